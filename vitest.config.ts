@@ -12,7 +12,7 @@ const TIDY = [
   "http/{body,described,openapi,site}",
   "local/{bounded-log,clock,data-format,folder-lock,full-disk,function-log}",
   "local/org/**/!(*.long)",
-  "metrics/{exposition,promtool}",
+  "metrics/{alerts,exposition,promtool}",
   "programs/{bench,prove}/**/!(*.long)",
   "webhooks/{delivery,own-address,sign}",
 ].map((files) => `test/${files}.test.ts`);

@@ -3,7 +3,7 @@ import { runBridge } from "../lib/cli/program.ts";
 const interrupted = new AbortController();
 process.once("SIGINT", () => interrupted.abort());
 
-// Whoever reads the answer may have seen enough: `bridge audit | head`.
+// The reader of the output may have seen enough: `bridge audit | head`.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   process.exit();

@@ -1,12 +1,18 @@
 import { build } from "../lib/infra/build.ts";
 
-// The CDK runs this for every command, so what it deploys is always built from the sources beside it. Its library, half a
-// second of loading, is loaded while other processes build.
-const [{ createApp }] = await Promise.all([
-  import("../lib/infra/synthesize.ts"),
-  build({ strict: process.env["BRIDGE_STRICT"] === "1" }),
-]);
-for (const { stackName, template } of createApp().synth().stacks) {
-  const { Resources = {} } = template as { Resources?: object };
-  console.error(`${stackName}: ${Object.keys(Resources).length} of CloudFormation's 500 resources`);
+// The CDK runs this for every command, so what it deploys is always built from the sources beside it. Options that make no
+// sense are refused before that.
+try {
+  const { createApp, refuseOptions } = await import("../lib/infra/synthesize.ts");
+  refuseOptions();
+  await build({ strict: process.env["BRIDGE_STRICT"] === "1" });
+  for (const { stackName, template } of createApp().synth().stacks) {
+    const { Resources = {} } = template as { Resources?: object };
+    console.error(`${stackName}: ${Object.keys(Resources).length} of CloudFormation's 500 resources`);
+  }
+} catch (error) {
+  // A sentence for the operator. Where an error comes from helps with our own faults alone, which have classes of their own.
+  const isRefusal = error instanceof Error && error.constructor === Error && process.env["DEBUG"] === undefined;
+  console.error(isRefusal ? `Refused: ${error.message}` : error);
+  process.exitCode = 1;
 }

@@ -7,49 +7,61 @@ import type { OpenOperator } from "../lib/cli/operator.ts";
 import { nameIn } from "../lib/infra/settings.ts";
 import { Failure, type FailureCode } from "../lib/model/failure.ts";
 import { TABLES, type TableName, tableVariable } from "../lib/model/resources.ts";
+import { DEPLOYMENT } from "../lib/model/workspace/pause.ts";
 import { failureOf } from "../lib/sync/report/cycle-failure.ts";
 
 /**
- * Opens the deployment's own tables with the credentials of whoever runs this: the stage's in AWS (the SDK finds region
- * and credentials), or those of the instance on this machine, which tells them in `<data dir>/operator.json`.
+ * Opens the deployment's own tables with the caller's credentials: the stage's in AWS (the SDK finds region and
+ * credentials), or those of the instance on this machine, which lists them in `<data dir>/operator.json`.
  */
 export const openOperator: OpenOperator = async ({ stage, dataDir }) => {
   Object.assign(process.env, stage === null ? localEnvironment(dataDir) : stageEnvironment(stage));
-  const { database, now, pepper, tokens, vault, workspaces } = await told(
+  const { counters, database, engineReports, mappings, now, pepper, tokens, vault, workspaces } = await inItsWords(
     import("../functions/services/composition.ts"),
   );
-  const { createWorkspace } = await import("../lib/access/bootstrap.ts");
+  const { createWorkspace, ensureDeployment } = await import("../lib/access/bootstrap.ts");
   const needs = { workspaces: workspaces(), tokens: tokens(), pepper: pepper() };
   return {
     createWorkspace: async ({ name, owner }) => {
       const asked = { name, ownerEmail: owner, postgres: null, salesforce: null, at: now() };
-      const { workspace, token } = await createWorkspace(needs, asked).catch((error: unknown) => {
-        if (error instanceof Failure) throw new CommandFailure("invalid", error.message, { code: error.code });
-        throw error;
-      });
+      const { workspace, token } = await inItsWords(createWorkspace(needs, asked));
       return { workspaceId: workspace.id, token };
     },
-    listWorkspaces: async () =>
-      (await needs.workspaces.list()).map(({ id, name, createdAt }) => ({
-        id,
-        name,
-        created_at: createdAt.toISOString(),
-      })),
+    createToken: async (owner) => {
+      const { createToken, emailAddress } = await import("../lib/access/create-token.ts");
+      const [actor, at] = [await inItsWords((async () => emailAddress(owner))()), now()];
+      await ensureDeployment(needs.workspaces, actor, at);
+      const asked = { workspaceId: DEPLOYMENT, name: "operator", owner: actor, actor, validUntil: null, at };
+      return { workspaceId: DEPLOYMENT, token: (await createToken(needs, { ...asked, scopes: ["admin"] })).token };
+    },
+    listWorkspaces: async () => {
+      const { readFleet } = await import("../lib/settings/workspaces/fleet.ts");
+      const kept = { counters: counters(), engine: engineReports(), mappings: mappings() };
+      return readFleet({ ...kept, workspaces: needs.workspaces });
+    },
+    switchPause: async ({ paused, actor, reason }) => {
+      const { switchPause } = await import("../lib/sync/beat/pauses.ts");
+      await ensureDeployment(needs.workspaces, actor, now());
+      const to = { paused, at: now(), by: actor, reason };
+      const { pauseSwitch } = await switchPause(needs, DEPLOYMENT, to);
+      const is = pauseSwitch ?? to;
+      return { ...is, at: is.at.toISOString() };
+    },
     describeRemoval: async (workspaceId) => {
       const { describeRemoval } = await import("../lib/access/remove-workspace.ts");
       const removal = await removalNeeds(database(), vault());
-      return told(describeRemoval(removal, workspaceId));
+      return inItsWords(describeRemoval(removal, workspaceId));
     },
     removeWorkspace: async ({ workspaceId, actor, leaveDatabase }) => {
       const { removeWorkspace } = await import("../lib/access/remove-workspace.ts");
       const removal = await removalNeeds(database(), vault());
-      return told(removeWorkspace(removal, { workspaceId, actor, leaveDatabase, at: now() }));
+      return inItsWords(removeWorkspace(removal, { workspaceId, actor, leaveDatabase, at: now() }));
     },
   };
 };
 
 /** What a room refuses, and a database that cannot be reached, in the command line's own kinds. */
-async function told<Answer>(work: Promise<Answer>): Promise<Answer> {
+async function inItsWords<Answer>(work: Promise<Answer>): Promise<Answer> {
   try {
     return await work;
   } catch (cause) {

@@ -12,6 +12,7 @@ const HELP = `Runs Bridge on this machine: the service, a PostgreSQL, the cloud 
   --database-url URL  a PostgreSQL 13 or later instead of the embedded   DATABASE_URL
   --host ADDRESS      where to listen                                    HOST (default 127.0.0.1)
   --no-demo           no demo workspace; make one with: npx bridge workspace create
+  --quiet-demo        the demo begins with two empty mappings: no sample data, and no writer
   --isolate           a process per function, as on Lambda
   --org-latency S,J   seconds that the Salesforce org takes for 200 records of a call, and for 10,000 of a Bulk job;
                       a real org takes about 1,30
@@ -25,6 +26,7 @@ const flags = readOptions(HELP, {
   "database-url": { type: "string", default: process.env["DATABASE_URL"] ?? "" },
   host: { type: "string", default: process.env["HOST"] || "127.0.0.1" },
   "no-demo": { type: "boolean", default: false },
+  "quiet-demo": { type: "boolean", default: false },
   isolate: { type: "boolean", default: false },
   "org-latency": { type: "string" },
   json: { type: "boolean", default: false },
@@ -61,6 +63,7 @@ async function serve(): Promise<void> {
     dataDir: flags["data-dir"],
     databaseUrl: flags["database-url"] === "" ? null : flags["database-url"],
     demo: !flags["no-demo"],
+    quiet: flags["quiet-demo"],
     isolate: flags.isolate,
     orgLatency: flags["org-latency"] ?? null,
     progress: (step) => say(`  ${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${step}`),
@@ -70,13 +73,13 @@ async function serve(): Promise<void> {
   process.stdout.write(`${flags.json ? JSON.stringify(instance.file) : welcome(instance.file, instance.filePath)}\n`);
 }
 
-/** The first signal stops what runs in order. One that comes earlier, or again, ends the process as it stands, which loses nothing. */
+/** The first signal stops what runs in order. One that comes earlier, or again, kills the process; nothing is lost. */
 function stopOnSignal(running: () => Instance | null, say: (line: string) => void): void {
   let isStopping = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
       const instance = running();
-      if (!instance) say("  stopped before it was ready; the next start goes on from here");
+      if (!instance) say("  stopped before it was ready; the next start continues from here");
       if (!instance || isStopping) process.exit(128 + constants.signals[signal]);
       isStopping = true;
       say("  stopping …");

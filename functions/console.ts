@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { siteLambda } from "../lib/http/lambda.ts";
 import type { Site } from "../lib/http/site.ts";
 
-/** Beside the bundle lie the built files of the console. */
+/** Beside the bundle lie the built files of the console and of the documentation. */
 const FOLDER = join(import.meta.dirname, "site");
 
-/** Serves the console: its page at `/`, everything that the page loads below `/assets`. Nothing is counted, nobody is asked for. */
+/** Serves the console at `/`, the documentation at `/docs`, and what their pages load below `/assets`, without a token and uncounted. */
 export const handler = siteLambda(readSite, () => new Date());
 
 function readSite(): Site {

@@ -9,7 +9,7 @@ const IMPORTS = await importsOnce();
 /** What adapters of different things have in common. */
 const SHARED = ["time", "retry"].map((name) => `lib/adapters/${name}.ts`);
 
-/** What stands in `lib` beside the rooms. */
+/** What is in `lib` beside the rooms. */
 const NOT_ROOMS = ["model", "network", "http", "adapters", "infra", "cli", "console", "local"];
 
 /** The npm workspaces, and the files beside them that they use, which PostgreSQL's launcher and the instance use as well. */
@@ -34,7 +34,7 @@ test("a room imports the model, itself, and of other rooms no more than their po
 
   const strays = rooms.filter(({ from, to }) => {
     if (to.startsWith("lib/model/") || placeOf(to) === placeOf(from)) return false;
-    // The settings area is another door to the configuration and to failed rows, so it stands on those rooms.
+    // The settings area is another door to the configuration and to failed rows, so it depends on those rooms.
     if (placeOf(from) === "lib/settings" && ["lib/config", "lib/monitoring"].includes(placeOf(to))) return false;
     return !(isRoom(to) && isPort(to));
   });
@@ -104,12 +104,14 @@ test("functions import http, rooms and the model, and get their adapters from th
   expect(strays).toEqual([]);
 });
 
-test("the deployment reads the route table, the names and the rules of addresses, nothing else", () => {
+test("the deployment reads the route table, the names, the rules of addresses and what a misspelt name is near to, nothing else", () => {
   const strays = inLib("lib/infra/").filter(
     ({ to }) =>
-      !["lib/infra/", "lib/http/routes.ts", "lib/model/resources.ts", "lib/model/address.ts"].some((place) =>
-        to.startsWith(place),
-      ),
+      ![
+        "lib/infra/",
+        "lib/http/routes.ts",
+        ...["resources", "address", "nearest"].map((name) => `lib/model/${name}.ts`),
+      ].some((place) => to.startsWith(place)),
   );
 
   expect(strays).toEqual([]);
@@ -129,7 +131,9 @@ test("the local parts are imported by bin and tests alone, and import the deploy
   const operators = ["functions/services/composition.ts", "lib/access/bootstrap.ts"];
 
   const strays = inLib("lib/local/").filter(({ from, to }) => {
-    return !allowed.some((place) => to.startsWith(place)) && !(from === "lib/local/demo.ts" && operators.includes(to));
+    return (
+      !allowed.some((place) => to.startsWith(place)) && !(from === "lib/local/demo/demo.ts" && operators.includes(to))
+    );
   });
 
   // `npm start`, and `bridge org`, which runs the org alone.
@@ -180,7 +184,7 @@ test("nothing that runs imports a test", () => {
   expect(IMPORTS.filter(({ from, to }) => to.startsWith("test/") && !isOfTests(from))).toEqual([]);
 });
 
-test("benches and proofs, which Node runs by itself, need no Vitest", () => {
+test("benches and proofs, which Node runs on its own, need no Vitest", () => {
   const begin = IMPORTS.map(({ from }) => from).filter((from) =>
     /^test\/programs\/(bench|prove)\/[\w-]+\.ts$/.test(from),
   );
@@ -212,7 +216,7 @@ function importsOf(folder: string): Import[] {
   return IMPORTS.filter(({ from }) => from.startsWith(folder));
 }
 
-/** Imports between files of the project that stand below lib. */
+/** Imports between files of the project that are below lib. */
 function inLib(folder = "lib/"): Import[] {
   return importsOf(folder).filter(({ isPackage }) => !isPackage);
 }
@@ -230,7 +234,7 @@ function reachedFrom(files: readonly string[]): ReadonlySet<string> {
 
 function deployed(): Import[] {
   return IMPORTS.filter(
-    ({ from }) => /^(functions|lib)\//.test(from) && !/^lib\/(local|infra|cli|console)\//.test(from),
+    ({ from }) => /^(functions|lib)\//.test(from) && !/^lib\/(local|infra|cli|console|docs)\//.test(from),
   );
 }
 

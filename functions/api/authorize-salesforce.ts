@@ -1,12 +1,10 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { beginSignIn } from "../../lib/settings/connect-salesforce.ts";
 import { authorizeBody } from "../../lib/settings/connection-input.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { connections, hostGuard } from "../services/composition.ts";
 
-/** Begins a sign-in by browser (OAuth 2.0 web-server flow with PKCE). */
-export const authorizeSalesforce = endpoint({
+export const handler = onLambda({
   route: "authorize-salesforce",
   summary: "Begins a sign-in by browser: send it to authorize_url, and what it comes back with to the completion.",
   input: z.object({ body: authorizeBody }),
@@ -24,5 +22,3 @@ export const authorizeSalesforce = endpoint({
     return { authorize_url: authorizeUrl, state };
   },
 });
-
-export const handler = onLambda(authorizeSalesforce);

@@ -1,13 +1,11 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { changePostgres as change } from "../../lib/settings/connect-postgres.ts";
 import { postgresChange } from "../../lib/settings/connection-input.ts";
 import { connectionsView, viewConnections } from "../../lib/settings/connection-view.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { connections } from "../services/composition.ts";
 
-/** Says who changes the mapped tables, and how many connections Bridge opens. */
-export const changePostgres = endpoint({
+export const handler = onLambda({
   route: "change-postgres",
   summary:
     "Says who changes the mapped tables, Bridge itself (apply) or the application by migrations that Bridge proposes, and how many connections Bridge opens at most.",
@@ -17,5 +15,3 @@ export const changePostgres = endpoint({
   run: async ({ input, workspace, services, actor, at }) =>
     viewConnections(await change(services, { workspace, actor, at }, input.body)),
 });
-
-export const handler = onLambda(changePostgres);

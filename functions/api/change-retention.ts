@@ -1,21 +1,17 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { changeRetention as change } from "../../lib/settings/connect-postgres.ts";
 import { retentionChange } from "../../lib/settings/connection-input.ts";
 import { connectionsView, viewConnections } from "../../lib/settings/connection-view.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { connections } from "../services/composition.ts";
 
-/** How long a workspace's database keeps what Bridge writes beside mapped rows, and how its log is vacuumed. */
-export const changeRetention = endpoint({
+export const handler = onLambda({
   route: "change-retention",
   summary:
-    "How many days the workspace's database keeps settled changes (31), conflicts (31) and tombstones (31), and with which autovacuum parameters its log is vacuumed; what is left out stays as it was. Days hold from the next cycle on, parameters from the next daily look.",
+    "How many days the workspace's database keeps settled changes (31), conflicts (31) and tombstones (31), and with which autovacuum parameters its log is vacuumed; what is left out stays as it was. Days hold from the next cycle on, parameters from the next daily check.",
   input: z.object({ body: retentionChange }),
   output: connectionsView,
   services: () => ({ connections: connections() }),
   run: async ({ input, workspace, services, actor, at }) =>
     viewConnections(await change(services, { workspace, actor, at }, input.body)),
 });
-
-export const handler = onLambda(changeRetention);

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhook, webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 import { changeWebhook as change, findWebhook } from "../../lib/webhooks/settings.ts";
@@ -7,8 +6,7 @@ import { webhookChange } from "../../lib/webhooks/wish.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { urlGuard, webhooks } from "../services/composition.ts";
 
-/** Changes URL, events, description or whether it is active; the secret stays. */
-const changeWebhook = endpoint({
+export const handler = onLambda({
   route: "change-webhook",
   summary: "Changes URL, events, description or whether it is active; the secret stays.",
   input: z.object({ body: webhookChange }),
@@ -24,5 +22,3 @@ const changeWebhook = endpoint({
       at,
     ),
 });
-
-export const handler = onLambda(changeWebhook);

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { completeSignIn } from "../../lib/settings/connect-salesforce.ts";
 import { completeBody } from "../../lib/settings/connection-input.ts";
@@ -8,8 +7,7 @@ import { connectedView } from "../../lib/settings/connection-view.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { loginServices } from "../services/login-services.ts";
 
-/** Ends a sign-in with what the browser brought back. */
-export const completeSalesforce = endpoint({
+export const handler = onLambda({
   route: "complete-salesforce",
   summary: "Ends a sign-in by browser with the state and the code that it brought back. It works once.",
   input: z.object({ body: completeBody }),
@@ -20,5 +18,3 @@ export const completeSalesforce = endpoint({
     return toSnakeCase(connectedView, await completeSignIn(services, { workspace, actor, at }, state, code));
   },
 });
-
-export const handler = onLambda(completeSalesforce);

@@ -1,13 +1,11 @@
 import * as z from "zod/mini";
 import { findMapping } from "../../lib/config/find-mapping.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { confirmDeletes as confirm, DELETES_AT_ONCE } from "../../lib/settings/change-rows.ts";
 import { chosenDeletes } from "../../lib/settings/held-deletes/reject-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
 
-/** Lets deletes go that the breaker holds back. */
-export const confirmDeletes = endpoint({
+export const handler = onLambda({
   route: "confirm-deletes",
   summary:
     "Lets deletes of a mapping go that the breaker holds back, on either side, 200,000 a call; call again while more is true. ?only= chooses some by their keys.",
@@ -20,5 +18,3 @@ export const confirmDeletes = endpoint({
     return { confirmed, more: confirmed >= DELETES_AT_ONCE, mapping_id: mapping.id };
   },
 });
-
-export const handler = onLambda(confirmDeletes);

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { createToken as create } from "../../lib/access/create-token.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { oneOf } from "../../lib/http/input.ts";
 import { SCOPES } from "../../lib/model/workspace/token.ts";
 import { body, line } from "../../lib/settings/shapes.ts";
@@ -10,10 +9,9 @@ import { pepper, tokens } from "../services/composition.ts";
 
 const DAY_MILLISECONDS = 86_400_000;
 
-/** Makes a token; it is in this answer and can never be read again. */
-export const createToken = endpoint({
+export const handler = onLambda({
   route: "create-token",
-  summary: "Makes an API token. It stands in this answer and can never be read again.",
+  summary: "Creates an API token. It is in this answer and can never be read again.",
   input: z.object({
     body: body({
       name: line(100),
@@ -41,5 +39,3 @@ export const createToken = endpoint({
     return { ...viewToken(record, at), token };
   },
 });
-
-export const handler = onLambda(createToken);

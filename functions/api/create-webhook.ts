@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhookAsJson, webhookWithSecret } from "../../lib/webhooks/as-json.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 import { createWebhook as create } from "../../lib/webhooks/settings.ts";
@@ -7,8 +6,7 @@ import { newWebhook } from "../../lib/webhooks/wish.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { urlGuard, vault, webhooks } from "../services/composition.ts";
 
-/** Registers a webhook. The answer is the only place where its secret is ever shown (spec 6.3.4). */
-const createWebhook = endpoint({
+export const handler = onLambda({
   route: "create-webhook",
   summary: "Registers a webhook. The answer is the only place where its secret is ever shown.",
   input: z.object({ body: newWebhook }),
@@ -24,5 +22,3 @@ const createWebhook = endpoint({
     return { ...webhookAsJson(webhook, at), secret };
   },
 });
-
-export const handler = onLambda(createWebhook);

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText } from "../../lib/http/input.ts";
 import { dismissFailed } from "../../lib/settings/change-rows.ts";
 import { fingerprint } from "../../lib/settings/row-ports.ts";
@@ -7,8 +6,7 @@ import { body } from "../../lib/settings/shapes.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, rowQueriesOf } from "../services/composition.ts";
 
-/** Takes failed changes out of what is to be looked at, 10,000 a call. */
-export const dismissRows = endpoint({
+export const handler = onLambda({
   route: "dismiss-rows",
   summary:
     "Dismisses failed changes, one, or those of a kind or table, or all, 10,000 a call; call again while some remain. They stay FAILED in the trigger log, where their errors end in (dismissed), and no longer count as failed. The next change of a row still sends what was dismissed of it.",
@@ -26,5 +24,3 @@ export const dismissRows = endpoint({
     return dismissFailed(services, { workspace, actor, at }, { id, fingerprint: kind, table });
   },
 });
-
-export const handler = onLambda(dismissRows);

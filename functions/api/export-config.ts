@@ -2,12 +2,10 @@ import { exportConfig as exportOf } from "../../lib/config/export-config.ts";
 import { configVersionOf } from "../../lib/config/version.ts";
 import { Tagged } from "../../lib/http/answer.ts";
 import { configDocument } from "../../lib/http/contract.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { mappings } from "../services/composition.ts";
 
-/** All mappings of the workspace as a config document (spec 4, endpoint 7). */
-export const exportConfig = endpoint({
+export const handler = onLambda({
   route: "export-config",
   onlyReads: true,
   summary: "All mappings of the workspace as a config document.",
@@ -18,5 +16,3 @@ export const exportConfig = endpoint({
     return new Tagged(exportOf(mappings), configVersionOf(generation));
   },
 });
-
-export const handler = onLambda(exportConfig);

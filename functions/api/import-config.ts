@@ -1,20 +1,26 @@
 import * as z from "zod/mini";
 import { importConfig as importDocument } from "../../lib/config/import-config.ts";
 import { importResult } from "../../lib/http/contract.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { costThen, readCostThen } from "../../lib/settings/budget.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
+import { counters, engineReports, mappings, usage } from "../services/composition.ts";
 import { mappingServices } from "../services/mapping-services.ts";
 
-/** Makes the workspace's mappings what a config document says (spec 4, endpoint 8); `?dry_run=true` tells the plan. */
-export const importConfig = endpoint({
+export const handler = onLambda({
   route: "import-config",
-  summary: "Makes the workspace's mappings what a config document says; ?dry_run=true tells the plan.",
+  summary: "Changes the workspace's mappings to what a config document says; ?dry_run=true gives the plan.",
   input: z.object({ dry_run: flag(), body: z.unknown() }),
-  output: importResult,
-  services: mappingServices,
+  output: z.extend(importResult, { calls: z.optional(costThen) }),
+  services: () => ({
+    ...mappingServices(),
+    readCost: (...asked: [workspaceId: string, at: Date, then: readonly Mapping[]]) =>
+      readCostThen(
+        { mappings: mappings(), engine: engineReports(), counters: counters(), readUsage: usage() },
+        ...asked,
+      ),
+  }),
   run: ({ input, workspace, services, actor, at, ifMatch }) =>
     importDocument(services, { workspace, actor, at, document: input.body, ifMatch, dryRun: input.dry_run }),
 });
-
-export const handler = onLambda(importConfig);

@@ -3,13 +3,11 @@ import * as z from "zod/mini";
 import { csvOf } from "../../lib/audit/csv.ts";
 import { Paged, Plain } from "../../lib/http/answer.ts";
 import { auditEntry } from "../../lib/http/contract.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
-import { filterText, oneOf, pageOffset, pageSize } from "../../lib/http/input.ts";
+import { filterText, instantText, oneOf, pageOffset, pageSize } from "../../lib/http/input.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog } from "../services/composition.ts";
 
-/** The audit log, most recent first, as a page or as a CSV file (spec 4, endpoints 11 and 12). */
-export const listAuditLog = endpoint({
+export const handler = onLambda({
   route: "list-audit-log",
   onlyReads: true,
   summary: "The audit log, most recent first, as a page or as a CSV file.",
@@ -18,23 +16,24 @@ export const listAuditLog = endpoint({
     offset: pageOffset(),
     actor: z.optional(filterText()),
     action: z.optional(filterText()),
+    from: z.optional(instantText()),
+    to: z.optional(instantText()),
+    before_id: z.optional(filterText()),
     format: z.optional(oneOf(["csv", "json"])),
   }),
   output: auditEntry,
   services: () => ({ audit: auditLog() }),
   run: async ({ input, workspace, services }) => {
-    const { actor = null, action = null, offset } = input;
-    const filter = { workspaceId: workspace.id, actor: actor?.toLowerCase() ?? null, action };
+    const { actor = null, action = null, from, to, offset, before_id: beforeId } = input;
+    const filter = { workspaceId: workspace.id, actor: actor?.toLowerCase() ?? null, action, from, to };
     if (input.format === "csv") {
-      const batches = services.audit.batches(filter, { limit: input.limit ?? null, offset });
+      const batches = services.audit.batches(filter, { limit: input.limit ?? null, offset, beforeId });
       return new Plain("text/csv", Readable.from(csvOf(batches)), CSV_FILE);
     }
     const limit = input.limit ?? 50;
-    const { rows, total } = await services.audit.page(filter, { limit, offset });
+    const { rows, total } = await services.audit.page(filter, { limit, offset, beforeId });
     return new Paged(rows, { total, limit, offset });
   },
 });
 
 const CSV_FILE = { "Content-Disposition": 'attachment; filename="audit-log.csv"' };
-
-export const handler = onLambda(listAuditLog);

@@ -1,32 +1,31 @@
 import * as z from "zod/mini";
 import { Paged } from "../../lib/http/answer.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
+import { allows } from "../../lib/model/workspace/token.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { conflictView } from "../../lib/settings/row-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { mappings, rowQueriesOf } from "../services/composition.ts";
 
-/** True collisions and their winners, most recent first. */
-export const listConflicts = endpoint({
+export const handler = onLambda({
   route: "list-conflicts",
-  summary: "Fields that changed on both sides, and which side won, most recent first.",
+  summary:
+    "Fields that changed on both sides, and which side won, most recent first; with the values if the token has the scope operate.",
   input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset(), mapping_id: z.optional(filterText()) }),
   output: conflictView,
   services: () => ({ desks: rowQueriesOf(), mappings: mappings() }),
-  run: async ({ input, workspace, services }) => {
+  run: async ({ input, token, workspace, services }) => {
     const { limit, offset, mapping_id: mappingId = null } = input;
     const [{ rows, total }, listing] = await Promise.all([
       withDatabase(services.desks, workspace, (desk) => desk.conflicts(mappingId, { limit, offset })),
       services.mappings.list(workspace.id),
     ]);
     const objects = new Map(listing.mappings.map(({ id, sfObject }) => [id, sfObject]));
+    const hidden = allows(token.scopes, "operate") ? {} : { base: null, postgres: null, salesforce: null };
     return new Paged(
-      rows.map((row) => toSnakeCase(conflictView, { ...row, sfObject: objects.get(row.mappingId) ?? null })),
+      rows.map((row) => toSnakeCase(conflictView, { ...row, ...hidden, sfObject: objects.get(row.mappingId) ?? null })),
       { total, limit, offset },
     );
   },
 });
-
-export const handler = onLambda(listConflicts);

@@ -1,27 +1,28 @@
 import * as z from "zod/mini";
 import { Paged } from "../../lib/http/answer.ts";
 import { errorRow } from "../../lib/http/contract.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
-import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
+import { filterText, pageOffset, pageSize, rowCursor } from "../../lib/http/input.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { monitoring } from "../services/composition.ts";
 
-/** The rows that Salesforce refused, most recent first (spec 4, endpoint 4). */
-export const listErrors = endpoint({
+export const handler = onLambda({
   route: "list-errors",
   onlyReads: true,
   summary: "The rows that Salesforce refused, most recent first.",
-  input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset(), table: z.optional(filterText()) }),
+  input: z.object({
+    limit: z._default(pageSize(200), 50),
+    offset: pageOffset(),
+    before_id: rowCursor(),
+    table: z.optional(filterText()),
+  }),
   output: errorRow,
   services: () => ({ monitoring: monitoring() }),
   run: async ({ input, workspace, services }) => {
-    const { limit, offset, table = null } = input;
+    const { limit, offset, before_id: before, table = null } = input;
     const { rows, total } = await withDatabase(services.monitoring, workspace, (database) =>
-      database.listErrors({ limit, offset, table }),
+      database.listErrors({ limit, offset, before, table }),
     );
     return new Paged(rows, { total, limit, offset });
   },
 });
-
-export const handler = onLambda(listErrors);

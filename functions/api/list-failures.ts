@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { allows } from "../../lib/model/workspace/token.ts";
@@ -8,8 +7,7 @@ import { failedRow, failureKind, fingerprint } from "../../lib/settings/row-port
 import { onLambda } from "../invocation/on-lambda.ts";
 import { rowQueriesOf } from "../services/composition.ts";
 
-/** Failed changes by kind, the most frequent first. */
-export const listFailures = endpoint({
+export const handler = onLambda({
   route: "list-failures",
   summary:
     "Failed changes by kind, the most frequent first: those whose errors differ in names and numbers only. With `fingerprint` one kind with the latest 50 of its rows, and with what they would have written if the token has the scope operate.",
@@ -25,5 +23,3 @@ export const listFailures = endpoint({
       return kinds.filter((found) => found.fingerprint === kind).map((found) => ({ ...found, rows: shown }));
     }),
 });
-
-export const handler = onLambda(listFailures);

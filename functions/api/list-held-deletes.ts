@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { findMapping } from "../../lib/config/find-mapping.ts";
 import { Paged } from "../../lib/http/answer.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { pageOffset, pageSize } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
@@ -9,8 +8,7 @@ import { heldDelete } from "../../lib/settings/held-deletes/reject-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { mappings, rowQueriesOf } from "../services/composition.ts";
 
-/** What the delete breaker asks about. */
-export const listHeldDeletes = endpoint({
+export const handler = onLambda({
   route: "list-held-deletes",
   summary:
     "Deletes of a mapping that the breaker holds back, on either side, until confirm-deletes lets them go or reject-deletes takes them back.",
@@ -28,5 +26,3 @@ export const listHeldDeletes = endpoint({
     );
   },
 });
-
-export const handler = onLambda(listHeldDeletes);

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { Paged } from "../../lib/http/answer.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
@@ -8,8 +7,7 @@ import { inboundErrorView } from "../../lib/settings/row-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { mappings, rowQueriesOf } from "../services/composition.ts";
 
-/** Records that could not become rows, most recent first. */
-export const listInboundErrors = endpoint({
+export const handler = onLambda({
   route: "list-inbound-errors",
   summary: "Records that could not become rows, and why, most recent first. They are tried again when they change.",
   input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset(), mapping_id: z.optional(filterText()) }),
@@ -28,5 +26,3 @@ export const listInboundErrors = endpoint({
     );
   },
 });
-
-export const handler = onLambda(listInboundErrors);

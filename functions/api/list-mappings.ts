@@ -1,13 +1,11 @@
 import * as z from "zod/mini";
 import { mappingItem } from "../../lib/http/contract.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { oneOf } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { mappings } from "../services/composition.ts";
 
-/** The active mappings of the workspace; `?include=inactive` lists all (spec 4, endpoint 1). */
-export const listMappings = endpoint({
+export const handler = onLambda({
   route: "list-mappings",
   onlyReads: true,
   summary: "The active mappings of the workspace; ?include=inactive lists all.",
@@ -21,5 +19,3 @@ export const listMappings = endpoint({
       .map((mapping) => toSnakeCase(mappingItem, { ...mapping, fieldCount: mapping.fields.length }));
   },
 });
-
-export const handler = onLambda(listMappings);

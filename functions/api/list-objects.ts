@@ -1,11 +1,9 @@
 import * as z from "zod/mini";
 import { type ListedObject, listedObject } from "../../lib/config/org-ports.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { catalog } from "../services/composition.ts";
 
-/** The objects that the connection's user sees; one API call. */
-export const listObjects = endpoint({
+export const handler = onLambda({
   route: "list-objects",
   summary: "The org's objects that the connection's user sees, by name. Costs one of its API calls.",
   output: z.array(listedObject),
@@ -14,5 +12,3 @@ export const listObjects = endpoint({
 });
 
 const byName = (one: ListedObject, other: ListedObject): number => (one.name < other.name ? -1 : 1);
-
-export const handler = onLambda(listObjects);

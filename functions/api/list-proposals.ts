@@ -1,11 +1,9 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { listProposals as list, proposalView } from "../../lib/settings/proposals/list-proposals.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { mappings, rowQueriesOf } from "../services/composition.ts";
 
-/** What the application's own migration is to change of the mapped tables. */
-export const listProposals = endpoint({
+export const handler = onLambda({
   route: "list-proposals",
   summary:
     "What the application's own migration is to change of each mapped table, with its SQL. Empty where schema_changes is apply, and once the tables are as the mappings ask.",
@@ -13,5 +11,3 @@ export const listProposals = endpoint({
   services: () => ({ mappings: mappings(), desks: rowQueriesOf() }),
   run: ({ workspace, services }) => list(services, workspace),
 });
-
-export const handler = onLambda(listProposals);

@@ -1,11 +1,9 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { tokens } from "../services/composition.ts";
 
-/** The workspace's tokens, newest first; never the tokens themselves. */
-export const listTokens = endpoint({
+export const handler = onLambda({
   route: "list-tokens",
   summary:
     "The workspace's API tokens, newest first, revoked and expired ones too for thirty days; never the tokens themselves.",
@@ -14,5 +12,3 @@ export const listTokens = endpoint({
   run: async ({ workspace, services, at }) =>
     (await services.tokens.list(workspace.id)).map((token) => viewToken(token, at)),
 });
-
-export const handler = onLambda(listTokens);

@@ -1,17 +1,14 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhook, webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { webhooks } from "../services/composition.ts";
 
-/** All webhooks of the workspace, oldest first, without their secrets. */
-const listWebhooks = endpoint({
+export const handler = onLambda({
   route: "list-webhooks",
-  summary: "All webhooks of the workspace, oldest first, without their secrets.",
+  summary:
+    "All webhooks of the workspace, oldest first, without their secrets; the path of a URL, which can be a secret, is for the scope admin.",
   output: z.array(webhook),
   services: () => ({ webhooks: webhooks() }),
-  run: async ({ workspace, services, at }) =>
-    (await services.webhooks.list(workspace.id)).map((webhook) => webhookAsJson(webhook, at)),
+  run: async ({ workspace, services, token, at }) =>
+    (await services.webhooks.list(workspace.id)).map((webhook) => webhookAsJson(webhook, at, token.scopes)),
 });
-
-export const handler = onLambda(listWebhooks);

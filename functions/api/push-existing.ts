@@ -1,14 +1,13 @@
 import * as z from "zod/mini";
 import { findMapping } from "../../lib/config/find-mapping.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { pushExisting as push, ROWS_AT_ONCE } from "../../lib/settings/change-rows.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
 
-/** Sends rows that no record stands for. */
-export const pushExisting = endpoint({
+export const handler = onLambda({
   route: "push-existing",
-  summary: "Sends rows of an adopted table that no record stands for, 10,000 a call; call again while more is true.",
+  summary:
+    "Pushes rows of an adopted table that have no Salesforce record, 10,000 a call; call again while more is true.",
   output: z.object({ queued: z.int(), more: z.boolean(), mapping_id: z.string() }),
   services: () => ({ mappings: mappings(), desks: rowQueriesOf(), audit: auditLog() }),
   find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
@@ -17,5 +16,3 @@ export const pushExisting = endpoint({
     return { queued, more: queued === ROWS_AT_ONCE, mapping_id: mapping.id };
   },
 });
-
-export const handler = onLambda(pushExisting);

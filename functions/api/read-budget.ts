@@ -1,15 +1,35 @@
-import { endpoint } from "../../lib/http/endpoint.ts";
+import * as z from "zod/mini";
+import { flag, oneOf, seconds } from "../../lib/http/input.ts";
+import { SYNC_DIRECTIONS } from "../../lib/model/mapping/mapping.ts";
 import { budgetView, readBudget as read } from "../../lib/settings/budget.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { engineReports, mappings } from "../services/composition.ts";
+import { counters, engineReports, mappings } from "../services/composition.ts";
 
-/** The org's API calls: used, left, and what a day will cost. */
-export const readBudget = endpoint({
+export const handler = onLambda({
   route: "read-budget",
-  summary: "The org's API calls: used, left, what a day of these mappings costs, and the engine's pace.",
+  summary:
+    "The org's API calls: used, left, what a day of these mappings costs, and the engine's pace; with sf_polling_seconds also what it would be with another mapping, or with mapping_id as it would be then.",
+  input: z.object({
+    sf_polling_seconds: z.optional(seconds(10, 86_400)),
+    when_quiet_seconds: z.optional(seconds(10, 86_400)),
+    mapping_id: z.optional(z.string()),
+    sync_direction: z._default(oneOf(SYNC_DIRECTIONS), "bidirectional"),
+    filtered: flag(),
+  }),
   output: budgetView,
-  services: () => ({ mappings: mappings(), engine: engineReports() }),
-  run: ({ workspace, services, at }) => read(services, workspace.id, at),
+  services: () => ({ mappings: mappings(), engine: engineReports(), counters: counters() }),
+  run: ({ input, workspace, services, at }) => {
+    const {
+      sf_polling_seconds: pollingSeconds,
+      when_quiet_seconds: whenQuietSeconds = null,
+      mapping_id,
+      sync_direction: syncDirection,
+      filtered,
+    } = input;
+    const wanted =
+      pollingSeconds === undefined
+        ? null
+        : { pollingSeconds, whenQuietSeconds, mappingId: mapping_id ?? null, syncDirection, isFiltered: filtered };
+    return read(services, workspace.id, at, wanted);
+  },
 });
-
-export const handler = onLambda(readBudget);

@@ -1,12 +1,10 @@
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { changeView, viewChange } from "../../lib/settings/change-story.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { rowQueriesOf } from "../services/composition.ts";
 
-/** One change: what was captured, and what became of it. */
-export const readChange = endpoint({
+export const handler = onLambda({
   route: "read-change",
   summary: "One change of a row: what it was before and after, when it was sent, and what Salesforce said.",
   output: changeView,
@@ -20,5 +18,3 @@ export const readChange = endpoint({
     return viewChange(story);
   },
 });
-
-export const handler = onLambda(readChange);

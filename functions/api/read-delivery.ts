@@ -1,13 +1,11 @@
 import { deliveryHistory } from "../../lib/http/contract.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { historyAsJson } from "../../lib/webhooks/as-json.ts";
 import { findDelivery } from "../../lib/webhooks/ask-for.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { deliveries, webhooks } from "../services/composition.ts";
 
-/** One delivery with every attempt and what the receiver answered (spec 6.4.4). */
-const readDelivery = endpoint({
+export const handler = onLambda({
   route: "read-delivery",
   summary: "One delivery with every attempt and what the receiver answered.",
   output: deliveryHistory,
@@ -20,5 +18,3 @@ const readDelivery = endpoint({
     ),
   run: async ({ resource, services }) => historyAsJson(resource, await services.deliveries.history(resource)),
 });
-
-export const handler = onLambda(readDelivery);

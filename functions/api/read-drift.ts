@@ -1,11 +1,9 @@
 import { readDrift as read } from "../../lib/config/drift.ts";
 import { driftReport } from "../../lib/http/contract.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { baselines, mappings } from "../services/composition.ts";
 
-/** Compares the live configuration with the most recent baseline (spec 4, endpoint 10). */
-export const readDrift = endpoint({
+export const handler = onLambda({
   route: "read-drift",
   onlyReads: true,
   summary: "Compares the live configuration with the most recent baseline.",
@@ -13,5 +11,3 @@ export const readDrift = endpoint({
   services: () => ({ mappings: mappings(), baselines: baselines() }),
   run: ({ workspace, services }) => read(services, workspace.id),
 });
-
-export const handler = onLambda(readDrift);

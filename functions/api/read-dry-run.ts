@@ -1,11 +1,9 @@
 import { findMapping } from "../../lib/config/find-mapping.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { dryRunView, readDryRun as read } from "../../lib/settings/dry-run/dry-run.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { mappings, rowQueriesOf } from "../services/composition.ts";
 
-/** How far a mapping's dry run is, and what it found. */
-export const readDryRun = endpoint({
+export const handler = onLambda({
   route: "read-dry-run",
   summary:
     "How far the last dry run of a mapping is and what it found: how many rows match a record, how many differ and in which fields, which side would be changed, and up to five rows with both values.",
@@ -14,5 +12,3 @@ export const readDryRun = endpoint({
   find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
   run: ({ resource: mapping, workspace, services, actor, at }) => read(services, { workspace, mapping, actor, at }),
 });
-
-export const handler = onLambda(readDryRun);

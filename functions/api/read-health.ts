@@ -1,11 +1,9 @@
 import { readHealth as read } from "../../lib/health/read-health.ts";
 import { health } from "../../lib/http/contract.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { counters, engineReports, mappings, monitoring, orgReach } from "../services/composition.ts";
+import { counters, engineReports, mappings, monitoring, orgReach, pauses } from "../services/composition.ts";
 
-/** The health of both sides and of the sync between them (spec 4, endpoint 2). */
-export const readHealth = endpoint({
+export const handler = onLambda({
   route: "read-health",
   onlyReads: true,
   summary: "The health of both sides and of the sync between them.",
@@ -16,8 +14,7 @@ export const readHealth = endpoint({
     engine: engineReports(),
     reach: orgReach(),
     counters: counters(),
+    pauses: pauses(),
   }),
   run: ({ workspace, services }) => read(services, workspace),
 });
-
-export const handler = onLambda(readHealth);

@@ -1,17 +1,15 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { objectWithFields, readCatalog } from "../../lib/settings/catalog.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { catalog } from "../services/composition.ts";
 
-/** One object with its fields, and on request the external ids of its parents. */
-export const readObject = endpoint({
+export const handler = onLambda({
   route: "read-object",
   summary:
     "One object of the org with its fields: type, whether required, external id, formula. Costs one API call; " +
-    "?parents=true tells external ids that name parents, too, for one call more each, 25 at most. " +
+    "?parents=true adds the external ids that name parents, for one call more each, 25 at most. " +
     "What other records change in a formula or roll-up reaches its row with the record's next own change or the daily sweep.",
   input: z.object({ parents: flag() }),
   output: objectWithFields,
@@ -22,5 +20,3 @@ export const readObject = endpoint({
     return object;
   },
 });
-
-export const handler = onLambda(readObject);

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { minutesBack } from "../../lib/http/input.ts";
 import { lastMinutes, MAX_MINUTES } from "../../lib/model/span.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
@@ -7,8 +6,7 @@ import { throughputView, viewThroughput } from "../../lib/settings/throughput.ts
 import { onLambda } from "../invocation/on-lambda.ts";
 import { mappings, rowQueriesOf } from "../services/composition.ts";
 
-/** What became of changes and of cycles over the last minutes, by mapping and step. */
-export const readThroughput = endpoint({
+export const handler = onLambda({
   route: "read-throughput",
   summary:
     "Changes of rows that Salesforce accepted and refused over the last minutes (60, at most a week), and their lag; how cycles ended and what they moved, over the last day.",
@@ -24,5 +22,3 @@ export const readThroughput = endpoint({
     return viewThroughput(found, known.mappings, span);
   },
 });
-
-export const handler = onLambda(readThroughput);

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { minutesBack } from "../../lib/http/input.ts";
 import { lastMinutes, MAX_MINUTES } from "../../lib/model/span.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
@@ -7,10 +6,9 @@ import { successOver, successView } from "../../lib/webhooks/success.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { deliveries, webhooks } from "../services/composition.ts";
 
-/** What came of a webhook's deliveries over the last minutes. */
-export const readWebhookSuccess = endpoint({
+export const handler = onLambda({
   route: "read-webhook-success",
-  summary: "What came of a webhook's deliveries over the last minutes (60, at most a week), step by step.",
+  summary: "The results of a webhook's deliveries over the last minutes (60, at most a week), step by step.",
   input: z.object({ minutes: minutesBack(MAX_MINUTES) }),
   output: successView,
   services: () => ({ webhooks: webhooks(), deliveries: deliveries() }),
@@ -18,5 +16,3 @@ export const readWebhookSuccess = endpoint({
   run: ({ input, resource, services, at }) =>
     successOver(services.deliveries, resource.id, lastMinutes(input.minutes, at)),
 });
-
-export const handler = onLambda(readWebhookSuccess);

@@ -1,17 +1,13 @@
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { webhook, webhookAsJson } from "../../lib/webhooks/as-json.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { webhooks } from "../services/composition.ts";
 
-/** One webhook, without its secret. */
-const readWebhook = endpoint({
+export const handler = onLambda({
   route: "read-webhook",
-  summary: "One webhook, without its secret.",
+  summary: "One webhook, without its secret; the path of its URL, which can be a secret, is for the scope admin.",
   output: webhook,
   services: () => ({ webhooks: webhooks() }),
   find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
-  run: async ({ resource, at }) => webhookAsJson(resource, at),
+  run: async ({ resource, token, at }) => webhookAsJson(resource, at, token.scopes),
 });
-
-export const handler = onLambda(readWebhook);

@@ -1,14 +1,11 @@
-import { endpoint } from "../../lib/http/endpoint.ts";
-import { viewWorkspace, workspaceView } from "../../lib/settings/workspace.ts";
+import { viewWorkspace, workspaceView } from "../../lib/settings/workspaces/workspace.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
+import { pauses } from "../services/composition.ts";
 
-/** The workspace itself: its name, and whether both sides are connected. */
-export const readWorkspace = endpoint({
+export const handler = onLambda({
   route: "read-workspace",
-  summary: "The workspace: its name, and whether both sides are connected.",
+  summary: "The workspace: its name, whether both sides are connected, and who has paused it.",
   output: workspaceView,
-  services: () => null,
-  run: async ({ workspace }) => viewWorkspace(workspace),
+  services: pauses,
+  run: async ({ workspace, services }) => viewWorkspace(workspace, await services.find(workspace.id)),
 });
-
-export const handler = onLambda(readWorkspace);

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { findMapping } from "../../lib/config/find-mapping.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
 import {
   forecastReject,
@@ -16,11 +15,10 @@ import { withOrg } from "../services/saving-org.ts";
 
 const place = z.string({ error: "must be a text" }).check(z.refine(isPlace, { error: "must be `next` of an answer" }));
 
-/** Takes deletes back that the breaker holds; `?dry_run=true` only tells what would come back, and what cannot. */
-export const rejectDeletes = endpoint({
+export const handler = onLambda({
   route: "reject-deletes",
   summary:
-    "Takes deletes of a mapping back that the breaker holds, 1,000 rows or 100 records a call; call again with `after`, the `next` of the answer, until that is null. Rows are inserted again under their keys, with their mapped columns and sfid, and not sent; records are undeleted. A record that is gone for good is created again, with another id, when the mapping has an upsert field and `recreate` is true. What a constraint or Salesforce refuses stays held, with the reason. ?only= chooses some by their keys. ?dry_run=true only tells how many there are and what cannot come back: columns that are not mapped, and rows of other tables that went by a foreign key.",
+    "Takes deletes of a mapping back that the breaker holds, 1,000 rows or 100 records a call; call again with `after`, the `next` of the answer, until that is null. Rows are inserted again under their keys, with their mapped columns and sfid, and not sent; records are undeleted. A record that is gone for good is created again, with another id, when the mapping has an upsert field and `recreate` is true. What a constraint or Salesforce refuses stays held, with the reason. ?only= chooses some by their keys. ?dry_run=true gives how many there are and what cannot come back, and changes nothing: columns that are not mapped, and rows of other tables that went by a foreign key.",
   input: z.object({
     dry_run: flag(),
     only: chosenDeletes(),
@@ -38,5 +36,3 @@ export const rejectDeletes = endpoint({
     return reject(services, who, { after: asked.after ?? null, recreate: asked.recreate ?? false, only });
   },
 });
-
-export const handler = onLambda(rejectDeletes);

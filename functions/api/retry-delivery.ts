@@ -1,12 +1,10 @@
 import { retryResult } from "../../lib/http/contract.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { findDelivery, retryDelivery as retry } from "../../lib/webhooks/ask-for.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { deliveries, wakeUps, webhooks } from "../services/composition.ts";
 
-/** Queues a new attempt at once, for any delivery, even a successful one (spec 4, endpoint 14). */
-const retryDelivery = endpoint({
+export const handler = onLambda({
   route: "retry-delivery",
   summary: "Queues a new attempt at once, for any delivery, even a successful one.",
   output: retryResult,
@@ -20,5 +18,3 @@ const retryDelivery = endpoint({
     return { queued: true, delivery_id: delivery.id };
   },
 });
-
-export const handler = onLambda(retryDelivery);

@@ -1,13 +1,11 @@
 import * as z from "zod/mini";
 import { findMapping } from "../../lib/config/find-mapping.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText } from "../../lib/http/input.ts";
 import { retryInbound as retry } from "../../lib/settings/change-rows.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
 
-/** Has records read again that could not become rows. */
-export const retryInbound = endpoint({
+export const handler = onLambda({
   route: "retry-inbound",
   summary:
     "Has the next cycle read records of a mapping again that could not become rows: all of them, or one by its sfid.",
@@ -20,5 +18,3 @@ export const retryInbound = endpoint({
     mapping_id: mapping.id,
   }),
 });
-
-export const handler = onLambda(retryInbound);

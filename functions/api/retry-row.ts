@@ -1,12 +1,10 @@
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { retryFailed } from "../../lib/settings/change-rows.ts";
 import { retriedView } from "../../lib/settings/row-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, rowQueriesOf } from "../services/composition.ts";
 
-/** Makes one failed change wait again. */
-export const retryRow = endpoint({
+export const handler = onLambda({
   route: "retry-row",
   summary:
     "Makes one failed change wait again; the next cycle sends it. One that is not failed any more is left alone.",
@@ -19,5 +17,3 @@ export const retryRow = endpoint({
   run: ({ resource: id, workspace, services, actor, at }) =>
     retryFailed(services, { workspace, actor, at }, { id, fingerprint: null, table: null }),
 });
-
-export const handler = onLambda(retryRow);

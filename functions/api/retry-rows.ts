@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { filterText } from "../../lib/http/input.ts";
 import { retryFailed } from "../../lib/settings/change-rows.ts";
 import { fingerprint, retriedView } from "../../lib/settings/row-ports.ts";
@@ -7,8 +6,7 @@ import { body } from "../../lib/settings/shapes.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, rowQueriesOf } from "../services/composition.ts";
 
-/** Makes failed changes wait again, 10,000 a call. */
-export const retryRows = endpoint({
+export const handler = onLambda({
   route: "retry-rows",
   summary:
     "Makes failed changes wait again, of one kind or table or all, 10,000 a call; call again while some remain. What ended in doubt goes by its id or kind alone.",
@@ -25,5 +23,3 @@ export const retryRows = endpoint({
     return retryFailed(services, { workspace, actor, at }, { id: null, fingerprint: kind, table });
   },
 });
-
-export const handler = onLambda(retryRows);

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { hoursAhead } from "../../lib/http/input.ts";
 import { revokeToken as revoke } from "../../lib/settings/revoke-token.ts";
 import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
@@ -8,8 +7,7 @@ import { tokens } from "../services/composition.ts";
 
 const HOUR_MILLISECONDS = 3_600_000;
 
-/** Ends a token, within seconds everywhere, or after some hours in which another one takes its place. */
-export const revokeToken = endpoint({
+export const handler = onLambda({
   route: "revoke-token",
   summary:
     "Ends an API token, within three seconds everywhere. ?in_hours= lets it open the API for so many hours more, at most 720, while a new one takes its place.",
@@ -22,5 +20,3 @@ export const revokeToken = endpoint({
     return viewToken(await revoke(services.tokens, asked), at);
   },
 });
-
-export const handler = onLambda(revokeToken);

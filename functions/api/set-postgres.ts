@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { flag } from "../../lib/http/input.ts";
 import { connectPostgres } from "../../lib/settings/connect-postgres.ts";
 import { postgresBody } from "../../lib/settings/connection-input.ts";
@@ -8,10 +7,9 @@ import { checked } from "../../lib/settings/findings.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { connections, databases, hostGuard, mappings, queue } from "../services/composition.ts";
 
-/** Connects the workspace to a database after a look into it; `?dry_run=true` only looks. */
-export const setPostgres = endpoint({
+export const handler = onLambda({
   route: "set-postgres",
-  summary: "Connects the workspace to a PostgreSQL database after a look into it; ?dry_run=true only looks.",
+  summary: "Connects the workspace to a PostgreSQL database after checking it; ?dry_run=true only checks.",
   input: z.object({ dry_run: flag(), body: postgresBody }),
   output: checked,
   services: () => ({
@@ -27,5 +25,3 @@ export const setPostgres = endpoint({
     return connectPostgres(services, { workspace, actor, at, connection, takeOver, dryRun: input.dry_run });
   },
 });
-
-export const handler = onLambda(setPostgres);

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
 import { credentialsOf, salesforceBody } from "../../lib/settings/connection-input.ts";
@@ -8,8 +7,7 @@ import { connectedView } from "../../lib/settings/connection-view.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { loginServices } from "../services/login-services.ts";
 
-/** Connects the workspace to an org by credentials for machines, after a login with them. */
-export const setSalesforce = endpoint({
+export const handler = onLambda({
   route: "set-salesforce",
   summary: "Connects the workspace to an org by credentials for machines, after a login with them.",
   input: z.object({ body: salesforceBody }),
@@ -26,5 +24,3 @@ export const setSalesforce = endpoint({
     return toSnakeCase(connectedView, connected);
   },
 });
-
-export const handler = onLambda(setSalesforce);

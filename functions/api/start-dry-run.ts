@@ -1,11 +1,9 @@
 import { findMapping } from "../../lib/config/find-mapping.ts";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { dryRunView, startDryRun as start } from "../../lib/settings/dry-run/dry-run.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, mappings, queue, rowQueriesOf } from "../services/composition.ts";
 
-/** Begins a comparison of a mapping's rows with the records that they would meet. */
-export const startDryRun = endpoint({
+export const handler = onLambda({
   route: "start-dry-run",
   summary:
     "Compares the rows of a mapping with the records that they would meet for the first time, by the upsert field or by an sfid that the application has set; changes nothing. Every record is read once. GET the same path for the progress and the result. Where PostgreSQL wins and more than 100 records would change, a first load waits until the digest of this is given to `activate`.",
@@ -14,5 +12,3 @@ export const startDryRun = endpoint({
   find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
   run: ({ resource: mapping, workspace, services, actor, at }) => start(services, { workspace, mapping, actor, at }),
 });
-
-export const handler = onLambda(startDryRun);

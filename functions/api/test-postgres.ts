@@ -1,16 +1,12 @@
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { testPostgres as test } from "../../lib/settings/connect-postgres.ts";
 import { checked } from "../../lib/settings/findings.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { databases, hostGuard } from "../services/composition.ts";
 
-/** Looks at the database as it is connected. */
-export const testPostgres = endpoint({
+export const handler = onLambda({
   route: "test-postgres",
   summary: "Looks at the database as it is connected, and says what to do about what is not as it must be.",
   output: checked,
   services: () => ({ databases, hostGuard: hostGuard() }),
   run: ({ workspace, services }) => test(services, workspace),
 });
-
-export const handler = onLambda(testPostgres);

@@ -1,16 +1,12 @@
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { checked } from "../../lib/settings/findings.ts";
 import { testSalesforce as test } from "../../lib/settings/test-salesforce.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { now, usage } from "../services/composition.ts";
 
-/** Looks at the org as it is connected; one API call. */
-export const testSalesforce = endpoint({
+export const handler = onLambda({
   route: "test-salesforce",
   summary: "Looks at the org as it is connected: session, allowance, clock. Costs one of its API calls.",
   output: checked,
   services: () => ({ readUsage: usage(), now }),
   run: ({ workspace, services }) => test(services, workspace),
 });
-
-export const handler = onLambda(testSalesforce);

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { oneOf } from "../../lib/http/input.ts";
 import { EVENT_TYPES } from "../../lib/model/delivery/event.ts";
 import { testWebhook as send } from "../../lib/webhooks/ask-for.ts";
@@ -7,8 +6,7 @@ import { findWebhook } from "../../lib/webhooks/settings.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { deliveries, wakeUps, webhooks } from "../services/composition.ts";
 
-/** Sends the webhook an event that never happened, of the type `event` or the first that it receives. */
-const testWebhook = endpoint({
+export const handler = onLambda({
   route: "test-webhook",
   summary: "Sends the webhook an event that never happened, of the type event or the first that it receives.",
   input: z.object({ event: z.optional(oneOf(EVENT_TYPES)) }),
@@ -21,5 +19,3 @@ const testWebhook = endpoint({
     return { queued: true, delivery_id: delivery.id, event_id: delivery.eventId };
   },
 });
-
-export const handler = onLambda(testWebhook);

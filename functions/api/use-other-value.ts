@@ -1,12 +1,10 @@
 import * as z from "zod/mini";
-import { endpoint } from "../../lib/http/endpoint.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { useOtherValue as useOther } from "../../lib/settings/change-rows.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
 
-/** Turns a conflict: the value that lost takes the place of the one that won. */
-export const useOtherValue = endpoint({
+export const handler = onLambda({
   route: "use-other-value",
   summary:
     "Gives a row the value that lost a conflict, as long as it holds the one that won; the change is captured and sent like any other.",
@@ -21,5 +19,3 @@ export const useOtherValue = endpoint({
     return { conflict_id: id };
   },
 });
-
-export const handler = onLambda(useOtherValue);

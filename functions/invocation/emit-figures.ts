@@ -1,36 +1,49 @@
 import type { Figures } from "../../lib/sync/cycle/cycle-ports.ts";
 import { now } from "../services/composition.ts";
 
-/** Below these a figure need not be told: nothing rings, and an idle mapping costs no line. */
+/** Below these a figure is left out: no alarm needs it, and an idle mapping costs no line. */
 const WAITING_SECONDS = 60;
 const BUDGET_SHARE = 0.6;
+const PAUSED_SECONDS = 3600;
 
-/** Gathers the figures of an invocation's cycles, and tells them to CloudWatch in one line. */
+/** Collects the figures of an invocation's cycles, and writes them for CloudWatch in one line. */
 export interface Gathered {
   add(figures: Figures): void;
   /** Writes the line if anything is worth it, of so many cycles that were asked for; afterwards nothing is gathered. */
-  tell(cycles: number): void;
+  emit(cycles: number): void;
 }
 
 /**
- * Figures in CloudWatch's embedded metric format: metrics of the stage, made of a log line. The line goes to standard
- * output as it is, because the runtime would wrap what the console is given into a line of its own. `METRICS_NAMESPACE`
- * is set on AWS alone; without it nothing is written.
+ * Figures in CloudWatch's embedded metric format: metrics of the stage, written as a log line. The line goes to
+ * standard output as it is, because the runtime would wrap what the console is given into a line of its own.
+ * `METRICS_NAMESPACE` is set on AWS alone; without it nothing is written.
  */
-export function gatherFigures(write: (line: string) => void = (line) => void process.stdout.write(line)): Gathered {
+export function gatherFigures(write = toOutput): Gathered {
   let gathered: Figures[] = [];
   return {
     add: (figures) => void gathered.push(figures),
-    tell: (cycles) => {
-      const Namespace = process.env["METRICS_NAMESPACE"];
+    emit: (cycles) => {
       const metrics = metricsOf(gathered, cycles);
       gathered = [];
-      if (!Namespace || Object.keys(metrics).length === 0) return;
-      const Metrics = Object.keys(metrics).map((Name) => ({ Name, Unit: UNITS[Name as Metric] }));
-      const _aws = { Timestamp: now().getTime(), CloudWatchMetrics: [{ Namespace, Dimensions: [["Stage"]], Metrics }] };
-      write(`${JSON.stringify({ _aws, Stage: process.env["STAGE"], ...metrics })}\n`);
+      reportMetrics(metrics, write);
     },
   };
+}
+
+/** Reports how long the longest pause has lasted; null: nothing is paused. */
+export function reportPaused(since: Date | null, write = toOutput): void {
+  const seconds = since === null ? 0 : Math.round((now().getTime() - since.getTime()) / 1000);
+  reportMetrics(seconds >= PAUSED_SECONDS ? { PausedSeconds: seconds } : {}, write);
+}
+
+const toOutput = (line: string): void => void process.stdout.write(line);
+
+function reportMetrics(metrics: Partial<Record<Metric, number>>, write: (line: string) => void): void {
+  const Namespace = process.env["METRICS_NAMESPACE"];
+  if (!Namespace || Object.keys(metrics).length === 0) return;
+  const Metrics = Object.keys(metrics).map((Name) => ({ Name, Unit: UNITS[Name as Metric] }));
+  const _aws = { Timestamp: now().getTime(), CloudWatchMetrics: [{ Namespace, Dimensions: [["Stage"]], Metrics }] };
+  write(`${JSON.stringify({ _aws, Stage: process.env["STAGE"], ...metrics })}\n`);
 }
 
 const UNITS = {
@@ -40,6 +53,7 @@ const UNITS = {
   OrgBudgetUsed: "Percent",
   CyclesFailed: "Percent",
   DeletesHeld: "Count",
+  PausedSeconds: "Seconds",
 } as const;
 
 type Metric = keyof typeof UNITS;
@@ -49,7 +63,7 @@ function metricsOf(all: readonly Figures[], cycles: number): Partial<Record<Metr
   const most = (size: (one: Figures) => number | null): number => Math.max(0, ...all.map((one) => size(one) ?? 0));
   const rows = { RowsAccepted: sum(({ accepted }) => accepted), RowsFailed: sum(({ refused }) => refused) };
   const waiting = Math.round(most(({ oldestWaitingSeconds }) => oldestWaitingSeconds));
-  // One that failed, and whose report then failed as well, was told twice.
+  // One that failed, and whose report then failed as well, was reported twice.
   const failed = Math.min(1, sum(({ failed }) => Number(failed)) / cycles);
   const budget = most(({ budgetShare }) => budgetShare);
   const held = most(({ heldDeletes }) => heldDeletes);

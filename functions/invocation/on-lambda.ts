@@ -1,4 +1,4 @@
-import type { Described, Endpoint, OpenEndpoint } from "../../lib/http/endpoint.ts";
+import type { Endpoint, OpenEndpoint } from "../../lib/http/endpoint.ts";
 import { type Gate, lambda, openLambda } from "../../lib/http/lambda.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import {
@@ -12,23 +12,17 @@ import {
   workspaces,
 } from "../services/composition.ts";
 
-/** The Lambda handler of an endpoint behind a token, with the endpoint for whoever describes it. */
-export function onLambda<Name extends RouteName, Input, Services, Resource>(
+/** The Lambda handler of an endpoint behind a token, with the endpoint for the API's description. */
+export function onLambda<const Name extends RouteName, Services, Input = unknown, Resource = null>(
   endpoint: Endpoint<Name, Input, Services, Resource>,
 ) {
-  return describedBy(
-    endpoint,
-    lambda(endpoint, () => (endpoint.onlyReads ? { ...gate(), workspaces: cachedWorkspaces() } : gate())),
-  );
+  const gateOf = () => (endpoint.onlyReads ? { ...gate(), workspaces: cachedWorkspaces() } : gate());
+  return Object.assign(lambda(endpoint, gateOf), { endpoint });
 }
 
 /** The Lambda handler of an endpoint without a token. */
 export function onOpenLambda<Services>(endpoint: OpenEndpoint<Services>) {
-  return describedBy(endpoint, openLambda(endpoint, now));
-}
-
-function describedBy<Handler extends object>(endpoint: Described, handler: Handler): Handler & { endpoint: Described } {
-  return Object.assign(handler, { endpoint });
+  return Object.assign(openLambda(endpoint, now), { endpoint });
 }
 
 function gate(): Gate {

@@ -10,8 +10,8 @@ export interface Undone {
 }
 
 /**
- * The Lambda handler of a worker. Each message is parsed at the door; one that makes no sense, or that `work` gives
- * back, is told to the log and to SQS, and holds up no other of its batch.
+ * The Lambda handler of a worker. Each message is parsed at the door; one that cannot be parsed, or that `work` gives
+ * back, is logged and returned to SQS, and delays no other of its batch.
  */
 export function onQueue<Message>(
   schema: z.ZodMiniType<Message>,
@@ -39,7 +39,7 @@ export function onQueue<Message>(
   };
 }
 
-/** Works on each message by itself, at once. */
+/** Handles each message separately, all at once. */
 export function each<Message>(work: (message: Message) => Promise<unknown>) {
   return async (messages: readonly Message[]): Promise<readonly Undone[]> => {
     const ended = await Promise.allSettled(messages.map(work));

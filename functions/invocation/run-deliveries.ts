@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { deliver } from "../../lib/webhooks/deliver.ts";
 import type { Lane } from "../../lib/webhooks/ports.ts";
-import { deliveries, now, sender, turns, vault, wakeUps, webhooks } from "../services/composition.ts";
+import { deliveries, now, sender, slowSlots, vault, wakeUps, webhooks } from "../services/composition.ts";
 import { onQueue } from "./on-queue.ts";
 
 const deliveryMessage = z.pipe(
@@ -17,7 +17,7 @@ export function makeAttempts(lane: Lane) {
         deliveries: deliveries(),
         webhooks: webhooks(),
         wakeUps: wakeUps(),
-        turns: turns(),
+        slots: slowSlots(),
         vault: vault(),
         sender: sender(),
         now,

@@ -1,7 +1,6 @@
-import { cacheTokens, cacheWorkspaces } from "../../lib/access/cache.ts";
-import type { Pepper, RateLimits, Tokens, Vault, Workspaces } from "../../lib/access/ports.ts";
+import { cachePauses, cacheTokens, cacheWorkspaces } from "../../lib/access/cache.ts";
+import type { Doorbells, DoorbellUrl } from "../../lib/access/ports.ts";
 import { REQUESTS_PER_MINUTE } from "../../lib/access/rate-limit.ts";
-import type { Repeats } from "../../lib/access/repeats.ts";
 import { connections as connectionsIn } from "../../lib/adapters/dynamodb/access/connections.ts";
 import { pepper as pepperIn } from "../../lib/adapters/dynamodb/access/pepper.ts";
 import { rateLimits as rateLimitsIn } from "../../lib/adapters/dynamodb/access/rate-limits.ts";
@@ -9,30 +8,34 @@ import { repeats as repeatsIn } from "../../lib/adapters/dynamodb/access/repeats
 import { tokens as tokensIn } from "../../lib/adapters/dynamodb/access/tokens.ts";
 import { workspaces as workspacesIn } from "../../lib/adapters/dynamodb/access/workspaces.ts";
 import { auditLog as auditLogIn } from "../../lib/adapters/dynamodb/audit/audit.ts";
-import { type Database, openDatabase } from "../../lib/adapters/dynamodb/client/client.ts";
+import { openDatabase } from "../../lib/adapters/dynamodb/client/client.ts";
 import { deliveries as deliveriesIn } from "../../lib/adapters/dynamodb/delivery/deliveries.ts";
 import { eventRows as eventRowsIn } from "../../lib/adapters/dynamodb/delivery/events.ts";
 import { overdue as overdueIn } from "../../lib/adapters/dynamodb/delivery/overdue.ts";
-import { semaphore as turnsIn } from "../../lib/adapters/dynamodb/delivery/semaphore.ts";
+import { semaphore as slotsIn } from "../../lib/adapters/dynamodb/delivery/semaphore.ts";
 import { webhooks as webhooksIn } from "../../lib/adapters/dynamodb/delivery/webhooks.ts";
 import { counters as countersIn } from "../../lib/adapters/dynamodb/engine/counters.ts";
-import { engineReports as engineReportsIn } from "../../lib/adapters/dynamodb/engine/engine.ts";
+import { claimWake as claimWakeIn, doorbells as doorbellsIn } from "../../lib/adapters/dynamodb/engine/doorbells.ts";
+import {
+  callShares as callSharesIn,
+  engineReports as engineReportsIn,
+} from "../../lib/adapters/dynamodb/engine/engine.ts";
+import { keepFigures } from "../../lib/adapters/dynamodb/engine/kept-figures.ts";
+import { polls as pollsIn } from "../../lib/adapters/dynamodb/engine/polls.ts";
 import { baselines as baselinesIn } from "../../lib/adapters/dynamodb/mappings/baselines.ts";
 import { importPlans as importPlansIn } from "../../lib/adapters/dynamodb/mappings/import-plans.ts";
-import {
-  type RememberedMappings,
-  rememberedMappings as rememberedMappingsIn,
-} from "../../lib/adapters/dynamodb/mappings/mapping-cache.ts";
+import { cachedMappings as cachedMappingsIn } from "../../lib/adapters/dynamodb/mappings/mapping-cache.ts";
 import { mappings as mappingsIn } from "../../lib/adapters/dynamodb/mappings/mappings.ts";
 import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monitoring.ts";
 import { rowQueriesOf as rowDesksIn } from "../../lib/adapters/postgres/operations/row-operations.ts";
 import { connectedOrg, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
 import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.ts";
+import { recordReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
 import { ttlCache } from "../../lib/adapters/salesforce/ttl-cache.ts";
 import { kmsDataKeys } from "../../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../../lib/adapters/secrets/vault.ts";
-import { openQueues, type Queues } from "../../lib/adapters/sqs/client.ts";
+import { openQueues } from "../../lib/adapters/sqs/client.ts";
 import { deliveryQueues } from "../../lib/adapters/sqs/delivery-queues.ts";
 import { queue as queueOf } from "../../lib/adapters/sqs/queue.ts";
 import { now } from "../../lib/adapters/time.ts";
@@ -40,35 +43,16 @@ import { refuseAddress } from "../../lib/adapters/webhook-client/addresses.ts";
 import { urlGuard as urlGuardBy } from "../../lib/adapters/webhook-client/guard.ts";
 import { webhookSender } from "../../lib/adapters/webhook-client/post.ts";
 import { resolveByDns } from "../../lib/adapters/webhook-client/resolve.ts";
-import type { AuditLog, AuditTrail } from "../../lib/audit/ports.ts";
-import type { Org } from "../../lib/config/org-ports.ts";
-import type { Baselines, ImportPlans, Mappings } from "../../lib/config/ports.ts";
-import type { EngineReports, OrgReach } from "../../lib/health/ports.ts";
-import type { Counters } from "../../lib/metrics/ports.ts";
 import { type AddressPolicy, DEVELOPMENT, PRODUCTION, refuseOpening } from "../../lib/model/address.ts";
+import { createCache } from "../../lib/model/cache.ts";
 import { SLOW_ATTEMPTS } from "../../lib/model/delivery/webhook.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import type { Queue, QueueMessages } from "../../lib/model/messages.ts";
 import { keptDaysIn, queueVariable, tableVariable } from "../../lib/model/resources.ts";
-import type { Monitoring } from "../../lib/monitoring/ports.ts";
 import { guardConnections } from "../../lib/network/guarded-dns.ts";
-import type { ConnectionSettings } from "../../lib/settings/ports.ts";
-import type { RowQueriesOf } from "../../lib/settings/row-ports.ts";
-import type { CallUsage } from "../../lib/settings/test-salesforce.ts";
-import type { ConnectionStore } from "../../lib/sync/beat/sessions.ts";
+import type { WakeUpTimes } from "../../lib/sync/cycle/wake.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
-import type {
-  Deliveries,
-  EventRows,
-  Events,
-  Overdue,
-  Semaphore,
-  Sender,
-  UrlGuard,
-  WakeUps,
-  WebhookSettings,
-  Webhooks,
-} from "../../lib/webhooks/ports.ts";
+import type { Events } from "../../lib/webhooks/ports.ts";
 import { publisher } from "../../lib/webhooks/publish.ts";
 
 /**
@@ -84,7 +68,7 @@ function once<Thing>(name: string, open: () => Thing): Thing {
   return opened.get(name) as Thing;
 }
 
-/** What the deployment tells this function. */
+/** The deployment's settings of this function. */
 export function setting(name: string): string {
   const value = process.env[name];
   if (value === undefined || value === "") throw new Error(`the environment variable ${name} is not set`);
@@ -93,53 +77,56 @@ export function setting(name: string): string {
 
 export { now };
 
-export const database = (): Database =>
+export const database = () =>
   once("database", () => openDatabase((name) => setting(tableVariable(name)), keptDaysIn(process.env)));
 
-const queues = (): Queues => once("queues", () => openQueues((name) => setting(queueVariable(name))));
+const queues = () => once("queues", () => openQueues((name) => setting(queueVariable(name))));
 
 /** The queue of this name. */
 export const queue = <Name extends keyof QueueMessages>(name: Name): Queue<QueueMessages[Name]> =>
   queueOf(queues(), name);
 
-export const vault = (): Vault => once("vault", () => envelopeVault(kmsDataKeys(setting("KEY_ID"), now)));
+export const vault = () => once("vault", () => envelopeVault(kmsDataKeys(setting("KEY_ID"), now)));
 
-export const pepper = (): Pepper => once("pepper", () => pepperIn(database(), vault()));
+export const pepper = () => once("pepper", () => pepperIn(database(), vault()));
 
-export const workspaces = (): Workspaces => once("workspaces", () => workspacesIn(database(), vault()));
+export const workspaces = () => once("workspaces", () => workspacesIn(database(), vault()));
 
-export const cachedWorkspaces = (): Pick<Workspaces, "find"> =>
-  once("cachedWorkspaces", () => cacheWorkspaces(workspaces(), now));
+export const cachedWorkspaces = () => once("cachedWorkspaces", () => cacheWorkspaces(workspaces(), now));
 
-export const tokens = (): Tokens => once("tokens", () => cacheTokens(tokensIn(database()), now));
+export const pauses = () => once("pauses", () => cachePauses(workspaces(), now));
 
-export const rateLimits = (): RateLimits => once("rateLimits", () => rateLimitsIn(database()));
+export const tokens = () => once("tokens", () => cacheTokens(tokensIn(database()), now));
 
-export const repeats = (): Repeats => once("repeats", () => repeatsIn(database(), vault()));
+export const rateLimits = () => once("rateLimits", () => rateLimitsIn(database()));
 
-export const mappings = (): Mappings => once("mappings", () => mappingsIn(database()));
+export const repeats = () => once("repeats", () => repeatsIn(database(), vault()));
 
-export const rememberedMappings = (): RememberedMappings =>
-  once("rememberedMappings", () => rememberedMappingsIn(database()));
+export const mappings = () => once("mappings", () => mappingsIn(database()));
 
-export const importPlans = (): ImportPlans => once("importPlans", () => importPlansIn(database()));
+export const cachedMappings = () => once("cachedMappings", () => cachedMappingsIn(database()));
 
-export const auditLog = (): AuditLog & AuditTrail => once("auditLog", () => auditLogIn(database(), now));
+export const importPlans = () => once("importPlans", () => importPlansIn(database()));
 
-export const counters = (): Counters => once("counters", () => countersIn(database()));
+export const auditLog = () => once("auditLog", () => auditLogIn(database(), now));
 
-export const connections = (): ConnectionStore & ConnectionSettings =>
-  once("connections", () => connectionsIn(database(), vault()));
+export const figures = () => once("figures", () => keepFigures(database(), now));
 
-/** For imports, by descriptions of the last minute. Whoever asks the org writes `counters`, for its calls are counted. */
-export const org = (): Org => once("org", () => connectedOrg(askingOrgs(), ttlCache(60_000, now)));
+export const counters = () => once("counters", () => countersIn(database()));
 
-/** For pickers, asked anew each time: an admin's new field shows at once. */
-export const catalog = (): Org => once("catalog", () => connectedOrg(askingOrgs()));
+export const connections = () => once("connections", () => connectionsIn(database(), vault()));
+
+/** For imports, by descriptions of the last minute. Asking the org writes `counters`, for its calls are counted. */
+export const org = () => once("org", () => connectedOrg(askingOrgs(), ttlCache(60_000, now)));
+
+/** For pickers, asked again each time: an admin's new field shows at once. */
+export const catalog = () => once("catalog", () => connectedOrg(askingOrgs()));
 
 /** Reads an org's own count of its API calls. */
-export const usage = (): ((workspaceId: string) => Promise<CallUsage>) =>
-  once("usage", () => usageReader(askingOrgs()));
+export const usage = () => once("usage", () => usageReader(askingOrgs()));
+
+/** Reads a record as the org shows it now. */
+export const recordOf = () => once("recordOf", () => recordReader(askingOrgs()));
 
 /** Sessions with the customers' orgs, and where the calls are counted that the API itself makes. */
 const askingOrgs = () => ({
@@ -148,20 +135,38 @@ const askingOrgs = () => ({
     counters().addCalls({ workspaceId, apiCalls }),
 });
 
-export const baselines = (): Baselines => once("baselines", () => baselinesIn(database()));
+export const baselines = () => once("baselines", () => baselinesIn(database()));
 
-/** Wakes the dispatcher for events that were written with the change that they tell of. */
+/** Wakes the dispatcher for events that were written with the change that they announce. */
 export const eventWakeUps = (): Pick<Events, "wake"> => events();
 
-/** Looks into databases that are to be connected, and at what Heroku Connect has made of them. */
+/** Inspects databases before they are connected, and what Heroku Connect has created in them. */
 export { databases } from "../../lib/adapters/postgres/operations/inspect-database.ts";
 export { herokuConnectSchemas } from "../../lib/adapters/postgres/operations/inspect-heroku-connect.ts";
 
-export const monitoring = (): Monitoring => once("monitoring", () => postgresMonitoring(now));
+export const monitoring = () => once("monitoring", () => postgresMonitoring(now));
 
-export const engineReports = (): EngineReports => once("engineReports", () => engineReportsIn(database()));
+export const polls = () => once("polls", () => pollsIn(database()));
 
-export const orgReach = (): OrgReach => once("orgReach", () => orgReachIn(now));
+export const wakeUpTimes = (): WakeUpTimes => ({ claimWake: (asked) => claimWakeIn(database(), asked) });
+
+export const doorbells = () => once("doorbells", () => doorbellsIn(database()));
+
+/** As this process read them in the last three seconds, so that a ring costs no reading. */
+export const cachedDoorbells = (): Doorbells["read"] =>
+  once("cachedDoorbells", () => {
+    const found = createCache<DoorbellUrl>({ ttl: { milliseconds: 3_000, now } });
+    return (workspaceId) => found(workspaceId, () => doorbells().read(workspaceId));
+  });
+
+/** Where the service is reached from outside: as its operator says, never as a caller writes it. Null: nowhere. */
+export const publicAddress = (): string | null => /^https?:\/\/.*[^/]/.exec(process.env["BASE_URL"] ?? "")?.[0] ?? null;
+
+export const engineReports = () => once("engineReports", () => engineReportsIn(database(), now));
+
+export const callShares = () => once("callShares", () => callSharesIn(database()));
+
+export const orgReach = () => once("orgReach", () => orgReachIn(now));
 
 /** Requests a minute and address: the contract's 300, and another figure only outside production. */
 export function requestsPerMinute(): number {
@@ -169,29 +174,27 @@ export function requestsPerMinute(): number {
   return process.env["STAGE"] !== "prod" && Number.isInteger(asked) && asked > 0 ? asked : REQUESTS_PER_MINUTE;
 }
 
-export const webhooks = (): Webhooks & WebhookSettings => once("webhooks", () => webhooksIn(database()));
+export const webhooks = () => once("webhooks", () => webhooksIn(database()));
 
-export const deliveries = (): Deliveries => once("deliveries", () => deliveriesIn(database(), now));
+export const deliveries = () => once("deliveries", () => deliveriesIn(database(), now));
 
-export const eventRows = (): EventRows & Pick<Overdue, "events" | "postponeEvents"> =>
-  once("eventRows", () => eventRowsIn(database(), now));
+export const eventRows = () => once("eventRows", () => eventRowsIn(database(), now));
 
 /** Where events begin. */
-export const events = (): Events => once("events", () => publisher({ rows: eventRows(), queue: queue("events") }));
+export const events = () => once("events", () => publisher({ rows: eventRows(), queue: queue("events") }));
 
-export const wakeUps = (): WakeUps => once("wakeUps", () => deliveryQueues(queues(), now));
+export const wakeUps = () => once("wakeUps", () => deliveryQueues(queues(), now));
 
-export const overdue = (): Overdue => once("overdue", () => overdueIn(database(), deliveries(), eventRows()));
+export const overdue = () => once("overdue", () => overdueIn(database(), deliveries(), eventRows()));
 
-export const turns = (): Semaphore => once("turns", () => turnsIn(database(), SLOW_ATTEMPTS, now));
+export const slowSlots = () => once("slowSlots", () => slotsIn(database(), SLOW_ATTEMPTS, now));
 
-export const sender = (): Sender =>
-  once("sender", () => webhookSender({ policy: addressPolicy(), resolve: resolveByDns() }));
+export const sender = () => once("sender", () => webhookSender({ policy: addressPolicy(), resolve: resolveByDns() }));
 
 /** With a domain of the operator's own (`BASE_URL`) the API is known by that name as well. */
-export const urlGuard = (): UrlGuard =>
+export const urlGuard = () =>
   once("urlGuard", () => {
-    const own = process.env["BASE_URL"]?.replace(/^https?:\/\//, "") ?? null;
+    const own = publicAddress()?.replace(/^https?:\/\//, "") ?? null;
     return butNotOwn(urlGuardBy(addressPolicy(), resolveByDns()), own);
   });
 
@@ -212,10 +215,10 @@ export function addressPolicy(): AddressPolicy {
 /** Where databases and orgs of customers may be: any port, else what holds for webhooks. */
 const connectionPolicy = (): AddressPolicy => ({ ...addressPolicy(), ports: null });
 
-// Judged again whenever a connection is made: a name may lead elsewhere than when it was saved.
+// Judged again for each connection: a name may lead elsewhere than when it was saved.
 guardConnections((address) => refuseAddress(address, connectionPolicy()));
 
 /** The same when a connection is saved. */
-export const hostGuard = (): UrlGuard => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
+export const hostGuard = () => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
 
-export const rowQueriesOf = (): RowQueriesOf => once("rowDesks", () => rowDesksIn(now));
+export const rowQueriesOf = () => once("rowDesks", () => rowDesksIn(now));

@@ -8,7 +8,7 @@ import { Failure } from "../../lib/model/failure.ts";
 import { type PostgresConnection, writersOf } from "../../lib/model/workspace/workspace.ts";
 import type { Sessions } from "../../lib/sync/beat/sessions.ts";
 import type { Clock, ConnectedOrg, Connections, Log, MessageNeeds } from "../../lib/sync/cycle/cycle-ports.ts";
-import { connections, counters, database, events, mappings, now, queue, workspaces } from "./composition.ts";
+import { connections, counters, database, events, mappings, now, pauses, queue, workspaces } from "./composition.ts";
 
 /** What the workers of the sync room need, beyond what they share with the API. */
 
@@ -80,6 +80,7 @@ export const cycleServices = (): MessageNeeds => ({
     listActive: async (workspaceId) => (await mappings().list(workspaceId)).mappings.filter(({ active }) => active),
   },
   connections: workspaceConnections,
+  pauses: pauses(),
   engine: engineMemory(database()),
   counters: counters(),
   announcements: events(),

@@ -1,5 +1,9 @@
+import { versionOf } from "../../lib/config/version.ts";
+import { Tagged } from "../../lib/http/answer.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { viewMapping } from "../../lib/settings/mapping-view.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
-import { counters, eventWakeUps, importPlans, mappings, now, org, queue } from "./composition.ts";
+import { counters, engineReports, eventWakeUps, importPlans, mappings, now, org, queue } from "./composition.ts";
 
 /** What changes of mappings need, an import's as well as a person's. */
 export const mappingServices = () => ({
@@ -12,3 +16,18 @@ export const mappingServices = () => ({
   eventIdOf,
   now,
 });
+
+/** The same of who answers with the mapping. */
+export const answeringServices = () => ({ ...mappingServices(), engine: engineReports() });
+
+/** A mapping as it is now, among those of its workspace, for the answer of what changed it. */
+export async function answerMapping(
+  { mappings, engine }: Pick<ReturnType<typeof answeringServices>, "mappings" | "engine">,
+  mapping: Mapping,
+): Promise<Tagged> {
+  const [{ mappings: all }, { budget }] = await Promise.all([
+    mappings.list(mapping.workspaceId),
+    engine.read(mapping.workspaceId),
+  ]);
+  return new Tagged(viewMapping(mapping, all, budget), versionOf(mapping));
+}

@@ -1,4 +1,4 @@
 import { makeAttempts } from "../invocation/run-deliveries.ts";
 
-/** Makes first attempts, and those that somebody asked for. */
+/** Sends first attempts, and manual ones. */
 export const handler = makeAttempts("quick");

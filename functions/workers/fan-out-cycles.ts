@@ -8,7 +8,7 @@ import { clock } from "../services/cycle-services.ts";
 
 const tick = z.object({ workspace_id: z.string(), mapping_id: z.string(), scheduled_at: z.iso.datetime() });
 
-/** Makes each minute's tick the beats of the minute that it stands for: all of a batch at once, or one by one. */
+/** Turns each minute's tick into the beats of the minute that it covers: all of a batch at once, or one by one. */
 export const handler = onQueue(tick, async (ticks) => {
   const needs = { cycles: queue("cycles"), clock };
   try {
@@ -18,7 +18,7 @@ export const handler = onQueue(tick, async (ticks) => {
     const undone = await each((one: (typeof ticks)[number]) => fanOut(needs, [one]))(ticks);
     const figures = gatherFigures();
     for (const _ of undone) figures.add(UNBEGUN);
-    figures.tell(ticks.length);
+    figures.emit(ticks.length);
     return undone;
   }
 });

@@ -16,6 +16,8 @@ const cyclesMessage = z.object({
   also: z.optional(z.array(z.string())),
   kind: z.enum(["beat", "poll", "pull"]),
   slot: z.nullable(z.int()),
+  mark: z.optional(z.string()),
+  wakes: z.optional(z.enum(["push", "pull"])),
 });
 
 /** Cycles at work at once: what the function's memory bears, and of one workspace what its database is to bear (infra/SIZING.md). */
@@ -41,11 +43,11 @@ export const handler = onQueue(cyclesMessage, async (messages) => {
     return endAll(cyclesIn(message).map((cycle) => ofWorkspace(() => answer(cycle))));
   };
   const undone = await each(run)(messages);
-  figures.tell(cycles.length);
+  figures.emit(cycles.length);
   return undone;
 });
 
-/** Lets every cycle come to its end before one's failure is told. */
+/** Lets every cycle come to its end before one's failure is thrown. */
 async function endAll(cycles: readonly Promise<void>[]): Promise<void> {
   for (const end of await Promise.allSettled(cycles)) if (end.status === "rejected") throw end.reason;
 }

@@ -1,21 +1,33 @@
 import * as z from "zod/mini";
-import { countDepths } from "../../lib/metrics/count-depths.ts";
+import { ringOwnDoorbell } from "../../lib/access/ring-token.ts";
+import { collectFigures } from "../../lib/metrics/collect-figures.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
+import { announcePauses } from "../../lib/sync/beat/pauses.ts";
 import { sweep } from "../../lib/sync/beat/sweep-minute.ts";
 import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
+import { reportPaused } from "../invocation/emit-figures.ts";
 import { onQueue, type Undone } from "../invocation/on-queue.ts";
 import {
+  cachedMappings,
   counters,
+  deliveries,
+  doorbells,
   eventWakeUps,
+  figures,
   mappings,
   monitoring,
   now,
   overdue,
+  pepper,
+  publicAddress,
   queue,
+  sender,
   wakeUps,
+  webhooks,
   workspaces,
 } from "../services/composition.ts";
 import { clock, log } from "../services/cycle-services.ts";
+import { pauseServices } from "../services/pause-services.ts";
 import { schedules, swept } from "../services/provisioning-services.ts";
 
 /** What a tick says does not matter: each sweep looks at what is there. */
@@ -25,8 +37,9 @@ const tick = z.unknown();
 const ANSWER_MILLISECONDS = 30_000;
 
 /**
- * Repairs what lost messages left behind, once a minute: schedules and tables, events and deliveries. Counts what waits
- * where no cycle does.
+ * Repairs what lost messages left behind, once a minute: schedules and tables, events and deliveries. Collects the
+ * figures of the metrics, announces pauses of the deployment, reports how long the longest pause lasts, and rings the
+ * service's own doorbell.
  */
 export const handler = onQueue(tick, async (): Promise<readonly Undone[]> => {
   const endsAt = clock.now() + (WORKERS["sweep-minute"].timeoutSeconds - 10) * 1000;
@@ -35,8 +48,16 @@ export const handler = onQueue(tick, async (): Promise<readonly Undone[]> => {
   const ends = await Promise.allSettled([
     sweep({ mappings: mappings(), schedules: schedules(), swept: swept(), queues, clock, log }),
     resendOverdue({ overdue: overdue(), events: eventWakeUps(), wakeUps: wakeUps(), now }, () => clock.now() > endsAt),
-    countDepths(
-      { workspaces: workspaces(), counters: counters(), monitoring: monitoring(), now, log },
+    announcePauses(pauseServices()).then((since) => reportPaused(since)),
+    ringOwnDoorbell({
+      ...{ doorbells: doorbells(), pepper: pepper(), address: publicAddress(), now, log },
+      post: (url) => sender().post({ url, headers: { "user-agent": "Bridge" }, body: "" }),
+    }),
+    collectFigures(
+      {
+        ...{ workspaces: workspaces(), counters: counters(), mappings: cachedMappings(), webhooks: webhooks() },
+        ...{ deliveries: deliveries(), figures: figures(), monitoring: monitoring(), now, log },
+      },
       () => clock.now() > endsAt - ANSWER_MILLISECONDS,
     ),
   ]);

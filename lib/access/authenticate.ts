@@ -24,7 +24,7 @@ interface Attempt {
 }
 
 /**
- * Lets a request in, or refuses in the contract's order (spec sections 5 and 7, design section 6): 401 without a token
+ * Lets a request in, or refuses in the contract's order (contract 5 and 7): 401 without a token
  * that is valid now, 404 for a workspace that does not exist, 403 for another workspace or a scope that is too small.
  * A malformed token is refused without any look-up.
  */

@@ -1,5 +1,7 @@
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
+import { type AuditEntry, auditEntry } from "../model/workspace/audit.ts";
+import { DEPLOYMENT } from "../model/workspace/pause.ts";
 import type { PostgresConnection, SalesforceConnection, Workspace } from "../model/workspace/workspace.ts";
 import { createToken, emailAddress } from "./create-token.ts";
 import type { Pepper, Tokens, Workspaces } from "./ports.ts";
@@ -30,16 +32,19 @@ export async function createWorkspace(
   }
   const owner = emailAddress(ownerEmail);
   const workspace: Workspace = { id: newId("ws"), name: name.trim(), createdAt: at, postgres, salesforce };
-  await needs.workspaces.create(workspace, {
-    id: newId("aud"),
-    workspaceId: workspace.id,
-    actor: owner,
-    action: "workspace.created",
-    resourceId: workspace.id,
-    detail: { name: workspace.name },
-    createdAt: at,
-  });
+  await needs.workspaces.create(workspace, createdBy(owner, workspace));
   const first = { workspaceId: workspace.id, name: "first token", owner, actor: owner, validUntil: null, at };
   const { token } = await createToken(needs, { ...first, scopes: ["admin"] });
   return { workspace, token };
+}
+
+function createdBy(actor: string, { id, name, createdAt }: Workspace): AuditEntry {
+  return auditEntry({ workspaceId: id, actor, at: createdAt }, "workspace.created", id, { name });
+}
+
+/** Makes the operators' own workspace if there is none. */
+export async function ensureDeployment(workspaces: Pick<Workspaces, "find" | "create">, actor: string, at: Date) {
+  if ((await workspaces.find(DEPLOYMENT)) !== null) return;
+  const made: Workspace = { id: DEPLOYMENT, name: "All workspaces", createdAt: at, postgres: null, salesforce: null };
+  await workspaces.create(made, createdBy(actor, made));
 }

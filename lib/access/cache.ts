@@ -1,5 +1,6 @@
 import { createCache } from "../model/cache.ts";
-import type { SealedWorkspace, TokenRecord, Tokens, Workspaces } from "./ports.ts";
+import { DEPLOYMENT, type Pause, pauseOf } from "../model/workspace/pause.ts";
+import type { Pauses, SealedWorkspace, TokenRecord, Tokens, Workspaces } from "./ports.ts";
 
 /** A revoked token may still open a door for this long. */
 const TOKEN_MILLISECONDS = 3000;
@@ -25,8 +26,8 @@ export function cacheTokens(tokens: Tokens, now: () => Date): Tokens {
 }
 
 /**
- * The same workspaces for endpoints that only read, looked up at most every two seconds by this process. One that is not
- * connected yet is looked up each time, so that whoever connects it sees it at once.
+ * The same workspaces for endpoints that only read, looked up at most every two seconds by this process. One that is
+ * not connected yet is looked up each time, so that a new connection shows at once.
  */
 export function cacheWorkspaces(workspaces: Pick<Workspaces, "find">, now: () => Date): Pick<Workspaces, "find"> {
   const found = createCache<SealedWorkspace | null>({
@@ -34,4 +35,14 @@ export function cacheWorkspaces(workspaces: Pick<Workspaces, "find">, now: () =>
     keeps: (workspace) => workspace?.isConnected === true,
   });
   return { find: (workspaceId) => found(workspaceId, () => workspaces.find(workspaceId)) };
+}
+
+/** Pauses as this process read them in the last two seconds, so that cycles may ask before every call. */
+export function cachePauses(workspaces: Pick<Workspaces, "find">, now: () => Date): Pauses {
+  const found = createCache<Pause | null>({ ttl: { milliseconds: WORKSPACE_MILLISECONDS, now } });
+  const read = async (workspaceId: string) => {
+    const [own, all] = await Promise.all([workspaceId, DEPLOYMENT].map(workspaces.find));
+    return pauseOf(own?.pauseSwitch ?? null, all?.pauseSwitch ?? null);
+  };
+  return { find: (workspaceId) => found(workspaceId, () => read(workspaceId)) };
 }

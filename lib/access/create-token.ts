@@ -1,6 +1,6 @@
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import type { AuditEntry } from "../model/workspace/audit.ts";
+import { type AuditEntry, auditEntry, type Doing } from "../model/workspace/audit.ts";
 import { SCOPES, type Scope } from "../model/workspace/token.ts";
 import type { Pepper, TokenRecord, Tokens } from "./ports.ts";
 import { mintToken, tokenHash } from "./token.ts";
@@ -10,16 +10,12 @@ interface Needs {
   readonly pepper: Pepper;
 }
 
-interface Asked {
-  readonly workspaceId: string;
+interface Asked extends Doing {
   readonly name: string;
   /** The token's owner: an e-mail address. */
   readonly owner: string;
   readonly scopes: readonly Scope[];
   readonly validUntil: Date | null;
-  /** Who makes it, for the audit log. */
-  readonly actor: string;
-  readonly at: Date;
 }
 
 /** Makes a token. It is in the answer and nowhere else: it cannot be shown again. */
@@ -52,14 +48,7 @@ export function emailAddress(text: string): string {
   throw new Failure("VALIDATION_ERROR", "the owner must be an e-mail address");
 }
 
-function entryOf({ id, workspaceId, name, owner, scopes, validUntil }: TokenRecord, { actor, at }: Asked): AuditEntry {
-  return {
-    id: newId("aud"),
-    workspaceId,
-    actor,
-    action: "token.created",
-    resourceId: id,
-    detail: { name, owner, scopes, valid_until: validUntil?.toISOString() ?? null },
-    createdAt: at,
-  };
+function entryOf({ id, name, owner, scopes, validUntil }: TokenRecord, asked: Asked): AuditEntry {
+  const detail = { name, owner, scopes, valid_until: validUntil?.toISOString() ?? null };
+  return auditEntry(asked, "token.created", id, detail);
 }

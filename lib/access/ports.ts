@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { AuditEntry } from "../model/workspace/audit.ts";
+import type { Pause, PauseSwitch } from "../model/workspace/pause.ts";
 import type { Scope } from "../model/workspace/token.ts";
 import type { Workspace } from "../model/workspace/workspace.ts";
 
@@ -40,26 +41,62 @@ export interface SealedWorkspace {
   readonly createdAt: Date;
   /** Both sides are connected. */
   readonly isConnected: boolean;
+  /** Null: it was never paused. */
+  readonly pauseSwitch: PauseSwitch | null;
   /** Decrypts the credentials. */
   open(): Promise<Workspace>;
+}
+
+/** Who does something in a workspace, by the e-mail address that the audit log names, and when. */
+export interface Acting {
+  readonly workspace: SealedWorkspace;
+  readonly actor: string;
+  readonly at: Date;
 }
 
 export interface Workspaces {
   /** Null also for a deleted one. */
   find(workspaceId: string): Promise<SealedWorkspace | null>;
-  /** All of the deployment, by name; reads the whole table, for operators and the minute sweep. */
+  /** All of the deployment but the operators' own, by name; reads the whole table, for operators and the minute sweep. */
   list(): Promise<readonly SealedWorkspace[]>;
   create(workspace: Workspace, entry: AuditEntry): Promise<void>;
   /** Gives it another name, with the audit entry; false: it was deleted meanwhile. */
   rename(workspaceId: string, name: string, entry: AuditEntry): Promise<boolean>;
+  /** Pauses or resumes it, with the audit entry; false, and nothing was written: it was so already, or was deleted. */
+  switchPause(workspaceId: string, to: PauseSwitch, entry: AuditEntry): Promise<boolean>;
+}
+
+/** Whether a person has stopped a workspace, or the whole deployment. */
+export interface Pauses {
+  /** What holds the workspace, known to be true at most two seconds ago; null: nothing does. */
+  find(workspaceId: string): Promise<Pause | null>;
 }
 
 /** The service's own secret that token hashes are keyed with. */
 export interface Pepper {
   /** Null when no token was ever made. */
   read(): Promise<KeyObject | null>;
-  /** Makes it on first use; everybody gets the same. */
+  /** Creates it on first use; all callers get the same. */
   readOrCreate(): Promise<KeyObject>;
+}
+
+/** The URL of a workspace's doorbell, by the number of its token. */
+export interface DoorbellUrl {
+  /** 0: there never was one. */
+  readonly number: number;
+  /** Null: there is none now. */
+  readonly madeAt: Date | null;
+  /** Until when the token before rings as well; null: it does not. */
+  readonly formerUntil: Date | null;
+}
+
+/** Doorbells as they are kept. */
+export interface Doorbells {
+  read(workspaceId: string): Promise<DoorbellUrl>;
+  set(workspaceId: string, url: DoorbellUrl, entry: AuditEntry): Promise<void>;
+  /** When the service's own ring came through last (null: never); null: no doorbell was ever made. */
+  heartbeat(): Promise<{ readonly at: Date | null } | null>;
+  keepHeartbeat(at: Date): Promise<void>;
 }
 
 /** Counts requests per source and minute. */

@@ -1,27 +1,32 @@
 import { Failure } from "../model/failure.ts";
 import type { RateLimits } from "./ports.ts";
 
-/** Requests that one address may make in a minute (spec section 8). */
+/** Requests that one address may make in a minute (contract 8). */
 export const REQUESTS_PER_MINUTE = 300;
 
 /**
- * Counts a request of `source` and gives the headers that tell the caller where it stands
- * (draft-ietf-httpapi-ratelimit-headers-10); refuses with RATE_LIMITED beyond the limit, until the minute is over.
+ * Counts a request of `source` and gives the headers with the caller's quota (draft-ietf-httpapi-ratelimit-headers-10);
+ * refuses with RATE_LIMITED beyond the limit, until the minute is over. The requests of each policy are counted
+ * separately.
  */
 export async function countRequest(
   rateLimits: RateLimits,
   limit: number,
   source: string,
   at: Date,
+  policy = "default",
 ): Promise<Readonly<Record<string, string>>> {
-  const requests = await rateLimits.count(windowKey(source), at);
+  const requests = await rateLimits.count(
+    policy === "default" ? windowKey(source) : `${policy} ${windowKey(source)}`,
+    at,
+  );
   const secondsLeft = 60 - (Math.floor(at.getTime() / 1000) % 60);
   const headers = {
-    "RateLimit-Policy": `"default";q=${limit};w=60`,
-    RateLimit: `"default";r=${Math.max(0, limit - requests)};t=${secondsLeft}`,
+    "RateLimit-Policy": `"${policy}";q=${limit};w=60`,
+    RateLimit: `"${policy}";r=${Math.max(0, limit - requests)};t=${secondsLeft}`,
   };
   if (requests <= limit) return headers;
-  remember(minuteOf(source, at));
+  if (policy === "default") markRefused(minuteOf(source, at));
   throw new Failure(
     "RATE_LIMITED",
     `more than ${limit} requests in this minute from your address: try again in ${secondsLeft} s`,
@@ -36,10 +41,10 @@ const minuteOf = (source: string, at: Date): string => `${windowKey(source)} ${M
 
 const refused = new Set<string>();
 
-/** Sources and minutes that one process remembers at most. */
+/** Sources and minutes that one process caches at most. */
 const MOST_REFUSED = 10_000;
 
-function remember(minute: string): void {
+function markRefused(minute: string): void {
   if (refused.size >= MOST_REFUSED) refused.clear();
   refused.add(minute);
 }

@@ -1,12 +1,13 @@
 import { Failure } from "../model/failure.ts";
-import { newId } from "../model/id.ts";
+import { type AuditEntry, auditEntry, type Doing } from "../model/workspace/audit.ts";
+import { DEPLOYMENT } from "../model/workspace/pause.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 
 /** A workspace that is to go, or is on its way: what is left of it can still be found by its id. */
 export interface LeavingWorkspace {
   readonly id: string;
   readonly name: string;
-  /** Refused to everybody already; null: nobody has begun to remove it. */
+  /** Refused to all callers already; null: no removal has begun. */
   readonly deletedAt: Date | null;
   /** Nothing is left to remove. */
   readonly isGone: boolean;
@@ -21,30 +22,19 @@ export interface Belongings {
   readonly tokens: number;
 }
 
-/** Where workspaces are taken apart. */
+/** Where workspaces are removed. */
 export interface WorkspaceRemoval {
   /** Finds one that is being removed, too; null: there never was one. */
   find(workspaceId: string): Promise<LeavingWorkspace | null>;
   count(workspaceId: string): Promise<Belongings>;
-  /** From now on it is refused to everybody. Harmless when it was before. */
-  condemn(workspaceId: string, entry: RemovalEntry): Promise<void>;
+  /** From now on it is refused to all callers. Harmless when it was before. */
+  condemn(workspaceId: string, entry: AuditEntry): Promise<void>;
   /** The ids of its mappings, of deleted ones too. */
   mappingIds(workspaceId: string): Promise<readonly string[]>;
-  /** Removes all that belongs to it except the audit log and what expires by itself. */
+  /** Removes all that belongs to it except the audit log and what expires on its own. */
   clear(workspaceId: string): Promise<void>;
   /** Forgets its credentials; its id and name stay, so that the id is never used again. */
   forget(workspaceId: string, at: Date): Promise<void>;
-}
-
-/** The audit entry of a removal. */
-export interface RemovalEntry {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly actor: string;
-  readonly action: "workspace.deleted";
-  readonly resourceId: string;
-  readonly detail: Readonly<Record<string, unknown>>;
-  readonly createdAt: Date;
 }
 
 /** A customer's schema, as far as a removal cares. */
@@ -55,7 +45,7 @@ export interface CustomerSchema {
   clear(connection: PostgresConnection, workspaceId: string): Promise<ClearedSchema>;
 }
 
-/** What was taken out of a schema, by name. */
+/** What was removed from a schema, by name. */
 export interface ClearedSchema {
   readonly schema: string;
   readonly triggers: readonly string[];
@@ -69,11 +59,7 @@ interface Needs {
   readonly schema: CustomerSchema;
 }
 
-interface Asked {
-  readonly workspaceId: string;
-  /** Who removes it: an e-mail address, or `system`. */
-  readonly actor: string;
-  readonly at: Date;
+interface Asked extends Doing {
   /** The database is gone or out of reach: what is in it stays. */
   readonly leaveDatabase: boolean;
 }
@@ -87,8 +73,8 @@ export interface Removed {
 }
 
 /**
- * Removes a workspace for good. It is refused to everybody first; then its beat ends, its database is cleaned, and what
- * the service keeps of it is removed, its credentials last. Interrupted at any point it is taken up again by the same call.
+ * Removes a workspace for good. It is refused to all callers first; then its beat ends, its database is cleaned, and
+ * what the service keeps of it is removed, its credentials last. Interrupted at any point, the same call continues it.
  */
 export async function removeWorkspace({ removal, schedules, schema }: Needs, asked: Asked): Promise<Removed> {
   const { workspaceId, at } = asked;
@@ -96,7 +82,7 @@ export async function removeWorkspace({ removal, schedules, schema }: Needs, ask
   const { name } = workspace;
   if (workspace.isGone) return { workspaceId, name, cleared: null };
   const belongings = await removal.count(workspaceId);
-  await removal.condemn(workspaceId, entryOf(asked, { name, ...belongings }));
+  await removal.condemn(workspaceId, auditEntry(asked, "workspace.deleted", workspaceId, { name, ...belongings }));
   const mappingIds = await removal.mappingIds(workspaceId);
   for (const mappingId of mappingIds) await schedules.remove(mappingId);
   const postgres = asked.leaveDatabase ? null : await workspace.openPostgres();
@@ -108,7 +94,7 @@ export async function removeWorkspace({ removal, schedules, schema }: Needs, ask
   return { workspaceId, name, cleared };
 }
 
-/** What is there to lose, for whoever is asked whether to go on. `waiting` is null where the database says nothing. */
+/** What would be lost, for the confirmation. `waiting` is null where the database says nothing. */
 export async function describeRemoval(
   { removal, schema }: Pick<Needs, "removal" | "schema">,
   workspaceId: string,
@@ -122,21 +108,9 @@ export async function describeRemoval(
 
 async function findLeaving(removal: WorkspaceRemoval, workspaceId: string): Promise<LeavingWorkspace> {
   const workspace = await removal.find(workspaceId);
-  if (workspace) return workspace;
+  if (workspace && workspaceId !== DEPLOYMENT) return workspace;
   throw new Failure(
     "WORKSPACE_NOT_FOUND",
     `no workspace ${workspaceId}: bridge workspace list --all names those there are`,
   );
-}
-
-function entryOf({ workspaceId, actor, at }: Asked, detail: RemovalEntry["detail"]): RemovalEntry {
-  return {
-    id: newId("aud"),
-    workspaceId,
-    actor,
-    action: "workspace.deleted",
-    resourceId: workspaceId,
-    detail,
-    createdAt: at,
-  };
 }

@@ -1,6 +1,6 @@
-/** What became of a request that names itself (`Idempotency-Key`): the first of its name is carried out, once. */
+/** The state of a request that names itself (`Idempotency-Key`): the first of its name is carried out, once. */
 export type Beginning =
-  /** Nobody asked before; the others wait until it is kept or released, at most a minute. */
+  /** The first request; the others wait until it is kept or released, at most a minute. */
   | { readonly state: "first" }
   /** The first one is still being carried out. */
   | { readonly state: "running" }
@@ -24,7 +24,7 @@ export interface NamedRequest {
   readonly fingerprint: string;
 }
 
-/** Remembers answers to named requests for 24 hours. */
+/** Keeps answers to named requests for 24 hours. */
 export interface Repeats {
   begin(request: NamedRequest, at: Date): Promise<Beginning>;
   /** Keeps the answer; one that is too large is not kept, and the request may then be carried out again. */

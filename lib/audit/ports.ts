@@ -7,6 +7,9 @@ export interface AuditFilter {
   /** E-mail address in lower case, or `system`. */
   readonly actor: string | null;
   readonly action: string | null;
+  /** From this time on, and before that one, by the order of the log: one that was written seconds late counts as its neighbours. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
 }
 
 /** The audit log as it is read: most recent first, totals exact at any size, every page at the same cost. */
@@ -16,11 +19,11 @@ export interface AuditLog {
   /** The entries that match from `offset` on, `limit` of them or all, in batches, so that memory stays flat. */
   batches(
     filter: AuditFilter,
-    slice: { readonly limit: number | null; readonly offset: number },
+    slice: Omit<Slice, "limit"> & { readonly limit: number | null },
   ): AsyncIterable<readonly AuditEntry[]>;
 }
 
-/** Keeps what somebody did that changes nothing else of the service's own state. */
+/** Stores an entry for an action that changes nothing else of the service's own state. */
 export interface AuditTrail {
   append(entry: AuditEntry): Promise<void>;
 }

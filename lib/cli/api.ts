@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CommandFailure, kindOf } from "./failure.ts";
-import type { Target } from "./profiles.ts";
+import type { Chosen, Target } from "./profiles.ts";
 
 /** An answer of the service: its `data`, and `meta` on a page of a list. */
 export interface Answered<Data> {
@@ -30,10 +30,10 @@ const ATTEMPTS = 3;
 
 /** The API of one workspace. Paths are relative to it: `/mappings`. */
 export class Api {
-  readonly target: Target;
+  readonly target: Target & Partial<Pick<Chosen, "because">>;
   readonly #interrupted: AbortSignal;
 
-  constructor(target: Target, interrupted: AbortSignal) {
+  constructor(target: Api["target"], interrupted: AbortSignal) {
     this.target = target;
     this.#interrupted = interrupted;
   }
@@ -100,7 +100,7 @@ export class Api {
         return { response, text: await response.text() };
       } catch (error) {
         if (this.#interrupted.aborted) throw new CommandFailure("interrupted", "interrupted", { cause: error });
-        if (attempt === ATTEMPTS || isTimeout(error)) throw unreachable(url, error);
+        if (attempt === ATTEMPTS || isTimeout(error)) throw unreachable(this.target, error);
       }
     }
   }
@@ -108,9 +108,10 @@ export class Api {
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === "TimeoutError";
 
-function unreachable(url: string, error: unknown): CommandFailure {
+function unreachable({ url, because }: Api["target"], error: unknown): CommandFailure {
   const why = isTimeout(error) ? `no answer within ${DEADLINE_MILLISECONDS / 1000} s` : reasonOf(error);
-  return new CommandFailure("unreachable", `${url} cannot be reached: ${why}. Does it run? Is the address right?`, {
+  const address = because === undefined ? url : `${url} (by ${because})`;
+  return new CommandFailure("unreachable", `${address} cannot be reached: ${why}. Does it run? Is the address right?`, {
     cause: error,
   });
 }
@@ -124,15 +125,16 @@ function reasonOf(error: unknown): string {
 }
 
 function refusalIn(response: Response, text: string, call: string): CommandFailure {
-  const told = parse(text)?.["error"];
-  if (typeof told !== "object" || told === null) {
+  const error = parse(text)?.["error"];
+  if (typeof error !== "object" || error === null) {
     const from = new URL(response.url).origin;
     return new CommandFailure(kindOf(response.status), `${call}: ${from} answered ${response.status} without a reason`);
   }
-  const { code, message, details } = told as Record<string, unknown>;
+  const { code, message, details } = error as Record<string, unknown>;
   return new CommandFailure(kindOf(response.status), String(message), {
     code: String(code),
     details: Array.isArray(details) ? (details as CommandFailure["details"]) : [],
+    help: `${response.url.replace(/\/api\/v1\/.*$/, "")}/docs/errors#${code}`,
   });
 }
 

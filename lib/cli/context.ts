@@ -15,7 +15,7 @@ export interface Typed {
 export interface Context extends Typed {
   readonly terminal: Terminal;
   readonly out: Output;
-  /** Whom the command speaks to; refuses when nobody is signed in. */
+  /** The instance that the command calls; refuses without a session. */
   readonly target: () => Chosen;
   readonly api: () => Api;
   readonly machine: Machine;

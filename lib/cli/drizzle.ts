@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandFailure } from "./failure.ts";
 
-/** What a mapped table needs of the application's own migration, as the API tells it. */
+/** What a mapped table needs of the application's own migration, as the API gives it. */
 export interface Proposal {
   readonly schema: string;
   readonly table: string;
@@ -38,9 +38,9 @@ interface Table {
 }
 
 /**
- * Writes proposals as the next migration into the folder that `drizzle-kit generate` writes to: its SQL, its entry in the
- * journal, and the picture of the schema after it, so that drizzle-kit does not generate the same once more. Null: the
- * migrations that are there hold all of it already. Every statement may be run where the change was made by hand.
+ * Writes proposals as the next migration into the folder that `drizzle-kit generate` writes to: its SQL, its entry in
+ * the journal, and the picture of the schema after it, so that drizzle-kit does not generate the same again. Null: the
+ * migrations that are there hold all of it already. Every statement may be run where the change exists already.
  */
 export function writeDrizzleMigration(folder: string, proposals: readonly Proposal[], now: Date): string | null {
   const meta = join(folder, "meta");
@@ -152,7 +152,7 @@ const indexEntry = ({ name, column, unique }: Proposal["indexes"][number]) => ({
 /** A type as drizzle-kit writes it. */
 const drizzleType = (type: string) => type.replace("timestamptz", "timestamp with time zone").replace(",", ", ");
 
-/** The lines to be added to the code of a Drizzle schema, from which drizzle-kit takes what the tables are to be. */
+/** The lines to add to the code of a Drizzle schema, from which drizzle-kit derives the tables. */
 export function drizzleCode({ schema, table, create, columns, wider, indexes }: Proposal): string {
   const made = create ? [`id: bigserial("id", { mode: "number" }).primaryKey(),`] : [];
   const on = ({ column }: { readonly column: string }) => `table${propertyOf(column)}`;
@@ -172,7 +172,7 @@ const isWord = (column: string) => /^[A-Za-z_$][\w$]*$/.test(column);
 export const keyOf = (column: string) => (isWord(column) ? column : JSON.stringify(column));
 const propertyOf = (column: string) => (isWord(column) ? `.${column}` : `[${JSON.stringify(column)}]`);
 
-/** A column as Drizzle is told it: `varchar("email", { length: 80 })`. */
+/** A column in Drizzle's words: `varchar("email", { length: 80 })`. */
 export function columnCode({ column, type }: Column): string {
   const [, word = type, sizes] = /^(\w+)(?:\((.*)\))?$/.exec(type) ?? [];
   const [first, scale] = sizes?.split(",") ?? [];

@@ -5,14 +5,14 @@ export const EXIT = {
   fault: 1,
   /** The command was typed wrong. */
   usage: 2,
-  /** Nobody is signed in, and no local instance runs. */
+  /** No session, and no local instance runs. */
   notSignedIn: 3,
   /** The token is not valid, or allows too little. */
   refused: 4,
   notFound: 5,
   /** What was said is not acceptable to the service. */
   invalid: 6,
-  /** It contradicts what is there: somebody else has it, or changed it meanwhile. */
+  /** It contradicts what is there: the name is in use, or it was changed meanwhile. */
   conflict: 7,
   rateLimited: 8,
   unreachable: 9,
@@ -23,12 +23,14 @@ export const EXIT = {
 
 export type ExitKind = keyof typeof EXIT;
 
-/** What a user is told when a command ends badly. */
+/** What a user sees when a command fails. */
 export class CommandFailure extends Error {
   readonly kind: ExitKind;
   /** The API's code when the API refused, else null. */
   readonly code: string | null;
   readonly details: readonly { readonly path: string; readonly message: string }[];
+  /** Where the service says what the code means, and what to do. */
+  readonly help: string | null;
 
   constructor(
     kind: ExitKind,
@@ -36,6 +38,7 @@ export class CommandFailure extends Error {
     more: {
       readonly code?: string;
       readonly details?: CommandFailure["details"];
+      readonly help?: string;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -44,6 +47,7 @@ export class CommandFailure extends Error {
     this.kind = kind;
     this.code = more.code ?? null;
     this.details = more.details ?? [];
+    this.help = more.help ?? null;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Api } from "./api.ts";
 import { CommandFailure } from "./failure.ts";
 
-/** A mapping as the list with engine states tells it. */
+/** A mapping as in the list with engine states. */
 export interface MappingState {
   readonly id: string;
   readonly sf_object: string;
@@ -18,7 +18,7 @@ export interface MappingState {
   readonly failed: number | null;
 }
 
-/** States in which nothing goes on before a person does something. */
+/** States that last until a person acts. */
 export const NEEDS_SOMEBODY: ReadonlySet<string> = new Set(["provisioning_failed", "migration_pending", "broken"]);
 
 /** The mapping that a user means: by id, by object or by table, in any case. */

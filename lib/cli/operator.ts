@@ -5,9 +5,17 @@ export interface Operator {
     readonly name: string;
     readonly owner: string;
   }): Promise<{ readonly workspaceId: string; readonly token: string }>;
+  /** Makes a token that sees every workspace and may pause the deployment. */
+  createToken(owner: string): Promise<{ readonly workspaceId: string; readonly token: string }>;
   /** Every workspace of the deployment. */
   listWorkspaces(): Promise<readonly OperatedWorkspace[]>;
-  /** What there is to lose; `waiting` counts changes that Salesforce has not answered, null where nobody can say. */
+  /** Pauses the whole deployment, or ends that; what was so already stays as it is. Gives when and by whom that was. */
+  switchPause(asked: {
+    readonly paused: boolean;
+    readonly actor: string;
+    readonly reason: string | null;
+  }): Promise<{ readonly paused: boolean; readonly at: string; readonly by: string; readonly reason: string | null }>;
+  /** What would be lost; `waiting` counts changes that Salesforce has not answered, null where that is unknown. */
   describeRemoval(workspaceId: string): Promise<{
     readonly name: string;
     readonly isGone: boolean;
@@ -24,7 +32,7 @@ export interface Operator {
   }): Promise<{ readonly name: string; readonly cleared: ClearedDatabase | null }>;
 }
 
-/** What was taken out of a database, by name. */
+/** What was removed from a database, by name. */
 export interface ClearedDatabase {
   readonly schema: string;
   readonly triggers: readonly string[];
@@ -32,11 +40,20 @@ export interface ClearedDatabase {
   readonly tables: readonly string[];
 }
 
+/** The figures are what cycles have kept, each with its time (ISO 8601); null: not known yet. */
 export interface OperatedWorkspace {
   readonly id: string;
   readonly name: string;
-  /** ISO 8601. */
-  readonly created_at: string;
+  readonly connected: boolean;
+  readonly pause: { readonly since: string; readonly by: string; readonly reason: string | null } | null;
+  readonly broken: readonly { readonly since: string | null; readonly reason: string | null }[];
+  readonly waiting: number | null;
+  readonly oldest_waiting_at: string | null;
+  readonly counted_at: string | null;
+  readonly rows_refused: number;
+  readonly calls_used: number | null;
+  readonly calls_limit: number | null;
+  readonly calls_at: string | null;
 }
 
 /** Which deployment: a stage in the account of the credentials, or (null) the instance on this machine. */

@@ -62,7 +62,7 @@ export class Output {
     this.#terminal.stderr.write(`${sentence}\n`);
   }
 
-  /** A line that replaces itself while something goes on; silent unless a person looks on. */
+  /** A line that replaces itself while something runs; silent without a terminal. */
   progress(sentence: string): void {
     if (this.#terminal.stderr.isTTY && !this.json) this.#terminal.stderr.write(`\r\u001b[2K${sentence}`);
   }

@@ -42,7 +42,7 @@ export function chooseTarget(terminal: Terminal, wish: Wish): Chosen {
   const url = wish.url ?? env["BRIDGE_URL"] ?? base?.url;
   const workspaceId = wish.workspaceId ?? env["BRIDGE_WORKSPACE"] ?? base?.workspaceId;
   const isOther = url !== undefined && base !== null && url !== base.url;
-  // A token opens one instance only: it is never sent to another address that somebody named.
+  // A token opens one instance only: it is never sent to another address.
   const token = env["BRIDGE_TOKEN"] ?? (isOther ? undefined : base?.token);
   if (isOther && token === undefined) {
     throw new CommandFailure(
@@ -112,12 +112,17 @@ export function readProfiles(env: Terminal["env"]): Profiles {
   const file = profilesFile(env);
   if (!existsSync(file)) return { current: null, profiles: {} };
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) {
-    throw new CommandFailure("usage", `${file} holds tokens and others may read it; mend it with: chmod 600 ${file}`);
+    throw new CommandFailure(
+      "usage",
+      `${file} holds tokens and others may read it; correct it with: chmod 600 ${file}`,
+    );
   }
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Profiles;
   } catch (error) {
-    throw new CommandFailure("usage", `${file} is not JSON; mend or delete it, then sign in again`, { cause: error });
+    throw new CommandFailure("usage", `${file} is not JSON; correct or delete it, then sign in again`, {
+      cause: error,
+    });
   }
 }
 

@@ -16,7 +16,7 @@ import { addTokenCommands } from "./tree/tokens-tree.ts";
 import { addWebhookCommands } from "./tree/webhooks-tree.ts";
 import { watch } from "./watch.ts";
 
-/** Runs one command line, `["mapping", "list"]`, and gives the exit code. What went wrong has been told by then. */
+/** Runs one command line, `["mapping", "list"]`, and gives the exit code. Errors have been printed by then. */
 export async function runBridge(typed: readonly string[], terminal: Terminal, machine: Machine): Promise<number> {
   let ended: ExitKind = "done";
   const endAs = (kind: ExitKind) => {
@@ -34,7 +34,7 @@ export async function runBridge(typed: readonly string[], terminal: Terminal, ma
   try {
     await programOf(does, terminal).parseAsync([...typed], { from: "user" });
   } catch (error) {
-    ended = tell(error, terminal, typed.includes("--json"));
+    ended = report(error, terminal, typed.includes("--json"));
   }
   return EXIT[ended];
 }
@@ -72,7 +72,7 @@ Exit codes: ${Object.entries(EXIT)
   .map(([kind, code]) => `${code} ${kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`)
   .join(", ")}`;
 
-/** Global options may stand anywhere, nothing exits behind our back, and help fits the terminal and shows examples. */
+/** Global options may come anywhere, nothing exits behind our back, and help fits the terminal and shows examples. */
 function settle(command: Command, terminal: Terminal, words = ""): void {
   const examples = examplesOf(words).map((line) => `\n  ${line}`);
   if (examples.length > 0) command.addHelpText("after", `\nExamples:${examples.join("")}`);
@@ -91,27 +91,29 @@ function typedBehind(command: Command): Typed {
   return { args: command.processedArgs as readonly (string | undefined)[], options: command.optsWithGlobals() };
 }
 
-function tell(error: unknown, { stderr, interrupted }: Terminal, json: boolean): ExitKind {
+function report(error: unknown, { stderr, interrupted }: Terminal, json: boolean): ExitKind {
   if (error instanceof CommanderError) return error.exitCode === 0 ? "done" : "usage";
   if (interrupted.aborted) return "interrupted";
   const failure = error instanceof CommandFailure ? error : null;
   const message = failure?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
   if (json) {
-    const { code = null, details = [] } = failure ?? {};
-    stderr.write(`${JSON.stringify({ error: { kind: failure?.kind ?? "fault", code, message, details } })}\n`);
+    const { code = null, details = [], help = null } = failure ?? {};
+    stderr.write(`${JSON.stringify({ error: { kind: failure?.kind ?? "fault", code, message, details, help } })}\n`);
   } else {
-    for (const line of lines(message, failure?.details ?? [])) stderr.write(`${line}\n`);
+    for (const line of lines(message, failure)) stderr.write(`${line}\n`);
   }
   return failure?.kind ?? "fault";
 }
 
-/** The message, then each bad part that it does not tell already, as people know it: without `body.`. */
-function lines(message: string, details: CommandFailure["details"]): readonly string[] {
+/** The message, then each bad part that it does not name already, in users' words: without `body.`. */
+function lines(message: string, failure: CommandFailure | null): readonly string[] {
+  const { details = [], help = null } = failure ?? {};
   const plain = (text: string) => text.replaceAll(/\bbody\.(?=\w)/g, "");
   const parts = details.map(({ path, message: what }) => `${plain(path)}: ${what}`);
-  const told = plain(message);
+  const text = plain(message);
   return [
-    `bridge: ${told}`,
-    ...(parts.length === 1 && told.includes(parts[0] ?? "") ? [] : parts.map((part) => `  ${part}`)),
+    `bridge: ${text}`,
+    ...(parts.length === 1 && text.includes(parts[0] ?? "") ? [] : parts.map((part) => `  ${part}`)),
+    ...(help === null || details.length > 0 ? [] : [`  ${help}`]),
   ];
 }

@@ -5,11 +5,17 @@ import { CommandFailure } from "./failure.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
- * A secret from the file named by its option, from standard input (`-`, or when nobody sits at the terminal), or typed
- * unseen. Never from an option's value: that would stand in the shell's history and in the list of processes.
+ * A secret from the file named by its option, from standard input (`-`, or without a terminal) or typed unseen; where
+ * it is empty, `otherwise`. Never from an option's value: that would be in the shell's history and in the list of
+ * processes.
  */
-export async function readSecret(terminal: Terminal, what: string, file: string | null): Promise<string> {
-  const secret = (await given(terminal, what, file)).replace(/\r?\n$/, "");
+export async function readSecret(
+  terminal: Terminal,
+  what: string,
+  file: string | null,
+  otherwise = "",
+): Promise<string> {
+  const secret = (await given(terminal, what, file)).replace(/\r?\n$/, "") || otherwise;
   if (secret === "") throw new CommandFailure("usage", `${what} is empty`);
   return secret;
 }
@@ -37,7 +43,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A question that is answered by yes or no; nobody at the terminal means no. */
+/** A question that is answered by yes or no; without a terminal, no. */
 export async function confirm(terminal: Terminal, question: string): Promise<boolean> {
   if (!terminal.stdin.isTTY) return false;
   const asking = createInterface({ input: terminal.stdin, output: sink(terminal), terminal: false });
@@ -48,7 +54,7 @@ export async function confirm(terminal: Terminal, question: string): Promise<boo
   }
 }
 
-/** Asks for a word to be typed as it is, before something that cannot be undone; nobody at the terminal types none. */
+/** Asks for a word to be typed as it is, before something that cannot be undone; without a terminal there is none. */
 export async function typesWord(terminal: Terminal, question: string, word: string): Promise<boolean> {
   if (!terminal.stdin.isTTY) return false;
   const asking = createInterface({ input: terminal.stdin, output: sink(terminal), terminal: false });

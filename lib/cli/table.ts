@@ -1,10 +1,10 @@
 import { cut, harmless, pad, widthOf } from "./width.ts";
 
-/** A column of a table: its heading and what stands in it. */
+/** A column of a table: its heading and its cells. */
 export interface Column<Row> {
   readonly name: string;
   readonly of: (row: Row) => string | number | boolean | null | undefined;
-  /** Numbers stand right. */
+  /** Numbers are aligned right. */
   readonly right?: boolean;
   /** A shorter way to say it, for a table that does not fit. */
   readonly short?: (text: string) => string;
@@ -21,7 +21,7 @@ const GAP = "  ";
 /** A column is never made narrower than this to make a table fit. */
 const LEAST_WIDTH = 8;
 
-/** A time as the service tells it, without year and fractions; its zone stays UTC. */
+/** A time of the service, without year and fractions; its zone stays UTC. */
 export const shortTime = (text: string): string => text.replace(/^\d{4}-(\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d+Z$/, "$1 $2");
 
 /**

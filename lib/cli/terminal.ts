@@ -9,7 +9,7 @@ export interface TextSink {
   readonly columns?: number;
 }
 
-/** What a command touches of the machine, so that tests can stand in for a person. */
+/** What a command touches of the machine, so that tests can play the user. */
 export interface Terminal {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: TextSink;

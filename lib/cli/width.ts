@@ -2,7 +2,7 @@
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 
-/** What a terminal must not be told by a database: control characters, and marks that turn the writing direction. */
+/** What a database must not send to a terminal: control characters, and marks that change the writing direction. */
 const CONTROLS = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });

@@ -1,4 +1,5 @@
 import { newId } from "../model/id.ts";
+import { auditEntry, type Doing } from "../model/workspace/audit.ts";
 import type { Baselines, Mappings } from "./ports.ts";
 
 interface Needs {
@@ -6,21 +7,15 @@ interface Needs {
   readonly baselines: Baselines;
 }
 
-/** Pins the workspace's configuration as it stands now (spec 4.1.8). */
+/** Pins the workspace's configuration as it is now (contract 4.1.8). */
 export async function saveBaseline(
   { mappings, baselines }: Needs,
-  { workspaceId, actor, at }: { readonly workspaceId: string; readonly actor: string; readonly at: Date },
+  by: Doing,
 ): Promise<{ readonly baseline_id: string; readonly captured_at: string }> {
+  const { workspaceId, at } = by;
   const listing = await mappings.list(workspaceId);
   const baseline = { id: newId("bl"), workspaceId, capturedAt: at, mappings: listing.mappings };
-  await baselines.save(baseline, {
-    id: newId("aud"),
-    workspaceId,
-    actor,
-    action: "config.baseline_saved",
-    resourceId: baseline.id,
-    detail: { mappings: listing.mappings.length },
-    createdAt: at,
-  });
+  const detail = { mappings: listing.mappings.length };
+  await baselines.save(baseline, auditEntry(by, "config.baseline_saved", baseline.id, detail));
   return { baseline_id: baseline.id, captured_at: at.toISOString() };
 }

@@ -1,5 +1,6 @@
 import { Failure } from "../model/failure.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
+import type { Doing } from "../model/workspace/audit.ts";
 import type { MappingChange, Mappings } from "./ports.ts";
 import { recordChanges } from "./record-changes.ts";
 import { type RollForwardNeeds, rollForward } from "./roll-forward.ts";
@@ -8,16 +9,10 @@ export interface ChangeNeeds extends RollForwardNeeds {
   readonly mappings: Mappings;
 }
 
-interface Asked {
-  readonly workspaceId: string;
-  readonly actor: string;
-  readonly at: Date;
-}
-
 /** Decides a change among the mappings as they are; null when there is nothing to change. */
 export type Decide = (existing: readonly Mapping[]) => Promise<MappingChange | null>;
 
-/** Times that a change is decided anew because somebody else changed the workspace's mappings meanwhile. */
+/** How often a change is decided again because another caller changed the workspace's mappings meanwhile. */
 const ATTEMPTS = 5;
 
 /** Seconds that an import which is still being carried out is helped along, before the change is refused. */
@@ -30,7 +25,7 @@ const LATER_SECONDS = 15;
  * Makes one change of a workspace's mappings with its audit entry and event, then wakes those who carry it out; false
  * when there was nothing to change. An import takes the same steps for each of its changes.
  */
-export async function changeMapping(needs: ChangeNeeds, asked: Asked, decide: Decide): Promise<boolean> {
+export async function changeMapping(needs: ChangeNeeds, asked: Doing, decide: Decide): Promise<boolean> {
   const { workspaceId } = asked;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const end = performance.now() + HELP_SECONDS * 1000;
@@ -48,7 +43,7 @@ export async function changeMapping(needs: ChangeNeeds, asked: Asked, decide: De
 /** The worker is also woken before: if this process dies right after the commit, the change is carried out all the same. */
 async function commitChange(
   needs: ChangeNeeds,
-  asked: Asked,
+  asked: Doing,
   generation: number,
   change: MappingChange,
 ): Promise<boolean> {

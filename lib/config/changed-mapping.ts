@@ -2,18 +2,21 @@ import { AUTO } from "../model/change/delete-breaker.ts";
 import { BATCH_SIZE } from "../model/change/ways.ts";
 import { failureOfProvisioning, type Mapping, pushes, type SyncDirection } from "../model/mapping/mapping.ts";
 import type { Entry } from "./document.ts";
+import { inWords } from "./mapping-rules.ts";
 import { nextVersion } from "./version.ts";
 
-/** What a mapping is when nobody says otherwise. */
+/** A mapping's defaults. */
 const DEFAULTS = {
   syncDirection: "bidirectional",
   active: true,
   pollingSeconds: 10,
+  whenQuietSeconds: null,
   notifyEnabled: false,
   conflictPolicy: "salesforce_wins",
   capture: "origin",
   deleteLimit: AUTO,
   sweepDays: 1,
+  keepHistory: true,
   batchSize: BATCH_SIZE,
   filter: null,
 } as const;
@@ -33,18 +36,11 @@ export function newMapping(
   return {
     id: made.id,
     workspaceId: made.workspaceId,
+    pgTable: names.sfObject.toLowerCase(),
+    ...DEFAULTS,
+    ...said(entry),
     ...names,
-    pgTable: entry.pgTable ?? names.sfObject.toLowerCase(),
     syncDirection: directionOf(entry, DEFAULTS.syncDirection),
-    active: entry.active ?? DEFAULTS.active,
-    pollingSeconds: entry.pollingSeconds ?? DEFAULTS.pollingSeconds,
-    notifyEnabled: entry.notifyEnabled ?? DEFAULTS.notifyEnabled,
-    conflictPolicy: entry.conflictPolicy ?? DEFAULTS.conflictPolicy,
-    capture: entry.capture ?? DEFAULTS.capture,
-    deleteLimit: entry.deleteLimit ?? DEFAULTS.deleteLimit,
-    sweepDays: entry.sweepDays ?? DEFAULTS.sweepDays,
-    batchSize: entry.batchSize ?? DEFAULTS.batchSize,
-    filter: entry.filter ?? DEFAULTS.filter,
     foreign: entry.foreign,
     configVersion: 1,
     provisioning: { state: "pending" },
@@ -55,47 +51,26 @@ export function newMapping(
 }
 
 /**
- * An existing mapping as an entry wants it, or itself when the entry wants nothing else and its table could be made: else
- * that is tried again. What the entry does not say stays, but for the upsert field: an export leaves it out when none is
- * set.
+ * An existing mapping as an entry wants it, or itself when the entry changes nothing and its table could be created:
+ * else that is tried again. What the entry leaves out stays, but for the upsert field: an export leaves it out when
+ * none is set.
  */
 export function changedMapping(mapping: Mapping, entry: Entry, names: Names, at: Date): Mapping {
   const wanted: Mapping = {
     ...mapping,
+    ...said(entry),
     ...names,
     sfObject: mapping.sfObject,
     syncDirection: directionOf(entry, mapping.syncDirection),
-    active: entry.active ?? mapping.active,
-    pollingSeconds: entry.pollingSeconds ?? mapping.pollingSeconds,
-    notifyEnabled: entry.notifyEnabled ?? mapping.notifyEnabled,
-    conflictPolicy: entry.conflictPolicy ?? mapping.conflictPolicy,
-    capture: entry.capture ?? mapping.capture,
-    deleteLimit: entry.deleteLimit ?? mapping.deleteLimit,
-    sweepDays: entry.sweepDays ?? mapping.sweepDays,
-    batchSize: entry.batchSize ?? mapping.batchSize,
-    filter: entry.filter === undefined ? mapping.filter : entry.filter,
     foreign: { ...mapping.foreign, ...entry.foreign },
   };
   const isDone = changedSettings(mapping, wanted).length === 0 && failureOfProvisioning(mapping.provisioning) === null;
   return isDone ? mapping : nextVersion(wanted, at);
 }
 
-/** The settings that an export tells and a drift report compares, by the words of the config document. */
-function settingsOf(mapping: Mapping): Readonly<Record<string, unknown>> {
-  return {
-    pg_table: mapping.pgTable,
-    sync_direction: mapping.syncDirection,
-    active: mapping.active,
-    upsert_field: mapping.upsertField,
-    sf_polling_seconds: mapping.pollingSeconds,
-    sf_notify_enabled: mapping.notifyEnabled,
-    conflict_policy: mapping.conflictPolicy,
-    capture: mapping.capture,
-    delete_limit: mapping.deleteLimit,
-    sweep_days: mapping.sweepDays,
-    batch_size: mapping.batchSize,
-    filter: mapping.filter,
-  };
+/** The settings that an entry says. */
+function said({ settings }: Entry): Partial<Mapping> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
 /** The names of what differs: settings, `fields`, or what is kept for other products. */
@@ -115,14 +90,14 @@ export interface SettingChange {
 /** What `changedSettings` names beside the fields, with its values. */
 export function settingChanges(before: Mapping, after: Mapping): readonly SettingChange[] {
   const [was, is] = [comparable(before), comparable(after)];
-  const inWords = (json = "null") => (json === "null" ? null : json.replace(/^"(.*)"$/, () => JSON.parse(json)));
+  const shown = (json = "null") => (json === "null" ? null : json.replace(/^"(.*)"$/, () => JSON.parse(json)));
   return changedSettings(before, after)
     .filter((name) => name !== "fields")
-    .map((name) => ({ name, before: inWords(was.get(name)), after: inWords(is.get(name)) }));
+    .map((name) => ({ name, before: shown(was.get(name)), after: shown(is.get(name)) }));
 }
 
 function comparable(mapping: Mapping): ReadonlyMap<string, string> {
-  const all = { ...settingsOf(mapping), fields: mapping.fields, foreign: sortedKeys(mapping.foreign) };
+  const all = { ...inWords(mapping), fields: mapping.fields, foreign: sortedKeys(mapping.foreign) };
   return new Map(Object.entries(all).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
@@ -139,13 +114,13 @@ export const accessOf = (direction: SyncDirection): "read_only" | "read_write" =
   pushes(direction) ? "read_write" : "read_only";
 
 /** A direction that is said wins; `access` alone changes only what it contradicts. */
-function directionOf({ syncDirection, access }: Entry, current: SyncDirection): SyncDirection {
-  if (syncDirection !== null) return syncDirection;
+function directionOf({ settings: { syncDirection }, access }: Entry, current: SyncDirection): SyncDirection {
+  if (syncDirection !== undefined) return syncDirection;
   if (access === null || access === accessOf(current)) return current;
   return access === "read_only" ? "sf_to_pg" : "bidirectional";
 }
 
 /** Whether `access` and `sync_direction` of an entry say two different things. */
-export function contradictsItself({ syncDirection, access }: Entry): boolean {
-  return syncDirection !== null && access !== null && accessOf(syncDirection) !== access;
+export function contradictsItself({ settings: { syncDirection }, access }: Entry): boolean {
+  return syncDirection !== undefined && access !== null && accessOf(syncDirection) !== access;
 }

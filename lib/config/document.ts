@@ -1,37 +1,34 @@
 import * as z from "zod/mini";
-import type { DeleteLimit } from "../model/change/delete-breaker.ts";
 import type { FailureDetail } from "../model/failure.ts";
 import { detailPath } from "../model/mapping/detail-path.ts";
-import type { CaptureMode, ConflictPolicy, SyncDirection } from "../model/mapping/mapping.ts";
+import { nearest } from "../model/nearest.ts";
 import { fieldNameProblem } from "./identifiers.ts";
-import { apiName, MAX_FIELDS, mappingRules, switchable, tableName, word } from "./mapping-rules.ts";
+import {
+  apiName,
+  MAX_FIELDS,
+  mappingRules,
+  type Settings,
+  settingsOf,
+  switchable,
+  tableName,
+  word,
+} from "./mapping-rules.ts";
 
-/** The format's version (spec section 9). */
+/** The format's version (contract 9). */
 export const DOCUMENT_VERSION = 1;
 
-/** What one import may hold (design section 6). */
+/** What one import may hold. */
 const MAX_MAPPINGS = 2000;
 
 /** One mapping of a config document, checked for itself; null is what it does not say. */
 export interface Entry {
-  /** Where it stands in the document: `mappings[3]`. */
+  /** Its place in the document: `mappings[3]`. */
   readonly path: string;
   readonly objectName: string;
   readonly access: "read_only" | "read_write" | null;
-  readonly notifyEnabled: boolean | null;
-  readonly pollingSeconds: number | null;
   readonly fields: readonly string[] | null;
   readonly upsertField: string | null;
-  readonly pgTable: string | null;
-  readonly syncDirection: SyncDirection | null;
-  readonly active: boolean | null;
-  readonly conflictPolicy: ConflictPolicy | null;
-  readonly capture: CaptureMode | null;
-  readonly deleteLimit: DeleteLimit | null;
-  readonly sweepDays: number | null;
-  readonly batchSize: number | null;
-  /** Undefined: not said; null: every record. */
-  readonly filter: string | null | undefined;
+  readonly settings: Settings;
   /** Keys of `config` that have no meaning here. */
   readonly foreign: Readonly<Record<string, unknown>>;
 }
@@ -42,7 +39,7 @@ export type Parsed =
   | { readonly entries: readonly []; readonly problems: readonly FailureDetail[] };
 
 /**
- * Reads a config document: our own export, bare or in its envelope, or Heroku Connect's (reference heroku-connect.md
+ * Reads a config document: our own export, bare or in its envelope, or Heroku Connect's (heroku-connect-facts
  * 2.1). Keys that have no meaning here are kept or ignored, never refused.
  */
 export function parseDocument(given: unknown): Parsed {
@@ -73,28 +70,20 @@ const fields = z
     for (const name of twice(names)) refuse([name], "is named twice, for case does not count");
   });
 
+const { sf_polling_seconds: polling, upsert_field: upsert, ...ofBridge } = mappingRules;
+
 const bridge = z.looseObject(
-  {
-    pg_table: z.optional(tableName()),
-    sync_direction: mappingRules.sync_direction,
-    active: z.optional(switchable()),
-    conflict_policy: mappingRules.conflict_policy,
-    capture: mappingRules.capture,
-    delete_limit: mappingRules.delete_limit,
-    sweep_days: mappingRules.sweep_days,
-    batch_size: mappingRules.batch_size,
-    filter: mappingRules.filter,
-  },
+  { pg_table: z.optional(tableName()), active: z.optional(switchable()), ...ofBridge },
   { error: "must be an object" },
 );
 
 const config = z.looseObject(
   {
     access: z.optional(word(["read_only", "read_write"])),
-    sf_notify_enabled: z.optional(switchable()),
-    sf_polling_seconds: mappingRules.sf_polling_seconds,
+    sf_notify_enabled: mappingRules.sf_notify_enabled,
+    sf_polling_seconds: polling,
     fields: z.optional(fields),
-    upsert_field: mappingRules.upsert_field,
+    upsert_field: upsert,
     bridge: z.optional(bridge),
   },
   { error: "must be an object" },
@@ -123,23 +112,14 @@ const FORGOTTEN = new Set(["applied_at", "revision"]);
 const MAX_FOREIGN_BYTES = 64 * 1024;
 
 function entryOf({ object_name, config: given }: Mapped, at: number): Entry {
+  const { sf_notify_enabled, sf_polling_seconds, upsert_field } = given;
   return {
     path: `mappings[${at}]`,
     objectName: object_name,
     access: given.access ?? null,
-    notifyEnabled: given.sf_notify_enabled ?? null,
-    pollingSeconds: given.sf_polling_seconds ?? null,
     fields: given.fields === undefined ? null : Object.keys(given.fields),
-    upsertField: given.upsert_field ?? null,
-    pgTable: given.bridge?.pg_table ?? null,
-    syncDirection: given.bridge?.sync_direction ?? null,
-    active: given.bridge?.active ?? null,
-    conflictPolicy: given.bridge?.conflict_policy ?? null,
-    capture: given.bridge?.capture ?? null,
-    deleteLimit: given.bridge?.delete_limit ?? null,
-    sweepDays: given.bridge?.sweep_days ?? null,
-    batchSize: given.bridge?.batch_size ?? null,
-    filter: given.bridge?.filter,
+    upsertField: upsert_field ?? null,
+    settings: settingsOf({ ...given.bridge, sf_notify_enabled, sf_polling_seconds, upsert_field }),
     foreign: foreignOf(given),
   };
 }
@@ -150,6 +130,27 @@ function foreignOf(given: Readonly<Record<string, unknown>>): Readonly<Record<st
   return Buffer.byteLength(JSON.stringify(foreign)) > MAX_FOREIGN_BYTES ? {} : foreign;
 }
 
+/** Keys of a well-formed document that an import does not know, each with the nearest one that it does. */
+export function unknownKeys(given: unknown): readonly FailureDetail[] {
+  const strays = (path: string, part: unknown, known: readonly string[]) =>
+    Object.keys(isObject(part) ? part : {})
+      .filter((key) => !known.includes(key))
+      .map((key) => ({
+        path: path === "" ? key : `${path}.${key}`,
+        message: `is not known and has no effect; the nearest that has is ${nearest(key, known)}`,
+      }));
+  const whole = withoutEnvelope(given);
+  const { mappings } = whole as { readonly mappings: readonly { readonly config: Record<string, unknown> }[] };
+  return [
+    ...strays("", whole, ["version", "mappings"]),
+    ...mappings.flatMap((entry, at) => [
+      ...strays(`mappings[${at}]`, entry, ["object_name", "config"]),
+      ...strays(`mappings[${at}].config`, entry.config, [...KNOWN, ...FORGOTTEN]),
+      ...strays(`mappings[${at}].config.bridge`, entry.config["bridge"], Object.keys(bridge.shape)),
+    ]),
+  ];
+}
+
 function withoutEnvelope(given: unknown): unknown {
   return isObject(given) && given["success"] === true && isObject(given["data"]) ? given["data"] : given;
 }
@@ -157,11 +158,11 @@ function withoutEnvelope(given: unknown): unknown {
 function duplicates(entries: readonly Entry[]): readonly FailureDetail[] {
   const objects = new Set<string>();
   const tables = new Set<string>();
-  return entries.flatMap(({ path, objectName, pgTable }) => {
+  return entries.flatMap(({ path, objectName, settings: { pgTable } }) => {
     const object = objectName.toLowerCase();
     const table = pgTable ?? object;
     const again = objects.has(object)
-      ? [{ path: `${path}.object_name`, message: "stands in this document twice" }]
+      ? [{ path: `${path}.object_name`, message: "is in this document twice" }]
       : tables.has(table)
         ? [{ path: `${path}.config.bridge.pg_table`, message: "is the table of another entry" }]
         : [];

@@ -5,29 +5,13 @@ import type { Baseline, Baselines, Mappings } from "./ports.ts";
 
 type ChangeType = "mapping_added" | "mapping_removed" | "field_added" | "field_removed" | "setting_changed";
 
-/** One difference of the live configuration from the baseline (spec 2.10). */
-interface DriftChange {
-  readonly mapping_id: string;
-  readonly sf_object: string;
-  readonly type: ChangeType;
-  /** The field or the setting; empty where a whole mapping came or went. */
-  readonly field: string;
-}
-
-interface DriftReport {
-  readonly baseline_id: string;
-  readonly captured_at: string;
-  readonly drifted: boolean;
-  readonly changes: readonly DriftChange[];
-}
-
 interface Needs {
   readonly mappings: Mappings;
   readonly baselines: Baselines;
 }
 
-/** Compares the live configuration with the most recent baseline (spec 4.1.9). */
-export async function readDrift({ mappings, baselines }: Needs, workspaceId: string): Promise<DriftReport> {
+/** Compares the live configuration with the most recent baseline (the contract's `driftReport`). */
+export async function readDrift({ mappings, baselines }: Needs, workspaceId: string) {
   const [live, baseline] = await Promise.all([mappings.list(workspaceId), baselines.latest(workspaceId)]);
   if (baseline === null) {
     throw new Failure("BASELINE_NOT_FOUND", "no baseline was saved yet: POST config/baseline saves one");
@@ -36,7 +20,7 @@ export async function readDrift({ mappings, baselines }: Needs, workspaceId: str
 }
 
 /** The differences, by object, then kind, then field. */
-function driftReport({ id, capturedAt, mappings: pinned }: Baseline, live: readonly Mapping[]): DriftReport {
+function driftReport({ id, capturedAt, mappings: pinned }: Baseline, live: readonly Mapping[]) {
   const before = new Map(pinned.map((mapping) => [mapping.id, mapping]));
   const now = new Map(live.map((mapping) => [mapping.id, mapping]));
   const changes = [
@@ -54,7 +38,7 @@ function driftReport({ id, capturedAt, mappings: pinned }: Baseline, live: reado
   };
 }
 
-function differences(was: Mapping, is: Mapping): readonly DriftChange[] {
+function differences(was: Mapping, is: Mapping) {
   const [before, after] = [new Set(was.fields), new Set(is.fields)];
   return [
     ...is.fields.filter((field) => !before.has(field)).map((field) => change(is, "field_added", field)),
@@ -65,11 +49,12 @@ function differences(was: Mapping, is: Mapping): readonly DriftChange[] {
   ];
 }
 
-function change({ id, sfObject }: Mapping, type: ChangeType, field = ""): DriftChange {
+/** `field` names the field or the setting; empty where a whole mapping came or went. */
+function change({ id, sfObject }: Mapping, type: ChangeType, field = "") {
   return { mapping_id: id, sf_object: sfObject, type, field };
 }
 
-function inOrder(one: DriftChange, other: DriftChange): number {
+function inOrder(one: ReturnType<typeof change>, other: ReturnType<typeof change>): number {
   const [a, b] = [one, other].map(({ sf_object, type, field }) => JSON.stringify([sf_object, type, field])) as [
     string,
     string,

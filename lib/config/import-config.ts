@@ -1,12 +1,13 @@
-import type { SealedWorkspace } from "../access/ports.ts";
+import type { Acting } from "../access/ports.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
-import { type SettingChange, settingChanges } from "./changed-mapping.ts";
+import { auditEntry } from "../model/workspace/audit.ts";
+import { settingChanges } from "./changed-mapping.ts";
 import { describeEntries } from "./describe-entries.ts";
-import { type Entry, parseDocument } from "./document.ts";
+import { type Entry, parseDocument, unknownKeys } from "./document.ts";
 import type { Org } from "./org-ports.ts";
-import { type Planned, planImport } from "./plan-import.ts";
+import { mappingOf, type Planned, planImport } from "./plan-import.ts";
 import type { ImportPlan, MappingChange, Mappings } from "./ports.ts";
 import { type RollForwardNeeds, rollForward } from "./roll-forward.ts";
 import { configVersionOf, requireVersion } from "./version.ts";
@@ -14,40 +15,23 @@ import { configVersionOf, requireVersion } from "./version.ts";
 export interface ImportNeeds extends RollForwardNeeds {
   readonly mappings: Mappings;
   readonly org: Org;
+  /** What the workspace's mappings cost once they are these. */
+  readonly readCost: (workspaceId: string, at: Date, then: readonly Mapping[]) => Promise<ImportCost>;
 }
 
-interface Asked {
-  readonly workspace: SealedWorkspace;
-  readonly actor: string;
-  readonly at: Date;
+/** Of the org's API calls, as a dry run shows them. */
+export type ImportCost = Readonly<Record<string, unknown>>;
+
+interface Asked extends Acting {
   /** The parsed body: a config document, bare or in the envelope of an export. */
   readonly document: unknown;
   /** The version of the configuration that the import is meant for (If-Match); null takes any. */
   readonly ifMatch: string | null;
-  /** Tell the plan, change nothing. */
+  /** Give the plan, change nothing. */
   readonly dryRun: boolean;
 }
 
-/** Spec 2.8; a dry run tells beside the counts what would change. */
-export interface ImportResult {
-  readonly created: number;
-  readonly updated: number;
-  readonly skipped: number;
-  readonly changes?: readonly PlannedChange[];
-}
-
-interface PlannedChange {
-  readonly object_name: string;
-  readonly pg_table: string;
-  readonly action: "create" | "update";
-  readonly fields_added: readonly string[];
-  readonly fields_removed: readonly string[];
-  readonly settings_changed: readonly string[];
-  /** The same with their values. */
-  readonly settings: readonly SettingChange[];
-}
-
-/** Times that an import is planned anew because somebody else changed the workspace's mappings meanwhile. */
+/** How often an import is planned again because another caller changed the workspace's mappings meanwhile. */
 const ATTEMPTS = 5;
 
 /** Seconds for which an import carries itself out; the worker ends what is left. */
@@ -57,10 +41,10 @@ const OWN_SECONDS = 8;
 const WORKER_DELAY_SECONDS = 15;
 
 /**
- * Makes a workspace's mappings what a document says: checked whole first, then committed at once, then carried out.
- * Refuses with every problem by its path, and has changed nothing then.
+ * Makes a workspace's mappings what a document says: checked whole first, then committed at once, then carried out; the
+ * contract's `importResult`. Refuses with every problem by its path, and has changed nothing then.
  */
-export async function importConfig(needs: ImportNeeds, asked: Asked): Promise<ImportResult> {
+export async function importConfig(needs: ImportNeeds, asked: Asked) {
   const parsed = parseDocument(asked.document);
   if (parsed.problems.length > 0) throw refused("VALIDATION_ERROR", parsed.problems);
 
@@ -70,10 +54,34 @@ export async function importConfig(needs: ImportNeeds, asked: Asked): Promise<Im
     requireVersion(asked.ifMatch, configVersionOf(generation));
     const planned = await decide(needs.org, asked, parsed.entries, mappings);
     const result = resultOf(planned);
-    if (asked.dryRun) return { ...result, changes: planned.changes.map(plannedChange) };
+    if (asked.dryRun) {
+      const changes = planned.changes.map(plannedChange);
+      const then = [
+        ...new Map([...mappings, ...planned.changes.map(({ after }) => after)].map((one) => [one.id, one])).values(),
+      ];
+      const calls = await needs.readCost(asked.workspace.id, asked.at, then);
+      return { ...result, changes, warnings: warningsOf(asked.document, parsed.entries, mappings), calls };
+    }
     if (await commitPlan(needs, asked, planned, generation)) return result;
   }
   throw new Failure("CONFLICT", "the workspace's mappings kept changing while this import was planned: import again");
+}
+
+/** Keys without effect, but those of other products that a mapping has already; and upsert fields that would be lost. */
+function warningsOf(
+  document: unknown,
+  entries: readonly Entry[],
+  existing: readonly Mapping[],
+): readonly FailureDetail[] {
+  const known = new Set<string>();
+  const lost = entries.flatMap((entry) => {
+    const { upsertField = null, foreign = {} } = mappingOf(entry, existing) ?? {};
+    for (const key of Object.keys(foreign)) known.add(`${entry.path}.config.${key}`);
+    if (upsertField === null || entry.upsertField !== null) return [];
+    const message = `${upsertField} would be lost, by which records are recognised: "upsert_field": "${upsertField}" keeps it`;
+    return [{ path: `${entry.path}.config.upsert_field`, message }];
+  });
+  return [...lost, ...unknownKeys(document).filter(({ path }) => !known.has(path))];
 }
 
 async function finishOpenImport(needs: ImportNeeds, workspaceId: string): Promise<void> {
@@ -110,15 +118,7 @@ async function commitPlan(needs: ImportNeeds, asked: Asked, planned: Planned, ge
   };
   const message = { workspace_id: workspaceId, mapping_id: null, import_id: plan.id };
   await needs.provisioning.send([{ message, delaySeconds: WORKER_DELAY_SECONDS }]);
-  const entry = {
-    id: newId("aud"),
-    workspaceId,
-    actor: asked.actor,
-    action: "config.imported",
-    resourceId: plan.id,
-    detail: { ...resultOf(planned) },
-    createdAt: asked.at,
-  } as const;
+  const entry = auditEntry({ ...asked, workspaceId }, "config.imported", plan.id, { ...resultOf(planned) });
   if (!(await needs.plans.commit(plan, generation, entry))) return false;
   await carryOutSoon(needs, workspaceId);
   return true;
@@ -145,12 +145,12 @@ function forSeconds(seconds: number): () => boolean {
   return () => performance.now() < end;
 }
 
-function resultOf({ changes, skipped }: Planned): ImportResult {
+function resultOf({ changes, skipped }: Planned) {
   const created = changes.filter(({ before }) => before === null).length;
   return { created, updated: changes.length - created, skipped };
 }
 
-function plannedChange({ before, after }: MappingChange): PlannedChange {
+function plannedChange({ before, after }: MappingChange) {
   const [was, is] = [new Set(before?.fields), new Set(after.fields)];
   const settings = before === null ? [] : settingChanges(before, after);
   return {
@@ -164,7 +164,7 @@ function plannedChange({ before, after }: MappingChange): PlannedChange {
   };
 }
 
-/** Details that one refusal lists; the rest is told by number. */
+/** Details that one refusal lists; the rest is given as a number. */
 const MAX_DETAILS = 50;
 
 function refused(code: "VALIDATION_ERROR" | "CONFLICT", problems: readonly FailureDetail[]): Failure {

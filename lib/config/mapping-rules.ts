@@ -1,10 +1,44 @@
 import * as z from "zod/mini";
 import { isDeleteLimit } from "../model/change/delete-breaker.ts";
 import { BATCH_SIZE } from "../model/change/ways.ts";
-import { CAPTURE_MODES, CONFLICT_POLICIES, SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
+import { CAPTURE_MODES, CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
 import { apiNameProblem, fieldNameProblem, tableNameProblem } from "./identifiers.ts";
 
-/** What one mapping may hold (design section 6). */
+/** A mapping's settings by their words in the config document, in the order in which changes are listed. */
+const SETTINGS = {
+  pg_table: "pgTable",
+  sync_direction: "syncDirection",
+  active: "active",
+  upsert_field: "upsertField",
+  sf_polling_seconds: "pollingSeconds",
+  when_quiet_seconds: "whenQuietSeconds",
+  sf_notify_enabled: "notifyEnabled",
+  conflict_policy: "conflictPolicy",
+  capture: "capture",
+  delete_limit: "deleteLimit",
+  sweep_days: "sweepDays",
+  keep_history: "keepHistory",
+  batch_size: "batchSize",
+  filter: "filter",
+} as const satisfies Record<string, keyof Mapping>;
+
+type Word = keyof typeof SETTINGS;
+
+/** Settings of a mapping as given; undefined: not given. */
+export type Settings = { readonly [W in Word as (typeof SETTINGS)[W]]?: Mapping[(typeof SETTINGS)[W]] | undefined };
+
+/** Settings that were said in the document's words. */
+export function settingsOf(said: { readonly [W in Word]?: Mapping[(typeof SETTINGS)[W]] | undefined }): Settings {
+  return Object.fromEntries(Object.entries(SETTINGS).map(([word, name]) => [name, said[word as Word]]));
+}
+
+/** All settings of a mapping in the document's words. */
+export function inWords(mapping: Mapping): Readonly<Record<Word, unknown>> {
+  const all = Object.entries(SETTINGS).map(([word, name]) => [word, mapping[name]]);
+  return Object.fromEntries(all) as Record<Word, unknown>;
+}
+
+/** What one mapping may hold. */
 export const MAX_FIELDS = 800;
 const MAX_FILTER = 4000;
 
@@ -24,26 +58,33 @@ export const apiName = () => named(apiNameProblem);
 export const fieldName = () => named(fieldNameProblem);
 export const tableName = () => named(tableNameProblem);
 
-/** The text alone tells a share from a number. */
+/** The text alone distinguishes a share from a number. */
 const deleteLimit = () => z.string({ error: LIMITS }).check(z.refine(isDeleteLimit, { error: LIMITS }));
 
 const LIMITS = 'must be a text: a number of deletes an hour ("500"), a share of the table ("25%"), "off" or "auto"';
 
 const DAYS = "must be a whole number of days, 1 to 30";
 
+const seconds = (error: string) =>
+  z
+    .int({ error })
+    .check(z.gte(10, { error: "must be at least 10" }), z.lte(86_400, { error: "must be at most 86400" }));
+
+/** Of a mapping or of its workspace. */
+export const whenQuietRule = z.optional(z.nullable(seconds("must be a whole number of seconds, or null")));
+
 /** What a mapping's settings may be, wherever they are said; each may be left out. */
 export const mappingRules = {
   sync_direction: z.optional(word(SYNC_DIRECTIONS)),
-  sf_polling_seconds: z.optional(
-    z
-      .int({ error: "must be a whole number of seconds" })
-      .check(z.gte(10, { error: "must be at least 10" }), z.lte(86_400, { error: "must be at most 86400" })),
-  ),
+  sf_polling_seconds: z.optional(seconds("must be a whole number of seconds")),
+  when_quiet_seconds: whenQuietRule,
+  sf_notify_enabled: z.optional(switchable()),
   upsert_field: z.optional(z.nullable(apiName())),
   conflict_policy: z.optional(word(CONFLICT_POLICIES)),
   capture: z.optional(word(CAPTURE_MODES)),
   delete_limit: z.optional(deleteLimit()),
   sweep_days: z.optional(z.int({ error: DAYS }).check(z.gte(1, { error: DAYS }), z.lte(30, { error: DAYS }))),
+  keep_history: z.optional(switchable()),
   batch_size: z.optional(
     z
       .int({ error: "must be a whole number of records" })

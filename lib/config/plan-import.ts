@@ -33,7 +33,8 @@ export function needsDescribe(entry: Entry, existing: readonly Mapping[]): boole
   if (!mapping) return true;
   const known = new Set(mapping.fields);
   const isNewUpsertField = entry.upsertField !== null && entry.upsertField !== mapping.upsertField;
-  const isNewFilter = typeof entry.filter === "string" && entry.filter !== mapping.filter;
+  const { filter } = entry.settings;
+  const isNewFilter = typeof filter === "string" && filter !== mapping.filter;
   return isNewUpsertField || isNewFilter || (entry.fields ?? []).some((field) => !known.has(field));
 }
 
@@ -60,7 +61,7 @@ interface Judged {
 function judge(entry: Entry, { workspaceId, at, existing, described }: Given): Judged {
   const mapping = mappingOf(entry, existing);
   const own = ownProblems(entry, mapping);
-  // What is known and unchanged is not judged anew because another entry asked about the object.
+  // What is known and unchanged is not judged again because another entry asked about the object.
   const isAsked = needsDescribe(entry, existing);
   const object = isAsked ? (described.get(entry.objectName.toLowerCase()) ?? null) : null;
   const { names, problems } = spellNames(entry, mapping, object, described);
@@ -81,7 +82,7 @@ function ownProblems(entry: Entry, mapping: Mapping | null): readonly FailureDet
     ...(!mapping && entry.fields === null
       ? [problem("fields", "is needed for a mapping that does not exist yet")]
       : []),
-    ...(mapping && entry.pgTable !== null && entry.pgTable !== mapping.pgTable
+    ...(mapping && (entry.settings.pgTable ?? mapping.pgTable) !== mapping.pgTable
       ? [
           problem(
             "bridge.pg_table",
@@ -93,7 +94,7 @@ function ownProblems(entry: Entry, mapping: Mapping | null): readonly FailureDet
 }
 
 /** A filter that is not understood, or, where the org was asked, that it would refuse; for settings and imports alike. */
-function filterProblems({ path, filter }: Entry, object: OrgObject | null): readonly FailureDetail[] {
+function filterProblems({ path, settings: { filter } }: Entry, object: OrgObject | null): readonly FailureDetail[] {
   if (typeof filter !== "string") return [];
   try {
     const understood = parseFilter(filter);

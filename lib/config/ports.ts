@@ -1,8 +1,8 @@
 import type { Event } from "../model/delivery/event.ts";
 import type { Mapping, Provisioning } from "../model/mapping/mapping.ts";
-import type { AuditEntry } from "../model/workspace/audit.ts";
+import type { AuditEntry, Doing } from "../model/workspace/audit.ts";
 
-/** The mappings of one workspace as they stood at one moment. */
+/** The mappings of one workspace at one moment. */
 export interface Listing {
   /** Rises with every change of any of them. */
   readonly generation: number;
@@ -17,11 +17,8 @@ export interface MappingChange {
 }
 
 /** An import that was decided: everything that it changes. */
-export interface ImportPlan {
+export interface ImportPlan extends Doing {
   readonly id: string;
-  readonly workspaceId: string;
-  readonly actor: string;
-  readonly at: Date;
   readonly changes: readonly MappingChange[];
 }
 
@@ -77,11 +74,11 @@ export interface ImportPlans {
   carryOut(planId: string, recorded: RecordedChanges): Promise<void>;
   /** Ends a plan that was carried out. */
   close(workspaceId: string, planId: string): Promise<void>;
-  /** Ends a lost plan, so that other changes can be made; false: somebody else has ended it. */
+  /** Ends a lost plan, so that other changes can be applied; false: another process has ended it. */
   giveUp(workspaceId: string, planId: string, entry: AuditEntry): Promise<boolean>;
 }
 
-/** An import that nobody could carry out for as long as its plan was kept: what was not carried out by then cannot be. */
+/** An import that could not be carried out for as long as its plan was kept: what is left of it cannot be. */
 export interface LostPlan {
   readonly lostId: string;
 }

@@ -1,16 +1,12 @@
 import { type Event, type EventDetails, eventOf } from "../model/delivery/event.ts";
-import { newId } from "../model/id.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
-import type { AuditAction, AuditEntry } from "../model/workspace/audit.ts";
+import { type AuditAction, type AuditEntry, auditEntry, type Doing } from "../model/workspace/audit.ts";
 import { changedSettings } from "./changed-mapping.ts";
 import type { MappingChange, RecordedChanges } from "./ports.ts";
 
-interface Who {
-  readonly actor: string;
-  readonly at: Date;
-}
+type Who = Pick<Doing, "actor" | "at">;
 
-/** Changes with the audit entries that tell of them and the events that announce them. */
+/** Changes with their audit entries and the events that announce them. */
 export function recordChanges(changes: readonly MappingChange[], who: Who, idOf: EventIdOf): RecordedChanges {
   return {
     changes,
@@ -23,15 +19,9 @@ export function recordChanges(changes: readonly MappingChange[], who: Who, idOf:
 export type EventIdOf = (...edge: readonly (string | number)[]) => string;
 
 function entriesOf({ before, after }: MappingChange, { actor, at }: Who): readonly AuditEntry[] {
-  const entry = (action: AuditAction, more: Readonly<Record<string, unknown>> = {}): AuditEntry => ({
-    id: newId("aud"),
-    workspaceId: after.workspaceId,
-    actor,
-    action,
-    resourceId: after.id,
-    detail: { sf_object: after.sfObject, pg_table: after.pgTable, ...more },
-    createdAt: at,
-  });
+  const { id, workspaceId, sfObject: sf_object, pgTable: pg_table } = after;
+  const entry = (action: AuditAction, more: AuditEntry["detail"] = {}) =>
+    auditEntry({ workspaceId, actor, at }, action, id, { sf_object, pg_table, ...more });
   if (before === null) return [entry("mapping.created")];
   if (before.deletedAt === null && after.deletedAt !== null) return [entry("mapping.deleted")];
   if (before.deletedAt !== null && after.deletedAt === null) return [entry("mapping.restored")];

@@ -1,7 +1,7 @@
 import type { Counters } from "../metrics/ports.ts";
 import type { Event } from "../model/delivery/event.ts";
-import { newId } from "../model/id.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
+import { auditEntry } from "../model/workspace/audit.ts";
 import { CHANGES_AT_ONCE, type ImportPlan, type ImportPlans, type MappingChange } from "./ports.ts";
 import { type EventIdOf, recordChanges } from "./record-changes.ts";
 
@@ -42,22 +42,14 @@ export async function rollForward(
 async function giveUp({ plans, now }: RollForwardNeeds, workspaceId: string, planId: string): Promise<void> {
   const message =
     "this import could not be carried out while its plan was kept; the mappings that it changed by then have audit entries of their own, the others are as they were: import again";
-  const entry = {
-    id: newId("aud"),
-    workspaceId,
-    actor: "system",
-    action: "config.import_lost",
-    resourceId: planId,
-    detail: { message },
-    createdAt: now(),
-  } as const;
+  const entry = auditEntry({ workspaceId, actor: "system", at: now() }, "config.import_lost", planId, { message });
   if (!(await plans.giveUp(workspaceId, planId, entry))) return;
   console.error(
     JSON.stringify({ level: "error", event: "import_lost", workspace_id: workspaceId, import_id: planId, message }),
   );
 }
 
-/** Wake-ups are sent for changes that were carried out before, too: whoever made those may have died before sending. */
+/** Wake-ups are sent for changes that were carried out before, too: that process may have died before sending. */
 async function carryOut(needs: RollForwardNeeds, plan: ImportPlan, changes: readonly MappingChange[]): Promise<void> {
   const recorded = recordChanges(changes, plan, needs.eventIdOf);
   await needs.plans.carryOut(plan.id, recorded);

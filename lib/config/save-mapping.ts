@@ -1,10 +1,10 @@
-import type { SealedWorkspace } from "../access/ports.ts";
-import type { DeleteLimit } from "../model/change/delete-breaker.ts";
+import type { Acting } from "../access/ports.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
-import type { CaptureMode, ConflictPolicy, Mapping, SyncDirection } from "../model/mapping/mapping.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
 import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
 import { describeEntries } from "./describe-entries.ts";
 import type { Entry } from "./document.ts";
+import type { Settings } from "./mapping-rules.ts";
 import type { Org } from "./org-ports.ts";
 import { planImport } from "./plan-import.ts";
 import type { MappingChange } from "./ports.ts";
@@ -14,57 +14,35 @@ export interface SaveNeeds extends ChangeNeeds {
   readonly org: Org;
 }
 
-/** Settings of a mapping as a person says them; what is undefined stays as it is, or is the default. */
-export interface Settings {
-  readonly fields?: readonly string[] | undefined;
-  readonly syncDirection?: SyncDirection | undefined;
-  readonly pollingSeconds?: number | undefined;
-  readonly upsertField?: string | null | undefined;
-  readonly conflictPolicy?: ConflictPolicy | undefined;
-  readonly capture?: CaptureMode | undefined;
-  readonly deleteLimit?: DeleteLimit | undefined;
-  readonly sweepDays?: number | undefined;
-  readonly batchSize?: number | undefined;
-  readonly filter?: string | null | undefined;
-}
-
-export interface Asked {
-  readonly workspace: SealedWorkspace;
-  readonly actor: string;
-  readonly at: Date;
-}
+/** What a person says of a mapping; what is undefined stays as it is, or is the default. */
+type Wanted = Settings & { readonly fields?: readonly string[] | undefined };
 
 /** Ties an object to a table. Refuses with CONFLICT an object or a table that another mapping has. */
 export async function createMapping(
   needs: SaveNeeds,
-  asked: Asked,
-  wanted: Settings & {
-    readonly sfObject: string;
-    readonly pgTable: string | undefined;
-    readonly active: boolean | undefined;
-  },
+  asked: Acting,
+  { sfObject: object, ...wanted }: Wanted & { readonly sfObject: string },
 ): Promise<Mapping> {
   let made: Mapping | null = null;
   await changeMapping(needs, onWorkspace(asked), async (existing) => {
-    const name = wanted.sfObject.toLowerCase();
+    const name = object.toLowerCase();
     if (existing.some(({ sfObject }) => sfObject.toLowerCase() === name)) {
-      throw new Failure("CONFLICT", `${wanted.sfObject} has a mapping in this workspace already`);
+      throw new Failure("CONFLICT", `${object} has a mapping in this workspace already`);
     }
-    const { pgTable = null, active = null } = wanted;
-    const entry = { ...entryOf(wanted.sfObject, wanted), pgTable, active, upsertField: wanted.upsertField ?? null };
+    const entry = { ...entryOf(object, wanted), upsertField: wanted.upsertField ?? null };
     const change = await decide(needs, asked, entry, existing);
     made = change?.after ?? null;
     return change;
   });
-  if (made === null) throw new Error(`no mapping was made of ${wanted.sfObject}`);
+  if (made === null) throw new Error(`no mapping resulted for ${object}`);
   return made;
 }
 
 /** Changes what `wanted` says of a mapping and nothing else; the mapping as it is then. */
 export async function updateMapping(
   needs: SaveNeeds,
-  asked: Asked & { readonly mappingId: string; readonly ifMatch: string | null },
-  wanted: Settings,
+  asked: Acting & { readonly mappingId: string; readonly ifMatch: string | null },
+  wanted: Wanted,
 ): Promise<Mapping> {
   let result: Mapping | null = null;
   await changeMapping(needs, onWorkspace(asked), async (existing) => {
@@ -81,12 +59,12 @@ export async function updateMapping(
   return result;
 }
 
-const onWorkspace = ({ workspace, actor, at }: Asked) => ({ workspaceId: workspace.id, actor, at });
+const onWorkspace = ({ workspace, actor, at }: Acting) => ({ workspaceId: workspace.id, actor, at });
 
 /** Judged by the very rules of an import of one entry. */
 async function decide(
   { org }: SaveNeeds,
-  { workspace, at }: Asked,
+  { workspace, at }: Acting,
   entry: Entry,
   existing: readonly Mapping[],
 ): Promise<MappingChange | null> {
@@ -108,24 +86,7 @@ function placeInBody(path: string): string {
   return path.replace(/^body\.config\.(bridge\.)?/, "body.").replace(/^body\.object_name$/, "body.sf_object");
 }
 
-function entryOf(objectName: string, wanted: Settings): Entry {
-  return {
-    path: "body",
-    objectName,
-    access: null,
-    notifyEnabled: null,
-    pollingSeconds: wanted.pollingSeconds ?? null,
-    fields: wanted.fields ?? null,
-    upsertField: null,
-    pgTable: null,
-    syncDirection: wanted.syncDirection ?? null,
-    active: null,
-    conflictPolicy: wanted.conflictPolicy ?? null,
-    capture: wanted.capture ?? null,
-    deleteLimit: wanted.deleteLimit ?? null,
-    sweepDays: wanted.sweepDays ?? null,
-    batchSize: wanted.batchSize ?? null,
-    filter: wanted.filter,
-    foreign: {},
-  };
+function entryOf(objectName: string, { fields, ...settings }: Wanted): Entry {
+  const unsaid = { access: null, upsertField: null, foreign: {} };
+  return { path: "body", objectName, fields: fields ?? null, settings, ...unsaid };
 }

@@ -18,7 +18,7 @@ interface Spelled {
 
 /**
  * An entry's names as the org spells them, or what the org says against them. Without a description (`object` is null)
- * an existing mapping's names are taken as known, and a new one's object does not exist. `described` holds, by lower-case
+ * an existing mapping's names count as known, and a new one's object does not exist. `described` holds, by lower-case
  * name, the parents that a field may name.
  */
 export function spellNames(

@@ -1,13 +1,11 @@
 import { Failure } from "../model/failure.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
+import type { Doing } from "../model/workspace/audit.ts";
 import { type ChangeNeeds, changeMapping } from "./change-mapping.ts";
 import { nextVersion, requireVersion, versionOf } from "./version.ts";
 
-interface Asked {
-  readonly workspaceId: string;
+interface Asked extends Doing {
   readonly mappingId: string;
-  readonly actor: string;
-  readonly at: Date;
   readonly ifMatch: string | null;
 }
 
@@ -18,7 +16,7 @@ const CHANGES: Readonly<Record<Switch, (mapping: Mapping, at: Date) => Partial<M
   activate: () => ({ active: true }),
   deactivate: () => ({ active: false }),
   delete: (_, at) => ({ active: false, deletedAt: at }),
-  // It comes back paused: whoever restores it looks first, and activates then.
+  // It comes back paused, so that it can be checked before it is activated.
   restore: () => ({ deletedAt: null }),
 };
 

@@ -18,7 +18,7 @@ export function requireVersion(ifMatch: string | null, current: string): void {
   );
 }
 
-/** A mapping as its next version, for which its table is yet to be made. */
+/** A mapping as its next version, whose table does not exist yet. */
 export function nextVersion(mapping: Mapping, at: Date): Mapping {
   return { ...mapping, configVersion: mapping.configVersion + 1, provisioning: { state: "pending" }, updatedAt: at };
 }

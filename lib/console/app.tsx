@@ -1,7 +1,7 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { Suspense, useEffect, useLayoutEffect, useState } from "react";
 import type { Credentials } from "./api/ask.ts";
-import { SessionProvider, useSession } from "./api/session.tsx";
+import { SessionProvider, useCredentials, useSession } from "./api/session.tsx";
 import { queries } from "./api/use.ts";
 import { SignIn } from "./pages/sign-in.tsx";
 import { Boundary } from "./parts/boundary.tsx";
@@ -31,7 +31,7 @@ function Door() {
     if (!credentials) queries.clear(); // nothing of one workspace is shown to the next
   }, [credentials]);
   const { path, query } = usePlace();
-  const link = path === "/sign-in" ? credentialsOf(query) : null; // also when somebody is in: it may be another workspace's
+  const link = path === "/sign-in" ? credentialsOf(query) : null; // also in a session: it may be another workspace's
   useLayoutEffect(() => {
     if (!link) return;
     setLinked(link);
@@ -58,8 +58,9 @@ function credentialsOf(query: URLSearchParams): Credentials | null {
 
 function Place() {
   const { path } = usePlace();
+  const { workspaceId } = useCredentials();
   if (isReturn()) return <SalesforceReturn id="" />;
-  const found = pageOf(path);
+  const found = pageOf(path, workspaceId);
   if (found) return <found.page key={path} id={found.id} />;
   return (
     <Page title="Not here">

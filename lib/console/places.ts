@@ -9,6 +9,9 @@ export const SalesforceReturn: Shown = later(
   async () => (await import("./pages/connections/return.tsx")).SalesforceReturn,
 );
 
+/** What the operators' workspace begins with, in the overview's place. */
+const Fleet: Shown = later(async () => (await import("./pages/fleet/fleet.tsx")).Fleet);
+
 /** The pages by their paths; `{id}` is handed over. The first is part of the first load. */
 const PLACES: readonly (readonly [pattern: string, page: Shown])[] = [
   ["/", Overview],
@@ -22,6 +25,8 @@ const PLACES: readonly (readonly [pattern: string, page: Shown])[] = [
   ["/activity/inbound", later(async () => (await import("./pages/activity/inbound.tsx")).Inbound)],
   ["/activity/conflicts", later(async () => (await import("./pages/activity/conflicts.tsx")).Conflicts)],
   ["/activity/{id}", later(async () => (await import("./pages/activity/change.tsx")).ChangePage)],
+  ["/rows/{id}", later(async () => (await import("./pages/activity/row.tsx")).RowPage)],
+  ["/budget", later(async () => (await import("./pages/budget/budget.tsx")).BudgetPage)],
   ["/configuration", later(async () => (await import("./pages/configuration/exported.tsx")).Exported)],
   ["/configuration/import", later(async () => (await import("./pages/configuration/import.tsx")).Import)],
   ["/configuration/drift", later(async () => (await import("./pages/configuration/drift.tsx")).Drift)],
@@ -38,8 +43,12 @@ const PATTERNS = PLACES.map(([pattern, page]) => ({
   page,
 }));
 
-/** The page of a path, with the id that stands in it; null: there is none. */
-export function pageOf(path: string): { readonly page: Shown; readonly id: string } | null {
+/** The workspace of the deployment's operators, which has neither mappings nor connections. */
+export const OPERATORS = "deployment";
+
+/** The page of a path, with the id in it; null: there is none. */
+export function pageOf(path: string, workspaceId: string): { readonly page: Shown; readonly id: string } | null {
+  if (workspaceId === OPERATORS && path === "/") return { page: Fleet, id: "" };
   for (const { pattern, page } of PATTERNS) {
     const found = pattern.exec(path);
     const id = found && decoded(found[1] ?? "");

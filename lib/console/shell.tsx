@@ -2,17 +2,20 @@ import { Dialog } from "@base-ui/react/dialog";
 import {
   Activity,
   ArrowLeftRight,
+  BookOpen,
   Cable,
+  ChartColumn,
   FileJson,
   Gauge,
   KeyRound,
   LogOut,
   Menu,
   ScrollText,
+  Search,
   Webhook,
   X,
 } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { type Outdated, useOutdated } from "./api/freshness.ts";
 import { questions } from "./api/questions.ts";
 import { useScopes } from "./api/scopes.ts";
@@ -20,10 +23,12 @@ import { useCredentials, useSession } from "./api/session.tsx";
 import { queries, useAnswer } from "./api/use.ts";
 import mark from "./mark.svg";
 import { Button } from "./parts/button.tsx";
+import { later } from "./parts/later.ts";
 import { ThemeSwitch } from "./parts/theme.tsx";
 import { Time } from "./parts/time.tsx";
 import { Notice, remedyOf } from "./parts/trouble.tsx";
 import { sentence } from "./parts/words.ts";
+import { OPERATORS } from "./places.ts";
 import { hrefOf, usePlace } from "./route.ts";
 
 const PLACES = [
@@ -33,6 +38,7 @@ const PLACES = [
       { path: "/", name: "Overview", icon: Gauge },
       { path: "/mappings", name: "Mappings", icon: ArrowLeftRight },
       { path: "/activity", name: "Activity", icon: Activity },
+      { path: "/budget", name: "API calls", icon: ChartColumn },
     ],
   },
   {
@@ -47,22 +53,60 @@ const PLACES = [
   },
 ] as const;
 
-/** What stands around every page: the places, who is here, and the way out. */
+/** The places of the operators' workspace: the first shows the fleet. */
+const OF_OPERATORS: readonly string[] = ["/", "/tokens", "/audit-log"];
+
+const FindRow = later(async () => (await import("./pages/activity/find-row.tsx")).FindRow);
+
+const PauseNotice = later(async () => (await import("./pages/fleet/pause.tsx")).PauseNotice);
+
+/** The frame of every page: the places, the user, and the way out. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const outdated = useOutdated();
+  const [finds, setFinds] = useState(false);
+  const isOperators = useCredentials().workspaceId === OPERATORS;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isOperators || event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setFinds(true);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [isOperators]);
+  const find = () => setFinds(true);
   return (
     <div className="shell" data-outdated={outdated ? "" : undefined}>
-      <a className="skip" href={`${location.hash}`} onClick={toMain}>
-        Skip to the page
-      </a>
-      <Bar />
-      <Side />
+      <nav className="skip-place" aria-label="Skip">
+        <a className="skip" href={`${location.hash}`} onClick={toMain}>
+          Skip to the page
+        </a>
+      </nav>
+      <Bar onFind={find} />
+      <Side onFind={find} />
+      {finds && (
+        <Suspense>
+          <FindRow onClose={() => setFinds(false)} />
+        </Suspense>
+      )}
       <main className="main" id="main">
         <div role="status">{outdated && <OldData {...outdated} />}</div>
+        <Paused />
         {children}
       </main>
     </div>
   );
+}
+
+/** Polled: another user may have stopped everything. */
+function Paused() {
+  const { data } = useAnswer(questions.workspace, { everySeconds: 30 });
+  const pause = data?.data.pause;
+  return pause ? (
+    <Suspense>
+      <PauseNotice pause={pause} />
+    </Suspense>
+  ) : null;
 }
 
 function toMain(event: { preventDefault(): void }): void {
@@ -70,7 +114,7 @@ function toMain(event: { preventDefault(): void }): void {
   document.querySelector<HTMLElement>("#main h1")?.focus();
 }
 
-/** Says that the figures below are not of now, before anybody acts on them. */
+/** Says that the figures below are not current, before a user acts on them. */
 function OldData({ since, error, inPart }: Outdated) {
   const at = new Date(since).toISOString();
   return (
@@ -92,11 +136,11 @@ function OldData({ since, error, inPart }: Outdated) {
   );
 }
 
-/** On a narrow page the places stand in a drawer. */
-function Bar() {
+/** On a narrow page the places are in a drawer. */
+function Bar({ onFind }: { readonly onFind: () => void }) {
   const [open, setOpen] = useState(false);
   return (
-    <div className="bar">
+    <section className="bar" aria-label="Top">
       <a className="brand" href={hrefOf("/")}>
         <img src={mark} alt="" />
         Bridge
@@ -106,20 +150,33 @@ function Bar() {
         <Dialog.Portal>
           <Dialog.Backdrop className="veil" />
           <Dialog.Popup className="drawer" aria-label="Places">
-            <Side onGo={() => setOpen(false)}>
+            <Side
+              onGo={() => setOpen(false)}
+              onFind={() => {
+                setOpen(false);
+                onFind();
+              }}
+            >
               <Dialog.Close render={<Button kind="plain" icon={<X size={18} aria-hidden />} aria-label="Close" />} />
             </Side>
           </Dialog.Popup>
         </Dialog.Portal>
       </Dialog.Root>
-    </div>
+    </section>
   );
 }
 
-function Side({ children, onGo }: { readonly children?: ReactNode; readonly onGo?: () => void }) {
+interface SideProps {
+  readonly children?: ReactNode;
+  readonly onGo?: () => void;
+  readonly onFind: () => void;
+}
+
+function Side({ children, onGo, onFind }: SideProps) {
   const { path } = usePlace();
+  const isOperators = useCredentials().workspaceId === OPERATORS;
   return (
-    <div className="side">
+    <section className="side" aria-label="Bridge">
       <div className="head">
         <a className="brand" href={hrefOf("/")}>
           <img src={mark} alt="" />
@@ -127,29 +184,42 @@ function Side({ children, onGo }: { readonly children?: ReactNode; readonly onGo
         </a>
         {children}
       </div>
+      {!isOperators && (
+        <Button kind="plain" icon={<Search size={17} aria-hidden />} onClick={onFind} title="Ctrl K">
+          Find a row
+        </Button>
+      )}
       <nav className="nav" aria-label="Places">
         {PLACES.map(({ name, places }) => (
           <div key={name}>
             <div className="nav-group">{name}</div>
             <ul>
-              {places.map((place) => (
-                <li key={place.path}>
-                  <a
-                    href={hrefOf(place.path)}
-                    onClick={onGo}
-                    aria-current={isAt(path, place.path) ? "page" : undefined}
-                  >
-                    <place.icon size={17} strokeWidth={1.75} aria-hidden />
-                    {place.name}
-                  </a>
-                </li>
-              ))}
+              {places
+                .filter(({ path: to }) => !isOperators || OF_OPERATORS.includes(to))
+                .map((place) => (
+                  <li key={place.path}>
+                    <a
+                      href={hrefOf(place.path)}
+                      onClick={onGo}
+                      aria-current={isAt(path, place.path) ? "page" : undefined}
+                    >
+                      <place.icon size={17} strokeWidth={1.75} aria-hidden />
+                      {isOperators && place.path === "/" ? "Fleet" : place.name}
+                    </a>
+                  </li>
+                ))}
             </ul>
           </div>
         ))}
       </nav>
+      <div className="nav">
+        <a href="docs" target="_blank" rel="noreferrer">
+          <BookOpen size={17} strokeWidth={1.75} aria-hidden />
+          Documentation
+        </a>
+      </div>
       <Who />
-    </div>
+    </section>
   );
 }
 

@@ -1,10 +1,10 @@
 import type { FailureReason } from "../model/engine.ts";
 import type { EngineReport } from "./ports.ts";
 
-/** The health of one side (spec 2.3, 3.2). */
+/** The health of one side (contract 2.3, 3.2). */
 export type Health = "healthy" | "degraded" | "error" | "unknown";
 
-/** A trip to the database that takes longer makes it degraded (design section 6). */
+/** A trip to the database that takes longer makes it degraded. */
 const SLOW_MILLISECONDS = 500;
 
 /** The share of the org's daily calls from which on it is degraded. */
@@ -43,14 +43,16 @@ export function orgHealth({ everConnected, reachable, reports, usage }: OrgSigns
 
 interface SyncSigns {
   readonly connected: boolean;
+  /** A person has stopped it. */
+  readonly paused: boolean;
   readonly activeMappings: number;
   /** Those of the active mappings. */
   readonly reports: readonly Pick<EngineReport, "mappingId" | "broken" | "failure">[];
 }
 
-/** `running` means enabled, also while nothing is to be done. */
-export function syncStatus({ connected, activeMappings, reports }: SyncSigns) {
+/** `running` means enabled, also while it is idle. */
+export function syncStatus({ connected, paused, activeMappings, reports }: SyncSigns) {
   if (!connected) return "unknown";
-  if (activeMappings === 0) return "paused";
+  if (paused || activeMappings === 0) return "paused";
   return reports.some(({ broken }) => broken) ? "broken" : "running";
 }

@@ -1,4 +1,5 @@
-import type { Usage } from "../model/budget.ts";
+import type { Figures } from "../metrics/ports.ts";
+import type { Budget, Usage } from "../model/budget.ts";
 import type { LearnedSize } from "../model/change/call-size.ts";
 import type { FailureReason } from "../model/engine.ts";
 import type { SalesforceConnection } from "../model/workspace/workspace.ts";
@@ -15,17 +16,24 @@ export interface EngineReport {
   readonly callSize: LearnedSize | null;
 }
 
-/** What the engine remembers of a workspace outside of the customer's database. */
+/** The engine state of a workspace outside of the customer's database. */
 export interface EngineReports {
-  read(workspaceId: string): Promise<{
-    readonly mappings: readonly EngineReport[];
-    /** The org's own count of its last 24 hours; null before the first answer. */
-    readonly usage: Usage | null;
-    /** How far the engine has stepped back from the org's calls. */
-    readonly budgetStep: number;
-    /** When it did so; null: not known. */
-    readonly budgetSince: Date | null;
-  }>;
+  read(workspaceId: string): Promise<WorkspaceReport>;
+  /** The same of every workspace that has one, by its id; reads the whole table, for operators. */
+  readAll(): Promise<ReadonlyMap<string, KeptReport>>;
+}
+
+export interface KeptReport extends WorkspaceReport {
+  /** What the minute sweep saw last; null: nothing yet. */
+  readonly figures: Figures | null;
+}
+
+export interface WorkspaceReport {
+  readonly mappings: readonly EngineReport[];
+  /** The org's own count of its last 24 hours; null before the first answer. */
+  readonly usage: Usage | null;
+  /** How its calls are spent. */
+  readonly budget: Budget;
 }
 
 /** Whether the org answers at all, by a request that it does not count (`/services/data`). */

@@ -1,6 +1,7 @@
-import type { SealedWorkspace } from "../access/ports.ts";
+import type { Pauses, SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { Counters } from "../metrics/ports.ts";
+import { reportPause } from "../model/workspace/pause.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { type DatabaseState, DatabaseUnavailable, type Monitoring } from "../monitoring/ports.ts";
 import { type DatabaseCheck, databaseHealth, orgHealth, syncStatus } from "./judge.ts";
@@ -12,22 +13,24 @@ interface Needs {
   readonly engine: EngineReports;
   readonly reach: OrgReach;
   readonly counters: Pick<Counters, "queueDepth">;
+  readonly pauses: Pauses;
 }
 
 /** Tries of a check until the database counts as down. */
 const TRIES = 3;
 
-/** A check that has not answered by then has failed: whoever asks for health wants to know it now. */
+/** A check that has not answered by then has failed: health must answer at once. */
 const CHECK_MILLISECONDS = 8000;
 
-/** The health of a workspace (spec 2.3): live checks of both sides, and what the engine last met. */
+/** The health of a workspace (contract 2.3): live checks of both sides, and what the engine last met. */
 export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
   const { postgres, salesforce } = await workspace.open();
-  const [database, reachable, engine, listing] = await Promise.all([
+  const [database, reachable, engine, listing, pause] = await Promise.all([
     postgres && checkDatabase(needs.monitoring, postgres),
     salesforce ? needs.reach.isReachable(salesforce) : false,
     needs.engine.read(workspace.id),
     needs.mappings.list(workspace.id),
+    needs.pauses.find(workspace.id),
   ]);
   const active = new Set(listing.mappings.filter((mapping) => mapping.active).map(({ id }) => id));
   const reports = engine.mappings.filter(({ mappingId }) => active.has(mappingId));
@@ -44,9 +47,15 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
       org_id: salesforce?.organizationId ?? "",
     },
     sync: {
-      status: syncStatus({ connected: postgres !== null && salesforce !== null, activeMappings: active.size, reports }),
+      status: syncStatus({
+        connected: postgres !== null && salesforce !== null,
+        paused: pause !== null,
+        activeMappings: active.size,
+        reports,
+      }),
       last_run_at: seen?.lastRunAt?.toISOString() ?? null,
       pending_rows: seen?.waitingRows ?? (await needs.counters.queueDepth(workspace.id)).rows,
+      ...(pause && { pause: reportPause(pause) }),
     },
   };
 }
@@ -61,7 +70,7 @@ async function checkDatabase(monitoring: Monitoring, postgres: PostgresConnectio
   const tooLate = () => deadline.resolve({ answered: false, latencyMilliseconds: elapsed() });
   const timer = setTimeout(tooLate, CHECK_MILLISECONDS);
   const asked = askUpToThreeTimes(monitoring, postgres, elapsed);
-  asked.catch(() => undefined); // what comes after the deadline is of no use to anybody
+  asked.catch(() => undefined); // what comes after the deadline is dropped
   try {
     return await Promise.race([asked, deadline.promise]);
   } finally {

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { Failure } from "../model/failure.ts";
 import { JsonArray } from "../model/json-array.ts";
 
-/** One page of a list: the rows and where they stand (spec 2.1). */
+/** One page of a list: the rows and their positions (contract 2.1). */
 export class Paged {
   readonly rows: readonly unknown[] | JsonArray;
   readonly meta: { readonly total: number; readonly limit: number; readonly offset: number };
@@ -13,14 +13,21 @@ export class Paged {
   }
 }
 
-/** One thing with its version, which a later change can name (If-Match). */
-export class Tagged {
+/** One thing, with headers. */
+export class Headed {
   readonly content: unknown;
-  readonly etag: string;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(content: unknown, etag: string) {
+  constructor(content: unknown, headers: Readonly<Record<string, string>>) {
     this.content = content;
-    this.etag = etag;
+    this.headers = headers;
+  }
+}
+
+/** One thing with its version, which a later change can name (If-Match). */
+export class Tagged extends Headed {
+  constructor(content: unknown, etag: string) {
+    super(content, { ETag: etag });
   }
 }
 
@@ -36,6 +43,12 @@ export class Plain {
     this.headers = headers;
   }
 }
+
+/** For a page that is read: nothing but its own style may be loaded or run. */
+export const PAGE_POLICY = {
+  "Content-Security-Policy":
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
 
 /** What goes back to the gateway. */
 export interface Answer {
@@ -54,8 +67,8 @@ export function answerWith(reply: unknown, headers: Readonly<Record<string, stri
     };
   }
   if (reply instanceof Paged) return page(reply, headers);
-  if (reply instanceof Tagged) {
-    return json(200, { success: true, data: reply.content }, { ...headers, ETag: reply.etag });
+  if (reply instanceof Headed) {
+    return json(200, { success: true, data: reply.content }, { ...headers, ...reply.headers });
   }
   return json(200, { success: true, data: reply }, headers);
 }

@@ -3,7 +3,7 @@ import { ACTIONS, STATES } from "../model/change/change.ts";
 import { EVENT_TYPES } from "../model/delivery/event.ts";
 import { SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
 
-/** The resources of the contract (spec section 2) as schemas: they describe the fifteen endpoints and are kept by tests. */
+/** The resources of the contract (contract 2) as schemas: they describe the fifteen endpoints and are kept by tests. */
 
 const timestamp = () => z.iso.datetime();
 
@@ -28,6 +28,8 @@ export const health = z.object({
     status: z.enum(["running", "paused", "broken", "unknown"]),
     last_run_at: z.nullable(timestamp()),
     pending_rows: z.nullable(z.int()),
+    /** Only while a person has stopped the workspace or the deployment: who, since when, why, and the remedy. */
+    pause: z.optional(z.string()),
   }),
 });
 
@@ -49,6 +51,14 @@ export const activityRow = z.object({
 
 /** Spec 2.4, as the errors list shows it. */
 export const errorRow = z.object({ ...logRow, _ab_err: z.string() });
+
+/** A page of the feed of changes. */
+export const feed = z.object({
+  changes: z.array(z.extend(activityRow, { record_id: z.int() })),
+  next: z.string(),
+  more: z.boolean(),
+  waiting: z.boolean(),
+});
 
 /** Spec 2.5. */
 export const pollResult = z.object({ triggered: z.boolean(), mapping_id: z.string(), message: z.string() });
@@ -74,7 +84,7 @@ export const configDocument = z.object({
   ),
 });
 
-/** Spec 2.8; a dry run tells beside the counts what would change. */
+/** Contract 2.8; a dry run shows beside the counts what would change. */
 export const importResult = z.object({
   created: z.int(),
   updated: z.int(),
@@ -94,6 +104,7 @@ export const importResult = z.object({
       }),
     ),
   ),
+  warnings: z.optional(z.array(z.object({ path: z.string(), message: z.string() }))),
 });
 
 /** Spec 2.9. */
@@ -141,7 +152,7 @@ export const delivery = z.object(deliveryShape);
 /** Spec 2.13. */
 export const retryResult = z.object({ queued: z.boolean(), delivery_id: z.string() });
 
-/** A delivery with its whole history (spec 6.4.4). */
+/** A delivery with its whole history (contract 6.4.4). */
 export const deliveryHistory = z.object({
   ...deliveryShape,
   event_id: z.string(),

@@ -26,7 +26,7 @@ export interface Asked<Name extends RouteName, Input, Services, Resource> extend
   readonly token: TokenRecord;
   /** The If-Match header: the version that a change is meant for; null when the caller takes any. */
   readonly ifMatch: string | null;
-  /** The spec's {base_url} as the caller wrote it, without the scheme; null where nothing says it. */
+  /** The contract's {base_url} as the caller wrote it, without the scheme; null where nothing says it. */
   readonly ownAddress: string | null;
   readonly at: Date;
 }
@@ -34,16 +34,17 @@ export interface Asked<Name extends RouteName, Input, Services, Resource> extend
 /**
  * One row of the endpoint table, answered. `input` is the schema of what a caller may say: the query's parameters by
  * name, and the parsed body as `body` on routes that have one. `find` looks up the resource that the path names, before
- * the input is judged (design section 6, order of refusals). `run` gives the `data` of the answer, a `Paged`, a `Tagged`
- * or a `Plain`. `output` is the schema of that `data`, of one row for a `Paged`; it describes and is kept by tests.
+ * the input is judged. `run` gives the `data` of the answer, a `Paged`, a `Tagged`
+ * or a `Plain`. `output` is the schema of that `data`, of one row for a `Paged`; it describes and is kept by tests. What
+ * its properties mean is said in the API's description alone (test/programs/describe-api/descriptions.ts).
  */
 export interface Endpoint<Name extends RouteName, Input, Services, Resource> {
   readonly route: Name;
   /** One sentence for the API's own description. */
   readonly summary?: string;
   /**
-   * It reads what is kept here and asks nobody else, as monitors do again and again: what it tells of the workspace may
-   * be two seconds old, and a request is counted while it is answered.
+   * It reads stored state alone, as monitors do again and again: its view of the workspace may be two seconds old, and
+   * a request is counted while it is answered.
    */
   readonly onlyReads?: true;
   readonly input?: z.ZodMiniType<Input>;
@@ -53,24 +54,27 @@ export interface Endpoint<Name extends RouteName, Input, Services, Resource> {
   readonly run: (asked: Asked<Name, Input, Services, Resource>) => Promise<unknown>;
 }
 
-/** An endpoint behind a token. */
-export function endpoint<const Name extends RouteName, Services, Input = unknown, Resource = null>(
-  row: Endpoint<Name, Input, Services, Resource>,
-): Endpoint<Name, Input, Services, Resource> {
-  return row;
+/** What an endpoint without a token may know of the request; its body is not among it. */
+export interface OpenRequest {
+  /** A part of the path by its name. */
+  readonly path: (name: string) => string;
+  /** A parameter of the query, the first of its name. */
+  readonly query: (name: string) => string | undefined;
+  /** The caller's, as the gateway saw it. */
+  readonly address: string;
 }
 
-/** An endpoint that asks for no token and reads nothing of the request. */
+/** An endpoint that asks for no token. */
 export interface OpenEndpoint<Services> {
   /** One sentence for the API's own description. */
   readonly summary?: string;
   readonly services: () => Services;
-  readonly run: (asked: { readonly services: Services; readonly at: Date }) => Promise<unknown>;
-}
-
-/** An endpoint without a token. */
-export function openEndpoint<Services>(row: OpenEndpoint<Services>): OpenEndpoint<Services> {
-  return row;
+  readonly run: (
+    asked: OpenRequest & {
+      readonly services: Services;
+      readonly at: Date;
+    },
+  ) => Promise<unknown>;
 }
 
 /** What an endpoint says of itself. */

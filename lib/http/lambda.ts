@@ -6,13 +6,14 @@ import { authenticate, type Caller } from "../access/authenticate.ts";
 import type { Pepper, RateLimits, Tokens, Workspaces } from "../access/ports.ts";
 import { countRequest, isRefused } from "../access/rate-limit.ts";
 import type { Repeats } from "../access/repeats.ts";
-import { Failure } from "../model/failure.ts";
+import { Failure, type FailureDetail } from "../model/failure.ts";
 import { describeFault } from "../model/fault.ts";
 import { newId } from "../model/id.ts";
+import { DEPLOYMENT } from "../model/workspace/pause.ts";
 import { type Answer, answerWith, refuseWith } from "./answer.ts";
 import { bodyFailure, parseBody, weighBody } from "./body.ts";
 import type { Endpoint, OpenEndpoint, PathOf } from "./endpoint.ts";
-import { queryOf, validate } from "./input.ts";
+import { invalid, queryOf, unknownNames, validate } from "./input.ts";
 import { refuseUnknown } from "./no-such-endpoint.ts";
 import { oncePerKey } from "./once-per-key.ts";
 import {
@@ -24,10 +25,10 @@ import {
   pathParameter,
   sourceAddress,
 } from "./request.ts";
-import { ROUTES, type Route, type RouteName } from "./routes.ts";
+import { CONTRACT, ROUTES, type Route, type RouteName } from "./routes.ts";
 import { answerFile, type Site } from "./site.ts";
 
-/** What stands before every endpoint behind a token. */
+/** What runs before every endpoint behind a token. */
 export interface Gate {
   readonly tokens: Tokens;
   readonly pepper: Pepper;
@@ -63,14 +64,14 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
   const services = once(endpoint.services);
   const gate = once(gateOf);
   const callerOf = ({ context }: Step): Caller => {
-    if (!context.exchange.caller) throw new Error("nobody was let in");
+    if (!context.exchange.caller) throw new Error("the caller is not known yet");
     return context.exchange.caller;
   };
 
   const admit = async (step: Step) => {
     const { exchange } = step.context;
-    exchange.counting = count(gate(), step);
-    exchange.counting.catch(() => undefined); // told when the request is answered
+    exchange.counting = count(gate(), endpoint.route, step);
+    exchange.counting.catch(() => undefined); // thrown when the request is answered
     if (!endpoint.onlyReads || isRefused(sourceAddress(step.event), exchange.at)) await exchange.counting;
     exchange.caller = await letIn(gate(), route, step);
   };
@@ -79,8 +80,13 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
     step.context.exchange.resource = (await endpoint.find?.(asked)) ?? null;
   };
   const check = (step: Step) => {
-    const given = { ...queryOf(step.event), ...(route.body ? { body: step.event.body } : {}) };
-    step.context.exchange.input = endpoint.input ? validate(endpoint.input, given) : undefined;
+    const query = queryOf(step.event);
+    const unknown = unknownNames(endpoint.input, query);
+    if (unknown.length > 0 && !CONTRACT.has(endpoint.route)) throw invalid(unknown);
+    const { exchange } = step.context;
+    if (unknown.length > 0) exchange.headers = { ...exchange.headers, Warning: warningOf(unknown) };
+    const given = { ...query, ...(route.body ? { body: step.event.body } : {}) };
+    exchange.input = endpoint.input ? validate(endpoint.input, given) : undefined;
   };
   const answer = async (step: Step) => {
     const { exchange } = step.context;
@@ -115,11 +121,15 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
   return frame(route, () => gate().now(), run, [{ before: admit }, { before: find }, ...body, { before: check }]);
 }
 
-/** The function that answers for an endpoint without a token: nothing is counted, nobody is asked for. */
+/** The function that answers for an endpoint without a token: it counts requests where it wants to, no caller is looked up. */
 export function openLambda<Services>(endpoint: OpenEndpoint<Services>, now: () => Date) {
   const services = once(endpoint.services);
-  const run = async ({ context: { exchange } }: Step) =>
-    answerWith(await endpoint.run({ services: services(), at: exchange.at }), exchange.headers);
+  const run = async ({ event, context: { exchange } }: Step) => {
+    const path = (name: string) => pathParameter(event, name);
+    const query = (name: string) => event.multiValueQueryStringParameters?.[name]?.[0];
+    const request = { path, query, address: sourceAddress(event) };
+    return answerWith(await endpoint.run({ ...request, services: services(), at: exchange.at }), exchange.headers);
+  };
   return frame({ streams: false }, now, run, []);
 }
 
@@ -144,21 +154,37 @@ export function siteLambda(siteOf: () => Site, now: () => Date) {
   );
 }
 
-async function count(gate: Gate, { event, context: { exchange } }: Step): Promise<void> {
-  const counted = await countRequest(gate.rateLimits, gate.requestsPerMinute, sourceAddress(event), exchange.at);
+async function count(gate: Gate, name: RouteName, { event, context: { exchange } }: Step): Promise<void> {
+  const { perMinute }: Route = ROUTES[name];
+  const [limit, policy] = perMinute ? [perMinute, name] : [gate.requestsPerMinute];
+  const counted = await countRequest(gate.rateLimits, limit, sourceAddress(event), exchange.at, policy);
   exchange.headers = { ...exchange.headers, ...counted };
 }
 
-function letIn(gate: Gate, route: Route, { event, context: { exchange } }: Step): Promise<Caller> {
-  return authenticate(gate, {
+async function letIn(gate: Gate, route: Route, { event, context: { exchange } }: Step): Promise<Caller> {
+  const caller = await authenticate(gate, {
     authorization: onlyHeader(event, "authorization"),
     workspaceId: pathParameter(event, "workspace_id"),
     scope: route.scope ?? "read",
     at: exchange.at,
   });
+  const isOperators = caller.workspace.id === DEPLOYMENT;
+  if (route.deployment === "also" || isOperators === (route.deployment === "only")) return caller;
+  const whose = isOperators ? "the operators' workspace has only the fleet" : `only the workspace ${DEPLOYMENT} has it`;
+  throw new Failure("NOT_FOUND", `no such resource in this workspace: ${whose}, tokens, a pause and the audit log`);
 }
 
-/** An answer is what its type says, runs nothing, and stands in nobody's frame (OWASP, REST Security). */
+/** What the contract's endpoints ignore, as a header (RFC 7234, 5.5): a client that misspells a filter would get all rows unseen. */
+const warningOf = (unknown: readonly FailureDetail[]): string =>
+  unknown
+    .slice(0, 5)
+    .map(
+      ({ path, message }) =>
+        `299 - "${`${path.slice(0, 50)} was ignored: it ${message}`.replace(/[^ !#-[\]-~]/g, "?")}"`,
+    )
+    .join(", ");
+
+/** An answer is what its type says, runs nothing, and may not be framed (OWASP, REST Security). */
 const GUARDS = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -194,11 +220,10 @@ function frame(
 function refusal(error: unknown, { event, context: { exchange } }: Step): Answer {
   const meant = bodyFailure(error, event);
   if (meant instanceof Failure) return refuseWith(meant, exchange.headers);
-  console.error(
-    JSON.stringify({ level: "error", request_id: exchange.id, path: event.path, fault: describeFault(error) }),
-  );
+  const path = event.path?.replace(/\/ring_\w+/, "/ring_…");
+  console.error(JSON.stringify({ level: "error", request_id: exchange.id, path, fault: describeFault(error) }));
   return refuseWith(
-    new Failure("INTERNAL_ERROR", `an unexpected error; tell the operator the request id ${exchange.id}`),
+    new Failure("INTERNAL_ERROR", `an unexpected error; give the operator the request id ${exchange.id}`),
     exchange.headers,
   );
 }

@@ -15,12 +15,12 @@ interface Asked {
 }
 
 /** Headers that belong to the answer and not to the moment in which it is given. */
-const KEPT_HEADERS = ["Content-Type", "ETag"];
+const KEPT_HEADERS = ["Content-Type", "ETag", "Bridge-Cycle"];
 
 /**
- * Carries a named request out once: whoever asks again within 24 hours gets the same answer. The same name for another
+ * Carries a named request out once: a repetition within 24 hours gets the same answer. The same name for another
  * request is refused with IDEMPOTENCY_MISMATCH, one that still runs with CONFLICT. What was refused or failed may be
- * asked again under the same name.
+ * sent again under the same name.
  */
 export async function oncePerKey(repeats: Repeats, asked: Asked, run: () => Promise<Answer>): Promise<Answer> {
   const request = named(asked);

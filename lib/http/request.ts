@@ -47,7 +47,7 @@ export function sourceAddress(event: GatewayEvent): string {
   return identity?.sourceIp ?? http?.sourceIp ?? "unknown";
 }
 
-/** The spec's {base_url} as the caller wrote it, without the scheme: `api.example.com/dev`. Null where nothing says it. */
+/** The contract's {base_url} as the caller wrote it, without the scheme: `api.example.com/dev`. Null where nothing says it. */
 export function ownAddress({ requestContext }: GatewayEvent): string | null {
   const { domainName = "", path = "" } = requestContext ?? {};
   const end = path.indexOf("/api/");

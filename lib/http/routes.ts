@@ -13,6 +13,10 @@ export interface Route extends Access {
   readonly body: boolean;
   /** The answer is streamed, so it may exceed the gateway's buffer. */
   readonly streams?: boolean;
+  /** The operators' own workspace has it as well, or alone; left out: it has not. */
+  readonly deployment?: "also" | "only";
+  /** Requests of an address in a minute, counted separately; left out: they count among the API's 300. */
+  readonly perMinute?: number;
   /** It saves to Salesforce, so its bundle holds jsforce. */
   readonly salesforce?: boolean;
 }
@@ -22,8 +26,15 @@ const WORKSPACE = "/api/v1/t/{workspace_id}";
 /** What the function behind all other paths and methods may touch: it counts requests as well. */
 export const NO_SUCH_ENDPOINT: Access = { writes: ["rateLimits"] };
 
-/** The console's page and what the page loads, answered by `functions/console.ts`; it touches nothing and is not counted. */
-export const CONSOLE = { method: "GET", paths: ["/", "/assets/{file}"], access: {} as Access } as const;
+/** The console, the documentation and what their pages load, answered by `functions/console.ts`; it touches nothing and is not counted. */
+export const CONSOLE = {
+  method: "GET",
+  paths: ["/", "/docs", "/docs/{page}", "/assets/{file}"],
+  access: {} as Access,
+} as const;
+
+/** Rings of one workspace; an org that rings more often is woken no later for it. */
+export const RINGS_PER_MINUTE = 12_000;
 
 const read = inWorkspace("read");
 const operate = inWorkspace("operate");
@@ -33,6 +44,8 @@ const administer = inWorkspace("admin");
 const changeMapping = <const L extends Line>(line: L, { body = false }: { readonly body?: boolean } = {}) =>
   administer(line, {
     body,
+    org: true,
+    reads: ["engine"],
     writes: ["workspaces", "mappings", "counters", "audit", "events"],
     sends: ["provisioning", "events"],
   });
@@ -49,10 +62,21 @@ export const ROUTES = {
   "list-errors": read("GET /monitoring/errors", { postgres: true }),
   "poll-now": operate("POST /mappings/{mapping_id}/poll-now", {
     reads: ["mappings"],
-    writes: ["audit"],
+    writes: ["audit", "engine"],
     sends: ["cycles"],
     postgres: true,
   }),
+  nudge: operate("POST /nudge", { perMinute: 6_000, reads: ["mappings"], writes: ["engine"], sends: ["cycles"] }),
+  "read-doorbell": read("GET /doorbell", { reads: ["mappings", "engine"] }),
+  "make-doorbell": administer("POST /doorbell", { writes: ["workspaces", "engine", "audit"] }),
+  "remove-doorbell": administer("DELETE /doorbell", { writes: ["engine", "audit"] }),
+  ring: {
+    ...withoutToken("POST /ring/{workspace_id}/{ring_token}", { reads: ["workspaces", "mappings"] }),
+    writes: ["engine", "rateLimits"],
+    sends: ["cycles"],
+    secrets: true,
+  },
+  "read-cycle": read("GET /mappings/{mapping_id}/cycles/{mark}", { reads: ["mappings", "engine"], postgres: true }),
   "abort-poll": operate("POST /mappings/{mapping_id}/abort", {
     reads: ["mappings"],
     writes: ["audit"],
@@ -61,43 +85,63 @@ export const ROUTES = {
   "export-config": read("GET /config/export", { reads: ["mappings"] }),
   "import-config": administer("POST /config/import", {
     body: true,
+    org: true,
+    reads: ["engine"],
     writes: ["workspaces", "mappings", "counters", "audit", "events"],
     sends: ["provisioning", "events"],
   }),
   "save-baseline": operate("POST /config/baseline", { reads: ["mappings"], writes: ["baselines", "audit"] }),
   "read-drift": read("GET /config/drift", { reads: ["mappings", "baselines"] }),
-  "list-audit-log": read("GET /audit-log", { streams: true, reads: ["audit"] }),
+  "list-audit-log": read("GET /audit-log", { deployment: "also", streams: true, reads: ["audit"] }),
   "list-deliveries": read("GET /webhooks/{webhook_id}/deliveries", { reads: ["webhooks", "deliveries"] }),
   "retry-delivery": operate("POST /webhooks/{webhook_id}/deliveries/{delivery_id}/retry", {
     reads: ["webhooks"],
     writes: ["deliveries", "audit"],
-    sends: ["deliveries"],
+    sends: ["deliveries", "slowDeliveries"],
   }),
   "read-delivery": administer("GET /webhooks/{webhook_id}/deliveries/{delivery_id}", {
     reads: ["webhooks", "deliveries", "attempts"],
   }),
-  "list-webhooks": administer("GET /webhooks", { reads: ["webhooks"] }),
+  "list-webhooks": read("GET /webhooks", { reads: ["webhooks"] }),
   "create-webhook": administer("POST /webhooks", { body: true, writes: ["webhooks", "audit"] }),
-  "read-webhook": administer("GET /webhooks/{webhook_id}", { reads: ["webhooks"] }),
+  "read-webhook": read("GET /webhooks/{webhook_id}", { reads: ["webhooks"] }),
   "change-webhook": administer("PATCH /webhooks/{webhook_id}", { body: true, writes: ["webhooks", "audit"] }),
   "delete-webhook": administer("DELETE /webhooks/{webhook_id}", { writes: ["webhooks", "audit"] }),
   "rotate-webhook-secret": administer("POST /webhooks/{webhook_id}/rotate-secret", { writes: ["webhooks", "audit"] }),
+  "promote-webhook-secret": administer("POST /webhooks/{webhook_id}/promote-secret", {
+    writes: ["webhooks", "audit"],
+  }),
+  "replay-webhook": operate("POST /webhooks/{webhook_id}/replay", {
+    reads: ["webhooks"],
+    writes: ["deliveries", "audit"],
+    sends: ["deliveries", "slowDeliveries"],
+  }),
   "test-webhook": administer("POST /webhooks/{webhook_id}/test", {
     reads: ["webhooks"],
     writes: ["deliveries", "audit"],
-    sends: ["deliveries"],
+    sends: ["deliveries", "slowDeliveries"],
   }),
-  "read-metrics": withoutToken("GET /api/metrics", { reads: ["counters"] }),
-  "read-workspace": read("GET /"),
+  "read-metrics": withoutToken("GET /api/metrics", { reads: ["counters", "engine"] }),
+  "read-workspace": read("GET /", { deployment: "also" }),
   "rename-workspace": administer("PATCH /", { body: true, writes: ["workspaces", "audit"] }),
-  "read-own-token": read("GET /tokens/current"),
-  "list-tokens": administer("GET /tokens"),
-  "create-token": administer("POST /tokens", { body: true, writes: ["workspaces", "audit"] }),
-  "revoke-token": administer("DELETE /tokens/{token_id}", { writes: ["audit"] }),
+  // Operators may stop everything, and resume it.
+  "switch-pause": operate("PUT /pause", {
+    body: true,
+    deployment: "also",
+    reads: ["mappings"],
+    writes: ["workspaces", "audit", "events", "counters"],
+    sends: ["events", "loads"],
+  }),
+  "read-fleet": read("GET /fleet", { deployment: "only", reads: ["mappings", "engine", "counters"] }),
+  "read-own-token": read("GET /tokens/current", { deployment: "also" }),
+  "list-tokens": administer("GET /tokens", { deployment: "also" }),
+  "create-token": administer("POST /tokens", { deployment: "also", body: true, writes: ["workspaces", "audit"] }),
+  "revoke-token": administer("DELETE /tokens/{token_id}", { deployment: "also", writes: ["audit"] }),
   "create-mapping": changeMapping("POST /mappings", { body: true }),
   "update-mapping": changeMapping("PATCH /mappings/{mapping_id}", { body: true }),
   "delete-mapping": changeMapping("DELETE /mappings/{mapping_id}"),
   "activate-mapping": administer("POST /mappings/{mapping_id}/activate", {
+    reads: ["engine"],
     writes: ["workspaces", "mappings", "counters", "audit", "events"],
     sends: ["provisioning", "events", "loads"],
     postgres: true,
@@ -125,24 +169,37 @@ export const ROUTES = {
   }),
   "set-salesforce": administer("PUT /connections/salesforce", {
     body: true,
+    org: true,
     reads: ["mappings"],
     writes: ["workspaces", "audit"],
   }),
   "authorize-salesforce": administer("POST /connections/salesforce/authorize", { body: true, writes: ["workspaces"] }),
   "complete-salesforce": administer("POST /connections/salesforce/complete", {
     body: true,
+    org: true,
     reads: ["mappings"],
     writes: ["workspaces", "audit"],
   }),
-  "test-salesforce": administer("POST /connections/salesforce/test", { writes: ["workspaces", "counters"] }),
-  "list-objects": administer("GET /objects", { writes: ["workspaces", "counters"] }),
-  "read-object": administer("GET /objects/{object_name}", { writes: ["workspaces", "counters"] }),
+  "test-salesforce": administer("POST /connections/salesforce/test", { org: true, writes: ["workspaces", "counters"] }),
+  "list-objects": administer("GET /objects", { org: true, writes: ["workspaces", "counters"] }),
+  "read-object": administer("GET /objects/{object_name}", { org: true, writes: ["workspaces", "counters"] }),
   "read-mapping": read("GET /mappings/{mapping_id}", { reads: ["mappings", "engine"], postgres: true }),
   "list-mapping-states": read("GET /monitoring/mappings", { reads: ["mappings", "engine"], postgres: true }),
-  "read-budget": read("GET /monitoring/budget", { reads: ["mappings", "engine"] }),
+  "read-budget": read("GET /monitoring/budget", { reads: ["mappings", "engine", "counters"] }),
+  "change-budget": administer("PATCH /monitoring/budget", {
+    body: true,
+    reads: ["mappings", "counters"],
+    writes: ["engine", "audit"],
+  }),
   "read-change": operate("GET /monitoring/activity/{change_id}", { postgres: true }),
+  "read-row-story": operate("GET /rows/{table}/{key}/story", {
+    reads: ["mappings", "webhooks", "deliveries"],
+    writes: ["workspaces", "counters"],
+    postgres: true,
+  }),
   "read-throughput": read("GET /monitoring/throughput", { reads: ["mappings"], postgres: true }),
   "read-webhook-success": read("GET /webhooks/{webhook_id}/success", { reads: ["webhooks", "deliveries"] }),
+  "list-changes": read("GET /changes", { postgres: true }),
   "list-failures": read("GET /monitoring/failures", { postgres: true }),
   "retry-rows": operate("POST /monitoring/errors/retry", { body: true, writes: ["audit"], postgres: true }),
   "retry-row": operate("POST /monitoring/errors/{row_id}/retry", { writes: ["audit"], postgres: true }),
@@ -160,6 +217,12 @@ export const ROUTES = {
     postgres: true,
   }),
   "reload-mapping": administer("POST /mappings/{mapping_id}/reload", {
+    reads: ["mappings"],
+    writes: ["audit"],
+    sends: ["loads"],
+    postgres: true,
+  }),
+  "compare-mapping": operate("POST /mappings/{mapping_id}/compare", {
     reads: ["mappings"],
     writes: ["audit"],
     sends: ["loads"],
@@ -199,9 +262,28 @@ export const ROUTES = {
   }),
   "read-openapi": withoutToken("GET /openapi.json"),
   "read-api-page": withoutToken("GET /openapi"),
+  "read-errors-page": withoutToken("GET /docs/errors"),
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;
+
+/** The contract's fifteen (endpoint 12 is a form of 11): they ignore parameters that they do not know. */
+export const CONTRACT: ReadonlySet<RouteName> = new Set([
+  "list-mappings",
+  "read-health",
+  "list-activity",
+  "list-errors",
+  "poll-now",
+  "abort-poll",
+  "export-config",
+  "import-config",
+  "save-baseline",
+  "read-drift",
+  "list-audit-log",
+  "list-deliveries",
+  "retry-delivery",
+  "read-metrics",
+]);
 
 /** Method and path: `GET /mappings`. */
 type Line = `${Method} /${string}`;

@@ -1,25 +1,28 @@
 import { createHash } from "node:crypto";
+import { posix } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { Failure } from "../model/failure.ts";
 import type { Answer } from "./answer.ts";
 import { type GatewayEvent, header } from "./request.ts";
 
-/** The built files of the console by path: `index.html`, `assets/index-5fK2.js`. */
+/** The built files of the console and of the documentation by path: `index.html`, `docs/rows.html`, `assets/index-5fK2.js`. */
 export type Site = ReadonlyMap<string, Uint8Array>;
 
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
+  json: "application/json",
   svg: "image/svg+xml",
+  webp: "image/webp",
   woff2: "font/woff2",
 };
 
 /** Files that are compressed already. */
-const COMPRESSED = ["woff2"];
+const COMPRESSED = ["webp", "woff2"];
 
-/** Nothing is run, styled or asked but what this origin serves; nobody may put the console into a frame. */
+/** Nothing is run, styled or asked but what this origin serves; the console may not be framed. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -44,21 +47,32 @@ const GUARDS = {
 /** An asset's name holds a digest of its content, so it never changes; the page names them, so it is asked for each time. */
 const CACHING = { page: "no-cache", asset: "public, max-age=31536000, immutable" };
 
-/** Answers a request with a file of the console: 304 when the browser has it, `NOT_FOUND` when there is none. */
+/** Answers a request with a file of the console or a page of the documentation: 304 when the browser has it, `NOT_FOUND` when there is none. */
 export function answerFile(site: Site, event: GatewayEvent): Answer {
-  const name = event.pathParameters?.["file"];
-  const path = name === undefined ? "index.html" : `assets/${name}`;
+  const path = pathOf(event);
+  const isPage = path.endsWith(".html");
   const file = site.get(path);
-  if (!file) throw new Failure("NOT_FOUND", `the console has no file ${path}; load the page anew`);
-  const content = name === undefined ? withBase(file, event) : file;
+  if (!file) throw new Failure("NOT_FOUND", refusalOf(path));
+  const content = isPage ? withBase(file, event) : file;
   const headers = {
     ...GUARDS,
     ETag: etagOf(content),
-    "Cache-Control": name === undefined ? CACHING.page : CACHING.asset,
+    "Cache-Control": isPage ? CACHING.page : CACHING.asset,
   };
   if (header(event, "if-none-match") === headers.ETag) return { statusCode: 304, headers, body: Readable.from([]) };
   return compressed(path, content, headers, header(event, "accept-encoding") ?? "");
 }
+
+function pathOf({ resource = "/", pathParameters }: GatewayEvent): string {
+  const { file, page } = pathParameters ?? {};
+  if (file !== undefined) return `assets/${file}`;
+  return resource.startsWith("/docs") ? `docs/${page ?? "index"}.html` : "index.html";
+}
+
+const refusalOf = (path: string): string =>
+  path.startsWith("docs/")
+    ? "the documentation has no such page; its list is at /docs"
+    : `the console has no file ${path}; reload the page`;
 
 function compressed(path: string, content: Uint8Array, headers: Answer["headers"], accepted: string): Answer {
   const kind = path.split(".").at(-1) ?? "";
@@ -83,11 +97,12 @@ function zipped(content: Uint8Array): Uint8Array {
 }
 
 /**
- * The page with its own address as base, so that relative addresses hold with and without a slash at the end: the stage
- * on the gateway's own domain (`/dev/`), the base path of a custom one, or `/`.
+ * The page with its folder's address as base, so that relative addresses hold with and without a slash at the end: the
+ * stage on the gateway's own domain (`/dev/`), the base path of a custom one, or `/`; for the documentation `…/docs/`.
  */
-function withBase(page: Uint8Array, { requestContext }: GatewayEvent): Uint8Array {
-  const asked = `${requestContext?.path ?? ""}`.replace(/\/*$/, "/");
+function withBase(page: Uint8Array, { requestContext, pathParameters }: GatewayEvent): Uint8Array {
+  const path = `${requestContext?.path ?? ""}`;
+  const asked = (pathParameters?.["page"] === undefined ? path : posix.dirname(path)).replace(/\/*$/, "/");
   const base = /^(\/[\w.~-]+)*\/$/.test(asked) ? asked : "/";
   return Buffer.from(Buffer.from(page).toString("utf8").replace("<head>", `<head>\n    <base href="${base}" />`));
 }

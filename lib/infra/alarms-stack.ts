@@ -16,7 +16,7 @@ import { QUEUES, type QueueName } from "../model/resources.ts";
 import { METRICS_NAMESPACE } from "./grant-access.ts";
 import { idOf, nameIn, type Settings } from "./settings.ts";
 
-/** What wakes somebody. The description leads to the section of RUNBOOK.md with the alarm's name. */
+/** What wakes a person. The description leads to the section of RUNBOOK.md with the alarm's name. */
 interface Watch {
   readonly metric: IMetric;
   /** Rings when the metric is above this; null: when it is zero or silent … */
@@ -29,10 +29,10 @@ interface Watch {
 const PERIOD = Duration.minutes(5);
 
 /**
- * The alarms on what users feel, and a dashboard of the same: by the metrics that AWS keeps anyway, and six of the
- * stage that the cycles tell. Mapping by mapping rows are watched by `/api/metrics` (prometheus-rules.yaml): a metric of
- * CloudWatch for each would cost more than the service.
- * They know what they watch by its name alone, so they stand apart and count towards no other stack's 500 resources.
+ * The alarms on what users feel, and a dashboard of the same: by the metrics that AWS keeps anyway, and seven of the
+ * stage that the workers report. Mapping by mapping rows are watched by `/api/metrics` (prometheus-rules.yaml): a
+ * metric of CloudWatch for each would cost more than the service. They know what they watch by its name alone, so they
+ * are a stack of their own and use none of the others' 500 resources.
  */
 export class AlarmsStack extends Stack {
   constructor(app: App, settings: Settings) {
@@ -75,8 +75,9 @@ function limitOf({ above }: Watch): Pick<AlarmProps, "threshold" | "comparisonOp
 
 const graph = (title: string, metric: IMetric): GraphWidget => new GraphWidget({ title, left: [metric], width: 8 });
 
-/** One section tells what to do with the dead letters of any queue. */
-const sectionOf = (name: string): string => (name.startsWith("dead-letters-") ? "dead-letters" : name);
+/** One section says what to do with the dead letters of any queue, and one with deliveries that wait. */
+const sectionOf = (name: string): string =>
+  name.startsWith("dead-letters-") ? "dead-letters" : name.replace("slow-deliveries", "deliveries");
 
 function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
   return {
@@ -109,6 +110,12 @@ function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       above: 300,
       periods: 2,
       says: "The oldest first attempt of a delivery waits for more than five minutes",
+    },
+    "slow-deliveries-overdue": {
+      metric: ageOf(stage, "slowDeliveries"),
+      above: 1800, // one that finds no turn is sent again, with a delay of 7.5 minutes at most
+      periods: 2,
+      says: "The oldest attempt for a slow webhook waits for more than half an hour",
     },
     "events-overdue": {
       metric: ageOf(stage, "events"),
@@ -144,13 +151,19 @@ function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       metric: ofRows(stage, "OrgBudgetUsed", "Maximum"),
       above: 85,
       periods: 1,
-      says: "An org has used more than 85 % of its daily calls: nothing is pulled from it any more",
+      says: "An org has used more than 85 % of its daily calls, by Bridge and all other clients",
     },
     "deletes-held": {
       metric: ofRows(stage, "DeletesHeld", "Maximum"),
       above: 0,
       periods: 1,
-      says: "More was deleted in an hour than is let through; the rest waits for somebody who confirms or rejects it",
+      says: "More was deleted in an hour than the limit allows; the rest waits until an operator confirms or rejects it",
+    },
+    paused: {
+      metric: ofRows(stage, "PausedSeconds", "Maximum"),
+      above: 86_400,
+      periods: 1,
+      says: "A workspace, or the whole deployment, has been paused for more than a day: nothing moves there",
     },
     throttles: {
       metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "Sum", period: PERIOD }),
@@ -189,8 +202,8 @@ function runsWithoutWork(stage: Settings["stage"]): MathExpression {
 }
 
 /**
- * Per cent of a call's cycles that failed, on average over all calls: those without a failure tell nothing, and count as 0.
- * A call that died, or ran out of time, told nothing either: all of its cycles failed.
+ * Per cent of a call's cycles that failed, on average over all calls: those without a failure report nothing, and count
+ * as 0. A call that died, or ran out of time, reports nothing either: all of its cycles failed.
  */
 function failingCycles(stage: Settings["stage"]): MathExpression {
   return new MathExpression({
@@ -217,7 +230,7 @@ function failingRows(stage: Settings["stage"]): MathExpression {
 
 const ROWS_THAT_TELL = 10;
 
-/** Figures that the cycles tell themselves, in the embedded metric format. */
+/** Figures that the workers report themselves, in the embedded metric format. */
 function ofRows(stage: Settings["stage"], metricName: string, statistic: string): Metric {
   return new Metric({
     namespace: METRICS_NAMESPACE,

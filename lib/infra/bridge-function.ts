@@ -39,16 +39,16 @@ interface BridgeFunctionProps {
   readonly logGroup: LogGroup;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
-  /** Why it may be called by messages on whose way it stands itself, however often. */
+  /** Why it may be called by messages that it causes itself, however often. */
   readonly resends?: string | undefined;
 }
 
 /**
- * One bundle as a Lambda function with a role of its own. What the role allows stands in the role itself, so it holds
+ * One bundle as a Lambda function with a role of its own. What the role allows is in the role itself, so it holds
  * before anything can call the function, and costs no further resource of the stack's 500.
  */
 export class BridgeFunction extends LambdaFunction {
-  /** What is to be called: the function, or its alias `live` where that is kept warm. */
+  /** What to call: the function, or its alias `live` where that is kept warm. */
   readonly live: IFunction;
   readonly #policy: PolicyDocument;
   readonly #sentences = new Map<string, PolicyStatement>();
@@ -87,7 +87,7 @@ export class BridgeFunction extends LambdaFunction {
     this.live = this.kept(settings.concurrency.provisioned.get(name));
   }
 
-  /** Stands in the operator's private network: reaches what its security groups let it, and the rest by its way out. */
+  /** Runs in the operator's private network: reaches what its security groups let it, and the rest by its way out. */
   enter({ subnetIds, securityGroupIds, openedRanges }: Network): void {
     this.template.vpcConfig = { subnetIds: [...subnetIds], securityGroupIds: [...securityGroupIds] };
     this.addEnvironment("OPENED_RANGES", openedRanges.join(","));
@@ -100,7 +100,7 @@ export class BridgeFunction extends LambdaFunction {
     this.allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], ["*"]); // X-Ray knows no narrower resource
   }
 
-  /** Kept warm are versions only, so an alias stands for the newest. */
+  /** Kept warm are versions only, so an alias refers to the newest. */
   private kept(warm: number | undefined): IFunction {
     if (warm === undefined) return this;
     // The CDK's classes keep its interfaces, but do not say so as strictly as this project compiles.

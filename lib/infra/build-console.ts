@@ -13,20 +13,20 @@ export interface BuiltConsole {
   readonly firstLoad: FirstLoad;
 }
 
-/** Gzipped bytes of the entry and everything that it imports before the page stands; pages come later, one by one. */
+/** Gzipped bytes of the entry and everything that it imports before the page shows; pages come later, one by one. */
 interface FirstLoad {
   readonly scriptBytes: number;
   readonly styleBytes: number;
 }
 
-/** Issue 9: what a phone on a bad line may have to wait for. */
+/** What a phone on a bad line may have to wait for. */
 export const MOST_SCRIPT_BYTES = 130 * 1024;
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const SOURCES = join(PROJECT, "lib/console");
 const BUILT = join(PROJECT, "dist/console");
 
-/** A digest of what the console is made of: its sources, the API's types, and the packages installed. */
+/** A digest of the console's build: its sources, the API's types, and the packages installed. */
 function digestOfConsole(): string {
   const hash = createHash("sha256");
   const files = [
@@ -59,7 +59,7 @@ async function buildApart(folder: string): Promise<void> {
   }
 }
 
-/** The folder appears whole or not at all, whoever else builds the same; others' are removed. */
+/** The folder appears whole or not at all, also when others build the same; theirs are removed. */
 async function buildInto(folder: string): Promise<void> {
   const unfinished = `${folder}.${process.pid}`;
   try {
@@ -71,7 +71,7 @@ async function buildInto(folder: string): Promise<void> {
     rmSync(unfinished, { recursive: true, force: true });
   }
   for (const other of readdirSync(BUILT)) {
-    // One with a point in its name is still being made.
+    // One with a point in its name is still being built.
     if (other !== basename(folder) && !other.includes("."))
       rmSync(join(BUILT, other), { recursive: true, force: true });
   }

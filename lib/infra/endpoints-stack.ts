@@ -8,7 +8,7 @@ import { logGroupOf, makeFunction } from "./make-function.ts";
 import { STREAM_TIMEOUT_SECONDS } from "./rest-api.ts";
 import type { Settings } from "./settings.ts";
 
-/** Below the gateway's 29 seconds, so that a slow function is ended, and told, before its caller is. */
+/** Below the gateway's 29 seconds, so that a slow function is ended, and logged, before its caller is. */
 const API_TIMEOUT_SECONDS = 25;
 const API_MEMORY_MEGABYTES = 512;
 

@@ -1,6 +1,7 @@
 /**
  * What the bundles hold in the place of the SDK's credential chain (130 KB of profiles, single sign-on and metadata
- * services, which every cold start would load): a function's credentials always stand in its environment (AWS Lambda, Defined runtime variables).
+ * services, which every cold start would load): a function's credentials are always in its environment (AWS Lambda,
+ * Defined runtime variables).
  */
 export const defaultProvider = () => async () => {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;

@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join, relative } from "node:path";
 import type { Bundle } from "./bundle.ts";
 
-/** What a build was made of, and what came of it. */
+/** What a build was built from, and its result. */
 interface Stamp {
   readonly sources: string;
   readonly bundles: readonly Bundle[];
 }
 
-/** A digest of everything that bundles are made of: their sources, how they are built, and the packages installed. */
+/** A digest of what bundles are built from: their sources, the build itself, and the packages installed. */
 export function digestOfSources(project: string, functions: string): string {
   const hash = createHash("sha256");
   for (const folder of [functions, join(project, "lib")]) {
@@ -20,13 +20,13 @@ export function digestOfSources(project: string, functions: string): string {
         .update("\0");
     }
   }
-  for (const file of ["tsconfig.json", "node_modules/.package-lock.json"]) {
+  for (const file of ["tsconfig.json", "CHANGELOG.md", "node_modules/.package-lock.json"]) {
     if (existsSync(join(project, file))) hash.update(readFileSync(join(project, file)));
   }
   return hash.digest("hex");
 }
 
-/** The bundles in a folder if they were made of these sources and are still there; undefined asks for a build. */
+/** The bundles in a folder if they were built from these sources and are still there; undefined asks for a build. */
 export function freshBundles(out: string, sources: string): readonly Bundle[] | undefined {
   const stamp = readStamp(out);
   if (stamp?.sources !== sources) return undefined;
@@ -35,7 +35,7 @@ export function freshBundles(out: string, sources: string): readonly Bundle[] | 
   return stamp.bundles.every(isThere) ? stamp.bundles : undefined;
 }
 
-/** Remembers, beside the folder, what its bundles were made of. */
+/** Stores, beside the folder, what its bundles were built from. */
 export function stampBundles(out: string, sources: string, bundles: readonly Bundle[]): void {
   writeFileSync(stampOf(out), JSON.stringify({ sources, bundles } satisfies Stamp));
 }
@@ -50,9 +50,9 @@ function readStamp(out: string): Stamp | undefined {
   }
 }
 
-/** What runs on this machine alone is no part of a bundle; of the console any file is, its styles as well. */
+/** What runs on this machine alone is no part of a bundle; of the console any file is, its styles as well, and so is any page of the documentation. */
 const isBundled = (file: string): boolean =>
-  /^console\//.test(file) || (/\.(ts|json)$/.test(file) && !/^(local|cli)\//.test(file));
+  /^(console|docs)\/|\.md$/.test(file) || (/\.(ts|json)$/.test(file) && !/^(local|cli)\//.test(file));
 
 /** The files below a folder that are wanted, by relative path, in order. */
 export function sourcesIn(folder: string, isWanted: (file: string) => boolean): string[] {

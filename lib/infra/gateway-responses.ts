@@ -10,12 +10,12 @@ const TOO_MANY: Refusal = [429, "RATE_LIMITED", "Too many requests. Wait a minut
 const FAULT: Refusal = [
   500,
   "INTERNAL_ERROR",
-  "An unexpected error occurred. Try again; if it stays, tell the operator.",
+  "An unexpected error occurred. Try again; if it stays, report it to the operator.",
 ];
 
 /**
- * What the gateway says where it answers by itself, by type of its answer: everything stands in the spec's envelope
- * (2.1) with one of the spec's codes (7). The two defaults catch the types that are added to the platform later.
+ * The gateway's own answers, by type: everything is in the contract's envelope (2.1) with one of the contract's codes
+ * (7). The two defaults catch the types that are added to the platform later.
  */
 export const GATEWAY_REFUSALS = {
   ACCESS_DENIED: FORBIDDEN,
@@ -30,7 +30,7 @@ export const GATEWAY_REFUSALS = {
   INTEGRATION_FAILURE: FAULT,
   INTEGRATION_TIMEOUT: FAULT,
   INVALID_API_KEY: FORBIDDEN,
-  // An unknown path with an Authorization header is taken for a badly signed request of AWS's own kind.
+  // An unknown path with an Authorization header is treated as a badly signed request of AWS's own kind.
   INVALID_SIGNATURE: NOT_FOUND,
   MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
   QUOTA_EXCEEDED: TOO_MANY,
@@ -58,6 +58,6 @@ export function addGatewayResponses(api: RestApi): void {
   }
 }
 
-/** A refusal as the spec has it (2.1). */
+/** A refusal as the contract has it (2.1). */
 export const inEnvelope = (code: string, message: string): string =>
   JSON.stringify({ success: false, error: { code, message } });

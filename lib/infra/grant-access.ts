@@ -1,11 +1,11 @@
 import { Stack } from "aws-cdk-lib";
-import { type Access, queueVariable, TABLES, type TableName, tableVariable } from "../model/resources.ts";
+import { type Access, queueVariable, SCANNED, TABLES, type TableName, tableVariable } from "../model/resources.ts";
 import type { Beat } from "./beat.ts";
 import type { BridgeFunction } from "./bridge-function.ts";
 import type { Resources } from "./data-stack.ts";
 
 // The transaction calls are allowed by the same actions as the single ones.
-const READ = ["GetItem", "BatchGetItem", "Query", "Scan", "ConditionCheckItem"];
+const READ = ["GetItem", "BatchGetItem", "Query", "ConditionCheckItem"];
 const WRITE = [...READ, "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "PartiQLInsert"];
 
 /** CloudWatch's namespace of the service's own figures; their dimension is the stage. */
@@ -17,8 +17,8 @@ export interface Grantable extends Resources {
 }
 
 /**
- * Lets a function touch what its row names and nothing else: each name sets the variable that tells where the thing is,
- * and the least grant that makes it usable, in one step, so that neither can be forgotten.
+ * Lets a function touch what its row names and nothing else: each name sets the variable with the thing's address, and
+ * the least grant that makes it usable, in one step, so that neither can be forgotten.
  */
 export function grantAccess(to: BridgeFunction, access: Access, resources: Grantable): void {
   const writes = new Set<TableName>(access.writes ?? []);
@@ -36,7 +36,7 @@ export function grantAccess(to: BridgeFunction, access: Access, resources: Grant
 
 /**
  * The certificates that RDS and Aurora answer with are Amazon's own. The runtime brings their authorities, and since
- * Node.js 20 takes the time to load them only where it is told to (AWS, Building Lambda functions with Node.js).
+ * Node.js 20 takes the time to load them only where it is configured to (AWS, Building Lambda functions with Node.js).
  */
 const AMAZON_CERTIFICATES = "/var/runtime/ca-cert.pem";
 
@@ -48,6 +48,7 @@ function grantTable(to: BridgeFunction, name: TableName, actions: readonly strin
     actions.map((action) => `dynamodb:${action}`),
     [table.tableArn, ...indexes],
   );
+  if (SCANNED.has(name)) to.allow(["dynamodb:Scan"], [table.tableArn]);
 }
 
 function grantSecrets(to: BridgeFunction, { key }: Resources): void {

@@ -36,7 +36,7 @@ export function makeFunction(stack: Stack, row: Row, surroundings: Surroundings)
   }
   const made = new BridgeFunction(stack, { ...sizing, folder, settings, logGroup });
   grantAccess(made, access, resources);
-  if (access.postgres && settings.network) made.enter(settings.network);
+  if ((access.postgres || access.org) && settings.network) made.enter(settings.network);
   return made;
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 
 /**
  * Makes the folder hold exactly these files (by relative path); those that lead out of it with `../` are written too.
- * Each file appears whole or not at all and an unchanged one stays untouched, so whoever reads meanwhile is not hurt.
+ * Each file appears whole or not at all and an unchanged one stays untouched, so that a reader is not disturbed.
  */
 export function replaceFolders(folder: string, files: ReadonlyMap<string, Uint8Array>): void {
   mkdirSync(folder, { recursive: true });

@@ -60,7 +60,7 @@ function integrationsBy(
 ): (name: string, row?: Pick<Route, "streams">) => LambdaIntegration {
   const calls = new PolicyStatement({ actions: ["lambda:InvokeFunction"] });
   const credentialsRole = new Role(scope, "CallerRole", {
-    // No condition on the account: whoever sets up an API may pass roles of his own account alone.
+    // No condition on the account: an API can only be given roles of its own account.
     assumedBy: new ServicePrincipal("apigateway.amazonaws.com"),
     inlinePolicies: { Call: new PolicyDocument({ statements: [calls] }) },
   });
@@ -105,7 +105,7 @@ function resourcesOf(api: RestApi): Resource[] {
     .filter((node): node is Resource => "addMethod" in node && "parentResource" in node && node !== api.root);
 }
 
-/** The spec's {base_url}: with the stage, without a slash at the end. */
+/** The contract's {base_url}: with the stage, without a slash at the end. */
 export function baseUrlOf(api: RestApi): string {
   return api.urlForPath().replace(/\/$/, "");
 }

@@ -15,7 +15,7 @@ export interface Settings {
    * its stacks, data too.
    */
   readonly stage: "dev" | "prod" | "drill";
-  /** `-c rateLimitPerMinute=`: requests a minute and source address; in prod it is always the spec's 300. */
+  /** `-c rateLimitPerMinute=`: requests a minute and source address; in prod it is always the contract's 300. */
   readonly rateLimitPerMinute: number | null;
   /** `-c logRetentionDays=`: three months in prod, two weeks in dev, unless given. */
   readonly logRetentionDays: number;
@@ -23,7 +23,7 @@ export interface Settings {
   readonly keptDays: Readonly<Record<string, string>>;
   /** `-c tracing=true`: every request and every batch leaves a trace in X-Ray. */
   readonly tracing: boolean;
-  /** `-c alarmTopicArn=`: the SNS topic that alarms tell; without one they are seen in CloudWatch alone. */
+  /** `-c alarmTopicArn=`: the SNS topic that alarms notify; without one they are seen in CloudWatch alone. */
   readonly alarmTopicArn: string | null;
   readonly domain: Domain | null;
   readonly network: Network | null;

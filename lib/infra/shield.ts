@@ -2,11 +2,12 @@ import { Stack } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import type { Construct } from "constructs";
+import { RINGS_PER_MINUTE, ROUTES } from "../http/routes.ts";
 import { GATEWAY_REFUSALS, inEnvelope } from "./gateway-responses.ts";
 import type { Shield } from "./options/shield-option.ts";
 import { nameIn, type Settings } from "./settings.ts";
 
-/** The spec's limit, which the functions count exactly. */
+/** The contract's limit, which the functions count exactly. */
 const REQUESTS_PER_MINUTE = 300;
 
 /** Puts a web application firewall before the API's stage. */
@@ -24,52 +25,64 @@ export function addShield(scope: Construct, api: RestApi, shield: Shield, settin
 }
 
 /**
- * Turns floods away before they cost a call of a function. WAF counts roughly and late, so it begins at twice the limit:
- * whoever keeps the spec's is never refused by it. Scrapers of the metrics are not counted, as in the functions.
+ * Turns floods away before they cost a call of a function. WAF counts roughly and late, so it begins at twice the
+ * limit: a client that keeps the contract's is never refused by it. Scrapers of the metrics are not counted, as in the
+ * functions, and nudges and rings have limits of their own.
  */
 function floodGate(scope: Construct, { stage, rateLimitPerMinute }: Settings): CfnWebACL {
-  const [status, code, message] = GATEWAY_REFUSALS.THROTTLED;
+  const [, code, message] = GATEWAY_REFUSALS.THROTTLED;
   const name = nameIn(stage, "shield");
-  const visibilityConfig = { cloudWatchMetricsEnabled: true, sampledRequestsEnabled: false, metricName: name };
+  const nudges = pathMatches("ENDS_WITH", "/nudge");
+  const rings = pathMatches("CONTAINS", "/ring/");
+  const limit = rateLimitPerMinute ?? REQUESTS_PER_MINUTE;
+  const others = [pathMatches("ENDS_WITH", "/api/metrics"), nudges, rings];
   return new CfnWebACL(scope, "FloodGate", {
     name,
     scope: "REGIONAL",
     defaultAction: { allow: {} },
-    visibilityConfig,
+    visibilityConfig: metricOf(name),
     customResponseBodies: { refused: { contentType: "APPLICATION_JSON", content: inEnvelope(code, message) } },
     rules: [
-      {
-        name: "flood",
-        priority: 0,
-        visibilityConfig: { ...visibilityConfig, metricName: `${name}-flood` },
-        action: {
-          block: {
-            customResponse: {
-              responseCode: status,
-              customResponseBodyKey: "refused",
-              responseHeaders: [{ name: "Retry-After", value: "60" }],
-            },
-          },
-        },
-        statement: {
-          rateBasedStatement: {
-            aggregateKeyType: "IP",
-            evaluationWindowSec: 60,
-            limit: 2 * (rateLimitPerMinute ?? REQUESTS_PER_MINUTE),
-            scopeDownStatement: { notStatement: { statement: endsWith("/api/metrics") } },
-          },
-        },
-      },
-    ],
+      { name: "flood", ...beyond(limit, { notStatement: { statement: { orStatement: { statements: others } } } }) },
+      { name: "nudges", ...beyond(ROUTES.nudge.perMinute ?? limit, nudges) },
+      { name: "rings", ...beyond(RINGS_PER_MINUTE, rings) },
+    ].map((rule, priority) => ({ ...rule, priority, visibilityConfig: metricOf(`${name}-${rule.name}`) })),
   });
 }
 
-function endsWith(path: string): CfnWebACL.StatementProperty {
+const metricOf = (metricName: string) => ({
+  cloudWatchMetricsEnabled: true,
+  sampledRequestsEnabled: false,
+  metricName,
+});
+
+/** Refuses an address that makes more than twice as many of these requests in a minute. */
+const beyond = (perMinute: number, scopeDownStatement: CfnWebACL.StatementProperty) => ({
+  action: {
+    block: {
+      customResponse: {
+        responseCode: GATEWAY_REFUSALS.THROTTLED[0],
+        customResponseBodyKey: "refused",
+        responseHeaders: [{ name: "Retry-After", value: "60" }],
+      },
+    },
+  },
+  statement: {
+    rateBasedStatement: {
+      aggregateKeyType: "IP",
+      evaluationWindowSec: 60,
+      limit: 2 * perMinute,
+      scopeDownStatement,
+    },
+  },
+});
+
+function pathMatches(positionalConstraint: string, searchString: string): CfnWebACL.StatementProperty {
   return {
     byteMatchStatement: {
       fieldToMatch: { uriPath: {} },
-      positionalConstraint: "ENDS_WITH",
-      searchString: path,
+      positionalConstraint,
+      searchString,
       textTransformations: [{ priority: 0, type: "NONE" }],
     },
   };

@@ -42,6 +42,11 @@ export function createApp({ outdir, bundles = BUNDLES, context }: SynthesisOptio
   return app;
 }
 
+/** Throws with the remedy when an option makes no sense. */
+export function refuseOptions(): void {
+  readSettings(new App({ context: contextOfProject() }).node);
+}
+
 function contextOfProject(): Record<string, unknown> {
   const file = join(import.meta.dirname, "../../cdk.json");
   const { context } = JSON.parse(readFileSync(file, "utf8")) as { context: Record<string, unknown> };

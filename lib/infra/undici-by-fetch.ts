@@ -15,7 +15,7 @@ export class ProxyAgent {
   }
 }
 
-/** The class jsforce asks `instanceof` of; the runtime's own error is told from its name. */
+/** The class jsforce asks `instanceof` of; the runtime's own error is recognised by its name. */
 export const errors = {
   SocketError: class SocketError extends Error {
     static override [Symbol.hasInstance](error: unknown): boolean {

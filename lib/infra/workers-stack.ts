@@ -7,7 +7,7 @@ import type { Resources } from "./data-stack.ts";
 import { logGroupOf, makeFunction } from "./make-function.ts";
 import { idOf, type Settings } from "./settings.ts";
 
-/** What runs by itself: a function per worker with the queue that feeds it, and what starts things by the clock. */
+/** What runs automatically: a function per worker with the queue that feeds it, and what starts things by the clock. */
 export class WorkersStack extends Stack {
   readonly beat: Beat;
   readonly #resources: Resources;

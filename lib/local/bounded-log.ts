@@ -33,7 +33,7 @@ export function boundedLog(file: string, maximumBytes = MAXIMUM_BYTES): AppendLi
       isTorn = false;
       return null;
     } catch (error) {
-      isTorn = true; // a full disk may have taken a part of it
+      isTorn = true; // a full disk may have stored a part of it
       return (error as Error).message;
     }
   };

@@ -10,8 +10,8 @@ export interface Clock {
   /** Runs something at an epoch millisecond, or at once when that has passed. What it throws is a fault of the process. */
   at(epochMilliseconds: number, run: () => unknown): Cancel;
   /**
-   * Hands the work back, and lets a clock moved by hand wait for it before time goes on.
-   * For work that a timer led to but did not await. Work that itself waits for this clock would never end: leave it out.
+   * Hands the work back, and lets a clock moved by hand wait for it before time continues. For work that a timer led to
+   * but did not await. Work that itself waits for this clock would never end: leave it out.
    */
   during<T>(work: Promise<T>): Promise<T>;
 }
@@ -34,7 +34,7 @@ export const systemClock: Clock = {
 /** Timers count running time only: looking again notices that the machine slept or that its clock was set. */
 const RECHECK_MILLISECONDS = 10_000;
 
-/** A clock that stands still until it is moved. */
+/** A clock that does not move until it is moved. */
 export interface TestClock extends Clock {
   /** Moves time on, firing timers in their order and awaiting what each starts. Rethrows what a timer throws. */
   advance(by: Duration): Promise<void>;
@@ -119,7 +119,7 @@ export function createTestClock(start: Date): TestClock {
   };
 }
 
-/** Lets every promise that can go on do so, input and output that is ready included. */
+/** Lets every promise that can continue do so, input and output that is ready included. */
 function breath(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

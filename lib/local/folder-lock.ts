@@ -10,8 +10,8 @@ export interface FolderLock {
 const BUSY = 5;
 
 /**
- * Makes this process the only owner of a data folder, creating it (mode 0700) where needed. The system itself frees
- * the lock when the owner dies, however it dies. Throws with the owner's pid when the folder is taken, and with the
+ * Makes this process the only owner of a data folder, creating it (mode 0700) where needed. The system itself frees the
+ * lock when the owner dies, however it dies. Throws with the owner's pid when the folder is in use, and with the
  * system's reason when it cannot be written.
  */
 export function lockFolder(folder: string): FolderLock {

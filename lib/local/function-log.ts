@@ -3,7 +3,7 @@ import { format } from "node:util";
 import { boundedLog } from "./bounded-log.ts";
 import { lineForPeople } from "./line-for-people.ts";
 
-/** Where the functions' log lines go on one machine, as CloudWatch has them on AWS: every line whole, JSON, in one file. */
+/** The functions' log lines on one machine, as CloudWatch has them on AWS: every line whole, JSON, in one file. */
 export interface FunctionLog {
   readonly file: string;
   write(line: string): void;
@@ -14,7 +14,7 @@ export interface FunctionLog {
 /**
  * Keeps what the functions print (they print as on Lambda, to the console) in `<data dir>/bridge.log`, and shows people
  * one short line for what moved or failed. Written at once, so that the last words before a kill are there. A log that
- * cannot be written, on a full disk for one, stops nobody who prints: people are told once, until it can be again.
+ * cannot be written, on a full disk for one, stops no function: that is shown once, until it can be written again.
  */
 export function openFunctionLog(dataDir: string, show: (line: string) => void): FunctionLog {
   const file = join(dataDir, "bridge.log");

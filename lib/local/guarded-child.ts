@@ -17,7 +17,7 @@ export interface Program {
   readonly folder?: string;
   /** Signals that end it, the gentlest first; the first is also sent when this process dies. */
   readonly endSignals: readonly NodeJS.Signals[];
-  /** Remembers who runs, so that the next start finds what a killed one left over. */
+  /** Stores who runs, so that the next start finds what a killed one left over. */
   readonly pidFile: string;
   /** Keeps what it prints, the latest of it when that is much. */
   readonly logFile: string;

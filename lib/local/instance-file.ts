@@ -11,12 +11,20 @@ const fileSchema = z.readonly(
     api_token: z.nullable(z.string()),
     database_url: z.url(),
     salesforce: z.readonly(
-      z.object({ url: z.url(), username: z.string(), password: z.string(), access_token: z.string() }),
+      z.object({
+        url: z.url(),
+        username: z.string(),
+        password: z.string(),
+        access_token: z.string(),
+        // Version 0.2 wrote none.
+        client_id: z.optional(z.string()),
+        client_secret: z.optional(z.string()),
+      }),
     ),
   }),
 );
 
-/** What scripts need to know of a running instance (design section 8); it holds credentials, so only its owner reads it. */
+/** What scripts need to know of a running instance; it holds credentials, so only its owner reads it. */
 export type InstanceFile = z.infer<typeof fileSchema>;
 
 const NAME = "instance.json";
@@ -24,7 +32,7 @@ const NAME = "instance.json";
 /** The same while the first start is still making the demo, so that the next one can end what was begun. */
 const BEGUN = "instance.begun.json";
 
-/** Replaces the file in one step, so that nobody reads half of it; a demo that was begun stays so unless it is made now. */
+/** Replaces the file in one step, so that no reader gets half of it; keeps whether a demo was begun. */
 export function writeInstanceFile(dataDir: string, instance: InstanceFile, isDemoMade: boolean): string {
   const path = write(dataDir, NAME, instance);
   if (isDemoMade) rmSync(join(dataDir, BEGUN), { force: true });
@@ -60,6 +68,6 @@ function read(dataDir: string, name: string): InstanceFile | null {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     const reason = error instanceof z.core.$ZodError ? z.prettifyError(error) : (error as Error).message;
-    throw new Error(`${path} is not as a start writes it: mend it, or choose another data folder\n${reason}`);
+    throw new Error(`${path} is not as a start writes it: correct it, or choose another data folder\n${reason}`);
   }
 }

@@ -3,16 +3,19 @@ import { join, resolve } from "node:path";
 import { KEPT_DAYS, keptDaysIn } from "../model/resources.ts";
 import { assemble } from "./assemble.ts";
 import { cannotListen } from "./cannot-listen.ts";
+import { systemClock } from "./clock.ts";
 import { startHost } from "./cloud/lambda/start-host.ts";
 import { startCloud } from "./cloud/start-cloud.ts";
 import { checkFormat } from "./data-format.ts";
-import { type Demo, knownDemo, openDemo } from "./demo.ts";
+import { type Demo, isConnectedTo, knownDemo, openDemo } from "./demo/demo.ts";
+import { hasWriter, startWriter } from "./demo/demo-writer.ts";
 import { unwritable } from "./folder-lock.ts";
 import { type FunctionLog, openFunctionLog } from "./function-log.ts";
 import { type InstanceFile, readInstanceFile, writeBegunFile, writeInstanceFile } from "./instance-file.ts";
 import { operatorEnvironment, writeOperatorFile } from "./operator-file.ts";
 import { NO_LATENCY, readLatency } from "./org/simulation/latency.ts";
 import { type Org, startOrg } from "./org/start-org.ts";
+import { postgresUser } from "./postgres/programs.ts";
 import { type Postgres, startPostgres } from "./postgres/start-postgres.ts";
 import { usePostgres } from "./postgres/use-postgres.ts";
 
@@ -24,15 +27,17 @@ export interface InstanceOptions {
   /** Null: the embedded PostgreSQL. */
   readonly databaseUrl: string | null;
   readonly demo: boolean;
+  /** The demo begins with two empty mappings and without its writer. */
+  readonly quiet: boolean;
   /** A process per function, as on Lambda. */
   readonly isolate: boolean;
   /** How long the Salesforce org takes to save, `SAVE,JOB` in seconds; null: as long as this machine takes. */
   readonly orgLatency: string | null;
-  /** Is told what has been done, a phrase each. */
+  /** Receives what has been done, a phrase each. */
   readonly progress: (step: string) => void;
-  /** Is told what moves or fails while it runs, a line each. */
+  /** Receives what moves or fails while it runs, a line each. */
   readonly show: (line: string) => void;
-  /** Is told when a part that nothing works without has ended by itself. */
+  /** Called when a part that nothing works without has ended unexpectedly. */
   readonly onLoss: (reason: string) => void;
 }
 
@@ -68,7 +73,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
 
 function makeFolder(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o711 }); // PostgreSQL may run as another user below it
+    mkdirSync(dataDir, { recursive: true, mode: postgresUser() ? 0o711 : 0o700 }); // PostgreSQL may run as another user below it
   } catch (error) {
     throw unwritable(dataDir, error as Error);
   }
@@ -81,17 +86,25 @@ async function startParts(
   log: FunctionLog,
 ): Promise<InstanceFile> {
   const before = readInstanceFile(dataDir);
+  const awaited = new Set<string>();
+  const progress = withProgress(options.progress, awaited);
   const keep = async <Part extends { close(): Promise<unknown> }>(
     name: string,
     starting: Promise<Part>,
   ): Promise<Part> => {
+    awaited.add(name);
     const part = await starting;
     closers.push(() => part.close());
-    options.progress(name);
+    awaited.delete(name);
+    progress.say(name);
     return part;
   };
-  const assembling = assemble().then((assembly) => {
-    options.progress("functions built and deployment synthesized");
+  closers.push(async () => progress.end());
+  const deployment = "deployment synthesized";
+  awaited.add(deployment);
+  const assembling = assemble({ shared: !options.isolate, progress: progress.say }).then((assembly) => {
+    awaited.delete(deployment);
+    progress.say(deployment);
     return assembly;
   });
   const starts = await Promise.allSettled([
@@ -136,23 +149,62 @@ async function startParts(
     workspace_id: demo?.workspaceId ?? null,
     api_token: demo?.token ?? null,
     database_url: postgres.url,
-    salesforce: { url: org.url, username: org.username, password: org.password, access_token: org.accessToken },
+    salesforce: {
+      url: org.url,
+      username: org.username,
+      password: org.password,
+      access_token: org.accessToken,
+      client_id: org.clientId,
+      client_secret: org.clientSecret,
+    },
   });
   const onBegun = (demo: Demo) => writeBegunFile(dataDir, fileWith(demo));
+  // A database of the user's own gets no demo.
+  const isLive = !options.quiet && options.databaseUrl === null;
   const demo = options.demo
-    ? await openDemo({ environment, postgres, org, before, ...options, baseUrl: host.baseUrl, onBegun })
+    ? await openDemo({
+        environment,
+        postgres,
+        org,
+        before,
+        ...options,
+        dataDir,
+        isLive,
+        baseUrl: host.baseUrl,
+        onBegun,
+      })
     : knownDemo(before);
+  if (options.demo && demo && isLive && hasWriter(dataDir)) {
+    const isOurs = () => isConnectedTo({ baseUrl: host.baseUrl, postgres, org }, demo);
+    const { show } = options;
+    const writer = startWriter({ dataDir, databaseUrl: postgres.url, org, isOurs, show, clock: systemClock });
+    closers.push(() => writer.close());
+  }
+  progress.end();
   return fileWith(demo);
 }
 
-/** Figures that this process was told: the rate limit, as load tests do, and how long deliveries and audit entries are kept. */
+/** Shows each step, and after four seconds without one what is still awaited: a busy machine is not silent. */
+function withProgress(show: (step: string) => void, awaited: ReadonlySet<string>) {
+  let last = performance.now();
+  const say = (step: string) => {
+    last = performance.now();
+    show(step);
+  };
+  const timer = setInterval(() => {
+    if (performance.now() - last > 4000) say(`… still to come: ${[...awaited].join("; ") || "the demo"}`);
+  }, 500);
+  return { say, end: () => clearInterval(timer) };
+}
+
+/** This process's settings: the rate limit, as load tests set it, and the retention of deliveries and audit entries. */
 function chosen(): Record<string, string> {
   keptDaysIn(process.env);
-  const names = ["RATE_LIMIT_PER_MINUTE", ...Object.values(KEPT_DAYS).map(({ variable }) => variable)];
+  const names = ["RATE_LIMIT_PER_MINUTE", "BASE_URL", ...Object.values(KEPT_DAYS).map(({ variable }) => variable)];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 
-/** What functions are told beyond their templates. Pull intervals, time-outs and limits stay those of AWS. */
+/** Settings of functions beyond their templates. Pull intervals, time-outs and limits stay those of AWS. */
 const DEVELOPMENT = { STAGE: "dev" };
 
 function openPostgres(options: InstanceOptions, dataDir: string, before: InstanceFile | null): Promise<Postgres> {

@@ -34,8 +34,8 @@ function moved(entry: Entry, subject: string): string | null {
     [count(entry, "refused"), "refused"],
     [count(entry, "rejected"), "kept aside: the table did not take them"],
   ] as const;
-  const told = parts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
-  return told.length === 0 ? null : `${subject}: ${told.join(", ")}`;
+  const shown = parts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
+  return shown.length === 0 ? null : `${subject}: ${shown.join(", ")}`;
 }
 
 function count(entry: Entry, key: string): number {

@@ -1,22 +1,24 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { build } from "../infra/build.ts";
-import { synthesize } from "../infra/synthesize.ts";
+import { build, buildShared } from "../infra/build.ts";
 
 /** Assemblies of other sources are kept this long, for instances that still run on them. */
 const KEPT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
 
-/** Makes the cloud assembly of the present sources: the folder appears whole or not at all, whoever else makes the same. */
-async function makeAssembly(folder: string): Promise<void> {
-  await build();
+/** Creates the cloud assembly of the present sources: the folder appears whole or not at all. */
+async function makeAssembly(folder: string, isShared: boolean): Promise<void> {
   const unfinished = `${folder}.${process.pid}`;
   mkdirSync(dirname(folder), { recursive: true });
-  synthesize({ outdir: unfinished });
+  const building = (isShared ? buildShared(unfinished) : build()).then(() => console.log("functions bundled"));
+  // esbuild and Vite work in processes of their own; meanwhile this one loads the CDK.
+  const [{ synthesize }] = await Promise.all([import("../infra/synthesize.ts"), building]);
+  // A bundle is copied beside its original, so that its way to what it shares with others stays the same.
+  synthesize({ outdir: unfinished, ...(isShared && { bundles: unfinished }) });
   try {
     renameSync(unfinished, folder);
   } catch (error) {
     if (!existsSync(folder)) throw error;
-    rmSync(unfinished, { recursive: true }); // somebody else was faster
+    rmSync(unfinished, { recursive: true }); // another start was faster
   }
   forgetOldAssemblies(folder);
 }
@@ -30,6 +32,6 @@ function forgetOldAssemblies(current: string): void {
   }
 }
 
-const folder = process.argv[2];
-if (folder === undefined) throw new Error("say the folder: make-assembly.ts FOLDER");
-await makeAssembly(folder);
+const [folder, shared] = process.argv.slice(2);
+if (folder === undefined) throw new Error("say the folder: make-assembly.ts FOLDER [--shared]");
+await makeAssembly(folder, shared === "--shared");

@@ -17,7 +17,7 @@ export function operatorEnvironment(cloud: Readonly<Record<string, string>>): Re
   };
 }
 
-/** Tells it to the command line; it opens everything, so only its owner reads it. */
+/** Writes it for the command line; it opens everything, so only its owner reads it. */
 export function writeOperatorFile(dataDir: string, environment: Readonly<Record<string, string>>): void {
   writeFileSync(join(dataDir, "operator.json"), `${JSON.stringify({ environment }, null, 2)}\n`, { mode: 0o600 });
 }

@@ -9,7 +9,7 @@ export interface ProcessIdentity {
   readonly started: string;
 }
 
-/** Who runs under a pid now, or null when nobody does (on Windows, where the start is not known, always null). */
+/** The process under a pid now, or null when there is none (on Windows, where the start is not known, always null). */
 export function identityOf(pid: number): ProcessIdentity | null {
   const started = startOf(pid);
   return started === null ? null : { pid, started };
@@ -21,8 +21,8 @@ export function isRunning(identity: ProcessIdentity): boolean {
 }
 
 /**
- * Ends a process that may not be our child: sends the signals in turn, giving it five seconds for each.
- * Resolves when it is gone; throws when even the last signal did not end it.
+ * Ends a process that may not be our child: sends one signal after the other, giving it five seconds for each. Resolves
+ * when it is gone; throws when even the last signal did not end it.
  */
 export async function end(identity: ProcessIdentity, signals: readonly NodeJS.Signals[]): Promise<void> {
   for (const signal of signals) {
@@ -36,7 +36,7 @@ export async function end(identity: ProcessIdentity, signals: readonly NodeJS.Si
 const PATIENCE_MILLISECONDS = 5_000;
 const LOOK_EVERY_MILLISECONDS = 10;
 
-/** The system tells nobody but the parent of a process's end, so all that is left is to look. */
+/** The system reports a process's end to its parent alone, so it can only be polled. */
 async function isGoneWithin(identity: ProcessIdentity, milliseconds: number): Promise<boolean> {
   const deadline = systemClock.now() + milliseconds;
   while (systemClock.now() < deadline) {

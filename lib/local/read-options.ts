@@ -3,8 +3,8 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 type Values<Options extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: Options }>>["values"];
 
 /**
- * Reads the options that this program was started with. `--help` prints the text and ends the process. An option that
- * nobody knows, or that lacks its value, ends it with a sentence.
+ * Reads the options that this program was started with. `--help` prints the text and ends the process. An unknown
+ * option, or one without its value, ends it with a sentence.
  */
 export function readOptions<const Options extends ParseArgsOptionsConfig>(
   help: string,

@@ -1,5 +1,5 @@
 // Says what to do when npm fell back to a Node that cannot run this project. Plain JavaScript, because an older Node
-// must be able to read it: such a Node fails on the first TypeScript file with words that help nobody.
+// must be able to read it: such a Node fails on the first TypeScript file with words that do not help.
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 

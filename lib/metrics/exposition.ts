@@ -7,7 +7,7 @@ export interface Metric {
   readonly samples: readonly { readonly values: readonly string[]; readonly value: number }[];
 }
 
-/** The content type of the format (spec 4.2). */
+/** The content type of the format (contract 4.2). */
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4";
 
 /** The text of the metrics: HELP and TYPE once each, then the samples, the last line ended too. */

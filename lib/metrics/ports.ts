@@ -1,3 +1,5 @@
+import type { HourOfTotals } from "../model/calls/account.ts";
+import type { Outcomes } from "../model/delivery/delivery.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
 import type { MappingTotals } from "../model/totals.ts";
 
@@ -5,6 +7,14 @@ import type { MappingTotals } from "../model/totals.ts";
 export interface QueueDepth {
   readonly workspaceId: string;
   readonly rows: number;
+  /** When the oldest of them that is not held was captured; null: none is there, or an older version counted. */
+  readonly oldestAt?: Date | null;
+}
+
+/** The same as it is kept. */
+export interface KeptDepth extends QueueDepth {
+  /** Null: never, or before times were kept. */
+  readonly countedAt: Date | null;
 }
 
 /** Calls that belong to no mapping's totals, those of the API's own functions, by the label of their API. */
@@ -13,27 +23,83 @@ export interface OtherCalls {
   readonly apiCalls: Readonly<Record<string, number>>;
 }
 
-/** What the metrics endpoint tells, kept by the cycles. */
+/** What the minute sweep has seen of a workspace. */
+export interface Figures {
+  /** Its active mappings; undefined: its database has not been asked yet. */
+  readonly mappings?: readonly MappingFigures[] | undefined;
+  readonly webhooks: readonly WebhookFigures[];
+}
+
+/** What it has seen of an active webhook. */
+export interface WebhookFigures {
+  readonly id: string;
+  /** Whether the last attempt failed. */
+  readonly isFailing: boolean;
+  /** Deliveries of the last hour, the latest 500, by their outcome so far; undefined: an older version looked. */
+  readonly deliveries?: Outcomes | undefined;
+}
+
+/** The same of one mapping; times are epoch milliseconds. */
+export interface MappingFigures {
+  readonly id: string;
+  readonly object: string;
+  /** A doorbell is to wake its pulls; left out: by versions before this one. */
+  readonly rings?: boolean | undefined;
+  /** Changes that wait and are not held, up to 100,000, and when the oldest of them was captured; null: none waits. */
+  readonly waiting: number;
+  readonly oldestAt: number | null;
+  readonly heldDeletes: number;
+  readonly inboundErrors: number;
+  /** Conflicts of the last 24 hours. */
+  readonly conflicts: number;
+  /** When its last cycle ended; null: none has yet. */
+  readonly lastCycleAt: number | null;
+  /** Rows that pulls changed in the last ten minutes. */
+  readonly pulled: number;
+  /** Seconds from capture to Salesforce's word, of the latest 200 changes of ten minutes; null: there was none. */
+  readonly lagP50: number | null;
+  readonly lagP95: number | null;
+}
+
+/** Keeps what the minute sweep sees. */
+export interface KeepFigures {
+  /** Mappings that are left out stay as they were seen last. */
+  set(workspaceId: string, figures: Figures): Promise<void>;
+}
+
+/** The values of the metrics endpoint, stored by the cycles. */
 export interface Counters {
   /** A new mapping's totals, all zero, so that its series are there before its first row. */
   begin(mapping: Mapping): Promise<void>;
   /**
-   * Sets a mapping's totals if they are larger than those that are kept: told late or twice, they neither fall nor double.
-   * Smaller ones, of a cycle that began at least a minute after the kept ones', count from a new beginning: the mapping
-   * was deleted and restored, or the workspace has another database.
+   * Sets a mapping's totals if they are larger than those that are kept: stored late or twice, they neither fall nor
+   * double. Smaller ones, of a cycle that began at least a minute after the kept ones', count from a new beginning: the
+   * mapping was deleted and restored, or the workspace has another database.
    */
   set(totals: MappingTotals, cycleBeganAt: Date): Promise<void>;
+  /** The totals of each mapping of a workspace at the last report of each of the last hours. */
+  hours(workspaceId: string): Promise<readonly MappingHours[]>;
   setQueueDepth(depth: QueueDepth, countedAt: Date): Promise<void>;
   /** A workspace's rows in state NEW, as last kept, and when they were counted (null: never, or before times were kept). */
   queueDepth(workspaceId: string): Promise<{ readonly rows: number; readonly countedAt: Date | null }>;
+  /** Keeps that a workspace's pause of this time, or its end (null), was announced. */
+  setPaused(workspaceId: string, since: Date | null): Promise<void>;
   /** Adds calls that no cycle made. */
   addCalls(calls: OtherCalls): Promise<void>;
   /** Everything that is kept, of all workspaces. */
   readAll(): Promise<KeptCounters>;
 }
 
+export interface MappingHours {
+  readonly mappingId: string;
+  readonly sfObject: string;
+  readonly hours: readonly HourOfTotals[];
+}
+
 export interface KeptCounters {
   readonly totals: readonly MappingTotals[];
-  readonly depths: readonly QueueDepth[];
+  readonly depths: readonly KeptDepth[];
   readonly calls: readonly OtherCalls[];
+  /** Of workspaces that were ever paused: since when, as it was announced; null: they are not. */
+  readonly pauses: readonly { readonly workspaceId: string; readonly since: Date | null }[];
 }

@@ -1,15 +1,22 @@
+import type { EngineReports } from "../health/ports.ts";
 import { exposition, type Metric } from "./exposition.ts";
+import { moreText } from "./more-series.ts";
 import type { Counters, KeptCounters } from "./ports.ts";
 
 /** A scrape may show what was true this long ago. */
 const FRESH_MILLISECONDS = 5000;
 
-/** The text of `/api/metrics`, read anew at most every five seconds however often it is asked for. */
-export function scraper(counters: Pick<Counters, "readAll">): (at: Date) => Promise<string> {
+/** The text of `/api/metrics`, read again at most every five seconds however often it is asked for. */
+export function scraper(
+  counters: Pick<Counters, "readAll">,
+  engine: Pick<EngineReports, "readAll">,
+): (at: Date) => Promise<string> {
   let last: { readonly text: Promise<string>; readonly until: number } | null = null;
   return (at) => {
     if (last !== null && last.until > at.getTime()) return last.text;
-    const text = counters.readAll().then(metricsText);
+    const text = Promise.all([counters.readAll(), engine.readAll()]).then(
+      ([kept, reports]) => metricsText(kept) + moreText(reports, at),
+    );
     last = { text, until: at.getTime() + FRESH_MILLISECONDS };
     text.catch(() => {
       last = null;
@@ -18,8 +25,8 @@ export function scraper(counters: Pick<Counters, "readAll">): (at: Date) => Prom
   };
 }
 
-/** The four metrics of spec 4.2. What a workspace has several mappings of, deleted ones too, is one series. */
-export function metricsText({ totals, depths, calls: others }: KeptCounters): string {
+/** The four metrics of contract 4.2, and pauses if there were any. Several mappings of one object are one series. */
+export function metricsText({ totals, depths, calls: others, pauses }: KeptCounters): string {
   const synced = new Series();
   const failed = new Series();
   const waiting = new Series();
@@ -35,19 +42,24 @@ export function metricsText({ totals, depths, calls: others }: KeptCounters): st
     for (const [api, count] of Object.entries(apiCalls)) calls.add([workspaceId, api], count);
   }
   for (const { workspaceId, rows } of depths) waiting.add([workspaceId], rows);
+  const paused = new Series();
+  for (const { workspaceId, since } of pauses) paused.add([workspaceId], Number(since !== null));
   return exposition([
     metric("bridge_sync_rows_total", "counter", "Rows synced to Salesforce.", ["workspace_id", "object"], synced),
     metric("bridge_sync_errors_total", "counter", "Rows that failed to sync.", ["workspace_id", "object"], failed),
     metric("bridge_trigger_log_queue_depth", "gauge", "Rows in state NEW.", ["workspace_id"], waiting),
     metric("bridge_sf_api_calls_total", "counter", "Salesforce API calls made.", ["workspace_id", "api"], calls),
+    ...(pauses.length > 0 ? [metric("bridge_workspace_paused", "gauge", PAUSED, ["workspace_id"], paused)] : []),
   ]);
 }
+
+const PAUSED = "1 while a person has stopped it.";
 
 function metric(name: string, type: Metric["type"], help: string, labels: readonly string[], series: Series): Metric {
   return { name, type, help, labels, samples: series.samples() };
 }
 
-/** Sums by label values, so that no series stands there twice; in a stable order. */
+/** Sums by label values, so that each series is there once; in a stable order. */
 class Series {
   readonly #sums = new Map<string, { readonly values: readonly string[]; value: number }>();
 

@@ -10,7 +10,7 @@ export interface AddressPolicy {
   readonly opened: readonly string[];
 }
 
-/** HTTPS to public addresses on port 443 (spec 6.4.3). */
+/** HTTPS to public addresses on port 443 (contract 6.4.3). */
 export const PRODUCTION: AddressPolicy = { schemes: ["https:"], ports: [443], loopback: false, opened: [] };
 
 /** Also plain HTTP, any port, and this very machine. */
@@ -21,6 +21,9 @@ export interface BlockedRange {
   readonly range: string;
   readonly what: string;
 }
+
+/** Refused whatever is opened: AWS's services of each machine, its credentials among them, by IPv6. */
+export const METADATA = { range: "fd00:ec2::/32", what: "a metadata address" } as const;
 
 export const LOOPBACK = "a loopback address";
 
@@ -53,7 +56,7 @@ export const BLOCKED_IPV4: readonly BlockedRange[] = [
 /** IPv6 that may be reached lies in here, and in none of the blocked ranges. */
 export const GLOBAL_IPV6 = "2000::/3";
 
-/** The most telling range stands first; whatever is outside global unicast is refused anyway. */
+/** The most specific range comes first; all outside global unicast is refused anyway. */
 export const BLOCKED_IPV6: readonly BlockedRange[] = [
   { range: "::1/128", what: LOOPBACK },
   { range: "::/128", what: "an unspecified address" },
@@ -68,6 +71,7 @@ export const BLOCKED_IPV6: readonly BlockedRange[] = [
   { range: "2620:4f:8000::/48", what: "an address of AS112 (RFC 7534)" },
   { range: "3fff::/20", what: "a documentation address" },
   { range: "5f00::/16", what: "a segment-routing address" },
+  METADATA,
   { range: "fc00::/7", what: "a private address (RFC 4193)" },
   { range: "fe80::/10", what: "a link-local address" },
   { range: "ff00::/8", what: "a multicast address" },
@@ -81,7 +85,7 @@ export function refuseOpening(range: string): string | null {
   const asked = bitsOf(range);
   if (asked === null) return `"${range}" is not a range of addresses like 10.0.0.0/16`;
   const isIn = (outer: string) => asked.startsWith(bitsOf(outer) ?? "-");
-  if (OPENABLE.some(isIn)) return null;
+  if (OPENABLE.some(isIn) && !isIn(METADATA.range)) return null;
   const { what } = [...BLOCKED_IPV4, ...BLOCKED_IPV6].find((blocked) => isIn(blocked.range)) ?? {};
   const why = what ? `it is ${what}` : "it is not private, and public addresses are reached without it";
   return `${range} can't be opened: ${why}. Only private ranges can: ${OPENABLE.join(", ")} and what lies in them`;
@@ -110,7 +114,7 @@ function ipv6Bits(canonical: string): string {
 
 const binary = (number: number, digits: number): string => number.toString(2).padStart(digits, "0");
 
-/** The longest URL that is taken, in characters. */
+/** The longest URL that is accepted, in characters. */
 const URL_CHARACTERS = 2048;
 
 /** A URL as it was understood, or why it is refused, to follow "the URL …". */
@@ -138,7 +142,7 @@ function portOf(url: URL): number {
   return url.protocol === "https:" ? 443 : 80;
 }
 
-/** Why a host name is refused before anybody resolves it; null when it is not. Addresses are left to those who read them. */
+/** Why a host name is refused before it is resolved; null when it is not. Addresses are left to their own check. */
 function judgeName(hostname: string, policy: AddressPolicy): string | null {
   const name = hostname.toLowerCase().replace(/\.+$/, "");
   if (name === "") return "names no host";

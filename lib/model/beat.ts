@@ -2,13 +2,13 @@
 const BEAT_SECONDS = 10;
 
 /**
- * A tick stands for a minute of slots that begins this many seconds after the minute it falls into: it falls up to 59 s
+ * A tick covers a minute of slots that begins this many seconds after the minute it falls into: it falls up to 59 s
  * into that minute, its schedule fires up to 60 s late, and then the fan-out gathers ticks for 15 s.
  */
 const FIRST_SLOT_SECONDS = 140;
 const SLOTS_PER_TICK = 6;
 
-/** A tick that is sent later than this after its time stands for no slot to come. */
+/** A tick that is sent later than this after its time covers no slot to come. */
 export const TICK_SECONDS = FIRST_SLOT_SECONDS + SLOTS_PER_TICK * BEAT_SECONDS;
 
 /** SQS holds a message back for at most this long. */
@@ -21,8 +21,8 @@ export interface Slot {
 }
 
 /**
- * The slots that a tick stands for and that can still be kept, each with the delay that is left. `phase` (0 to 9) moves
- * a workspace's slots within the ten seconds, so that not everybody's fall into one.
+ * The slots that a tick covers and that can still be kept, each with the delay that is left. `phase` (0 to 9) moves a
+ * workspace's slots within the ten seconds, so that they are spread.
  */
 export function slotsOf(tick: Date, phase: number, now: Date): Slot[] {
   const minute = Math.floor(tick.getTime() / 60_000) * 60;
@@ -36,7 +36,7 @@ export function slotsOf(tick: Date, phase: number, now: Date): Slot[] {
     );
 }
 
-/** The slots from now to those that the next tick stands for, for a mapping that has just become active. */
+/** The slots from now to those that the next tick covers, for a mapping that has just become active. */
 export function firstSlots(phase: number, now: Date): Slot[] {
   const thisMinute = Math.floor(now.getTime() / 60_000) * 60_000;
   const ticks = [-180_000, -120_000, -60_000, 0].map((away) => new Date(thisMinute + away));

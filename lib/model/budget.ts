@@ -1,97 +1,75 @@
-/** What an org has left for us decides how much we ask of it (design section 5, the call budget). */
+import { everySeconds, FULL_PACE_SECONDS, isQuiet } from "./calls/interval.ts";
+import { DEFAULT_SHARE, type Plan, type Share, type Usage } from "./calls/plan.ts";
+import type { Doorbell } from "./doorbell.ts";
+import type { Mapping } from "./mapping/mapping.ts";
+
+/** What an org has left for us, and how that is spent. */
 export interface Budget {
   /** The org's own count of the last 24 hours and its limit; null before the first answer. */
   readonly usage: Usage | null;
-  readonly step: number;
-  /** When this step began; null or left out: never changed, or not known. */
-  readonly since?: Date | null;
+  /** Of the org's calls, what Bridge may make. */
+  readonly share: Share;
+  /** Seconds between pulls of mappings that are quiet and do not say it themselves; null: as when they are not. */
+  readonly whenQuiet: number | null;
+  /** Null: nothing is planned yet, and all runs as configured. */
+  readonly plan: Plan | null;
+  /** Since when pulls are further apart than every ten seconds, or since when saves wait; null: neither. */
+  readonly since: Date | null;
+  /** The workspace's; null or left out: there is none. */
+  readonly doorbell?: Doorbell | null;
 }
 
-export interface Usage {
-  readonly used: number;
-  readonly limit: number;
-  readonly at: Date;
+export type { Usage };
+
+export const FRESH_BUDGET: Budget = { usage: null, share: DEFAULT_SHARE, whenQuiet: null, plan: null, since: null };
+
+/** `normal`: as configured; `stretched`: pulls are further apart; `waiting`: the share is spent, and saves wait as well. */
+export type Pace = "normal" | "stretched" | "waiting";
+
+export function paceOf(plan: Plan | null): Pace {
+  if (plan === null || (plan.paceSeconds <= FULL_PACE_SECONDS && plan.pushCalls > 0)) return "normal";
+  return plan.pushCalls > 0 ? "stretched" : "waiting";
 }
 
-export const FRESH_BUDGET: Budget = { usage: null, step: 0 };
+export type PlannedBudget = Budget & { readonly usage: Usage; readonly plan: Plan };
 
-interface Step {
-  /** Share of the limit from which this step holds. */
-  readonly from: number;
-  /** Pulls come so many times as far apart; null: none. */
-  readonly stretch: number | null;
-  readonly pushes: boolean;
+/** The budget with a new plan. */
+export function afterPlan(before: Budget, usage: Usage, plan: Plan): PlannedBudget {
+  const pace = paceOf(plan);
+  const since = pace === "normal" ? null : (pace === paceOf(before.plan) && before.since) || plan.at;
+  return { ...before, usage, plan, since };
 }
 
-const STEPS: readonly [Step, ...Step[]] = [
-  { from: 0, stretch: 1, pushes: true },
-  { from: 0.7, stretch: 3, pushes: true },
-  { from: 0.75, stretch: 6, pushes: true },
-  { from: 0.8, stretch: 12, pushes: true },
-  { from: 0.85, stretch: null, pushes: true },
-  { from: 0.95, stretch: null, pushes: false },
-];
-
-/** A step is left only when the use is this far below where it began, so that it does not flap. */
-const HYSTERESIS = 0.03;
-
-/** While everything waits, one cycle in so many seconds may still ask, for the count comes with the answers only. */
-const ASK_AGAIN_SECONDS = 300;
-
-/** The budget after an answer that told the org's count. */
-export function afterAnswer(before: Budget, usage: Usage): Budget & { readonly usage: Usage } {
-  const share = usage.limit > 0 ? usage.used / usage.limit : 0;
-  const reached = STEPS.findLastIndex(({ from }) => share >= from);
-  const held = STEPS.findLastIndex(({ from }) => share >= from - HYSTERESIS);
-  const step = before.step > reached ? Math.min(before.step, held) : reached;
-  return { usage, step, since: step === before.step ? (before.since ?? null) : usage.at };
+/** What is held back for the sake of the org's calls, in a sentence. */
+export function reportBudget({ usage, share, plan, since }: PlannedBudget): string {
+  const ours = share.most === null ? `${Math.round(share.share * 100)} % of them` : `at most ${share.most}`;
+  const counted = `Salesforce counts ${usage.used} of ${usage.limit} API calls in 24 hours, Bridge ${plan.used} of the ${plan.allowed} that are left to its share (${ours})`;
+  const pace = paceOf(plan);
+  if (pace === "normal") return `${counted}: pulls and saves run as configured`;
+  const sent = pace === "waiting" ? `changes wait since ${since?.toISOString().slice(0, 16)}Z` : "changes are sent";
+  return `${counted}: pulls of a mapping come every ${plan.paceSeconds} s or as configured, ${sent}; more calls are left as those of 24 hours ago leave the count`;
 }
 
-/** Salesforce counts the calls of the last 24 hours. */
-const COUNTED_MILLISECONDS = 24 * 3_600_000;
+/** Whether any of a mapping's work is held back. */
+export const isSparing = ({ plan }: Budget, mapping: { readonly pollingSeconds: number }, pulls: boolean): boolean =>
+  plan !== null && (paceOf(plan) === "waiting" || (pulls && plan.paceSeconds > mapping.pollingSeconds));
 
-/** When all calls that were counted as the step began have left Salesforce's count; null: nothing is held back. */
-export function endsBy({ usage, step, since }: Budget): Date | null {
-  const began = since ?? usage?.at;
-  return step === 0 || !began ? null : new Date(began.getTime() + COUNTED_MILLISECONDS);
+/** Seconds between two pulls of a mapping as the plan has it; without changes (null), as long as it is quiet. */
+export function pullSeconds(
+  { plan, whenQuiet }: Pick<Budget, "plan" | "whenQuiet">,
+  { pollingSeconds, whenQuietSeconds }: Pick<Mapping, "pollingSeconds" | "whenQuietSeconds">,
+  changes: { readonly lastAt: Date | null; readonly now: Date } | null,
+  isRung = false,
+): number {
+  const quiet = changes === null || isQuiet(changes.lastAt, changes.now);
+  const pulling = { pollingSeconds, whenQuiet: whenQuietSeconds ?? whenQuiet, isQuiet: quiet, isRung };
+  return everySeconds(pulling, plan?.paceSeconds);
 }
 
-/** What is held back for the sake of the org's calls, and until when, in a sentence. */
-export function tellBudget(budget: Budget & { readonly usage: Usage }): string {
-  const { usage, step } = budget;
-  const { from, stretch, pushes } = STEPS[step] ?? STEPS[0];
-  const counted = `Salesforce counts ${usage.used} of ${usage.limit} API calls in 24 hours`;
-  if (stretch === 1) return `${counted}: pulls and saves run as configured`;
-  const pulled = stretch === null ? "pulls have stopped" : `pulls run ${stretch} times less often`;
-  const sent = pushes ? "changes are still sent" : "changes wait";
-  const below = Math.ceil(usage.limit * (from - HYSTERESIS));
-  const time = endsBy(budget)?.toISOString().slice(0, 16);
-  return `${counted}: ${pulled}, ${sent}; this ends below ${below} calls, by ${time}Z unless other clients use more`;
-}
+/** Whether saves may make calls, and work that can wait; so many were sent since the plan. */
+export const mayPush = ({ plan }: Budget, calls: number): boolean => plan === null || plan.pushCalls > calls;
+export const maySpare = ({ plan }: Budget, calls: number): boolean => plan === null || plan.spareCalls > calls;
 
-/** Whether any of a mapping's work is held back: pulls from the first step on, saves in the last. */
-export function isSparing({ step }: Budget, pulls: boolean): boolean {
-  return step > 0 && (pulls || STEPS[step]?.pushes === false);
-}
-
-/** Whether pulls have stopped: then nothing is read that can wait. */
-export const stopsPulls = ({ step }: Budget): boolean => STEPS[step]?.stretch === null;
-
-export interface Allowance {
-  /** Null: no pull. */
-  readonly pullEverySeconds: number | null;
-  readonly pushes: boolean;
-}
-
-/** How far apart a mapping's pulls may be, and whether it may push. */
-export function allowance({ usage, step }: Budget, pollingSeconds: number, now: Date): Allowance {
-  const { stretch, pushes } = STEPS[step] ?? STEPS[0];
-  const old = usage !== null && now.getTime() - usage.at.getTime() >= ASK_AGAIN_SECONDS * 1000;
-  if (old) return { pullEverySeconds: pollingSeconds * (stretch ?? 1), pushes: true };
-  return { pullEverySeconds: stretch === null ? null : pollingSeconds * stretch, pushes };
-}
-
-/** Whether a pull is due. Beats come every ten seconds with some jitter, so one that is five seconds early will do. */
-export function isPullDue(everySeconds: number, lastPullAt: Date | null, now: Date): boolean {
-  return lastPullAt === null || now.getTime() - lastPullAt.getTime() >= everySeconds * 1000 - 5_000;
-}
+/** Calls that were sent, by their labels. */
+export const madeOf = (calls: Readonly<Record<string, number>>): number =>
+  Object.values(calls).reduce((sum, made) => sum + made, 0);

@@ -20,6 +20,16 @@ export interface EngineState {
   readonly callSize: LearnedSize | null;
 }
 
+/** The result of a requested cycle. Null counts: it did not run, and `error` says why. */
+export interface PollOutcome {
+  readonly endedAt: Date;
+  readonly pulled: number | null;
+  readonly accepted: number | null;
+  readonly refused: number | null;
+  /** Why it did not run, or what ended it before its work did; null: nothing. */
+  readonly error: string | null;
+}
+
 /** An engine-level error: the cycle could not do its work, whatever the rows are. */
 export interface CycleFailure {
   readonly reason: FailureReason;
@@ -32,11 +42,11 @@ interface Reason {
   readonly atOnce?: true;
   /** Beats stay away for so long after a failed cycle; left out: the next beat tries again. */
   readonly restSeconds?: number;
-  /** During the rest only saves wait; pulls go on. */
+  /** During the rest only saves wait; pulls continue. */
   readonly pullsGoOn?: true;
   /** The next push begins with one call: records may be refused again, as many as are sent. */
   readonly probes?: true;
-  /** A load that ends for it waits for somebody: the mapping is broken until it goes on. */
+  /** A load that ends with it waits for an operator: the mapping is broken until it continues. */
   readonly awaitsSomebody?: true;
   /** What the operator does, as one clause. */
   readonly remedy: string;
@@ -55,7 +65,7 @@ const REASONS = {
   },
   salesforce_unavailable: {
     probes: true,
-    remedy: "wait, it is tried again with every cycle; status.salesforce.com tells of outages",
+    remedy: "wait, it is tried again with every cycle; status.salesforce.com lists outages",
   },
   salesforce_schema: {
     remedy:
@@ -90,7 +100,7 @@ const REASONS = {
   column_gone: {
     atOnce: true,
     remedy:
-      "name the column so again, or take its field out of the mapping; the application's writes go on, nothing is pulled or sent meanwhile",
+      "name the column so again, or take its field out of the mapping; the application can write, nothing is pulled or sent meanwhile",
   },
   table_gone: {
     atOnce: true,
@@ -123,7 +133,7 @@ export const HEALTHY: EngineState = {
   callSize: null,
 };
 
-/** So many failed cycles in a row, and the engine counts as broken (design section 6). */
+/** So many failed cycles in a row, and the engine counts as broken. */
 const BROKEN_AFTER = 3;
 
 /** The reason that a refusal of Salesforce is for the engine. */
@@ -149,7 +159,7 @@ export interface EngineStep {
 
 /**
  * After one more cycle. One that ended well has no failure, and says nothing of a load that is unfinished (`owesLoad`):
- * that one's failures stand until it goes on.
+ * that one's failures stay until it continues.
  */
 export function afterCycle(before: EngineState, failure: CycleFailure | null, at: Date, owesLoad = false): EngineStep {
   const { failedLoads, loadFailure, holding, callSize } = before;
@@ -164,7 +174,7 @@ export function afterCycle(before: EngineState, failure: CycleFailure | null, at
   return stepTo(before, { ...before, failedCycles, lastFailure: failure, restUntil }, isBroken, at);
 }
 
-/** After one more attempt at a load. One that goes on has no failure; a failing cycle keeps the mapping broken. */
+/** After one more attempt at a load. One that continues has no failure; a failing cycle keeps the mapping broken. */
 export function afterLoad(before: EngineState, failure: CycleFailure | null, at: Date): EngineStep {
   const { brokenSince, failedCycles } = before;
   if (!failure) {

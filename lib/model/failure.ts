@@ -1,4 +1,4 @@
-/** Every code that an answer of the API can carry, with its HTTP status (spec section 7, and the design's additions). */
+/** Every code that an answer of the API can carry, with its HTTP status (contract 7, and codes beyond it). */
 export const STATUS_OF = {
   VALIDATION_ERROR: 400,
   UNAUTHORIZED: 401,
@@ -11,6 +11,7 @@ export const STATUS_OF = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   CONFLICT: 409,
+  CURSOR_EXPIRED: 410,
   PRECONDITION_FAILED: 412,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
@@ -22,7 +23,7 @@ export const STATUS_OF = {
 
 export type FailureCode = keyof typeof STATUS_OF;
 
-/** One bad part of a request: where it stands (`mappings[3].config.upsert_field`) and what would be right. */
+/** One bad part of a request: where it is (`mappings[3].config.upsert_field`) and what would be right. */
 export interface FailureDetail {
   readonly path: string;
   readonly message: string;

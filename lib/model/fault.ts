@@ -1,4 +1,4 @@
-/** What nobody expected, with its causes, as one piece of a log line. */
+/** An unexpected error with its causes, as one piece of a log line. */
 export function describeFault(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? {} : { cause: describeFault(error.cause) };

@@ -5,27 +5,15 @@ export function base62(bytes: Uint8Array, length: number): string {
   let rest = bytes.reduce((number, byte) => number * 256n + BigInt(byte), 0n);
   let written = "";
   while (written.length < length) {
-    written = eightDigits(Number(rest % EIGHT_DIGITS)) + written;
-    rest /= EIGHT_DIGITS;
+    written = DIGITS.charAt(Number(rest % 62n)) + written;
+    rest /= 62n;
   }
-  return written.slice(-length);
+  return written;
 }
 
-/** As many digits as a number holds exactly: large integers are slow to divide. */
-const EIGHT_DIGITS = 62n ** 8n;
-
-function eightDigits(value: number): string {
-  let [rest, digits] = [value, ""];
-  for (let at = 0; at < 8; at += 1) {
-    digits = DIGITS.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
-  }
-  return digits;
-}
-
-/** A new identifier that nobody can guess (128 random bits) and a reader can place: `map_4Fz…`. */
+/** A new identifier that cannot be guessed (128 random bits) and shows its kind: `map_4Fz…`. */
 export function newId(
-  kind: "ws" | "map" | "tok" | "aud" | "bl" | "imp" | "evt" | "whk" | "dlv" | "req" | "run",
+  kind: "ws" | "map" | "tok" | "aud" | "bl" | "imp" | "evt" | "whk" | "dlv" | "req" | "run" | "cyc",
 ): string {
   return `${kind}_${base62(crypto.getRandomValues(new Uint8Array(16)), 22)}`;
 }

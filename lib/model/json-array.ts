@@ -1,4 +1,4 @@
-/** An array as the JSON that a store has written of it: whoever hands it on need not read it. */
+/** An array as the JSON that a store has written of it, so that it can be passed on unread. */
 export class JsonArray {
   /** `[{…},{…}]`, without spaces between. */
   readonly text: string;

@@ -4,7 +4,7 @@
  * understand each other.
  */
 
-/** Scheduler to `fanOut`, once a minute and active mapping: `scheduled_at` is the minute it stands for (ISO 8601). */
+/** Scheduler to `fanOut`, once a minute and active mapping: `scheduled_at` is the minute that it covers (ISO 8601). */
 export interface TickMessage {
   readonly workspace_id: string;
   readonly mapping_id: string;
@@ -13,14 +13,21 @@ export interface TickMessage {
 
 /**
  * One cycle of one mapping. A `beat` names its ten-second `slot` (epoch seconds) and is dropped when 20 s late or when
- * that slot was taken; a `poll` (somebody asked) is never dropped; a `pull` says that the probe saw changes.
+ * another cycle had that slot; a `poll` (requested) is never dropped; a `pull` says that the probe saw changes, or with
+ * `wakes` that one side was announced (a version that does not know it runs both).
  */
 export interface CycleMessage {
   readonly workspace_id: string;
   readonly mapping_id: string;
   readonly kind: "beat" | "poll" | "pull";
   readonly slot: number | null;
+  /** Names a poll, so that its end can be waited for; left out: no caller waits. */
+  readonly mark?: string | undefined;
+  readonly wakes?: Wakes | undefined;
 }
+
+/** The side that a wake-up announces: captured rows to push, or changed records to pull. */
+export type Wakes = "push" | "pull";
 
 /** Cycles of one workspace in one message: `also` (default none) names mappings whose cycles are asked for as well. */
 export interface CyclesMessage extends CycleMessage {
@@ -45,8 +52,8 @@ export interface LoadMessage {
 
 /**
  * A change of configuration to carry out; with `import_id` the rest of an import's plan is rolled forward first. With
- * `anew` (default false) table and triggers are made although they are said to be there: the database may be another one.
- * With `describe` (default false) the mapping only looks whether Salesforce has changed its fields.
+ * `anew` (default false) table and triggers are created although they are recorded as created: the database may be
+ * another one. With `describe` (default false) the worker only checks whether Salesforce has changed its fields.
  */
 export interface ProvisioningMessage {
   readonly workspace_id: string;
@@ -59,7 +66,7 @@ export interface ProvisioningMessage {
 /** A message on its way into a queue. */
 export interface Outgoing<Message> {
   readonly message: Message;
-  /** Seconds before anybody sees it, at most 900; the queue's own delay when left out. */
+  /** Seconds before it is visible, at most 900; the queue's own delay when left out. */
   readonly delaySeconds?: number | undefined;
 }
 

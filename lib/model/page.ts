@@ -1,9 +1,12 @@
+import { Failure } from "./failure.ts";
 import type { JsonArray } from "./json-array.ts";
 
 /** Which part of a list. */
 export interface Slice {
   readonly limit: number;
   readonly offset: number;
+  /** Only rows that the list has after the one with this id. */
+  readonly beforeId?: string | undefined;
 }
 
 /** A part of a list, and how many rows there are in all. */
@@ -12,8 +15,14 @@ export interface Page<Row> {
   readonly total: number;
 }
 
-/** The same, with the rows written as the contract shows them (spec 2.4). */
+/** The same, with the rows written as the contract shows them (contract 2.4). */
 export interface WrittenPage {
   readonly rows: JsonArray;
   readonly total: number;
+}
+
+/** The refusal of a `beforeId` that no row has: `list` is what has none of it. */
+export function unknownCursor(list: string): Failure {
+  const message = `${list} no such id, or no longer; begin again without it`;
+  return new Failure("VALIDATION_ERROR", `before_id: ${message}`, { details: [{ path: "before_id", message }] });
 }

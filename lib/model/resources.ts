@@ -33,14 +33,14 @@ export const TABLES = {
     sorted: true,
     indexes: [],
     holds:
-      "the engine's state per mapping, the probe's slot and the call budget per workspace, how far the daily looks are",
+      "the engine's state per mapping, the probe's slot and the call budget per workspace, how far the daily checks are",
   },
   tokens: {
     sorted: false,
     indexes: [{ name: "by-workspace", pk: "workspace_id", sk: "created_at", projection: "all" }],
     holds: "API tokens by keyed hash",
   },
-  webhooks: { sorted: true, indexes: [], holds: "webhooks, their secrets encrypted, and the turns of slow ones" },
+  webhooks: { sorted: true, indexes: [], holds: "webhooks, their secrets encrypted, and the slots of slow ones" },
   deliveries: {
     sorted: false,
     indexes: [
@@ -53,7 +53,7 @@ export const TABLES = {
   events: { sorted: true, indexes: [], holds: "events that wait to be dispatched" },
   audit: { sorted: true, indexes: [], holds: "audit entries, dense by sequence number per filter key" },
   baselines: { sorted: true, indexes: [], holds: "pinned configurations, in chunks" },
-  counters: { sorted: true, indexes: [], holds: "the totals that the metrics endpoint tells" },
+  counters: { sorted: true, indexes: [], holds: "the totals that the metrics endpoint shows" },
   rateLimits: {
     sorted: false,
     indexes: [],
@@ -63,7 +63,10 @@ export const TABLES = {
 
 export type TableName = keyof typeof TABLES;
 
-/** The environment variable that tells a function a table's physical name: `TABLE_RATE_LIMITS`. */
+/** Tables that some function reads from end to end; the items of all others are reached by their keys alone. */
+export const SCANNED: ReadonlySet<TableName> = new Set(["workspaces", "mappings", "engine", "events", "counters"]);
+
+/** The environment variable with a table's physical name: `TABLE_RATE_LIMITS`. */
 export const tableVariable = (name: TableName): string => `TABLE_${upperSnake(name)}`;
 
 interface Queue {
@@ -86,14 +89,15 @@ export const QUEUES = {
   sweeps: { delaySeconds: 0, maxReceives: 3, holds: "the minute sweeper's ticks" },
   events: { delaySeconds: 0, maxReceives: 20, holds: "events to dispatch" },
   deliveries: { delaySeconds: 0, maxReceives: 20, holds: "deliveries to attempt now" },
-  retriesShort: { delaySeconds: 30, maxReceives: 20, holds: "first retries, and first attempts for slow webhooks" },
+  slowDeliveries: { delaySeconds: 0, maxReceives: 20, holds: "deliveries to attempt now for slow webhooks" },
+  retriesShort: { delaySeconds: 30, maxReceives: 20, holds: "first retries" },
   retriesMedium: { delaySeconds: 300, maxReceives: 20, holds: "second retries" },
   retriesLong: { delaySeconds: 900, maxReceives: 20, holds: "third and fourth retries, in hops" },
 } as const satisfies Record<string, Queue>;
 
 export type QueueName = keyof typeof QUEUES;
 
-/** The environment variable that tells a function a queue's URL: `QUEUE_FAN_OUT`. */
+/** The environment variable with a queue's URL: `QUEUE_FAN_OUT`. */
 export const queueVariable = (name: QueueName): string => `QUEUE_${upperSnake(name)}`;
 
 /** What a function may touch; the deployment turns each into a variable and a grant in one call. */
@@ -105,13 +109,15 @@ export interface Access {
   readonly secrets?: boolean;
   /** Creates and deletes mappings' schedules (`SCHEDULE_GROUP`, `SCHEDULER_ROLE_ARN`, `FAN_OUT_QUEUE_ARN`). */
   readonly schedules?: boolean;
-  /** Tells what cycles saw as CloudWatch metrics (`METRICS_NAMESPACE`). */
+  /** Writes what cycles saw as CloudWatch metrics (`METRICS_NAMESPACE`). */
   readonly figures?: boolean;
   /** Reads or writes customers' databases, so it trusts Amazon's own certificates as well as the public ones. */
   readonly postgres?: boolean;
+  /** Asks customers' orgs and no database: functions that ask either are in the operator's private network. */
+  readonly org?: boolean;
 }
 
-/** How a worker is sized; why stands in infra/SIZING.md. */
+/** How large a worker is; infra/SIZING.md has the reasons. */
 interface Worker extends Access {
   readonly queue: QueueName;
   readonly batchSize: number;
@@ -123,16 +129,16 @@ interface Worker extends Access {
   /** The bundle talks to Salesforce, so it holds jsforce. */
   readonly salesforce: boolean;
   /**
-   * Why it may stand on its own messages' way however often. Lambda counts a function's calls in consequence of one
-   * event, a batch's messages together, and refuses the seventeenth unless `RecursiveLoop` says that it is meant.
+   * Why it may cause its own messages however often. Lambda counts a function's calls in consequence of one event, a
+   * batch's messages together, and refuses the seventeenth unless `RecursiveLoop` says that it is intended.
    */
   readonly resends?: string;
 }
 
 /**
- * What makes attempts. A batch is made at once, so it takes the five seconds of an attempt and a little more. First
- * attempts and each kind of retry have functions of their own, and first attempts for slow webhooks go with the first
- * retries: neither a dead receiver nor a crowd of retries delays what is new for the others.
+ * What sends attempts. A batch is sent at once, so it takes the five seconds of an attempt and a little more. First
+ * attempts, each kind of retry and all attempts for slow webhooks have functions of their own: neither a dead receiver
+ * nor a crowd of retries delays what is new for the others.
  */
 const DELIVERER = {
   batchSize: 10,
@@ -142,9 +148,9 @@ const DELIVERER = {
   timeoutSeconds: 30,
   memoryMegabytes: 512,
   salesforce: false,
-  resends: "A wait of hours is made of hops of 15 minutes, and who finds no turn at a slow webhook comes back",
+  resends: "A wait of hours consists of hops of 15 minutes, and a delivery without a slot at a slow webhook comes back",
   writes: ["webhooks", "deliveries", "attempts"],
-  sends: ["deliveries", "retriesShort", "retriesMedium", "retriesLong"],
+  sends: ["deliveries", "slowDeliveries", "retriesShort", "retriesMedium", "retriesLong"],
   secrets: true,
 } as const;
 
@@ -220,9 +226,10 @@ export const WORKERS = {
     memoryMegabytes: 256,
     salesforce: false,
     postgres: true,
-    reads: ["workspaces", "mappings"],
-    writes: ["engine", "deliveries", "events", "counters"],
-    sends: ["provisioning", "loads", "events", "retriesShort", "retriesMedium", "retriesLong", "fanOut"],
+    figures: true,
+    reads: ["workspaces", "mappings", "webhooks"],
+    writes: ["engine", "deliveries", "events", "counters", "audit"],
+    sends: ["provisioning", "loads", "events", "slowDeliveries", "fanOut"],
     secrets: true,
     schedules: true,
   },
@@ -236,9 +243,11 @@ export const WORKERS = {
     salesforce: false,
     reads: ["webhooks"],
     writes: ["events", "deliveries"],
-    sends: ["deliveries"],
+    sends: ["deliveries", "slowDeliveries"],
   },
   "deliver-webhook": { ...DELIVERER, queue: "deliveries" },
+  // Where dead receivers are, a batch takes five seconds however many it has: small ones would let the rest wait.
+  "deliver-slow-webhook": { ...DELIVERER, queue: "slowDeliveries", batchSize: 100, batchWindowSeconds: 1 },
   "retry-webhook-short": { ...DELIVERER, queue: "retriesShort" },
   "retry-webhook-medium": { ...DELIVERER, queue: "retriesMedium" },
   "retry-webhook-long": { ...DELIVERER, queue: "retriesLong" },

@@ -1,7 +1,7 @@
 /** How far back one may look, in minutes. */
 export const MAX_MINUTES = 7 * 24 * 60;
 
-/** Steps that a look has at most: as many as fit a strip on a page. */
+/** Steps of a span at most: as many as fit a strip on a page. */
 const STEPS = 60;
 
 /** A time that is looked at, in steps of whole minutes. */

@@ -1,4 +1,4 @@
-/** One mapping's totals since its beginning in the customer's database (spec 4.2); until it begins anew they only rise. */
+/** One mapping's totals since its beginning in the customer's database (contract 4.2); they only rise. */
 export interface MappingTotals {
   readonly workspaceId: string;
   readonly mappingId: string;

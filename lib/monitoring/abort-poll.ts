@@ -1,7 +1,7 @@
-import type { SealedWorkspace } from "../access/ports.ts";
+import type { Acting } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
-import { newId } from "../model/id.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
+import { auditEntry } from "../model/workspace/audit.ts";
 import type { Monitoring } from "./ports.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -10,12 +10,7 @@ interface Needs {
   readonly audit: AuditTrail;
 }
 
-interface Asked {
-  readonly workspace: SealedWorkspace;
-  readonly mapping: Mapping;
-  readonly actor: string;
-  readonly at: Date;
-}
+type Asked = Acting & { readonly mapping: Mapping };
 
 /** Spec 2.6; where nothing was aborted the message says why. */
 type AbortResult = { readonly aborted: true } | { readonly aborted: false; readonly message: string };
@@ -24,20 +19,14 @@ const NOTHING_RUNS = { aborted: false, message: "No cycle of this mapping is run
 
 /**
  * Asks the mapping's running cycle to stop at its next batch; what it has not sent by then goes back to NEW. The audit
- * entry comes first: one may stand for a cycle that ended by itself meanwhile.
+ * entry comes first: there may be one for a cycle that had already ended.
  */
 export async function abortPoll(needs: Needs, { workspace, mapping, actor, at }: Asked): Promise<AbortResult> {
   return withDatabase(needs.monitoring, workspace, async (database) => {
-    if (!(await database.isCycleRunning(mapping.id))) return NOTHING_RUNS;
-    await needs.audit.append({
-      id: newId("aud"),
-      workspaceId: mapping.workspaceId,
-      actor,
-      action: "mapping.poll_aborted",
-      resourceId: mapping.id,
-      detail: { sf_object: mapping.sfObject, pg_table: mapping.pgTable },
-      createdAt: at,
-    });
+    if (!(await database.leaseOf(mapping.id))?.isHeld) return NOTHING_RUNS;
+    const { id, workspaceId, sfObject, pgTable } = mapping;
+    const detail = { sf_object: sfObject, pg_table: pgTable };
+    await needs.audit.append(auditEntry({ workspaceId, actor, at }, "mapping.poll_aborted", id, detail));
     return (await database.requestAbort(mapping.id, at)) ? { aborted: true } : NOTHING_RUNS;
   });
 }

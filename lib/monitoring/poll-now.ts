@@ -1,72 +1,60 @@
-import type { SealedWorkspace } from "../access/ports.ts";
+import type { Acting, Pauses } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
+import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import { failureOfProvisioning, type Mapping } from "../model/mapping/mapping.ts";
 import type { CyclesMessage, Queue } from "../model/messages.ts";
-import { DatabaseUnavailable, type Monitoring } from "./ports.ts";
+import { auditEntry } from "../model/workspace/audit.ts";
+import { reportPause } from "../model/workspace/pause.ts";
+import type { Monitoring, Polls } from "./ports.ts";
+import { runningMark } from "./read-cycle.ts";
+import { ifAvailable } from "./with-database.ts";
 
 interface Needs {
   readonly monitoring: Monitoring;
   readonly audit: AuditTrail;
   readonly cycles: Queue<CyclesMessage>;
+  readonly pauses: Pauses;
+  readonly polls: Polls;
 }
 
-interface Asked {
-  readonly workspace: SealedWorkspace;
-  readonly mapping: Mapping;
-  readonly actor: string;
-  readonly at: Date;
-}
+type Asked = Acting & { readonly mapping: Mapping };
 
-/** Spec 2.5. */
-interface PollResult {
-  readonly triggered: boolean;
-  readonly mapping_id: string;
-  readonly message: string;
-}
-
-/** Asks for a cycle of one mapping now, beside the schedule; when it cannot be had, the message says why. */
-export async function pollNow(needs: Needs, { workspace, mapping, actor, at }: Asked): Promise<PollResult> {
-  const answer = (triggered: boolean, message: string) => ({ triggered, mapping_id: mapping.id, message });
+/**
+ * Asks for a cycle of one mapping now, beside the schedule; when it cannot be had, the message says why. The mark names
+ * that cycle, or the one that runs, for `readCycle`; null: there is none.
+ */
+export async function pollNow(needs: Needs, { workspace, mapping, actor, at }: Asked) {
+  const answer = (triggered: boolean, message: string, mark: string | null = null) => ({
+    result: { triggered, mapping_id: mapping.id, message },
+    mark,
+  });
+  const pause = await needs.pauses.find(workspace.id);
+  if (pause) throw new Failure("CONFLICT", `nothing is polled: ${reportPause(pause)}`);
   if (!mapping.active) return answer(false, "The mapping is not active. Activate it to poll.");
   const failure = failureOfProvisioning(mapping.provisioning);
-  // Cycles stay away from it; one that is being made gets its first cycle as soon as it is.
+  // No cycle runs while it is created; it gets its first cycle as soon as it exists.
   if (failure !== null) {
     return answer(
       false,
-      `The mapping's table could not be made: ${failure}. When that is mended, save the mapping again.`,
+      `The mapping's table could not be created: ${failure}. Correct that, then save the mapping again.`,
     );
   }
-  if (await isRunning(needs.monitoring, workspace, mapping)) {
+  // A database that cannot be asked does not forbid a poll: the cycle will report it.
+  const lease = await ifAvailable(needs.monitoring, workspace, (database) => database.leaseOf(mapping.id));
+  if (lease?.isHeld) {
     return answer(
       false,
       "A cycle of this mapping is running already. Its results appear in monitoring within seconds.",
+      runningMark(lease.fence),
     );
   }
   const { id, workspaceId, sfObject, pgTable } = mapping;
-  await needs.audit.append({
-    id: newId("aud"),
-    workspaceId,
-    actor,
-    action: "mapping.poll_triggered",
-    resourceId: id,
-    detail: { sf_object: sfObject, pg_table: pgTable },
-    createdAt: at,
-  });
-  const message = { workspace_id: workspaceId, mapping_id: id, kind: "poll", slot: null } as const;
+  const detail = { sf_object: sfObject, pg_table: pgTable };
+  await needs.audit.append(auditEntry({ workspaceId, actor, at }, "mapping.poll_triggered", id, detail));
+  const mark = newId("cyc");
+  await needs.polls.add({ workspaceId, mappingId: id, mark, askedAt: at });
+  const message = { workspace_id: workspaceId, mapping_id: id, kind: "poll", slot: null, mark } as const;
   await needs.cycles.send([{ message }]);
-  return answer(true, "Poll cycle started. Results appear in monitoring within seconds.");
-}
-
-/** A database that cannot be asked does not speak against a poll: the cycle will find out, and tell. */
-async function isRunning(monitoring: Monitoring, workspace: SealedWorkspace, mapping: Mapping): Promise<boolean> {
-  const { postgres } = await workspace.open();
-  if (postgres === null) return false;
-  try {
-    await using database = await monitoring.open(postgres);
-    return await database.isCycleRunning(mapping.id);
-  } catch (error) {
-    if (error instanceof DatabaseUnavailable) return false;
-    throw error;
-  }
+  return answer(true, "Poll cycle started. Results appear in monitoring within seconds.", mark);
 }

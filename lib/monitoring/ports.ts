@@ -1,4 +1,7 @@
+import type { MappingFigures } from "../metrics/ports.ts";
 import type { State } from "../model/change/change.ts";
+import type { FeedPage, FeedQuery } from "../model/change/feed.ts";
+import type { PollOutcome } from "../model/engine.ts";
 import type { Slice, WrittenPage } from "../model/page.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 
@@ -16,14 +19,18 @@ export interface Monitoring {
 export interface MonitoredDatabase extends AsyncDisposable {
   /** How it does, and what waits in it. */
   check(): Promise<DatabaseState>;
-  /** Rows in state NEW, over all tables. */
-  countNew(): Promise<number>;
+  /** Rows in state NEW, over all tables, and when the oldest of them that is not held was captured. */
+  countNew(): Promise<{ readonly rows: number; readonly oldestAt: Date | null }>;
+  /** The metrics of each mapping that has its table. */
+  mappingFigures(): Promise<readonly Omit<MappingFigures, "object">[]>;
   /** Rows of the trigger log, most recent first (by id), and how many match in all, exactly. */
   listActivity(asked: ActivityQuery): Promise<WrittenPage>;
   /** Rows in state FAILED, most recent first, and how many match in all, exactly. */
   listErrors(asked: ErrorQuery): Promise<WrittenPage>;
-  /** Whether somebody holds the mapping's lease now. */
-  isCycleRunning(mappingId: string): Promise<boolean>;
+  /** Changes after a place in the log, in its order; null where the place is not of this database's past. */
+  listChanges(asked: FeedQuery): Promise<FeedPage | null>;
+  /** The number of the mapping's last lease, and whether it is held now; null: it had none. */
+  leaseOf(mappingId: string): Promise<{ readonly fence: number; readonly isHeld: boolean } | null>;
   /** Asks the running cycle to stop at its next batch, naming the fence it saw; false when none was running. */
   requestAbort(mappingId: string, requestedAt: Date): Promise<boolean>;
 }
@@ -40,10 +47,35 @@ export interface DatabaseState {
 export interface ErrorQuery extends Slice {
   /** Bare table name, as written by the caller; null: every table. An unknown one matches nothing. */
   readonly table: string | null;
+  /** Only rows with a lower id. */
+  readonly before?: number | null | undefined;
 }
 
 export interface ActivityQuery extends ErrorQuery {
   readonly state: State | null;
+  /** Only changes of this row; left out: of all. */
+  readonly named?: NamedRow | undefined;
+}
+
+/** What names a row; null: not given, but not all. `key` is the value of the upsert field. */
+export interface NamedRow {
+  readonly sfid: string | null;
+  readonly row: number | null;
+  readonly key: string | null;
+}
+
+/** A cycle that was asked for. */
+export interface Poll {
+  readonly mappingId: string;
+  readonly askedAt: Date;
+  /** Null: it has not ended. */
+  readonly outcome: PollOutcome | null;
+}
+
+/** Cycles that were asked for, each by its mark, for a day. */
+export interface Polls {
+  add(poll: Omit<Poll, "outcome"> & { readonly workspaceId: string; readonly mark: string }): Promise<void>;
+  read(workspaceId: string, mark: string): Promise<Poll | null>;
 }
 
 /** The customer's database could not be asked. The message names the class of the trouble, never the driver's words. */

@@ -5,8 +5,8 @@ import { DatabaseUnavailable } from "./ports.ts";
 
 /**
  * Asks the workspace's database. A workspace without one is refused with CONFLICT; one that cannot be asked answers
- * INTERNAL_ERROR with the class of the trouble, for it is the operator's to mend and not the caller's; one whose
- * connections are all in use answers UNAVAILABLE, which the caller may ask again.
+ * INTERNAL_ERROR with the class of the trouble, for the operator must act, not the caller; one whose connections are
+ * all in use answers UNAVAILABLE, which the caller may retry.
  */
 export async function withDatabase<Database extends AsyncDisposable, Answer>(
   databases: { open(postgres: PostgresConnection): Promise<Database> },
@@ -29,5 +29,22 @@ export async function withDatabase<Database extends AsyncDisposable, Answer>(
       `the workspace's PostgreSQL database could not be asked: ${error.message}`,
       { headers },
     );
+  }
+}
+
+/** The same for what does without: null where the workspace has no database, or it cannot be asked. */
+export async function ifAvailable<Database extends AsyncDisposable, Answer>(
+  databases: { open(postgres: PostgresConnection): Promise<Database> },
+  workspace: SealedWorkspace,
+  ask: (database: Database) => Promise<Answer>,
+): Promise<Answer | null> {
+  const { postgres } = await workspace.open();
+  if (postgres === null) return null;
+  try {
+    await using database = await databases.open(postgres);
+    return await ask(database);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) return null;
+    throw error;
   }
 }

@@ -17,10 +17,10 @@ export class HostRefused extends Error {
   }
 }
 
-/** Nothing is reached before somebody has said what may be. */
-let refuse: RefuseAddress = () => "an address that nobody has judged";
+/** Nothing is reached before a guard is set. */
+let refuse: RefuseAddress = () => "an address before its guard is set";
 
-/** From now on connections of this process to databases and orgs are made to addresses that `by` does not refuse. */
+/** From now on this process connects to databases and orgs only at addresses that `by` does not refuse. */
 export function guardConnections(by: RefuseAddress): void {
   refuse = by;
 }

@@ -24,7 +24,7 @@ function readWhole(answer: Readable): Promise<Uint8Array> {
     answer.once("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     answer.once("error", reject);
     answer.once("close", () => answer.readableEnded || breakOff());
-    if (answer.destroyed || answer.readableEnded) breakOff(); // it went by before anybody listened
+    if (answer.destroyed || answer.readableEnded) breakOff(); // it ended before there was a listener
   });
 }
 

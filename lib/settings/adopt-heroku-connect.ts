@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import type { SealedWorkspace } from "../access/ports.ts";
+import type { Acting } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
 import { Failure } from "../model/failure.ts";
-import { newId } from "../model/id.ts";
+import { auditEntry } from "../model/workspace/audit.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { type Finding, finding, judged } from "./findings.ts";
 import { type HerokuConnectSchema, type HerokuConnectSchemas, NoConnection } from "./ports.ts";
@@ -12,10 +12,7 @@ interface Needs {
   readonly audit: AuditTrail;
 }
 
-interface Asked {
-  readonly workspace: SealedWorkspace;
-  readonly actor: string;
-  readonly at: Date;
+interface Asked extends Acting {
   /** Only look. */
   readonly dryRun: boolean;
 }
@@ -47,28 +44,22 @@ export async function adoptHerokuConnect(needs: Needs, asked: Asked): Promise<Ad
     throw new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
   }
   const before = await connected(() => needs.theirs.look(connection));
-  const told = tell(before, connection, asked.at);
-  if (asked.dryRun) return told;
-  const inTheWay = told.findings.find(({ check, ok }) => !ok && NECESSARY.has(check));
+  const report = reportOf(before, connection, asked.at);
+  if (asked.dryRun) return report;
+  const inTheWay = report.findings.find(({ check, ok }) => !ok && NECESSARY.has(check));
   if (inTheWay) throw new Failure("CONFLICT", `${inTheWay.message}; ${inTheWay.remedy}`);
   if (before.state === "present") await adopt(needs, asked, connection, before);
-  return { ...told, state: "adopted" };
+  return { ...report, state: "adopted" };
 }
 
 /** Findings without which nothing is adopted; the others are for the operator to weigh. */
 const NECESSARY = new Set(["log", "rights"]);
 
-/** The entry stands before the change: the two are in different databases, and nothing may happen unseen. */
+/** The entry is written before the change: they are in different databases, and every change must be audited. */
 async function adopt(needs: Needs, asked: Asked, connection: PostgresConnection, { tables }: HerokuConnectSchema) {
-  await needs.audit.append({
-    id: newId("aud"),
-    workspaceId: asked.workspace.id,
-    actor: asked.actor,
-    action: "connection.postgres_changed",
-    resourceId: asked.workspace.id,
-    detail: { adopted: "heroku_connect", schema: connection.schema, tables: tables.map(({ table }) => table) },
-    createdAt: asked.at,
-  });
+  const { id: workspaceId } = asked.workspace;
+  const detail = { adopted: "heroku_connect", schema: connection.schema, tables: tables.map(({ table }) => table) };
+  await needs.audit.append(auditEntry({ ...asked, workspaceId }, "connection.postgres_changed", workspaceId, detail));
   await connected(() => needs.theirs.adopt(connection, asked.workspace.id));
 }
 
@@ -81,7 +72,7 @@ async function connected<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-function tell(theirs: HerokuConnectSchema, { schema }: PostgresConnection, at: Date): Adoption {
+function reportOf(theirs: HerokuConnectSchema, { schema }: PostgresConnection, at: Date): Adoption {
   return {
     state: theirs.state,
     tables: theirs.tables.map(({ keptTypes, triggers, ...table }) => ({
@@ -134,15 +125,15 @@ function judge(
     judged(
       "readers",
       readers.length === 0,
-      readers.length === 0 ? "nobody else looks at the log" : `the log is looked at by: ${readers.join(", ")}`,
+      readers.length === 0 ? "no other session reads the log" : `the log is read by: ${readers.join(", ")}`,
       "if that is Heroku Connect, pause it; if it is a monitor of yours, it sees the new log from then on",
     ),
     judged(
       "dependents",
       dependents.length === 0,
       dependents.length === 0
-        ? "nothing of yours stands on the log"
-        : `these stand on the old log: ${dependents.join(", ")}`,
+        ? "nothing of yours depends on the log"
+        : `these depend on the old log: ${dependents.join(", ")}`,
       `they stay with it, as ${schema}._hc_trigger_log; make them again on ${schema}._trigger_log`,
     ),
   ];

@@ -1,49 +1,231 @@
+import { isDeepStrictEqual } from "node:util";
 import * as z from "zod/mini";
+import { whenQuietRule } from "../config/mapping-rules.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { EngineReports } from "../health/ports.ts";
-import { allowance, endsBy } from "../model/budget.ts";
-import { idleCallsPerDay } from "./forecast.ts";
-import { nullableTimestamp } from "./shapes.ts";
+import type { Counters } from "../metrics/ports.ts";
+import { type Budget, paceOf, type Usage } from "../model/budget.ts";
+import { allHours, hoursOf } from "../model/calls/account.ts";
+import { type Asking, idleCallsPerDay as callsPerDay } from "../model/calls/forecast.ts";
+import { FULL_PACE_SECONDS } from "../model/calls/interval.ts";
+import { type HourOfCalls, planCalls } from "../model/calls/plan.ts";
+import { isRung } from "../model/doorbell.ts";
+import { auditEntry, type Doing } from "../model/workspace/audit.ts";
+import { askedOf, type Costly, type IsRung, idleCallsOfEach, idleCallsPerDay } from "./forecast.ts";
+import type { CallSettings, CallShares } from "./ports.ts";
+import { body, nullableTimestamp, timestamp } from "./shapes.ts";
+
+/** What mappings cost, and how far the share stretches their pulls; null: the org has not reported its limit yet. */
+const cost = z.object({ calls_per_day: z.int(), pace_seconds: z.nullable(z.int()) });
+
+/** The same while the workspace asks so often about quiet mappings. */
+const presets = z.array(z.extend(cost, { when_quiet_seconds: z.nullable(z.int()) }));
+
+/** What the mappings will cost once something is carried out, beside what they cost now. */
+export const costThen = z.extend(cost, {
+  calls_per_day_now: z.int(),
+  calls_limit: z.nullable(z.int()),
+  /** Of the limit, what Bridge may make. */
+  allowed_calls: z.nullable(z.int()),
+  presets,
+});
+export type CostThen = z.infer<typeof costThen>;
 
 /** The org's API calls: what was used, what is left, and what the engine does about it. */
 export const budgetView = z.object({
-  /** Of the last 24 hours, by whomever; null before the first answer of the org. */
   calls_used: z.nullable(z.int()),
   calls_limit: z.nullable(z.int()),
   calls_left: z.nullable(z.int()),
   counted_at: nullableTimestamp(),
-  /** Calls a day of the active mappings while nothing changes. */
   forecast_calls_per_day: z.int(),
-  /** `normal`: as configured; `stretched`: further apart; `pushes_only`: no pulls; `waiting`: nothing is asked. */
-  pace: z.enum(["normal", "stretched", "pushes_only", "waiting"]),
-  /** When all calls counted as the pace changed have left the count, so that it is `normal` again; null: it is. */
-  ends_by: nullableTimestamp(),
+  pace: z.enum(["normal", "stretched", "waiting"]),
+  since: nullableTimestamp(),
+  pace_seconds: z.int(),
+  calls_share: z.number(),
+  most_calls: z.nullable(z.int()),
+  when_quiet_seconds: z.nullable(z.int()),
+  allowed_calls: z.nullable(z.int()),
+  own_calls: z.nullable(z.int()),
+  hours: z.array(
+    z.object({ mapping_id: z.string(), sf_object: z.string(), at: timestamp(), calls: z.int(), changes: z.int() }),
+  ),
+  presets,
+  with_doorbells: cost,
+  with_mapping: z.nullable(
+    z.object({
+      own_calls_per_day: z.int(),
+      forecast_calls_per_day: z.int(),
+    }),
+  ),
 });
+
+/** A mapping that is not saved yet, and the one that it replaces; null: a new one. */
+export interface Wanted extends Pick<Costly, "pollingSeconds" | "whenQuietSeconds" | "syncDirection"> {
+  readonly mappingId: string | null;
+  readonly isFiltered: boolean;
+}
+
+const SHARE = "must be a number from 0.001 to 1, such as 0.8";
+const MOST = "must be a whole number of calls a day, at least 1, or null for none";
 
 interface Needs {
   readonly mappings: Pick<Mappings, "list">;
-  readonly engine: EngineReports;
+  readonly engine: Pick<EngineReports, "read">;
+  readonly counters: Pick<Counters, "hours">;
 }
 
-/** A polling interval of one second tells by how much pulls are stretched. */
-const ONE_SECOND = 1;
-
-/** What a workspace has left of its org's calls. */
-export async function readBudget(needs: Needs, workspaceId: string, at: Date): Promise<z.infer<typeof budgetView>> {
-  const [{ mappings }, { usage, budgetStep, budgetSince }] = await Promise.all([
+/** What a workspace has left of its org's calls, and what a mapping would take of it. */
+export async function readBudget(
+  needs: Needs,
+  workspaceId: string,
+  at: Date,
+  wanted: Wanted | null,
+): Promise<z.infer<typeof budgetView>> {
+  const [{ mappings }, { budget }, kept] = await Promise.all([
     needs.mappings.list(workspaceId),
     needs.engine.read(workspaceId),
+    needs.counters.hours(workspaceId),
   ]);
-  const budget = { usage, step: budgetStep, since: budgetSince };
-  const { pullEverySeconds, pushes } = allowance(budget, ONE_SECOND, at);
-  const isStretched = pullEverySeconds !== null && pullEverySeconds > ONE_SECOND;
+  const { usage, plan, share, whenQuiet, since } = budget;
+  const spending = spendingOf(budget, usage, kept, at);
   return {
     calls_used: usage?.used ?? null,
     calls_limit: usage?.limit ?? null,
     calls_left: usage === null ? null : Math.max(0, usage.limit - usage.used),
     counted_at: usage?.at.toISOString() ?? null,
-    forecast_calls_per_day: idleCallsPerDay(mappings),
-    pace: !pushes ? "waiting" : pullEverySeconds === null ? "pushes_only" : isStretched ? "stretched" : "normal",
-    ends_by: endsBy(budget)?.toISOString() ?? null,
+    forecast_calls_per_day: idleCallsPerDay(mappings, whenQuiet, spending.isRung),
+    pace: paceOf(plan),
+    since: since?.toISOString() ?? null,
+    pace_seconds: plan?.paceSeconds ?? FULL_PACE_SECONDS,
+    calls_share: share.share,
+    most_calls: share.most,
+    when_quiet_seconds: whenQuiet,
+    allowed_calls: plan?.allowed ?? null,
+    own_calls: plan?.used ?? null,
+    hours: kept.flatMap(({ mappingId, sfObject, hours }) =>
+      hoursOf(hours)
+        .filter(({ hour }) => hour * HOUR_MILLISECONDS > at.getTime() - 25 * HOUR_MILLISECONDS)
+        .map(({ hour, calls, changes }) => ({
+          mapping_id: mappingId,
+          sf_object: sfObject,
+          at: new Date(hour * HOUR_MILLISECONDS).toISOString(),
+          calls,
+          changes,
+        })),
+    ),
+    presets: presetsOf(mappings, spending),
+    with_doorbells: costOf(
+      askedOf(mappings, whenQuiet, () => true),
+      spending,
+    ),
+    with_mapping: wanted && withMapping(mappings, wanted, whenQuiet, spending.isRung),
   };
+}
+
+const HOUR_MILLISECONDS = 3_600_000;
+
+interface Spending {
+  readonly budget: Budget;
+  readonly usage: Usage | null;
+  readonly hours: readonly HourOfCalls[];
+  readonly at: Date;
+  readonly isRung: IsRung;
+}
+
+function spendingOf(
+  budget: Budget,
+  usage: Usage | null,
+  kept: Awaited<ReturnType<Counters["hours"]>>,
+  at: Date,
+): Spending {
+  const hours = allHours(kept.map((one) => hoursOf(one.hours)));
+  return { budget, usage, hours, at, isRung: (mapping) => isRung(budget.doorbell, mapping, at) };
+}
+
+/** Seconds between pulls of quiet mappings; null: as of others. */
+const PRESETS = [null, 60, 600] as const;
+
+/** Each setting that can be had, with its price. */
+const presetsOf = (mappings: readonly Costly[], spending: Spending): z.infer<typeof presets> =>
+  PRESETS.map((when_quiet_seconds) => ({
+    when_quiet_seconds,
+    ...costOf(askedOf(mappings, when_quiet_seconds, spending.isRung), spending),
+  }));
+
+const costOf = (
+  asked: readonly Asking[],
+  spending: Spending,
+  plan = planOf(asked, spending),
+): z.infer<typeof cost> => ({
+  calls_per_day: callsPerDay(asked),
+  pace_seconds: plan?.paceSeconds ?? null,
+});
+
+const planOf = (mappings: readonly Asking[], { budget, usage, hours, at }: Spending) =>
+  usage && planCalls({ now: at, usage, share: budget.share, hours, mappings });
+
+/** What a workspace's mappings will cost. An org that no cycle has asked yet is asked for its limit, for one call. */
+export async function readCostThen(
+  needs: Needs & { readonly readUsage: (workspaceId: string) => Promise<Usage> },
+  workspaceId: string,
+  at: Date,
+  then: readonly Costly[],
+): Promise<CostThen> {
+  const [{ mappings }, { budget }, kept] = await Promise.all([
+    needs.mappings.list(workspaceId),
+    needs.engine.read(workspaceId),
+    needs.counters.hours(workspaceId),
+  ]);
+  const usage = budget.usage ?? (await needs.readUsage(workspaceId).catch(() => null));
+  const spending = spendingOf(budget, usage, kept, at);
+  const asked = askedOf(then, budget.whenQuiet, spending.isRung);
+  const plan = planOf(asked, spending);
+  return {
+    ...costOf(asked, spending, plan),
+    calls_per_day_now: idleCallsPerDay(mappings, budget.whenQuiet, spending.isRung),
+    calls_limit: usage?.limit ?? null,
+    allowed_calls: plan?.allowed ?? null,
+    presets: presetsOf(then, spending),
+  };
+}
+
+function withMapping(
+  mappings: readonly Costly[],
+  { mappingId, isFiltered, ...settings }: Wanted,
+  whenQuiet: number | null,
+  isRung: IsRung,
+): z.infer<typeof budgetView>["with_mapping"] {
+  const id = mappingId ?? "new";
+  const before = mappings.find((mapping) => mapping.id === id);
+  const { notifyEnabled } = before ?? { notifyEnabled: false };
+  const filter = isFiltered ? "it has one" : null;
+  const asked = { ...settings, id, active: true, deletedAt: null, notifyEnabled, filter };
+  const all = idleCallsOfEach([...mappings.filter((mapping) => mapping !== before), asked], whenQuiet, isRung);
+  return {
+    own_calls_per_day: all.get(id) ?? 0,
+    forecast_calls_per_day: [...all.values()].reduce((sum, one) => sum + one, 0),
+  };
+}
+
+/** What may be changed of it; what is left out stays. */
+export const budgetChange = body({
+  calls_share: z.optional(z.number({ error: SHARE }).check(z.gte(0.001, { error: SHARE }), z.lte(1, { error: SHARE }))),
+  most_calls: z.optional(
+    z.nullable(z.int({ error: MOST }).check(z.gte(1, { error: MOST }), z.lte(100_000_000, { error: MOST }))),
+  ),
+  when_quiet_seconds: whenQuietRule,
+});
+
+/** Sets the share, to which the next plan keeps within a minute, and how often quiet mappings are asked about. */
+export async function changeBudget(
+  { engine, shares }: Pick<Needs, "engine"> & { readonly shares: CallShares },
+  by: Doing,
+  wanted: z.infer<typeof budgetChange>,
+): Promise<void> {
+  const { workspaceId } = by;
+  const { share, whenQuiet } = (await engine.read(workspaceId)).budget;
+  const from: CallSettings = { calls_share: share.share, most_calls: share.most, when_quiet_seconds: whenQuiet };
+  const to: CallSettings = Object.assign({ ...from }, wanted);
+  if (isDeepStrictEqual(from, to)) return;
+  await shares.set(workspaceId, to, auditEntry(by, "workspace.budget_changed", workspaceId, { from, to }));
 }

@@ -15,22 +15,16 @@ const fieldView = z.object({
   length: z.int(),
   precision: z.int(),
   scale: z.int(),
-  /** A new record must have it. */
   required: z.boolean(),
   createable: z.boolean(),
   updateable: z.boolean(),
   external_id: z.boolean(),
   unique: z.boolean(),
-  /** A formula or roll-up: what other records change in it arrives with the record's next own change, or the daily sweep. */
   calculated: z.boolean(),
-  /** Whether a column can hold it. */
   mappable: z.boolean(),
-  /** The PostgreSQL type of a column that is made for it; null when none can hold it. */
   pg_type: z.nullable(z.string()),
-  /** Whether a mapping's filter may name it. */
   filterable: z.boolean(),
   reference_to: z.array(z.string()),
-  /** Fields of a mapping by which rows name the lookup's parent before it has an id; told only when parents are asked for. */
   parent_keys: z.array(z.object({ name: z.string(), object: z.string(), label: z.string() })),
 });
 

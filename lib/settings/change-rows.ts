@@ -1,13 +1,12 @@
 import * as z from "zod/mini";
-import type { SealedWorkspace } from "../access/ports.ts";
+import type { Acting } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
 import { findMapping } from "../config/find-mapping.ts";
 import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
-import { newId } from "../model/id.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import type { LoadMessage, ProvisioningMessage, Queue } from "../model/messages.ts";
-import type { AuditAction } from "../model/workspace/audit.ts";
+import { type AuditAction, auditEntry } from "../model/workspace/audit.ts";
 import { withDatabase } from "../monitoring/with-database.ts";
 import { callsToRead, callsToSend } from "./forecast.ts";
 import { type ChosenDeletes, named } from "./held-deletes/reject-ports.ts";
@@ -18,30 +17,24 @@ export interface Needs {
   readonly audit: AuditTrail;
 }
 
-interface Who {
-  readonly workspace: SealedWorkspace;
-  readonly actor: string;
-  readonly at: Date;
-}
-
-export type OnMapping = Who & { readonly mapping: Mapping };
+export type OnMapping = Acting & { readonly mapping: Mapping };
 
 /** Rows that one call retries or captures: what a statement does well within its deadline. */
 export const ROWS_AT_ONCE = 10_000;
 
 /** Makes failed changes wait again; the next cycle sends them. Call again while some remain. */
-export const retryFailed = (needs: Needs, who: Who, which: FailedChanges): Promise<Retried> =>
+export const retryFailed = (needs: Needs, who: Acting, which: FailedChanges): Promise<Retried> =>
   decideFailed(needs, who, which, "rows.retried");
 
-/** Takes failed changes out of what is to be looked at. A newer change of their rows carries them all the same. */
-export async function dismissFailed(needs: Needs, who: Who, which: FailedChanges) {
+/** Dismisses failed changes. A newer change of their rows carries them all the same. */
+export async function dismissFailed(needs: Needs, who: Acting, which: FailedChanges) {
   const { retried: dismissed, remaining } = await decideFailed(needs, who, which, "rows.dismissed");
   return { dismissed, remaining };
 }
 
 async function decideFailed(
   needs: Needs,
-  who: Who,
+  who: Acting,
   which: FailedChanges,
   action: "rows.retried" | "rows.dismissed",
 ): Promise<Retried> {
@@ -67,7 +60,7 @@ export async function retryInbound(needs: Needs, who: OnMapping, sfid: string | 
 /** Gives a row the value that lost a conflict; it is captured, and sent as any other change. */
 export async function useOtherValue(
   needs: Needs & { readonly mappings: Pick<Mappings, "find"> },
-  who: Who,
+  who: Acting,
   conflictId: number,
 ): Promise<void> {
   await withDatabase(needs.desks, who.workspace, async (desk) => {
@@ -94,12 +87,10 @@ export async function confirmDeletes(needs: Needs, who: OnMapping, only: ChosenD
   return withDatabase(needs.desks, who.workspace, (desk) => desk.confirmDeletes(who.mapping.id, DELETES_AT_ONCE, only));
 }
 
-/** Sends rows that no record stands for. Call again while a call gives `ROWS_AT_ONCE`. */
+/** Sends rows without a record. Call again while a call gives `ROWS_AT_ONCE`. */
 export async function pushExisting(needs: Needs, who: OnMapping): Promise<number> {
   const { sfObject, syncDirection } = who.mapping;
-  if (!pushes(syncDirection)) {
-    throw new Failure("CONFLICT", `the mapping of ${sfObject} only reads from Salesforce: change its sync_direction`);
-  }
+  if (!pushes(syncDirection)) throw refusal(sfObject, "only reads from Salesforce: change its sync_direction");
   await noteMapping(needs, who, "rows.pushed");
   return withDatabase(needs.desks, who.workspace, (desk) => desk.captureExisting(who.mapping.id, ROWS_AT_ONCE));
 }
@@ -107,17 +98,24 @@ export async function pushExisting(needs: Needs, who: OnMapping): Promise<number
 /** Makes every record be read again, from the first on. */
 export async function reload(needs: Needs & { readonly loads: Queue<LoadMessage> }, who: OnMapping): Promise<void> {
   const { id, active, sfObject, syncDirection } = who.mapping;
-  if (!pulls(syncDirection)) {
-    throw new Failure("CONFLICT", `the mapping of ${sfObject} only writes to Salesforce: change its sync_direction`);
-  }
-  if (!active) throw new Failure("CONFLICT", `the mapping of ${sfObject} is paused: activate it, then reload it`);
+  if (!pulls(syncDirection)) throw refusal(sfObject, "only writes to Salesforce: change its sync_direction");
+  if (!active) throw refusal(sfObject, "is paused: activate it, then reload it");
   await noteMapping(needs, who, "mapping.reloaded");
   const begun = await withDatabase(needs.desks, who.workspace, (desk) => desk.startOver(id));
   if (!begun) throw new Failure("CONFLICT", `the table of ${sfObject} is not made yet: its first load will come`);
   await needs.loads.send([{ message: { workspace_id: who.workspace.id, mapping_id: id, kind: "load" } }]);
 }
 
-/** What the writes are worth that nobody captured: every record is read again, or every row is captured as changed. */
+/** Compares both sides whole now, by the sweep that does so each day, and corrects what differs. */
+export async function compare(needs: Needs & { readonly loads: Queue<LoadMessage> }, who: OnMapping): Promise<void> {
+  const { id, active, sfObject, syncDirection } = who.mapping;
+  if (!pulls(syncDirection)) throw refusal(sfObject, "only writes to Salesforce: nothing is compared");
+  if (!active) throw refusal(sfObject, "is paused: activate it, then compare it");
+  await noteMapping(needs, who, "mapping.sweep_requested");
+  await needs.loads.send([{ message: { workspace_id: who.workspace.id, mapping_id: id, kind: "sweep" } }]);
+}
+
+/** Which side wins for uncaptured writes: every record is read again, or every row is captured as changed. */
 export const UNCAPTURED = ["salesforce", "mine"] as const;
 
 /** What putting capture on again comes to: rows of the table, counted up to a million, and about the API calls. */
@@ -126,13 +124,12 @@ export const captureView = z.object({
   uncaptured: z.enum(UNCAPTURED),
   rows: z.int(),
   calls: z.int(),
-  /** False: it was only told. */
   queued: z.boolean(),
 });
 
 /**
  * Puts the triggers on the table that bears the mapped name now. Of `mine` no cycle begins until every row is captured:
- * it would take from Salesforce what is to be sent there.
+ * it would overwrite from Salesforce what must be sent there.
  */
 export async function captureAgain(
   needs: Needs & { readonly provisioning: Queue<ProvisioningMessage> },
@@ -140,49 +137,36 @@ export async function captureAgain(
   { uncaptured, dryRun }: { readonly uncaptured: (typeof UNCAPTURED)[number]; readonly dryRun: boolean },
 ): Promise<z.infer<typeof captureView>> {
   const { id, sfObject, syncDirection } = who.mapping;
-  if (!pushes(syncDirection)) {
-    throw new Failure(
-      "CONFLICT",
-      `the mapping of ${sfObject} only reads from Salesforce and captures nothing: reload it`,
-    );
-  }
+  if (!pushes(syncDirection)) throw refusal(sfObject, "only reads from Salesforce and captures nothing: reload it");
   if (uncaptured === "salesforce" && !pulls(syncDirection)) {
-    throw new Failure(
-      "CONFLICT",
-      `the mapping of ${sfObject} only writes to Salesforce: say that the rows count (mine)`,
-    );
+    throw refusal(sfObject, "only writes to Salesforce: say that the rows count (mine)");
   }
   return withDatabase(needs.desks, who.workspace, async (desk) => {
     const rows = await desk.countRows(id);
     const calls = uncaptured === "mine" ? callsToSend(rows) : callsToRead(rows);
-    const told = { mapping_id: id, uncaptured, rows, calls };
-    if (dryRun) return { ...told, queued: false };
+    const answer = { mapping_id: id, uncaptured, rows, calls };
+    if (dryRun) return { ...answer, queued: false };
     await noteMapping(needs, who, "mapping.captured", { uncaptured });
     const isMarked = await (uncaptured === "mine" ? desk.captureAll(id) : desk.startOver(id));
     if (!isMarked) throw new Failure("CONFLICT", `the table of ${sfObject} is not made yet: its first load will come`);
     const message = { workspace_id: who.workspace.id, mapping_id: id, import_id: null, anew: true };
     await needs.provisioning.send([{ message }]);
-    return { ...told, queued: true };
+    return { ...answer, queued: true };
   });
 }
 
-/** The entry stands before the change: the two are in different databases, and nothing may happen unseen. */
+/** Why a mapping as it is does not take it. */
+export const refusal = (sfObject: string, why: string) => new Failure("CONFLICT", `the mapping of ${sfObject} ${why}`);
+
+/** The entry is written before the change: they are in different databases, and every change must be audited. */
 function note(
   { audit }: Needs,
-  { workspace, actor, at }: Who,
+  { workspace, actor, at }: Acting,
   action: AuditAction,
   resourceId: string,
   detail: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  return audit.append({
-    id: newId("aud"),
-    workspaceId: workspace.id,
-    actor,
-    action,
-    resourceId,
-    detail,
-    createdAt: at,
-  });
+  return audit.append(auditEntry({ workspaceId: workspace.id, actor, at }, action, resourceId, detail));
 }
 
 export function noteMapping(needs: Needs, who: OnMapping, action: AuditAction, more: object = {}): Promise<void> {

@@ -1,9 +1,9 @@
 import type * as z from "zod/mini";
-import type { SealedWorkspace } from "../access/ports.ts";
+import type { Acting, SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
-import { newId } from "../model/id.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
+import { auditEntry } from "../model/workspace/audit.ts";
 import type { PostgresConnection, Workspace } from "../model/workspace/workspace.ts";
 import type { UrlGuard } from "../webhooks/ports.ts";
 import type { postgresChange, retentionChange } from "./connection-input.ts";
@@ -22,10 +22,7 @@ interface Needs extends LookNeeds {
   readonly provisioning: Queue<ProvisioningMessage>;
 }
 
-interface Asked {
-  readonly workspace: SealedWorkspace;
-  readonly actor: string;
-  readonly at: Date;
+interface Asked extends Acting {
   readonly connection: PostgresConnection;
   /** Take a schema over that another workspace had. */
   readonly takeOver: boolean;
@@ -34,12 +31,12 @@ interface Asked {
 }
 
 /**
- * Connects a workspace to its database after a look into it; every mapping's tables are made there then, or what they
+ * Connects a workspace to its database after checking it; every mapping's tables are created there then, or what they
  * lack. Refuses with everything that is not as it must be.
  */
 export async function connectPostgres(needs: Needs, asked: Asked): Promise<Checked> {
   const { workspace, connection } = asked;
-  const found = await lookAt(needs, connection, workspace.id);
+  const found = await inspect(needs, connection, workspace.id);
   const open = found.findings.filter(
     ({ check, ok }) => !ok && !MENDED.has(check) && !(asked.takeOver && check === "owner"),
   );
@@ -56,12 +53,12 @@ export async function connectPostgres(needs: Needs, asked: Asked): Promise<Check
 }
 
 /**
- * Says who changes the mapped tables from now on, and how many sessions Bridge opens. What waits for a migration goes on
- * with the next look at it.
+ * Says who changes the mapped tables from now on, and how many sessions Bridge opens. What waits for a migration
+ * continues with its next check.
  */
 export async function changePostgres(
   needs: Pick<Needs, "connections">,
-  asked: Pick<Asked, "workspace" | "actor" | "at">,
+  asked: Acting,
   { schema_changes: schemaChanges, max_connections: maxConnections }: z.infer<typeof postgresChange>,
 ): Promise<Workspace> {
   const change = (before: PostgresConnection) => ({
@@ -75,7 +72,7 @@ export async function changePostgres(
 /** Says how long the database keeps what Bridge writes beside mapped rows, and how its log is vacuumed. */
 export async function changeRetention(
   needs: Pick<Needs, "connections">,
-  asked: Pick<Asked, "workspace" | "actor" | "at">,
+  asked: Acting,
   change: z.infer<typeof retentionChange>,
 ): Promise<Workspace> {
   const {
@@ -98,13 +95,12 @@ export async function changeRetention(
 const givenOf = (numbers: Readonly<Record<string, number | undefined>>): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(numbers).flatMap(([name, given]) => (given === undefined ? [] : [[name, given]])));
 
-type Keeper = Pick<Asked, "workspace" | "actor" | "at">;
 type Detail = Readonly<Record<string, unknown>>;
 
 /** Changes the connection of a workspace that has one. */
 async function keepChanged(
   needs: Pick<Needs, "connections">,
-  asked: Keeper,
+  asked: Acting,
   change: (before: PostgresConnection) => PostgresConnection,
   more: Detail,
 ): Promise<Workspace> {
@@ -118,39 +114,32 @@ async function keepChanged(
 
 function keep(
   { connections }: Pick<Needs, "connections">,
-  { workspace, actor, at }: Keeper,
+  { workspace, actor, at }: Acting,
   change: (before: PostgresConnection | null) => PostgresConnection,
   more: Detail,
 ): Promise<PostgresConnection> {
   return connections.changePostgres(workspace.id, (before) => {
     const connection = change(before);
-    const entry = {
-      id: newId("aud"),
-      workspaceId: workspace.id,
-      actor,
-      action: "connection.postgres_changed" as const,
-      resourceId: workspace.id,
-      detail: { ...placeOf(connection), schema_changes: connection.schemaChanges ?? "apply", ...more },
-      createdAt: at,
-    };
-    return { connection, entry };
+    const detail = { ...placeOf(connection), schema_changes: connection.schemaChanges ?? "apply", ...more };
+    const by = { workspaceId: workspace.id, actor, at };
+    return { connection, entry: auditEntry(by, "connection.postgres_changed", workspace.id, detail) };
   });
 }
 
-/** What is damaged is made anew, so it keeps nobody from giving the database's new password. */
+/** What is damaged is created again, so it does not prevent giving the database's new password. */
 const MENDED: ReadonlySet<string> = new Set(DAMAGES);
 
 /** Looks at the database of a workspace as it is connected. */
 export async function testPostgres(needs: LookNeeds, workspace: SealedWorkspace): Promise<Checked> {
   const { postgres } = await workspace.open();
   if (postgres === null) throw notConnected();
-  return lookAt(needs, postgres, workspace.id);
+  return inspect(needs, postgres, workspace.id);
 }
 
 const notConnected = () =>
   new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
 
-async function lookAt(
+async function inspect(
   { databases, hostGuard }: LookNeeds,
   connection: PostgresConnection,
   workspaceId: string,

@@ -1,16 +1,16 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { SealedWorkspace } from "../access/ports.ts";
+import type { Acting } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import { barredFromSoap, JWT_REMEDY, newestCommonVersion } from "../model/api-version.ts";
 import { SalesforceRefusal } from "../model/change/refusal.ts";
 import { Failure } from "../model/failure.ts";
-import { newId } from "../model/id.ts";
+import { auditEntry } from "../model/workspace/audit.ts";
+import { foreignOrigin, orgOrigin } from "../model/workspace/org-origin.ts";
 import { formerWriters, type SalesforceConnection, type SalesforceCredentials } from "../model/workspace/workspace.ts";
 import type { UrlGuard } from "../webhooks/ports.ts";
 import type { Connected } from "./connection-view.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import type { ConnectionSettings, Identity, OrgLogin, PendingAuthorization, Session } from "./ports.ts";
-import { provenInstance } from "./prove-instance.ts";
 
 interface Needs {
   readonly login: OrgLogin;
@@ -19,19 +19,13 @@ interface Needs {
   readonly mappings: Pick<Mappings, "list">;
 }
 
-interface Who {
-  readonly workspace: SealedWorkspace;
-  readonly actor: string;
-  readonly at: Date;
-}
-
 /** How long a browser may take. */
 const SIGN_IN_MINUTES = 15;
 
 /** Connects an org by credentials for machines, after a login with them. */
 export async function connectByCredentials(
   needs: Needs,
-  who: Who,
+  who: Acting,
   loginUrl: string,
   credentials: SalesforceCredentials,
 ): Promise<Connected> {
@@ -45,7 +39,7 @@ export async function connectByCredentials(
 /** Begins a sign-in by browser: where to send it, and the word by which its return is known. */
 export async function beginSignIn(
   needs: Pick<Needs, "hostGuard" | "connections">,
-  { workspace, at }: Who,
+  { workspace, at }: Acting,
   wanted: Omit<PendingAuthorization, "codeVerifier">,
 ): Promise<{ readonly authorizeUrl: string; readonly state: string }> {
   await guard(needs.hostGuard, wanted.loginUrl, "body.login_url");
@@ -67,7 +61,7 @@ export async function beginSignIn(
 }
 
 /** Ends a sign-in with the code that the browser brought. It works once. */
-export async function completeSignIn(needs: Needs, who: Who, state: string, code: string): Promise<Connected> {
+export async function completeSignIn(needs: Needs, who: Acting, state: string, code: string): Promise<Connected> {
   const pending = await needs.connections.takeAuthorization(who.workspace.id, state, who.at);
   if (pending === null) {
     throw new Failure("NOT_FOUND", "no sign-in waits for this state: it was used, or is too old. Begin again");
@@ -85,12 +79,13 @@ export async function completeSignIn(needs: Needs, who: Who, state: string, code
 /** Keeps a connection once the instance has proven to be the org's. */
 async function keep(
   needs: Needs,
-  who: Who,
+  who: Acting,
   loginUrl: string,
   credentials: SalesforceCredentials,
   session: Session,
 ): Promise<Connected> {
-  const instanceUrl = provenInstance(loginUrl, session.instanceUrl);
+  const instanceUrl = orgOrigin(loginUrl, session.instanceUrl);
+  if (instanceUrl === null) throw refusedInstance(foreignOrigin(loginUrl));
   await guard(needs.hostGuard, instanceUrl, "body.login_url");
   const at = { ...session, instanceUrl };
   const identity = await asked("body.login_url", () => needs.login.identify(at));
@@ -121,7 +116,7 @@ async function keep(
 /** The connection so far, if it is to this org. The rows of an org's records mean nothing in another one. */
 async function ofSameOrg(
   { mappings }: Needs,
-  { workspace }: Who,
+  { workspace }: Acting,
   { organizationId }: Identity,
 ): Promise<SalesforceConnection | null> {
   const { salesforce } = await workspace.open();
@@ -134,17 +129,11 @@ async function ofSameOrg(
   );
 }
 
-function entryOf({ workspace, actor, at }: Who, connection: SalesforceConnection, username: string) {
+function entryOf({ workspace, actor, at }: Acting, connection: SalesforceConnection, username: string) {
   const { organizationId, instanceUrl, credentials } = connection;
-  return {
-    id: newId("aud"),
-    workspaceId: workspace.id,
-    actor,
-    action: "connection.salesforce_authorized",
-    resourceId: workspace.id,
-    detail: { organization_id: organizationId, instance_url: instanceUrl, username, flow: credentials.kind },
-    createdAt: at,
-  } as const;
+  const detail = { organization_id: organizationId, instance_url: instanceUrl, username, flow: credentials.kind };
+  const by = { workspaceId: workspace.id, actor, at };
+  return auditEntry(by, "connection.salesforce_authorized", workspace.id, detail);
 }
 
 async function guard(hostGuard: UrlGuard, url: string, path: string): Promise<void> {
@@ -154,7 +143,7 @@ async function guard(hostGuard: UrlGuard, url: string, path: string): Promise<vo
   throw new Failure("VALIDATION_ERROR", message, { details: [{ path, message }] });
 }
 
-/** What the org refuses is the caller's to mend. */
+/** What the org refuses, the caller must correct. */
 async function asked<Answer>(path: string, ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();
@@ -171,3 +160,6 @@ function newest(versions: readonly string[]): string {
   if (version !== null) return version;
   throw new Failure("VALIDATION_ERROR", "the org speaks no API version that this service knows");
 }
+
+const refusedInstance = (message: string): Failure =>
+  new Failure("VALIDATION_ERROR", message, { details: [{ path: "body.login_url", message }] });

@@ -94,7 +94,7 @@ function isDatabaseUrl(value: string): boolean {
   return url !== null && ["postgres:", "postgresql:"].includes(url.protocol) && url.hostname !== "";
 }
 
-/** Whoever connects reads each part by itself. */
+/** Each part is read separately when connecting. */
 function isDecodable(value: string): boolean {
   const { hostname = "", username = "", password = "", pathname = "" } = URL.parse(value) ?? {};
   try {

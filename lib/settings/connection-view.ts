@@ -15,7 +15,6 @@ export const connectionsView = z.object({
       schema_changes: z.enum(SCHEMA_CHANGES),
       max_connections: z.int(),
       retention: z.object({ log_days: z.int(), conflict_days: z.int(), tombstone_days: z.int() }),
-      /** Null: the log is vacuumed as its owner has set it. */
       log_autovacuum: z.nullable(z.record(z.string(), z.number())),
     }),
   ),

@@ -54,8 +54,8 @@ const REMEDIES: readonly (readonly [code: string, words: RegExp, remedy: string]
   ["rate_limit_exceeded", /./, "the user logged in too often this hour: wait, then try again"],
   ["invalid_scope", /./, "give the app the scopes 'api' and 'refresh_token, offline_access'"],
   ["UNREACHABLE", /./, "check the login URL and the network"],
-  ["NOT_SALESFORCE", /./, "check the login URL, and what stands before the org"],
-  ["BROKEN_ANSWER", /./, "check the login URL, and what stands before the org"],
+  ["NOT_SALESFORCE", /./, "check the login URL, and any proxy before the org"],
+  ["BROKEN_ANSWER", /./, "check the login URL, and any proxy before the org"],
 ];
 
 /** A refusal in words: what Salesforce said, and what to do about it. */

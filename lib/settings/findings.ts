@@ -9,7 +9,7 @@ export const finding = z.object({
 });
 export type Finding = z.infer<typeof finding>;
 
-/** What a look at a connection found. */
+/** The findings of a connection's check. */
 export const checked = z.object({ ok: z.boolean(), findings: z.array(finding) });
 export type Checked = z.infer<typeof checked>;
 
@@ -19,7 +19,7 @@ export const together = (findings: readonly Finding[]): Checked => ({
   findings: [...findings],
 });
 
-/** A finding; the remedy is told only when it is needed. */
+/** A finding; the remedy is given only when it is needed. */
 export function judged(check: string, ok: boolean, message: string, remedy: string): Finding {
   return { check, ok, message, remedy: ok ? null : remedy };
 }

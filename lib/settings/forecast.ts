@@ -1,53 +1,48 @@
+import { pullSeconds } from "../model/budget.ts";
+import { type Asking, idleCalls, queriesOf } from "../model/calls/forecast.ts";
 import { bulkCalls, soapCalls } from "../model/change/ways.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 
-const DAY_SECONDS = 86_400;
-
-/** Queries that one probe call carries (design section 5, the call budget). */
-const QUERIES_PER_CALL = 5;
-
-/** Late commits and hard deletes are looked for this often, one call each; several mappings cannot share that pull. */
-const SLOW_LANE_SECONDS = 300;
-const SLOW_LANE_CALLS = 2;
-const UNSHARED_PULL_CALLS = 1;
-
 /**
- * API calls a day that these mappings cost together while nothing changes: mappings of one interval share their probes.
- * What changes costs its pages and its writes beyond it.
+ * API calls a day that these mappings cost together while nothing changes. What changes costs its pages and its writes
+ * beyond it.
  */
-export const idleCallsPerDay = (mappings: readonly Mapping[]): number =>
-  [...idleCallsOfEach(mappings).values()].reduce((sum, calls) => sum + calls, 0);
+export const idleCallsPerDay = (mappings: readonly Costly[], whenQuiet: number | null, isRung?: IsRung): number =>
+  [...idleCallsOfEach(mappings, whenQuiet, isRung).values()].reduce((sum, calls) => sum + calls, 0);
 
-/** What each of them costs of it, by id: its part of the probes that it shares, and its own slow lane. */
-function idleCallsOfEach(mappings: readonly Mapping[]): ReadonlyMap<string, number> {
-  const pulling = mappings.filter(
-    ({ active, deletedAt, syncDirection }) => active && !deletedAt && pulls(syncDirection),
-  );
-  const calls = SLOW_LANE_CALLS + (pulling.length > 1 ? UNSHARED_PULL_CALLS : 0);
-  const slow = calls * (DAY_SECONDS / SLOW_LANE_SECONDS);
-  const intervals = Map.groupBy(pulling, ({ pollingSeconds }) => pollingSeconds);
-  return new Map(
-    [...intervals].flatMap(([seconds, group]) => {
-      const all = group.reduce((sum, mapping) => sum + queriesOf(mapping), 0);
-      const probes = Math.ceil(DAY_SECONDS / seconds) * Math.ceil(all / QUERIES_PER_CALL);
-      let before = 0;
-      return group.map((mapping): [string, number] => {
-        const upTo = before + queriesOf(mapping);
-        // Rounded so that the parts are whole and their sum is exact.
-        const part = Math.round((probes * upTo) / all) - Math.round((probes * before) / all);
-        before = upTo;
-        return [mapping.id, part + slow];
-      });
-    }),
-  );
+/** What of a mapping decides what it costs. */
+export type Costly = Pick<
+  Mapping,
+  "id" | "active" | "deletedAt" | "syncDirection" | "pollingSeconds" | "whenQuietSeconds" | "notifyEnabled" | "filter"
+>;
+
+/** Whether a mapping's doorbell works. */
+export type IsRung = (mapping: Costly) => boolean;
+
+/** What each of them costs of it, by id; the workspace says how often quiet ones are asked about. */
+export function idleCallsOfEach(
+  mappings: readonly Costly[],
+  whenQuiet: number | null,
+  isRung?: IsRung,
+): ReadonlyMap<string, number> {
+  const pulling = mappings.filter(isPulling);
+  const calls = idleCalls(askedOf(pulling, whenQuiet, isRung));
+  return new Map(pulling.map(({ id }, at) => [id, calls[at] ?? 0]));
 }
 
-/** A filtered mapping is asked about twice: what changed inside of the filter, and what left it. */
-const queriesOf = ({ filter }: Mapping): number => (filter === null ? 1 : 2);
+const isPulling = ({ active, deletedAt, syncDirection }: Costly): boolean =>
+  active && !deletedAt && pulls(syncDirection);
 
-/** What a mapping costs a day among all of its workspace while nothing changes; the sum of all is their forecast. */
-export const idleCallsOf = (mapping: Mapping, all: readonly Mapping[]): number =>
-  idleCallsOfEach(all).get(mapping.id) ?? 0;
+/** What is asked of the org for those that pull while nothing changes. */
+export const askedOf = (
+  mappings: readonly Costly[],
+  whenQuiet: number | null,
+  isRung: IsRung = () => false,
+): readonly Asking[] =>
+  mappings.filter(isPulling).map((mapping) => ({
+    everySeconds: pullSeconds({ plan: null, whenQuiet }, mapping, null, isRung(mapping)),
+    queries: queriesOf(mapping),
+  }));
 
 /** Records that one call reads, mostly. */
 const RECORDS_PER_PAGE = 2_000;

@@ -5,7 +5,7 @@ import type { Damage, DatabaseFacts } from "./ports.ts";
 /** The oldest PostgreSQL that has what capture needs (`server_version_num`). */
 const LEAST_VERSION = 130_000;
 
-/** What a database must be and allow, with the very GRANT that is missing (design section 4). */
+/** What a database must be and allow, with the very GRANT that is missing. */
 export function judgeDatabase(facts: DatabaseFacts, schema: string, workspaceId: string): readonly Finding[] {
   const { user, database } = facts;
   const name = quoted(schema);
@@ -46,11 +46,11 @@ export function judgeDatabase(facts: DatabaseFacts, schema: string, workspaceId:
   ];
 }
 
-/** The checks that find what somebody did to mapped tables, and events that nobody was told. */
+/** The checks that find what was done to mapped tables, and events that were not published. */
 export const DAMAGES = ["tables", "capture", "events"] as const;
 
 function judgeSetAside({ events, table }: DatabaseFacts["setAside"]): Finding {
-  const message = `${events === 1 ? "1 event" : `${events} events`} could not be stored, so no webhook is told; ${table} keeps each with its reason`;
+  const message = `${events === 1 ? "1 event" : `${events} events`} could not be stored, so no webhook received ${events === 1 ? "it" : "them"}; ${table} keeps each with its reason`;
   return judged("events", false, message, `read them there, look at: bridge errors; then run: DELETE FROM ${table};`);
 }
 
@@ -59,7 +59,7 @@ function judgeDamage({ table, sfObject, what }: Damage): Finding {
   return judged(what.why === "table" || what.why === "columns" ? "tables" : "capture", false, problem, remedy);
 }
 
-/** TLS is told and never refused here: the connection's own URL decides what is verified. */
+/** TLS is reported and never refused here: the connection's own URL decides what is verified. */
 export function describeEncryption({ encrypted }: DatabaseFacts): Finding {
   const message = encrypted ? "the connection is encrypted" : "the connection is not encrypted";
   return { check: "tls", ok: true, message, remedy: encrypted ? null : "use ?sslmode=verify-full in the URL" };

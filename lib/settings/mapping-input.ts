@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { apiName, fieldName, MAX_FIELDS, mappingRules, switchable, tableName } from "../config/mapping-rules.ts";
-import type { Settings } from "../config/save-mapping.ts";
 import { body } from "./shapes.ts";
 
 const fieldNames = () =>
@@ -23,22 +22,6 @@ export const newMappingBody = body({
 
 /** What a person may change of one. */
 export const mappingChangesBody = body({ fields: z.optional(fieldNames()), ...mappingRules });
-
-/** The same in the room's words. */
-export function settingsOf(given: z.infer<typeof mappingChangesBody>): Settings {
-  return {
-    fields: given.fields,
-    syncDirection: given.sync_direction,
-    pollingSeconds: given.sf_polling_seconds,
-    upsertField: given.upsert_field,
-    conflictPolicy: given.conflict_policy,
-    capture: given.capture,
-    deleteLimit: given.delete_limit,
-    sweepDays: given.sweep_days,
-    batchSize: given.batch_size,
-    filter: given.filter,
-  };
-}
 
 function isUnique(names: readonly string[]): boolean {
   return new Set(names.map((name) => name.toLowerCase())).size === names.length;

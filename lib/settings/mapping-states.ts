@@ -1,22 +1,22 @@
 import * as z from "zod/mini";
-import type { SealedWorkspace } from "../access/ports.ts";
+import type { Pauses, SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { EngineReport, EngineReports } from "../health/ports.ts";
-import { isSparing, tellBudget } from "../model/budget.ts";
-import { sizeNow, tellCallSize } from "../model/change/call-size.ts";
-import { tellHeld } from "../model/change/delete-breaker.ts";
-import { tellMissingParents } from "../model/change/missing-parent.ts";
+import { FRESH_BUDGET, isSparing, reportBudget } from "../model/budget.ts";
+import { reportCallSize, sizeNow } from "../model/change/call-size.ts";
+import { reportHeld } from "../model/change/delete-breaker.ts";
+import { reportMissingParents } from "../model/change/missing-parent.ts";
 import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
-import { type ReadSize, tellReadSize } from "../model/record/read-size.ts";
-import { DatabaseUnavailable } from "../monitoring/ports.ts";
+import { type ReadSize, reportReadSize } from "../model/record/read-size.ts";
+import { type Pause, reportPause } from "../model/workspace/pause.ts";
+import { ifAvailable } from "../monitoring/with-database.ts";
 import { configuredState, type MappingState, mappingView, viewMapping } from "./mapping-view.ts";
-import { type MappingProgress, READINGS, type RowQueries, type RowQueriesOf } from "./row-ports.ts";
+import { type MappingProgress, mappingProgress, READINGS, type RowQueriesOf } from "./row-ports.ts";
 import { nullableTimestamp } from "./shapes.ts";
 
-/** A mapping with what the engine does with it; what its database would tell is null when that cannot be asked. */
+/** A mapping with its engine state; what its database would say is null when that cannot be asked. */
 export const mappingWithState = z.extend(mappingView, {
-  /** The reason of `sync.broken` while the last cycle failed; `reason` says it in words. */
   failure: z.nullable(z.enum(FAILURE_REASONS)),
   broken_since: nullableTimestamp(),
   last_run_at: nullableTimestamp(),
@@ -27,16 +27,12 @@ export const mappingWithState = z.extend(mappingView, {
   failed: z.nullable(z.int()),
   held_deletes: z.nullable(z.int()),
   inbound_errors: z.nullable(z.int()),
-  /** What slows it down or waits, without being in the way of all else, and what to do about it. */
+  compared: mappingProgress.shape.compared,
   notices: z.array(z.object({ message: z.string(), remedy: z.string() })),
 });
 
 /** One mapping in full. */
 export const mappingDetail = z.extend(mappingWithState, {
-  /**
-   * Of a first load, or of what reads all records again; null when nothing does. The total is about what the org has, null
-   * before that is known; the end is when the rest is read at the pace so far, and moves on while nothing is read.
-   */
   progress: z.nullable(
     z.object({
       reading: z.enum(READINGS),
@@ -45,9 +41,7 @@ export const mappingDetail = z.extend(mappingWithState, {
       ends_at: nullableTimestamp(),
     }),
   ),
-  /** Deletes of the last hour that the breaker let through, on either side; null while it holds none. */
   sent_deletes: z.nullable(z.int()),
-  /** From a change of a row to Salesforce's word, over the last 1,000; null before the first. */
   lag_seconds: z.nullable(z.object({ p50: z.number(), p95: z.number() })),
   api_calls: z.record(z.string(), z.int()),
 });
@@ -56,6 +50,7 @@ interface Needs {
   readonly mappings: Pick<Mappings, "list" | "listDeleted">;
   readonly engine: EngineReports;
   readonly desks: RowQueriesOf;
+  readonly pauses: Pauses;
 }
 
 /** All mappings of a workspace with what the engine does with them, or the deleted ones. */
@@ -69,13 +64,15 @@ export async function readStates(
     return (await needs.mappings.listDeleted(workspace.id)).map((mapping) =>
       withState(mapping, [], NO_ENGINE, null, now),
     );
-  const [{ mappings }, engine, progress] = await Promise.all([
+  const [{ mappings }, engine, pause, progress] = await Promise.all([
     needs.mappings.list(workspace.id),
     needs.engine.read(workspace.id),
+    needs.pauses.find(workspace.id),
+    // The list must be there when the database is the trouble.
     ifAvailable(needs.desks, workspace, (desk) => desk.progress()),
   ]);
   return mappings.map((mapping) =>
-    withState(mapping, mappings, engine, progress === null ? null : progressOf(mapping, progress), now),
+    heldBy(pause, withState(mapping, mappings, engine, progress === null ? null : progressOf(mapping, progress), now)),
   );
 }
 
@@ -86,16 +83,17 @@ export async function readDetail(
   mapping: Mapping,
   now: Date,
 ): Promise<z.infer<typeof mappingDetail>> {
-  const [{ mappings }, engine, found] = await Promise.all([
+  const [{ mappings }, engine, pause, found] = await Promise.all([
     needs.mappings.list(workspace.id),
     needs.engine.read(workspace.id),
+    needs.pauses.find(workspace.id),
     ifAvailable(needs.desks, workspace, async (desk) => {
       const progress = progressOf(mapping, await desk.progress());
       const sentDeletes = progress.heldDeletes > 0 ? await desk.recentDeletes(mapping.id) : null;
       return { progress, sentDeletes, lag: await desk.lag(mapping.id) };
     }),
   ]);
-  const view = withState(mapping, mappings, engine, found?.progress ?? null, now);
+  const view = heldBy(pause, withState(mapping, mappings, engine, found?.progress ?? null, now));
   const reading = found?.progress.reading ?? (view.state === "loading" ? "load" : null);
   return {
     ...view,
@@ -115,26 +113,9 @@ function howFar({ recordsRead, recordsToRead, readingSince }: MappingProgress, n
   return { rows_done: recordsRead, rows_total: total, ends_at };
 }
 
-/** Null when the database is not connected or cannot be asked: the list must be there when that is the trouble. */
-async function ifAvailable<Answer>(
-  desks: RowQueriesOf,
-  workspace: SealedWorkspace,
-  ask: (desk: RowQueries) => Promise<Answer>,
-): Promise<Answer | null> {
-  const { postgres } = await workspace.open();
-  if (postgres === null) return null;
-  try {
-    await using desk = await desks.open(postgres);
-    return await ask(desk);
-  } catch (error) {
-    if (error instanceof DatabaseUnavailable) return null;
-    throw error;
-  }
-}
-
 type Engine = Awaited<ReturnType<EngineReports["read"]>>;
 
-const NO_ENGINE: Engine = { mappings: [], usage: null, budgetStep: 0, budgetSince: null };
+const NO_ENGINE: Engine = { mappings: [], usage: null, budget: FRESH_BUDGET };
 
 const reportOn = ({ id }: Mapping, reports: readonly EngineReport[]): EngineReport | null =>
   reports.find(({ mappingId }) => mappingId === id) ?? null;
@@ -150,6 +131,7 @@ const NOTHING_YET = {
   recordsRead: 0,
   readingSince: null,
   readSize: null,
+  clockBackUntil: null,
   lastPullAt: null,
   lastRunAt: null,
   rowsSynced: 0,
@@ -158,6 +140,7 @@ const NOTHING_YET = {
   oldestWaitingAt: null,
   failed: 0,
   heldDeletes: 0,
+  compared: null,
   upsertFieldUnique: true,
   inboundErrors: 0,
   waitingForParents: null,
@@ -166,18 +149,19 @@ const NOTHING_YET = {
 function withState(
   mapping: Mapping,
   all: readonly Mapping[],
-  { mappings, usage, budgetStep: step, budgetSince: since }: Engine,
+  { mappings, budget }: Engine,
   progress: MappingProgress | null,
   now: Date,
 ): z.infer<typeof mappingWithState> {
-  const view = viewMapping(mapping, all);
+  const view = viewMapping(mapping, all, budget);
   const report = reportOn(mapping, mappings);
   const running = engineState(mapping, report, progress);
-  const spared = usage && isSparing({ usage, step }, pulls(mapping.syncDirection)) ? { usage, step, since } : null;
-  const state = running === "running" && spared ? "sparing_calls" : running;
-  const waits = state === "sparing_calls" && spared ? tellBudget(spared) : null;
+  const { usage, plan } = budget;
+  const isSpared = running === "running" && isSparing(budget, mapping, pulls(mapping.syncDirection));
+  const state = isSpared ? "sparing_calls" : running;
+  const waits = isSpared && usage && plan ? reportBudget({ ...budget, usage, plan }) : null;
   const held = progress?.heldDeletes ?? 0;
-  const holds = state === "deletes_held" ? tellHeld(held, mapping.sfObject, mapping.deleteLimit) : null;
+  const holds = state === "deletes_held" ? reportHeld(held, mapping.sfObject, mapping.deleteLimit) : null;
   const trouble = report?.message ?? waits ?? holds;
   return {
     ...view,
@@ -193,11 +177,20 @@ function withState(
     failed: progress?.failed ?? null,
     held_deletes: progress?.heldDeletes ?? null,
     inbound_errors: progress?.inboundErrors ?? null,
+    compared: progress?.compared ? { ...progress.compared, at: progress.compared.at.toISOString() } : null,
     notices: noticesOn(mapping, report, progress, now),
   };
 }
 
-const tellBacklog = ({ recordsRead, recordsToRead }: MappingProgress, { sfObject }: Mapping) => ({
+/** States in which the engine would be at it. */
+const MOVING: ReadonlySet<MappingState> = new Set(["loading", "running", "sparing_calls", "deletes_held", "broken"]);
+
+/** The mapping stays active; while the workspace is paused nothing of it moves, whatever else its state is. */
+function heldBy(pause: Pause | null, view: z.infer<typeof mappingWithState>): z.infer<typeof mappingWithState> {
+  return pause && MOVING.has(view.state) ? { ...view, state: "paused", reason: reportPause(pause) } : view;
+}
+
+const reportBacklog = ({ recordsRead, recordsToRead }: MappingProgress, { sfObject }: Mapping) => ({
   message: `more of ${sfObject} has changed than pulls read in time: the Bulk API brings it, ${recordsRead} of ${recordsToRead ?? "many"} records so far`,
   remedy: "wait: what changes now is pulled meanwhile; the mapping's progress says about when it is done",
 });
@@ -213,15 +206,21 @@ function noticesOn(
   const { batchSize, sfObject } = mapping;
   const size = sizeNow(batchSize, report?.callSize ?? null, now);
   return [
-    ...(size < batchSize ? [tellCallSize(size, sfObject)] : []),
-    ...(progress?.reading === "backlog" ? [tellBacklog(progress, mapping)] : []),
-    ...(progress?.waitingForParents ? [tellMissingParents(progress.waitingForParents)] : []),
-    ...(isSmaller(progress?.readSize) ? [tellReadSize(progress.readSize, sfObject)] : []),
-    ...(progress?.upsertFieldUnique === false ? [tellShared(mapping)] : []),
+    ...(size < batchSize ? [reportCallSize(size, sfObject)] : []),
+    ...(progress?.reading === "backlog" ? [reportBacklog(progress, mapping)] : []),
+    ...(progress?.waitingForParents ? [reportMissingParents(progress.waitingForParents)] : []),
+    ...(isSmaller(progress?.readSize) ? [reportReadSize(progress.readSize, sfObject)] : []),
+    ...(progress?.clockBackUntil ? [reportClockBack(progress.clockBackUntil)] : []),
+    ...(progress?.upsertFieldUnique === false ? [reportShared(mapping)] : []),
   ];
 }
 
-const tellShared = ({ upsertField }: Mapping) => ({
+const reportClockBack = (until: Date) => ({
+  message: `Salesforce's clock went back: changes are pulled, those of the time that comes again at each beat, until it is ${until.toISOString()} there`,
+  remedy: "nothing to do here; trust.salesforce.com says what happened to the org",
+});
+
+const reportShared = ({ upsertField }: Mapping) => ({
   message: `Salesforce does not keep the upsert field ${upsertField} unique: rows and records that share a value do not meet`,
   remedy: "make the field unique in Salesforce (Setup, Object Manager), or choose another upsert field",
 });

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { versionOf } from "../config/version.ts";
+import type { Budget } from "../model/budget.ts";
 import {
   CAPTURE_MODES,
   CONFLICT_POLICIES,
@@ -9,14 +10,14 @@ import {
   SYNC_DIRECTIONS,
 } from "../model/mapping/mapping.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
-import { idleCallsOf } from "./forecast.ts";
+import { idleCallsOfEach } from "./forecast.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /**
- * What a mapping does now, in one word. `unknown`: its database cannot be asked. `sparing_calls`: it runs, and some of its
- * work waits because the org's API calls run low; the reason says what and until when. `deletes_held`: it runs, but for
- * deletes beyond its limit, which wait for somebody who confirms or rejects them. `migration_pending`: the application
- * changes its tables itself (`schema_changes: propose`), and its table lacks what the reason names.
+ * What a mapping does now, in one word. `unknown`: its database cannot be asked. `sparing_calls`: it runs, and some of
+ * its work waits because the org's API calls run low; the reason says what and until when. `deletes_held`: it runs, but
+ * for deletes beyond its limit, which wait until an operator confirms or rejects them. `migration_pending`: the
+ * application changes its tables itself (`schema_changes: propose`), and its table lacks what the reason names.
  */
 export const MAPPING_STATES = [
   "provisioning",
@@ -43,14 +44,13 @@ export const mappingView = z.object({
   fields: z.array(z.string()),
   upsert_field: z.nullable(z.string()),
   sf_polling_seconds: z.int(),
+  when_quiet_seconds: z.nullable(z.int()),
+  sf_notify_enabled: z.boolean(),
   conflict_policy: z.enum(CONFLICT_POLICIES),
-  /** `always`: writes of sessions that ask for no triggers, such as a restore's, are sent to Salesforce, too. */
   capture: z.enum(CAPTURE_MODES),
-  /** Deletes an hour on either side that are not held: a number, a share of the table (`25%`), `off` or `auto`. */
   delete_limit: z.string(),
-  /** Both sides are compared whole each so many days. */
   sweep_days: z.int(),
-  /** Records that one call saves at most, 1 to 200; below 200 the Bulk API saves none. */
+  keep_history: z.boolean(),
   batch_size: z.int(),
   filter: z.nullable(z.string()),
   version: z.string(),
@@ -58,24 +58,27 @@ export const mappingView = z.object({
   updated_at: timestamp(),
   deleted_at: nullableTimestamp(),
   state: z.enum(MAPPING_STATES),
-  /** Why it is in a state that needs somebody. */
   reason: z.nullable(z.string()),
-  /** Its part of the workspace's forecast: API calls a day while nothing changes; 0 while it is paused. */
   calls_per_day: z.int(),
 });
 
 /**
- * The same, from what is kept, `all` mappings of its workspace. Without the engine's word an active mapping that is
- * provisioned counts as running.
+ * The same, from what is kept, `all` mappings of its workspace and what that says of quiet ones. Without the engine's word
+ * an active mapping that is provisioned counts as running.
  */
-export const viewMapping = (mapping: Mapping, all: readonly Mapping[]): z.infer<typeof mappingView> =>
+export const viewMapping = (
+  mapping: Mapping,
+  all: readonly Mapping[],
+  { whenQuiet }: Pick<Budget, "whenQuiet">,
+): z.infer<typeof mappingView> =>
   toSnakeCase(mappingView, {
     ...mapping,
     sfPollingSeconds: mapping.pollingSeconds,
+    sfNotifyEnabled: mapping.notifyEnabled,
     version: versionOf(mapping),
     state: configuredState(mapping),
     reason: failureOfProvisioning(mapping.provisioning),
-    callsPerDay: idleCallsOf(mapping, all),
+    callsPerDay: idleCallsOfEach(all, whenQuiet).get(mapping.id) ?? 0,
   });
 
 /** What the configuration alone says. */

@@ -2,7 +2,7 @@ import type { CaptureOff } from "../model/change/capture-off.ts";
 import type { AuditEntry } from "../model/workspace/audit.ts";
 import type { PostgresConnection, SalesforceConnection } from "../model/workspace/workspace.ts";
 
-/** What a look into a database found out. */
+/** What inspecting a database found out. */
 export interface DatabaseFacts {
   /** `server_version_num`: 170004 is 17.4. */
   readonly version: number;
@@ -17,7 +17,7 @@ export interface DatabaseFacts {
   readonly mayCreateTables: boolean;
   /** Workspace that the schema belongs to; null: none yet. */
   readonly workspaceId: string | null;
-  /** What somebody did to mapped tables since they were made. */
+  /** What was done to mapped tables since they were created. */
   readonly damages: readonly Damage[];
   /** Events that the service's own store refused; their table. */
   readonly setAside: { readonly events: number; readonly table: string };
@@ -49,9 +49,9 @@ export interface Databases {
   takeOver(connection: PostgresConnection, workspaceId: string): Promise<void>;
 }
 
-/** What Heroku Connect has made of a schema. */
+/** What Heroku Connect has created in a schema. */
 export interface HerokuConnectSchema {
-  /** `present`: its log stands where ours would; `adopted`: moved aside, its tables are taken over one by one. */
+  /** `present`: its log has the name that ours needs; `adopted`: moved aside, its tables are taken over one by one. */
   readonly state: "absent" | "present" | "adopted";
   /** The tables that its triggers capture. */
   readonly tables: readonly HerokuConnectTable[];
@@ -62,7 +62,7 @@ export interface HerokuConnectSchema {
   readonly lastActiveAt: Date | null;
   /** Other sessions that look at its log now, by what they call themselves. */
   readonly readers: readonly string[];
-  /** Views and triggers of the customer that stand on its log, and stay with it. */
+  /** Views and triggers of the customer that depend on its log, and stay with it. */
   readonly dependents: readonly string[];
 }
 
@@ -135,4 +135,16 @@ export interface ConnectionSettings {
   keepAuthorization(workspaceId: string, state: string, pending: PendingAuthorization, until: Date): Promise<void>;
   /** Gives it once; null: unknown, used, or too old. */
   takeAuthorization(workspaceId: string, state: string, at: Date): Promise<PendingAuthorization | null>;
+}
+
+/** What a workspace says of the org's calls: what of them it may make, and how often quiet mappings are asked about. */
+export interface CallSettings {
+  readonly calls_share: number;
+  readonly most_calls: number | null;
+  readonly when_quiet_seconds: number | null;
+}
+
+export interface CallShares {
+  /** Holds from the next plan on, within a minute. */
+  set(workspaceId: string, settings: CallSettings, entry: AuditEntry): Promise<void>;
 }

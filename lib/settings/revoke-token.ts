@@ -1,19 +1,16 @@
 import type { TokenRecord, Tokens } from "../access/ports.ts";
 import { Failure } from "../model/failure.ts";
-import { newId } from "../model/id.ts";
+import { auditEntry, type Doing } from "../model/workspace/audit.ts";
 
-interface Asked {
-  readonly workspaceId: string;
+interface Asked extends Doing {
   readonly tokenId: string;
   /** Until when it opens the API; `at` ends it at once. */
   readonly endsAt: Date;
-  readonly actor: string;
-  readonly at: Date;
 }
 
 /**
  * Ends a token; processes that know it forget it within seconds. The last one that administers a workspace stays, for
- * nobody could make another: CONFLICT.
+ * none could create another: CONFLICT.
  */
 export async function revokeToken(
   tokens: Tokens,
@@ -27,20 +24,10 @@ export async function revokeToken(
     throw new Failure("CONFLICT", "this is the last token that administers the workspace: make another one first");
   }
   const isLater = endsAt > at;
-  const ended = await tokens.revoke(workspaceId, tokenId, endsAt, {
-    id: newId("aud"),
-    workspaceId,
-    actor,
-    action: "token.revoked",
-    resourceId: tokenId,
-    detail: {
-      name: token.name,
-      owner: token.owner,
-      scopes: token.scopes,
-      ...(isLater && { valid_until: endsAt.toISOString() }),
-    },
-    createdAt: at,
-  });
+  const { name, owner, scopes } = token;
+  const detail = { name, owner, scopes, ...(isLater && { valid_until: endsAt.toISOString() }) };
+  const entry = auditEntry({ workspaceId, actor, at }, "token.revoked", tokenId, detail);
+  const ended = await tokens.revoke(workspaceId, tokenId, endsAt, entry);
   return ended ?? (isLater ? token : { ...token, revokedAt: at });
 }
 

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { ACTIONS, STATES } from "../model/change/change.ts";
 import type { Migration, Proposal } from "../model/mapping/migration.ts";
+import type { TableShape } from "../model/mapping/shape.ts";
 import type { Page, Slice } from "../model/page.ts";
 import type { DryRun } from "../model/record/dry-run.ts";
 import type { CamelCased } from "../model/snake-case.ts";
@@ -27,6 +28,8 @@ export interface RowQueries extends AsyncDisposable, Rejections {
   throughput(span: Span): Promise<Throughput>;
   /** One change of the trigger log with all that is known of it; null: there is none, or not any more. */
   change(id: number): Promise<CapturedChange | null>;
+  /** A row, or what was one, by its record's id, its own key or the value of the upsert field; null: none is known by it. */
+  story(mappingId: string, key: string): Promise<RowStory | null>;
   /** Rows of the mapping's table, counted up to a million. */
   countRows(mappingId: string): Promise<number>;
   /** Failed changes by kind, the most frequent first, among the latest 10,000; null is every table. */
@@ -37,7 +40,7 @@ export interface RowQueries extends AsyncDisposable, Rejections {
   findFailed(which: FailedChanges, limit: number): Promise<FoundFailed>;
   /** Makes them wait again; how many. */
   retry(mappingId: string, logIds: readonly number[]): Promise<number>;
-  /** Takes them out of what is to be looked at; they stay FAILED in the log, and their errors say so; how many. */
+  /** Dismisses them; they stay FAILED in the log, and their errors say so; how many. */
   dismiss(mappingId: string, logIds: readonly number[]): Promise<number>;
   /** Makes records that could not become rows be read again by the next cycle, all of a mapping or one; how many. */
   retryInbound(mappingId: string, sfid: string | null): Promise<number>;
@@ -66,11 +69,11 @@ export interface RowQueries extends AsyncDisposable, Rejections {
   startDryRun(mappingId: string, run: DryRun): Promise<DryRun | null>;
   /** Agrees to what the last dry run has found; false: its digest is another one. */
   confirmDryRun(mappingId: string, digest: string): Promise<boolean>;
-  /** Captures rows that no record stands for as if they were inserted now, at most `limit`. */
+  /** Captures rows without a record as if they were inserted now, at most `limit`. */
   captureExisting(mappingId: string, limit: number): Promise<number>;
 }
 
-/** A first load, all records once more, the comparison of both sides, what has changed since a time. */
+/** A first load, all records again, the comparison of both sides, what has changed since a time. */
 export const READINGS = ["load", "backfill", "sweep", "backlog"] as const satisfies readonly LoadCheckpoint["kind"][];
 
 /** How far a mapping is. */
@@ -86,6 +89,8 @@ export const mappingProgress = z.object({
   reading_since: nullableTimestamp(),
   /** How much a read asks for; null: whole pages. */
   read_size: z.nullable(z.object({ rows: z.int(), fields: z.int(), since: z.int() })),
+  /** Until when the org's clock repeats time that it went back by; null: it does not. */
+  clock_back_until: nullableTimestamp(),
   last_pull_at: nullableTimestamp(),
   last_run_at: nullableTimestamp(),
   rows_synced: z.int(),
@@ -97,6 +102,10 @@ export const mappingProgress = z.object({
   /** Changes that Salesforce refused; of the latest 10,000 those that were dismissed or overruled do not count. */
   failed: z.int(),
   held_deletes: z.int(),
+  /** What the last sweep found; null: none has ended yet. */
+  compared: z.nullable(
+    z.object({ at: timestamp(), rows: z.int(), records: z.int(), differing: z.int(), vanished: z.int() }),
+  ),
   /** False: Salesforce lets several records have one value of the upsert field. */
   upsert_field_unique: z.boolean(),
   inbound_errors: z.int(),
@@ -143,7 +152,7 @@ export interface Throughput {
 /** The changed columns on one side, as texts; null where there is no such side. */
 const columns = z.nullable(z.record(z.string(), z.nullable(z.string())));
 
-/** A change as the trigger log has it: what was captured, and what became of it. */
+/** A change as the trigger log has it: what was captured, and its result. */
 export const capturedChange = z.object({
   id: z.int(),
   table_name: z.string(),
@@ -164,7 +173,7 @@ export const capturedChange = z.object({
   due_at: nullableTimestamp(),
   /** What Salesforce, or the row, said last. */
   message: z.nullable(z.string()),
-  /** The delete breaker holds it back until somebody confirms. */
+  /** The delete breaker holds it back until an operator confirms. */
   held: z.boolean(),
   /** A newer change of its row has overruled it: it is not tried again. */
   superseded: z.boolean(),
@@ -212,7 +221,7 @@ export interface FoundFailed {
   readonly idsByMapping: ReadonlyMap<string, readonly number[]>;
 }
 
-/** What became of a retry: how many changes wait again, and how many more could be retried, for one call has a limit. */
+/** The result of a retry: how many changes wait again, and how many more could be retried, for one call has a limit. */
 export const retriedView = z.object({ retried: z.int(), remaining: z.int() });
 export type Retried = CamelCased<typeof retriedView>;
 
@@ -253,3 +262,34 @@ export const conflictView = z.object({
 /** The same without what the configuration knows. */
 export const conflict = z.omit(conflictView, { sf_object: true });
 export type Conflict = CamelCased<typeof conflict>;
+
+/** Who wrote a change, and the attempts at it that Salesforce refused, oldest first. */
+const storyChange = z.extend(capturedChange, {
+  actor: z.nullable(z.string()),
+  attempts_refused: z.array(z.object({ at: timestamp(), message: z.string() })),
+});
+
+/** Everything that the database knows of one row, the latest 200 of each kind, newest first. */
+export const rowStory = z.object({
+  /** Null: the record never became a row. */
+  record_id: z.nullable(z.int()),
+  sfid: z.nullable(z.string()),
+  /** The mapped columns of the row as it is, as exact texts; null: it is not there. */
+  row: z.nullable(z.record(z.string(), z.nullable(z.string()))),
+  changes: z.array(storyChange),
+  conflicts: z.array(conflict),
+  /** What Salesforce changed in the row: by column, before and after. */
+  pulled: z.array(
+    z.object({
+      at: timestamp(),
+      fields: z.record(z.string(), z.tuple([z.nullable(z.string()), z.nullable(z.string())])),
+    }),
+  ),
+  deletions: z.array(z.object({ at: timestamp(), by_salesforce: z.boolean(), reason: z.string() })),
+  inbound: z.nullable(inboundError),
+});
+export interface RowStory extends CamelCased<typeof rowStory> {
+  readonly shape: TableShape;
+  /** The column that is the table's key. */
+  readonly key: string;
+}

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** A time as the API tells it: ISO 8601, UTC. */
+/** A time as the API writes it: ISO 8601, UTC. */
 export const timestamp = () => z.iso.datetime();
 
 /** A time that may not have come yet. */

@@ -21,7 +21,7 @@ interface Needs {
   readonly now: () => Date;
 }
 
-/** Share of the org's calls from which pulls are stretched (design section 5, the call budget). */
+/** Share of the org's calls from which pulls are stretched. */
 const STRETCHED_FROM = 0.7;
 
 const MAX_CLOCK_SECONDS = 60;

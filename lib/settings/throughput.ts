@@ -9,9 +9,7 @@ export const throughputView = z.object({
   from: timestamp(),
   to: timestamp(),
   step_seconds: z.int(),
-  /** Of more than a day only the latest 100,000 changes were looked at, and they do not reach back to `from`. */
   cut: z.boolean(),
-  /** From when on `cycles` and `pulled` are counted, a day back at most; null: the schema was made before they were. */
   cycles_from: z.nullable(timestamp()),
   mappings: z.array(
     z.object({
@@ -19,9 +17,7 @@ export const throughputView = z.object({
       sf_object: z.string(),
       accepted: z.int(),
       refused: z.int(),
-      /** Rows inserted, updated and deleted for records of Salesforce. */
       pulled: z.int(),
-      /** From a change of a row to Salesforce's word, over its latest 200 changes of this time; null: none was accepted. */
       lag_seconds: z.nullable(z.object({ p50: z.number(), p95: z.number() })),
       steps: z.array(
         z.object({
@@ -29,7 +25,6 @@ export const throughputView = z.object({
           accepted: z.int(),
           refused: z.int(),
           pulled: z.int(),
-          /** How the cycles ended that ended in this step, and the changes that they settled, however many there were. */
           cycles: z.object({
             well: z.int(),
             failed: z.int(),
@@ -72,7 +67,7 @@ export function viewThroughput(found: Throughput, mappings: readonly Mapping[], 
   };
 }
 
-/** What the log tells of a mapping's steps and what its cycles counted in them, as one, oldest first. */
+/** A mapping's steps by the log, and what its cycles counted in them, as one, oldest first. */
 function merged(answered: Throughput["steps"], counted: Throughput["cycles"]): Step[] {
   const steps = new Map<number, Step>();
   for (const { at, accepted, refused } of answered) steps.set(at.getTime(), { ...emptyStep(at), accepted, refused });

@@ -1,8 +1,10 @@
-import { allowance, type Budget, isPullDue } from "../model/budget.ts";
+import { type Budget, mayPush as hasCalls, madeOf } from "../model/budget.ts";
+import { wakeAt } from "../model/calls/plan.ts";
 import { CallSize } from "../model/change/call-size.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
-import type { CycleMessage } from "../model/messages.ts";
+import type { CycleMessage, Wakes } from "../model/messages.ts";
 import { WHOLE } from "../model/record/read-size.ts";
+import { isDue, isOverdue } from "./beat/due.ts";
 import { probe } from "./beat/probe.ts";
 import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle/cycle.ts";
 import type { Clock, CycleStore, Salesforce } from "./cycle/cycle-ports.ts";
@@ -18,7 +20,7 @@ import {
   type Unchanged,
   type Watermarks,
 } from "./lease/lease-ports.ts";
-import { areLateLanesDue, pull } from "./pull/pull.ts";
+import { pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { isUnjudged, refuseUncaptured } from "./pull/refuse-uncaptured.ts";
 import { type PushOrder, push } from "./push/push.ts";
@@ -36,6 +38,8 @@ export interface CycleOrder {
   readonly mapping: Mapping;
   readonly kind: CycleMessage["kind"];
   readonly slot: number | null;
+  /** Left out: it looks at both sides. */
+  readonly wakes?: Wakes | undefined;
   /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
   readonly writers: () => Promise<readonly string[]>;
   readonly budget: Budget;
@@ -65,7 +69,7 @@ export type CycleReport =
       readonly outboxWaits: boolean;
       /** Deletes that were held when it began, on both sides. */
       readonly heldDeletes: number;
-      /** Long work is unfinished; whether somebody is at it only its own lease tells. */
+      /** Long work is unfinished; only its own lease shows whether a worker runs it. */
       readonly needsLoad: boolean;
     };
 
@@ -82,8 +86,8 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   let end = ENDED_WELL;
   try {
     refuseUncaptured(begun);
-    const inDoubt = begun.waiting.unfinished ? await resolveInDoubt(cycle, maySave(order, needs.clock)) : [];
-    if (isReading(cycle, order)) await readHeldBack(cycle, begun.rereads);
+    const inDoubt = begun.waiting.unfinished ? await resolveInDoubt(cycle, maySave(order, needs.salesforce)) : [];
+    if (isReading(order)) await readHeldBack(cycle, begun.rereads);
     await takeTurns(cycle, order, begun, done, (sending, claimed) =>
       settleEditedInserts(cycle, sending, claimed, inDoubt),
     );
@@ -97,8 +101,8 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
 const TURN_MILLISECONDS = 20_000;
 
 /**
- * Pull and push by turns while either has work. A push that goes on gives way to a pull once one is due again, and a pull
- * looks in every turn for changes that have come meanwhile.
+ * Pull and push alternate while either has work. A long push gives way to a pull once one is due again, and a pull
+ * checks after each time slice for changes that have come meanwhile.
  */
 async function takeTurns(
   cycle: Cycle,
@@ -107,43 +111,53 @@ async function takeTurns(
   done: Done,
   settleEdited: PushOrder["settleEdited"],
 ): Promise<void> {
-  const { clock } = cycle;
+  const { clock, salesforce } = cycle;
   const nextTurn = () => {
     const end = clock.now() + TURN_MILLISECONDS;
     return () => clock.now() >= end;
   };
   let toPull = await hasToPull(cycle, order, begun, done);
-  let toPush = isPushing(order, begun, clock);
+  let toPush = isPushing(order, begun, salesforce);
+  let blind = isBlind(cycle, begun);
   while (toPull || toPush) {
     if (toPull) {
       const { marks, pulledAt, isDone } = await pull(cycle, { ...begun.marks, ...done.marks }, nextTurn());
       Object.assign(done, { marks: { ...done.marks, ...marks }, pulledAt: pulledAt ?? done.pulledAt });
       toPull = !isDone;
-      toPush ||= toPull && mayPush(order, begun, clock);
+      blind &&= toPull;
+      toPush ||= toPull && mayPush(order, begun, salesforce);
     }
-    if (toPush) {
+    if (toPush && !(toPull && blind)) {
       const isLeft = await push(cycle, { settleEdited, probes: order.saves === "probe", isOver: nextTurn() });
-      toPush = isLeft && mayPush(order, begun, clock);
+      toPush = isLeft && mayPush(order, begun, salesforce);
       toPull ||= toPush && isPullDueAgain(cycle, order, begun, done);
     }
   }
 }
 
-/** Whether the time for another pull has come while a push went on. */
+/** A mapping that was not pulled for so long is pulled to the end before it is pushed. */
+const BLIND_MILLISECONDS = 10 * 60_000;
+
+/**
+ * Whether what waits may meet changes of Salesforce that no pull has seen: nothing was pulled for a while, or not since all
+ * rows were captured as changed in every column (`slow` is null). A save would overwrite them, whatever the conflict policy.
+ */
+const isBlind = ({ clock }: Cycle, { marks, lastPullAt }: Held): boolean =>
+  marks.slow === null || (lastPullAt !== null && clock.now() - lastPullAt.getTime() > BLIND_MILLISECONDS);
+
+/** Whether the time for another pull has come during a push. */
 function isPullDueAgain(
   { clock }: Cycle,
   { mapping, budget }: CycleOrder,
   { marks, lastPullAt }: Held,
   { pulledAt, unchanged }: Done,
 ): boolean {
-  const now = new Date(clock.now());
-  const { pullEverySeconds } = allowance(budget, mapping.pollingSeconds, now);
-  if (!pulls(mapping.syncDirection) || marks.position === null || pullEverySeconds === null) return false;
-  return isPullDue(pullEverySeconds, pulledAt ?? unchanged?.at ?? lastPullAt, now);
+  const last = pulledAt ?? unchanged?.at ?? lastPullAt;
+  return isDue(budget, mapping, { marks, lastPullAt: last }, new Date(clock.now()));
 }
 
 const refusing = ({ rows, sqlState }: Finished["refusedWriteBacks"]): string =>
-  `rows refused to be told what became of their changes: ${rows} (SQLSTATE ${sqlState}); sf_message of the changes has their words`;
+  `rows refused the results of their changes: ${rows} (SQLSTATE ${sqlState}); sf_message of the changes has their words`;
 
 interface Done {
   marks: Partial<Watermarks>;
@@ -153,7 +167,7 @@ interface Done {
 
 function cycleOf(needs: CycleNeeds, { mapping, writers, deadline, callSize }: CycleOrder, begun: Held): Cycle {
   const { lease, shape, marks } = begun;
-  const hold = guardLease(needs.store, lease, needs.clock, deadline);
+  const hold = guardLease(needs.store, lease, needs.clock, deadline, needs.shared.isPaused);
   return {
     ...needs,
     mapping,
@@ -171,50 +185,55 @@ function cycleOf(needs: CycleNeeds, { mapping, writers, deadline, callSize }: Cy
 export const owesLoad = ({ syncDirection }: Mapping, { position, load }: Watermarks): boolean =>
   pulls(syncDirection) && (position === null || load !== null);
 
-/** Records whose rows were held last time are read again at every beat, unless the org's calls are to be spared. */
-function isReading({ clock }: Cycle, { mapping, budget }: CycleOrder): boolean {
-  const now = new Date(clock.now());
-  return pulls(mapping.syncDirection) && allowance(budget, mapping.pollingSeconds, now).pullEverySeconds !== null;
-}
+/** Records whose rows were held last time are read again at every beat, unless the org's calls are saved. */
+const isReading = ({ mapping, budget }: CycleOrder): boolean => pulls(mapping.syncDirection) && hasCalls(budget, 0);
 
-/** Whoever was asked to pull does; a beat asks the workspace's probe first, which knows of all mappings for one call. */
+/** A requested pull runs; a beat asks the workspace's probe first, which knows of all mappings for one call. */
 async function hasToPull(
   cycle: Cycle,
-  { mapping, kind, slot, budget, hasToPull: isKnown }: CycleOrder,
-  { marks, lastPullAt }: Held,
+  { mapping, kind, slot, wakes, budget, hasToPull: isKnown }: CycleOrder,
+  { marks, lastPullAt, waiting }: Held,
   done: Done,
 ): Promise<boolean> {
   // Without a position the first load has not ended.
   if (!pulls(mapping.syncDirection) || marks.position === null) return false;
-  if (kind !== "beat" || slot === null) return true;
+  if (marks.slow === null || (!wakes && kind !== "beat")) return true;
   if (isKnown !== null) return isKnown;
   const now = new Date(cycle.clock.now());
-  const { pullEverySeconds } = allowance(budget, mapping.pollingSeconds, now);
-  if (pullEverySeconds === null || !isPullDue(pullEverySeconds, lastPullAt, now)) return false;
-  if (areLateLanesDue(marks, now)) return true;
+  // Another cycle may have the probe, and what is sent must not overtake what that one finds.
+  if (waiting.changes && isOverdue(budget, mapping, lastPullAt, now)) return true;
+  if (wakes === "push") return false;
+  if (wakes === "pull") {
+    const at = wakeAt(budget.plan, lastPullAt, now);
+    if (at > now) await cycle.shared.wakeAt(mapping.id, at);
+    return at <= now;
+  }
+  if (slot === null) return true;
+  if (!isDue(budget, mapping, { marks, lastPullAt }, now)) return false;
   const { toPull, unchanged, changed } = await probe(cycle, { budget, slot, waiting: [mapping.id] });
   done.unchanged = unchanged;
+  done.marks = unchanged?.late?.find(({ mappingId }) => mappingId === mapping.id)?.marks ?? {};
   cycle.tally.changed += changed;
   return toPull.length > 0;
 }
 
-function isPushing(order: CycleOrder, begun: Held, clock: Clock): boolean {
+function isPushing(order: CycleOrder, begun: Held, salesforce: Salesforce): boolean {
   const { waiting } = begun;
   // What was unfinished may wait again by now.
-  return (waiting.changes || waiting.unfinished) && mayPush(order, begun, clock);
+  return (waiting.changes || waiting.unfinished) && mayPush(order, begun, salesforce);
 }
 
-function mayPush(order: CycleOrder, begun: Held, clock: Clock): boolean {
-  return pushes(order.mapping.syncDirection) && !isUnjudged(begun) && maySave(order, clock);
+function mayPush(order: CycleOrder, begun: Held, salesforce: Salesforce): boolean {
+  return pushes(order.mapping.syncDirection) && !isUnjudged(begun) && maySave(order, salesforce);
 }
 
-/** Whether the org's calls suffice to save, or to learn what became of a save; who polls by hand is not spared them. */
-function maySave({ mapping, kind, budget, saves }: CycleOrder, clock: Clock): boolean {
+/** Whether the org's calls suffice to save, or to find the result of a save; a manual poll is never spared. */
+function maySave({ kind, budget, saves }: CycleOrder, salesforce: Salesforce): boolean {
   if (saves === "none") return false;
-  return kind === "poll" || allowance(budget, mapping.pollingSeconds, new Date(clock.now())).pushes;
+  return kind === "poll" || hasCalls(budget, madeOf(salesforce.calls()));
 }
 
-/** Whatever happened: calls were made, marks may have moved, and a lease that a new configuration ended is given back. */
+/** Always: calls were sent, watermarks may have moved, and a lease ended by a new configuration is given back. */
 async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }: End): Promise<CycleReport> {
   const { store, lease, tally, salesforce, callSize } = cycle;
   tally.callSize = callSize.learned ?? 0;
@@ -230,7 +249,9 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     const count = countOf(tally, error !== null ? "failed" : stopped !== null ? "stopped" : "well");
     const { size } = cycle.reading;
     const isSame = size === (begun.marks.lanes.size ?? WHOLE);
-    const marks = isSame ? done.marks : { ...done.marks, lanes: { ...done.marks.lanes, size } };
+    const changed = count.pulled + count.accepted + count.refused > 0 ? { stamp: new Date(cycle.clock.now()) } : null;
+    const lanes = { ...done.marks.lanes, ...(!isSame && { size }), ...(changed && { changed }) };
+    const marks = Object.keys(lanes).length === 0 ? done.marks : { ...done.marks, lanes };
     const end = { ...done, marks, apiCalls: salesforce.calls(), error: error === null ? null : String(error), count };
     // Conflicts and clashes end changes, too, outside of any answer.
     const { outboxWaits, refusedWriteBacks: untold, ...totals } = await store.finish(lease, end);

@@ -1,10 +1,12 @@
 import type { Vault } from "../access/ports.ts";
 import {
+  ATTEMPT_SECONDS,
   type Attempt,
   afterAttempt,
   begin,
   CLAIM_SECONDS,
   type Delivery,
+  dueAt,
   isHopeless,
   isSuccess,
   judge,
@@ -13,7 +15,14 @@ import {
   type WakeUp,
   wakeUpsOf,
 } from "../model/delivery/delivery.ts";
-import { isSlow, SLOW_MILLISECONDS, SLOW_SECONDS, stillSigning, type Webhook } from "../model/delivery/webhook.ts";
+import {
+  isSlow,
+  SLOW_ATTEMPTS,
+  SLOW_MILLISECONDS,
+  SLOW_SECONDS,
+  stillSigning,
+  type Webhook,
+} from "../model/delivery/webhook.ts";
 import type { BookedWakeUp, Deliveries, Lane, Semaphore, Sender, WakeUps, Webhooks } from "./ports.ts";
 import { signedRequest } from "./sign.ts";
 
@@ -22,7 +31,7 @@ export interface DeliverNeeds {
   readonly deliveries: Deliveries;
   readonly webhooks: Pick<Webhooks, "readMany" | "noteHealth">;
   readonly wakeUps: WakeUps;
-  readonly turns: Semaphore;
+  readonly slots: Semaphore;
   readonly vault: Pick<Vault, "open">;
   readonly sender: Sender;
   readonly now: () => Date;
@@ -30,42 +39,124 @@ export interface DeliverNeeds {
   readonly lane: Lane;
 }
 
-/** One batch; `crowded` are the webhooks that had no turn left when one of the batch asked. */
 interface Batch extends DeliverNeeds {
-  readonly crowded: Set<string>;
+  /** From then on no attempt of the batch begins but the first ten of each webhook. */
+  readonly endsAt: Date;
+  readonly faults: Fault[];
 }
 
-/** Whoever finds no turn comes back after a random time between these. */
-const COME_BACK_SECONDS = [15, 45] as const;
+/** What kept a wake-up from its end; it must be woken again. */
+interface Fault {
+  readonly wakeUp: WakeUp;
+  readonly fault: unknown;
+}
+
+/** A wake-up with its delivery, as the batch read it. */
+interface Owed {
+  readonly wakeUp: WakeUp;
+  readonly delivery: Delivery;
+}
+
+/**
+ * A delivery without a slot comes back after about as long as it has waited already, between these: a backlog of
+ * thousands then takes a small share of the lane.
+ */
+const COME_BACK_SECONDS = [30, 300] as const;
 
 /** Wake-ups of one delivery at the same moment that lose to one another before they give way. */
 const ROUNDS = 5;
 
 /**
- * Makes the attempts that these wake-ups stand for, all at once, keeps what came of them, and books what follows.
- * Gives those that a fault kept from ending, with the fault; they are to be woken again.
+ * Sends the attempts of these wake-ups, ten at a time for each webhook, stores their results, and books what follows. A
+ * batch begins attempts for five seconds; what is left then is booked again, so that no receiver holds a worker for
+ * longer than ten. Gives those that a fault kept from ending, with the fault; they must be woken again.
  */
-export async function deliver(
-  needs: DeliverNeeds,
-  wakeUps: readonly WakeUp[],
-): Promise<readonly { readonly wakeUp: WakeUp; readonly fault: unknown }[]> {
+export async function deliver(needs: DeliverNeeds, wakeUps: readonly WakeUp[]): Promise<readonly Fault[]> {
   const deliveries = await needs.deliveries.read([...new Set(wakeUps.map(({ deliveryId }) => deliveryId))]);
   const webhooks = await needs.webhooks.readMany(deliveries);
-  const batch = { ...needs, crowded: new Set<string>() };
-  const ended = await Promise.allSettled(
-    wakeUps.map(async (wakeUp) => {
-      const delivery = deliveries.find(({ id }) => id === wakeUp.deliveryId);
-      if (!delivery) return; // past its thirty days
-      await answer(batch, wakeUp, delivery, webhooks.find(({ id }) => id === delivery.webhookId) ?? null);
-    }),
-  );
-  return wakeUps.flatMap((wakeUp, at) => {
-    const end = ended[at];
-    return end?.status === "rejected" ? [{ wakeUp, fault: end.reason as unknown }] : [];
+  const batch = { ...needs, endsAt: secondsAfter(needs.now(), ATTEMPT_SECONDS), faults: [] };
+  // Those without a delivery are past its thirty days.
+  const found = wakeUps.flatMap((wakeUp) => {
+    const delivery = deliveries.find(({ id }) => id === wakeUp.deliveryId);
+    return delivery ? [{ wakeUp, delivery }] : [];
   });
+  const byWebhook = Map.groupBy(found, ({ delivery }) => delivery.webhookId);
+  await Promise.all(
+    [...byWebhook].map(([id, owed]) => serve(batch, webhooks.find((webhook) => webhook.id === id) ?? null, owed)),
+  );
+  return batch.faults;
 }
 
-async function answer(needs: Batch, wakeUp: WakeUp, read: Delivery, webhook: Webhook | null): Promise<void> {
+async function serve(batch: Batch, webhook: Webhook | null, owed: readonly Owed[]): Promise<void> {
+  const now = batch.now();
+  const work = ({ wakeUp, delivery }: Owed) =>
+    answer(batch, wakeUp, delivery, webhook).catch((fault: unknown) => batch.faults.push({ wakeUp, fault }));
+  const isDue = ({ wakeUp, delivery }: Owed) =>
+    judge(delivery, wakeUp, now).verdict === "attempt" && obstacleOf(wakeUp, webhook) === null;
+  const { due = [], other = [] } = Object.groupBy(owed, (one) => (isDue(one) ? "due" : "other"));
+  const left = [...due];
+  const attempts = webhook === null ? [] : [attemptAll(batch, webhook, left, work)];
+  const ends = await Promise.allSettled([...other.map(work), ...attempts]);
+  const fault = ends.find(({ status }) => status === "rejected") as PromiseRejectedResult | undefined;
+  if (fault) batch.faults.push(...left.map(({ wakeUp }) => ({ wakeUp, fault: fault.reason as unknown })));
+}
+
+/**
+ * Takes from `left` what it begins or books. A slow webhook's attempts are sent in the slow lane, limited by its slots,
+ * so that it binds few workers; what finds no slot comes back later. What is booked goes ten a call, so that a backlog of
+ * thousands costs the lanes little.
+ */
+async function attemptAll(
+  batch: Batch,
+  webhook: Webhook,
+  left: Owed[],
+  work: (one: Owed) => Promise<unknown>,
+): Promise<void> {
+  const began = batch.now();
+  const takesSlots = isSlow(webhook, began);
+  if (takesSlots && batch.lane === "quick") return bookAll(batch, left, began, "slow");
+  const run = async (holder: string) => {
+    // The first one even if the time is up: what is only sent on makes no progress when processors are short. None where
+    // the other runners were quicker than the taking of the slot.
+    for (let one = left.shift(); one; one = batch.now() < batch.endsAt ? left.shift() : undefined) await work(one);
+    // A slot that cannot be given back expires.
+    if (takesSlots) await batch.slots.giveBack(webhook.id, holder).catch(() => {});
+  };
+  const runners: Promise<void>[] = [];
+  try {
+    for (let [next] = left; next && runners.length < SLOW_ATTEMPTS; [next] = left) {
+      const holder = next.delivery.id;
+      const until = secondsAfter(batch.now(), CLAIM_SECONDS);
+      if (takesSlots && !(await batch.slots.take(webhook.id, holder, until))) break;
+      runners.push(run(holder));
+    }
+  } finally {
+    await Promise.all(runners);
+  }
+  const [next] = left;
+  if (!next) return;
+  const now = batch.now();
+  if (!takesSlots) return bookAll(batch, left, now, batch.lane);
+  const until = secondsAfter(now, comeBackAfter(next.delivery, now));
+  const waiting = left.map(({ delivery }) => delivery);
+  await batch.deliveries.postpone(waiting, until);
+  await bookAll(batch, left, until, batch.lane);
+}
+
+/** Empties `left` once all are booked. */
+async function bookAll(batch: Batch, left: Owed[], at: Date, lane: Lane): Promise<void> {
+  await batch.wakeUps.send(left.map(({ wakeUp, delivery: { webhookId } }) => ({ ...wakeUp, webhookId, at, lane })));
+  left.length = 0;
+}
+
+/** Seconds, half as many or half as many again at random, so that those of one moment spread. */
+function comeBackAfter(delivery: Delivery, now: Date): number {
+  const [shortest, longest] = COME_BACK_SECONDS;
+  const waited = (now.getTime() - (dueAt(delivery) ?? now).getTime()) / 1000;
+  return Math.floor(Math.min(Math.max(waited, shortest), longest) * (0.5 + Math.random()));
+}
+
+async function answer(needs: DeliverNeeds, wakeUp: WakeUp, read: Delivery, webhook: Webhook | null): Promise<void> {
   let delivery = read;
   for (let round = 1; round <= ROUNDS; round += 1) {
     if (await tryOnce(needs, wakeUp, delivery, webhook)) return;
@@ -76,56 +167,32 @@ async function answer(needs: Batch, wakeUp: WakeUp, read: Delivery, webhook: Web
   throw new Error(`delivery ${delivery.id} changed ${ROUNDS} times while its attempt was to begin`);
 }
 
-/** False when somebody else wrote the delivery first, so that it has to be judged again. */
-async function tryOnce(needs: Batch, wakeUp: WakeUp, delivery: Delivery, webhook: Webhook | null): Promise<boolean> {
+/** False when another worker wrote the delivery first, so that it has to be judged again. */
+async function tryOnce(
+  needs: DeliverNeeds,
+  wakeUp: WakeUp,
+  delivery: Delivery,
+  webhook: Webhook | null,
+): Promise<boolean> {
   const now = needs.now();
   const verdict = judge(delivery, wakeUp, now);
   if (verdict.verdict === "drop") return true;
-  if (verdict.verdict === "wait") return book(needs, delivery, wakeUp, verdict.until);
+  if (verdict.verdict === "wait") {
+    const { wakeUps, lane } = needs;
+    await wakeUps.send([{ ...wakeUp, webhookId: delivery.webhookId, at: verdict.until, lane }]);
+    return true;
+  }
   const obstacle = obstacleOf(wakeUp, webhook);
   if (webhook === null || obstacle !== null) {
     return needs.deliveries.replace(delivery, stop(delivery, obstacle ?? "the webhook is gone"));
   }
-  return takeTurn(needs, webhook, delivery, wakeUp, now);
+  return makeAttempt(needs, webhook, delivery, wakeUp, now);
 }
 
-/** Why the schedule of a delivery ends here; null when nothing is in its way. Somebody who asks for an attempt gets it. */
+/** Why the schedule of a delivery ends here; null when nothing prevents it. A manual attempt is always sent. */
 function obstacleOf({ kind }: WakeUp, webhook: Webhook | null): string | null {
   if (webhook === null) return "the webhook was deleted";
   return webhook.active || kind === "manual" ? null : "the webhook was deactivated";
-}
-
-/**
- * A slow webhook's attempts are made in the slow lane and take turns there, so that it binds few workers; whoever finds
- * no turn comes back later.
- */
-async function takeTurn(
-  needs: Batch,
-  webhook: Webhook,
-  delivery: Delivery,
-  wakeUp: WakeUp,
-  now: Date,
-): Promise<boolean> {
-  if (!isSlow(webhook, now)) return makeAttempt(needs, webhook, delivery, wakeUp, now);
-  if (needs.lane === "quick") return book(needs, delivery, wakeUp, now, "slow");
-  if (!(await hasTurn(needs, webhook, delivery, now))) {
-    const [soonest, latest] = COME_BACK_SECONDS;
-    const until = secondsAfter(now, soonest + Math.floor(Math.random() * (latest - soonest)));
-    await needs.deliveries.postpone([delivery], until);
-    return book(needs, delivery, wakeUp, until);
-  }
-  try {
-    return await makeAttempt(needs, webhook, delivery, wakeUp, now);
-  } finally {
-    await needs.turns.giveBack(webhook.id, delivery.id);
-  }
-}
-
-async function hasTurn({ turns, crowded }: Batch, webhook: Webhook, delivery: Delivery, now: Date): Promise<boolean> {
-  if (crowded.has(webhook.id)) return false;
-  if (await turns.take(webhook.id, delivery.id, secondsAfter(now, CLAIM_SECONDS))) return true;
-  crowded.add(webhook.id);
-  return false;
 }
 
 async function makeAttempt(
@@ -146,13 +213,28 @@ async function makeAttempt(
 }
 
 async function post(needs: DeliverNeeds, webhook: Webhook, delivery: Delivery, attempt: Attempt): Promise<Outcome> {
-  const { current } = webhook.secrets;
-  const previous = stillSigning(webhook.secrets, attempt.startedAt).map(({ secret }) => secret);
-  const [opened = "", ...older] = await Promise.all(
-    [current, ...previous].map((sealed) => needs.vault.open(webhook.workspaceId, sealed)),
-  );
-  const request = signedRequest(webhook.url, delivery, attempt, { current: opened, previous: older });
-  return { ...(await needs.sender.post(request)), endedAt: needs.now() };
+  const open = (sealed: string) => needs.vault.open(webhook.workspaceId, sealed);
+  const { current, next } = webhook.secrets;
+  const replaced = stillSigning(webhook.secrets, attempt.startedAt);
+  const [opened, prepared, previous] = await Promise.all([
+    open(current),
+    next === null ? null : open(next),
+    Promise.all(replaced.map(({ secret }) => open(secret))),
+  ]);
+  const request = signedRequest(webhook.url, delivery, attempt, { current: opened, next: prepared, previous });
+  const noted = setTimeout(() => noteSlow(needs, webhook), SLOW_MILLISECONDS);
+  try {
+    return { ...(await needs.sender.post(request)), endedAt: needs.now() };
+  } finally {
+    clearTimeout(noted);
+  }
+}
+
+/** Before the attempt has ended: its workers' next batches then leave the webhook alone. What fails here is noted at the end. */
+function noteSlow({ webhooks, now }: DeliverNeeds, { id, workspaceId, failingSince, slowUntil }: Webhook): void {
+  if (slowUntil !== null && slowUntil > now()) return;
+  const health = { failingSince, slowUntil: secondsAfter(now(), SLOW_SECONDS) };
+  webhooks.noteHealth({ workspaceId, webhookId: id }, health).catch(() => {});
 }
 
 function hopeless(now: Date): Outcome {
@@ -161,7 +243,7 @@ function hopeless(now: Date): Outcome {
   return { endedAt: now, durationMs: 0, code: null, body: "", truncated: false, problem };
 }
 
-/** The delivery with its attempt's outcome; null when the attempt was given up as lost before it could tell. */
+/** The delivery with its attempt's outcome; null when the attempt was given up as lost before its result. */
 async function settle(
   { deliveries }: DeliverNeeds,
   claimed: Delivery,
@@ -178,13 +260,13 @@ async function settle(
       await deliveries.recordLate(fresh, { ...attempt, outcome });
       return null;
     }
-    // Nobody else tells this attempt's outcome: it was written, and only the answer to the write was lost.
+    // No other worker writes this attempt's outcome: it was written, and only the answer to the write was lost.
     if (fresh.latest.outcome !== null) return fresh;
-    before = fresh; // somebody asked for a manual attempt meanwhile
+    before = fresh; // a manual attempt was requested meanwhile
   }
 }
 
-/** After an automatic attempt the next one; after a manual one those that the same wake-up still stands for. */
+/** After an automatic attempt the next one; after a manual one those that the same wake-up still asks for. */
 function whatFollows(delivery: Delivery, wakeUp: WakeUp, lane: Lane): readonly BookedWakeUp[] {
   const { webhookId, nextAttemptAt } = delivery;
   if (wakeUp.kind === "manual") {
@@ -192,21 +274,10 @@ function whatFollows(delivery: Delivery, wakeUp: WakeUp, lane: Lane): readonly B
   }
   if (nextAttemptAt === null) return [];
   const next = wakeUpsOf(delivery).filter(({ kind }) => kind === "automatic");
-  return next.map((one) => ({ ...one, webhookId, at: nextAttemptAt, lane: "slow" }));
+  return next.map((one) => ({ ...one, webhookId, at: nextAttemptAt, lane: "quick" }));
 }
 
-async function book(
-  { wakeUps, lane: own }: DeliverNeeds,
-  { webhookId }: Delivery,
-  wakeUp: WakeUp,
-  at: Date,
-  lane: Lane = own,
-): Promise<true> {
-  await wakeUps.send([{ ...wakeUp, webhookId, at, lane }]);
-  return true;
-}
-
-/** Writes the edges only: a webhook that goes on failing, or answering, costs nothing. */
+/** Writes the edges only: a webhook that keeps failing, or answering, costs nothing. */
 async function noteHealth({ webhooks }: DeliverNeeds, webhook: Webhook, outcome: Outcome): Promise<void> {
   const { endedAt, durationMs, code } = outcome;
   const failingSince = isSuccess(code) ? null : (webhook.failingSince ?? endedAt);

@@ -1,6 +1,6 @@
-import { type Delivery, newDelivery } from "../model/delivery/delivery.ts";
+import { type Delivery, newDelivery, stop } from "../model/delivery/delivery.ts";
 import { type Event, envelopeOf } from "../model/delivery/event.ts";
-import { isSlow, type Webhook, wants } from "../model/delivery/webhook.ts";
+import { isSlow, type Webhook } from "../model/delivery/webhook.ts";
 import { deliveryIdOf } from "./derived-id.ts";
 import type { BookedWakeUp, Deliveries, EventKey, EventRows, Lane, WakeUps, Webhooks } from "./ports.ts";
 
@@ -13,21 +13,23 @@ interface Needs {
 }
 
 /**
- * Turns waiting events into one delivery for each webhook that wants them. The deliveries' ids derive from event and
- * webhook, so that doing it again, after a crash or for a doubled message, makes nothing twice. The event waits until
- * its deliveries are kept and their wake-ups sent.
+ * Turns waiting events into one delivery for each webhook that wants them; that of an inactive one waits for a replay.
+ * The deliveries' ids derive from event and webhook, so that doing it again, after a crash or for a doubled message,
+ * makes nothing twice. The event waits until its deliveries are kept and their wake-ups sent.
  */
 export async function dispatch(needs: Needs, keys: readonly EventKey[]): Promise<void> {
   const events = await needs.events.read(keys);
   const webhooks = await webhooksOf(needs, events);
   const now = needs.now();
-  const owed = events.flatMap((event) =>
+  const planned = events.flatMap((event) =>
     webhooks
       .filter((webhook) => isFor(webhook, event))
       .map((webhook) => ({ webhook, delivery: deliveryOf(event, webhook, now) })),
   );
-  await needs.deliveries.add(owed.map(({ delivery }) => delivery));
-  await needs.wakeUps.send(owed.map(({ delivery, webhook }) => firstWakeUp(delivery, laneOf(webhook, now))));
+  const kept = planned.map(({ webhook, delivery }) => (webhook.active ? delivery : stop(delivery, INACTIVE)));
+  await needs.deliveries.add(kept);
+  const due = planned.filter(({ webhook }) => webhook.active);
+  await needs.wakeUps.send(due.map(({ delivery, webhook }) => firstWakeUp(delivery, laneOf(webhook, now))));
   await needs.events.forget(events);
 }
 
@@ -36,10 +38,12 @@ async function webhooksOf({ webhooks }: Needs, events: readonly Event[]): Promis
   return (await Promise.all(workspaces.map((id) => webhooks.list(id)))).flat();
 }
 
-const isFor = (webhook: Webhook, event: Event): boolean =>
-  webhook.workspaceId === event.workspaceId && wants(webhook, event.event);
+const INACTIVE = "the webhook was inactive";
 
-/** The delivery that an event owes to a webhook. */
+const isFor = (webhook: Webhook, event: Event): boolean =>
+  webhook.workspaceId === event.workspaceId && webhook.events.includes(event.event);
+
+/** An event's delivery to a webhook. */
 export function deliveryOf(event: Event, webhook: Webhook, now: Date): Delivery {
   return newDelivery({
     id: deliveryIdOf(event.id, webhook.id),
@@ -57,7 +61,7 @@ export function firstWakeUp({ id, webhookId, createdAt }: Delivery, lane: Lane):
   return { deliveryId: id, webhookId, kind: "automatic", number: 1, at: createdAt, lane };
 }
 
-/** Where first and manual attempts of a webhook are made. */
+/** Where first and manual attempts of a webhook are sent. */
 export function laneOf(webhook: Webhook, now: Date): Lane {
   return isSlow(webhook, now) ? "slow" : "quick";
 }

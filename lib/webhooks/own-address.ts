@@ -2,7 +2,7 @@ import type { UrlGuard } from "./ports.ts";
 
 /**
  * The guard that also refuses this API itself, which would answer every delivery with 401. `own` is its address without
- * the scheme, `api.example.com/dev`; null where nobody knows it.
+ * the scheme, `api.example.com/dev`; null where it is unknown.
  */
 export function butNotOwn(isSafe: UrlGuard, own: string | null): UrlGuard {
   return async (text) => {

@@ -4,7 +4,7 @@ import type { Webhook } from "../model/delivery/webhook.ts";
 import type { Page, Slice, WrittenPage } from "../model/page.ts";
 import type { AuditEntry } from "../model/workspace/audit.ts";
 
-/** Where events begin. Whoever publishes needs nothing else of this room. */
+/** Where events begin. A publisher needs nothing else of this room. */
 export interface Events {
   /**
    * Keeps the events until they are dispatched, then wakes the dispatcher. When it resolves, each of them reaches every
@@ -13,8 +13,8 @@ export interface Events {
    */
   publish(events: readonly Event[]): Promise<void>;
   /**
-   * Wakes the dispatcher for events whose rows were written in a transaction of the caller's. A lost wake-up is made up
-   * for by the minute sweeper.
+   * Wakes the dispatcher for events whose rows were written in a transaction of the caller's. The minute sweeper
+   * repeats a lost wake-up.
    */
   wake(events: readonly Event[]): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface WebhookKey {
 /** Changes of webhooks by people, each in one transaction with its audit entry. */
 export interface WebhookSettings {
   create(webhook: Webhook, audit: AuditEntry): Promise<void>;
-  /** False when somebody changed or deleted it since it was read. */
+  /** False when it was changed or deleted since it was read. */
   change(webhook: Webhook, audit: AuditEntry): Promise<boolean>;
   /** False when it is gone already. */
   delete(webhook: WebhookKey, audit: AuditEntry): Promise<boolean>;
@@ -77,28 +77,37 @@ export interface EventKey {
 export interface Deliveries {
   /** Keeps new ones; one that exists stays as it is. */
   add(deliveries: readonly Delivery[]): Promise<void>;
-  /** Keeps a new one that somebody asked for, together with its audit entry. */
+  /** Stores a new one that was requested, together with its audit entry. */
   addAsked(delivery: Delivery, audit: AuditEntry): Promise<void>;
   /** Those that exist, as last written. */
   read(ids: readonly string[]): Promise<readonly Delivery[]>;
   /**
-   * Writes `after` where `before` stands; false when somebody else wrote in between. An attempt that a newer one replaces
-   * moves to the history in the same write. With an audit entry, both are written or none.
+   * Writes `after` over `before`; false when it was written in between. An attempt that a newer one replaces moves to
+   * the history in the same write. With an audit entry, both are written or none.
    */
   replace(before: Delivery, after: Delivery, audit?: AuditEntry): Promise<boolean>;
-  /** Tells the sweeper to look at them no earlier than `until`; their schedule stays. Leaves those alone that changed. */
+  /** The sweeper handles them no earlier than `until`; their schedule stays. Leaves those alone that changed. */
   postpone(deliveries: readonly Delivery[], until: Date): Promise<void>;
-  /** Writes what came of an attempt that the delivery has already given up as lost. */
+  /** Writes the result of an attempt that the delivery has already given up as lost. */
   recordLate(delivery: Delivery, attempt: Attempt): Promise<void>;
   /** One page as the contract's list shows it, newest first, and how many there are in all. */
   page(webhookId: string, slice: Slice): Promise<WrittenPage>;
   /** The same to look at. */
   list(webhookId: string, slice: Slice): Promise<Page<ListedDelivery>>;
+  /**
+   * A page of those made from a time on, newest first, and the `beforeId` of the next page; null: this is the last one.
+   * The list may be behind by what a moment changed.
+   */
+  since(
+    webhookId: string,
+    since: Date,
+    page: Pick<Slice, "limit" | "beforeId">,
+  ): Promise<{ readonly rows: readonly ListedDelivery[]; readonly next: string | null }>;
   /** Every attempt, oldest first. */
   history(delivery: Delivery): Promise<readonly Attempt[]>;
 }
 
-/** Wakes workers for deliveries. Times are never early; a wait longer than a queue can hold is made of several. */
+/** Wakes workers for deliveries. Times are never early; a wait longer than a queue can hold takes several. */
 export interface WakeUps {
   send(wakeUps: readonly BookedWakeUp[]): Promise<void>;
 }
@@ -106,7 +115,7 @@ export interface WakeUps {
 /** Which workers make an attempt: slow webhooks have some of their own, so that they can't hold up the others. */
 export type Lane = "quick" | "slow";
 
-/** A wake-up, when it is for, and by whom; retries are always in the slow lane. */
+/** A wake-up, when it is for, and by whom; a retry waits in the quick lane, whose workers hand it over if need be. */
 export interface BookedWakeUp extends WakeUp {
   readonly webhookId: string;
   readonly at: Date;

@@ -15,8 +15,8 @@ const LATE_SECONDS = 60;
 const PAUSE_SECONDS = 5 * 60;
 
 /**
- * Wakes somebody for every event and delivery that is overdue, each at most every five minutes, until nothing is left or
- * `isTimeUp` says so; what is left then comes first the next time. Gives how many it woke somebody for.
+ * Wakes a worker for every event and delivery that is overdue, each at most every five minutes, until nothing is left
+ * or `isTimeUp` says so; what is left then comes first the next time. Gives how many it woke.
  */
 export async function resendOverdue(
   needs: Needs,

@@ -24,7 +24,7 @@ export interface Actor {
   readonly at: Date;
 }
 
-/** The one moment at which a signing secret can be seen (spec 6.3.4). */
+/** The one moment at which a signing secret can be seen (contract 6.3.4). */
 export interface WithSecret {
   readonly webhook: Webhook;
   readonly secret: string;
@@ -54,7 +54,7 @@ export async function createWebhook(
     ...wish,
     url,
     events: inOrder(wish.events),
-    secrets: { current: await vault.seal(workspaceId, secret), previous: [] },
+    secrets: { current: await vault.seal(workspaceId, secret), next: null, previous: [] },
     createdAt: by.at,
     updatedAt: by.at,
     failingSince: null,
@@ -94,7 +94,7 @@ export async function changeWebhook(
   return changed;
 }
 
-/** Deletes a webhook; what it is still owed is not tried again. */
+/** Deletes a webhook; its unfinished deliveries are not attempted again. */
 export async function deleteWebhook(webhooks: Pick<WebhookSettings, "delete">, webhook: Webhook, by: Actor) {
   const entry = entryOf(webhook, "webhook.deleted", by, { host: hostOf(webhook.url) });
   const key = { workspaceId: webhook.workspaceId, webhookId: webhook.id };
@@ -106,7 +106,7 @@ interface RotateNeeds {
   readonly vault: Pick<Vault, "seal">;
 }
 
-/** Gives the webhook a new secret at once; the old one signs beside it for `overlapSeconds` (design section 6). */
+/** Gives the webhook a new secret at once; the old one signs beside it for `overlapSeconds`. */
 export async function rotateSecret(
   { webhooks, vault }: RotateNeeds,
   webhook: Webhook,
@@ -114,16 +114,55 @@ export async function rotateSecret(
   by: Actor,
 ): Promise<WithSecret> {
   const secret = newSecret();
-  const sealed = await vault.seal(webhook.workspaceId, secret);
-  const secrets = rotate(webhook.secrets, sealed, overlapSeconds, by.at);
-  if (secrets === null) {
-    const remedy = "wait until one expires, or rotate with overlap_seconds=0 once every receiver has the newest";
-    throw new Failure("CONFLICT", `${MAX_REPLACED_SECRETS} replaced secrets still sign for this webhook: ${remedy}`);
-  }
-  const changed = { ...webhook, secrets, updatedAt: by.at, version: webhook.version + 1 };
+  const secrets = rotated(webhook, await vault.seal(webhook.workspaceId, secret), overlapSeconds, by.at);
   const entry = entryOf(webhook, "webhook.secret_rotated", by, { overlap_seconds: overlapSeconds });
+  return { webhook: await changeSecrets(webhooks, webhook, secrets, entry), secret };
+}
+
+/**
+ * Makes the next secret, for receivers that know one secret only. It signs `webhook-signature` beside the current one,
+ * which keeps `X-Bridge-Signature` until `promoteSecret`. A secret that was prepared before ends.
+ */
+export async function prepareSecret(
+  { webhooks, vault }: RotateNeeds,
+  webhook: Webhook,
+  by: Actor,
+): Promise<WithSecret> {
+  const secret = newSecret();
+  const secrets = { ...webhook.secrets, next: await vault.seal(webhook.workspaceId, secret) };
+  const entry = entryOf(webhook, "webhook.secret_prepared", by, { ended_earlier: webhook.secrets.next !== null });
+  return { webhook: await changeSecrets(webhooks, webhook, secrets, entry), secret };
+}
+
+/** Makes the prepared secret the current one; the old one signs beside it for `overlapSeconds`. Rejects with CONFLICT when none is prepared. */
+export async function promoteSecret(
+  { webhooks }: Pick<RotateNeeds, "webhooks">,
+  webhook: Webhook,
+  overlapSeconds: number,
+  by: Actor,
+): Promise<Webhook> {
+  const { next } = webhook.secrets;
+  if (next === null) throw new Failure("CONFLICT", "no secret is prepared: rotate-secret?prepare=true makes one");
+  const entry = entryOf(webhook, "webhook.secret_promoted", by, { overlap_seconds: overlapSeconds });
+  return changeSecrets(webhooks, webhook, rotated(webhook, next, overlapSeconds, by.at), entry);
+}
+
+function rotated({ secrets }: Webhook, replacement: string, overlapSeconds: number, at: Date): Webhook["secrets"] {
+  const after = rotate(secrets, replacement, overlapSeconds, at);
+  if (after !== null) return after;
+  const remedy = "wait until one expires, or rotate with overlap_seconds=0 once every receiver has the newest";
+  throw new Failure("CONFLICT", `${MAX_REPLACED_SECRETS} replaced secrets still sign for this webhook: ${remedy}`);
+}
+
+async function changeSecrets(
+  webhooks: RotateNeeds["webhooks"],
+  webhook: Webhook,
+  secrets: Webhook["secrets"],
+  entry: AuditEntry,
+): Promise<Webhook> {
+  const changed = { ...webhook, secrets, updatedAt: entry.createdAt, version: webhook.version + 1 };
   await orConflict(webhooks.change(changed, entry));
-  return { webhook: changed, secret };
+  return changed;
 }
 
 /** The webhook of this id in this workspace, or WEBHOOK_NOT_FOUND, the same for one that another workspace has. */
@@ -137,7 +176,7 @@ export async function findWebhook(
   return webhook;
 }
 
-/** The audit entry of something done to a webhook. Neither its path, which can be a secret, nor its secret stands in it. */
+/** The audit entry of something done to a webhook. It has neither the path, which can be a secret, nor the secret. */
 export function entryOf(
   webhook: Webhook,
   action: AuditAction & `${(typeof AUDIT_ACTIONS)["webhook.created"]}.${string}`,
@@ -158,7 +197,7 @@ async function judgedUrl(isSafe: UrlGuard, url: string): Promise<string> {
 
 async function orConflict(changed: Promise<boolean>): Promise<void> {
   if (await changed) return;
-  throw new Failure("CONFLICT", "somebody else changed this webhook at the same time: read it again, then repeat");
+  throw new Failure("CONFLICT", "this webhook was changed at the same time: read it again, then repeat");
 }
 
 const webhookNotFound = (id: string) => new Failure("WEBHOOK_NOT_FOUND", `no webhook ${id} in this workspace`);

@@ -12,24 +12,28 @@ export function newSecret(): string {
 /** The secrets that sign, as their owner was shown them. */
 export interface SigningSecrets {
   readonly current: string;
+  /** Prepared for a promotion; null: none is. */
+  readonly next: string | null;
   /** Those that a rotation replaced and that still sign, newest first. */
   readonly previous: readonly string[];
 }
 
 /**
- * The request of an attempt. `X-Bridge-Signature` (spec 6.3) is keyed with the secret as shown, prefix included;
- * `webhook-signature` (Standard Webhooks 1.0) with the bytes that it encodes, once for each secret that still signs.
+ * The request of an attempt. `X-Bridge-Signature` (contract 6.3) is keyed with the secret as shown, prefix included, and
+ * `X-Bridge-Signature-Previous` with each that it replaced; `webhook-signature` (Standard Webhooks 1.0) with the bytes
+ * that a secret encodes, once for each that signs, a prepared one included.
  */
 export function signedRequest(
   url: string,
   delivery: Delivery,
   attempt: Attempt,
-  { current, previous }: SigningSecrets,
+  { current, next, previous }: SigningSecrets,
 ): SignedRequest {
   const { body, eventId } = delivery;
   const timestamp = Math.floor(attempt.startedAt.getTime() / 1000);
+  const replaced = previous.map((secret) => bridgeSignature(secret, body));
+  const all = [current, ...(next === null ? [] : [next]), ...previous];
   const signed = `${eventId}.${timestamp}.${body}`;
-  const last = previous[0];
   return {
     url,
     body,
@@ -38,13 +42,13 @@ export function signedRequest(
       "content-length": String(Buffer.byteLength(body)),
       "user-agent": "Bridge-Webhooks/1",
       "x-bridge-signature": bridgeSignature(current, body),
-      ...(last === undefined ? {} : { "x-bridge-signature-previous": bridgeSignature(last, body) }),
+      ...(previous.length > 0 && { "x-bridge-signature-previous": replaced.join(", ") }),
       "x-bridge-event": delivery.event,
       "x-bridge-delivery": delivery.id,
       "x-bridge-attempt": String(attempt.number),
       "webhook-id": eventId,
       "webhook-timestamp": String(timestamp),
-      "webhook-signature": [current, ...previous].map((secret) => standardSignature(secret, signed)).join(" "),
+      "webhook-signature": all.map((secret) => standardSignature(secret, signed)).join(" "),
     },
   };
 }

@@ -1,14 +1,11 @@
 import * as z from "zod/mini";
-import type { ListedDelivery } from "../model/delivery/delivery.ts";
+import { LOOKED_AT_DELIVERIES, outcomesOf } from "../model/delivery/delivery.ts";
 import { type Span, stepOf } from "../model/span.ts";
 import type { Deliveries } from "./ports.ts";
 
-/** Deliveries that are looked at, the latest ones: a page of a busy day, and not more than one request should read. */
-const LOOKED_AT = 500;
-
 const counts = { successful: z.int(), failed: z.int(), pending: z.int() };
 
-/** What came of a webhook's deliveries over some time, by when they became due; steps without any are left out. */
+/** The results of a webhook's deliveries over some time, by when they became due; steps without any are left out. */
 export const successView = z.object({
   from: z.iso.datetime(),
   to: z.iso.datetime(),
@@ -19,13 +16,13 @@ export const successView = z.object({
   steps: z.array(z.object({ at: z.iso.datetime(), ...counts })),
 });
 
-/** Counts the deliveries of a time by what has come of them so far. */
+/** Counts the deliveries of a time by their results so far. */
 export async function successOver(
   deliveries: Pick<Deliveries, "list">,
   webhookId: string,
   { from, to, stepSeconds }: Span,
 ): Promise<z.infer<typeof successView>> {
-  const { rows: latest, total } = await deliveries.list(webhookId, { limit: LOOKED_AT, offset: 0 });
+  const { rows: latest, total } = await deliveries.list(webhookId, { limit: LOOKED_AT_DELIVERIES, offset: 0 });
   const within = latest.filter(({ createdAt }) => createdAt >= from && createdAt <= to);
   const steps = Map.groupBy(within, ({ createdAt }) => stepOf(createdAt, stepSeconds).toISOString());
   return {
@@ -33,14 +30,9 @@ export async function successOver(
     to: to.toISOString(),
     step_seconds: stepSeconds,
     cut: total > latest.length && within.length === latest.length,
-    ...countsOf(within),
+    ...outcomesOf(within),
     steps: [...steps]
-      .map(([at, some]) => ({ at, ...countsOf(some) }))
+      .map(([at, some]) => ({ at, ...outcomesOf(some) }))
       .toSorted((one, other) => (one.at < other.at ? -1 : 1)),
   };
-}
-
-function countsOf(deliveries: readonly ListedDelivery[]) {
-  const count = (wanted: ListedDelivery["status"]) => deliveries.filter(({ status }) => status === wanted).length;
-  return { successful: count("successful"), failed: count("failed"), pending: count("pending") };
 }

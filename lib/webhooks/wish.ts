@@ -42,9 +42,10 @@ const overlapRule = `must be a whole number of seconds, 0 to ${MAX_OVERLAP_SECON
 /** How long the old secret still signs, in the query. */
 export const overlapSeconds = z._default(
   z.pipe(
-    z
-      .string()
-      .check(z.refine((text) => /^\d{1,9}$/.test(text) && Number(text) <= MAX_OVERLAP_SECONDS, { error: overlapRule })),
+    z.string().check(
+      z.refine((text) => /^\d{1,9}$/.test(text) && Number(text) <= MAX_OVERLAP_SECONDS, { error: overlapRule }),
+      z.meta({ type: "integer", minimum: 0, maximum: MAX_OVERLAP_SECONDS, default: OVERLAP_SECONDS }),
+    ),
     z.transform(Number),
   ),
   OVERLAP_SECONDS,

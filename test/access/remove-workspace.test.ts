@@ -3,9 +3,11 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { database, now, vault } from "../../functions/services/composition.ts";
+import { database, figures, now, vault } from "../../functions/services/composition.ts";
 import { removeWorkspace } from "../../lib/access/remove-workspace.ts";
 import { workspaceRemoval } from "../../lib/adapters/dynamodb/access/workspace-removal.ts";
+import { readItem } from "../../lib/adapters/dynamodb/client/read-item.ts";
+import { figuresKey } from "../../lib/adapters/dynamodb/engine/kept-figures.ts";
 import { customerSchema } from "../../lib/adapters/postgres/schema/clear-schema.ts";
 import { schedulesIn } from "../../lib/adapters/scheduler/schedules.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
@@ -37,6 +39,9 @@ test("a workspace goes with all that Bridge put into its database, and the custo
     CREATE TRIGGER mine BEFORE INSERT ON leaving.contact FOR EACH ROW EXECUTE FUNCTION leaving.mine();
     INSERT INTO leaving.contact (lastname) VALUES ('Kept')`);
   expect(await scheduled()).toContain(mappingId);
+  await figures().set(workspace.id, { mappings: [], webhooks: [] });
+  const seen = () => readItem(database(), "engine", { pk: figuresKey(workspace.id), sk: "seen" });
+  expect(await seen()).toBeDefined();
 
   const { cleared } = await operator().json<{ cleared: { tables: string[] } }>([
     ...["workspace", "delete", workspace.id, "--yes", "--by", "ada@example.com"],
@@ -58,6 +63,7 @@ test("a workspace goes with all that Bridge put into its database, and the custo
   const refused = await bridge.request("GET", `/api/v1/t/${workspace.id}/mappings`, { token: workspace.token });
   expect(refused.status).toBe(401);
   expect((await bridge.request("GET", "/api/metrics")).text).not.toContain(workspace.id);
+  expect(await seen()).toBeUndefined();
   expect(await audited(workspace.id)).toMatchObject({
     actor: "ada@example.com",
     resourceId: workspace.id,

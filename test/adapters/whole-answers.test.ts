@@ -86,6 +86,6 @@ test("what was read is garbage that a quick collection of memory frees", async (
     await ask();
     if (asked % 5 === 0) collect({ type: "minor" });
   }
-  // 150 answers come to 30 MB, on which no collection of everything would be made yet.
+  // 150 answers come to 30 MB, on which V8 would not collect everything yet.
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8_000_000);
 });

@@ -39,7 +39,7 @@ async function csv(batches: readonly (readonly AuditEntry[])[]): Promise<string>
   return text;
 }
 
-test("the columns are those of the contract, also when there is nothing to tell", async () => {
+test("the columns are those of the contract, also without entries", async () => {
   expect(await csv([[]])).toBe('"id","created_at","actor","action","resource_type","resource_id","detail"\r\n');
 });
 

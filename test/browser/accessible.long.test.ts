@@ -1,10 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Client } from "pg";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { findChromium, sayWithoutChromium, seriousFindings } from "../support/clients/browser.ts";
+import { allFindings, findChromium, sayWithoutChromium } from "../support/clients/browser.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import type { TestWorkspace } from "../support/worlds/workspace.ts";
-import { fillWorkspace, PLACES } from "./places.ts";
+import { fillWorkspace } from "./places.ts";
 import { type ConsoleWorld, goTo, signedIn, startConsoleWorld } from "./world.ts";
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
@@ -42,40 +44,76 @@ describe.skipIf(findChromium() === undefined)("every page of the console", () =>
   });
   afterAll(() => world.close());
 
-  test.each(["light", "dark"] as const)("has nothing that axe finds serious or critical, %s", async (scheme) => {
-    const page = pages[scheme];
-    if (!page) throw new Error("the page was not opened");
-    const findings: Record<string, string[]> = {};
-    for (const place of places) {
-      await show(page, place);
-      const found = await seriousFindings(page);
-      if (found.length > 0) findings[place] = found;
-    }
+  test("is among those that are looked at", () => {
+    const source = readFileSync(join(import.meta.dirname, "../../lib/console/places.ts"), "utf8");
+    const patterns = [...source.matchAll(/^ {2}\["(\/[^"]*)",/gm)].map(([, pattern = ""]) => pattern);
+    const isSeen = (pattern: string) => {
+      const path = new RegExp(`^${pattern.replace("{id}", "[^/?]+")}(\\?|$)`);
+      return places.some((place) => path.test(place) && (pattern.includes("{id}") || place === pattern));
+    };
 
-    expect(findings).toEqual({});
-    expect(places.length).toBeGreaterThanOrEqual(PLACES.length);
+    expect(patterns.length).toBeGreaterThan(20);
+    expect(patterns.filter((pattern) => !isSeen(pattern))).toEqual(["/sign-in"]);
   });
 
-  test.each(["light", "dark"] as const)("asks in dialogs that have nothing of it either, %s", async (scheme) => {
-    const page = pages[scheme];
-    if (!page) throw new Error("the page was not opened");
-    const dialog = page.locator("[role=dialog], [role=alertdialog], [role=menu]").last();
-    const findings: Record<string, string[]> = {};
-    for (const { place, presses } of dialogs(places)) {
-      await show(page, place);
-      for (const name of presses)
-        await page
-          .getByRole(ROLES[name] ?? "button", { name })
-          .first()
-          .click();
-      await dialog.waitFor();
-      const found = await seriousFindings(page);
-      if (found.length > 0) findings[`${place} ${presses.join(", ")}`] = found;
-      await page.keyboard.press("Escape");
-      await dialog.waitFor({ state: "detached" });
-    }
+  test.each(["light", "dark"] as const)(
+    "has nothing that axe finds of any grade, broad and narrow, %s",
+    async (scheme) => {
+      const page = pages[scheme];
+      if (!page) throw new Error("the page was not opened");
+      const findings: Record<string, string[]> = {};
+      for (const width of [360, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const place of places) {
+          await show(page, place);
+          const found = await allFindings(page);
+          if (found.length > 0) findings[`${place} ${width}`] = found;
+        }
+      }
 
-    expect(findings).toEqual({});
+      expect(findings).toEqual({});
+    },
+  );
+
+  test.each(["light", "dark"] as const)(
+    "asks in dialogs that have nothing of it either, broad and narrow, %s",
+    async (scheme) => {
+      const page = pages[scheme];
+      if (!page) throw new Error("the page was not opened");
+      const dialog = page.locator("[role=dialog], [role=alertdialog], [role=menu]").last();
+      const findings: Record<string, string[]> = {};
+      for (const width of [360, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const { place, presses } of dialogs(places)) {
+          await show(page, place);
+          for (const name of presses)
+            if (name === SEARCH) await page.keyboard.press("Control+k");
+            else
+              await page
+                .getByRole(ROLES[name] ?? "button", { name })
+                .first()
+                .click();
+          await dialog.waitFor();
+          const found = await allFindings(page);
+          if (found.length > 0) findings[`${place} ${presses.join(", ")} ${width}`] = found;
+          await page.keyboard.press("Escape");
+          await dialog.waitFor({ state: "detached" });
+        }
+      }
+
+      expect(findings).toEqual({});
+    },
+  );
+
+  test.each(["light", "dark"] as const)("has nothing of it before one is signed in either, %s", async (colorScheme) => {
+    const page = await (await world.browser.newContext({ colorScheme })).newPage();
+    await goTo(page, world, "/");
+    await page.getByRole("heading", { name: "Sign in to Bridge" }).waitFor();
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await allFindings(page)).toEqual([]);
+    }
+    await page.context().close();
   });
 
   test("fits a phone of 360 pixels without scrolling sideways", async () => {
@@ -154,11 +192,16 @@ describe.skipIf(findChromium() === undefined)("every page of the console", () =>
   };
 });
 
+/** Opened by Ctrl-K. */
+const SEARCH = "the search for a row";
+
 /** Where dialogs open, and what is pressed for it. */
 function dialogs(places: readonly string[]): { readonly place: string; readonly presses: readonly string[] }[] {
   const mapping = places.find((place) => /^\/mappings\/map_\w+$/.test(place)) ?? "";
   const webhook = places.find((place) => place.startsWith("/webhooks/whk_")) ?? "";
   return [
+    { place: "/mappings", presses: ["Pause all"] },
+    { place: "/", presses: [SEARCH] },
     { place: "/tokens", presses: ["New token"] },
     { place: "/tokens", presses: ["Revoke Wallboard"] },
     { place: "/tokens", presses: ["Rotate Wallboard"] },

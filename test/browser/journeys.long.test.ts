@@ -22,7 +22,7 @@ const OPPORTUNITY = {
 
 sayWithoutChromium();
 
-describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
+describe.skipIf(findChromium() === undefined)("in a browser, a user", () => {
   let world: ConsoleWorld;
   let workspace: TestWorkspace;
   let database: Client;
@@ -120,7 +120,7 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
     expect(await page.getByText(/^\d+ accepted$/).count()).toBe(0);
   });
 
-  test("connects the org anew by signing in there with the browser, and comes back", async () => {
+  test("connects the org again by signing in there with the browser, and comes back", async () => {
     const { loginUrl, credentials } = world.bridge.org.connection;
     if (!("clientSecret" in credentials)) throw new Error("the local org is connected by an app with a secret");
     await goTo(page, world, "/connections");
@@ -159,7 +159,7 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
     await sees("1 row waits again");
     await page.getByText("SUCCESS", { exact: true }).waitFor();
     await goTo(page, world, "/activity/failed");
-    await sees("No row has failed");
+    await sees("No failed rows");
   });
 
   test("makes a webhook, sees a test arrive, one fail, and that one delivered after all", async () => {
@@ -197,7 +197,7 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
   test("imports a configuration after seeing its plan, and sees what differs from the pinned one", async () => {
     await goTo(page, world, "/configuration/drift");
     await button("Pin the configuration").click();
-    await sees("The configuration is as it was pinned");
+    await sees("No differences from the pinned configuration");
     await link("Import").click();
     await page.getByLabel("Or its text").fill(JSON.stringify(OPPORTUNITY));
     await button("Show the plan").click();
@@ -209,7 +209,7 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
     await link("Opportunity").waitFor();
     expect(unchanged.rows).toEqual([{ found: null }]);
     await goTo(page, world, "/configuration/drift");
-    await sees("+ the mapping was made");
+    await sees("+ the mapping was created");
     await goTo(page, world, "/audit-log?action=config.imported");
     await sees("owner@example.com");
   });
@@ -223,8 +223,10 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
     await button("I have kept it").click();
 
     const other = await signedIn(await world.browser.newContext(), world, { id: workspace.id, token });
+    await goTo(other, world, "/connections");
+    await other.getByText("Connections need a token with the scope admin").waitFor();
     await goTo(other, world, "/webhooks");
-    await other.getByText("Webhooks need a token with the scope admin").waitFor();
+    await other.getByRole("button", { name: "New webhook" }).waitFor();
     expect(await other.evaluate("localStorage.getItem('bridge.session')")).toBeNull();
     await goTo(other, world, "/activity");
     await other.getByRole("cell", { name: "SUCCESS" }).first().waitFor();
@@ -255,7 +257,7 @@ describe.skipIf(findChromium() === undefined)("in a browser, somebody", () => {
     await vi.waitFor(async () => expect((await database.query(waiting)).rows).toEqual([{ rows: 0 }]), PATIENCE);
   });
 
-  test("is told of no script that threw and of nothing that the policy refused", () => {
+  test("meets no script that threw and nothing that the policy refused", () => {
     expect(complaints).toEqual([]);
   });
 });

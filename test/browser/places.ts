@@ -10,6 +10,7 @@ export const PLACES = [
   "/activity/inbound",
   "/activity/conflicts",
   "/connections",
+  "/budget",
   "/configuration",
   "/configuration/import",
   "/configuration/drift",
@@ -25,7 +26,7 @@ export interface Filling {
   ask<Data>(method: string, path: string, body?: unknown): Promise<Data>;
   sql(text: string): Promise<unknown>;
   readonly schema: string;
-  /** Where a webhook is to be told. */
+  /** The address of a webhook. */
   readonly receiverUrl: string;
 }
 
@@ -70,11 +71,12 @@ export async function fillWorkspace({ ask, sql, schema, receiverUrl }: Filling):
     `/mappings/${contact}`,
     `/mappings/${contact}/edit`,
     `/activity/${failed}`,
+    "/rows/contact?key=121",
     `/webhooks/${webhookId}`,
   ];
 }
 
-/** What comes of asking until something does; outside of a test as well, for pictures. */
+/** Polls until there is a result; outside of a test as well, for pictures. */
 async function soon<Found>(look: () => Promise<Found | null | undefined>): Promise<Found> {
   const until = Date.now() + 120_000;
   while (Date.now() < until) {

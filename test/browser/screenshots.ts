@@ -26,7 +26,7 @@ try {
     schema: "salesforce",
     receiverUrl: receiver.url,
   });
-  // The first minute of an instance shows nothing over time, so what it did is spread over an hour, and cycles are told of it.
+  // The first minute of an instance shows nothing over time, so what it did is spread over an hour, and cycles are given to it.
   await instance.sql(`UPDATE salesforce._trigger_log SET
     created_at = created_at - make_interval(mins => (id * 7 % 53)::int, secs => 4 + id % 5),
     processed_at = processed_at - make_interval(mins => (id * 7 % 53)::int) WHERE processed_at IS NOT NULL`);

@@ -7,7 +7,7 @@ import { type ConsoleWorld, goTo, signedIn, startConsoleWorld } from "./world.ts
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
 
-/** Every page, those of ids that nobody gave, and those that no page has. */
+/** Every page, those of unknown ids, and unknown ones. */
 const ALL_PLACES = [
   ...PLACES,
   "/mappings/map_none",
@@ -18,7 +18,7 @@ const ALL_PLACES = [
 
 const API = "**/api/v1/**";
 
-/** How the API can fail whoever looks at a page. */
+/** How the API can fail a page. */
 const CUTS = {
   cut: (page: Page) => page.route(API, (route) => route.abort()),
   "answering 500": (page: Page) =>
@@ -127,7 +127,7 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
     expect(await page.getByRole("link", { name: "Mappings" }).count()).toBe(1);
   });
 
-  test("keeps its places when a page fails, and goes on elsewhere", async () => {
+  test("keeps its places when a page fails, and continues elsewhere", async () => {
     await page.route("**/monitoring/activity**", (route) => route.fulfill({ json: { success: true, data: [null] } }));
     await goTo(page, world, "/activity");
 
@@ -137,7 +137,7 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
     await page.getByRole("heading", { name: "Mappings", exact: true }).waitFor();
   });
 
-  test("is loaded anew once when the code of a page is gone, and says so when it stays gone", async () => {
+  test("is loaded again once when the code of a page is gone, and says so when it stays gone", async () => {
     let loads = 0;
     page.on("load", () => (loads += 1));
     await page.route("**/assets/tokens-*.js", (route) => route.fulfill({ status: 404, json: {} }), { times: 1 });
@@ -151,7 +151,7 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
     expect(loads).toBe(1);
   });
 
-  test("is not loaded anew where there is nothing to load", async () => {
+  test("is not loaded again where there is nothing to load", async () => {
     await page.route("**/*", (route) => route.abort());
     await page.getByRole("link", { name: "Tokens" }).click();
 
@@ -188,7 +188,7 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
   });
 
   test.each(["/", "/mappings", "/activity", "/activity/failed", "/activity/conflicts", "/webhooks", "/tokens"])(
-    "asks at most 15 times a minute on %s when nobody touches it, and again at once when somebody does",
+    "asks at most 15 times a minute on %s when it is untouched, and again at once when it is touched",
     async (place) => {
       await page.goto("about:blank");
       await page.clock.install();

@@ -26,7 +26,7 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
   };
 }
 
-/** A page of somebody who is signed in, as the sign-in itself leaves it. */
+/** A page of a user who is signed in, as the sign-in itself leaves it. */
 export async function signedIn(
   context: BrowserContext,
   { bridge }: ConsoleWorld,

@@ -17,7 +17,7 @@ afterEach(() => world.close());
 describe("secrets", () => {
   const made = { id: "tok_1", owner: "ada@example.com", scopes: ["read"], token: "brg_rNEW" };
 
-  test("a new token stands alone on standard output, so that it can be piped", async () => {
+  test("a new token is alone on standard output, so that it can be piped", async () => {
     world.answer("POST /tokens", made);
 
     const { stdout, stderr } = await world.line.run(["token", "create", "ci", "--owner", "ada@example.com"]);
@@ -27,7 +27,7 @@ describe("secrets", () => {
     expect(world.asked[0]?.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test("a rotated token stands alone on standard output before the old one is told when to end", async () => {
+  test("a rotated token is alone on standard output before the old one gets its end", async () => {
     const old = { id: "tok_0", name: "ci", owner: "ada@example.com", scopes: ["operate"], state: "valid" };
     world.answer("GET /tokens", [{ ...old, created_at: "2026-03-01T12:00:00Z", valid_until: "2026-03-31T12:00:00Z" }]);
     world.answer("POST /tokens", made);
@@ -44,6 +44,48 @@ describe("secrets", () => {
     expect(JSON.parse(world.asked.at(-2)?.body ?? "")).toEqual({
       ...{ name: "ci", owner: "ada@example.com", scopes: ["operate"], valid_days: 30 },
     });
+  });
+
+  test("a webhook's new secret is alone on standard output, whether it signs at once or after a promotion", async () => {
+    world.answer("POST /webhooks/whk_1/rotate-secret", { secret: "whsec_NEW" });
+    world.answer("POST /webhooks/whk_1/promote-secret", { id: "whk_1" });
+    const rotate = (...options: string[]) => world.line.run(["webhook", "rotate", "whk_1", ...options]);
+
+    const atOnce = await rotate("--overlap", "48");
+    const prepared = await rotate("--prepare");
+    const promoted = await rotate("--promote", "--overlap", "0");
+    const refused = [
+      await rotate("--prepare", "--promote"),
+      await rotate("--prepare", "--overlap", "1"),
+      await rotate("--overlap", "169"),
+    ];
+
+    expect([atOnce.stdout, prepared.stdout]).toEqual(["whsec_NEW\n", "whsec_NEW\n"]);
+    expect(atOnce.stderr).toContain("the old one signs for 48 hours, too");
+    expect(prepared.stderr).toContain("bridge webhook rotate whk_1 --promote");
+    expect(promoted.stdout).toBe("The prepared secret signs now; the old one has ended.\n");
+    expect(world.asked.map(({ call }) => call)).toEqual([
+      "POST /webhooks/whk_1/rotate-secret?overlap_seconds=172800",
+      "POST /webhooks/whk_1/rotate-secret?prepare=true",
+      "POST /webhooks/whk_1/promote-secret?overlap_seconds=0",
+    ]);
+    expect(refused.map(({ code }) => code)).toEqual([2, 2, 2]);
+  });
+
+  test("a replay asks page by page, and says how much is sent again", async () => {
+    world.answer("POST /webhooks/whk_1/replay", { queued: 3, next: "dlv_9" });
+    const running = world.line.run(["webhook", "replay", "whk_1", "--since", "2026-01-31"]);
+    await expect.poll(() => world.asked.length).toBeGreaterThan(1);
+    world.answer("POST /webhooks/whk_1/replay", { queued: 1, next: null });
+
+    const { stdout } = await running;
+
+    const pages = world.asked.length;
+    expect(stdout).toContain(`Deliveries that are sent again: ${3 * (pages - 1) + 1}.`);
+    expect(world.asked.map(({ call }) => call)).toEqual([
+      "POST /webhooks/whk_1/replay?since=2026-01-31",
+      ...Array<string>(pages - 1).fill("POST /webhooks/whk_1/replay?since=2026-01-31&before_id=dlv_9"),
+    ]);
   });
 
   test("the database's URL is read from standard input or a file, and no option takes it", async () => {
@@ -131,7 +173,7 @@ test("an answer that breaks off is an address that does not answer, not a fault 
   const { code, stderr } = await user.run(["budget"]);
 
   expect(code).toBe(9);
-  expect(stderr).toContain("cannot be reached");
+  expect(stderr).toContain("(by the environment) cannot be reached");
 });
 
 test("rows that have no record are sent, in as many calls as it takes", async () => {
@@ -174,7 +216,7 @@ describe("mapping reject-deletes", () => {
     expect(asked()).toEqual([[`${path}?dry_run=true`, "{}"]]);
   });
 
-  test("with --yes goes on until every delete was looked at, and ends unwell where some stay held", async () => {
+  test("with --yes continues until every delete was handled, and ends unwell where some stay held", async () => {
     const stays = { deletes: "record", sfid: null, record_id: 7, reason: "duplicate key" };
     const answers = [
       { ...nothing, rows: 1000, next: "log:9" },
@@ -233,7 +275,7 @@ describe("mapping dry-run", () => {
     ]);
   });
 
-  test("waits for the result, shows fields and samples, and says how to go on", async () => {
+  test("waits for the result, shows fields and samples, and says how to continue", async () => {
     world.answer("POST /mappings/map_1/dry-run", run);
     world.answer("GET /mappings/map_1/dry-run", found);
 
@@ -243,7 +285,7 @@ describe("mapping dry-run", () => {
     expect(stderr).toContain("Email differs in 2 rows");
     expect(stdout).toMatch(/003000000000001AAA\s+Email\s+ours\s+theirs\s+postgres/);
     expect(stdout).toContain(
-      "9 rows have a record of Contact with the same key, 2 of them with other values. With postgres_wins the first load changes 2 records in Salesforce and no rows in PostgreSQL. Go on with: bridge mapping activate Contact --digest d1",
+      "9 rows have a record of Contact with the same key, 2 of them with other values. With postgres_wins the first load changes 2 records in Salesforce and no rows in PostgreSQL. Continue with: bridge mapping activate Contact --digest d1",
     );
   });
 
@@ -255,13 +297,13 @@ describe("mapping dry-run", () => {
     expect(JSON.parse(stdout)).toEqual(found);
   });
 
-  test("ends unwell, with the reason, where it does not go on", async () => {
+  test("ends unwell, with the reason, where it does not continue", async () => {
     world.answer("POST /mappings/map_1/dry-run", { ...run, state: "failing", error: "the database is gone" });
 
     const { code, stdout } = await world.line.run(["mapping", "dry-run", "contact"]);
 
     expect(code).toBe(10);
-    expect(stdout).toContain("does not go on: the database is gone");
+    expect(stdout).toContain("has stopped: the database is gone");
   });
 
   test("activate hands the digest over", async () => {
@@ -311,7 +353,7 @@ describe("mapping capture", () => {
     ]);
   });
 
-  test("asks what the writes are worth that nobody captured, and does nothing before it is told", async () => {
+  test("asks which side wins for uncaptured writes, and does nothing before it is answered", async () => {
     const neither = await world.line.run(["mapping", "capture", "contact"]);
     const both = await world.line.run(["mapping", "capture", "contact", "--salesforce", "--mine"]);
 
@@ -373,7 +415,7 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
       sf_object: "Account",
       state: "running",
       reason: null,
-      notices: [{ message: "one call saves 38", remedy: "mend" }],
+      notices: [{ message: "one call saves 38", remedy: "correct" }],
     },
     { sf_object: "Contact", state: "running", reason: "PostgreSQL refused (SQLSTATE 53100)" },
     { sf_object: "Lead", state: "broken", reason: "the table is gone" },
@@ -386,7 +428,7 @@ test("doctor finds the mapping whose last cycle failed, also before it is broken
 
   expect(code).toBe(10);
   expect(stdout).toContain("✓ Account is running\n");
-  expect(stdout).toContain("✗ Account: one call saves 38\n    mend\n");
+  expect(stdout).toContain("✗ Account: one call saves 38\n    correct\n");
   expect(stdout).toContain("✗ Contact is running, with an error: PostgreSQL refused (SQLSTATE 53100)\n");
   expect(stdout).toContain("✗ Lead is broken: the table is gone\n");
   expect(stdout).toContain("✗ Case is sparing_calls: Salesforce counts 8 of 9 API calls\n");
@@ -401,7 +443,7 @@ describe("doctor", () => {
   const encrypted = { check: "tls", ok: true, message: "the connection is encrypted", remedy: null };
   const plain = { ...encrypted, message: "the connection is not encrypted", remedy: "use ?sslmode=verify-full" };
   const budget = {
-    ...{ calls_used: 10, calls_limit: 15_000, calls_left: 14_990, counted_at: null, ends_by: null },
+    ...{ calls_used: 10, calls_limit: 15_000, calls_left: 14_990, counted_at: null, since: null },
     ...{ forecast_calls_per_day: 9_216, pace: "normal" },
   };
   const page = { total: 0, limit: 1, offset: 0 };
@@ -414,6 +456,7 @@ describe("doctor", () => {
     world.answer("GET /monitoring/inbound-errors", [], page);
     world.answer("GET /monitoring/conflicts", [], page);
     world.answer("GET /monitoring/budget", budget);
+    world.answer("GET /doorbell", { created_at: null, heartbeat_at: null, mappings: [] });
     world.answer("GET /webhooks", []);
   });
 
@@ -425,7 +468,7 @@ describe("doctor", () => {
     expect(stdout).toContain("✓ the mappings cost 9216 API calls a day while nothing changes; the org allows 15000\n");
   });
 
-  test("warns of what works and is worth a look, and ends well", async () => {
+  test("warns of what works and should be checked, and ends well", async () => {
     world.answer("POST /connections/postgres/test", { ok: true, findings: [plain] });
     world.answer("GET /monitoring/conflicts", [{ at: new Date().toISOString() }, { at: "2026-01-01T00:00:00Z" }]);
     world.answer("GET /monitoring/budget", { ...budget, forecast_calls_per_day: 16_640, pace: "stretched" });
@@ -442,6 +485,18 @@ describe("doctor", () => {
     expect(stdout).toContain("! webhooks could not be looked at: in words\n    look again with a token");
   });
 
+  test("warns from 80 % of Bridge's share of the calls on", async () => {
+    const first = { ...budget, allowed_calls: 12_000, own_calls: 9_600 };
+    world.answer("GET /monitoring/budget", first);
+    const much = await world.line.run(["doctor"]);
+    world.answer("GET /monitoring/budget", { ...first, own_calls: 9_599 });
+    const less = await world.line.run(["doctor"]);
+
+    expect([much.code, less.code]).toEqual([0, 0]);
+    expect(much.stdout).toContain("! Bridge has made 9600 of the 12000 calls of its share: 10 used in 24 hours\n");
+    expect(less.stdout).not.toMatch(/^!/m);
+  });
+
   test("finds refused rows, records without a row, calls that have run out and webhooks that fail", async () => {
     const kind = { fingerprint: "0123456789abcdef", table_name: "contact", action: "INSERT", last_at: "", rows: null };
     world.answer("GET /monitoring/failures", [
@@ -450,7 +505,13 @@ describe("doctor", () => {
     ]);
     world.answer("GET /monitoring/inbound-errors", [{ error: "value too long" }], { ...page, total: 41 });
     world.answer("GET /monitoring/budget", { ...budget, pace: "waiting" });
-    const webhook = { url: "https://example.com/a", events: [], active: true, failing_since: "2026-01-01T00:00:00Z" };
+    const webhook = {
+      url: "https://example.com/a",
+      events: [],
+      active: true,
+      failing_since: "2026-01-01T00:00:00Z",
+      given_up: true,
+    };
     world.answer("GET /webhooks", [
       { ...webhook, id: "whk_1" },
       { ...webhook, id: "whk_2", active: false, url: "https://example.com/b" },
@@ -462,8 +523,10 @@ describe("doctor", () => {
     expect(code).toBe(10);
     expect(stdout).toContain("✗ Salesforce refused 11 rows, 9 of them for: REQUIRED_FIELD_MISSING: \ufffd[2J\n");
     expect(stdout).toContain("✗ 41 records could not become rows, for example: value too long\n");
-    expect(stdout).toContain("✗ everything waits, because the org's calls have run out: 10 used in 24 hours\n");
-    expect(stdout).toContain("✗ https://example.com/a takes no delivery since 2026-01-01T00:00:00Z\n");
+    expect(stdout).toContain("✗ rows wait, because Bridge's share of the org's calls is spent: 10 used in 24 hours\n");
+    expect(stdout).toContain(
+      "✗ https://example.com/a takes no delivery since 2026-01-01T00:00:00Z, and deliveries are given up\n",
+    );
     expect(stdout).not.toContain("https://example.com/b");
     expect(JSON.parse(json).ok).toBe(false);
   });
@@ -482,7 +545,7 @@ describe("doctor", () => {
 
     const { stdout } = await world.line.run(["doctor"]);
 
-    expect(stdout).toContain("! failures could not be looked at: in words\n    mend what is wrong above");
+    expect(stdout).toContain("! failures could not be looked at: in words\n    correct what is wrong above");
   });
 });
 
@@ -510,7 +573,7 @@ test("a mapping is named by its object or its table in any case", async () => {
   expect((await world.line.run(["mapping", "show", "Lead"])).stderr).toContain("known: Contact");
 });
 
-test("what ends something asks first, and does nothing when nobody answers", async () => {
+test("what ends something asks first, and does nothing without an answer", async () => {
   world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Contact", pg_table: "contact" }]);
   world.answer("DELETE /mappings/map_1", {});
 
@@ -519,7 +582,7 @@ test("what ends something asks first, and does nothing when nobody answers", asy
   expect((await world.line.run(["mapping", "delete", "contact", "--yes"])).code).toBe(0);
 });
 
-test("the browser's return is taken only with the word that began the sign-in", async () => {
+test("the browser's return is accepted only with the word that began the sign-in", async () => {
   world.answer("POST /connections/salesforce/authorize", { authorize_url: "https://login.example/", state: "st" });
   const connected = { organization_id: "00D1", instance_url: "https://acme.example", username: "ada" };
   world.answer("POST /connections/salesforce/complete", connected);
@@ -565,7 +628,7 @@ describe("the schema of the database", () => {
     expect(world.asked).toHaveLength(1);
   });
 
-  test("is kept as long as was said, and the setting is told without options", async () => {
+  test("is kept as long as was said, and the setting is shown without options", async () => {
     const retention = { log_days: 14, conflict_days: 31, tombstone_days: 31 };
     const told = { postgres: { ...postgres, retention, log_autovacuum: null }, salesforce: null };
     world.answer("GET /connections", told);

@@ -43,7 +43,7 @@ test("Tab in bash completes commands, options behind any command, mappings by th
   expect(await tab("bridge", "config", "import", "map")).toEqual(["mappings.json"]);
 });
 
-test("Tab names no mapping, and says nothing, where nobody answers", async () => {
+test("Tab names no mapping, and says nothing, where no service answers", async () => {
   world.refuse("GET /monitoring/mappings", 500, "INTERNAL_ERROR");
 
   expect(await tab("bridge", "poll", "")).toEqual([]);

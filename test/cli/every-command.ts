@@ -8,7 +8,7 @@ export function commandsOf(command: Command, before: readonly string[] = []): re
   return command.commands.flatMap((inner) => commandsOf(inner, [...before, inner.name()]));
 }
 
-/** A terminal that nobody looks at. */
+/** A terminal without a user. */
 export const silent: Terminal = {
   stdin: Readable.from([]),
   stdout: { write: () => undefined },

@@ -84,7 +84,7 @@ test("for programs the plan is one JSON document", async () => {
   });
 });
 
-test("nothing is adopted before somebody says yes", async () => {
+test("nothing is adopted before a user says yes", async () => {
   const { code, stderr } = await migrate();
 
   expect(code).toBe(2);
@@ -106,7 +106,7 @@ test("the schema is adopted before the mappings are imported, and it ends with w
   expect(stderr).toContain("Keep Heroku Connect paused");
 });
 
-test("what must be mended first is marked, and nothing is changed, whatever was confirmed", async () => {
+test("what must be corrected first is marked, and nothing is changed, whatever was confirmed", async () => {
   adoptable([finding("rights", false, 'GRANT "theirs" TO "bridge";')]);
 
   const real = await migrate("--yes");
@@ -127,7 +127,7 @@ test("a side that is not connected is named with the command that connects it", 
   expect(changes()).toEqual([]);
 });
 
-test("a table that could not be adopted is named with the reason, and the same command goes on", async () => {
+test("a table that could not be adopted is named with the reason, and the same command continues", async () => {
   mappingIs("provisioning_failed", "contact belongs to u_heroku");
   const failed = await migrate("--yes");
   mappingIs("running", null);

@@ -73,7 +73,7 @@ test("a webhook's new deliveries come to a port of this machine, once each and s
   expect(headers["x-bridge-signature"]).toMatch(/^sha256=[0-9a-f]{64}$/);
 });
 
-test("a port on which nothing listens is told for each delivery, and listening goes on", async () => {
+test("a port on which nothing listens is reported for each delivery, and listening continues", async () => {
   const stop = new AbortController();
   world.answer("GET /webhooks/whk_1/deliveries", []);
   const lines: string[] = [];

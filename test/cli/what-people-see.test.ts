@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-describe("exit codes tell the kind of failure", () => {
+describe("exit codes show the kind of failure", () => {
   test.each([
     [4, 401, "UNAUTHORIZED"],
     [4, 403, "FORBIDDEN"],
@@ -46,7 +46,7 @@ describe("exit codes tell the kind of failure", () => {
     expect(JSON.parse(forPrograms.stderr).error).toMatchObject({ code: refusal, message: "in words" });
   });
 
-  test("2 for a command that was typed wrong, 3 when nobody is signed in, 9 when nobody answers", async () => {
+  test("2 for a command that was typed wrong, 3 without a session, 9 without an answer", async () => {
     const gone = world.user({ BRIDGE_URL: "http://127.0.0.1:1", BRIDGE_WORKSPACE: "w", BRIDGE_TOKEN: "t" });
 
     expect((await world.line.run(["mapping", "explode"])).code).toBe(2);
@@ -89,7 +89,7 @@ describe("tables", () => {
     valid_until: null,
   });
 
-  test("fit the terminal, whatever stands in them", async () => {
+  test("fit the terminal, whatever is in them", async () => {
     world.answer("GET /tokens", [token("x".repeat(300)), token("名前".repeat(40))]);
 
     const { stdout } = await world.line.run(["token", "list", "--no-color"], { columns: 100 });
@@ -216,7 +216,7 @@ test("watching shows each answer in place of the last one, and a service that is
   expect(shown.out[0]).toBe("\u001b[H\u001b[2Jcalls_used  1\nevery 1 s, Ctrl-C ends\n");
 });
 
-test("watching ends at once where the first look fails, and beside what changes something it is refused", async () => {
+test("watching ends at once where the first check fails, and beside what changes something it is refused", async () => {
   expect((await world.line.run(["mapping", "show", "nothing", "--watch"])).code).toBe(5);
   expect((await world.line.run(["errors", "--retry", "--watch"])).code).toBe(2);
   expect((await world.line.run(["budget", "--watch", "often"])).code).toBe(2);
@@ -250,7 +250,7 @@ describe("open", () => {
   });
 });
 
-test("following begins with the newest changes, and does not tell the older ones after them", async () => {
+test("following begins with the newest changes, and does not show the older ones after them", async () => {
   const stop = new AbortController();
   const change = { table_name: "contact", sfid: null, action: "INSERT", created_at: "2026-01-01T00:00:00.000Z" };
   const page = Array.from({ length: 30 }, (_, back) => ({ ...change, id: 30 - back, state: "SUCCESS" }));
@@ -291,7 +291,7 @@ test("an empty text takes a setting away", async () => {
   expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ filter: null, upsert_field: null });
 });
 
-test("held deletes are let go after a question that nobody at a terminal means no to, or with --yes", async () => {
+test("held deletes are confirmed after a question, which means no without a terminal, or with --yes", async () => {
   world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Lead", pg_table: "lead" }]);
   const held = [
     {
@@ -367,7 +367,7 @@ describe("every command", () => {
   const commands = commandsOf(programOf(() => async () => undefined, silent));
 
   test.each(commands)(
-    "bridge %s has help that tells what it does, with the options that all of them take",
+    "bridge %s has help that says what it does, with the options that all of them take",
     async (name) => {
       const { code, stdout } = await world.line.run([...name.split(" "), "--help"]);
 

@@ -59,7 +59,7 @@ test("right after a baseline nothing has drifted", async () => {
   expect(entries).toHaveLength(1);
 });
 
-test("every kind of change is told with its mapping, its object and its field", async () => {
+test("every kind of change is reported with its mapping, its object and its field", async () => {
   await importing(["Contact", { fields: { LastName: {}, Email: {} } }], ["Account", { fields: { Name: {} } }]);
   await call(saveBaseline, "save-baseline", request());
   await importing(
@@ -87,7 +87,7 @@ test("every kind of change is told with its mapping, its object and its field", 
   });
 });
 
-test("a mapping that was deleted since is told", async () => {
+test("a mapping that was deleted since is listed", async () => {
   await importing(["Contact", { fields: { LastName: {} } }]);
   await call(saveBaseline, "save-baseline", request());
   const { generation, mappings: listed } = await mappings().list(workspace.id);

@@ -94,7 +94,7 @@ test("readers see a committed import before any of it is carried out, and the sa
   expect((await auditOf(workspace)).entries.filter(({ action }) => action === "mapping.updated")).toHaveLength(1);
 });
 
-test("an import that stayed open until its plan was gone holds up nobody: it is given up, and told", async () => {
+test("an import that stayed open until its plan was gone blocks no other: it is given up, and reported", async () => {
   await importing(things(60));
   const generation = await breakOffDeactivation("lost", 1);
   const { client, table } = database();

@@ -22,7 +22,7 @@ beforeEach(async () => {
   await cloud.clock.advance({ minutes: 2 }); // a new minute of the rate limit
 });
 
-const ask = (handler: typeof importConfig, route: Parameters<typeof call>[1], request: Request = {}) =>
+const ask = (handler: Parameters<typeof call>[0], route: Parameters<typeof call>[1], request: Request = {}) =>
   call(handler, route, { path: { workspace_id: workspace.id }, token: workspace.token, ...request });
 
 const importing = (body: unknown, query: Record<string, string> = {}) =>
@@ -35,8 +35,8 @@ const withoutUpsert = {
   mappings: [{ object_name: "Contact", config: { fields: { LastName: {}, Email: {} } } }],
 };
 
-describe("an import (spec 4.1.7)", () => {
-  test("creates what is new, and tells whoever must know", async () => {
+describe("an import (contract 4.1.7)", () => {
+  test("creates what is new, and notifies workers and webhooks", async () => {
     const answer = await importing(withoutUpsert);
 
     expect(answer.json).toEqual({ success: true, data: { created: 1, updated: 0, skipped: 0 } });
@@ -106,7 +106,9 @@ describe("an import (spec 4.1.7)", () => {
         filter: null,
         pg_table: "contact",
         sweep_days: 1,
+        keep_history: true,
         sync_direction: "bidirectional",
+        when_quiet_seconds: null,
       },
       fields: { Email: {}, LastName: {} },
       sf_notify_enabled: false,
@@ -154,6 +156,19 @@ describe("an import (spec 4.1.7)", () => {
     expect(JSON.parse(await exported()).data.mappings[0].config.bridge.filter).toBeNull();
   });
 
+  test("takes a setting only from its own place: the same word elsewhere is another product's", async () => {
+    const fields = { LastName: {} };
+    const config = { fields, active: false, filter: 7, bridge: { sf_polling_seconds: "soon", upsert_field: "Email" } };
+
+    const answer = await importing({ version: 1, mappings: [{ object_name: "Contact", config }] });
+
+    expect(answer.json?.data).toEqual({ created: 1, updated: 0, skipped: 0 });
+    const { config: kept } = JSON.parse(await exported()).data.mappings[0];
+    expect(kept).toMatchObject({ active: false, filter: 7, sf_polling_seconds: 10 });
+    expect(kept).not.toHaveProperty("upsert_field");
+    expect(kept.bridge).toMatchObject({ active: true, filter: null });
+  });
+
   test("takes Heroku Connect's own export as it is, and gives its foreign keys back", async () => {
     const answer = await importing({
       mappings: [
@@ -195,7 +210,7 @@ describe("an import (spec 4.1.7)", () => {
     expect(Object.keys(config.fields)).toEqual(["Code__c", "CreatedDate", "Id", "IsDeleted", "Name", "SystemModstamp"]);
   });
 
-  test("with dry_run tells the plan and changes nothing", async () => {
+  test("with dry_run shows the plan and changes nothing", async () => {
     await importing(withoutUpsert);
 
     const answer = await importing(
@@ -233,8 +248,50 @@ describe("an import (spec 4.1.7)", () => {
           settings: [],
         },
       ],
+      warnings: [],
+      calls: expect.objectContaining({ calls_per_day: 8_646, calls_per_day_now: 8_643, pace_seconds: 10 }),
     });
     expect(JSON.parse(await exported()).data.mappings).toHaveLength(1);
+  });
+
+  test("with dry_run warns of keys without effect, by the nearest that has one, and of an upsert field that would be lost", async () => {
+    const of = (config: object, more: object = {}) => ({
+      version: 1,
+      mappings: [
+        { object_name: "Contact", config: { fields: { External_Id__c: {}, LastName: {} }, ...config }, ...more },
+      ],
+    });
+    await importing(of({ upsert_field: "External_Id__c", sf_max_daily_api_calls: 5 }));
+
+    const document = {
+      ...of({ sf_poling_seconds: 60, revision: 7, bridge: { direction: "sf_to_pg" } }, { table: "x" }),
+      name: "x",
+    };
+    const answer = await importing(document, { dry_run: "true" });
+    const stays = await importing(of({ upsert_field: "External_Id__c", sf_max_daily_api_calls: 6 }), {
+      dry_run: "true",
+    });
+
+    expect(answer.json?.data).toMatchObject({
+      warnings: [
+        {
+          path: "mappings[0].config.upsert_field",
+          message:
+            'External_Id__c would be lost, by which records are recognised: "upsert_field": "External_Id__c" keeps it',
+        },
+        { path: "name", message: expect.stringMatching(/^is not known and has no effect/) },
+        { path: "mappings[0].table", message: expect.stringMatching(/^is not known/) },
+        {
+          path: "mappings[0].config.sf_poling_seconds",
+          message: "is not known and has no effect; the nearest that has is sf_polling_seconds",
+        },
+        {
+          path: "mappings[0].config.bridge.direction",
+          message: "is not known and has no effect; the nearest that has is sync_direction",
+        },
+      ],
+    });
+    expect(stays.json?.data).toMatchObject({ warnings: [] });
   });
 
   test("is in the audit log with everything that it changed", async () => {

@@ -53,7 +53,7 @@ describe("1 GET mappings", () => {
   });
 });
 
-test("2 GET health tells both sides and the sync with exactly the fields of 2.3", async () => {
+test("2 GET health shows both sides and the sync with exactly the fields of 2.3", async () => {
   expect(await world.data("GET", "/health")).toEqual({
     pg: { status: expect.stringMatching(/^(healthy|degraded)$/), latency_ms: expect.any(Number) },
     sf: { status: "healthy", org_id: world.bridge.org.connection.organizationId },
@@ -192,7 +192,7 @@ test("6 POST abort says when there is nothing to abort", async () => {
 });
 
 describe("7, 8 export and import", () => {
-  test("an export has exactly the keys of 2.7, and the design's", async () => {
+  test("an export has exactly the keys of 2.7, and Bridge's own", async () => {
     const document = await world.data<{ mappings: unknown[] }>("GET", "/config/export");
 
     expect(document).toEqual({
@@ -222,7 +222,7 @@ describe("7, 8 export and import", () => {
     expect((await world.ask("GET", "/config/export")).text).toBe(text);
   });
 
-  test("only JSON is taken, and no more than 1 MiB of it", async () => {
+  test("only JSON is accepted, and no more than 1 MiB of it", async () => {
     const { text } = await world.ask("GET", "/config/export");
     const plain = { body: "{}", headers: { "Content-Type": "text/plain" } };
     expectRefusal(await world.ask("POST", "/config/import", plain), 415, "UNSUPPORTED_MEDIA_TYPE");
@@ -363,7 +363,11 @@ describe("15 GET /api/metrics", () => {
           .filter(({ labels }) => labels["workspace_id"] === world.workspace.id)
           .map(({ labels: { workspace_id: _, ...labels } }) => labels),
       }));
-      expect(inWorkspace).toEqual([
+      // What is Bridge's own comes behind the contract's, under other names.
+      const [contract, own] = [inWorkspace.slice(0, 4), inWorkspace.slice(4).map(({ name }) => name)];
+      expect(own).toEqual([...new Set(own)].filter((name) => name.startsWith("bridge_")));
+      expect(own.filter((name) => contract.some((one) => one.name === name))).toEqual([]);
+      expect(contract).toEqual([
         { name: "bridge_sync_rows_total", type: "counter", labels: [{ object: "Account" }, { object: "Contact" }] },
         { name: "bridge_sync_errors_total", type: "counter", labels: [{ object: "Account" }, { object: "Contact" }] },
         { name: "bridge_trigger_log_queue_depth", type: "gauge", labels: [{}] },
@@ -431,4 +435,14 @@ describe("errors (7)", () => {
 
     expect(expectRefusal(answer, 404, "WORKSPACE_NOT_FOUND")?.message).toMatch(/not found or access denied/);
   });
+});
+
+test.each([
+  ...["/", "/docs", "/docs/security", "/docs/none", "/assets/none.js", "/docs/errors", "/openapi", "/openapi.json"],
+  ...["/api/metrics", "/api/v1/none", "/api/v1/t/ws_none/mappings"],
+])("the answer at %s is what its type says, and is shown in no frame", async (path) => {
+  const { headers } = await world.bridge.request("GET", path);
+
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  expect(headers.get("content-security-policy")).toMatch(/^default-src 'none';.*frame-ancestors 'none'/);
 });

@@ -109,7 +109,7 @@ const ATTACKS = [
   "constructor.prototype",
 ];
 
-/** Names that are no identifier, whatever they stand for: none of them may ever reach SQL or SOQL. */
+/** Names that are no identifier, whatever they mean: none of them may ever reach SQL or SOQL. */
 export const NEVER_A_NAME: readonly string[] = [
   "",
   ...ATTACKS.filter((name) => name !== "__proto__"),

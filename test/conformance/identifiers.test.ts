@@ -58,7 +58,7 @@ const importing = (object_name: unknown, config: object) =>
 
 const name = { fields: { Name: {} } };
 
-/** Each place of a config document that takes a name, and what it is told to be. */
+/** Each place of a config document that takes a name, and how it is named there. */
 const PLACES: readonly [string, readonly string[], (hostile: string) => ReturnType<typeof importing>][] = [
   [
     "a table",

@@ -33,7 +33,7 @@ async function useUpOneMinute(): Promise<HttpAnswer[]> {
   }
 }
 
-test("300 requests a minute are answered, exactly, however many come at once; the next are told when to come back", async () => {
+test("300 requests a minute are answered, exactly, however many come at once; the next are refused with the time to come back", async () => {
   const answers = await useUpOneMinute();
 
   const answered = answers.filter(({ status }) => status === 200);
@@ -52,7 +52,7 @@ test("300 requests a minute are answered, exactly, however many come at once; th
   }
 });
 
-test("a client that says it is somebody else is counted all the same, and the metrics stay open", async () => {
+test("a client that says it is another user is counted all the same, and the metrics stay open", async () => {
   await useUp();
 
   for (const name of ["X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP", "True-Client-IP"]) {

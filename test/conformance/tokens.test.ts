@@ -101,7 +101,7 @@ describe.each(guarded)("%s", (_, route) => {
   });
 });
 
-test("whoever is refused has changed nothing, with ids that exist and bodies that would be taken", async () => {
+test("a refused caller has changed nothing, with ids that exist and bodies that would be accepted", async () => {
   const workspace = await bridge.createWorkspace("untouched");
   const ids = await filled(workspace);
   const lesser = { read: await workspace.tokenWith(["read"]), operate: await workspace.tokenWith(["operate"]) };
@@ -128,12 +128,13 @@ test("whoever is refused has changed nothing, with ids that exist and bodies tha
   expect(await kept()).toEqual(before);
 });
 
-/** What would be done by whoever may. */
+/** What an allowed caller would do. */
 const BODIES: Readonly<Record<string, unknown>> = {
   "import-config": { version: 1, mappings: [] },
   "create-webhook": { url: "http://127.0.0.1:9/", events: ["sync.broken"] },
   "change-webhook": { active: false },
   "rename-workspace": { name: "Renamed" },
+  "switch-pause": { paused: true },
   "create-token": { name: "another", owner: "owner@example.com", scopes: ["admin"] },
   "create-mapping": { sf_object: "Lead", fields: ["LastName"] },
   "update-mapping": { fields: ["LastName"] },
@@ -201,12 +202,20 @@ const CONTRACT = [
 /** Endpoints beyond the contract that take less than an admin token. All others that exist take `admin`. */
 const BELOW_ADMIN = [
   ["GET", "/api/v1/t/{workspace_id}", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/changes", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/fleet", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/doorbell", "read"],
+  ["POST", "/api/v1/t/{workspace_id}/nudge", "operate"],
+  ["PUT", "/api/v1/t/{workspace_id}/pause", "operate"],
   ["GET", "/api/v1/t/{workspace_id}/connections/postgres/proposals", "read"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/cycles/{mark}", "read"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/dry-run", "operate"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/held-deletes", "read"],
   ["GET", "/api/v1/t/{workspace_id}/monitoring/activity/{change_id}", "operate"],
+  ["GET", "/api/v1/t/{workspace_id}/rows/{table}/{key}/story", "operate"],
   ["POST", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/retry-inbound", "operate"],
+  ["POST", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/compare", "operate"],
   ["POST", "/api/v1/t/{workspace_id}/monitoring/conflicts/{conflict_id}/use-other-value", "operate"],
   ["POST", "/api/v1/t/{workspace_id}/monitoring/errors/dismiss", "operate"],
   ["POST", "/api/v1/t/{workspace_id}/monitoring/errors/retry", "operate"],
@@ -218,9 +227,14 @@ const BELOW_ADMIN = [
   ["GET", "/api/v1/t/{workspace_id}/monitoring/mappings", "read"],
   ["GET", "/api/v1/t/{workspace_id}/monitoring/throughput", "read"],
   ["GET", "/api/v1/t/{workspace_id}/tokens/current", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/webhooks", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}", "read"],
+  ["POST", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/replay", "operate"],
   ["GET", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/success", "read"],
+  ["GET", "/docs/errors", null],
   ["GET", "/openapi", null],
   ["GET", "/openapi.json", null],
+  ["POST", "/ring/{workspace_id}/{ring_token}", null],
 ] as const;
 
 describe.each(CONTRACT)("row %i of the contract, %s %s", (_, method, path, scope, status) => {

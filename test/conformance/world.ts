@@ -88,7 +88,7 @@ const DOCUMENT = {
   ],
 };
 
-/** What every refusal must look like (spec 2.1, 7). */
+/** What every refusal must look like (contract 2.1, 7). */
 export function expectRefusal(answer: HttpAnswer, status: number, code: string): Envelope["error"] {
   expect({ status: answer.status, code: answer.json?.error?.code }).toEqual({ status, code });
   expect(answer.json).toEqual({

@@ -17,7 +17,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestCloud, type TestCloud } from "../support/worlds/cloud.ts";
 
-/** Every limit and rule of DynamoDB that this project relies on, on the program that stands for it here. */
+/** Every limit and rule of DynamoDB that this project relies on, on the program that replaces it here. */
 
 const TableName = "limits";
 const KIBIBYTE = 1_024;
@@ -229,7 +229,7 @@ describe("a transaction is refused", () => {
     expect(Item).toBeUndefined();
   });
 
-  test("under a token that stood for another one, while the same one again changes nothing", async () => {
+  test("under a token that was used for another one, while the same one again changes nothing", async () => {
     const add = {
       Update: {
         TableName,

@@ -72,7 +72,7 @@ test("a ciphertext of one key is refused under the name of another", async () =>
   });
 });
 
-test("a plaintext of 4,096 bytes is taken", async () => {
+test("a plaintext of 4,096 bytes is accepted", async () => {
   const Plaintext = new Uint8Array(4_096).fill(7);
   const { CiphertextBlob } = await kms.send(encrypt(Plaintext));
 

@@ -12,7 +12,7 @@ import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 const FILE = join(import.meta.dirname, "released-1-rows.json");
 
 interface Released {
-  /** Of the mapping's state: `$MAPPING` stands for its id. */
+  /** Of the mapping's state: `$MAPPING` means its id. */
   readonly shape: Row;
   readonly layout: Row;
   /** Captured changes of rows 1 and 2, as the triggers wrote them. */

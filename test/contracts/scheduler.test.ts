@@ -101,7 +101,7 @@ describe("a schedule is refused with ValidationException", () => {
   });
 });
 
-describe("a schedule is taken", () => {
+describe("a schedule is accepted", () => {
   test.each(["rate(1 minute)", "rate(5 minutes)", "rate(1 hour)", "rate(365 days)", "at(2026-03-01T12:00:30)"])(
     "%s",
     async (ScheduleExpression) => {
@@ -162,7 +162,7 @@ describe("what is not there, or is there already, has its own name", () => {
   });
 });
 
-/** All schedules, and one of them as it stands. */
+/** All schedules, and one of them as it is. */
 async function schedules() {
   const { Schedules } = await scheduler.send(new ListSchedulesCommand({}));
   const { $metadata: _, ...taken } = await scheduler.send(new GetScheduleCommand({ Name: "taken" }));

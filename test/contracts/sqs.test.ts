@@ -104,7 +104,7 @@ describe("a message is refused", () => {
   });
 });
 
-describe("a message is taken", () => {
+describe("a message is accepted", () => {
   test.each([
     ["of exactly 1 MiB", () => message({ MessageBody: "x".repeat(MEBIBYTE) })],
     ["with a delay of 900 s", () => message({ DelaySeconds: 900 })],
@@ -175,7 +175,7 @@ describe("a receipt handle", () => {
     return String((await sqs.send(receive({}))).Messages?.[0]?.ReceiptHandle);
   }
 
-  test("that nobody gave out is refused", async () => {
+  test("that was never given out is refused", async () => {
     await received();
     const command = new DeleteMessageCommand({ QueueUrl, ReceiptHandle: "made-up" });
 

@@ -52,11 +52,16 @@ describe("the sync is", () => {
   });
 
   test.each([
-    ["unknown", "one side was never connected", { connected: false, activeMappings: 1, reports: [] }],
-    ["paused", "no mapping is active", { connected: true, activeMappings: 0, reports: [] }],
-    ["running", "nothing is to be done", { connected: true, activeMappings: 1, reports: [] }],
-    ["running", "a cycle failed once", { connected: true, activeMappings: 1, reports: [report(false)] }],
-    ["broken", "a mapping is", { connected: true, activeMappings: 2, reports: [report(true)] }],
+    ["unknown", "one side was never connected", { connected: false, paused: false, activeMappings: 1, reports: [] }],
+    ["paused", "no mapping is active", { connected: true, paused: false, activeMappings: 0, reports: [] }],
+    ["running", "there is nothing to do", { connected: true, paused: false, activeMappings: 1, reports: [] }],
+    ["running", "a cycle failed once", { connected: true, paused: false, activeMappings: 1, reports: [report(false)] }],
+    [
+      "paused",
+      "a person has stopped it",
+      { connected: true, paused: true, activeMappings: 2, reports: [report(true)] },
+    ],
+    ["broken", "a mapping is", { connected: true, paused: false, activeMappings: 2, reports: [report(true)] }],
   ])("%s when %s", (status, _, signs) => {
     expect(syncStatus(signs)).toBe(status);
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { handler as listMappings } from "../../functions/api/list-mappings.ts";
+import { handler as nudge } from "../../functions/api/nudge.ts";
 import { handler as readMetrics } from "../../functions/api/read-metrics.ts";
 import { handler as noSuchEndpoint } from "../../functions/no-such-endpoint.ts";
 import { isRefused } from "../../lib/access/rate-limit.ts";
@@ -21,7 +22,7 @@ afterAll(() => cloud.close());
 const list = (request: Request = {}) =>
   call(listMappings, "list-mappings", { path: { workspace_id: own.id }, ...request });
 
-describe("who may come in (spec 5, 7)", () => {
+describe("who may come in (contract 5, 7)", () => {
   test("the workspace's own token", async () => {
     const answer = await list({ token: own.token });
 
@@ -34,7 +35,7 @@ describe("who may come in (spec 5, 7)", () => {
     });
   });
 
-  test("nobody with two of them: a proxy may have looked at the other one", async () => {
+  test("no request with two of them: a proxy may have judged the other one", async () => {
     const both = [`Bearer ${other.token}`, `Bearer ${own.token}`];
     const answer = await list({ token: own.token, multiValueHeaders: { authorization: both } });
 
@@ -47,7 +48,7 @@ describe("who may come in (spec 5, 7)", () => {
     ["no token", undefined],
     ["no bearer", "Basic abc"],
     ["a token with a typing error", `Bearer ${mintToken("admin").slice(0, -1)}!`],
-    ["a token that nobody made", `Bearer ${mintToken("admin")}`],
+    ["a token that was never created", `Bearer ${mintToken("admin")}`],
     ["an empty bearer", "Bearer "],
   ])("not %s: 401 UNAUTHORIZED", async (_, authorization) => {
     const answer = await list(authorization === undefined ? {} : { headers: { Authorization: authorization } });
@@ -63,7 +64,7 @@ describe("who may come in (spec 5, 7)", () => {
     expect(answer.json).toMatchObject({ error: { code: "FORBIDDEN" } });
   });
 
-  test("nobody into a workspace that does not exist: 404 WORKSPACE_NOT_FOUND", async () => {
+  test("no caller into a workspace that does not exist: 404 WORKSPACE_NOT_FOUND", async () => {
     const answer = await list({ token: own.token, path: { workspace_id: "ws_none" } });
 
     expect(answer.status).toBe(404);
@@ -82,8 +83,8 @@ describe("who may come in (spec 5, 7)", () => {
   });
 });
 
-describe("the rate limit (spec 8)", () => {
-  test("lets 300 requests a minute through, tells where one stands, and refuses the next", async () => {
+describe("the rate limit (contract 8)", () => {
+  test("lets 300 requests a minute through, shows what is left, and refuses the next", async () => {
     await cloud.clock.advance({ seconds: 70 - ((cloud.clock.now() / 1000) % 60) });
     const address = "198.51.100.7";
 
@@ -115,13 +116,23 @@ describe("the rate limit (spec 8)", () => {
     expect((await list({ address, token: own.token })).status).toBe(200);
   });
 
-  test("is told with every refusal, too", async () => {
+  test("is reported with every refusal, too", async () => {
     const address = "198.51.100.11";
     const nobody = await list({ address });
     const nowhere = await list({ address, token: own.token, path: { workspace_id: "ws_none" } });
 
     expect([nobody.status, nowhere.status]).toEqual([401, 404]);
     for (const { headers } of [nobody, nowhere]) expect(headers["RateLimit"]).toMatch(/^"default";r=29[89];t=\d+$/);
+  });
+
+  test("of nudges has a name and a quota of its own, and leaves the other one alone", async () => {
+    const address = "198.51.100.12";
+    const nudged = await call(nudge, "nudge", { address, path: { workspace_id: own.id } });
+    const listed = await list({ address, token: own.token });
+
+    expect(nudged.headers["RateLimit-Policy"]).toBe('"nudge";q=6000;w=60');
+    expect(nudged.headers["RateLimit"]).toMatch(/^"nudge";r=5999;t=\d+$/);
+    expect(listed.headers["RateLimit"]).toMatch(/^"default";r=299;t=\d+$/);
   });
 
   test("does not count scrapes of the metrics", async () => {

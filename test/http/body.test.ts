@@ -8,7 +8,7 @@ const parsed = (json: string) => {
 };
 
 test.each([String.raw`{"a":{"b":["x","\ud800"]}}`, String.raw`{"a":{"b":["x",{"\udc00":1}]}}`])(
-  "half a character is refused where it stands: %s",
+  "half a character is refused with its place: %s",
   (json) => {
     expect(() => parsed(json)).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR" }));
     expect(() => parsed(json.replace("d800", "d83d\\ude00").replace("dc00", "d83d\\ude00"))).not.toThrow();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readEndpoints } from "../../functions/endpoints.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
+import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { answerWhole } from "../support/doubles/answer-whole.ts";
@@ -55,7 +55,7 @@ async function makeIds(workspace: TestWorkspace): Promise<Readonly<Record<string
     mapping_id: await make("create-mapping", {}, { sf_object: "Contact", fields: ["Email"] }),
     token_id: await make("create-token", {}, { name: "x", owner: "a@example.com", scopes: ["read"] }),
     webhook_id,
-    delivery_id: dataOf<readonly { id: string }[]>(deliveries)[0]?.id ?? "none was made",
+    delivery_id: dataOf<readonly { id: string }[]>(deliveries)[0]?.id ?? "none was created",
   };
 }
 

@@ -1,14 +1,16 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod/mini";
-import { readEndpoints } from "../../functions/endpoints.ts";
-import { describeApi, type OpenApi } from "../../lib/http/openapi/document.ts";
+import type { OpenApi } from "../../lib/http/openapi/open-api.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { type FailureCode, STATUS_OF } from "../../lib/model/failure.ts";
+import { describeApi } from "../programs/describe-api/document.ts";
+import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
 import { call, type Response } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { answerWhole } from "../support/doubles/answer-whole.ts";
 import { type Generated, generatedRequests } from "../support/doubles/generated-requests.ts";
+import { watchSocketsHere } from "../support/processes/watched-sockets.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
@@ -19,7 +21,7 @@ const REQUESTS = Number(process.env["BRIDGE_GENERATED"] ?? 1500);
 
 vi.setConfig({ testTimeout: 120_000 + REQUESTS * 60, hookTimeout: 120_000 });
 
-/** What a refusal says when nobody told it what would be right. */
+/** What a refusal says by default. */
 const MUTE = "Invalid input";
 
 type Handler = Parameters<typeof call>[0];
@@ -68,7 +70,7 @@ async function makeIds(): Promise<Record<string, readonly string[]>> {
     route: "create-mapping",
     request: { path, body: { sf_object: "Contact", fields: ["Email"] } },
   });
-  const body = { url: "https://hooks.example.com/", events: ["sync.broken"] };
+  const body = { url: "http://127.0.0.1:9/", events: ["sync.broken"] };
   const webhook = await send({ route: "create-webhook", request: { path, body } });
   return {
     mapping_id: [dataOf<{ id: string }>(mapping).id],
@@ -91,6 +93,7 @@ function complaint({ status, json, text, headers }: Response): string | null {
 }
 
 test(`${REQUESTS} generated requests get no 5xx and no answer outside of its schema`, async () => {
+  const sockets = await watchSocketsHere();
   const ids = await makeIds();
   const statuses = new Map<number, number>();
 
@@ -107,4 +110,5 @@ test(`${REQUESTS} generated requests get no 5xx and no answer outside of its sch
   // The generator is worth something only while some of its requests are right.
   expect(statuses.get(200) ?? 0).toBeGreaterThan(REQUESTS / 20);
   expect(statuses.get(400) ?? 0).toBeGreaterThan(REQUESTS / 20);
+  expect(sockets.hosts()).toEqual(["127.0.0.1"]);
 });

@@ -62,7 +62,7 @@ test("the same key with another body is refused with 422", async () => {
   expect(refused.json).toMatchObject({ error: { code: "IDEMPOTENCY_MISMATCH" } });
 });
 
-test("a refused request may be put right under the same key", async () => {
+test("a refused request may be corrected under the same key", async () => {
   expect((await make("d1", { ...BODY, owner: "nobody" })).status).toBe(400);
 
   expect((await make("d1")).status).toBe(200);

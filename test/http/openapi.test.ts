@@ -1,12 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { readEndpoints } from "../../functions/endpoints.ts";
 import type { Described } from "../../lib/http/endpoint.ts";
-import { describeApi, type OpenApi } from "../../lib/http/openapi/document.ts";
-import { pageOf } from "../../lib/http/openapi/page.ts";
+import type { OpenApi } from "../../lib/http/openapi/open-api.ts";
+import { errorsPage, pageOf } from "../../lib/http/openapi/page.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
+import { STATUS_OF } from "../../lib/model/failure.ts";
 import { breakingChanges } from "../programs/describe-api/breaking.ts";
+import { DESCRIPTIONS } from "../programs/describe-api/descriptions.ts";
+import { describeApi } from "../programs/describe-api/document.ts";
+import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
 import { typesOf } from "../programs/describe-api/typescript.ts";
 
 const HERE = import.meta.dirname;
@@ -23,13 +27,13 @@ const copy = (): OpenApi => structuredClone(document);
 const operationIn = (api: OpenApi, path: string, method: string) => api.paths[path]?.[method];
 
 describe("the description of the API", () => {
-  test("is made from the route table and the schemas that validate: `npm run openapi` brings it up to date", () => {
+  test("is built from the route table and the schemas that validate: `npm run openapi` brings it up to date", () => {
     expect(JSON.parse(kept("openapi.json"))).toEqual(JSON.parse(JSON.stringify(document)));
     expect(kept("types.ts")).toBe(typesOf(document));
   });
 
   test("has every row of the route table, each with a sentence and the shape of its answer", () => {
-    const plain = new Set<string>(["read-metrics", "read-openapi", "read-api-page"]);
+    const plain = new Set<string>(["read-metrics", "read-openapi", "read-api-page", "read-errors-page", "ring"]);
     const missing = [...endpoints].flatMap(([name, { summary, output }]) => [
       ...(summary ? [] : [`${name} has no summary`]),
       ...(output || plain.has(name) ? [] : [`${name} has no output`]),
@@ -48,8 +52,10 @@ describe("the description of the API", () => {
 
     expect(open.map(({ operationId }) => operationId).toSorted()).toEqual([
       "read-api-page",
+      "read-errors-page",
       "read-metrics",
       "read-openapi",
+      "ring",
     ]);
   });
 
@@ -63,6 +69,78 @@ describe("the description of the API", () => {
     expect(page).not.toContain("<script");
     expect(page).toContain("&lt;script&gt;");
     expect(page).toContain("/api/v1/t/{workspace_id}/mappings");
+  });
+});
+
+describe("the description teaches", () => {
+  test("Redocly finds nothing in it, by its strict rules", async () => {
+    const file = join(HERE, "../../lib/http/openapi/openapi.json");
+    const config = await createConfig({ extends: ["recommended-strict"], telemetry: "off" });
+
+    const found = await lintFromString({ source: kept("openapi.json"), absoluteRef: file, config });
+
+    expect(found.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  });
+
+  test("has a sentence for each property, parameter and header, and no sentence that nothing uses", () => {
+    const used = new Set<string>();
+    const mute: string[] = [];
+    const walk = (part: unknown, place: string): void => {
+      if (typeof part !== "object" || part === null) return;
+      for (const [name, property] of Object.entries((part as { properties?: object }).properties ?? {})) {
+        const { description = "" } = property as { description?: string };
+        if (!/^.{4,}[.]$/.test(description)) mute.push(`${place}.${name}`);
+        used.add(description);
+      }
+      for (const [name, inner] of Object.entries(part)) walk(inner, `${place}.${name}`);
+    };
+    walk(document, "");
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const { parameters } of Object.values(methods)) {
+        for (const { name, description } of parameters) {
+          if (!description.endsWith(".")) mute.push(`${path} ${name}`);
+          used.add(description);
+        }
+      }
+    }
+
+    expect(mute).toEqual([]);
+    expect(Object.entries(DESCRIPTIONS).filter(([, text]) => !used.has(text))).toEqual([]);
+  });
+
+  test("says what each number may be, and what it is when it is left out", () => {
+    const limit = (path: string, name = "limit") =>
+      operationIn(document, path, "get")?.parameters.find((parameter) => parameter.name === name)?.schema;
+    const inWorkspace = "/api/v1/t/{workspace_id}";
+
+    expect(limit(`${inWorkspace}/monitoring/activity`)).toEqual({
+      type: "integer",
+      minimum: 1,
+      maximum: 200,
+      default: 50,
+    });
+    expect(limit(`${inWorkspace}/audit-log`)).toEqual({ type: "integer", minimum: 1, maximum: 500, default: 50 });
+    expect(limit(`${inWorkspace}/audit-log`, "offset")).toEqual({ type: "integer", minimum: 0, default: 0 });
+    expect(limit(`${inWorkspace}/changes`)).toEqual({ type: "integer", minimum: 1, maximum: 500, default: 100 });
+  });
+
+  test("names the headers of answers, the 405 of each path and every code with its remedy, as the page of errors does", () => {
+    const activity = operationIn(document, "/api/v1/t/{workspace_id}/monitoring/activity", "get");
+    const { headers } = (activity?.responses["200"] ?? {}) as { headers: object };
+    const page = errorsPage();
+
+    expect(Object.keys(headers)).toEqual(["X-Request-Id", "RateLimit", "RateLimit-Policy", "Warning"]);
+    expect(Object.keys(document.components.responses["TooMany"]?.["headers"] as object)).toContain("Retry-After");
+    for (const methods of Object.values(document.paths)) {
+      for (const { responses, tags } of Object.values(methods)) {
+        expect(responses["405"]).toBeDefined();
+        expect(document.tags.map(({ name }) => name)).toContain(tags[0]);
+      }
+    }
+    for (const code of Object.keys(STATUS_OF)) {
+      expect(page).toContain(`<article id="${code}">`);
+      expect(JSON.stringify(document.components.responses)).toContain(`\`${code}\`: `);
+    }
   });
 });
 

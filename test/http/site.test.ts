@@ -8,6 +8,8 @@ import { answerFile, type Site } from "../../lib/http/site.ts";
 const PAGE = '<!doctype html><html><head><script src="./assets/index-1.js"></script></head></html>';
 const SITE: Site = new Map([
   ["index.html", Buffer.from(PAGE)],
+  ["docs/index.html", Buffer.from("<head></head>All pages")],
+  ["docs/rows.html", Buffer.from("<head></head>Rows")],
   ["assets/index-1.js", Buffer.from("console.log('here')")],
   ["assets/geist.woff2", Buffer.from([0, 255, 17])],
 ]);
@@ -42,6 +44,27 @@ describe("the console's page", () => {
   });
 });
 
+describe("the documentation", () => {
+  test.each([
+    ["/dev/docs", undefined, "/dev/docs/", "All pages"],
+    ["/docs/", undefined, "/docs/", "All pages"],
+    ["/dev/docs/rows", "rows", "/dev/docs/", "Rows"],
+    ["/docs/rows", "rows", "/docs/", "Rows"],
+  ])("is answered at %s, with the folder as its base", async (path, page, base, text) => {
+    const resource = page === undefined ? "/docs" : "/docs/{page}";
+    const answer = answerFile(SITE, event({ path, resource, ...(page !== undefined && { page }) }));
+
+    expect(answer.headers).toMatchObject({ "Cache-Control": "no-cache", "Content-Type": "text/html; charset=utf-8" });
+    expect(await textOf(answer)).toBe(`<head>\n    <base href="${base}" /></head>${text}`);
+  });
+
+  test("refuses a page that is not there and says where the list is", () => {
+    const asked = event({ path: "/docs/tows", resource: "/docs/{page}", page: "tows" });
+
+    expect(() => answerFile(SITE, asked)).toThrow("the documentation has no such page; its list is at /docs");
+  });
+});
+
 describe("what the page loads", () => {
   test("is kept for good, because its name changes with its content", () => {
     const { headers } = answerFile(SITE, event({ file: "index-1.js" }));
@@ -67,22 +90,27 @@ describe("what the page loads", () => {
   });
 
   test("that is not there is refused in words", () => {
-    expect(() => answerFile(SITE, event({ file: "../package.json" }))).toThrow("load the page anew");
+    expect(() => answerFile(SITE, event({ file: "../package.json" }))).toThrow("reload the page");
   });
 });
 
 function event({
   path,
+  resource,
   file,
+  page,
   headers = {},
 }: {
   path?: string;
+  resource?: string;
   file?: string;
+  page?: string;
   headers?: Record<string, string | undefined>;
 } = {}): GatewayEvent {
   return {
     headers,
-    pathParameters: file === undefined ? null : { file },
+    ...(resource !== undefined && { resource }),
+    pathParameters: file === undefined ? (page === undefined ? null : { page }) : { file },
     requestContext: path === undefined ? {} : { path },
   };
 }

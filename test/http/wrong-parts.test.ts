@@ -101,6 +101,40 @@ test.each(properties)("%s refuses a wrong %s of the body by its name", async (ro
   for (const value of wrong) await expectRefused(route, name, { body: { [name]: value } });
 });
 
+test("a parameter that an endpoint of ours does not have is refused with the nearest one", async () => {
+  const asked = { token: workspace.token, path };
+  const webhooks = await call(await handlerOf("list-webhooks"), "list-webhooks", { ...asked, query: { limit: "1" } });
+  const changes = await call(await handlerOf("list-conflicts"), "list-conflicts", {
+    ...asked,
+    query: { ofset: "1", mapping: "map_1" },
+  });
+
+  expect([webhooks.status, changes.status]).toEqual([400, 400]);
+  expect(webhooks.json?.error?.details).toEqual([
+    { path: "limit", message: "is no parameter of this endpoint, which takes none" },
+  ]);
+  expect(changes.json?.error?.details).toEqual([
+    { path: "ofset", message: "is no parameter of this endpoint; the nearest is offset" },
+    { path: "mapping", message: "is no parameter of this endpoint; the nearest is mapping_id" },
+  ]);
+});
+
+test("the contract's endpoints ignore what they do not have, and name it in a Warning that no text can break", async () => {
+  const list = async (query: Readonly<Record<string, string>>) =>
+    call(await handlerOf("list-audit-log"), "list-audit-log", { token: workspace.token, path, query });
+
+  const odd = await list({ 'a"\r\nSet-Cookie: x\\': "1", ofset: "5" });
+  const plain = await list({ offset: "5" });
+
+  expect([odd.status, plain.status]).toEqual([200, 200]);
+  expect(odd.headers["Warning"]).toBe(
+    '299 - "a???Set-Cookie: x? was ignored: it is no parameter of this endpoint; the nearest is offset", ' +
+      '299 - "ofset was ignored: it is no parameter of this endpoint; the nearest is offset"',
+  );
+  expect(plain.headers).not.toHaveProperty("Warning");
+  expect((await list({ pi: "1" })).headers["Warning"]).toMatch(/^299 - "pi was ignored/);
+});
+
 async function expectRefused(route: RouteName, name: string, request: Parameters<typeof call>[2]): Promise<void> {
   const { status, json } = await call(await handlerOf(route), route, { token: workspace.token, path, ...request });
   const told = json?.error?.details?.map((detail) => detail.path) ?? [];

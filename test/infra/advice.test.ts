@@ -20,7 +20,7 @@ const ANSWERS: readonly (readonly [finding: RegExp, reason: string])[] = [
     /^AwsSolutions-APIG2$/,
     "the functions validate: the envelope and its details are the contract's, not the gateway's",
   ],
-  [/^AwsSolutions-APIG3$/, "a WAF costs more a month than an idle service; rate limit and tokens stand behind it"],
+  [/^AwsSolutions-APIG3$/, "a WAF costs more a month than an idle service; rate limit and tokens protect it"],
   [/^AwsSolutions-APIG4$/, "the contract's own bearer tokens are checked in the function, which answers by its codes"],
   [/^AwsSolutions-APIG6$/, "as APIG1; execution logs would hold customers' data besides"],
   [/^AwsSolutions-COG4$/, "as APIG4: callers are programs with tokens, not people in a user pool"],
@@ -36,7 +36,7 @@ const EVERY_OPTION = {
 };
 
 test.each([{ stage: "dev" }, { stage: "prod" }, { stage: "dev", ...EVERY_OPTION }])(
-  "whatever AWS advises against with %j is mended, or stays for a written reason",
+  "whatever AWS advises against with %j is fixed, or stays for a written reason",
   async (context) => {
     const app = createApp({ bundles: await bundleFixtures(), outdir: temporaryFolder(), context });
     app.synth();

@@ -1,14 +1,18 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { gatherFigures } from "../../functions/invocation/emit-figures.ts";
+import { gatherFigures, reportPaused } from "../../functions/invocation/emit-figures.ts";
+import { readPages } from "../../lib/infra/build-docs.ts";
+import { moreText } from "../../lib/metrics/more-series.ts";
 import { metricsText } from "../../lib/metrics/scrape.ts";
 import { QUEUES } from "../../lib/model/resources.ts";
+import { sampleReport } from "../support/doubles/sample-report.ts";
 import { type Assembly, type Json, type Resource, synthesizeFixtures } from "./assembly.ts";
 
 const FOLDER = join(import.meta.dirname, "../../lib/infra");
 const RUNBOOK = readFileSync(join(FOLDER, "RUNBOOK.md"), "utf8");
 const RULES = readFileSync(join(FOLDER, "prometheus-rules.yaml"), "utf8");
+const GRAFANA = readFileSync(join(FOLDER, "grafana.json"), "utf8");
 const TOPIC = "arn:aws:sns:eu-central-1:123456789012:operators";
 
 let dev: Assembly;
@@ -21,13 +25,21 @@ beforeAll(async () => {
 
 afterEach(() => vi.unstubAllEnvs());
 
-test("whoever an alarm wakes is led to what it means, where to look and what to do", () => {
+test("the alarm's reader is led to what it means, where to look and what to do", () => {
   const linked = alarms(dev).map(({ Properties }) => sectionIn(String(Properties["AlarmDescription"])));
-  const rules = RULES.matchAll(/runbook: (.*)/g).map(([, link = ""]) => sectionIn(link));
+  const rules = [...RULES.matchAll(/runbook_url: https:\/\/bridge\.example\/docs\/(.*)/g)].map(([, link = ""]) => link);
   const sections = RUNBOOK.split(/^## /m).slice(1);
+  const served = readPages().flatMap((page) => page.sections.map(({ id }) => id));
 
   // As an array: of two sections of one name a link leads to the first only.
-  expect([...new Set([...linked, ...rules])].sort()).toEqual(sections.map((section) => section.split("\n")[0]).sort());
+  const ofRules = rules
+    .map((link) => link.replace("runbook#", ""))
+    .filter((name) => name !== "why-a-mapping-is-broken");
+  expect([...new Set([...linked, ...ofRules])].sort()).toEqual(
+    sections.map((section) => section.split("\n")[0]).sort(),
+  );
+  expect(rules).toHaveLength(RULES.split("- alert: ").length - 1);
+  expect(served).toEqual(expect.arrayContaining(rules));
   for (const section of sections) {
     expect.soft(section).toMatch(/\*\*It means\*\*.*\n\n\*\*Look\*\*.*\n\n\*\*Do\*\*/);
   }
@@ -46,6 +58,14 @@ test("a message that ends in the dead letters of any queue rings", () => {
   expect(watched.sort()).toEqual(dead.sort());
 });
 
+test("deliveries that wait ring in both queues of first attempts", () => {
+  const watched = alarms(dev)
+    .filter(({ Properties }) => String(Properties["MetricName"]) === "ApproximateAgeOfOldestMessage")
+    .map(({ Properties }) => String(Properties["Dimensions"]?.["0"]?.["Value"]));
+
+  expect(watched).toEqual(expect.arrayContaining(["bridge-dev-deliveries", "bridge-dev-slow-deliveries"]));
+});
+
 test("every queue, function and API that an alarm watches exists by that name", () => {
   const existing = new Set(
     [...dev.all("AWS::SQS::Queue"), ...dev.all("AWS::Lambda::Function"), ...dev.all("AWS::ApiGateway::RestApi")].map(
@@ -62,14 +82,15 @@ test("every queue, function and API that an alarm watches exists by that name", 
   expect(names.filter((name) => !existing.has(name))).toEqual([]);
 });
 
-test("what an alarm watches of the rows is what the cycles tell, stage by stage", () => {
+test("what an alarm watches of the rows is what the cycles report, stage by stage", () => {
   const told: string[] = [];
   vi.stubEnv("METRICS_NAMESPACE", String(environmentOf("run-cycle")["METRICS_NAMESPACE"]));
   vi.stubEnv("STAGE", "dev");
   const gathered = gatherFigures((line) => told.push(line));
   gathered.add({ accepted: 1, refused: 1, oldestWaitingSeconds: 1000, budgetShare: 0.9, heldDeletes: 7, failed: true });
-  gathered.tell(1);
-  const { _aws, Stage, ...figures } = JSON.parse(told[0] ?? "{}");
+  gathered.emit(1);
+  reportPaused(new Date(0), (line) => told.push(line));
+  const { _aws, Stage, ...figures } = { ...JSON.parse(told[1] ?? "{}"), ...JSON.parse(told[0] ?? "{}") };
 
   const watched = alarms(dev)
     .flatMap(({ Properties }) => [
@@ -83,13 +104,13 @@ test("what an alarm watches of the rows is what the cycles tell, stage by stage"
   for (const { Dimensions } of watched) expect(Dimensions).toEqual([{ Name: "Stage", Value: Stage }]);
 });
 
-test("a clock that stands still rings, because then there are no figures", () => {
+test("a stopped clock rings, because then there are no figures", () => {
   const sweeper = alarms(dev).find(({ Properties }) => String(Properties["AlarmName"]) === "bridge-dev-sweeper-silent");
 
   expect(sweeper?.Properties).toMatchObject({ TreatMissingData: "breaching", ComparisonOperator: "LessThanThreshold" });
 });
 
-test("alarms and their ends are told to the topic that the operator names, and to nobody else", async () => {
+test("alarms and their ends are sent to the topic that the operator names, and nowhere else", async () => {
   expect(alarms(dev).filter(({ Properties }) => Properties["AlarmActions"])).toEqual([]);
   for (const { Properties } of alarms(told)) {
     expect(Properties).toMatchObject({ AlarmActions: [TOPIC], OKActions: [TOPIC] });
@@ -104,9 +125,11 @@ test("the dashboard shows every figure that an alarm watches", () => {
   expect(body.split('\\"type\\":\\"metric\\"').length - 1).toBe(alarms(dev).length);
 });
 
-test("the rules for Prometheus ask for metrics that the endpoint tells", () => {
-  const asked = RULES.matchAll(/bridge_\w+/g).map(([name]) => name);
-  const text = metricsText({ totals: [], depths: [], calls: [] });
+test("the rules for Prometheus and Grafana's dashboard ask for metrics that the endpoint has", () => {
+  const asked = (RULES + GRAFANA).matchAll(/\bbridge_\w+/g).map(([name]) => name);
+  const text =
+    metricsText({ totals: [], depths: [], calls: [], pauses: [{ workspaceId: "ws", since: null }] }) +
+    moreText(new Map([["ws", sampleReport()]]), new Date());
   const known = text.matchAll(/^# TYPE (\w+)/gm).map(([, name]) => name);
 
   expect([...known]).toEqual(expect.arrayContaining([...new Set(asked)]));

@@ -76,6 +76,10 @@ describe("what a function may do", () => {
     expect(granted(name, "dynamodb:PutItem")).toEqual(
       arnsOf("Table", new Set(writes), (table) => TABLES[table].indexes.length > 0),
     );
+    const scanned = ["workspaces", "mappings", "engine", "events", "counters"] as const;
+    expect(granted(name, "dynamodb:Scan")).toEqual(
+      arnsOf("Table", new Set(scanned.filter((table) => tables.has(table)))),
+    );
     expect(granted(name, "sqs:SendMessage")).toEqual(arnsOf("Queue", new Set(sends)));
     expect(granted(name, "kms:Decrypt")).toEqual(secrets ? ["Key"] : []);
     expect(granted(name, "iam:PassRole")).toEqual(schedules ? ["BeatFanOutRole"] : []);
@@ -88,7 +92,7 @@ describe("what a function may do", () => {
     }
   });
 
-  test("schedules are made and removed in this stage's group alone", () => {
+  test("schedules are created and removed in this stage's group alone", () => {
     const statements = dev.all("AWS::IAM::Role").flatMap(statementsOf);
     const changing = statements.filter(({ Action }) => JSON.stringify(Action).includes("scheduler:CreateSchedule"));
 
@@ -178,7 +182,7 @@ describe("the workers", () => {
     },
   );
 
-  test("a function may be called by its own messages only where its row says why, and the console tells the reason", () => {
+  test("a function may be called by its own messages only where its row says why, and the console shows the reason", () => {
     for (const [name, row] of Object.entries(WORKERS)) {
       const { RecursiveLoop, Description } = functionOf(name).Properties;
       const reason = "resends" in row ? row.resends : undefined;
@@ -260,7 +264,7 @@ describe("the stage", () => {
     await expect(synthesizeFixtures({ stage: "production" })).rejects.toThrow("-c stage=prod");
   });
 
-  test("every function runs the runtime it was tested on, and both addresses are told", () => {
+  test("every function runs the runtime it was tested on, and both addresses are outputs", () => {
     const runtimes = dev
       .all("AWS::Lambda::Function")
       .map(({ Properties }) => `${Properties["Runtime"]} ${Properties["Architectures"]}`);

@@ -9,7 +9,7 @@ test("a first visit to the console loads less script than its limit, and no more
 
   expect(firstLoad.scriptBytes).toBeGreaterThan(0);
   expect(firstLoad.scriptBytes).toBeLessThanOrEqual(MOST_SCRIPT_BYTES);
-  expect(firstLoad.scriptBytes).toBeLessThan(all); // the other pages are loaded when somebody goes there
+  expect(firstLoad.scriptBytes).toBeLessThan(all); // the other pages are loaded when they are opened
 });
 
 test("the console's page holds no script and no style of its own, so that the policy may refuse both", async () => {

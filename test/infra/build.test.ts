@@ -15,7 +15,7 @@ const CALL_SALESFORCE = `
     new Connection({ instanceUrl: url, accessToken: "00D!token" }).query("SELECT Id FROM Contact");
 `;
 
-test("every function becomes a folder of its own that runs by itself", async () => {
+test("every function becomes a folder of its own that runs on its own", async () => {
   const { functions, out } = project();
 
   const bundles = await build({ functions, out, strict: true });

@@ -2,7 +2,7 @@ import { ResponseType } from "aws-cdk-lib/aws-apigateway";
 import { expect, test } from "vitest";
 import { synthesizeFixtures } from "./assembly.ts";
 
-test("whatever the gateway answers by itself stands in the envelope, with the right status", async () => {
+test("whatever the gateway answers on its own is in the envelope, with the right status", async () => {
   const responses = (await synthesizeFixtures()).all("AWS::ApiGateway::GatewayResponse");
 
   const told = Object.fromEntries(

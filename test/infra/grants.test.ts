@@ -29,14 +29,20 @@ beforeAll(async () => {
 });
 
 /**
- * Named in code that a function holds and never runs, because it stands in one object or file with what it does run:
+ * Named in code that a function holds and never runs, because it is in one object or file with what it does run:
  * `commit` knows of audit entries and events, deliveries of their history.
  */
 const NEVER_TOUCHED: Readonly<Record<string, readonly string[]>> = {
   "run-cycle": ["table audit"],
   "load-mapping": ["table audit"],
-  // Overdue deliveries go by the queues of retries, the first attempts too.
-  "sweep-minute": ["table audit", "table attempts", "queue deliveries"],
+  // Overdue deliveries go by the queue of slow webhooks, the first attempts too.
+  "sweep-minute": [
+    "table attempts",
+    "queue deliveries",
+    "queue retriesShort",
+    "queue retriesMedium",
+    "queue retriesLong",
+  ],
   "dispatch-events": [
     "table audit",
     "table attempts",
@@ -45,11 +51,13 @@ const NEVER_TOUCHED: Readonly<Record<string, readonly string[]>> = {
     "queue retriesLong",
   ],
   "deliver-webhook": ["table audit", "table events"],
+  "deliver-slow-webhook": ["table audit", "table events"],
   "retry-webhook-short": ["table audit", "table events"],
   "retry-webhook-medium": ["table audit", "table events"],
   "retry-webhook-long": ["table audit", "table events"],
-  // What somebody asked for is attempted at once.
+  // What a user asked for is attempted at once.
   "retry-delivery": ["queue retriesShort", "queue retriesMedium", "queue retriesLong"],
+  "replay-webhook": ["queue retriesShort", "queue retriesMedium", "queue retriesLong"],
   "test-webhook": ["queue retriesShort", "queue retriesMedium", "queue retriesLong"],
 };
 
@@ -71,7 +79,13 @@ test("the functions of the API may touch every table and queue that their code n
   }
 });
 
-test("what is listed as never touched is named all the same, and allowed to nobody", () => {
+test("each function that asks a customer's org or database says so in its row, so it is in the private network", () => {
+  const asks = (name: string) => /function (guardedFetch|guardedLookup)\b|guardedLookup = /.test(code.get(name) ?? "");
+  for (const [name, { postgres = false, org = false }] of Object.entries<Access>({ ...ROUTES, ...WORKERS }))
+    expect.soft(postgres || org, name).toBe(asks(name));
+});
+
+test("what is listed as never touched is named all the same, and allowed to no function", () => {
   const rows: Readonly<Record<string, Access>> = { ...ROUTES, ...WORKERS };
   for (const [name, things] of Object.entries(NEVER_TOUCHED)) {
     expect.soft(namedBy(name), name).toEqual(expect.arrayContaining([...things]));
@@ -84,6 +98,8 @@ test("what is listed as never touched is named all the same, and allowed to nobo
   }
 });
 
+const DELIVERY_QUEUES = ["deliveries", "slowDeliveries", "retriesShort", "retriesMedium", "retriesLong"];
+
 /** Tables and queues by the words with which adapters and compositions ask for them. */
 function namedBy(name: string): string[] {
   const text = code.get(name);
@@ -91,7 +107,7 @@ function namedBy(name: string): string[] {
   const tables = [...text.matchAll(/(?:\.table\(|\(\s*database\d*,\s*)"(\w+)"/g)].map(([, table]) => `table ${table}`);
   const queues = [...text.matchAll(/\bqueue\d*\("(\w+)"\)/g)].map(([, queue]) => `queue ${queue}`);
   // The queue of a delivery's wake-up is chosen by its number and lane (`sqs/delivery-queues.ts`).
-  const retries = text.includes("RETRY_QUEUES") ? ["deliveries", "retriesShort", "retriesMedium", "retriesLong"] : [];
+  const retries = text.includes("RETRY_QUEUES") ? DELIVERY_QUEUES : [];
   return [...new Set([...tables, ...queues, ...retries.map((queue) => `queue ${queue}`)])].sort();
 }
 

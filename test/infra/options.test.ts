@@ -51,12 +51,12 @@ test("the first deploy passes in a new account, whose quota of 10 leaves nothing
 });
 
 describe("a domain of one's own", () => {
-  test("is not there unless it is asked for, and functions are told no address", () => {
+  test("is not there unless it is asked for, and functions get no address", () => {
     expect(plain.all("AWS::ApiGateway::DomainName")).toEqual([]);
     for (const name of Object.keys(ROWS)) expect(environmentOf(plain, name)).not.toHaveProperty("BASE_URL");
   });
 
-  test("serves the API without the stage in its path, and functions are told the address", () => {
+  test("serves the API without the stage in its path, and functions get the address", () => {
     expect(own.all("AWS::ApiGateway::DomainName")[0]?.Properties).toMatchObject({
       DomainName: "bridge.example.com",
       RegionalCertificateArn: CERTIFICATE,
@@ -82,18 +82,19 @@ describe("a private network", () => {
     expect(text).not.toMatch(/VpcConfig|ec2:|OPENED_RANGES/);
   });
 
-  test("holds exactly the functions that reach customers' databases, and opens the ranges named to them alone", () => {
-    for (const [name, { postgres = false }] of Object.entries(ROWS)) {
+  test("holds exactly the functions that reach customers' databases and orgs, and opens the ranges named to them alone", () => {
+    for (const [name, { postgres = false, org = false }] of Object.entries(ROWS)) {
+      const isInside = postgres || org;
       const { VpcConfig } = functionOf(own, name).Properties;
-      expect.soft(environmentOf(own, name)["OPENED_RANGES"], name).toBe(postgres ? "10.0.0.0/16" : undefined);
+      expect.soft(environmentOf(own, name)["OPENED_RANGES"], name).toBe(isInside ? "10.0.0.0/16" : undefined);
       expect
         .soft(VpcConfig, name)
         .toEqual(
-          postgres
+          isInside
             ? { SubnetIds: ["subnet-0a1b2c3d", "subnet-4e5f6a7b"], SecurityGroupIds: ["sg-0a1b2c3d"] }
             : undefined,
         );
-      expect.soft(roleText(own, name).includes("ec2:CreateNetworkInterface"), name).toBe(postgres);
+      expect.soft(roleText(own, name).includes("ec2:CreateNetworkInterface"), name).toBe(isInside);
     }
   });
 });
@@ -104,22 +105,28 @@ describe("a web application firewall", () => {
     expect(plain.all("AWS::WAFv2::WebACLAssociation")).toEqual([]);
   });
 
-  test("of our own turns floods away in the envelope, but nobody who keeps the limit, and no scraper", () => {
+  test("of our own turns floods away in the envelope, but no client that keeps the limit, and no scraper", () => {
     const [acl] = own.all("AWS::WAFv2::WebACL");
     const rule = acl?.Properties["Rules"]?.["0"];
     const rate = rule?.["Statement"]?.["RateBasedStatement"];
 
     expect(rate).toMatchObject({ AggregateKeyType: "IP", EvaluationWindowSec: 60, Limit: 600 });
-    expect(JSON.stringify(rate?.["ScopeDownStatement"])).toContain("/api/metrics");
+    expect(JSON.stringify(rate?.["ScopeDownStatement"])).toMatch(/\/api\/metrics.*\/nudge.*\/ring\//);
     expect(rule?.["Action"]?.["Block"]?.["CustomResponse"]).toMatchObject({ ResponseCode: 429 });
     expect(JSON.parse(String(acl?.Properties["CustomResponseBodies"]?.["refused"]?.["Content"]))).toMatchObject({
       success: false,
       error: { code: "RATE_LIMITED" },
     });
+    const nudges = acl?.Properties["Rules"]?.["1"]?.["Statement"]?.["RateBasedStatement"];
+    expect(nudges).toMatchObject({ AggregateKeyType: "IP", Limit: 12_000 });
+    expect(JSON.stringify(nudges?.["ScopeDownStatement"])).toContain('"SearchString":"/nudge"');
+    const rings = acl?.Properties["Rules"]?.["2"]?.["Statement"]?.["RateBasedStatement"];
+    expect(rings).toMatchObject({ AggregateKeyType: "IP", Limit: 24_000 });
+    expect(JSON.stringify(rings?.["ScopeDownStatement"])).toContain('"SearchString":"/ring/"');
     expect(own.all("AWS::WAFv2::WebACLAssociation")).toHaveLength(1);
   });
 
-  test("of the operator's stands before the API, and no other", () => {
+  test("of the operator's is before the API, and no other", () => {
     expect(shared.all("AWS::WAFv2::WebACL")).toEqual([]);
     expect(shared.all("AWS::WAFv2::WebACLAssociation")[0]?.Properties).toMatchObject({ WebACLArn: WEB_ACL });
   });

@@ -26,7 +26,7 @@ afterAll(async () => {
   await bridge.close();
 });
 
-/** A workspace whose database knows us as an ordinary role, and somebody at a command line. */
+/** A workspace whose database knows us as an ordinary role, and a user at a command line. */
 async function openWorkspace(schema: string): Promise<{ workspace: TestWorkspace; line: CommandLine }> {
   const url = new URL(bridge.database.url);
   Object.assign(url, { username: role, password: "test" });
@@ -40,7 +40,7 @@ async function openWorkspace(schema: string): Promise<{ workspace: TestWorkspace
   return { workspace, line };
 }
 
-test("a table that cannot be made says why wherever one looks, and is made once that is mended", async () => {
+test("a table that cannot be created says why wherever a user looks, and is created once that is corrected", async () => {
   const { workspace, line } = await openWorkspace("forbidden");
   const database = new URL(bridge.database.url).pathname.slice(1);
   const why = `permission denied for database ${database}`;

@@ -8,7 +8,7 @@ import { type RunningBridge, startRunningBridge } from "../support/worlds/runnin
 /** Far more than it takes, so that a busy machine fails nothing. */
 const SOON = { timeout: 300_000, interval: 250 };
 
-/** As Heroku Connect exports it (reference heroku-connect.md 2.1). */
+/** As Heroku Connect exports it (heroku-connect-facts 2.1). */
 const HEROKU_CONNECT = {
   version: 1,
   connection: { app_name: "acme", organization_id: "00D000000000000" },

@@ -34,7 +34,7 @@ afterAll(async () => {
   await bridge.close();
 });
 
-/** As `heroku connect:export` writes it (reference heroku-connect.md 2.1). */
+/** As `heroku connect:export` writes it (heroku-connect-facts 2.1). */
 const EXPORT = {
   version: 1,
   connection: {
@@ -120,7 +120,7 @@ test("a team moves here from Heroku Connect by one command, and its application 
 
 const REFUSED = { Account: "provisioning_failed", Contact: "provisioning_failed" };
 
-/** What the application and its triggers have always done goes on. */
+/** What the application and its triggers have always done continues. */
 async function aChangeEachWay(): Promise<void> {
   await database.query("UPDATE salesforce.contact SET email = 'grace@example.com' WHERE lastname = 'Hopper'");
   await vi.waitFor(async () => {
@@ -132,14 +132,14 @@ async function aChangeEachWay(): Promise<void> {
     { Email: "grace@example.com" },
   ]);
 
-  await database.query("DELETE FROM public.heard");
+  await database.query("DELETE FROM public.seen");
   const [curie] = await records("SELECT Id FROM Contact WHERE LastName = 'Curie'");
   await org("PATCH", `/sobjects/Contact/${curie?.["Id"]}`, { LastName: "Sklodowska" });
   await vi.waitFor(async () => {
     await line.run(["poll", "Contact"]);
     expect(await rows("SELECT _hc_lastop FROM salesforce.contact WHERE lastname = 'Sklodowska'")).toHaveLength(1);
   }, SOON);
-  expect(await rows("SELECT DISTINCT who FROM public.heard")).toEqual([{ who: "Salesforce" }]);
+  expect(await rows("SELECT DISTINCT who FROM public.seen")).toEqual([{ who: "Salesforce" }]);
 }
 
 /** Heroku Connect's database: three contacts and an account read from the org, two changes that wait, one that failed. */
@@ -208,6 +208,5 @@ async function records(query: string): Promise<Record<string, unknown>[]> {
 }
 
 async function journal(): Promise<{ readonly api: string }[]> {
-  const answer = await fetch(`${bridge.org.connection.loginUrl}/_sim/requests`);
-  return (await answer.json()) as { api: string }[];
+  return (await bridge.org.control("GET", "/requests")) as { api: string }[];
 }

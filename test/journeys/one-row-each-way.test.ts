@@ -1,12 +1,19 @@
+import { execFile } from "node:child_process";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openCommandLine } from "../support/processes/command-line.ts";
 import { RunningInstance } from "../support/processes/instance.ts";
+import { watchSockets } from "../support/processes/watched-sockets.ts";
 
 /** Far more than the one beat that it takes, so that a busy machine fails nothing; `npm run bench:sync` measures the time. */
 const SOON = { timeout: 300_000, interval: 100 };
 
 vi.setConfig({ testTimeout: 300_000 });
 
-const bridge = new RunningInstance();
+const sockets = watchSockets();
+const bridge = new RunningInstance({ environment: sockets.environment });
 beforeAll(() => bridge.start());
 afterAll(() => bridge.destroy());
 
@@ -104,7 +111,7 @@ test("poll-now brings a change that the schedule would bring an hour later", asy
   await pollUntilThere(id, "Pulled before");
   await createAccount("Asked for");
 
-  // While a cycle of its own runs, the answer says so and asks for patience.
+  // While a cycle of its own runs, the answer says so.
   await vi.waitFor(async () => {
     const asked = await bridge.api("POST", `/mappings/${id}/poll-now`);
     expect(asked.body.data).toMatchObject({ triggered: true, mapping_id: id });
@@ -113,7 +120,7 @@ test("poll-now brings a change that the schedule would bring an hour later", asy
   await vi.waitFor(async () => expect(await accountsNamed("Asked for")).toBe(1), SOON);
 });
 
-test.concurrent("the four metrics tell what was moved", async () => {
+test.concurrent("the four metrics show what was moved", async () => {
   const before = await bridge.metrics();
   const id = await insertContact("Counted", "counted@example.com");
   await vi.waitFor(async () => expect((await contact(id))._ab_lastop).toBe("INSERTED"), SOON);
@@ -130,6 +137,66 @@ test.concurrent("the four metrics tell what was moved", async () => {
     },
     { timeout: 300_000, interval: 500 },
   );
+});
+
+test.concurrent("a second workspace connects the database and the org of this machine without looking up a secret", async () => {
+  const line = openCommandLine({ BRIDGE_DATA_DIR: bridge.dataDir });
+  const run = async (...args: string[]) => expect(await line.run(args, { stdin: "" })).toMatchObject({ code: 0 });
+  try {
+    await run("workspace", "create", "Acme GmbH", "--owner", "ada@example.com", "--login");
+    await run("connect", "postgres");
+    await run("connect", "salesforce");
+    await run("mapping", "create", "Account", "--fields", "Name");
+    await run("mapping", "show", "Account", "--wait");
+  } finally {
+    line.close();
+  }
+  await bridge.sql("INSERT INTO acme_gmbh.account (name) VALUES ('Of the second')");
+
+  await vi.waitFor(async () => {
+    expect(await bridge.soql("SELECT Id FROM Account WHERE Name = 'Of the second'")).toHaveLength(1);
+  }, SOON);
+});
+
+test("another user of the machine can read no file that opens it, nor order faults in its org", async () => {
+  const { url, access_token } = bridge.file.salesforce;
+  const ask = (headers: Record<string, string>) => fetch(`${url}/_sim/requests`, { headers });
+
+  const open = ["", "cloud", "org"].flatMap((folder) =>
+    readdirSync(join(bridge.dataDir, folder), { withFileTypes: true })
+      .filter((entry) => entry.isFile() && (statSync(join(entry.parentPath, entry.name)).mode & 0o077) !== 0)
+      .map(({ name }) => name),
+  );
+
+  expect(new Set(open)).toEqual(new Set(["format", "owner.lock"]));
+  expect((await ask({})).status).toBe(401);
+  expect((await ask({ Authorization: `Bearer ${access_token}` })).status).toBe(200);
+});
+
+test("nothing of all this left the machine, the console's pages included", async () => {
+  const page = await (await fetch(`${bridge.file.base_url}/`)).text();
+  const files = [...page.matchAll(/(?:src|href)="(?:\.\/|\/)?(assets\/[^"]+)"/g)].map(([, file]) => file);
+  for (const file of files) expect((await fetch(`${bridge.file.base_url}/${file}`)).status).toBe(200);
+
+  expect(files.length).toBeGreaterThan(0);
+  expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  expect(sockets.hosts()).toContain("127.0.0.1");
+  expect(sockets.hosts().filter((host) => !["127.0.0.1", "localhost", "::1"].includes(host))).toEqual([]);
+});
+
+test("a call to the outside would have been seen", async () => {
+  const { environment, hosts } = watchSockets();
+  const call = `await fetch("http://192.0.2.1/", { signal: AbortSignal.timeout(50) }).catch(() => {});
+    const { Resolver } = await import("node:dns/promises");
+    const resolver = new Resolver({ timeout: 50, tries: 1 });
+    resolver.setServers(["127.0.0.1:9"]);
+    await resolver.resolve4("name.example").catch(() => {});`;
+
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", call], {
+    env: { ...process.env, ...environment },
+  });
+
+  expect(hosts()).toEqual(["192.0.2.1", "name.example"]);
 });
 
 async function mappingOf(object: string): Promise<string> {

@@ -46,7 +46,7 @@ test.concurrent("a first start that is cut off while it makes the demo's tables 
   await vi.waitFor(async () => expect(await arrived()).toHaveLength(1), { timeout: 300_000, interval: 100 });
 });
 
-/** Every step that the model knows (spec 3.1). */
+/** Every step that the model knows (contract 3.1). */
 const ALLOWED = new Set(STATES.flatMap((from) => Object.values(NEXT[from]).map((to) => `${from} to ${to}`)));
 
 /** Writes down every change of a state that the trigger log sees. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { boundedLog } from "../../lib/local/bounded-log.ts";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
-test("a log is two files at most, the latest lines in them, whoever goes on with it", () => {
+test("a log is two files at most, the latest lines in them, for every writer", () => {
   const file = join(temporaryFolder(), "program.log");
   const linesOf = (path: string) => readFileSync(path, "utf8").trim().split("\n");
 
@@ -19,7 +19,7 @@ test("a log is two files at most, the latest lines in them, whoever goes on with
   ]);
 });
 
-test("a line that a full disk or a power cut has torn stands alone, and the next one is whole", () => {
+test("a line that a full disk or a power cut has torn is alone, and the next one is whole", () => {
   const file = join(temporaryFolder(), "program.log");
   boundedLog(file)("first");
   appendFileSync(file, '{"level":"in');
@@ -31,7 +31,7 @@ test("a line that a full disk or a power cut has torn stands alone, and the next
   expect(readFileSync(file, "utf8").split("\n")).toEqual(["first", '{"level":"in', "second", "third", ""]);
 });
 
-test("a line that cannot be written is told, and the next one begins a line of its own", () => {
+test("a line that cannot be written is reported, and the next one begins a line of its own", () => {
   const folder = temporaryFolder();
   const file = join(folder, "gone", "program.log");
   const append = boundedLog(file);

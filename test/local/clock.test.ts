@@ -4,7 +4,7 @@ import { createTestClock, systemClock } from "../../lib/local/clock.ts";
 const NOON = new Date("2026-03-01T12:00:00Z");
 
 describe("a clock moved by hand", () => {
-  test("stands still until it is moved", async () => {
+  test("does not move until it is moved", async () => {
     const clock = createTestClock(NOON);
 
     await clock.advance({ hours: 1, minutes: 2, seconds: 3, milliseconds: 4 });
@@ -26,7 +26,7 @@ describe("a clock moved by hand", () => {
     expect(fired).toEqual(["a +10", "b +30", "c +30"]);
   });
 
-  test("awaits what a timer starts, and the timers that it books in turn", async () => {
+  test("awaits what a timer starts, and the timers that it books one after the other", async () => {
     const clock = createTestClock(NOON);
     const fired: number[] = [];
     const again = async () => {
@@ -41,7 +41,7 @@ describe("a clock moved by hand", () => {
     expect(fired).toEqual([10, 20, 30]);
   });
 
-  test("awaits work that was announced before it lets time go on", async () => {
+  test("awaits work that was announced before it lets time continue", async () => {
     const clock = createTestClock(NOON);
     let endedAt = 0;
     clock.at(NOON.getTime() + 1_000, () => {
@@ -82,7 +82,7 @@ describe("a clock moved by hand", () => {
     expect(fired).toEqual(["overdue"]);
   });
 
-  test("tells the mover what a timer threw", async () => {
+  test("shows the mover what a timer threw", async () => {
     const clock = createTestClock(NOON);
     clock.at(NOON.getTime() + 1, async () => {
       throw new Error("the timer failed");

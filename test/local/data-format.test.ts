@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { checkFormat } from "../../lib/local/data-format.ts";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
-test("a data folder says how it is laid out, and is taken up again, also where a start was killed before it said so", () => {
+test("a data folder says how it is laid out, and is resumed, also where a start was killed before it said so", () => {
   const folder = temporaryFolder();
   checkFormat(folder);
   expect(readFileSync(join(folder, "format"), "utf8")).toBe("1\n");
@@ -18,7 +18,7 @@ test("a data folder says how it is laid out, and is taken up again, also where a
 test.each([
   ["2\n", "has format 2, and this version of Bridge knows formats up to 1: start the newer version"],
   ["one", 'holds "one" instead of a number: write 1 into it'],
-])("one that says %j is left alone, and the error tells what to do", (text, message) => {
+])("one that says %j is left alone, and the error shows what to do", (text, message) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "format"), text);
 

@@ -26,7 +26,7 @@ test("what functions print is kept whole, a JSON line each, for its owner alone"
   expect(statSync(log.file).mode & 0o777).toBe(0o600);
 });
 
-test("people see what moved, what failed and what is worth a look, and nothing else", () => {
+test("people see what moved, what failed and what needs attention, and nothing else", () => {
   const { log, shown } = open();
 
   for (const entry of [
@@ -52,7 +52,7 @@ test("people see what moved, what failed and what is worth a look, and nothing e
   ]);
 });
 
-test("a log that cannot be written stops nobody who prints, and people are told once", () => {
+test("a log that cannot be written stops no function that prints, and people see that once", () => {
   const dataDir = temporaryFolder();
   mkdirSync(join(dataDir, "bridge.log"));
   const { log, shown } = open(dataDir);

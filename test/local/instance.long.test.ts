@@ -10,7 +10,7 @@ const instance = new StoppedInstance();
 beforeAll(() => instance.make());
 afterAll(() => instance.destroy());
 
-test("a start without a demo keeps the one that is there, for the next one to go on with", async () => {
+test("a start without a demo keeps the one that is there, for the next one to continue with", async () => {
   const without = await ended(instance.serve("--no-demo"), readyThenStopped);
   const after = await ended(instance.serve(), readyThenStopped);
 
@@ -19,7 +19,7 @@ test("a start without a demo keeps the one that is there, for the next one to go
   expect([without, after]).toMatchObject([demo, demo]);
 });
 
-test("a port that the workspace's connections name is waited for by nobody and replaced by none", async () => {
+test("a port that the workspace's connections name is neither waited for nor replaced", async () => {
   const [database, org] = [portOf(instance.made.database_url), portOf(instance.made.salesforce.url)];
   await occupied(database);
   const withoutDatabase = await instance.refused();
@@ -41,7 +41,7 @@ test("another database than that in which the demo's tables lie is refused", asy
   );
 });
 
-test("an instance.json that somebody has changed is named, with what is wrong in it", async () => {
+test("an instance.json that a user has changed is named, with what is wrong in it", async () => {
   const path = join(instance.dataDir, "instance.json");
   const whole = readFileSync(path);
   onTestFinished(() => writeFileSync(path, whole));
@@ -49,7 +49,7 @@ test("an instance.json that somebody has changed is named, with what is wrong in
 
   const { said } = await instance.refused();
 
-  expect(said).toContain(`${path} is not as a start writes it: mend it, or choose another data folder`);
+  expect(said).toContain(`${path} is not as a start writes it: correct it, or choose another data folder`);
   expect(said).toContain("at database_url");
 });
 

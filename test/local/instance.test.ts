@@ -12,7 +12,7 @@ const instance = new StoppedInstance();
 beforeAll(() => instance.make());
 afterAll(() => instance.destroy());
 
-test("a data folder that cannot be made is named, with the remedy", async () => {
+test("a data folder that cannot be created is named, with the remedy", async () => {
   const folder = join(instance.dataDir, "instance.json", "below");
 
   const { said, code } = await instance.refused("--data-dir", folder);
@@ -21,13 +21,13 @@ test("a data folder that cannot be made is named, with the remedy", async () => 
   expect(said).toContain(`the data folder ${folder} cannot be written (ENOTDIR`);
 });
 
-test("an option that nobody knows is named, and nothing starts", async () => {
+test("an unknown option is named, and nothing starts", async () => {
   const { said, code } = await instance.refused("--prot", "8081");
 
   expect([said, code]).toEqual(["Unknown option '--prot': --help names the options\n", 1]);
 });
 
-test("a port that is taken is named, with the way to choose another; an empty HOST is none", async () => {
+test("a port that is in use is named, with the way to choose another; an empty HOST is none", async () => {
   vi.stubEnv("HOST", "");
   const port = await occupied();
 
@@ -48,7 +48,7 @@ test("a signal that comes while it starts ends it with a word", async () => {
   }
 
   expect(await gone).toEqual([143, null]);
-  expect(said.at(-1)).toBe("  stopped before it was ready; the next start goes on from here");
+  expect(said.at(-1)).toBe("  stopped before it was ready; the next start continues from here");
 });
 
 test("the death of a part that nothing works without ends it, and the log says which", async () => {

@@ -1,6 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { moreText } from "../../lib/metrics/more-series.ts";
 import { metricsText } from "../../lib/metrics/scrape.ts";
+import { VERSION } from "../../lib/model/version.ts";
 import { parseExposition } from "../support/checks/parse-exposition.ts";
+import { sampleReport } from "../support/doubles/sample-report.ts";
 
 const totals = (workspaceId: string, sfObject: string, mappingId: string, more = {}) => ({
   workspaceId,
@@ -12,14 +17,18 @@ const totals = (workspaceId: string, sfObject: string, mappingId: string, more =
   ...more,
 });
 
-test("the four metrics are told as the contract names them, zero series included", () => {
+test("the four metrics are reported as the contract names them, zero series included, and who is paused", () => {
   const text = metricsText({
     totals: [
       totals("ws_b", "Contact", "m1", { rowsSynced: 5, rowsFailed: 1, apiCalls: { SOAP: 3, REST: 2 } }),
       totals("ws_a", "Account", "m2"),
     ],
-    depths: [{ workspaceId: "ws_b", rows: 7 }],
+    depths: [{ workspaceId: "ws_b", rows: 7, countedAt: null }],
     calls: [{ workspaceId: "ws_b", apiCalls: { REST: 4 } }],
+    pauses: [
+      { workspaceId: "ws_a", since: new Date(0) },
+      { workspaceId: "ws_b", since: null },
+    ],
   });
 
   expect(text).toBe(
@@ -41,12 +50,16 @@ test("the four metrics are told as the contract names them, zero series included
       'bridge_sf_api_calls_total{workspace_id="ws_a",api="SOAP"} 0',
       'bridge_sf_api_calls_total{workspace_id="ws_b",api="REST"} 6',
       'bridge_sf_api_calls_total{workspace_id="ws_b",api="SOAP"} 3',
+      "# HELP bridge_workspace_paused 1 while a person has stopped it.",
+      "# TYPE bridge_workspace_paused gauge",
+      'bridge_workspace_paused{workspace_id="ws_a"} 1',
+      'bridge_workspace_paused{workspace_id="ws_b"} 0',
       "",
     ].join("\n"),
   );
 });
 
-test("no series stands there twice: mappings of one object, the deleted ones too, are one", () => {
+test("no series is there twice: mappings of one object, the deleted ones too, are one", () => {
   const text = metricsText({
     totals: [
       totals("ws_a", "Contact", "m1", { rowsSynced: 5, apiCalls: { SOAP: 1 } }),
@@ -54,6 +67,7 @@ test("no series stands there twice: mappings of one object, the deleted ones too
     ],
     depths: [],
     calls: [],
+    pauses: [],
   });
 
   const series = parseExposition(text).flatMap(({ samples }) => samples);
@@ -84,7 +98,12 @@ test("hostile names come back from an independent parser as they were", () => {
     'a\\\nb"',
     "} 5\nfake_total 1",
   ];
-  const text = metricsText({ totals: names.map((name, at) => totals(name, name, `m${at}`)), depths: [], calls: [] });
+  const text = metricsText({
+    totals: names.map((name, at) => totals(name, name, `m${at}`)),
+    depths: [],
+    calls: [],
+    pauses: [],
+  });
 
   const [rows] = parseExposition(text);
   expect(rows?.samples.map(({ labels }) => labels["object"]).toSorted()).toEqual(names.toSorted());
@@ -93,11 +112,79 @@ test("hostile names come back from an independent parser as they were", () => {
 
 test("without any workspace the metrics are described all the same", () => {
   expect(
-    parseExposition(metricsText({ totals: [], depths: [], calls: [] })).map(({ name, type }) => [name, type]),
+    parseExposition(metricsText({ totals: [], depths: [], calls: [], pauses: [] })).map(({ name, type }) => [
+      name,
+      type,
+    ]),
   ).toEqual([
     ["bridge_sync_rows_total", "counter"],
     ["bridge_sync_errors_total", "counter"],
     ["bridge_trigger_log_queue_depth", "gauge"],
     ["bridge_sf_api_calls_total", "counter"],
   ]);
+});
+
+test("what the minute sweep has seen and the engine keeps is reported by mapping, org and webhook", () => {
+  const text = moreText(new Map([["ws", sampleReport()]]), new Date(60_000));
+
+  const samples = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const contact = '{workspace_id="ws",mapping_id="m1",object="Contact"}';
+  const account = '{workspace_id="ws",mapping_id="m2",object="Account"}';
+  expect(samples).toEqual([
+    `bridge_mapping_waiting_rows${contact} 3`,
+    `bridge_mapping_waiting_rows${account} 0`,
+    `bridge_mapping_oldest_waiting_seconds${contact} 50`,
+    `bridge_mapping_oldest_waiting_seconds${account} 0`,
+    `bridge_mapping_last_cycle_timestamp_seconds${contact} 50`,
+    `bridge_mapping_pulled_rows_10m${contact} 5`,
+    `bridge_mapping_pulled_rows_10m${account} 0`,
+    `bridge_mapping_conflicts_24h${contact} 4`,
+    `bridge_mapping_conflicts_24h${account} 0`,
+    `bridge_mapping_inbound_errors${contact} 1`,
+    `bridge_mapping_inbound_errors${account} 0`,
+    `bridge_mapping_held_deletes${contact} 2`,
+    `bridge_mapping_held_deletes${account} 0`,
+    `bridge_mapping_lag_p50_seconds${contact} 4`,
+    `bridge_mapping_lag_p95_seconds${contact} 9.5`,
+    `bridge_mapping_broken${contact} 1`,
+    `bridge_mapping_broken${account} 0`,
+    "bridge_mappings_left_out{} 0",
+    'bridge_org_calls_used{workspace_id="ws"} 800',
+    'bridge_org_calls_limit{workspace_id="ws"} 1000',
+    'bridge_org_calls_allowed{workspace_id="ws"} 640',
+    'bridge_doorbells{workspace_id="ws",state="alive"} 1',
+    'bridge_webhook_failing{workspace_id="ws",webhook_id="whk_1"} 1',
+    'bridge_webhook_failing{workspace_id="ws",webhook_id="whk_2"} 0',
+    'bridge_webhook_deliveries_1h{workspace_id="ws",webhook_id="whk_1",outcome="successful"} 7',
+    'bridge_webhook_deliveries_1h{workspace_id="ws",webhook_id="whk_1",outcome="failed"} 2',
+    'bridge_webhook_deliveries_1h{workspace_id="ws",webhook_id="whk_1",outcome="pending"} 1',
+    `bridge_build_info{version="${VERSION}"} 1`,
+  ]);
+  expect(parseExposition(text).length).toBeGreaterThan(0);
+});
+
+test("the version that is shown is the package's", () => {
+  const manifest = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8");
+
+  expect(VERSION).toBe((JSON.parse(manifest) as { version: string }).version);
+});
+
+test("2,500 mappings fit into a function's answer, and of one more they are counted only", () => {
+  const report = sampleReport();
+  const [busy] = report.figures?.mappings ?? [];
+  if (!busy) throw new Error("the sample has no mapping");
+  const textOf = (count: number) => {
+    const many = Array.from({ length: count }, (_, at) => ({ ...busy, id: `map_01KAXW8H3TQ2YB5N7RZC4D${at + 1000}` }));
+    const object = { object: "A_rather_long_name_of_a_custom_object__c" };
+    const mappings = many.map((one) => ({ ...one, ...object }));
+    return moreText(
+      new Map([["ws_01KAXW8H3TQ2YB5N7RZC4D6FGH", { ...report, figures: { mappings, webhooks: [] } }]]),
+      new Date(),
+    );
+  };
+
+  expect(textOf(2500)).toMatch(/^bridge_mappings_left_out\{\} 0$/m);
+  expect(textOf(2500).length).toBeLessThan(5_000_000);
+  expect(textOf(2501)).toMatch(/^bridge_mappings_left_out\{\} 2501$/m);
+  expect(textOf(2501).length).toBeLessThan(2000);
 });

@@ -1,104 +1,116 @@
 import { describe, expect, test } from "vitest";
 import {
-  afterAnswer,
-  allowance,
-  type Budget,
-  endsBy,
+  afterPlan,
   FRESH_BUDGET,
-  isPullDue,
   isSparing,
-  tellBudget,
+  mayPush,
+  maySpare,
+  pullSeconds,
+  reportBudget,
 } from "../../lib/model/budget.ts";
+import { hoursOf, lastChange } from "../../lib/model/calls/account.ts";
+import { plannedBudget } from "../support/doubles/planned-budget.ts";
 
 const now = new Date("2026-02-03T10:00:00Z");
-const used = (share: number, at = now) => ({ used: Math.round(share * 1000), limit: 1000, at });
+const later = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
+const usage = { used: 690, limit: 1_000, at: now };
+const SLOW = { paceSeconds: 22, allowed: 800, used: 600 };
+const SPENT = { paceSeconds: 3_600, allowed: 800, used: 790, pushCalls: 0, spareCalls: 0 };
 
-/** What a mapping of the default interval may do after the org told these shares, one after the other. */
-function afterShares(...shares: number[]) {
-  const budget = shares.reduce<Budget>((before, share) => afterAnswer(before, used(share)), FRESH_BUDGET);
-  return allowance(budget, 10, now);
-}
-
-test.each([
-  [0.1, 10, true],
-  [0.69, 10, true],
-  [0.7, 30, true],
-  [0.75, 60, true],
-  [0.8, 120, true],
-  [0.85, null, true],
-  [0.95, null, false],
-  [1.2, null, false],
-])("at %f of the org's calls a pull comes every %s s and pushes are allowed: %s", (share, pullEverySeconds, pushes) => {
-  expect(afterShares(share)).toEqual({ pullEverySeconds, pushes });
+const every = (pollingSeconds: number, whenQuietSeconds: number | null = null) => ({
+  pollingSeconds,
+  whenQuietSeconds,
 });
 
-describe("a use that hovers around a threshold", () => {
-  test("does not make the pulls flap", () => {
-    expect(afterShares(0.7, 0.69)).toEqual(afterShares(0.7));
-    expect(afterShares(0.7, 0.69, 0.71, 0.68)).toEqual(afterShares(0.7));
-  });
-
-  test("lets go once it is clearly below", () => {
-    expect(afterShares(0.7, 0.66)).toEqual(afterShares(0.1));
-    expect(afterShares(0.96, 0.5)).toEqual(afterShares(0.1));
-  });
+test("before the first plan everything runs as configured", () => {
+  expect([pullSeconds(FRESH_BUDGET, every(10), null), mayPush(FRESH_BUDGET, 1), maySpare(FRESH_BUDGET, 1)]).toEqual([
+    10,
+    true,
+    true,
+  ]);
 });
 
-test("while everything waits, one cycle in five minutes may ask whether it still has to", () => {
-  const budget = afterAnswer(FRESH_BUDGET, used(1));
-  const later = new Date(now.getTime() + 300_000);
+test("pulls keep to the pace, or to their own interval where that is longer", () => {
+  const budget = plannedBudget(usage, SLOW);
 
-  expect(allowance(budget, 10, now).pushes).toBe(false);
-  expect(allowance(budget, 10, later)).toEqual({ pullEverySeconds: 10, pushes: true });
+  expect([10, 60].map((pollingSeconds) => pullSeconds(budget, every(pollingSeconds), null))).toEqual([22, 60]);
+  expect([10, 60].map((pollingSeconds) => isSparing(budget, { pollingSeconds }, true))).toEqual([true, false]);
+  expect(isSparing(budget, { pollingSeconds: 10 }, false)).toBe(false);
+  expect(isSparing(plannedBudget(usage, SPENT), { pollingSeconds: 3_600 }, false)).toBe(true);
 });
 
-test("a pull is due by the interval, a beat's jitter allowed for", () => {
-  const before = (seconds: number) => new Date(now.getTime() - seconds * 1000);
-
-  expect(isPullDue(10, before(6), now)).toBe(true);
-  expect(isPullDue(10, before(4), now)).toBe(false);
-  expect(isPullDue(600, before(590), now)).toBe(false);
-  expect(isPullDue(10, null, now)).toBe(true);
-});
-
-describe("what is held back is told", () => {
-  const later = (hours: number) => new Date(now.getTime() + hours * 3_600_000);
-  const counted = (share: number, from: Budget = FRESH_BUDGET, at = now) => afterAnswer(from, used(share, at));
+describe("a mapping without changes is pulled", () => {
+  const budget = { ...plannedBudget(usage), whenQuiet: 60 };
+  const ago = (seconds: number) => ({ lastAt: new Date(now.getTime() - seconds * 1000), now });
 
   test.each([
-    [0.69, "Salesforce counts 690 of 1000 API calls in 24 hours: pulls and saves run as configured"],
-    [
-      0.7,
-      "Salesforce counts 700 of 1000 API calls in 24 hours: pulls run 3 times less often, changes are still sent; " +
-        "this ends below 670 calls, by 2026-02-04T10:00Z unless other clients use more",
-    ],
-    [
-      0.85,
-      "Salesforce counts 850 of 1000 API calls in 24 hours: pulls have stopped, changes are still sent; " +
-        "this ends below 820 calls, by 2026-02-04T10:00Z unless other clients use more",
-    ],
-    [
-      0.96,
-      "Salesforce counts 960 of 1000 API calls in 24 hours: pulls have stopped, changes wait; " +
-        "this ends below 920 calls, by 2026-02-04T10:00Z unless other clients use more",
-    ],
-  ])("at %f", (share, text) => {
-    expect(tellBudget(counted(share))).toBe(text);
+    ["after five minutes as rarely as its workspace says", every(10), ago(300), 60],
+    ["before them as configured", every(10), ago(299), 10],
+    ["where no change is known, as rarely", every(10), { lastAt: null, now }, 60],
+    ["as rarely as it says itself, whatever its workspace says", every(10, 600), ago(300), 600],
+    ["as configured where it says so itself", every(10, 10), ago(300), 10],
+    ["never more often than configured", every(900), ago(300), 900],
+  ])("%s", (_, mapping, changes, seconds) => {
+    expect(pullSeconds(budget, mapping, changes)).toBe(seconds);
   });
 
-  test("and ends a day after it began, however often the count is taken meanwhile", () => {
-    const first = counted(0.72);
-    const second = counted(0.74, first, later(5));
-    const third = counted(0.76, second, later(6));
-
-    expect([first, second, third].map(endsBy)).toEqual([later(24), later(24), later(30)]);
-    expect(endsBy(counted(0.1, third, later(7)))).toBeNull();
+  test("as far apart as the plan has it where that is longer", () => {
+    expect(pullSeconds({ ...plannedBudget(usage, { paceSeconds: 97 }), whenQuiet: 60 }, every(10), ago(300))).toBe(97);
   });
+});
 
-  test("of mappings that pull from the first step on, of others once changes wait", () => {
-    const steps = [0.6, 0.7, 0.85, 0.96].map((share) => counted(share));
+test("the last change of a mapping was in the last hour in which something changed", () => {
+  const hours = [
+    { hour: 5, calls: 9, changes: 4 },
+    { hour: 7, calls: 9, changes: 1 },
+    { hour: 8, calls: 9, changes: 0 },
+  ];
 
-    expect(steps.map((budget) => isSparing(budget, true))).toEqual([false, true, true, true]);
-    expect(steps.map((budget) => isSparing(budget, false))).toEqual([false, false, false, true]);
-  });
+  expect(lastChange(hours)).toEqual(new Date(8 * 3_600_000));
+  expect(lastChange(hours.slice(2))).toBeNull();
+});
+
+test("saves and other work stop at what the plan left them, calls that were sent since included", () => {
+  const budget = plannedBudget(usage, { pushCalls: 10, spareCalls: 5 });
+
+  expect([9, 10].map((calls) => mayPush(budget, calls))).toEqual([true, false]);
+  expect([4, 5].map((calls) => maySpare(budget, calls))).toEqual([true, false]);
+});
+
+test.each([
+  [{ allowed: 800, used: 600 }, "pulls and saves run as configured"],
+  [
+    SLOW,
+    "pulls of a mapping come every 22 s or as configured, changes are sent; more calls are left as those of 24 hours ago leave the count",
+  ],
+])("what is held back is reported: %j", (plan, text) => {
+  const counted =
+    "Salesforce counts 690 of 1000 API calls in 24 hours, Bridge 600 of the 800 that are left to its share (80 % of them)";
+
+  expect(reportBudget(plannedBudget(usage, plan))).toBe(`${counted}: ${text}`);
+});
+
+test("a spent share says since when changes wait, however long pulls were apart before", () => {
+  const { plan } = plannedBudget(usage, SPENT);
+  const earlier = { ...plannedBudget(usage, SLOW).plan, at: later(-60) };
+  const first = afterPlan(afterPlan(FRESH_BUDGET, usage, earlier), usage, plan);
+  const second = afterPlan(first, usage, { ...plan, at: later(1) });
+
+  expect(reportBudget(second)).toContain("changes wait since 2026-02-03T10:00Z");
+  expect(afterPlan(second, usage, plannedBudget(usage).plan).since).toBeNull();
+});
+
+test("hours are what totals rose by, and a total that fell counts nothing", () => {
+  const totals = [
+    { hour: 7, calls: 130, changes: 9 },
+    { hour: 0, calls: 0, changes: 0 },
+    { hour: 5, calls: 100, changes: 4 },
+    { hour: 9, calls: 20, changes: 9 },
+  ];
+
+  expect(hoursOf(totals)).toEqual([
+    { hour: 5, calls: 100, changes: 4 },
+    { hour: 7, calls: 30, changes: 5 },
+    { hour: 9, calls: 0, changes: 0 },
+  ]);
 });

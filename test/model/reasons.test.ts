@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readEndpoints } from "../../functions/endpoints.ts";
 import { EVENTS } from "../../lib/console/pages/webhooks/events.ts";
-import { describeApi } from "../../lib/http/openapi/document.ts";
 import { FAILURE_REASONS, reasonFor } from "../../lib/model/engine.ts";
+import { describeApi } from "../programs/describe-api/document.ts";
+import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
 
 /** The reasons of `sync.broken` on the wire, by hand. */
 const REASONS = [
@@ -43,7 +43,7 @@ test("the console's sample of sync.broken has one of these reasons", () => {
   expect(sample).toMatchObject({ reason: "salesforce_authorization", message: expect.stringContaining("connect the") });
 });
 
-test("the runbook has each reason with the remedy that the operator is told", () => {
+test("the runbook has each reason with the remedy that the operator gets", () => {
   const runbook = readFileSync(join(import.meta.dirname, "../../lib/infra/RUNBOOK.md"), "utf8");
 
   for (const reason of FAILURE_REASONS) expect(runbook).toContain(`| \`${reason}\` | ${reasonFor(reason).remedy} |`);

@@ -26,7 +26,7 @@ const open = (host: string, url = database.url) =>
 const ask = (host: string) => guardedFetch(`http://${host}:${(server.address() as AddressInfo).port}/`, {});
 const inProduction = () => guardConnections((address) => refuseAddress(address, PRODUCTION));
 
-describe("where a connection goes is judged when it is made", () => {
+describe("where a connection goes is judged when it is opened", () => {
   test("a name that led to a good address when it was saved, and to this machine's now, is not connected to", async () => {
     await (await open("localhost")).close();
     expect(await (await ask("localhost")).text()).toBe("reached");
@@ -43,7 +43,7 @@ describe("where a connection goes is judged when it is made", () => {
     ["169.254.169.254", "a link-local or metadata address"],
     ["[::1]", "a loopback address"],
     ["[::ffff:10.0.0.1]", "a private address (RFC 1918)"],
-    ["[fd00:ec2::254]", "a private address (RFC 4193)"],
+    ["[fd00:ec2::254]", "a metadata address"],
   ])("a host that is written as the address %s is not asked at all: %s", async (host, what) => {
     inProduction();
 

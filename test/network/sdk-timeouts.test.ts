@@ -28,7 +28,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** Time goes on until the work has ended, at most half a minute, in which a function of the API would be ended, too. */
+/** Time continues until the work has ended, at most half a minute, in which a function of the API would be ended, too. */
 async function within30Seconds(work: Promise<unknown>): Promise<unknown> {
   let end: unknown = "it waits still";
   work.then(

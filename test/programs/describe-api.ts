@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readEndpoints } from "../../functions/endpoints.ts";
-import { describeApi } from "../../lib/http/openapi/document.ts";
+import { describeApi } from "./describe-api/document.ts";
+import { readEndpoints } from "./describe-api/read-endpoints.ts";
 import { typesOf } from "./describe-api/typescript.ts";
 
 const folder = join(import.meta.dirname, "../../lib/http/openapi");

@@ -11,7 +11,7 @@ const { scripts } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8
 
 /** What measures, proves or drills, by the name of its script; each runs for minutes. */
 const PROGRAMS = Object.entries(scripts).flatMap(([name, command]) =>
-  /^(bench|drill|prove):|^(soak|structure|test:long)$/.test(name)
+  /^(bench|drill|prove):|^(attack|soak|structure|test:long)$/.test(name)
     ? [[name, command.split(" ").at(-1) ?? ""] as const]
     : [],
 );
@@ -27,7 +27,7 @@ describe.each(PROGRAMS)("npm run %s", (name, program) => {
     expect(stdout.startsWith(`npm run ${name}`)).toBe(true);
   });
 
-  test("refuses an option that nobody knows, with a sentence", () => {
+  test("refuses an unknown option, with a sentence", () => {
     const { status, stdout, stderr } = run(program, "--nonsense");
 
     expect([status, stdout]).toEqual([1, ""]);

@@ -1,10 +1,18 @@
 import { spawnSync } from "node:child_process";
 import { readOptions } from "../../lib/local/read-options.ts";
 import { findChromium } from "../support/clients/browser.ts";
-import { findPostgres } from "../support/run/older-postgres.ts";
+import { findOrFetchPostgres } from "../support/run/older-postgres.ts";
 
-const HELP = `npm run test:long [-- --only NAME,NAME]: what takes too long for npm test, part after part. At the end it
-names each part with its result and its time, and each part that this machine could not run with what is missing.`;
+const HELP = `npm run test:long [-- --only NAME,NAME] [--without LANGUAGE,LANGUAGE]: what takes too long for npm test, part
+after part. At the end it names each part with its result and its time, and each part that this machine could not run with
+what is missing. The part "receivers" fails where a language is missing, unless --without names it.`;
+
+/** Languages of the webhook receivers in the docs: program, what shows that it is there, and its Debian package. */
+const LANGUAGES = {
+  python: ["python3", "--version", "python3"],
+  java: ["java", "--version", "default-jdk-headless"],
+  go: ["go", "version", "golang-go"],
+} as const;
 
 /** Seeds of the brief proof that follow each other: three in a row have killed at every point. */
 const SEEDS = 10;
@@ -13,6 +21,8 @@ interface Part {
   readonly name: string;
   /** What this machine lacks for it; null: nothing. */
   readonly lacks: string | null;
+  /** Programs that are missing although they are asked for: what can be tested without them is, and the part fails. */
+  readonly missing?: readonly string[];
   /** All of them run, whatever the result of the ones before. */
   readonly commands: readonly (readonly string[])[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -24,15 +34,20 @@ interface Outcome {
   readonly milliseconds: number;
 }
 
-const parts = allParts();
-const values = readOptions(`${HELP}\n\nParts: ${parts.map(({ name }) => name).join(", ")}`, {
+const all = allParts([]).map(({ name }) => name);
+const values = readOptions(`${HELP}\n\nParts: ${all.join(", ")}`, {
   only: { type: "string" },
+  without: { type: "string" },
 });
-const names = values.only?.split(",") ?? parts.map(({ name }) => name);
-const unknown = names.filter((name) => !parts.some((part) => part.name === name));
+const without = values.without?.split(",") ?? [];
+const parts = allParts(without);
+const names = values.only?.split(",") ?? all;
+const unknown = names.filter((name) => !all.includes(name));
+const foreign = without.filter((language) => !(language in LANGUAGES));
 
-if (unknown.length > 0)
-  fail(`no such part: ${unknown.join(", ")}; there are ${parts.map(({ name }) => name).join(", ")}`);
+if (unknown.length > 0) fail(`no such part: ${unknown.join(", ")}; there are ${all.join(", ")}`);
+else if (foreign.length > 0)
+  fail(`no such language: ${foreign.join(", ")}; there are ${Object.keys(LANGUAGES).join(", ")}`);
 else if (!succeeds(["npm", "run", "build"])) fail("the build failed");
 else {
   const outcomes = parts.filter(({ name }) => names.includes(name)).map(run);
@@ -42,12 +57,22 @@ else {
   if (outcomes.some(({ result }) => result.startsWith("FAILED"))) process.exitCode = 1;
 }
 
-function allParts(): Part[] {
+function allParts(without: readonly string[]): Part[] {
   const long = ["vitest", "run", "--mode", "long"];
   const seed = Date.now() % 1_000_000;
   const seeds = Array.from({ length: SEEDS }, (_, at) => String(seed + at));
   return [
-    { name: "long", lacks: null, commands: [[...long, "--exclude", "test/browser/**"]] },
+    {
+      name: "long",
+      lacks: null,
+      commands: [
+        [
+          ...long,
+          ...["browser/**", "programs/attack/**", "docs/receivers.*"].flatMap((of) => ["--exclude", `test/${of}`]),
+        ],
+      ],
+    },
+    receiversWithout(without),
     {
       name: "browser",
       lacks: findChromium() === undefined ? "Chromium (Debian: apt-get install chromium; else set CHROMIUM)" : null,
@@ -65,30 +90,49 @@ function allParts(): Part[] {
       lacks: null,
       commands: seeds.map((one) => ["node", "test/programs/prove/sync.ts", "--brief", "--seed", one]),
     },
+    { name: "attack", lacks: null, commands: [["node", "test/programs/attack.ts"]] },
     { name: "proof-webhooks", lacks: null, commands: [["node", "test/programs/prove/webhooks.ts"]] },
   ];
 }
 
-/** All tests that send SQL to a customer's database, on the server of another version. */
-function withPostgres(version: number): Part {
-  const programs = findPostgres(version);
+/** The webhook receivers of the docs, in each language that this machine has. */
+function receiversWithout(without: readonly string[]): Part {
+  const missing = Object.entries(LANGUAGES).filter(
+    ([name, [program, asked]]) => !without.includes(name) && spawnSync(program, [asked]).status !== 0,
+  );
   return {
-    name: `postgresql-${version}`,
-    lacks:
-      programs === undefined
-        ? `PostgreSQL ${version} (Debian: apt-get install postgresql-${version}; else set POSTGRES_${version} to its bin folder)`
-        : null,
-    commands: [["vitest", "run", "--mode", "all", "test/adapters/postgres", "test/sync"]],
-    ...(programs !== undefined && { environment: { POSTGRES_PROGRAMS: programs } }),
+    name: "receivers",
+    lacks: null,
+    missing: missing.map(([name, [, , of]]) => `${name} (Debian: apt-get install ${of}; else --without ${name})`),
+    commands: [["vitest", "run", "--mode", "long", "test/docs/receivers.long.test.ts"]],
+    environment: { WITHOUT: [...without, ...missing.map(([name]) => name)].join(",") },
   };
 }
 
-function run({ name, lacks, commands, environment }: Part): Outcome {
+/** All tests that send SQL to a customer's database, on the server of another version, which may be downloaded first. */
+function withPostgres(version: number): Part {
+  return {
+    name: `postgresql-${version}`,
+    get lacks() {
+      return findOrFetchPostgres(version) === undefined
+        ? `PostgreSQL ${version} (Debian: apt-get install postgresql-${version}; else set POSTGRES_${version} to its bin folder)`
+        : null;
+    },
+    commands: [["vitest", "run", "--mode", "all", "test/adapters/postgres", "test/sync"]],
+    get environment() {
+      return { POSTGRES_PROGRAMS: findOrFetchPostgres(version) ?? "" };
+    },
+  };
+}
+
+function run(part: Part): Outcome {
+  const { name, lacks, commands, missing = [] } = part;
   if (lacks !== null) return { name, result: `skipped, for want of ${lacks}`, milliseconds: 0 };
   const began = Date.now();
   console.log(`\n== ${name}`);
-  const failed = commands.filter((command) => !succeeds(command, environment));
-  const result = failed.length === 0 ? "passed" : `FAILED: ${failed.map((command) => command.join(" ")).join("; ")}`;
+  const failed = commands.filter((command) => !succeeds(command, part.environment));
+  const wrong = [...failed.map((command) => command.join(" ")), ...missing.map((program) => `there is no ${program}`)];
+  const result = wrong.length === 0 ? "passed" : `FAILED: ${wrong.join("; ")}`;
   return { name, result, milliseconds: Date.now() - began };
 }
 

@@ -35,7 +35,7 @@ const ask = (workspace: TestWorkspace, query: Record<string, string> = {}) =>
 const look = async (workspace: TestWorkspace): Promise<Adoption> => dataOf(await ask(workspace, { dry_run: "true" }));
 const worries = ({ findings }: Adoption) => findings.filter(({ ok }) => !ok).map(({ check }) => check);
 
-test("a look tells what there is to adopt, what waits in it, and what speaks against it", async () => {
+test("the inspection shows what there is to adopt, what waits in it, and what speaks against it", async () => {
   const workspace = await createTestWorkspace({ postgres: { url: database.url, schema: "theirs" } });
   await application.query(
     herokuConnectSchema(
@@ -92,7 +92,7 @@ test("adopting moves the log aside once, is audited once, and can be asked for a
   ]);
 });
 
-test("a role that may not change what Heroku Connect has made is told the GRANT, and nothing is touched", async () => {
+test("a role that may not change what Heroku Connect has created gets the GRANT, and nothing is touched", async () => {
   const role = `bridge_${Date.now()}`;
   await application.query(herokuConnectSchema([{ table: "account", columns: { name: "varchar(80)" } }], "foreign_one"));
   await application.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT ALL ON SCHEMA foreign_one TO ${role};

@@ -51,7 +51,7 @@ test("a workspace that moves to an empty database has its tables and its records
   expect(rows).toEqual([{ lastname: "Curie" }, { lastname: "Lovelace" }]);
 });
 
-test("the metrics of a workspace that moved go on, from a new beginning, and do not stand still", async () => {
+test("the metrics of a workspace that moved continue, from a new beginning, and keep moving", async () => {
   const rowsTold = async () =>
     (await counters().readAll()).totals.find(({ mappingId }) => mappingId === contact.id)?.rowsSynced;
   await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 3) i");
@@ -83,7 +83,7 @@ test("a mapping that was deleted and is restored counts from a new beginning, to
 
   for (const [rows, minute] of [
     [500, 0],
-    [400, 0], // told late, by a cycle that was frozen
+    [400, 0], // reported late, by a cycle that was frozen
     [3, 2],
     [500, 0], // and this one later still
     [4, 4],
@@ -95,7 +95,7 @@ test("a mapping that was deleted and is restored counts from a new beginning, to
   expect(seen).toEqual([500, 500, 3, 3, 4]);
 });
 
-test("what somebody has dropped does not keep a new password out, and is there again with its rows", async () => {
+test("what was dropped does not prevent a new password, and is there again with its rows", async () => {
   await world.sql("DROP TABLE salesforce.contact");
 
   expect(await connect(await databaseUrl())).toBe(200);
@@ -103,7 +103,7 @@ test("what somebody has dropped does not keep a new password out, and is there a
   expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Curie" }]);
 });
 
-test("a mapping whose tables are not in the database is told as broken, with the remedy", async () => {
+test("a mapping whose tables are not in the database is reported as broken, with the remedy", async () => {
   await world.sql("DROP SCHEMA salesforce CASCADE");
 
   for (const _ of [1, 2, 3]) await world.cycle(contact);

@@ -78,7 +78,7 @@ describe("PostgreSQL", () => {
     return other.href;
   };
 
-  test("a database is connected after a look into it, and its password is never told again", async () => {
+  test("a database is connected after a check of it, and its password is never shown again", async () => {
     const answer = await put({ url: database.url });
 
     expect(answer.json?.data).toMatchObject({ ok: true });
@@ -208,7 +208,7 @@ describe("PostgreSQL", () => {
     expect([refused.status, refused.json?.error?.message]).toEqual([409, expect.stringContaining("connect one first")]);
   });
 
-  test("a dry run tells what is wrong and connects nothing", async () => {
+  test("a dry run shows what is wrong and connects nothing", async () => {
     const other = await createTestWorkspace();
     const url = new URL(database.url);
     url.pathname = "/not_there";
@@ -264,7 +264,7 @@ describe("PostgreSQL", () => {
   });
 
   test.each([
-    ["nobody listens there", "postgres://u:p@127.0.0.1:1/d", "connection"],
+    ["no server listens there", "postgres://u:p@127.0.0.1:1/d", "connection"],
     ["a private address", "postgres://u:p@10.0.0.1/d", "address"],
     ["the cloud's metadata address", "postgres://u:p@169.254.169.254/d", "address"],
     ["a private address in another spelling", "postgres://u:p@[::ffff:10.0.0.1]/d", "address"],
@@ -283,7 +283,7 @@ describe("PostgreSQL", () => {
   );
 
   test.each(["postgres://u%zz:p@127.0.0.1/d", "postgres://u:100%pure@127.0.0.1/d", "postgres://u:p@127.0.0.1/d%"])(
-    "a percent sign that stands for itself is refused with how to write it: %s",
+    "a literal percent sign is refused with how to write it: %s",
     async (url) => {
       const refused = await put({ url });
 
@@ -406,7 +406,7 @@ describe("Salesforce", () => {
     });
   });
 
-  test("a site that answers every request with a page is told not to be Salesforce", async () => {
+  test("a site that answers every request with a page is reported as not Salesforce", async () => {
     const site = createServer((_, response) => response.end("<!DOCTYPE html><title>Welcome</title>"));
     await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
     const { port } = site.address() as AddressInfo;
@@ -449,7 +449,7 @@ describe("Salesforce", () => {
     expect(refused.json?.error?.message).toContain(org.connection.organizationId);
   });
 
-  test("the org's objects and fields are told for pickers, with what cannot be mapped", async () => {
+  test("the org's objects and fields are listed for pickers, with what cannot be mapped", async () => {
     const listed = await call(listObjects, "list-objects", request());
     const read = (object_name: string) => call(readObject, "read-object", request({ path: { object_name } }));
     const contact = dataOf<{ fields: readonly { name: string }[] }>(await read("contact"));
@@ -468,7 +468,7 @@ describe("Salesforce", () => {
     expect((await read("../limits")).status).toBe(404);
   });
 
-  test("a lookup tells, when asked, the fields by which rows name its parent, and a mapping takes them as they are told", async () => {
+  test("a lookup lists, when asked, the fields by which rows name its parent, and a mapping accepts them as listed", async () => {
     const asked = { path: { object_name: "Opportunity" } };
     const read = async (more: object) =>
       dataOf<{ fields: readonly { name: string; parent_keys: readonly { name: string }[] }[] }>(
@@ -530,7 +530,7 @@ describe("Salesforce", () => {
       expect(await saving()).toMatchObject({ ok: true, remedy: null });
     });
 
-    test("an app that was switched to them is found by a look at the connection", async () => {
+    test("an app that was switched to them is found by a check of the connection", async () => {
       await release({ newestVersion: 67, jsonWebTokens: false });
       await byClient();
       expect(await saving()).toMatchObject({ ok: true });
@@ -544,7 +544,7 @@ describe("Salesforce", () => {
     });
   });
 
-  test("every connection stands in the audit log, without its secrets", async () => {
+  test("every connection is in the audit log, without its secrets", async () => {
     const filter = { workspaceId: workspace.id, actor: null, action: "connection.salesforce_authorized" };
     const { entries } = await auditPage(filter, { limit: 10, offset: 0 });
 

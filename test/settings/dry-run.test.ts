@@ -86,7 +86,7 @@ const everything = () =>
   world.sql(`SELECT (SELECT jsonb_agg(t ORDER BY id) FROM salesforce.contact t) AS rows,
     (SELECT count(*)::int FROM salesforce._trigger_log) AS changes, (SELECT count(*)::int FROM salesforce._bridge_conflicts) AS conflicts`);
 
-test("a dry run before activation tells what would change, in pages, with samples, and changes nothing", async () => {
+test("a dry run before activation shows what would change, in pages, with samples, and changes nothing", async () => {
   await bothHave(2_300, 2_100, { active: false });
   await world.sql("UPDATE salesforce.contact SET lastname = 'Other' WHERE id = 1");
   const before = await everything();
@@ -198,7 +198,7 @@ test("up to 100 records need no digest, however many rows match; nor does a poli
   expect(await told()).toEqual([]);
 });
 
-test("where Salesforce wins, a dry run tells how many rows would be overwritten, and a load waits for nobody", async () => {
+test("where Salesforce wins, a dry run shows how many rows would be overwritten, and a load waits for no digest", async () => {
   await bothHave(150, 120, { active: false, conflict_policy: "salesforce_wins" });
   expect(await compared()).toMatchObject({ records_changed: 0, rows_changed: 120 });
 
@@ -213,7 +213,7 @@ test("where Salesforce wins, a dry run tells how many rows would be overwritten,
   ]);
 });
 
-test("a dry run that Salesforce refuses says why, and goes on from its last page", async () => {
+test("a dry run that Salesforce refuses says why, and continues from its last page", async () => {
   await bothHave(2_300, 3, { active: false });
   await api.ask(startDryRun, "start-dry-run", at());
   await cloud.take("loads");

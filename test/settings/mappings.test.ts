@@ -66,7 +66,7 @@ async function openWorkspace() {
 
 const CONTACT = { sf_object: "contact", fields: ["lastname", "Email"], upsert_field: null };
 
-test("a mapping is made in the org's own spelling, audited, announced, and handed to the workers", async () => {
+test("a mapping is created in the org's own spelling, audited, announced, and handed to the workers", async () => {
   const workspace = await openWorkspace();
   await cloud.take("provisioning");
   await cloud.take("events");
@@ -82,7 +82,7 @@ test("a mapping is made in the org's own spelling, audited, announced, and hande
     sf_polling_seconds: 10,
     conflict_policy: "salesforce_wins",
     state: "provisioning",
-    calls_per_day: 8640 + 576,
+    calls_per_day: 8640 + 3,
   });
   expect(answer.headers["ETag"]).toBe('"1"');
   const { id } = dataOf<Mapping>(answer);
@@ -99,8 +99,8 @@ test("what a mapping costs is its part of what all cost, in the answer that make
   const account = dataOf<Mapping>(await workspace.create({ sf_object: "Account", fields: ["Name"] }));
   const updated = dataOf<Mapping>(await workspace.update(contact.id, { sweep_days: 2 }));
 
-  expect(contact.calls_per_day).toBe(8640 + 576);
-  for (const mapping of [account, updated]) expect(mapping.calls_per_day).toBe(8640 / 2 + 864);
+  expect(contact.calls_per_day).toBe(8640 + 3);
+  for (const mapping of [account, updated]) expect(mapping.calls_per_day).toBe(8640 / 2 + 3);
 });
 
 test("which sessions are captured is a setting that is exported, imported and refused when misspelt", async () => {
@@ -155,6 +155,28 @@ test("how often both sides are compared is a setting that is exported, imported 
   expect((await workspace.export()).json?.data).toEqual(exported);
 });
 
+test("how often a quiet mapping is asked about is a setting that is exported, imported, removed and refused below 10 s", async () => {
+  const [workspace, other] = [await openWorkspace(), await openWorkspace()];
+  const { id } = dataOf<Mapping>(await workspace.create({ ...CONTACT, when_quiet_seconds: 90 }));
+
+  const changed = await workspace.update(id, { when_quiet_seconds: 600 });
+  const exported = (await workspace.export()).json?.data as object;
+  await other.import(exported);
+  const refused = await Promise.all(
+    [0, 9, 10.5, 86_401, "60"].map((when_quiet_seconds) => workspace.update(id, { when_quiet_seconds })),
+  );
+
+  expect(changed.json?.data).toMatchObject({ when_quiet_seconds: 600, state: "provisioning", version: '"2"' });
+  expect(exported).toMatchObject({ mappings: [{ config: { bridge: { when_quiet_seconds: 600 } } }] });
+  expect((await other.export()).json?.data).toEqual(exported);
+  for (const { json } of refused)
+    expect(json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "body.when_quiet_seconds" }] });
+  expect((await workspace.export()).json?.data).toEqual(exported);
+  expect((await workspace.update(id, { when_quiet_seconds: null })).json?.data).toMatchObject({
+    when_quiet_seconds: null,
+  });
+});
+
 test("how many records one call saves is a setting that is exported, imported and refused beyond 200", async () => {
   const [workspace, other] = [await openWorkspace(), await openWorkspace()];
   const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
@@ -186,7 +208,7 @@ test.each([
   ["a filter by a field that cannot be filtered by", { filter: "Description = 'a'" }, "body.filter"],
   ["a filter that compares a time with a text", { filter: "CreatedDate > '2026-01-01'" }, "body.filter"],
   ["a setting that there is not", { interval: 10 }, "body"],
-])("%s is refused with its place, and nothing is made", async (_, wrong, path) => {
+])("%s is refused with its place, and nothing is created", async (_, wrong, path) => {
   const workspace = await openWorkspace();
 
   const refused = await workspace.create({ ...CONTACT, ...wrong });
@@ -221,7 +243,7 @@ test("a change names what it changes, and everything else stays", async () => {
   expect((await workspace.update(id, { sf_polling_seconds: 60 })).headers["ETag"]).toBe('"2"');
 });
 
-test("a filter is set, shown, changed, refused with the place and the remedy, and taken away", async () => {
+test("a filter is set, shown, changed, refused with the place and the remedy, and removed", async () => {
   const workspace = await openWorkspace();
   const made = await workspace.create({ ...CONTACT, filter: "Department = 'R&D'" });
   const { id } = dataOf<Mapping>(made);
@@ -234,14 +256,14 @@ test("a filter is set, shown, changed, refused with the place and the remedy, an
 
   expect([refused.status, unknown.status]).toEqual([400, 400]);
   expect(refused.json?.error?.message).toBe(
-    `body.filter: the filter is not understood: at character 14 it says "R&D", but a value: 'text', a number, a date, TRUE, FALSE, NULL should stand there`,
+    `body.filter: the filter is not understood: at character 14 it says "R&D", but a value: 'text', a number, a date, TRUE, FALSE, NULL is expected there`,
   );
   expect(unknown.json?.error?.message).toContain("there is no field Departmant");
   expect(changed.json?.data).toMatchObject({ filter: "Department IN ('R&D', 'IT')", version: '"2"' });
   expect(cleared.json?.data).toMatchObject({ filter: null, version: '"3"' });
 });
 
-test("a mapping whose table could not be made is tried again by saving it as it is, or by importing it", async () => {
+test("a mapping whose table could not be created is tried again by saving it as it is, or by importing it", async () => {
   const workspace = await openWorkspace();
   const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
   const document = (await workspace.export()).json;
@@ -257,7 +279,7 @@ test("a mapping whose table could not be made is tried again by saving it as it 
   expect(unchanged.json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
 });
 
-test("a change that was meant for another version is refused, so that nobody's work is lost unseen", async () => {
+test("a change that was meant for another version is refused, so that no work is lost unseen", async () => {
   const workspace = await openWorkspace();
   const { id, version } = dataOf<Mapping>(await workspace.create(CONTACT));
   await workspace.update(id, { sf_polling_seconds: 30 });
@@ -283,7 +305,7 @@ test("an import, too, can be meant for the version that was exported", async () 
   expect((await workspace.import(document, headers)).status).toBe(412);
 });
 
-test("a mapping is paused, goes on, is ended and taken up again; doing a thing twice changes nothing", async () => {
+test("a mapping is paused, resumed, deleted and restored; doing a thing twice changes nothing", async () => {
   const workspace = await openWorkspace();
   const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
 

@@ -75,7 +75,7 @@ const held = async () => {
 };
 const numbered = (count: number) => Array.from({ length: count }, (_, at) => `N${at}`);
 
-/** Deletes records as somebody else, and lets the mapping learn of it. */
+/** Deletes records as another user, and lets the mapping notice it. */
 async function deleteRecords(ids: readonly unknown[]): Promise<void> {
   for (let at = 0; at < ids.length; at += 200) {
     await world.colleague("DELETE", `/composite/sobjects?allOrNone=false&ids=${ids.slice(at, at + 200).join(",")}`);

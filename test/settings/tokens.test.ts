@@ -87,7 +87,7 @@ test("another workspace's token can be neither seen nor revoked", async () => {
   expect(refused.json).toEqual((await revoke("tok_none")).json);
 });
 
-test("making and revoking stand in the audit log with the name of who did it, and without the token", async () => {
+test("making and revoking are in the audit log with the name of who did it, and without the token", async () => {
   const { entries } = await auditPage(
     { workspaceId: workspace.id, actor: "owner@example.com", action: "token.created" },
     { limit: 1, offset: 0 },
@@ -99,7 +99,7 @@ test("making and revoking stand in the audit log with the name of who did it, an
 
 test.each([
   ["without a name", { owner: "ada@example.com", scopes: ["read"] }, "body.name"],
-  ["for nobody's address", { name: "x", owner: "ada", scopes: ["read"] }, "body.owner"],
+  ["for no address", { name: "x", owner: "ada", scopes: ["read"] }, "body.owner"],
   ["with a scope that there is not", { name: "x", owner: "ada@example.com", scopes: ["root"] }, "body.scopes[0]"],
   ["with no scope", { name: "x", owner: "ada@example.com", scopes: [] }, "body.scopes"],
   ["valid for no day", { name: "x", owner: "ada@example.com", scopes: ["read"], valid_days: 0 }, "body.valid_days"],

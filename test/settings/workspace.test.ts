@@ -29,7 +29,7 @@ async function openWorkspace() {
   };
 }
 
-test("a workspace tells its name and whether both sides are connected, and takes another name", async () => {
+test("a workspace shows its name and whether both sides are connected, and takes another name", async () => {
   const workspace = await openWorkspace();
   expect((await workspace.read()).json?.data).toMatchObject({ id: workspace.id, name: "Test", connected: false });
 

@@ -22,7 +22,7 @@ import { carryOut } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
-/** Each pair once unless told otherwise: `ROUNDS=10000 vitest run --mode long test/settings/writing-pairs`. */
+/** Each pair once by default: `ROUNDS=10000 vitest run --mode long test/settings/writing-pairs`. */
 const ROUNDS = Number(process.env["ROUNDS"] ?? 0);
 
 vi.setConfig({ testTimeout: ROUNDS > 0 ? ROUNDS * 10_000 : 300_000 });
@@ -41,7 +41,7 @@ aWorldForEachTest(async (made) => {
 
 type Asked = readonly [RouteName, Parameters<typeof call>[0], (round: number) => object];
 
-/** Every route that changes rows, or what becomes of a mapping's tables. */
+/** Every route that changes rows, or the state of a mapping's tables. */
 const ROUTES: readonly Asked[] = [
   ["reload-mapping", reloadMapping, () => ({})],
   ["retry-rows", retryRows, () => ({ body: { table: "contact" } })],
@@ -76,7 +76,7 @@ test("two clients that ask whatever changes rows, while workers and the applicat
     if (!one || !other) continue;
     const beside = [application, worker, cycle][round % 3] ?? application;
     await Promise.all([ask(one, round), ask(other, round), beside(round)]);
-    // What was paused or ended goes on, or the next pair would find nothing to change.
+    // What was paused or ended continues, or the next pair would find nothing to change.
     for (const route of CHANGED.has(one[0]) || CHANGED.has(other[0]) ? BACK : []) await ask(route, round);
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createOperations } from "../../lib/adapters/postgres/operations/operations.ts";
+import { retryFailed } from "../../lib/adapters/postgres/operations/operations.ts";
 import { keepSessions } from "../../lib/adapters/postgres/session/request-session.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { createDice, type Dice } from "../support/doubles/dice.ts";
@@ -58,7 +58,7 @@ interface Run {
   readonly world: SyncWorld;
   readonly contact: Mapping;
   readonly dice: Dice;
-  /** Names that were made on either side and that nobody deleted. */
+  /** Names that were created on either side and never deleted. */
   readonly never: Set<string>;
   readonly held: Promise<unknown>[];
   made: number;
@@ -113,7 +113,7 @@ async function changeThere(run: Run): Promise<void> {
   }
 }
 
-/** A save of somebody else may be held, too: it then ends when time goes on. Locks and clashes are theirs to bear. */
+/** A save of another user may be held, too: it then ends when time advances. Locks and clashes are theirs to bear. */
 async function there(run: Run, method: string, path: string, body?: unknown): Promise<void> {
   if (run.dice.isUnder(0.2)) await run.world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 40_000 });
   const saving = run.world.rest(method, path, body).catch(() => undefined);
@@ -135,7 +135,7 @@ async function runSomehow(run: Run): Promise<void> {
   if (dice.isUnder(0.35)) world.interfere(killBefore(1 + dice.below(14)).interference);
   const running = dice.isUnder(0.2) ? world.cyclesAtOnce(contact, contact) : world.cycle(contact);
   await world.untilDone(running).catch((error: Error) => {
-    // Killed while it told what it did: its message comes again.
+    // Killed while it reported: its message comes again.
     if (error.message !== "killed") throw error;
   });
   world.interfere(null);
@@ -182,7 +182,9 @@ async function settleByHand({ world, contact }: Run): Promise<boolean> {
     );
   }
   const kept = keepSessions(() => new Date()).take({ url: world.databaseUrl, schema: "salesforce" });
-  await createOperations(kept, "salesforce").retryFailed(
+  await retryFailed(
+    kept,
+    "salesforce",
     contact.id,
     failed.map(({ id }) => Number(id)),
   );

@@ -65,7 +65,7 @@ const requestsSince = async (before: number) =>
     .filter(({ api }) => api !== "OAUTH")
     .map(({ request }) => request);
 
-test("a table is adopted without a reload: what changed meanwhile comes, what waited goes once, and no record is read anew", async () => {
+test("a table is adopted without a reload: what changed meanwhile comes, what waited goes once, and no record is read again", async () => {
   await theirDatabase(true);
   await world.pass(3600);
   await world.rest("PATCH", `/sobjects/Contact/${await idOf("Ada")}`, { LastName: "Ada changed there" });
@@ -103,7 +103,7 @@ test("a table is adopted without a reload: what changed meanwhile comes, what wa
 test.each([
   ["that has arrived is attached to its record", true],
   ["that has not arrived is sent", false],
-])("an insert that Heroku Connect had under way and %s, whoever sent it", async (_, arrived) => {
+])("an insert that Heroku Connect had under way and %s, by any user", async (_, arrived) => {
   await theirDatabase(false);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('In doubt')");
   await world.sql("UPDATE salesforce._trigger_log SET state = 'PENDING', created_at = $1", [

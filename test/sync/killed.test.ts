@@ -83,7 +83,7 @@ async function changeBothSides(world: SyncWorld, nth: number): Promise<void> {
   await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'gone'");
 }
 
-/** As the next minutes would: the dead holder's lease runs out, beats go on, what is in doubt becomes known. */
+/** As the next minutes would: the dead holder's lease runs out, beats continue, what is in doubt becomes known. */
 async function settleDown(world: SyncWorld, contact: Mapping): Promise<void> {
   await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
   await world.cycle(contact);

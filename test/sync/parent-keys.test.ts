@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listMappingStates } from "../../functions/api/list-mapping-states.ts";
+import { handler as listMappingStates } from "../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../functions/services/composition.ts";
 import { exportConfig } from "../../lib/config/export-config.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
@@ -65,7 +65,7 @@ test.each([
   await expect(world.map({ object: "Contact", fields: ["LastName", field] })).rejects.toThrow(reason);
 });
 
-test("a row names its parent by external id, and learns the parent's sfid", async () => {
+test("a row names its parent by external id, and gets the parent's sfid", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname, account__external_id__c) VALUES ('Child', 'a-1')");
 
   await world.cycle(contact);
@@ -167,7 +167,12 @@ describe("a child whose parent is not there for long", () => {
   const notices = async () => {
     const workspace = await workspaces().find(world.workspaceId);
     if (!workspace) throw new Error("the test's workspace is gone");
-    const states = await readStates(listMappingStates.services(), workspace, false, new Date(cloud.clock.now()));
+    const states = await readStates(
+      listMappingStates.endpoint.services(),
+      workspace,
+      false,
+      new Date(cloud.clock.now()),
+    );
     return states.find(({ sf_object }) => sf_object === "Contact")?.notices;
   };
 
@@ -215,7 +220,7 @@ describe("a child whose parent is not there for long", () => {
     expect(await parentOf("Sleeper")).toMatchObject({ Name: "Not it" });
   });
 
-  test("finds a parent that somebody else has made within a quarter of an hour", async () => {
+  test("finds a parent that another user has made within a quarter of an hour", async () => {
     await childOf("Finder", "A-30");
     await pass(2);
     await world.rest("POST", "/sobjects/Account", { Name: "Thirtieth", External_Id__c: "A-30" });

@@ -21,7 +21,7 @@ const told = async () => {
 };
 
 describe("a session that has ended", () => {
-  test("is renewed once in the middle of a cycle, which goes on", async () => {
+  test("is renewed once in the middle of a cycle, which continues", async () => {
     await world.cycle(contact);
     await world.control("DELETE", "/sessions");
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
@@ -32,7 +32,7 @@ describe("a session that has ended", () => {
     expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  test("is broken at once when the org refuses another one, told once, and told again when it is mended", async () => {
+  test("is broken at once when the org refuses another one, reported once, and reported again when it is corrected", async () => {
     await world.fault({ kind: "expiredSession", times: 0 });
 
     for (let i = 0; i < 4; i++) await world.cycle(contact);
@@ -64,7 +64,7 @@ test("an outage of Salesforce fails no row, breaks after three cycles, and recov
   expect(await told()).toEqual(["sync.recovered"]);
 });
 
-test("a login page in the place of the org is told as Salesforce's absence, by host and title, and fails no row", async () => {
+test("a login page in the place of the org is reported as Salesforce's absence, by host and title, and fails no row", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
   await world.fault({ kind: "webPage", path: "services/data", times: 0 });
 
@@ -115,7 +115,7 @@ test("a record that is locked is sent again within ten seconds, then after minut
   expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
 });
 
-test("ten rows that fail in one cycle are told one by one and as one spike", async () => {
+test("ten rows that fail in one cycle are reported one by one and as one spike", async () => {
   await told();
   await world.sql(
     "INSERT INTO salesforce.contact (lastname, birthdate) SELECT 'Unborn', '2099-01-01' FROM generate_series(1, 10)",
@@ -128,7 +128,7 @@ test("ten rows that fail in one cycle are told one by one and as one spike", asy
   expect(events.filter((event) => event === "sync.failure_spike")).toHaveLength(1);
 });
 
-test("a change that ends in a conflict is told by the very cycle that ended it", async () => {
+test("a change that ends in a conflict is reported by the very cycle that ended it", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
   await world.cycle(contact);
   await world.cycle(contact);
@@ -185,9 +185,9 @@ test("two messages for one mapping run one cycle at a time and send each row onc
   expect(await states()).toEqual(Array(300).fill("SUCCESS"));
 });
 
-test("a database that is gone for a minute is told once as broken and once as recovered, and loses nothing", async () => {
+test("a database that is gone for a minute is reported once as broken and once as recovered, and loses nothing", async () => {
   await told();
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Patient')");
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Waiting')");
   await world.databaseGoesAway();
 
   for (let i = 0; i < 6; i++) {

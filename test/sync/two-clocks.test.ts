@@ -21,7 +21,7 @@ const withoutTheSlowLane = () =>
     if (call === "store.unseen") throw new Error("killed");
   });
 
-test("a record that is made between two cycles arrives with the second", async () => {
+test("a record that is created between two cycles arrives with the second", async () => {
   const contact = await map();
   await world.cycle(contact);
 

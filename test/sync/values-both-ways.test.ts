@@ -91,7 +91,7 @@ test("a value set to NULL here is null there, and the other way round", async ()
   await world.cycle(opportunity);
 
   expect(await inOrg("Out")).toMatchObject({ Description: null, IsPrivate: false });
-  // Salesforce knows no unset checkbox, and the row learns it.
+  // Salesforce knows no unset checkbox, and the row gets it.
   expect(await inRow("Out")).toMatchObject({ description: null, isprivate: false });
   expect(await inRow("In")).toMatchObject({ description: null, amount: null });
 });

@@ -17,7 +17,7 @@ test("whichever kind of durable effect a worker dies before, the event arrives a
   }
 });
 
-test("a worker that dies between the receiver's answer and telling of it repeats the same event", async () => {
+test("a worker that dies between the receiver's answer and its report repeats the same event", async () => {
   const { effects } = await world.run({ events: 1, failures: 1 });
   const post = effects.indexOf("POST to the receiver") + 1;
 

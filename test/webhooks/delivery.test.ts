@@ -30,7 +30,7 @@ const fresh = newDelivery({
   createdAt: START,
 });
 
-describe("the schedule (spec 3.5, 6.4)", () => {
+describe("the schedule (contract 3.5, 6.4)", () => {
   test("an answer of 2xx ends a delivery, whichever 2xx it is", () => {
     for (const code of [200, 201, 202, 204, 299]) {
       const delivery = attempted(fresh, "automatic", code, 0);
@@ -122,7 +122,7 @@ describe("wake-ups", () => {
     expect(judge(failed, automatic(2), later(30))).toEqual({ verdict: "attempt" });
   });
 
-  test("one for an attempt that was made already is dropped", () => {
+  test("one for an attempt that was already sent is dropped", () => {
     const failed = attempted(fresh, "automatic", 500, 0);
 
     expect(judge(failed, automatic(1), later(60))).toEqual({ verdict: "drop" });
@@ -146,7 +146,7 @@ describe("wake-ups", () => {
     expect(wakeUpsOf(attempted(once, "manual", 200, 4))).toEqual([]);
   });
 
-  test("an attempt that was lost with its worker is made again under a new number and costs no retry", () => {
+  test("an attempt that was lost with its worker is repeated under a new number and costs no retry", () => {
     const again = begin(begin(fresh, "automatic", START), "automatic", later(CLAIM_SECONDS));
 
     expect(again.latest?.number).toBe(2);
@@ -187,7 +187,7 @@ function ended(open: Delivery, code: number | null, seconds: number): Delivery {
 
 function closed(delivery: Delivery, code: number | null): Attempt {
   const { latest } = attempted(delivery, "automatic", code, 0);
-  if (latest === null) throw new Error("no attempt was made");
+  if (latest === null) throw new Error("no attempt was sent");
   return latest;
 }
 

@@ -2,7 +2,7 @@ import diagnostics from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import type { SQSEvent } from "aws-lambda";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { deliveries, now, sender, turns, vault, wakeUps, webhooks } from "../../functions/services/composition.ts";
+import { deliveries, now, sender, slowSlots, vault, wakeUps, webhooks } from "../../functions/services/composition.ts";
 import { handler as deliverWebhook } from "../../functions/workers/deliver-webhook.ts";
 import { askForAttempt, CLAIM_SECONDS } from "../../lib/model/delivery/delivery.ts";
 import type { Webhook } from "../../lib/model/delivery/webhook.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 beforeEach(() => world.begin());
 afterAll(() => world.close());
 
-/** Owes the webhook an event and wakes its worker, as the dispatcher would. */
+/** Queues an event for the webhook and wakes its worker, as the dispatcher would. */
 async function owe(webhook: Webhook) {
   const { workspaceId } = webhook;
   const occurredAt = new Date(world.after(0));
@@ -41,7 +41,7 @@ describe("what is refused before any connection", () => {
     ["http://10.0.0.1/hooks", "refused: the URL points to a private address (RFC 1918)"],
     ["http://[::ffff:169.254.169.254]/", "refused: the URL points to a link-local or metadata address"],
     ["ftp://example.com/", "refused: the URL must begin with https:// or http://"],
-  ])("%s stands in the history with the rule that it breaks, and is tried again", async (url, problem) => {
+  ])("%s is in the history with the rule that it breaks, and is tried again", async (url, problem) => {
     const id = await owe(await makeWebhook(url));
 
     await world.work();
@@ -56,7 +56,7 @@ describe("DynamoDB answers, and the answer is lost", () => {
   test.each([
     ["the claim", '"started_at"'],
     ["the outcome", '"ended_at"'],
-  ])("of %s: the attempt is told once and the schedule goes on", async (_, mark) => {
+  ])("of %s: the attempt is reported once and the schedule continues", async (_, mark) => {
     const webhook = await world.webhook({ answers: 500 });
     await world.publish("record.failed");
     await world.workAtOnce("events");
@@ -89,7 +89,7 @@ describe("our own key service is down for minutes", () => {
     expect((await read(id)).delivery.status).toBe("successful");
   });
 
-  test("and whoever asks for the delivery once it is back gets it at once", async () => {
+  test("and a retry of the delivery once it is back is sent at once", async () => {
     const { receiver } = await world.webhook({ answers: 200 });
     const id = await oweInOutage(receiver.url);
     const { delivery } = await read(id);
@@ -116,7 +116,7 @@ describe("our own key service is down for minutes", () => {
     deliveries: deliveries(),
     webhooks: webhooks(),
     wakeUps: wakeUps(),
-    turns: turns(),
+    slots: slowSlots(),
     vault: vault(),
     sender: sender(),
     now,

@@ -5,10 +5,14 @@ import { handler as changeWebhook } from "../../functions/api/change-webhook.ts"
 import { handler as deleteWebhook } from "../../functions/api/delete-webhook.ts";
 import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
 import { handler as readDelivery } from "../../functions/api/read-delivery.ts";
+import { handler as readWebhook } from "../../functions/api/read-webhook.ts";
+import { handler as replayWebhook } from "../../functions/api/replay-webhook.ts";
 import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
 import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
-import { database } from "../../functions/services/composition.ts";
+import { database, deliveries as kept } from "../../functions/services/composition.ts";
 import { EVENT_TYPES } from "../../lib/model/delivery/event.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { dataOf } from "../support/clients/data-of.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 
 let world: WebhookWorld;
@@ -18,7 +22,7 @@ beforeAll(async () => {
 beforeEach(() => world.begin());
 afterAll(() => world.close());
 
-describe("delivery and retries (spec 3.5, 6.4)", () => {
+describe("delivery and retries (contract 3.5, 6.4)", () => {
   test.each([200, 201, 202, 204, 299])("%i is success: one attempt, none further", async (status) => {
     const webhook = await world.webhook({ answers: status });
     await world.publish("sync.broken");
@@ -42,7 +46,7 @@ describe("delivery and retries (spec 3.5, 6.4)", () => {
     const afterwards = requests.mock.calls.length - untilSpent;
     requests.mockRestore();
 
-    // The sweeper comes once an hour here: a look at waiting events, and one at each shard of what is due.
+    // The sweeper comes once an hour here: a query of waiting events, and one of each shard of what is due.
     expect(afterwards).toBe(21 * (1 + 8));
     expect(untilSpent).toBeLessThan(100);
     expect(webhook.calledAfterSeconds()).toEqual([0, 30, 330, 2130, 9330]);
@@ -65,7 +69,7 @@ describe("delivery and retries (spec 3.5, 6.4)", () => {
     expect(await deliveries(webhook)).toMatchObject([{ status: "failed", next_retry_at: due }]);
   });
 
-  test("a receiver that comes back is told by the next retry, and no more", async () => {
+  test("a receiver that comes back is called by the next retry, and no more", async () => {
     const webhook = await world.webhook({ answers: 500 });
     await world.publish("sync.broken");
     await world.pass({ minutes: 3 });
@@ -127,7 +131,7 @@ describe("delivery and retries (spec 3.5, 6.4)", () => {
   });
 });
 
-describe("events (spec 6.1)", () => {
+describe("events (contract 6.1)", () => {
   test.each(EVENT_TYPES)("%s reaches the webhooks that asked for it, and no other", async (event) => {
     const others = EVENT_TYPES.filter((type) => type !== event);
     const asked = await world.webhook({ answers: 200, events: [event] });
@@ -142,7 +146,7 @@ describe("events (spec 6.1)", () => {
     expect(other.receiver.received).toHaveLength(0);
   });
 
-  test("an event that is told again is delivered once", async () => {
+  test("an event that is reported again is delivered once", async () => {
     const webhook = await world.webhook({ answers: 200 });
     const { id } = await world.publish("sync.broken");
     await world.work();
@@ -155,7 +159,7 @@ describe("events (spec 6.1)", () => {
   });
 });
 
-describe("signatures (spec 6.3)", () => {
+describe("signatures (contract 6.3)", () => {
   test("X-Bridge-Signature is the HMAC of the body that was sent, with the new secret from a rotation on", async () => {
     const webhook = await world.webhook({ answers: 200 });
     await world.publish("sync.broken");
@@ -201,7 +205,7 @@ describe("signatures (spec 6.3)", () => {
   });
 });
 
-describe("manual retries (spec 3.5, 4.1.10, 6.4.5)", () => {
+describe("manual retries (contract 3.5, 4.1.10, 6.4.5)", () => {
   test("a successful delivery is attempted again at once", async () => {
     const webhook = await world.webhook({ answers: 200 });
     await world.publish("sync.broken");
@@ -256,7 +260,7 @@ describe("manual retries (spec 3.5, 4.1.10, 6.4.5)", () => {
     expect(await deliveries(webhook)).toMatchObject([{ status: "failed", next_retry_at: null }]);
   });
 
-  test("the history tells automatic and manual attempts apart, with the first 1,024 bytes of each answer", async () => {
+  test("the history distinguishes automatic and manual attempts, with the first 1,024 bytes of each answer", async () => {
     const webhook = await world.webhook({ answers: { status: 500, body: `${"x".repeat(1023)}é and more` } });
     await world.publish("sync.broken");
     await world.work();
@@ -285,7 +289,7 @@ describe("webhooks that change", () => {
     expect(webhook.calledAfterSeconds()).toEqual([0]);
   });
 
-  test("a deactivated one gets nothing by itself, and the history says why; a manual retry still reaches it", async () => {
+  test("a deactivated one gets nothing on its own, and the history says why; a manual retry still reaches it", async () => {
     const webhook = await world.webhook({ answers: 500 });
     await world.publish("sync.broken");
     await world.work();
@@ -294,13 +298,108 @@ describe("webhooks that change", () => {
     await world.publish("sync.broken");
     await world.pass({ hours: 3 });
     const list = await deliveries(webhook);
-    const delivery = await read(webhook, list[0]?.id ?? "");
+    const owed = await Promise.all(list.map(({ id }) => read(webhook, id)));
     await retryFirst(webhook);
     await world.work();
 
-    expect(list).toHaveLength(1);
-    expect(delivery).toMatchObject({ next_retry_at: null, stopped_because: "the webhook was deactivated" });
+    expect(owed.map(({ stopped_because, attempts }) => `${attempts.length}: ${stopped_because}`).sort()).toEqual([
+      "0: the webhook was inactive",
+      "1: the webhook was deactivated",
+    ]);
+    expect(owed.map(({ next_retry_at }) => next_retry_at)).toEqual([null, null]);
     expect(webhook.calledAfterSeconds()).toEqual([0, 3 * 3600]);
+  });
+
+  test("what it missed while it was inactive, and what was given up, is sent again by a replay from a time", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    await world.publish("sync.broken", "evt_given_up");
+    await world.pass({ hours: 3 });
+    await switchTo(webhook, false);
+    await world.publish("sync.broken", "evt_missed");
+    await world.publish("sync.recovered", "evt_missed_too");
+    await world.work();
+    const inactive = await replay(webhook, 0);
+    await switchTo(webhook, true);
+    webhook.receiver.answer(200);
+    await world.publish("sync.broken", "evt_taken");
+    await world.work();
+
+    const later = await replay(webhook, 3600);
+    await world.work();
+    const all = await replay(webhook, 0);
+    await world.work();
+    const again = await replay(webhook, 0);
+    await world.work();
+
+    const received = webhook.receiver.received.slice(5).map(({ headers }) => String(headers["webhook-id"]));
+    expect(inactive.json?.error).toMatchObject({ code: "CONFLICT" });
+    expect([later, all, again].map(({ json }) => json?.data)).toEqual([
+      { queued: 2, next: null },
+      { queued: 1, next: null },
+      { queued: 0, next: null },
+    ]);
+    expect(received.slice(0, 1)).toEqual(["evt_taken"]);
+    expect(received.slice(1, 3).sort()).toEqual(["evt_missed", "evt_missed_too"]);
+    expect(received.slice(3)).toEqual(["evt_given_up"]);
+    const filter = { workspaceId: world.workspace().id, actor: null, action: "webhook.replayed" };
+    const { entries } = await auditPage(filter, { limit: 9, offset: 0 });
+    expect(entries.map(({ resourceId, detail }) => ({ resourceId, detail }))).toEqual([
+      { resourceId: webhook.id, detail: { since: world.after(0), deliveries: 1 } },
+      { resourceId: webhook.id, detail: { since: world.after(3600), deliveries: 2 } },
+    ]);
+  });
+
+  test("replays at the same time send nothing twice, and one whose wake-ups are lost is repeated", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    await switchTo(webhook, false);
+    for (const number of [1, 2, 3, 4, 5]) await world.publish("sync.broken", `evt_${number}`);
+    await world.work();
+    await switchTo(webhook, true);
+
+    const answers = await Promise.all([replay(webhook, 0), replay(webhook, 0), replay(webhook, 0)]);
+    const lost = await world.lose("deliveries");
+    const meanwhile = await replay(webhook, 0);
+    await world.pass({ minutes: 5 });
+
+    const queued = answers.map((answer) => dataOf<{ queued: number }>(answer).queued);
+    expect(queued.reduce((sum, one) => sum + one, 0)).toBe(5);
+    expect(lost).toBe(5);
+    expect(meanwhile.json?.data).toEqual({ queued: 0, next: null });
+    expect(webhook.receiver.received.map(({ headers }) => headers["webhook-id"]).sort()).toEqual(
+      [1, 2, 3, 4, 5].map((number) => `evt_${number}`),
+    );
+  });
+
+  test("a replay goes page by page through what was created since its time, and through nothing else", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    for (let published = 0; published < 5; published += 1) {
+      await world.publish("sync.broken");
+      await world.pass({ seconds: 10 });
+    }
+    const since = new Date(Date.parse(world.after(10)));
+    const page = async (beforeId: string | undefined) => kept().since(webhook.id, since, { limit: 3, beforeId });
+
+    const first = await page(undefined);
+    const second = await page(first.next ?? "");
+
+    const made = [...first.rows, ...second.rows].map(({ createdAt }) => createdAt.toISOString());
+    expect(made).toEqual([40, 30, 20, 10].map(world.after));
+    expect([first.next, second.next]).toEqual([first.rows[2]?.id, null]);
+  });
+
+  test("a webhook is given up on once it has failed for longer than a delivery is retried", async () => {
+    const webhook = await world.webhook({ answers: 500 });
+    const givenUp = async () =>
+      (await world.ask<{ given_up: boolean }>(readWebhook, "read-webhook", change(webhook, {}))).given_up;
+    await world.publish("sync.broken");
+    await world.pass({ seconds: 9300 });
+    const before = await givenUp();
+    const early = await replay(webhook, 0);
+
+    await world.pass({ seconds: 60 });
+
+    expect([before, await givenUp()]).toEqual([false, true]);
+    expect(early.json?.data).toEqual({ queued: 0, next: null });
   });
 
   test("a webhook that fails says since when, until it answers again", async () => {
@@ -318,7 +417,7 @@ describe("webhooks that change", () => {
 });
 
 describe("nothing is lost, nothing is early", () => {
-  test("a lost wake-up of an event, of a delivery, or of any retry is made up for within minutes", async () => {
+  test("a lost wake-up of an event, of a delivery, or of any retry is repeated within minutes", async () => {
     const webhook = await world.webhook({ answers: 500 });
     await world.publish("sync.broken");
     expect(await world.lose("events")).toBe(1);
@@ -357,9 +456,25 @@ interface Listed {
 const deliveries = (webhook: WorldWebhook) =>
   world.ask<readonly Listed[]>(listDeliveries, "list-deliveries", { path: { webhook_id: webhook.id } });
 
+const switchTo = (webhook: WorldWebhook, active: boolean) =>
+  world.call(changeWebhook, "change-webhook", change(webhook, { active }));
+
+/** So many seconds after the test began. */
+const replay = (webhook: WorldWebhook, seconds: number) =>
+  world.call(replayWebhook, "replay-webhook", {
+    path: { webhook_id: webhook.id },
+    query: { since: world.after(seconds) },
+  });
+
+interface History {
+  readonly attempts: readonly unknown[];
+  readonly stopped_because: string | null;
+  readonly next_retry_at: string | null;
+}
+
 function read(webhook: WorldWebhook, deliveryId: string) {
   const path = { webhook_id: webhook.id, delivery_id: deliveryId };
-  return world.ask<{ readonly attempts: unknown }>(readDelivery, "read-delivery", { path });
+  return world.ask<History>(readDelivery, "read-delivery", { path });
 }
 
 const history = async (webhook: WorldWebhook, deliveryId: string) => (await read(webhook, deliveryId)).attempts;

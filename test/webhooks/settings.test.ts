@@ -6,9 +6,11 @@ import { handler as createWebhook } from "../../functions/api/create-webhook.ts"
 import { handler as deleteWebhook } from "../../functions/api/delete-webhook.ts";
 import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
 import { handler as listWebhooks } from "../../functions/api/list-webhooks.ts";
+import { handler as promoteSecret } from "../../functions/api/promote-webhook-secret.ts";
 import { handler as readDelivery } from "../../functions/api/read-delivery.ts";
 import { handler as readWebhook } from "../../functions/api/read-webhook.ts";
 import { handler as readWebhookSuccess } from "../../functions/api/read-webhook-success.ts";
+import { handler as replayWebhook } from "../../functions/api/replay-webhook.ts";
 import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
 import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
 import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
@@ -53,7 +55,9 @@ describe("a webhook", () => {
       description: "",
       active: true,
       failing_since: null,
+      given_up: false,
       previous_secret_valid_until: world.after(24 * 3600),
+      secret_prepared: false,
       created_at: world.after(0),
       updated_at: world.after(0),
     });
@@ -91,7 +95,7 @@ describe("a webhook", () => {
     expect((await auditPage(webhookEntries(), { limit: 1, offset: 0 })).total).toBe(0);
   });
 
-  test("tells what came of its deliveries over the last minutes, step by step", async () => {
+  test("shows the results of its deliveries over the last minutes, step by step", async () => {
     const good = await world.webhook({ answers: 200, events: ["sync.broken"] });
     const bad = await world.webhook({ answers: 500, events: ["sync.broken"] });
     const success = async (webhook: WorldWebhook, minutes: string) => {
@@ -155,7 +159,7 @@ describe("a webhook", () => {
     expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path }] });
   });
 
-  test("that was changed by somebody else meanwhile is not overwritten", async () => {
+  test("that was changed by another user meanwhile is not overwritten", async () => {
     const { id } = await world.webhook({ answers: 200 });
     const stale = await webhooks().read(world.workspace().id, id);
     if (stale === null) throw new Error("the webhook is gone");
@@ -187,7 +191,7 @@ describe("in production", () => {
     process.env["STAGE"] = "dev";
   });
 
-  test("only HTTPS to public addresses is taken, in development also plain HTTP and this machine", () => {
+  test("only HTTPS to public addresses is accepted, in development also plain HTTP and this machine", () => {
     const development = addressPolicy();
     process.env["STAGE"] = "prod";
     const production = addressPolicy();
@@ -205,6 +209,11 @@ describe("rotation", () => {
       ...at(webhook),
       ...(overlap === undefined ? {} : { query: { overlap_seconds: overlap } }),
     });
+
+  const prepare = async (webhook: WorldWebhook) =>
+    dataOf<{ secret: string; secret_prepared: boolean }>(
+      await world.call(rotateSecret, "rotate-webhook-secret", { ...at(webhook), query: { prepare: "true" } }),
+    );
 
   test("without overlap ends the old secret at once", async () => {
     const webhook = await world.webhook({ answers: 200 });
@@ -228,6 +237,100 @@ describe("rotation", () => {
     const fifth = answers[4]?.json?.data as { secret: string };
     expect(signatureOf(webhook)).toBe(hmac(fifth.secret, webhook.receiver.received[0]?.body));
     expect(String(webhook.receiver.received[0]?.headers["webhook-signature"]).split(" ")).toHaveLength(6);
+  });
+
+  test("twice within the overlap lets both older secrets verify, newest first", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    const second = dataOf<{ secret: string }>(await rotate(webhook)).secret;
+    await rotate(webhook);
+    await world.publish("sync.broken");
+
+    await world.work();
+
+    const [received] = webhook.receiver.received;
+    const older = String(received?.headers["x-bridge-signature-previous"]).split(", ");
+    expect(older).toEqual([hmac(second, received?.body), hmac(webhook.secret, received?.body)]);
+  });
+
+  test("in two steps leaves X-Bridge-Signature to the old secret until the new one is promoted", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    const promote = () =>
+      world.call(promoteSecret, "promote-webhook-secret", { ...at(webhook), query: { overlap_seconds: "60" } });
+    const early = await promote();
+    const prepared = await prepare(webhook);
+    await world.publish("sync.broken");
+    await world.work();
+    const promoted = await promote();
+    await world.publish("sync.broken");
+    await world.work();
+    await world.pass({ seconds: 61 });
+    await world.publish("sync.broken");
+    await world.work();
+    const again = await promote();
+
+    const [before, after, late] = webhook.receiver.received;
+    expect([early.json?.error, again.json?.error]).toMatchObject([{ code: "CONFLICT" }, { code: "CONFLICT" }]);
+    expect(prepared).toMatchObject({ secret_prepared: true, previous_secret_valid_until: null });
+    expect(promoted.json?.data).toMatchObject({
+      secret_prepared: false,
+      previous_secret_valid_until: world.after(60),
+    });
+    expect(promoted.text).not.toContain("whsec_");
+    expect(before?.headers["x-bridge-signature"]).toBe(hmac(webhook.secret, before?.body));
+    expect(before?.headers).not.toHaveProperty("x-bridge-signature-previous");
+    expect(String(before?.headers["webhook-signature"]).split(" ")).toHaveLength(2);
+    expect(after?.headers["x-bridge-signature"]).toBe(hmac(prepared.secret, after?.body));
+    expect(after?.headers["x-bridge-signature-previous"]).toBe(hmac(webhook.secret, after?.body));
+    expect(String(late?.headers["webhook-signature"]).split(" ")).toHaveLength(1);
+  });
+
+  test("at once keeps a prepared secret, and one that is prepared again ends the first", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    await prepare(webhook);
+    const prepared = await prepare(webhook);
+    const entries = await auditPage(
+      { workspaceId: world.workspace().id, actor: null, action: "webhook.secret_prepared" },
+      { limit: 2, offset: 0 },
+    );
+    const rotated = dataOf<{ secret: string; secret_prepared: boolean }>(await rotate(webhook, "0"));
+    await world.publish("sync.broken");
+    await world.work();
+    await world.call(promoteSecret, "promote-webhook-secret", at(webhook));
+    await world.publish("sync.broken");
+    await world.work();
+
+    const [before, after] = webhook.receiver.received;
+    expect(entries.entries.map(({ detail }) => detail)).toEqual([{ ended_earlier: true }, { ended_earlier: false }]);
+    expect(rotated.secret_prepared).toBe(true);
+    expect(before?.headers["x-bridge-signature"]).toBe(hmac(rotated.secret, before?.body));
+    expect(String(before?.headers["webhook-signature"]).split(" ")).toHaveLength(2);
+    expect(after?.headers["x-bridge-signature"]).toBe(hmac(prepared.secret, after?.body));
+  });
+
+  test("that only prepares takes no overlap, which begins when the secret is promoted", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    const query = { prepare: "true", overlap_seconds: "60" };
+
+    const answer = await world.call(rotateSecret, "rotate-webhook-secret", { ...at(webhook), query });
+
+    const details = [{ path: "query.overlap_seconds", message: expect.stringContaining("promote-secret") }];
+    expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details });
+    expect((await prepare(webhook)).secret_prepared).toBe(true);
+  });
+
+  test("by two at the same time gives one of them a secret, and the other a conflict", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+
+    const answers = await Promise.all([rotate(webhook), rotate(webhook), rotate(webhook)]);
+    await world.publish("sync.broken");
+    await world.work();
+
+    const [won, ...others] = answers
+      .filter(({ status }) => status === 200)
+      .map((answer) => dataOf<{ secret: string }>(answer));
+    expect(others).toEqual([]);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
+    expect(signatureOf(webhook)).toBe(hmac(won?.secret ?? "", webhook.receiver.received[0]?.body));
   });
 
   test.each(["-1", "1.5", "604801", "soon", ""])("with an overlap of %j is refused", async (overlap) => {
@@ -322,6 +425,8 @@ describe("who may do what", () => {
     "change-webhook": changeWebhook,
     "delete-webhook": deleteWebhook,
     "rotate-webhook-secret": rotateSecret,
+    "promote-webhook-secret": promoteSecret,
+    "replay-webhook": replayWebhook,
     "test-webhook": testWebhook,
     "list-deliveries": listDeliveries,
     "read-delivery": readDelivery,
@@ -329,7 +434,7 @@ describe("who may do what", () => {
   } as const;
   const routes = Object.keys(HANDLERS) as (keyof typeof HANDLERS)[];
 
-  test.each(routes)("%s: a webhook of another workspace is as unknown as one that nobody has", async (route) => {
+  test.each(routes)("%s: a webhook of another workspace is as unknown as one that does not exist", async (route) => {
     const theirs = await world.webhook({ answers: 200 });
     const own = await createTestWorkspace();
     const ask = (webhookId: string) =>
@@ -337,6 +442,7 @@ describe("who may do what", () => {
         path: { workspace_id: own.id, webhook_id: webhookId, delivery_id: "dlv_1" },
         token: own.token,
         ...(route === "change-webhook" ? { body: { active: false } } : {}),
+        ...(route === "replay-webhook" ? { query: { since: "2026-01-31" } } : {}),
       });
 
     const unknown = await ask("whk_nobody");
@@ -367,20 +473,35 @@ describe("who may do what", () => {
     await world.work();
     const [first] = await world.ask<{ id: string }[]>(listDeliveries, "list-deliveries", at(webhook));
     const path = { webhook_id: webhook.id, delivery_id: first?.id ?? "" };
-    const status = async (scope: "read" | "operate", handler: typeof readWebhook, route: RouteName) =>
+    const status = async (scope: "read" | "operate", handler: Parameters<typeof world.call>[0], route: RouteName) =>
       (await world.call(handler, route, { path, token: await world.workspace().tokenWith([scope]) })).status;
 
     expect(await status("read", listDeliveries, "list-deliveries")).toBe(200);
     expect(await status("read", retryDelivery, "retry-delivery")).toBe(403);
     expect(await status("operate", retryDelivery, "retry-delivery")).toBe(200);
-    expect(await status("operate", readWebhook, "read-webhook")).toBe(403);
+    expect(await status("read", readWebhook, "read-webhook")).toBe(200);
+    expect(await status("operate", changeWebhook, "change-webhook")).toBe(403);
     expect(await status("operate", deleteWebhook, "delete-webhook")).toBe(403);
+  });
+
+  test("a caller that may not change webhooks sees no path of their URLs, which can be a secret", async () => {
+    const webhook = await world.webhook({ answers: 200 });
+    const token = await world.workspace().tokenWith(["operate"]);
+
+    const [listed] = await world.ask<{ url: string }[]>(listWebhooks, "list-webhooks", { token });
+    const one = await world.ask<{ url: string }>(readWebhook, "read-webhook", { ...at(webhook), token });
+    const own = await world.ask<{ url: string }>(readWebhook, "read-webhook", at(webhook));
+
+    const { origin, href } = new URL(webhook.receiver.url);
+    expect([listed?.url, one.url, own.url]).toEqual([`${origin}/…`, `${origin}/…`, href]);
   });
 
   test("everything that changes something is in the audit log with who did it", async () => {
     const webhook = await world.webhook({ answers: 200 });
     await world.call(changeWebhook, "change-webhook", { ...at(webhook), body: { description: "x" } });
     await world.call(rotateSecret, "rotate-webhook-secret", at(webhook));
+    await world.call(rotateSecret, "rotate-webhook-secret", { ...at(webhook), query: { prepare: "true" } });
+    await world.call(promoteSecret, "promote-webhook-secret", at(webhook));
     await world.call(testWebhook, "test-webhook", at(webhook));
     const [first] = await world.ask<{ id: string }[]>(listDeliveries, "list-deliveries", at(webhook));
     await world.call(retryDelivery, "retry-delivery", {
@@ -396,6 +517,8 @@ describe("who may do what", () => {
       "webhook.created",
       "webhook.updated",
       "webhook.secret_rotated",
+      "webhook.secret_prepared",
+      "webhook.secret_promoted",
       "webhook.tested",
       "webhook.delivery_retried",
       "webhook.deleted",

@@ -1,12 +1,16 @@
+import diagnostics from "node:diagnostics_channel";
+import type { ClientRequest } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { deliveries, now, sender, vault, wakeUps, webhooks } from "../../functions/services/composition.ts";
 import { SLOW_ATTEMPTS } from "../../lib/model/delivery/webhook.ts";
+import { type DeliverNeeds, deliver } from "../../lib/webhooks/deliver.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 
 let world: WebhookWorld;
 beforeAll(async () => {
   world = await startWebhookWorld();
 });
-// The sender's stopwatch stands still unless a receiver moves it.
+// The sender's stopwatch does not move unless a receiver moves it.
 beforeEach(async () => {
   await world.begin();
   vi.useFakeTimers({ toFake: ["performance"] });
@@ -30,6 +34,25 @@ async function slowWebhook(): Promise<WorldWebhook> {
   return webhook;
 }
 
+const inSeconds = (seconds: number): Date => new Date(world.after(seconds));
+
+const needs = (): DeliverNeeds => ({
+  ...{ deliveries: deliveries(), webhooks: webhooks(), wakeUps: wakeUps(), slots: world.slots },
+  ...{ vault: vault(), sender: sender(), now, lane: "slow" },
+});
+
+/** Calls by which messages are sent while `work` runs. */
+async function countSends(work: () => Promise<unknown>): Promise<number> {
+  let sends = 0;
+  const look = (message: unknown) => {
+    const { request } = message as { request: ClientRequest };
+    if (request.getHeader("x-amz-target") === "AmazonSQS.SendMessageBatch") sends += 1;
+  };
+  diagnostics.subscribe("http.client.request.created", look);
+  await work().finally(() => diagnostics.unsubscribe("http.client.request.created", look));
+  return sends;
+}
+
 async function publishMany(count: number): Promise<void> {
   for (let published = 0; published < count; published += 1) await world.publish("record.failed");
 }
@@ -42,8 +65,8 @@ describe("a slow receiver", () => {
 
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     webhook.receiver.answer(() => released.then(slowly));
-    const worked = world.workAtOnce("retriesShort");
-    await expect.poll(() => webhook.receiver.open() + world.booked("retriesShort")).toBe(25);
+    const worked = world.workAtOnce("slowDeliveries");
+    await expect.poll(() => webhook.receiver.open()).toBe(SLOW_ATTEMPTS);
     const atOnce = webhook.receiver.mostOpen();
     release();
     await worked;
@@ -54,7 +77,7 @@ describe("a slow receiver", () => {
     expect(webhook.receiver.received).toHaveLength(26);
   });
 
-  test("holds up no other: not even its wake-ups stand in their queue", async () => {
+  test("holds up no other: not even its wake-ups are in their queue", async () => {
     const slow = await slowWebhook();
     const quick = await world.webhook({ answers: 200, events: ["record.failed"] });
     await publishMany(30);
@@ -78,15 +101,84 @@ describe("a slow receiver", () => {
     expect(webhook.receiver.received).toHaveLength(41);
   });
 
-  test("gets the turns back that a dead worker held", async () => {
+  test("has its deliveries moved to the slow queue in one call for ten", async () => {
+    const webhook = await world.webhook({ answers: 200, events: ["record.failed"] });
+    await publishMany(10);
+    await world.workAtOnce("events");
+    const key = { workspaceId: world.workspace().id, webhookId: webhook.id };
+    await webhooks().noteHealth(key, { failingSince: null, slowUntil: inSeconds(60) });
+
+    const sends = await countSends(() => world.workAtOnce("deliveries"));
+    await world.workAtOnce("slowDeliveries");
+
+    expect(sends).toBe(1);
+    expect(webhook.receiver.received).toHaveLength(10);
+  });
+
+  test("has all its slots free when the batches are over", async () => {
+    const webhook = await slowWebhook();
+    await publishMany(25);
+    await world.workAtOnce("events");
+
+    await world.workAtOnce("slowDeliveries");
+
+    const taken = Array.from({ length: SLOW_ATTEMPTS }, (_, at) =>
+      world.slots.take(webhook.id, `${at}`, inSeconds(10)),
+    );
+    expect(await Promise.all(taken)).not.toContain(false);
+  });
+
+  test("gives back a slot for which nothing is left, because another attempt was quicker", async () => {
+    const webhook = await slowWebhook();
+    webhook.receiver.answer(200);
+    await publishMany(2);
+    await world.workAtOnce("events");
+    const { rows } = await deliveries().list(webhook.id, { limit: 3, offset: 0 });
+    const pending = rows.filter(({ status }) => status === "pending");
+    const wakeUps = pending.map(({ id }) => ({ deliveryId: id, kind: "automatic", number: 1 }) as const);
+    const slots: DeliverNeeds["slots"] = {
+      ...world.slots,
+      take: async (...asked) => {
+        const isTaken = await world.slots.take(...asked);
+        if (asked[1] !== pending[0]?.id) await expect.poll(() => webhook.receiver.received.length).toBe(3);
+        return isTaken;
+      },
+    };
+
+    const faults = await deliver({ ...needs(), slots }, wakeUps);
+
+    const taken = Array.from({ length: SLOW_ATTEMPTS }, (_, at) =>
+      world.slots.take(webhook.id, `${at}`, inSeconds(10)),
+    );
+    expect(faults).toEqual([]);
+    expect(await Promise.all(taken)).not.toContain(false);
+  });
+
+  test("keeps its deliveries in their queue when a fault keeps it from a slot", async () => {
+    const webhook = await slowWebhook();
+    await publishMany(3);
+    await world.workAtOnce("events");
+    const { rows } = await deliveries().list(webhook.id, { limit: 4, offset: 0 });
+    const owed = rows.filter(({ status }) => status === "pending");
+    const wakeUps = owed.map(({ id }) => ({ deliveryId: id, kind: "automatic", number: 1 }) as const);
+    const slots = { ...world.slots, take: () => Promise.reject(new Error("DynamoDB is down")) };
+
+    const faults = await deliver({ ...needs(), slots }, wakeUps);
+
+    expect(faults.map(({ wakeUp }) => wakeUp.deliveryId).sort()).toEqual(owed.map(({ id }) => id).sort());
+    expect(faults).toHaveLength(3);
+    expect(webhook.receiver.received).toHaveLength(1);
+  });
+
+  test("gets the slots back that a dead worker held", async () => {
     const webhook = await slowWebhook();
     for (let holder = 0; holder < SLOW_ATTEMPTS; holder += 1) {
-      expect(await world.turns.take(webhook.id, `dead-${holder}`, new Date(Date.parse(world.after(10))))).toBe(true);
+      expect(await world.slots.take(webhook.id, `dead-${holder}`, new Date(Date.parse(world.after(10))))).toBe(true);
     }
-    expect(await world.turns.take(webhook.id, "late", new Date(Date.parse(world.after(10))))).toBe(false);
+    expect(await world.slots.take(webhook.id, "late", new Date(Date.parse(world.after(10))))).toBe(false);
     await world.publish("record.failed");
 
-    await world.pass({ minutes: 1 }); // whoever finds no turn comes back within 45 seconds
+    await world.pass({ minutes: 1 }); // a delivery without a slot comes back within 45 seconds
 
     expect(webhook.receiver.received).toHaveLength(2);
   });

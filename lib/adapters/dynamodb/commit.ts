@@ -3,12 +3,12 @@ import type { AuditEntry } from "../../model/workspace/audit.ts";
 import { retry } from "../retry.ts";
 import { type Counted, oldestKept, readCounters } from "./audit/audit-bounds.ts";
 import { writeEntry } from "./audit/audit-item.ts";
-import { COUNTER, partitionsOf } from "./audit/audit-keys.ts";
+import { COUNTER, partitionsOf, placedEntry } from "./audit/audit-keys.ts";
 import type { Database } from "./client/client.ts";
 import { ConditionFailed, jitteredPause, transact, type Write } from "./client/transact.ts";
 import { putEvent } from "./delivery/event-item.ts";
 
-/** A change of the service's own state: what is written, who did it, whom to tell. All of it happens, or nothing. */
+/** A change of the service's own state: what is written, by whom, and what is announced. All or nothing. */
 export interface Change {
   readonly writes: readonly Write[];
   readonly audit: readonly AuditEntry[];
@@ -50,10 +50,14 @@ async function auditWrites(database: Database, entries: readonly AuditEntry[]): 
     ({ pk }) => pk,
   );
   const counters = await readCounters(database, [...byPartition.keys()]);
+  const entriesBefore = (pk: string) => counters.get(pk)?.entries ?? 0;
+  const placeIn = (pk: string, wanted: AuditEntry) =>
+    entriesBefore(pk) + 1 + (byPartition.get(pk) ?? []).findIndex(({ entry }) => entry === wanted);
+  const placed = new Map(entries.map((entry) => [entry, placedEntry(entry, (pk) => placeIn(pk, entry))]));
   const writes = [...byPartition].map(async ([pk, added]) => {
     const counted = counters.get(pk) ?? null;
-    const before = counted?.entries ?? 0;
-    const newEntries = added.map(({ entry }) => entry);
+    const before = entriesBefore(pk);
+    const newEntries = added.map(({ entry }) => placed.get(entry) ?? entry);
     const expiresAt = expiryOf(database, counted, newEntries);
     return [
       await raiseCount(database, pk, counted, newEntries, expiresAt),

@@ -7,6 +7,7 @@ import { type Lease, LeaseLost, type OutboxEvent } from "../../sync/lease/lease-
 import type { Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
 import { endIdle, standings } from "./lease/idle-beats.ts";
 import { addCalls, begin, finish, renew } from "./lease/lease.ts";
+import { lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf } from "./lease/watermarks.ts";
 import type { BacklogMemory } from "./log/backlog.ts";
 import { BEGINNING } from "./log/change-states.ts";
 import { apply } from "./pull/apply.ts";
@@ -35,7 +36,7 @@ import {
 } from "./session/sql.ts";
 import { unlessUnprovisioned } from "./session/sql-errors.ts";
 
-/** Databases whose sessions and backlog one process remembers at most. */
+/** Databases whose sessions and backlog one process caches at most. */
 const MOST_PLACES = 1_000;
 
 /** The server ends a session that was silent for longer: a lease is renewed every ten seconds. */
@@ -56,7 +57,7 @@ export function createCycleStores(
       ),
       backlog: { counted: null },
     };
-    // What is forgotten is counted anew, and its idle sessions end by themselves.
+    // The backlog is counted again, and idle sessions end on their own.
     if (places.size >= MOST_PLACES) places.clear();
     places.set(name, place);
     const { session, inTurn } = place.pool.share();
@@ -98,7 +99,7 @@ export function cycleStoreOn(
     busiestHours: new Map(),
     mapped: ({ mappingId }) => {
       const mapped = known.get(mappingId);
-      if (!mapped) throw new Error(`the lease of mapping ${mappingId} was not taken by this store`);
+      if (!mapped) throw new Error(`the lease of mapping ${mappingId} was not acquired by this store`);
       return mapped;
     },
   };
@@ -158,6 +159,7 @@ export function cycleStoreOn(
     knownSfids: (mappingId, sfids) => inTurn(() => knownSfids(bench, mappingId, sfids)),
     lastRow: (lease) => inTurn(() => sweeps.lastRow(lease)),
     compareRows: (lease, images, lastRow) => inTurn(() => sweeps.compareRows(lease, images, lastRow)),
+    keepComparison: (lease, comparison) => inTurn(() => sweeps.keepComparison(lease, comparison)),
     countRows: (lease, span) => inTurn(() => sweeps.countRows(lease, span)),
     rowsAfter: (lease, span) => inTurn(() => sweeps.rowsAfter(lease, span)),
     pulses: (mappingIds) =>
@@ -232,15 +234,17 @@ async function pulses(
 ): Promise<(Pulse & { readonly mapped: MappedTable })[]> {
   const rows = await unlessUnprovisioned(
     session.query(
-      `SELECT mapping_id, shape, layout, ${iso("position")} AS position, ${iso("last_pull_at")} AS last_pull_at
-       FROM ${tables.state} WHERE mapping_id = ANY ($1::text[])`,
+      `SELECT s.mapping_id, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
+         ${lanesOf(tables, "s.mapping_id")} AS lanes
+       FROM ${tables.state} s CROSS JOIN ${UNKNOWN_LANES} LEFT JOIN ${tables.loads} lo USING (mapping_id)
+       WHERE s.mapping_id = ANY ($1::text[])`,
       [mappingIds],
     ),
   );
   return rows.map((row) => ({
     mappingId: String(row["mapping_id"]),
     shape: row["shape"] as TableShape,
-    position: instant(row, "position"),
+    marks: watermarksOf(row),
     lastPullAt: instant(row, "last_pull_at"),
     mapped: { shape: row["shape"] as TableShape, layout: row["layout"] as Layout },
   }));
@@ -257,7 +261,7 @@ async function outbox({ session, tables }: StoreContext, limit: number): Promise
          CASE WHEN octet_length(error) > 8192 THEN jsonb_set(detail, '{error}', to_jsonb(${cut("error")})) ELSE detail END AS detail
        FROM (SELECT o.*, row_number() OVER page AS place, sum(pg_column_size(o.detail)) OVER page AS bytes
          FROM ${tables.outbox} o WINDOW page AS (ORDER BY seq) ORDER BY seq LIMIT $1) AS waiting
-         CROSS JOIN LATERAL (SELECT detail ->> 'error' AS error OFFSET 0) AS told
+         CROSS JOIN LATERAL (SELECT detail ->> 'error' AS error OFFSET 0) AS said
        WHERE place = 1 OR bytes <= ${OUTBOX_BYTES} ORDER BY seq`,
       [limit],
     ),
@@ -275,7 +279,7 @@ async function forget({ session, tables }: StoreContext, eventIds: readonly stri
   await session.query(`DELETE FROM ${tables.outbox} WHERE id = ANY ($1::uuid[])`, [eventIds]);
 }
 
-/** The table is made by the first event that needs it: a version before knows none, and nothing else asks for it. */
+/** The first event that needs the table creates it: an older version has none, and nothing else reads it. */
 async function setAside({ session, tables, now }: StoreContext, eventId: string, reason: string): Promise<void> {
   await session.query(`CREATE TABLE IF NOT EXISTS ${tables.outboxAside} (
     id uuid PRIMARY KEY, event text NOT NULL, occurred_at timestamptz NOT NULL, detail jsonb NOT NULL,

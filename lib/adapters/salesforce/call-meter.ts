@@ -3,7 +3,7 @@ import type { RefusalKind, SalesforceRefusal } from "../../model/change/refusal.
 /** Where a request is booked in `bridge_sf_api_calls_total{api}`. */
 type ApiLabel = "REST" | "SOAP" | "BULK" | "COMPOSITE";
 
-/** Counts the requests that an org counts, and hears from its answers how many it has counted in all. */
+/** Counts the requests that an org counts, and reads from its answers how many it has counted in all. */
 export class CallMeter {
   readonly #calls = new Map<ApiLabel, number>();
   #usage: { readonly used: number; readonly limit: number } | null = null;
@@ -15,11 +15,11 @@ export class CallMeter {
     this.#calls.set(label, (this.#calls.get(label) ?? 0) + 1);
   }
 
-  /** Learns the org's own count from an answer: of REST from its header, of SOAP from its body. */
+  /** Reads the org's own count from an answer: of REST from its header, of SOAP from its body. */
   hear(url: string, limitInfo: string | null, body: string): void {
     const soapHeader = labelOf(url) === "SOAP" ? body.slice(0, SOAP_HEADER_LENGTH) : "";
-    const told = /api-usage=(\d+)\/(\d+)/.exec(limitInfo ?? "") ?? SOAP_USAGE.exec(soapHeader);
-    if (told) this.#usage = { used: Number(told[1]), limit: Number(told[2]) };
+    const usage = /api-usage=(\d+)\/(\d+)/.exec(limitInfo ?? "") ?? SOAP_USAGE.exec(soapHeader);
+    if (usage) this.#usage = { used: Number(usage[1]), limit: Number(usage[2]) };
   }
 
   calls(): Readonly<Record<string, number>> {

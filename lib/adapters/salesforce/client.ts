@@ -12,7 +12,7 @@ export interface Client {
   readonly signal?: AbortSignal;
 }
 
-/** One request below `/services/data/v…`, as `underSession` runs it; a function makes it anew for each session. */
+/** One request below `/services/data/v…`, as `underSession` runs it; a function creates it for each session. */
 export function call<Content>(
   client: Client,
   request: Request<Content> | ((session: SalesforceConnection) => Request<Content>),

@@ -28,7 +28,7 @@ export async function guardedFetch(url: string, init: GuardedInit): Promise<Resp
   throw redirected(url, response.status, response.headers.get("location"));
 }
 
-/** Of both addresses the host alone is told: paths and queries may hold secrets. Salesforce redirects before it runs a request. */
+/** Shows the hosts alone: paths and queries may hold secrets. Salesforce redirects before it runs a request. */
 function redirected(url: string, status: number, location: string | null): SalesforceRefusal {
   const target = location === null ? null : URL.parse(location, url);
   const { host } = new URL(url);
@@ -57,7 +57,7 @@ function makeDispatcher(): Dispatcher | null {
   if (nodes?.name === "EnvHttpProxyAgent") return null;
   if (nodes?.name === "Agent") return new nodes(options);
   if (nodes && newer?.name === "Agent") return new nodes(new newer(options));
-  throw new Error("this Node has no HTTP client that a look-up can be given to");
+  throw new Error("this Node has no HTTP client with a look-up of its own");
 }
 
 function classOf(symbol: string): MakeDispatcher | null {

@@ -1,6 +1,6 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 
-/** What became of a request that got no whole answer; a redirect is a refusal already. */
+/** Whether a request that got no whole answer was carried out; a redirect is a refusal already. */
 export function lost(error: unknown): SalesforceRefusal {
   if (error instanceof SalesforceRefusal) return error;
   const { name, message, cause } = error instanceof Error ? error : new Error(String(error));

@@ -7,7 +7,7 @@ const DEADLINE_MILLISECONDS = 5000;
 /** What was found may be this old: monitors of one workspace ask together. */
 const FRESH_MILLISECONDS = 5000;
 
-/** Asks orgs for their list of versions, which needs no session and is not counted (reference salesforce.md 2.1). */
+/** Asks orgs for their list of versions, which needs no session and is not counted (salesforce-facts 2.1). */
 export function orgReach(now: () => Date): OrgReach {
   const cached = ttlCache(FRESH_MILLISECONDS, now);
   return { isReachable: ({ instanceUrl }) => cached(instanceUrl, () => answers(instanceUrl)) };

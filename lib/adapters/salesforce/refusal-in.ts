@@ -3,23 +3,23 @@ import { refusalOf, SalesforceRefusal } from "../../model/change/refusal.ts";
 /** The refusal that an answer of 300 or above holds: a JSON array of REST, an object of OAuth, a SOAP fault, or HTML. */
 export function refusalIn(status: number, body: string): SalesforceRefusal {
   const fault = fromFault(body);
-  const told = fault ?? fromJson(body) ?? { code: `HTTP_${status}`, message: "no reason was given" };
-  return new SalesforceRefusal(refusalOf(status, told.code, told.message, fault !== null));
+  const error = fault ?? fromJson(body) ?? { code: `HTTP_${status}`, message: "no reason was given" };
+  return new SalesforceRefusal(refusalOf(status, error.code, error.message, fault !== null));
 }
 
-interface Told {
+interface OrgError {
   readonly code: string;
   readonly message: string;
 }
 
-function fromFault(body: string): Told | null {
+function fromFault(body: string): OrgError | null {
   const code = /<faultcode>(?:\w+:)?(\w+)<\/faultcode>/.exec(body)?.[1];
   if (code === undefined) return null;
   const text = /<faultstring>([\s\S]*?)<\/faultstring>/.exec(body)?.[1] ?? "";
   return { code, message: unescapeXml(text).replace(`${code}: `, "") };
 }
 
-function fromJson(body: string): Told | null {
+function fromJson(body: string): OrgError | null {
   const parsed = parse(body);
   const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
   if (typeof first !== "object" || first === null) return null;

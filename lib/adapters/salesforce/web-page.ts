@@ -3,13 +3,13 @@ import { SalesforceRefusal } from "../../model/change/refusal.ts";
 /** A document for people, whatever its answer calls it. */
 const PAGE = /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html)\b/i;
 
-/** Of a page's text as much as tells whether it is one, and its title. */
+/** As much of a page's text as shows whether it is one, and its title. */
 const HEAD_CHARACTERS = 4_000;
 const TITLE_CHARACTERS = 80;
 
 /**
- * The refusal that a web page in the place of an answer is: of a proxy, a login or an outage before the org. Null when it
- * is none. Of the page its title alone is told, and of the address no query. A save may have been carried out behind it.
+ * The refusal when a web page comes as the answer: of a proxy, a login or an outage. Null when it is none. The message
+ * has the page's title, and the address without its query. A save may have been carried out behind it.
  */
 export function refusalOfPage(url: string, body: string): SalesforceRefusal | null {
   const head = body.slice(0, HEAD_CHARACTERS);

@@ -17,7 +17,7 @@ export interface ScheduleSettings {
   readonly fanOutQueueArn: string;
 }
 
-/** Ends schedules of a group, for whoever makes none. */
+/** Ends schedules of a group, for a caller that creates none. */
 export function scheduleRemoval(group: string): Pick<Schedules, "remove"> {
   const client = new SchedulerClient(ASKING);
   return { remove: (mappingId) => removeSchedule(client, group, mappingId) };
@@ -64,8 +64,8 @@ function schedule({ group, roleArn, fanOutQueueArn }: ScheduleSettings, workspac
       Arn: fanOutQueueArn,
       RoleArn: roleArn,
       Input: JSON.stringify(tick),
-      // After what nothing was sent in, the beat goes on with the ticks that still stand for slots to come; the default
-      // keeps trying for a day, and all others would arrive in bursts.
+      // After an outage the beat continues with the ticks that still cover slots to come; the default keeps trying for
+      // a day, and all others would arrive in bursts.
       RetryPolicy: { MaximumEventAgeInSeconds: TICK_SECONDS, MaximumRetryAttempts: 3 },
     },
   };

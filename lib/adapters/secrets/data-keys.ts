@@ -15,7 +15,7 @@ export interface DataKeys {
   decrypt(workspaceId: string, encrypted: Buffer): Promise<Uint8Array>;
 }
 
-/** A key seals for this long in one process, then a new one is made. */
+/** A key seals for this long in one process, then a new one is created. */
 const MAX_AGE_MILLISECONDS = 5 * 60_000;
 
 /** Data keys by the KMS key `keyId`. */

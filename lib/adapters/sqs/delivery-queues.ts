@@ -5,9 +5,10 @@ import type { Queues } from "./client.ts";
 import { type Grouped, MAX_DELAY_SECONDS, send } from "./send.ts";
 
 /**
- * Wakes workers for deliveries: first and manual attempts through `deliveries`, those for slow webhooks through the
- * queue of the first retries, retries through the queue of their delay. SQS counts whole seconds, so a wait is rounded up, and holds at most 15 minutes, so a longer one is made of
- * hops: a wake-up that comes early is sent again for what is left.
+ * Wakes workers for deliveries: all attempts for slow webhooks through `slowDeliveries`, first and manual ones of the
+ * others through `deliveries`, retries through the queue of their delay. SQS counts whole seconds, so a wait is rounded
+ * up, and holds at most 15 minutes, so a longer one takes several hops: a wake-up that comes early is sent again for
+ * what is left.
  */
 export function deliveryQueues(queues: Queues, now: () => Date): WakeUps {
   return {
@@ -30,8 +31,9 @@ export function deliveryQueues(queues: Queues, now: () => Date): WakeUps {
 const RETRY_QUEUES: readonly QueueName[] = ["retriesShort", "retriesMedium", "retriesLong", "retriesLong"];
 
 function queueOf({ kind, number, lane }: BookedWakeUp): QueueName {
+  if (lane === "slow") return "slowDeliveries";
   const retries = kind === "manual" ? undefined : RETRY_QUEUES[number - 2];
-  return retries ?? (lane === "slow" ? "retriesShort" : "deliveries");
+  return retries ?? "deliveries";
 }
 
 function toMessage({ deliveryId, webhookId, kind, number, at }: BookedWakeUp, now: Date): Grouped {

@@ -7,6 +7,7 @@ import {
   type BlockedRange,
   GLOBAL_IPV6,
   LOOPBACK,
+  METADATA,
 } from "../../model/address.ts";
 
 type Cidr = ReturnType<typeof ipaddr.parseCIDR>;
@@ -36,15 +37,15 @@ function rules(): Rules {
 }
 
 /**
- * What an address is that nobody may connect to, `a private address (RFC 1918)`; null when it may be reached. An
- * IPv4-mapped address is judged as the IPv4 address in it. What can't be read is refused.
+ * Why an address must not be connected to, `a private address (RFC 1918)`; null when it may be reached. An IPv4-mapped
+ * address is judged as the IPv4 address in it. What can't be read is refused.
  */
 export function refuseAddress(text: string, policy: AddressPolicy): string | null {
   // ipaddr.js alone would also read octal, hexadecimal and shortened forms.
   if (isIP(text) === 0) return "not an address that can be read";
   const address = ipaddr.process(text);
-  if (policy.opened.some((range) => contains(ipaddr.parseCIDR(range), address))) return null;
   const what = specialUse(address);
+  if (what !== METADATA.what && policy.opened.some((range) => contains(ipaddr.parseCIDR(range), address))) return null;
   return what === LOOPBACK && policy.loopback ? null : what;
 }
 

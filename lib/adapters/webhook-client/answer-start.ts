@@ -45,7 +45,7 @@ export async function readStart(response: IncomingMessage, signal: AbortSignal):
 function firstBytes(bytes: Buffer): AnswerStart {
   const text = wholeCharacters(bytes);
   const truncated = bytes.length > RESPONSE_BODY_BYTES;
-  // What is no UTF-8 became replacement characters, which are longer than the bytes that they stand for.
+  // Bytes that are no UTF-8 became replacement characters, which are longer than those bytes.
   const again = Buffer.from(text);
   return again.length <= RESPONSE_BODY_BYTES ? { text, truncated } : { text: wholeCharacters(again), truncated: true };
 }

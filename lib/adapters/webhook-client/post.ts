@@ -20,7 +20,7 @@ interface Options {
 const HEADER_BYTES = 64 * 1024;
 
 /**
- * Posts to webhooks. One wall clock of 5 s covers DNS, connection, TLS, headers and status (spec 6.4.1); a body may use
+ * Posts to webhooks. One wall clock of 5 s covers DNS, connection, TLS, headers and status (contract 6.4.1); a body may use
  * what is left of it. Redirects are not followed, proxies of the environment are not used, connections not kept.
  */
 export function webhookSender(options: Options): Sender {
@@ -113,7 +113,7 @@ function statusOf(
       socket.destroy();
       resolve(response);
     });
-    // Stays for good: a connection may still break after its answer, which is then nobody's concern.
+    // Stays for good: a connection may still break after its answer, when that does not matter.
     request.on("error", fail);
     request.end(body);
     if (signal.aborted) expire();

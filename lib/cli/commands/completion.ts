@@ -17,10 +17,10 @@ export const printCompletion: Work = async (context) => {
   new RootCommand().setup("bridge", "bridge", shell);
 };
 
-/** Somebody waits at the prompt: a service that is slower than this is not waited for. */
+/** A user waits at the prompt: a service that is slower than this is not waited for. */
 const PATIENCE_MILLISECONDS = 1500;
 
-/** Prints what can stand in place of the last word, for the shell that asks. */
+/** Prints what can complete the last word, for the shell that asks. */
 export const completeWords =
   (program: Command): Work =>
   async (context) => {
@@ -47,7 +47,7 @@ function addCommands(root: RootCommand, program: Command, of: Command, before: s
   }
 }
 
-/** Global options may stand behind every command. */
+/** Global options may come behind every command. */
 function describe(completed: Completed, program: Command, command: Command, values: Values): void {
   const help = command.createHelp();
   for (const option of new Set([...help.visibleOptions(command), ...help.visibleOptions(program)])) {
@@ -74,7 +74,7 @@ function valueName({ flags, long }: Option): string {
   return value === "folder" ? "file" : value;
 }
 
-/** Asked for only where a mapping is to be named; nobody signed in, or no answer, is no mapping. */
+/** Asked for only where a mapping can be named; without a session or an answer there is none. */
 async function mappingNames(context: Context, program: Command, words: readonly string[]): Promise<readonly string[]> {
   const command = words.reduce((at, word) => at.commands.find((inner) => inner.name() === word) ?? at, program);
   const isNamed = command.registeredArguments.some((one) => one.name() === "mapping");

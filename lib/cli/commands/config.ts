@@ -24,6 +24,15 @@ export interface ImportResult {
   readonly updated: number;
   readonly skipped: number;
   readonly changes?: readonly PlannedChange[];
+  readonly warnings?: readonly { readonly path: string; readonly message: string }[];
+  /** Of a dry run; left out by services of before 0.3. */
+  readonly calls?: {
+    readonly calls_per_day: number;
+    readonly calls_per_day_now: number;
+    readonly calls_limit: number | null;
+    readonly allowed_calls: number | null;
+    readonly pace_seconds: number | null;
+  };
 }
 
 interface PlannedChange {
@@ -52,7 +61,7 @@ async function importDocument(context: Context, dryRun: boolean): Promise<void> 
   const { data } = await context
     .api()
     .post<ImportResult>("/config/import", { body, query: { dry_run: dryRun || null } });
-  tellImport(context, data, dryRun);
+  reportImport(context, data, dryRun);
 }
 
 /** The config document of a file, parsed. */
@@ -69,14 +78,36 @@ export async function readDocument(context: Context): Promise<unknown> {
 }
 
 /** An import's result, and its plan when it was a dry run. */
-export function tellImport({ out }: Context, result: ImportResult, dryRun: boolean): void {
-  const { created, updated, skipped, changes = [] } = result;
+export function reportImport({ out }: Context, result: ImportResult, dryRun: boolean): void {
+  const { created, updated, skipped, changes = [], warnings = [] } = result;
   if (dryRun && !out.json) {
     for (const change of changes) out.text(planLines(change, out).join(""));
+    for (const { path, message } of warnings) out.note(`Warning: ${harmless(path)} ${harmless(message)}`);
     if (changes.length === 0) out.note("Everything is as the document says already.");
   }
+  if (dryRun && !out.json && result.calls) out.note(callsText(result.calls));
   const counts = `${created} created, ${updated} updated, ${skipped} as they were`;
   out.done(dryRun ? `An import would give: ${counts}. Nothing is changed yet.` : `Imported: ${counts}.`, result);
+}
+
+/** What an import costs of the org's calls, beside what Heroku Connect took of them. */
+function callsText(calls: NonNullable<ImportResult["calls"]>): string {
+  const {
+    calls_per_day: then,
+    calls_per_day_now: now,
+    calls_limit: limit,
+    allowed_calls: allowed,
+    pace_seconds: pace,
+  } = calls;
+  const part = limit === null ? "" : `, ${((100 * then) / limit).toFixed(1)} % of the org's ${limit}`;
+  const share =
+    pace === null || allowed === null
+      ? "The org has not reported its limit yet, so how far apart pulls will be is not known."
+      : `Bridge may make ${allowed}: ${pace <= 10 ? "pulls come as configured" : `pulls come at least ${pace} s apart`}.`;
+  return (
+    `API calls: ${then} a day while nothing changes (${now} now)${part}. ${share}\n` +
+    "They count against the org's limit, as Heroku Connect's do not. What they cost with --when-quiet: bridge budget"
+  );
 }
 
 function planLines(change: PlannedChange, out: Context["out"]): readonly string[] {

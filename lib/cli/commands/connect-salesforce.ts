@@ -3,8 +3,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Context, isSet, text, wholeNumber } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
+import { type OwnMachine, ownMachine } from "../own-machine.ts";
 import { readSecret } from "../secret.ts";
-import { type Checked, tellChecked } from "./connect.ts";
+import { type Checked, reportChecked } from "./connect.ts";
 
 interface Connected {
   readonly organization_id: string;
@@ -16,12 +17,25 @@ interface Connected {
 export async function connectSalesforce(context: Context): Promise<void> {
   const api = context.api();
   if (isSet(context, "test")) {
-    return tellChecked(context, (await api.post<Checked>("/connections/salesforce/test")).data);
+    return reportChecked(context, (await api.post<Checked>("/connections/salesforce/test")).data);
   }
   const flow = text(context, "flow") ?? "web";
-  const data = flow === "web" ? await byBrowser(context) : await byCredentials(context, flow);
+  const own = text(context, "clientId") === null && text(context, "loginUrl") === null ? ownMachine(context) : null;
+  const data =
+    own !== null
+      ? await toOwn(context, own)
+      : flow === "web"
+        ? await byBrowser(context)
+        : await byCredentials(context, flow);
   const as = data.username === null ? "" : ` as ${data.username}`;
   context.out.done(`Connected to org ${data.organization_id} at ${data.instance_url}${as}.`, data);
+}
+
+/** The embedded org, which no browser has to sign in to. */
+async function toOwn({ api, out }: Context, { org }: OwnMachine): Promise<Connected> {
+  out.note(`The org of this machine is connected, ${org.url}; --client-id connects another.`);
+  const credentials = { kind: "client_credentials", client_id: org.clientId, client_secret: org.clientSecret };
+  return (await api().put<Connected>("/connections/salesforce", { body: { login_url: org.url, credentials } })).data;
 }
 
 async function byCredentials(context: Context, flow: string): Promise<Connected> {
@@ -109,8 +123,8 @@ function codeFrom(server: Server, state: string, interrupted: AbortSignal): Prom
         return;
       }
       const code = searchParams.get("code");
-      const told = code === null ? "Salesforce refused. Look at the terminal." : "Done. You can close this page.";
-      response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).end(`${told}\n`);
+      const page = code === null ? "Salesforce refused. Look at the terminal." : "Done. You can close this page.";
+      response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).end(`${page}\n`);
       if (code !== null) resolve(code);
       else reject(new CommandFailure("refused", refusalText(searchParams)));
     });

@@ -1,7 +1,8 @@
 import { type Context, isSet, text } from "../context.ts";
+import { ownMachine } from "../own-machine.ts";
 import { readSecret } from "../secret.ts";
 
-/** What a look found. Not `ok`: it does not work. `ok` with a remedy: it works, and is worth a look. */
+/** A check's finding. Not `ok`: it does not work. `ok` with a remedy: it works, and should be read. */
 export interface Finding {
   readonly check: string;
   readonly ok: boolean;
@@ -9,7 +10,7 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-/** What a look at a connection found. */
+/** The findings of a connection's check. */
 export interface Checked {
   readonly ok: boolean;
   readonly findings: readonly Finding[];
@@ -17,10 +18,13 @@ export interface Checked {
 
 /** Connects the database, or only looks whether it could be. */
 export async function connectPostgres(context: Context): Promise<void> {
-  const url = await readSecret(context.terminal, "Database URL", text(context, "urlFile"));
+  const own = ownMachine(context)?.databaseUrl;
+  const asked = own === undefined ? "Database URL" : "Database URL (empty: the database of this machine)";
+  const url = await readSecret(context.terminal, asked, text(context, "urlFile"), own);
+  const schema = text(context, "schema") ?? (url === own ? await ownSchema(context) : null);
   const body = {
     url,
-    ...(text(context, "schema") === null ? {} : { schema: text(context, "schema") }),
+    ...(schema === null ? {} : { schema }),
     ...(isSet(context, "takeOver") ? { take_over: true } : {}),
     ...(text(context, "schemaChanges") === null ? {} : { schema_changes: text(context, "schemaChanges") }),
   };
@@ -28,12 +32,24 @@ export async function connectPostgres(context: Context): Promise<void> {
   const { data } = isSet(context, "test")
     ? await api.post<Checked>("/connections/postgres/test", { body })
     : await api.put<Checked>("/connections/postgres", { body });
-  tellChecked(context, data);
+  reportChecked(context, data);
   if (data.ok && !isSet(context, "test")) context.out.note("PostgreSQL is connected.");
 }
 
+/** Workspaces of one machine share its database, so each has a schema that is named like itself. */
+async function ownSchema({ api, out }: Context): Promise<string> {
+  const [{ data: workspace }, { data: connections }] = await Promise.all([
+    api().get<{ readonly name: string }>(""),
+    api().get<{ readonly postgres: { readonly schema: string } | null }>("/connections"),
+  ]);
+  const named = workspace.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");
+  const schema = connections.postgres?.schema ?? named;
+  out.note(`Its tables are in the schema ${schema}; --schema names another.`);
+  return schema;
+}
+
 /** Every finding, with what to do about the bad ones. */
-export function tellChecked(context: Context, { ok, findings }: Checked): void {
+export function reportChecked(context: Context, { ok, findings }: Checked): void {
   const { out } = context;
   if (out.json) out.record({ ok, findings });
   else {

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { argument, type Context } from "../context.ts";
 import { CommandFailure, kindOf } from "../failure.ts";
 import { instanceFile } from "../profiles.ts";
@@ -63,6 +64,32 @@ interface Page {
   readonly records: readonly Row[];
   readonly totalSize: number;
   readonly nextRecordsUrl?: string;
+}
+
+/** An hour of the writer's writes, one every eight seconds. */
+const HOUR_OF_WRITES = 450;
+
+/** Says how many writes the demo's writer has left, stops it, or gives it another hour; it looks before each write. */
+export async function demo(context: Context): Promise<void> {
+  const action = context.args[0] ?? "status";
+  if (!["status", "stop", "start"].includes(action))
+    throw new CommandFailure("usage", `bridge demo knows status, stop and start, not "${action}"`);
+  localInstance(context);
+  const { env, folder } = context.terminal;
+  const file = join(dirname(instanceFile(env, folder)), "demo-writer.json");
+  if (!existsSync(file))
+    throw new CommandFailure("notFound", "this instance has no sample data: it was first started with --quiet-demo");
+  const left = {
+    stop: 0,
+    start: HOUR_OF_WRITES,
+    status: (JSON.parse(readFileSync(file, "utf8")) as { readonly left: number }).left,
+  }[action as "status" | "stop" | "start"];
+  if (action !== "status") writeFileSync(file, JSON.stringify({ left }), { mode: 0o600 });
+  const words =
+    left === 0
+      ? "The demo's writer is stopped. It changes sample rows again after: bridge demo start"
+      : `The demo's writer makes up to ${left} more changes while npm start runs, one every eight seconds. End it with: bridge demo stop`;
+  context.out.done(words, { left });
 }
 
 function show({ out }: Context, rows: readonly Row[], empty: string): void {

@@ -4,19 +4,19 @@ import { CommandFailure } from "../failure.ts";
 import { type MappingState, NEEDS_SOMEBODY } from "../find.ts";
 import { confirm } from "../secret.ts";
 import { type ImportResult, readDocument } from "./config.ts";
-import { gatherPlan, isReady, lookAtTheirs, type Plan, tellPlan } from "./migration-plan.ts";
+import { gatherPlan, isReady, type Plan, readAdoption, reportPlan } from "./migration-plan.ts";
 
 /**
- * Moves a workspace here from Heroku Connect, by its export: looks at both sides, shows the plan, asks, adopts the
- * schema, imports the mappings, and waits until each has its table. Broken off anywhere, the same command goes on.
+ * Moves a workspace here from Heroku Connect, by its export: checks both sides, shows the plan, asks, adopts the
+ * schema, imports the mappings, and waits until each has its table. Interrupted anywhere, the same command continues.
  */
 export async function migrateHerokuConnect(context: Context): Promise<void> {
   const document = await readDocument(context);
   const objects = objectsOf(document);
   const plan = await gatherPlan(context, document);
-  if (!context.out.json) tellPlan(context, plan);
+  if (!context.out.json) reportPlan(context, plan);
   if (isSet(context, "dryRun")) return endDryRun(context, plan);
-  if (!isReady(plan)) throw new CommandFailure("conflict", "nothing was changed: mend what is marked ✗ above first");
+  if (!isReady(plan)) throw new CommandFailure("conflict", "nothing was changed: correct what is marked ✗ above first");
 
   const question = "Adopt these tables now? Heroku Connect must be paused, and stay so.";
   if (!isSet(context, "yes") && !(await confirm(context.terminal, question))) {
@@ -24,17 +24,17 @@ export async function migrateHerokuConnect(context: Context): Promise<void> {
   }
   const api = context.api();
   await api.post("/connections/postgres/adopt-heroku-connect");
-  context.out.note("The schema is adopted: Heroku Connect's log stands aside as _hc_trigger_log.");
+  context.out.note("The schema is adopted: Heroku Connect's log is now called _hc_trigger_log.");
   const { data: imported } = await api.post<ImportResult>("/config/import", { body: document });
   context.out.note(`The mappings are imported: ${countsOf(imported)}.`);
   const mappings = await untilSettled(context, objects);
-  tellEnd(context, plan, imported, mappings);
-  await tellLeft(context);
+  reportEnd(context, plan, imported, mappings);
+  await reportLeft(context);
 }
 
-/** Tables that no mapping names: their changes pile up in a log that nobody sends. */
-async function tellLeft(context: Context): Promise<void> {
-  const left = (await lookAtTheirs(context)).tables.map(({ table }) => table);
+/** Tables that no mapping names: their changes pile up in a log that is not sent. */
+async function reportLeft(context: Context): Promise<void> {
+  const left = (await readAdoption(context)).tables.map(({ table }) => table);
   if (left.length === 0) return;
   context.out.note(
     `Heroku Connect's triggers still capture ${left.join(", ")}, into _hc_trigger_log: add mappings for them, or drop the triggers.`,
@@ -68,7 +68,7 @@ async function mappingsOf(context: Context, objects: ReadonlySet<string>): Promi
   return data.filter(({ sf_object }) => objects.has(sf_object.toLowerCase()));
 }
 
-/** States that a mapping passes by itself. */
+/** States that a mapping leaves automatically. */
 const ON_THEIR_WAY = new Set(["provisioning", "loading", "unknown"]);
 
 async function untilSettled(context: Context, objects: ReadonlySet<string>): Promise<readonly MappingState[]> {
@@ -84,7 +84,7 @@ async function untilSettled(context: Context, objects: ReadonlySet<string>): Pro
 const progressText = (all: readonly MappingState[], open: readonly MappingState[]) =>
   `${all.length - open.length} of ${all.length} mappings are ready; ${open.map(({ sf_object, state }) => `${sf_object} is ${state}`).join(", ")}`;
 
-function tellEnd(context: Context, plan: Plan, imported: ImportResult, mappings: readonly MappingState[]): void {
+function reportEnd(context: Context, plan: Plan, imported: ImportResult, mappings: readonly MappingState[]): void {
   const { out } = context;
   if (out.json) out.record({ ...plan, imported, mappings });
   else {
@@ -104,7 +104,7 @@ function tellEnd(context: Context, plan: Plan, imported: ImportResult, mappings:
   const stuck = mappings.filter(({ state }) => NEEDS_SOMEBODY.has(state));
   for (const { sf_object, reason } of stuck) {
     out.note(
-      `${sf_object} is not adopted: ${reason ?? "see bridge mapping show"}. Mend that, then run this command again.`,
+      `${sf_object} is not adopted: ${reason ?? "see bridge mapping show"}. Correct that, then run this command again.`,
     );
   }
   if (stuck.length > 0) context.endAs("unwell");
@@ -115,7 +115,7 @@ const TO_CHECK = [
   "",
   "What to check now:",
   "  bridge doctor                       both sides, rights and triggers",
-  "  bridge activity                     the changes that were taken over, and what became of them",
+  "  bridge activity                     the changes that were taken over, and their results",
   "  bridge errors                       what Heroku Connect could not send; bridge errors --retry sends it again",
   "  bridge mapping show OBJECT          when it last read Salesforce, how long a change takes",
   "  bridge mapping push-existing OBJECT sends rows that never had a record, if there are any",

@@ -1,11 +1,11 @@
 import type { Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import { type ImportResult, tellImport } from "./config.ts";
+import { type ImportResult, reportImport } from "./config.ts";
 import type { Checked } from "./connect.ts";
 
 type Finding = Checked["findings"][number];
 
-/** A table that Heroku Connect captures, as the service tells it. */
+/** A table that Heroku Connect captures, as the service lists it. */
 interface TheirTable {
   readonly table: string;
   readonly rows: number;
@@ -36,7 +36,7 @@ export async function gatherPlan(context: Context, document: unknown): Promise<P
       connected(side, api.post<Checked>(`/connections/${side}/test`)).then(({ data }) => data.findings),
     ),
   );
-  const adoption = await lookAtTheirs(context);
+  const adoption = await readAdoption(context);
   const { data: planned } = await api.post<ImportResult>("/config/import", {
     body: document,
     query: { dry_run: true },
@@ -45,7 +45,7 @@ export async function gatherPlan(context: Context, document: unknown): Promise<P
 }
 
 /** What Heroku Connect still has. */
-export async function lookAtTheirs(context: Context): Promise<Adoption> {
+export async function readAdoption(context: Context): Promise<Adoption> {
   const path = "/connections/postgres/adopt-heroku-connect";
   return (await context.api().post<Adoption>(path, { query: { dry_run: true } })).data;
 }
@@ -67,11 +67,11 @@ export const isReady = ({ connections, adoption }: Plan): boolean =>
   [...connections, ...adoption.findings].every(({ ok, check }) => ok || WARNINGS.has(check));
 
 /** The plan for people. */
-export function tellPlan(context: Context, plan: Plan): void {
+export function reportPlan(context: Context, plan: Plan): void {
   const { out } = context;
   for (const found of [...plan.connections, ...plan.adoption.findings]) out.done(findingText(context, found), null);
   out.done("", null);
-  tellImport(context, plan.import, true);
+  reportImport(context, plan.import, true);
   out.done("", null);
   out.list(
     plan.adoption.tables,
@@ -95,8 +95,8 @@ function tableText({ table, triggers, kept_types: types }: TheirTable): string {
 }
 
 const WHAT_HAPPENS = [
-  "Rows are neither read again nor rewritten. Changes that are NEW are sent, those in",
-  "doubt are looked up in Salesforce first, FAILED ones wait for a retry.",
+  "Rows are neither read again nor rewritten. Changes that are NEW are sent, PENDING ones",
+  "are looked up in Salesforce first, FAILED ones wait for a retry.",
 ];
 
 function findingText({ out }: Context, { ok, check, message, remedy }: Finding): string {

@@ -20,8 +20,8 @@ const PAGES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Opens a page of the console in the browser. The token does not go along: it would stand in the list of processes and
- * in the browser's history, and the console asks for it once.
+ * Opens a page of the console in the browser. The token does not go along: it would be in the list of processes and in
+ * the browser's history, and the console asks for it once.
  */
 export async function openConsole(context: Context): Promise<void> {
   const url = `${context.target().url}/#${await pathOf(context)}`;
@@ -45,7 +45,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** False: there is no such program. Nobody waits for the browser. */
+/** False: there is no such program. The browser is not waited for. */
 function openInBrowser(url: string, { env }: Terminal): Promise<boolean> {
   const [program, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
   const browser = spawn(program, [...args, url], { env, stdio: "ignore", detached: true });

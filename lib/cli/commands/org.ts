@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type Context, isSet, text, wholeNumber } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 
-/** Runs the embedded org until Ctrl-C, and tells how to come in. */
+/** Runs the embedded org until Ctrl-C, and prints how to sign in. */
 export async function runOrg(context: Context): Promise<void> {
   const { machine, terminal, out } = context;
   const dataDir = resolve(terminal.folder, text(context, "dataDir") ?? ".bridge/org");

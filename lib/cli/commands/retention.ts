@@ -7,7 +7,7 @@ interface Connections {
 
 const DAYS = { log_days: "logDays", conflict_days: "conflictDays", tombstone_days: "tombstoneDays" };
 
-/** Says how long the workspace's database keeps what Bridge writes beside its rows; without options, tells it. */
+/** Sets how long the workspace's database keeps what Bridge writes beside its rows; without options, shows it. */
 export async function changeRetention(context: Context): Promise<void> {
   const days = Object.entries(DAYS).map(([name, option]) => [name, text(context, option)] as const);
   const retention = Object.fromEntries(

@@ -4,7 +4,7 @@ import { CommandFailure } from "../failure.ts";
 import { LOCAL, profilesFile, readProfiles, writeProfiles } from "../profiles.ts";
 import { readSecret } from "../secret.ts";
 
-/** What the service tells of the token that asks. */
+/** What the service says of the caller's token. */
 interface OwnToken {
   readonly id: string;
   readonly name: string;
@@ -13,7 +13,7 @@ interface OwnToken {
   readonly valid_until: string | null;
 }
 
-/** Keeps an instance, a workspace and a token, after a look whether the three open anything. */
+/** Keeps an instance, a workspace and a token, after checking that the three open something. */
 export async function login(context: Context): Promise<void> {
   const { terminal, out } = context;
   const url = context.args[0] ?? text(context, "url") ?? terminal.env["BRIDGE_URL"];

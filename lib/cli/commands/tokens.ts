@@ -62,7 +62,7 @@ export async function rotateToken(context: Context): Promise<void> {
   const body = { name, owner, scopes, ...(days && { valid_days: days }) };
   const { data } = await api.post<Token & { readonly token: string }>("/tokens", { body });
   if (!out.json) out.note(`Token ${data.id} for ${owner} (${scopes.join(", ")}). It is shown this once:`);
-  out.done(data.token, data); // before the old one is touched: whatever happens then, this one is in hand
+  out.done(data.token, data); // before the old one is touched: whatever happens then, the user has this one
   await api.delete<Token>(`/tokens/${segment(id)}`, { in_hours: hours });
   if (!out.json) out.note(`The old one, ${id}, is valid for ${hours} more hours.`);
 }

@@ -9,12 +9,12 @@ interface Mapped extends MappingState {
   readonly fields: readonly string[];
 }
 
-/** An object as its describe tells it, as far as its columns go. */
+/** An object by its describe, as far as its columns go. */
 interface Described {
   readonly fields: readonly { readonly name: string; readonly label: string; readonly pg_type: string | null }[];
 }
 
-/** A column, its type in PostgreSQL, and what a reader is told beside it. */
+/** A column, its type in PostgreSQL, and the comment beside it. */
 interface Column {
   readonly column: string;
   readonly type: string;
@@ -28,13 +28,13 @@ interface Table {
   readonly columns: readonly Column[];
 }
 
-/** Columns that every mapped table has beside those of its fields, and the fields that they stand for. */
+/** Columns that every mapped table has beside those of its fields, and their fields. */
 const OWN: readonly Column[] = [
   { column: "id", type: "bigserial", says: "" },
   { column: "sfid", type: "varchar(18)", says: "the record's id; null until there is one" },
   { column: "systemmodstamp", type: "timestamptz", says: "last change in Salesforce" },
   { column: "isdeleted", type: "boolean", says: "" },
-  { column: "_ab_lastop", type: "varchar", says: "what became of the last change" },
+  { column: "_ab_lastop", type: "varchar", says: "the result of the last change" },
   { column: "_ab_err", type: "text", says: "what Salesforce said against it" },
 ];
 const OWN_FIELDS = ["Id", "SystemModstamp", "IsDeleted"];

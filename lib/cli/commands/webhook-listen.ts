@@ -25,8 +25,8 @@ const PAGE = 200;
 const DEADLINE_MILLISECONDS = 5000;
 
 /**
- * Sends every delivery that a webhook is owed from now on to an address of this machine as well, with the headers of the
- * service. The service never tells a webhook's secret, so its owner gives it, or one is made for this run.
+ * Sends every new delivery of a webhook to an address of this machine as well, with the headers of the service. The
+ * service never shows a webhook's secret, so its owner gives it, or one is created for this run.
  */
 export async function listen(context: Context): Promise<void> {
   const { out, terminal } = context;
@@ -50,7 +50,7 @@ export async function listen(context: Context): Promise<void> {
   }
 }
 
-/** Deliveries that were not seen yet, newest first; the first look takes one page, the others as many as it takes. */
+/** Deliveries that were not seen yet, newest first; the first poll reads one page, the others all. */
 async function newest(api: Api, path: string, seen: ReadonlySet<string>): Promise<readonly Delivery[]> {
   const found = new Map<string, Delivery>();
   for (let offset = 0; ; offset += PAGE) {
@@ -60,7 +60,7 @@ async function newest(api: Api, path: string, seen: ReadonlySet<string>): Promis
   }
 }
 
-/** A port stands for this machine's. */
+/** A port alone means this machine's. */
 function forwardTo(context: Context): string {
   const wanted = text(context, "forward") ?? "";
   const url = /^\d+$/.test(wanted) ? `http://localhost:${wanted}/` : wanted;
@@ -78,7 +78,7 @@ interface Answer {
   readonly reason: string | null;
 }
 
-/** The request as the service makes it, each delivery's first attempt: signed both ways (spec 6.3, Standard Webhooks). */
+/** The request as the service makes it, each delivery's first attempt: signed both ways (contract 6.3, Standard Webhooks). */
 async function post(url: string, delivery: DeliveryBody, secret: string, interrupted: AbortSignal): Promise<Answer> {
   const { id, event, event_id, request_body: body } = delivery;
   const timestamp = Math.floor(Date.now() / 1000);

@@ -9,7 +9,13 @@ interface Webhook {
   readonly events: readonly string[];
   readonly active: boolean;
   readonly failing_since: string | null;
+  readonly given_up: boolean;
 }
+
+const stateOf = ({ active, failing_since, given_up }: Webhook): string => {
+  if (!active) return "paused";
+  return failing_since === null ? "active" : given_up ? "failing for good" : "failing";
+};
 
 const path = (context: Context): string => `/webhooks/${segment(argument(context, 0))}`;
 
@@ -23,7 +29,7 @@ export async function listWebhooks({ api, out }: Context): Promise<void> {
       { name: "URL", of: ({ url }) => url },
       {
         name: "STATE",
-        of: ({ active, failing_since }) => (active ? (failing_since === null ? "active" : "failing") : "paused"),
+        of: stateOf,
         paint: (cell, { active, failing_since }) =>
           out.paint(active ? (failing_since === null ? "green" : "red") : "dim", cell),
       },
@@ -39,7 +45,7 @@ export async function showWebhook(context: Context): Promise<void> {
   context.out.record(data);
 }
 
-/** What a webhook is told of unless `--events` says otherwise: everything (spec 6.1). */
+/** The events of a webhook without `--events`: all (contract 6.1). */
 const ALL_EVENTS = [
   "sync.broken",
   "sync.recovered",
@@ -70,7 +76,9 @@ export async function updateWebhook(context: Context): Promise<void> {
   };
   if (Object.keys(body).length === 0) throw new CommandFailure("usage", "nothing to change was given");
   const { data } = await context.api().patch<Webhook>(path(context), { body });
-  const what = data.active ? `is told of ${data.events.join(", ")} at ${data.url}` : "is paused: it is told of nothing";
+  const what = data.active
+    ? `receives ${data.events.join(", ")} at ${data.url}`
+    : "is paused: its deliveries wait for a replay";
   context.out.done(`Webhook ${data.id} ${what}.`, data);
 }
 
@@ -83,18 +91,52 @@ export async function deleteWebhook(context: Context): Promise<void> {
   context.out.done("The webhook is ended.", data);
 }
 
-/** A new secret, shown once. */
+/** A new secret, shown once; or one of the two steps for receivers that know one secret only. */
 export async function rotateSecret(context: Context): Promise<void> {
-  const { data } = await context.api().post<{ readonly secret: string }>(`${path(context)}/rotate-secret`);
-  if (!context.out.json)
-    context.out.note("The new signing secret is shown this once; the old one signs for 24 hours, too:");
+  const [prepare, promote] = [isSet(context, "prepare"), isSet(context, "promote")];
+  const hours = wholeNumber(context, "overlap");
+  if (prepare && promote) throw new CommandFailure("usage", "--prepare and --promote are two steps: give one");
+  if (prepare && hours !== null) throw new CommandFailure("usage", "--overlap belongs to --promote");
+  if (hours !== null && hours > 168) throw new CommandFailure("usage", "--overlap must be 0 to 168 hours");
+  const query = { overlap_seconds: hours === null ? null : hours * 3600, prepare: prepare || null };
+  const old = hours === 0 ? "the old one has ended" : `the old one signs for ${hours ?? 24} hours, too`;
+  if (promote) {
+    const { data } = await context.api().post<Webhook>(`${path(context)}/promote-secret`, { query });
+    return context.out.done(`The prepared secret signs now; ${old}.`, data);
+  }
+  const { data } = await context.api().post<{ readonly secret: string }>(`${path(context)}/rotate-secret`, { query });
+  const next = `give it to the receiver, then: bridge webhook rotate ${argument(context, 0)} --promote`;
+  if (!context.out.json) context.out.note(`The new signing secret is shown this once; ${prepare ? next : old}:`);
   context.out.done(data.secret, data);
+}
+
+/** Sends again what was missed since a time, page by page. */
+export async function replayWebhook(context: Context): Promise<void> {
+  const api = context.api();
+  const since = text(context, "since");
+  let queued = 0;
+  let before_id: string | null = null;
+  do {
+    const { data }: { readonly data: Replayed } = await api.post(`${path(context)}/replay`, {
+      query: { since, before_id },
+    });
+    queued += data.queued;
+    before_id = data.next;
+  } while (before_id !== null);
+  const see = `See the result with: bridge webhook deliveries ${argument(context, 0)}`;
+  const says = queued === 0 ? "Nothing was missed since then." : `Deliveries that are sent again: ${queued}. ${see}`;
+  context.out.done(says, { queued });
+}
+
+interface Replayed {
+  readonly queued: number;
+  readonly next: string | null;
 }
 
 /** A test event. */
 export async function testWebhook(context: Context): Promise<void> {
-  const { data } = await context.api().post(`${path(context)}/test`);
-  context.out.done(`Sent. See what came of it with: bridge webhook deliveries ${argument(context, 0)}`, data);
+  const { data } = await context.api().post(`${path(context)}/test`, { query: { event: text(context, "event") } });
+  context.out.done(`Sent. See the result with: bridge webhook deliveries ${argument(context, 0)}`, data);
 }
 
 interface Delivery {
@@ -106,7 +148,7 @@ interface Delivery {
   readonly next_retry_at: string | null;
 }
 
-/** What was owed to a webhook and what came of it. */
+/** The deliveries of a webhook and their results. */
 export async function listDeliveries(context: Context): Promise<void> {
   const { out } = context;
   const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
@@ -122,7 +164,7 @@ export async function listDeliveries(context: Context): Promise<void> {
       { name: "AT", of: ({ delivered_at }) => delivered_at, short: shortTime },
       { name: "NEXT RETRY", of: ({ next_retry_at }) => next_retry_at, short: shortTime, spare: true },
     ],
-    "Nothing was owed to this webhook yet.",
+    "There are no deliveries to this webhook yet.",
   );
 }
 

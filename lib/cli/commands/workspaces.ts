@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { argument, type Context, isSet, text } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import type { Operator } from "../operator.ts";
+import type { OperatedWorkspace, Operator } from "../operator.ts";
 import { instanceFile, localInstance, readProfiles, writeProfiles } from "../profiles.ts";
 
 /** Makes a workspace and its first admin token, shown once: alone on standard output, so that it can be piped. */
@@ -50,15 +50,50 @@ export async function listWorkspaces(context: Context): Promise<void> {
 
 async function listAll(context: Context): Promise<void> {
   const workspaces = await (await operatorOf(context)).listWorkspaces();
+  const now = Date.now();
   context.out.list(
     workspaces,
     [
       { name: "ID", of: ({ id }) => id, whole: true },
       { name: "NAME", of: ({ name }) => name },
-      { name: "MADE", of: ({ created_at }) => created_at },
+      { name: "STATE", of: stateOf, paint: (cell, row) => paintState(context, cell, stateOf(row)) },
+      { name: "WAITING", of: ({ waiting }) => waiting, right: true },
+      { name: "LAG", of: ({ oldest_waiting_at: oldest }) => (oldest === null ? null : age(oldest, now)), right: true },
+      { name: "COUNTED", of: ({ counted_at: at }) => (at === null ? "never" : `${age(at, now)} ago`), spare: true },
+      { name: "REFUSED", of: ({ rows_refused }) => rows_refused, right: true },
+      {
+        name: "CALLS IN 24 H",
+        of: ({ calls_used, calls_limit }) => (calls_used === null ? null : `${calls_used} of ${calls_limit}`),
+        right: true,
+      },
+      { name: "REPORTED", of: ({ calls_at: at }) => (at === null ? null : `${age(at, now)} ago`), spare: true },
+      { name: "WHY", of: whyOf, spare: true },
     ],
     "No workspaces yet. Make one with: bridge workspace create NAME --owner you@example.com",
   );
+}
+
+function paintState({ out }: Context, cell: string, state: string): string {
+  return out.paint(state === "running" ? "green" : state === "broken" ? "red" : "yellow", cell);
+}
+
+function stateOf({ connected, pause, broken }: OperatedWorkspace): string {
+  if (pause !== null) return "paused";
+  if (!connected) return "not connected";
+  return broken.length > 0 ? "broken" : "running";
+}
+
+function whyOf({ pause, broken: [first] }: OperatedWorkspace): string | null {
+  if (pause === null) return first?.reason ?? null;
+  return `by ${pause.by}, ${pause.since}${pause.reason === null ? "" : `: ${pause.reason}`}`;
+}
+
+/** How long ago that was, as 40 s, 12 min, 3 h or 9 d. */
+function age(at: string, now: number): string {
+  const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
 }
 
 async function listProfiles({ terminal, out }: Context): Promise<void> {

@@ -11,6 +11,6 @@ export function addCompletionCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).printCompletion));
   program
     .command("complete [words...]", { hidden: true })
-    .description("what can stand in place of the last word; the shell asks this")
+    .description("what can complete the last word; the shell asks this")
     .action(does(async () => (await commands()).completeWords(program)));
 }

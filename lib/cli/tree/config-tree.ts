@@ -16,7 +16,7 @@ export function addConfigCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).planConfig));
   config
     .command("import <file>")
-    .description("make the mappings what a document says; - reads standard input")
+    .description("change the mappings to what a document says; - reads standard input")
     .option("--dry-run", "show what would change, and change nothing")
     .action(does(async () => (await commands()).importConfig));
   config
@@ -34,7 +34,7 @@ export function addConfigCommands(program: Command, does: Does): void {
     .description(
       "adopt what Heroku Connect has been writing, by its export (`heroku connect:export`); - reads standard input",
     )
-    .option("--dry-run", "look at both sides and show the plan, and change nothing")
+    .option("--dry-run", "check both sides, show the plan, change nothing")
     .option("-y, --yes", "do not ask before the tables are adopted")
     .addHelpText("after", MIGRATE_HELP)
     .action(does(async () => (await import("../commands/migrate.ts")).migrateHerokuConnect));
@@ -46,9 +46,9 @@ connect salesforce), and pause Heroku Connect (heroku connect:pause). Then:
   1. looks at both connections, at rights, at what Heroku Connect left and at
      the export, and shows the plan
   2. asks
-  3. moves Heroku Connect's log aside; its triggers go on capturing
+  3. moves Heroku Connect's log aside; its triggers still capture
   4. imports the mappings: with each table its triggers end, ours begin, and
      the changes that wait become ours
   5. waits until every mapping has its table, and says what to check
-Broken off anywhere, the same command goes on from there. What becomes of each
+Interrupted anywhere, the same command continues from there. The result of each
 change, and the way back: lib/adapters/postgres/takeover/HEROKU-CONNECT.md`;

@@ -8,16 +8,21 @@ export function addConnectionCommands(program: Command, does: Does): void {
   const connect = program.command("connect").description("connect the workspace to its two sides");
   connect
     .command("postgres")
-    .description("the database, after a look at its version, rights and TLS; the URL is asked for, never an option")
+    .description("the database, after a check of its version, rights and TLS; the URL is asked for, never an option")
     .option("--url-file <file>", "read postgres://user:password@host:port/database from a file; - is standard input")
-    .option("--schema <name>", "schema of the mapped tables (default: salesforce)")
+    .option(
+      "--schema <name>",
+      "schema of the mapped tables (default: salesforce; in the database of this machine: the name of the workspace)",
+    )
     .option("--take-over", "take the schema over from another workspace")
     .option("--schema-changes <who>", "apply or propose, as by: bridge schema changes (default: as it was, else apply)")
-    .option("--test", "only look, keep nothing")
+    .option("--test", "only check, keep nothing")
     .action(does(async () => (await commands()).connectPostgres));
   connect
     .command("salesforce")
-    .description("the org: sign in by browser, or with credentials for machines")
+    .description(
+      "the org: sign in by browser, or with credentials for machines; on one machine without --client-id: its own org",
+    )
     .option("--flow <flow>", "web, jwt, client-credentials, refresh-token or password", "web")
     .option(
       "--login-url <url>",
@@ -30,7 +35,7 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .option("--token-file <file>", "for refresh-token")
     .option("--password-file <file>", "for password, security token included")
     .option("--port <port>", "port of this machine that the browser comes back to (default: a free one)")
-    .option("--test", "only look at the connection that is there")
+    .option("--test", "only check the existing connection")
     .action(does(async () => (await import("../commands/connect-salesforce.ts")).connectSalesforce));
   program
     .command("connections")

@@ -3,7 +3,7 @@ import type { Does } from "../context.ts";
 
 const commands = () => import("../commands/local.ts");
 
-/** `bridge sql`, `soql`: both sides of the instance on this machine, for whoever has no client at hand. */
+/** `bridge sql`, `soql`, `demo`: the instance on this machine, without clients of your own. */
 export function addLocalCommands(program: Command, does: Does): void {
   program
     .command("sql <statement>")
@@ -13,4 +13,8 @@ export function addLocalCommands(program: Command, does: Does): void {
     .command("soql <query>")
     .description("a query for the Salesforce org of the instance on this machine")
     .action(does(async () => (await commands()).soql));
+  program
+    .command("demo [action]")
+    .description("the writer that changes sample rows of the instance on this machine: status, stop or start")
+    .action(does(async () => (await commands()).demo));
 }

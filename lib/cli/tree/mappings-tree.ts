@@ -8,9 +8,9 @@ const reject = () => import("../commands/mapping/reject-deletes.ts");
 const capture = () => import("../commands/mapping/capture-mapping.ts");
 const changes = () => import("../commands/mapping/change-mapping.ts");
 
-/** `bridge mapping …`, `bridge poll`, `bridge abort`. Mappings are named by id or by their object. */
+/** `bridge mapping …`, `bridge poll`, `nudge`, `doorbell`, `abort`. Mappings are named by id or by their object. */
 export function addMappingCommands(program: Command, does: Does): void {
-  const mapping = program.command("mapping").description("tie Salesforce objects to tables");
+  const mapping = program.command("mapping").description("map Salesforce objects to tables");
   mapping
     .command("list")
     .description("all mappings, with what they do now")
@@ -20,12 +20,12 @@ export function addMappingCommands(program: Command, does: Does): void {
   mapping
     .command("show <mapping>")
     .description("one mapping: settings, progress, lag, calls a day")
-    .option("--wait", "go on until its tables are made and its first load is done")
+    .option("--wait", "wait until its tables exist and its first load is done")
     .addOption(watchOption())
     .action(does(async () => (await commands()).showMapping));
-  settings(mapping.command("create <object>").description("tie an object to a table and begin the first load"))
+  settings(mapping.command("create <object>").description("map an object to a table and begin the first load"))
     .option("--table <name>", "table in the workspace's schema (default: the object's name in lower case)")
-    .option("--inactive", "make it, but do not begin")
+    .option("--inactive", "create it, but do not start it")
     .action(does(async () => (await changes()).createMapping));
   settings(mapping.command("update <mapping>").description("change what is given and nothing else"))
     .option("--add-field <names...>", "map these fields, too")
@@ -47,8 +47,8 @@ export function addMappingCommands(program: Command, does: Does): void {
   mapping
     .command("capture <mapping>")
     .description("put the triggers back on the table; needs --salesforce or --mine")
-    .option("--salesforce", "what nobody captured is worth nothing: read every record again, Salesforce's values win")
-    .option("--mine", "what nobody captured counts: capture every row as changed, and send it")
+    .option("--salesforce", "give up writes that were not captured: read every record again, Salesforce's values win")
+    .option("--mine", "keep writes that were not captured: capture every row as changed, and send it")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await capture()).captureMapping));
   mapping
@@ -57,27 +57,27 @@ export function addMappingCommands(program: Command, does: Does): void {
     .action(does(async () => (await changes()).pushExisting));
   mapping
     .command("held-deletes <mapping>")
-    .description("deletes that the breaker holds back, until somebody says that they were meant")
+    .description("deletes that the breaker holds back, until an operator confirms or rejects them")
     .option("--limit <rows>", "at most so many")
     .option("--offset <rows>", "skip so many")
     .addOption(watchOption())
     .action(does(async () => (await held()).heldDeletes));
   mapping
     .command("confirm-deletes <mapping>")
-    .description("let the deletes go that the breaker holds back")
+    .description("confirm the deletes that the breaker holds back")
     .option("--only <keys>", "some of them, by their keys in held-deletes, with commas between them")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await held()).confirmDeletes));
   mapping
     .command("reject-deletes <mapping>")
-    .description("take back the deletes that the breaker holds: insert rows again, undelete records")
+    .description("reject the deletes that the breaker holds back: insert rows again, undelete records")
     .option("--only <keys>", "some of them, by their keys in held-deletes, with commas between them")
     .option("--recreate", "create records again that are gone for good, with other ids; needs an upsert field")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await reject()).rejectDeletes));
   mapping
     .command("delete <mapping>")
-    .description("end it; the table and its rows stay, and it can be restored")
+    .description("delete it; the table and its rows stay, and it can be restored")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await changes()).deleteMapping));
   program
@@ -85,15 +85,36 @@ export function addMappingCommands(program: Command, does: Does): void {
     .description("run a cycle now")
     .action(does(async () => (await changes()).pollNow));
   program
+    .command("nudge [table]")
+    .description(
+      "send what the application has committed now, of one table or of all; costs no call when nothing waits",
+    )
+    .action(does(async () => (await changes()).nudge));
+  program
+    .command("doorbell")
+    .description(
+      "by which Salesforce announces changes: off, waiting, alive or dead, by mapping; exit code 10 when one is dead",
+    )
+    .option(
+      "--prepare <folder>",
+      "write the metadata that makes the org ring; sf project deploy start takes the folder",
+    )
+    .option("--user <username>", "with --prepare: in whose name the org sends its messages")
+    .option("--rotate", "another URL; the one before rings for 24 hours more")
+    .option("--remove", "take it away; all mappings are polled at full pace")
+    .addOption(watchOption())
+    .action(does(async () => (await import("../commands/doorbell.ts")).doorbell));
+  program
     .command("abort <mapping>")
     .description("ask the running cycle to stop at its next batch")
     .action(does(async () => (await changes()).abortPoll));
 }
 
 const ACTIONS = [
-  ["activate", "begin or go on"],
+  ["activate", "begin or continue"],
   ["deactivate", "pause; changes of rows are still captured"],
   ["reload", "read every record again"],
+  ["compare", "compare both sides now, and correct what differs"],
   ["restore", "take a deleted mapping up again"],
 ] as const;
 
@@ -103,22 +124,31 @@ function settings(command: Command): Command {
     .option("--direction <way>", "bidirectional, sf_to_pg or pg_to_sf")
     .option("--interval <seconds>", "seconds between pulls, 10 to 86400")
     .option(
+      "--when-quiet <seconds>",
+      'the same after five minutes without changes; "": what bridge budget --when-quiet says',
+    )
+    .option(
+      "--doorbell <on|off>",
+      "pull when the org rings, and every four minutes otherwise while that works (bridge doorbell); off unless switched on",
+    )
+    .option(
       "--upsert-field <name>",
       'field that identifies a record when writing; needed for exactly once; "" for none',
     )
-    .option("--policy <policy>", "who wins a conflict: salesforce_wins, postgres_wins or latest_wins")
+    .option("--policy <policy>", "which side wins a conflict: salesforce_wins, postgres_wins or latest_wins")
     .option(
       "--capture <mode>",
       "origin; or always: what a restore or bulk load writes under session_replication_role = replica is sent, too",
     )
     .option("--sweep-days <days>", "days between two comparisons of both sides, 1 to 30")
+    .option("--keep-history <on|off>", "keep what Salesforce changes in rows, for bridge row; on by default")
     .option(
       "--delete-limit <limit>",
       "deletes an hour that are not held: a number, a share of the table (25%), off, or auto",
     )
     .option(
       "--batch-size <records>",
-      "records that one call saves at most, 1 to 200; what triggers can bear is found out by itself",
+      "records that one call saves at most, 1 to 200; what triggers can bear is found out automatically",
     )
     .option(
       "--filter <condition>",

@@ -4,38 +4,57 @@ import { watchOption } from "../watch.ts";
 
 const commands = () => import("../commands/monitoring/monitoring.ts");
 
-/** `bridge health`, `activity`, `errors`, `conflicts`, `inbound-errors`, `budget`, `audit`. */
+/** `bridge health`, `activity`, `row`, `errors`, `conflicts`, `inbound-errors`, `budget`, `audit`. */
 export function addMonitoringCommands(program: Command, does: Does): void {
   program
     .command("health")
     .description("both sides and the engine; exit code 10 when something is not well")
     .addOption(watchOption())
     .action(does(async () => (await commands()).health));
-  paged(program.command("activity").description("changes of rows and what came of them, newest first"))
+  paged(program.command("activity").description("changes of rows and their results, newest first"))
     .option("--state <state>", "NEW, PENDING, SUCCESS or FAILED")
     .option("--table <name>", "one table's")
-    .option("-f, --follow", "go on showing new ones")
+    .option("--sfid <id>", "of the row of one record")
+    .option("--row <key>", "of the row with this key of its own")
+    .option("--key <value>", "of the row with this value of the upsert field")
+    .option("-f, --follow", "keep showing new ones")
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/monitoring/activity.ts")).activity));
+  program
+    .command("row <mapping> <key>")
+    .description(
+      "what happened to one row on both sides, and what each holds now, by record id, own key or upsert value",
+    )
+    .addOption(watchOption())
+    .action(does(async () => (await import("../commands/monitoring/row.ts")).row));
   paged(program.command("errors").description("rows that Salesforce refused, newest first"))
     .option("--table <name>", "one table's")
     .option("--grouped", "one line per kind of failure")
-    .option("--retry [id]", "try one again, or all of them; with --fingerprint all of that kind")
+    .option("--retry [id]", "retry one, or all of them; with --fingerprint all of that kind")
+    .option("--dismiss [id]", "dismiss one, or all of them, or with --fingerprint or --table those")
     .option("--fingerprint <fingerprint>", "one kind of failure, as --grouped shows it")
     .option("-y, --yes", "do not ask")
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/monitoring/errors.ts")).errors));
   paged(program.command("inbound-errors").description("records that could not become rows"))
     .option("--mapping <mapping>", "one mapping's")
+    .option("--retry [sfid]", "with --mapping: read one record again, or all that could not become rows")
     .addOption(watchOption())
     .action(does(async () => (await commands()).inboundErrors));
-  paged(program.command("conflicts").description("fields that changed on both sides, and who won"))
+  paged(program.command("conflicts").description("fields that changed on both sides, and which side won"))
     .option("--mapping <mapping>", "one mapping's")
+    .option("--use-other <id>", "give the row the value that lost, as long as it holds the one that won; it is sent")
     .addOption(watchOption())
     .action(does(async () => (await commands()).conflicts));
   program
     .command("budget")
-    .description("the org's API calls: used, left, and what a day will cost")
+    .description("the org's API calls: used, left, what a day will cost, and how many Bridge may use")
+    .option("--share <percent>", "let Bridge use this share of the org's calls a day, such as 60%")
+    .option("--at-most <calls>", "and at most so many a day; none: no such limit")
+    .option(
+      "--when-quiet <seconds>",
+      "ask less often about mappings without changes for five minutes; none: as of others",
+    )
     .addOption(watchOption())
     .action(does(async () => (await commands()).budget));
   paged(program.command("audit").description("who did what, newest first"))

@@ -5,7 +5,9 @@ import { watchOption } from "../watch.ts";
 const signing = () => import("../commands/sign-in.ts");
 const workspaces = () => import("../commands/workspaces.ts");
 
-/** `bridge login`, `logout`, `whoami`, `workspace …`, `doctor`, `org`. */
+const pausing = () => import("../commands/pause.ts");
+
+/** `bridge login`, `logout`, `whoami`, `workspace …`, `pause`, `resume`, `operator token`, `doctor`, `org`. */
 export function addOperatorCommands(program: Command, does: Does): void {
   program
     .command("login [url]")
@@ -41,9 +43,12 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .action(does(async () => (await workspaces()).renameWorkspace));
   workspace
     .command("list")
-    .description("profiles; with --all every workspace of the deployment, with the operator's AWS credentials")
-    .option("--all", "ask the deployment")
+    .description(
+      "profiles; with --all every workspace of the deployment with its state, lag and calls, with the operator's AWS credentials",
+    )
+    .option("--all", "ask the deployment: figures are what its cycles kept last, and say of when they are")
     .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
+    .addOption(watchOption())
     .action(does(async () => (await workspaces()).listWorkspaces));
   workspace
     .command("delete <id>")
@@ -55,10 +60,28 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .option("--leave-database", "leave the database as it is, because it is gone or out of reach")
     .option("-y, --yes", "do not ask for the name")
     .action(does(async () => (await import("../commands/delete-workspace.ts")).deleteWorkspace));
+  switching(program.command("pause"))
+    .description(
+      "stop the workspace in use: calls under way are finished, nothing more is pulled or sent, changes of rows are still captured; its mappings stay active",
+    )
+    .action(does(async () => (await pausing()).pause));
+  switching(program.command("resume"))
+    .description("end a pause: what was captured meanwhile is sent, what changed in Salesforce is pulled")
+    .action(does(async () => (await pausing()).resume));
+  program
+    .command("operator")
+    .description("for operators of a deployment")
+    .command("token")
+    .description(
+      "make a token that sees all workspaces in the console and may pause the deployment, with the operator's own AWS credentials or on this machine; it is shown once",
+    )
+    .requiredOption("--owner <email>", "e-mail address that the audit log names")
+    .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
+    .action(does(async () => (await pausing()).createOperatorToken));
   program
     .command("doctor")
     .description(
-      "look at everything and say what to do: ✓ is well, ! is worth a look, ✗ is wrong (then the exit code is 10)",
+      "check everything and say what to do: ✓ is well, ! is a warning, ✗ is wrong (then the exit code is 10)",
     )
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/monitoring/doctor.ts")).doctor));
@@ -80,7 +103,15 @@ export function addOperatorCommands(program: Command, does: Does): void {
       "--latency <save,job>",
       "seconds that 200 records of a call and 10,000 of a Bulk job take; Salesforce: about 1,30",
     )
-    .option("--controls", "open /_sim, where anybody may order faults and delays")
+    .option("--controls", "open /_sim, where the access token may order faults and delays")
     .option("--data-dir <folder>", "folder that keeps the org", ".bridge/org")
     .action(does(async () => (await import("../commands/org.ts")).runOrg));
+}
+
+function switching(command: Command): Command {
+  return command
+    .option("--reason <text>", "why, for the audit log and the console")
+    .option("--deployment", "every workspace of the deployment; pauses of single workspaces are kept apart from it")
+    .option("--stage <stage>", "with --deployment: its stage in AWS (default: the instance on this machine)")
+    .option("--by <email>", "with --deployment: who does it, for the audit log (default: system)");
 }

@@ -12,14 +12,14 @@ export function addTokenCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).listTokens));
   token
     .command("create <name>")
-    .description("make a token; it is shown once")
+    .description("create a token; it is shown once")
     .requiredOption("--owner <email>", "e-mail address that the audit log names")
     .option("--scope <scope>", "read, operate or admin", "read")
     .option("--days <days>", "days that it is valid (default: until it is revoked)")
     .action(does(async () => (await commands()).createToken));
   token
     .command("rotate <token>")
-    .description("make a token in place of another, by its id or its name, and end that one later; it is shown once")
+    .description("create a token in place of another, by its id or its name, and end that one later; it is shown once")
     .option("--overlap <hours>", "hours that the old one stays valid, at most 720", "24")
     .action(does(async () => (await commands()).rotateToken));
   token

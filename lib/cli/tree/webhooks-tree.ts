@@ -6,7 +6,7 @@ const commands = () => import("../commands/webhooks.ts");
 
 /** `bridge webhook …`. */
 export function addWebhookCommands(program: Command, does: Does): void {
-  const webhook = program.command("webhook").description("be told of events by HTTP");
+  const webhook = program.command("webhook").description("send events to your own endpoints by HTTP");
   webhook
     .command("list")
     .description("all webhooks")
@@ -36,11 +36,15 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).deleteWebhook));
   webhook
     .command("rotate <webhook>")
-    .description("make a new secret; the old one also signs for 24 hours")
+    .description("create a new secret; the old one signs beside it for some hours")
+    .option("--overlap <hours>", "hours that the old secret signs, 0 to 168 (default: 24)")
+    .option("--prepare", "show a new secret, while the old one keeps X-Bridge-Signature until --promote")
+    .option("--promote", "let the prepared secret sign X-Bridge-Signature")
     .action(does(async () => (await commands()).rotateSecret));
   webhook
     .command("test <webhook>")
     .description("send it a test event")
+    .option("--event <type>", "of this type (default: the first that it receives)")
     .action(does(async () => (await commands()).testWebhook));
   webhook
     .command("deliveries <webhook>")
@@ -58,11 +62,16 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .description("attempt a delivery again, also one that went well")
     .action(does(async () => (await commands()).retryDelivery));
   webhook
+    .command("replay <webhook>")
+    .description("send again what it missed since a time: given up, or due while it was paused")
+    .requiredOption("--since <time>", "such as 2026-01-31T08:00:00Z, or a day")
+    .action(does(async () => (await commands()).replayWebhook));
+  webhook
     .command("listen <webhook>")
-    .description("send what it is owed from now on to this machine as well, signed, until Ctrl-C")
+    .description("send its new deliveries to this machine as well, signed, until Ctrl-C")
     .requiredOption("--forward <url>", "where to: an address, or a port of this machine")
     .option("--events <types...>", "only these event types")
-    .option("--secret-file <file>", "its signing secret; - is standard input (default: one is made and shown)")
+    .option("--secret-file <file>", "its signing secret; - is standard input (default: one is created and shown)")
     .action(does(async () => (await import("../commands/webhook-listen.ts")).listen));
   webhook
     .command("trigger <event> [webhook]")

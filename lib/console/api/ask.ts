@@ -15,13 +15,13 @@ export interface Question<Answer> {
   readonly answer?: Answer;
 }
 
-/** An act: something that is made, changed or set in motion. */
+/** An act: something that is created, changed or started. */
 export interface Act<Answer, Body = undefined> {
   readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Query | undefined;
   readonly body?: Body | undefined;
-  /** Refuses the change when somebody else's came first. */
+  /** Refuses the change when another one came first. */
   readonly ifMatch?: string | undefined;
   readonly answer?: Answer;
 }

@@ -30,7 +30,7 @@ function outdated(): Outdated | null {
   return { since: oldest.state.dataUpdatedAt, error, inPart: old.length < shown.length };
 }
 
-/** While it is asked once more, the refusal of the time before still stands. */
+/** While it is asked again, the previous refusal stays. */
 const isOld = ({ state }: Query): boolean => state.status === "error" || state.fetchFailureCount >= FAILURES;
 
 /** A text, so that equal states are one to React. */

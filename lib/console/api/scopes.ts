@@ -7,7 +7,7 @@ export type Scope = (typeof SCOPES)[number];
 /** Each allows what those before it allow. */
 const SCOPES = ["read", "operate", "admin"] as const;
 
-/** Whether the token may do what asks for a scope, and why not if it may not: a sentence for whoever tries. */
+/** Whether the token may do what asks for a scope, and why not if it may not: a sentence for the user. */
 export function useScopes() {
   const { data } = useAnswer(questions.ownToken);
   const scopes = data?.data.scopes;

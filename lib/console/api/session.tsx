@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
 import type { Credentials } from "./ask.ts";
 
-/** What is known of whoever uses this tab. */
+/** What is known of this tab's user. */
 interface Session {
   readonly credentials: Credentials | null;
   /** Why the last session ended, if it was not by choice. */
@@ -36,14 +36,14 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
 /** The session of this tab. */
 export function useSession(): Session {
   const session = useContext(Context);
-  if (!session) throw new Error("useSession stands outside of SessionProvider");
+  if (!session) throw new Error("useSession is used outside of SessionProvider");
   return session;
 }
 
-/** The credentials of somebody who is signed in; only pages behind the sign-in ask. */
+/** The credentials of the session; only pages behind the sign-in ask. */
 export function useCredentials(): Credentials {
   const { credentials } = useSession();
-  if (!credentials) throw new Error("nobody is signed in");
+  if (!credentials) throw new Error("there is no session");
   return credentials;
 }
 
@@ -54,7 +54,7 @@ function kept(): Credentials | null {
     const { workspaceId, token } = JSON.parse(text) as Partial<Credentials>;
     return workspaceId && token ? { workspaceId, token } : null;
   } catch {
-    return null; // written by something else: as if nobody had signed in
+    return null; // written by something else: no session
   }
 }
 

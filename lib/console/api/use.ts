@@ -25,7 +25,7 @@ function mayPass(error: Error): boolean {
   return error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
-/** A page that nobody has touched for so long asks each question no more often than that: one that is left open costs little. */
+/** A page untouched for so long asks each question no more often than that: one that is left open costs little. */
 const UNTOUCHED_MILLISECONDS = 60_000;
 const IDLE_SECONDS = 15;
 
@@ -41,7 +41,7 @@ function touch(): void {
 }
 
 interface Asking {
-  /** Asks again after so many seconds, while the tab is seen; not so often where nobody touches the page. */
+  /** Asks again after so many seconds, while the tab is seen; less often on an untouched page. */
   readonly everySeconds?: number;
   /** False: not asked, as when the token may not. */
   readonly when?: boolean;
@@ -76,7 +76,7 @@ export function useAnswer<Answer>(
   });
 }
 
-/** Something that can be done; afterwards everything on the page is asked anew. */
+/** Something that can be done; afterwards everything on the page is asked again. */
 export function useAct<Answer, Given = void>(actOf: (given: Given) => Act<Answer, unknown>) {
   const credentials = useCredentials();
   const client = useQueryClient();

@@ -22,6 +22,7 @@ const ACTIONS = [
   "mapping.deleted",
   "mapping.restored",
   "mapping.reloaded",
+  "mapping.sweep_requested",
   "mapping.captured",
   "mapping.poll_triggered",
   "mapping.poll_aborted",
@@ -39,9 +40,12 @@ const ACTIONS = [
   "webhook.created",
   "webhook.updated",
   "webhook.deleted",
+  "webhook.secret_prepared",
+  "webhook.secret_promoted",
   "webhook.secret_rotated",
   "webhook.tested",
   "webhook.delivery_retried",
+  "webhook.replayed",
   "connection.postgres_changed",
   "connection.salesforce_authorized",
   "workspace.created",
@@ -98,13 +102,10 @@ export function AuditLog() {
         answer={answer}
         onGo={(to) => narrow({ offset: to ? String(to) : undefined })}
         empty={
-          <Empty
-            icon={<ScrollText size={24} aria-hidden />}
-            title={isFiltered ? "Nobody did this" : "Nothing has been done yet"}
-          >
+          <Empty icon={<ScrollText size={24} aria-hidden />} title={isFiltered ? "No such entries" : "No entries yet"}>
             {isFiltered
               ? "Take a filter away to see more."
-              : "Every change of settings appears here. What the rows did stands under Activity."}
+              : "Every change of settings appears here. Changes of rows are under Activity."}
           </Empty>
         }
       >

@@ -9,6 +9,7 @@ import { Health } from "./overview/health.tsx";
 import { Moved } from "./overview/moved.tsx";
 import { ObjectTable } from "./overview/objects.tsx";
 import { Troubles } from "./overview/troubles.tsx";
+import { TryIt } from "./overview/try-it.tsx";
 
 /** Whether everything is in step, at one glance. */
 export function Overview() {
@@ -26,6 +27,7 @@ export function Overview() {
       {data?.data.length === 0 && <FirstSteps />}
       {data && data.data.length > 0 && (
         <>
+          <TryIt />
           <Moved />
           <ObjectTable mappings={data.data} />
         </>
@@ -42,8 +44,8 @@ function FirstSteps() {
   if (!may("admin"))
     return (
       <Card padded={false}>
-        <Empty icon={<KeyRound size={24} aria-hidden />} title="Nothing is kept in step yet">
-          Somebody with the scope admin connects the two sides and makes the first mapping.
+        <Empty icon={<KeyRound size={24} aria-hidden />} title="No mappings yet">
+          A user with the scope admin connects the two sides and creates the first mapping.
         </Empty>
       </Card>
     );
@@ -59,7 +61,7 @@ function FirstSteps() {
             </a>
           }
         >
-          Choose an object and its fields; the table is made and filled for you.
+          Choose an object and its fields; the table is created and filled for you.
         </Empty>
       ) : (
         <Empty

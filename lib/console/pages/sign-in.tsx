@@ -15,7 +15,7 @@ interface SignInProps {
   readonly onDone: () => void;
 }
 
-/** Lets somebody in who has a token: at once by a link, unless it would replace the session of another workspace. */
+/** Signs a user in who has a token: at once by a link, unless it would replace the session of another workspace. */
 export function SignIn({ linked, onDone }: SignInProps) {
   const { credentials: present, ended, signIn } = useSession();
   const [asks, setAsks] = useState(Boolean(linked && present && linked.workspaceId !== present.workspaceId));
@@ -64,7 +64,7 @@ export function SignIn({ linked, onDone }: SignInProps) {
           />
           <Field
             label="API token"
-            hint="Kept for this tab alone, and forgotten when it closes."
+            hint="Kept for this tab alone, and removed when it closes."
             type="password"
             value={token}
             onChange={({ target }) => setToken(target.value)}
@@ -86,7 +86,7 @@ export function SignIn({ linked, onDone }: SignInProps) {
         </form>
         <p className="small muted">
           <code>npm start</code> prints an address that signs you in. On AWS, <code>bridge workspace create</code> shows
-          both once; later tokens are made under Tokens.
+          both once; later tokens are created under Tokens.
         </p>
       </div>
     </main>
@@ -100,14 +100,14 @@ interface ReplaceProps {
   readonly onStay: () => void;
 }
 
-/** A link is followed by one click, so it may not end a session by itself. */
+/** A link is followed by one click, so it may not end a session on its own. */
 function Replace({ from, to, onAct, onStay }: ReplaceProps) {
   return (
     <main className="sign-in">
       <div className="card stack">
         <h1>Sign in to another workspace?</h1>
         <p className="breaks">
-          This link opens <code>{to}</code>. You are signed in to <code>{from}</code>, and leave it when you go on.
+          This link opens <code>{to}</code>. You are signed in to <code>{from}</code>, and leave it when you continue.
         </p>
         <div className="acts">
           <Button kind="primary" onClick={onAct}>
@@ -125,7 +125,7 @@ function NoEntry({ error }: { readonly error: Error }) {
   if (code === "UNAUTHORIZED")
     return (
       <Notice tone="bad" title="This token is not valid.">
-        It may be mistyped, revoked or expired. Somebody with the scope admin can make another one.
+        It may be mistyped, revoked or expired. A user with the scope admin can create another one.
       </Notice>
     );
   if (code === "FORBIDDEN" || code === "WORKSPACE_NOT_FOUND")

@@ -7,7 +7,7 @@ interface BoundaryProps {
   readonly children: ReactNode;
 }
 
-/** Keeps what stands around a page when the page itself fails. Give it the page's path as `key`. */
+/** Keeps what is around a page when the page itself fails. Give it the page's path as `key`. */
 export class Boundary extends Component<BoundaryProps, { readonly error: Error | null }> {
   override state = { error: null };
 

@@ -11,7 +11,7 @@ interface ButtonProps extends ComponentProps<"button"> {
   readonly icon?: ReactNode;
 }
 
-/** A button that keeps its width while it is busy, and tells why when it may not be pressed. */
+/** A button that keeps its width while it is busy, and says why when it may not be pressed. */
 export function Button({
   kind,
   compact,

@@ -15,7 +15,7 @@ interface DialogProps {
   readonly holds?: boolean;
 }
 
-/** Something that is done before the page goes on; Escape, a click outside and the cross leave it. */
+/** Something that is done before the page continues; Escape, a click outside and the cross leave it. */
 export function Dialog({ open, onClose, title, children, broad, holds }: DialogProps) {
   return (
     <Base.Root open={open} onOpenChange={(opens) => !opens && !holds && onClose()}>
@@ -51,7 +51,7 @@ interface ConfirmProps {
   readonly kind?: "primary" | "danger";
 }
 
-/** Asks once more before something that cannot simply be undone. */
+/** Asks for confirmation before something that cannot easily be undone. */
 export function Confirm({
   open,
   onClose,

@@ -5,8 +5,8 @@ import { count } from "./words.ts";
 export function ForecastWarning({ forecast, limit }: { readonly forecast: number; readonly limit: number }) {
   return (
     <Notice tone="warn" title="More than the org allows">
-      The forecast of {count(forecast)} calls a day is above the org's {count(limit)}: reads will slow down and then
-      stop each day. Let mappings read less often, or raise the org's limit.
+      The forecast of {count(forecast)} calls a day is above the org's {count(limit)}: pulls will be further apart than
+      configured. Let mappings read less often, or raise the org's limit.
     </Notice>
   );
 }

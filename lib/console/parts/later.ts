@@ -7,10 +7,10 @@ export const later = <Props>(load: () => Promise<ComponentType<Props>>) =>
 
 const KEY = "bridge.reloaded";
 
-/** A page that was just loaded anew and misses its code still is not loaded anew again. */
+/** A page that was just reloaded and misses its code still is not reloaded again. */
 const AGAIN_AFTER_MILLISECONDS = 60_000;
 
-/** After a deployment the code that this page knows is gone: the page is loaded anew, once. The session stays. */
+/** After a deployment the code that this page knows is gone: the page is reloaded, once. The session stays. */
 async function onMissing(cause: unknown): Promise<never> {
   const isRecent = Date.now() - Number(sessionStorage.getItem(KEY) ?? 0) < AGAIN_AFTER_MILLISECONDS;
   if (!(await isReachable()))

@@ -13,12 +13,12 @@ export interface MenuAct {
   readonly danger?: boolean;
 }
 
-/** What can be done and is not done often, behind three points. */
+/** What can be done and is not done often, behind three points. It opens inside the main landmark, where its button is. */
 export function Menu({ label, acts }: { readonly label: string; readonly acts: readonly MenuAct[] }) {
   return (
     <Base.Root>
       <Base.Trigger render={<Button kind="plain" icon={<Ellipsis size={18} aria-hidden />} aria-label={label} />} />
-      <Base.Portal>
+      <Base.Portal container={document.getElementById("main")}>
         <Base.Positioner sideOffset={4} align="end">
           <Base.Popup className="popup">
             {acts.map(({ name, icon, onAct, refused, danger }) => (

@@ -75,14 +75,14 @@ export function Empty({ icon, title, children, acts }: EmptyProps) {
   return (
     <div className="empty">
       {icon}
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children && <p>{children}</p>}
       {acts && <div className="acts">{acts}</div>}
     </div>
   );
 }
 
-/** What stands where an answer will be; as tall as the answer, so that nothing jumps. */
+/** The place of an answer that is still loading; as tall as the answer, so that nothing jumps. */
 export function Bones({ lines = 4 }: { readonly lines?: number }) {
   return (
     <div className="bones" role="status">

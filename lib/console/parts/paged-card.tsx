@@ -13,7 +13,7 @@ interface PagedCardProps {
     readonly refetch: () => Promise<unknown>;
   };
   readonly onGo: (offset: number) => void;
-  /** What stands in place of an empty list. */
+  /** What is shown in place of an empty list. */
   readonly empty: ReactNode;
   readonly children: ReactNode;
 }

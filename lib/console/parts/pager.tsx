@@ -3,7 +3,7 @@ import { ChevronLeft, ChevronRight } from "lucide-react";
 import { Button } from "./button.tsx";
 import { count } from "./words.ts";
 
-/** Where in a long list the page stands, and the way on. */
+/** Where in a long list the page is, and the way further. */
 export function Pager({ meta, onGo }: { readonly meta: Meta | null; readonly onGo: (offset: number) => void }) {
   if (!meta) return <span>&nbsp;</span>;
   const { total, limit, offset } = meta;

@@ -18,8 +18,8 @@ export function Needs({
   return (
     <Card padded={false}>
       <Empty icon={<Lock size={22} aria-hidden />} title={`${what} need a token with the scope ${scope}`}>
-        Yours may {token?.scopes.join(", ")}. Ask somebody with the scope admin to make you another one under Tokens,
-        then sign in with it.
+        Yours may {token?.scopes.join(", ")}. Ask a user with the scope admin to create another one under Tokens, then
+        sign in with it.
       </Empty>
     </Card>
   );

@@ -28,7 +28,7 @@ export function Notice({ tone = "info", title, children, acts }: NoticeProps) {
   );
 }
 
-/** A failure: what happened, what helps, and what to tell the operator. */
+/** A failure: what happened, what helps, and what to report to the operator. */
 export function Trouble({
   error,
   again,
@@ -53,6 +53,13 @@ export function Trouble({
       {title && <p>{sentence(error.message)}</p>}
       {error instanceof Refused && error.details.length > 0 && <Details details={error.details} />}
       <p>{remedyOf(error)}</p>
+      {error instanceof Refused && error.status > 0 && (
+        <p className="small">
+          <a href={`docs/errors#${error.code}`} target="_blank" rel="noreferrer">
+            What {error.code} means
+          </a>
+        </p>
+      )}
       {error instanceof Refused && error.requestId && error.status >= 500 && (
         <p className="small muted">Request {error.requestId}</p>
       )}
@@ -74,20 +81,19 @@ function Details({ details }: { readonly details: Refused["details"] }) {
 
 /** What helps, by the kind of failure. */
 export function remedyOf(error: Error): string {
-  if (!(error instanceof Refused))
-    return "This is a defect of the console. Load the page anew; if it stays, report it.";
+  if (!(error instanceof Refused)) return "This is a defect of the console. Reload the page; if it stays, report it.";
   return REMEDIES[error.code] ?? "";
 }
 
 const REMEDIES: Partial<Record<Refused["code"], string>> = {
-  UNREACHABLE: "Check that Bridge runs and that this device is online; the page goes on by itself when it answers.",
+  UNREACHABLE: "Check that Bridge runs and that this device is online; the page continues when it answers.",
   UNREADABLE: "Something between this page and Bridge answered in its place. Look at proxies and at the service's log.",
   UNAUTHORIZED: "Sign in again with a valid token.",
-  FORBIDDEN: "Ask somebody with the scope admin for a token that may do this.",
+  FORBIDDEN: "Ask a user with the scope admin for a token that may do this.",
   RATE_LIMITED: "More than 300 requests a minute came from this address. Wait a minute.",
   INTERNAL_ERROR: "Try again; if it stays, give the operator the request's number.",
   CONFLICT: "Look at what is there now, then decide again.",
-  PRECONDITION_FAILED: "Somebody else changed it meanwhile. Look at it as it is now, then change it again.",
+  PRECONDITION_FAILED: "It was changed meanwhile. Read it as it is now, then change it again.",
   MAPPING_NOT_FOUND: "It may have been deleted. The list shows what there is.",
   WEBHOOK_NOT_FOUND: "It may have been deleted. The list shows what there is.",
 };

@@ -1,12 +1,14 @@
-import type { OpenApi, Operation } from "./document.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import { type FailureCode, STATUS_OF } from "../../model/failure.ts";
+import { ERRORS } from "./errors.ts";
+import type { Described, JsonSchema, OpenApi } from "./open-api.ts";
 
 /** The document as a page that reads without scripts: one section per part of the API, one entry per operation. */
 export function pageOf(document: OpenApi): string {
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const asked = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
-  const parts = Map.groupBy(operations, ({ operation }) => operation.tags[0] ?? "service");
+  const sent = Object.entries(document.webhooks).map(([path, { post }]) => ({ path, method: "sent", operation: post }));
+  const parts = Map.groupBy<string, Entry>([...asked, ...sent], ({ operation }) => operation.tags[0] ?? "service");
   const names = [...parts.keys()].toSorted();
   const contents = names.map((name) => `<a href="#${name}">${escaped(name)}</a>`).join(" ");
   const sections = names.map((name) => section(name, parts.get(name) ?? [], document));
@@ -14,8 +16,21 @@ export function pageOf(document: OpenApi): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escaped(title)} API</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style></head>
 <body><h1>${escaped(title)} API</h1><p>${marked(description)}</p>
-<p>For machines: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1)</p><nav>${contents}</nav>
+<p>For machines: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1). What each error code means: <a href="docs/errors">docs/errors</a></p><nav>${contents}</nav>
 ${sections.join("\n")}</body></html>`;
+}
+
+/** Every code of a refusal, as a page whose anchors are the codes. */
+export function errorsPage(): string {
+  const codes = Object.keys(ERRORS) as FailureCode[];
+  const entries = codes.map((code) => {
+    const [when, remedy] = ERRORS[code];
+    return `<article id="${code}"><h3><code>${code}</code> ${STATUS_OF[code]}</h3><p>${marked(when)}</p><p>${marked(remedy)}</p></article>`;
+  });
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Bridge API errors</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style></head>
+<body><h1>Bridge API errors</h1><p>A refusal is <code>{"success": false, "error": {"code", "message", "details"?}}</code>. All endpoints: <a href="../openapi">openapi</a>.</p>
+${entries.join("\n")}</body></html>`;
 }
 
 const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{max-width:60rem;margin:2rem auto;padding:0 1rem}
@@ -26,7 +41,7 @@ b{display:inline-block;min-width:4rem}p{margin:.25rem 0}`;
 interface Entry {
   readonly path: string;
   readonly method: string;
-  readonly operation: Operation;
+  readonly operation: Described;
 }
 
 function section(name: string, entries: readonly Entry[], document: OpenApi): string {
@@ -36,13 +51,13 @@ function section(name: string, entries: readonly Entry[], document: OpenApi): st
 function entryOf({ path, method, operation }: Entry, { components }: OpenApi): string {
   const { operationId, summary, description, parameters, requestBody, responses } = operation;
   const query = parameters.filter((parameter) => parameter.in !== "path");
-  const told = query.map(({ name, in: where }) => `<code>${escaped(name)}</code> (${where})`).join(", ");
+  const inputs = query.map(({ name, in: where }) => `<code>${escaped(name)}</code> (${where})`).join(", ");
   const body = requestBody?.content["application/json"]?.schema;
-  const { content = {} } = responses["200"] as { content?: Record<string, { schema: JsonSchema }> };
+  const { content = {} } = (responses["200"] ?? {}) as { content?: Record<string, { schema: JsonSchema }> };
   const answer = dataOf(content["application/json"]?.schema ?? {});
   const schemaText = (schema: JsonSchema) => escaped(outline(schema, components.schemas, 0));
   return `<article id="${operationId}"><h3><b>${method}</b> <code>${escaped(path)}</code></h3>
-<p>${marked(summary)} ${marked(description)}</p>${told === "" ? "" : `<p>Takes ${told}</p>`}
+<p>${marked(summary)} ${marked(description)}</p>${inputs === "" ? "" : `<p>Takes ${inputs}</p>`}
 ${body ? `<p>Body</p><pre>${schemaText(body)}</pre>` : ""}${answer ? `<p>Answers <code>data</code></p><pre>${schemaText(answer)}</pre>` : ""}</article>`;
 }
 

@@ -10,13 +10,16 @@ export type ActivateMappingData = {
   readonly pg_table: string;
   readonly sync_direction: "bidirectional" | "sf_to_pg" | "pg_to_sf";
   readonly active: boolean;
-  readonly fields: readonly string[];
+  readonly fields: string[];
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
+  readonly when_quiet_seconds: number | null;
+  readonly sf_notify_enabled: boolean;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly keep_history: boolean;
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -30,21 +33,21 @@ export type ActivateMappingData = {
 
 export type AdoptHerokuConnectData = {
   readonly state: "absent" | "present" | "adopted";
-  readonly tables: readonly {
+  readonly tables: {
     readonly table: string;
     readonly rows: number;
-    readonly triggers: readonly string[];
+    readonly triggers: string[];
     readonly changes: {
       readonly new: number;
       readonly pending: number;
       readonly failed: number;
     };
-    readonly kept_types: readonly {
+    readonly kept_types: {
       readonly column: string;
       readonly type: string;
     }[];
   }[];
-  readonly findings: readonly {
+  readonly findings: {
     readonly check: string;
     readonly ok: boolean;
     readonly message: string;
@@ -74,6 +77,48 @@ export type CaptureMappingData = {
   readonly rows: number;
   readonly calls: number;
   readonly queued: boolean;
+};
+
+export type ChangeBudgetBody = {
+  readonly calls_share?: number;
+  readonly most_calls?: number | null;
+  readonly when_quiet_seconds?: number | null;
+};
+
+export type ChangeBudgetData = {
+  readonly calls_used: number | null;
+  readonly calls_limit: number | null;
+  readonly calls_left: number | null;
+  readonly counted_at: string | null;
+  readonly forecast_calls_per_day: number;
+  readonly pace: "normal" | "stretched" | "waiting";
+  readonly since: string | null;
+  readonly pace_seconds: number;
+  readonly calls_share: number;
+  readonly most_calls: number | null;
+  readonly when_quiet_seconds: number | null;
+  readonly allowed_calls: number | null;
+  readonly own_calls: number | null;
+  readonly hours: {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly at: string;
+    readonly calls: number;
+    readonly changes: number;
+  }[];
+  readonly presets: {
+    readonly calls_per_day: number;
+    readonly pace_seconds: number | null;
+    readonly when_quiet_seconds: number | null;
+  }[];
+  readonly with_doorbells: {
+    readonly calls_per_day: number;
+    readonly pace_seconds: number | null;
+  };
+  readonly with_mapping: {
+    readonly own_calls_per_day: number;
+    readonly forecast_calls_per_day: number;
+  } | null;
 };
 
 export type ChangePostgresBody = {
@@ -159,13 +204,20 @@ export type ChangeWebhookBody = {
 export type ChangeWebhookData = {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
+  readonly events: ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description: string;
   readonly active: boolean;
   readonly failing_since: string | null;
+  readonly given_up: boolean;
   readonly previous_secret_valid_until: string | null;
+  readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
+};
+
+export type CompareMappingData = {
+  readonly comparing: boolean;
+  readonly mapping_id: string;
 };
 
 export type CompleteSalesforceBody = {
@@ -193,11 +245,14 @@ export type CreateMappingBody = {
   readonly fields: readonly string[];
   readonly sync_direction?: "bidirectional" | "sf_to_pg" | "pg_to_sf";
   readonly sf_polling_seconds?: number;
+  readonly when_quiet_seconds?: number | null;
+  readonly sf_notify_enabled?: boolean;
   readonly upsert_field?: string | null;
   readonly conflict_policy?: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture?: "origin" | "always";
   readonly delete_limit?: string;
   readonly sweep_days?: number;
+  readonly keep_history?: boolean;
   readonly batch_size?: number;
   readonly filter?: string | null;
 };
@@ -208,13 +263,16 @@ export type CreateMappingData = {
   readonly pg_table: string;
   readonly sync_direction: "bidirectional" | "sf_to_pg" | "pg_to_sf";
   readonly active: boolean;
-  readonly fields: readonly string[];
+  readonly fields: string[];
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
+  readonly when_quiet_seconds: number | null;
+  readonly sf_notify_enabled: boolean;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly keep_history: boolean;
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -237,7 +295,7 @@ export type CreateTokenData = {
   readonly id: string;
   readonly name: string;
   readonly owner: string;
-  readonly scopes: readonly ("read" | "operate" | "admin")[];
+  readonly scopes: ("read" | "operate" | "admin")[];
   readonly state: "valid" | "expired" | "revoked";
   readonly created_at: string;
   readonly valid_until: string | null;
@@ -256,11 +314,13 @@ export type CreateWebhookBody = {
 export type CreateWebhookData = {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
+  readonly events: ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description: string;
   readonly active: boolean;
   readonly failing_since: string | null;
+  readonly given_up: boolean;
   readonly previous_secret_valid_until: string | null;
+  readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
   readonly secret: string;
@@ -272,13 +332,16 @@ export type DeactivateMappingData = {
   readonly pg_table: string;
   readonly sync_direction: "bidirectional" | "sf_to_pg" | "pg_to_sf";
   readonly active: boolean;
-  readonly fields: readonly string[];
+  readonly fields: string[];
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
+  readonly when_quiet_seconds: number | null;
+  readonly sf_notify_enabled: boolean;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly keep_history: boolean;
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -296,13 +359,16 @@ export type DeleteMappingData = {
   readonly pg_table: string;
   readonly sync_direction: "bidirectional" | "sf_to_pg" | "pg_to_sf";
   readonly active: boolean;
-  readonly fields: readonly string[];
+  readonly fields: string[];
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
+  readonly when_quiet_seconds: number | null;
+  readonly sf_notify_enabled: boolean;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly keep_history: boolean;
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -319,6 +385,23 @@ export type DeleteWebhookData = {
   readonly webhook_id: string;
 };
 
+export type DeletesHeldEvent = {
+  readonly id: string;
+  readonly event: "deletes.held";
+  readonly workspace_id: string;
+  readonly occurred_at: string;
+  readonly data: {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly pg_table: string;
+    readonly phase: string;
+    readonly deletes: number;
+    readonly since: string;
+    readonly message: string;
+    readonly test?: boolean;
+  };
+};
+
 export type DismissRowsBody = {
   readonly id?: number;
   readonly fingerprint?: string;
@@ -332,7 +415,7 @@ export type DismissRowsData = {
 
 export type ExportConfigData = {
   readonly version: 1;
-  readonly mappings: readonly {
+  readonly mappings: {
     readonly object_name: string;
     readonly config: {
       readonly access?: "read_write" | "read_only";
@@ -364,19 +447,35 @@ export type ImportConfigData = {
   readonly created: number;
   readonly updated: number;
   readonly skipped: number;
-  readonly changes?: readonly {
+  readonly changes?: {
     readonly object_name: string;
     readonly pg_table: string;
     readonly action: "create" | "update";
-    readonly fields_added: readonly string[];
-    readonly fields_removed: readonly string[];
-    readonly settings_changed: readonly string[];
-    readonly settings: readonly {
+    readonly fields_added: string[];
+    readonly fields_removed: string[];
+    readonly settings_changed: string[];
+    readonly settings: {
       readonly name: string;
       readonly before: string | null;
       readonly after: string | null;
     }[];
   }[];
+  readonly warnings?: {
+    readonly path: string;
+    readonly message: string;
+  }[];
+  readonly calls?: {
+    readonly calls_per_day: number;
+    readonly pace_seconds: number | null;
+    readonly calls_per_day_now: number;
+    readonly calls_limit: number | null;
+    readonly allowed_calls: number | null;
+    readonly presets: {
+      readonly calls_per_day: number;
+      readonly pace_seconds: number | null;
+      readonly when_quiet_seconds: number | null;
+    }[];
+  };
 };
 
 export type ListActivityData = {
@@ -398,6 +497,23 @@ export type ListAuditLogData = {
   readonly resource_id: string;
   readonly detail: Readonly<Record<string, unknown>>;
   readonly created_at: string;
+};
+
+export type ListChangesData = {
+  readonly changes: {
+    readonly id: number;
+    readonly table_name: string;
+    readonly sfid: string | null;
+    readonly action: "INSERT" | "UPDATE" | "DELETE";
+    readonly state: "NEW" | "PENDING" | "SUCCESS" | "FAILED";
+    readonly created_at: string;
+    readonly _ab_lastop: string | null;
+    readonly synced_at: string | null;
+    readonly record_id: number;
+  }[];
+  readonly next: string;
+  readonly more: boolean;
+  readonly waiting: boolean;
 };
 
 export type ListConflictsData = {
@@ -435,14 +551,14 @@ export type ListErrorsData = {
   readonly _ab_err: string;
 };
 
-export type ListFailuresData = readonly {
+export type ListFailuresData = {
   readonly fingerprint: string;
   readonly table_name: string;
   readonly action: string;
   readonly sample: string;
   readonly count: number;
   readonly last_at: string;
-  readonly rows: readonly {
+  readonly rows: {
     readonly id: number;
     readonly record_id: number;
     readonly sfid: string | null;
@@ -472,19 +588,22 @@ export type ListInboundErrorsData = {
   readonly last_at: string;
 };
 
-export type ListMappingStatesData = readonly {
+export type ListMappingStatesData = {
   readonly id: string;
   readonly sf_object: string;
   readonly pg_table: string;
   readonly sync_direction: "bidirectional" | "sf_to_pg" | "pg_to_sf";
   readonly active: boolean;
-  readonly fields: readonly string[];
+  readonly fields: string[];
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
+  readonly when_quiet_seconds: number | null;
+  readonly sf_notify_enabled: boolean;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly keep_history: boolean;
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -504,13 +623,20 @@ export type ListMappingStatesData = readonly {
   readonly failed: number | null;
   readonly held_deletes: number | null;
   readonly inbound_errors: number | null;
-  readonly notices: readonly {
+  readonly compared: {
+    readonly at: string;
+    readonly rows: number;
+    readonly records: number;
+    readonly differing: number;
+    readonly vanished: number;
+  } | null;
+  readonly notices: {
     readonly message: string;
     readonly remedy: string;
   }[];
 }[];
 
-export type ListMappingsData = readonly {
+export type ListMappingsData = {
   readonly id: string;
   readonly sf_object: string;
   readonly pg_table: string;
@@ -520,7 +646,7 @@ export type ListMappingsData = readonly {
   readonly created_at: string;
 }[];
 
-export type ListObjectsData = readonly {
+export type ListObjectsData = {
   readonly name: string;
   readonly label: string;
   readonly queryable: boolean;
@@ -529,34 +655,34 @@ export type ListObjectsData = readonly {
   readonly custom: boolean;
 }[];
 
-export type ListProposalsData = readonly {
+export type ListProposalsData = {
   readonly mapping_id: string;
   readonly sf_object: string;
   readonly schema: string;
   readonly table: string;
   readonly awaited: boolean;
   readonly create: boolean;
-  readonly columns: readonly {
+  readonly columns: {
     readonly column: string;
     readonly type: string;
   }[];
-  readonly wider: readonly {
+  readonly wider: {
     readonly column: string;
     readonly type: string;
   }[];
-  readonly indexes: readonly {
+  readonly indexes: {
     readonly name: string;
     readonly column: string;
     readonly unique: boolean;
   }[];
-  readonly sql: readonly string[];
+  readonly sql: string[];
 }[];
 
-export type ListTokensData = readonly {
+export type ListTokensData = {
   readonly id: string;
   readonly name: string;
   readonly owner: string;
-  readonly scopes: readonly ("read" | "operate" | "admin")[];
+  readonly scopes: ("read" | "operate" | "admin")[];
   readonly state: "valid" | "expired" | "revoked";
   readonly created_at: string;
   readonly valid_until: string | null;
@@ -564,17 +690,52 @@ export type ListTokensData = readonly {
   readonly last_used_at: string | null;
 }[];
 
-export type ListWebhooksData = readonly {
+export type ListWebhooksData = {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
+  readonly events: ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description: string;
   readonly active: boolean;
   readonly failing_since: string | null;
+  readonly given_up: boolean;
   readonly previous_secret_valid_until: string | null;
+  readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
 }[];
+
+export type MakeDoorbellData = {
+  readonly url: string;
+  readonly former_until: string | null;
+};
+
+export type MappingActivatedEvent = {
+  readonly id: string;
+  readonly event: "mapping.activated";
+  readonly workspace_id: string;
+  readonly occurred_at: string;
+  readonly data: {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly pg_table: string;
+    readonly actor: string;
+    readonly test?: boolean;
+  };
+};
+
+export type MappingDeactivatedEvent = {
+  readonly id: string;
+  readonly event: "mapping.deactivated";
+  readonly workspace_id: string;
+  readonly occurred_at: string;
+  readonly data: {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly pg_table: string;
+    readonly actor: string;
+    readonly test?: boolean;
+  };
+};
 
 export type Meta = {
   readonly total: number;
@@ -582,10 +743,28 @@ export type Meta = {
   readonly offset: number;
 };
 
+export type NudgeData = {
+  readonly mappings: number;
+};
+
 export type PollNowData = {
   readonly triggered: boolean;
   readonly mapping_id: string;
   readonly message: string;
+};
+
+export type PromoteWebhookSecretData = {
+  readonly id: string;
+  readonly url: string;
+  readonly events: ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
+  readonly description: string;
+  readonly active: boolean;
+  readonly failing_since: string | null;
+  readonly given_up: boolean;
+  readonly previous_secret_valid_until: string | null;
+  readonly secret_prepared: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
 };
 
 export type PushExistingData = {
@@ -600,8 +779,34 @@ export type ReadBudgetData = {
   readonly calls_left: number | null;
   readonly counted_at: string | null;
   readonly forecast_calls_per_day: number;
-  readonly pace: "normal" | "stretched" | "pushes_only" | "waiting";
-  readonly ends_by: string | null;
+  readonly pace: "normal" | "stretched" | "waiting";
+  readonly since: string | null;
+  readonly pace_seconds: number;
+  readonly calls_share: number;
+  readonly most_calls: number | null;
+  readonly when_quiet_seconds: number | null;
+  readonly allowed_calls: number | null;
+  readonly own_calls: number | null;
+  readonly hours: {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly at: string;
+    readonly calls: number;
+    readonly changes: number;
+  }[];
+  readonly presets: {
+    readonly calls_per_day: number;
+    readonly pace_seconds: number | null;
+    readonly when_quiet_seconds: number | null;
+  }[];
+  readonly with_doorbells: {
+    readonly calls_per_day: number;
+    readonly pace_seconds: number | null;
+  };
+  readonly with_mapping: {
+    readonly own_calls_per_day: number;
+    readonly forecast_calls_per_day: number;
+  } | null;
 };
 
 export type ReadChangeData = {
@@ -650,6 +855,16 @@ export type ReadConnectionsData = {
   } | null;
 };
 
+export type ReadCycleData = {
+  readonly state: "waiting" | "ended";
+  readonly asked_at: string | null;
+  readonly ended_at: string | null;
+  readonly pulled: number | null;
+  readonly accepted: number | null;
+  readonly refused: number | null;
+  readonly error: string | null;
+};
+
 export type ReadDeliveryData = {
   readonly id: string;
   readonly event: "sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held";
@@ -661,7 +876,7 @@ export type ReadDeliveryData = {
   readonly created_at: string;
   readonly stopped_because: string | null;
   readonly request_body: string;
-  readonly attempts: readonly {
+  readonly attempts: {
     readonly number: number;
     readonly kind: string;
     readonly started_at: string;
@@ -675,11 +890,23 @@ export type ReadDeliveryData = {
   }[];
 };
 
+export type ReadDoorbellData = {
+  readonly created_at: string | null;
+  readonly heartbeat_at: string | null;
+  readonly mappings: {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly state: "off" | "waiting" | "alive" | "dead";
+    readonly since: string | null;
+    readonly rung_at: string | null;
+  }[];
+};
+
 export type ReadDriftData = {
   readonly baseline_id: string;
   readonly captured_at: string;
   readonly drifted: boolean;
-  readonly changes: readonly {
+  readonly changes: {
     readonly mapping_id: string;
     readonly sf_object: string;
     readonly type: "mapping_added" | "mapping_removed" | "field_added" | "field_removed" | "setting_changed";
@@ -699,14 +926,14 @@ export type ReadDryRunData = {
   readonly differing: number;
   readonly records_changed: number;
   readonly rows_changed: number;
-  readonly fields: readonly {
+  readonly fields: {
     readonly field: string;
     readonly rows: number;
   }[];
-  readonly samples: readonly {
+  readonly samples: {
     readonly sfid: string;
     readonly record_id: number;
-    readonly differences: readonly {
+    readonly differences: {
       readonly field: string;
       readonly postgres: string | null;
       readonly salesforce: string | null;
@@ -716,6 +943,31 @@ export type ReadDryRunData = {
   readonly digest: string | null;
   readonly confirmed: boolean;
 };
+
+export type ReadFleetData = {
+  readonly id: string;
+  readonly name: string;
+  readonly connected: boolean;
+  readonly created_at: string;
+  readonly pause: {
+    readonly since: string;
+    readonly by: string;
+    readonly reason: string | null;
+    readonly scope: "workspace" | "deployment";
+  } | null;
+  readonly waiting: number | null;
+  readonly oldest_waiting_at: string | null;
+  readonly counted_at: string | null;
+  readonly rows_refused: number;
+  readonly calls_used: number | null;
+  readonly calls_limit: number | null;
+  readonly calls_at: string | null;
+  readonly broken: {
+    readonly mapping_id: string;
+    readonly since: string | null;
+    readonly reason: string | null;
+  }[];
+}[];
 
 export type ReadHealthData = {
   readonly pg: {
@@ -730,6 +982,7 @@ export type ReadHealthData = {
     readonly status: "running" | "paused" | "broken" | "unknown";
     readonly last_run_at: string | null;
     readonly pending_rows: number | null;
+    readonly pause?: string;
   };
 };
 
@@ -739,13 +992,16 @@ export type ReadMappingData = {
   readonly pg_table: string;
   readonly sync_direction: "bidirectional" | "sf_to_pg" | "pg_to_sf";
   readonly active: boolean;
-  readonly fields: readonly string[];
+  readonly fields: string[];
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
+  readonly when_quiet_seconds: number | null;
+  readonly sf_notify_enabled: boolean;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly keep_history: boolean;
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -765,7 +1021,14 @@ export type ReadMappingData = {
   readonly failed: number | null;
   readonly held_deletes: number | null;
   readonly inbound_errors: number | null;
-  readonly notices: readonly {
+  readonly compared: {
+    readonly at: string;
+    readonly rows: number;
+    readonly records: number;
+    readonly differing: number;
+    readonly vanished: number;
+  } | null;
+  readonly notices: {
     readonly message: string;
     readonly remedy: string;
   }[];
@@ -790,7 +1053,7 @@ export type ReadObjectData = {
   readonly createable: boolean;
   readonly updateable: boolean;
   readonly custom: boolean;
-  readonly fields: readonly {
+  readonly fields: {
     readonly name: string;
     readonly label: string;
     readonly type: string;
@@ -806,8 +1069,8 @@ export type ReadObjectData = {
     readonly mappable: boolean;
     readonly pg_type: string | null;
     readonly filterable: boolean;
-    readonly reference_to: readonly string[];
-    readonly parent_keys: readonly {
+    readonly reference_to: string[];
+    readonly parent_keys: {
       readonly name: string;
       readonly object: string;
       readonly label: string;
@@ -819,12 +1082,48 @@ export type ReadOwnTokenData = {
   readonly id: string;
   readonly name: string;
   readonly owner: string;
-  readonly scopes: readonly ("read" | "operate" | "admin")[];
+  readonly scopes: ("read" | "operate" | "admin")[];
   readonly state: "valid" | "expired" | "revoked";
   readonly created_at: string;
   readonly valid_until: string | null;
   readonly revoked_at: string | null;
   readonly last_used_at: string | null;
+};
+
+export type ReadRowStoryData = {
+  readonly mapping_id: string;
+  readonly sf_object: string;
+  readonly table_name: string;
+  readonly record_id: number | null;
+  readonly sfid: string | null;
+  readonly salesforce_url: string | null;
+  readonly row: "present" | "absent";
+  readonly record: "present" | "absent" | "deleted" | "unknown";
+  readonly salesforce_error: string | null;
+  readonly last_modified_by: string | null;
+  readonly last_modified_at: string | null;
+  readonly values: {
+    readonly field: string;
+    readonly column: string;
+    readonly postgres: string | null;
+    readonly salesforce: string | null;
+    readonly equal: boolean | null;
+  }[];
+  readonly remedy: string | null;
+  readonly events: {
+    readonly at: string;
+    readonly from: "postgres" | "salesforce" | "bridge";
+    readonly kind: "change" | "attempt" | "conflict" | "pulled" | "deleted" | "inbound_error" | "delivery";
+    readonly text: string;
+    readonly by: string | null;
+    readonly state: "NEW" | "PENDING" | "SUCCESS" | "FAILED" | null;
+    readonly change_id: number | null;
+    readonly fields: {
+      readonly column: string;
+      readonly before: string | null;
+      readonly after: string | null;
+    }[];
+  }[];
 };
 
 export type ReadThroughputData = {
@@ -833,7 +1132,7 @@ export type ReadThroughputData = {
   readonly step_seconds: number;
   readonly cut: boolean;
   readonly cycles_from: string | null;
-  readonly mappings: readonly {
+  readonly mappings: {
     readonly mapping_id: string;
     readonly sf_object: string;
     readonly accepted: number;
@@ -843,7 +1142,7 @@ export type ReadThroughputData = {
       readonly p50: number;
       readonly p95: number;
     } | null;
-    readonly steps: readonly {
+    readonly steps: {
       readonly at: string;
       readonly accepted: number;
       readonly refused: number;
@@ -862,11 +1161,13 @@ export type ReadThroughputData = {
 export type ReadWebhookData = {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
+  readonly events: ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description: string;
   readonly active: boolean;
   readonly failing_since: string | null;
+  readonly given_up: boolean;
   readonly previous_secret_valid_until: string | null;
+  readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
 };
@@ -879,7 +1180,7 @@ export type ReadWebhookSuccessData = {
   readonly successful: number;
   readonly failed: number;
   readonly pending: number;
-  readonly steps: readonly {
+  readonly steps: {
     readonly at: string;
     readonly successful: number;
     readonly failed: number;
@@ -892,14 +1193,38 @@ export type ReadWorkspaceData = {
   readonly name: string;
   readonly connected: boolean;
   readonly created_at: string;
+  readonly pause: {
+    readonly since: string;
+    readonly by: string;
+    readonly reason: string | null;
+    readonly scope: "workspace" | "deployment";
+  } | null;
+};
+
+export type RecordFailedEvent = {
+  readonly id: string;
+  readonly event: "record.failed";
+  readonly workspace_id: string;
+  readonly occurred_at: string;
+  readonly data: {
+    readonly trigger_log_id: number;
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly table_name: string;
+    readonly record_id: number;
+    readonly sfid: string | null;
+    readonly action: string;
+    readonly error: string;
+    readonly test?: boolean;
+  };
 };
 
 export type Refusal = {
   readonly success: false;
   readonly error: {
-    readonly code: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "WORKSPACE_NOT_FOUND" | "MAPPING_NOT_FOUND" | "BASELINE_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "DELIVERY_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "IDEMPOTENCY_MISMATCH" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
+    readonly code: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "WORKSPACE_NOT_FOUND" | "MAPPING_NOT_FOUND" | "BASELINE_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "DELIVERY_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "CURSOR_EXPIRED" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "IDEMPOTENCY_MISMATCH" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
     readonly message: string;
-    readonly details?: readonly {
+    readonly details?: {
       readonly path: string;
       readonly message: string;
     }[];
@@ -917,20 +1242,24 @@ export type RejectDeletesData = {
   readonly records: number;
   readonly recreated: number;
   readonly gone: number;
-  readonly staying: readonly {
+  readonly staying: {
     readonly deletes: "row" | "record";
     readonly sfid: string | null;
     readonly record_id: number | null;
     readonly reason: string;
   }[];
-  readonly lost_columns: readonly string[];
-  readonly lost_children: readonly string[];
+  readonly lost_columns: string[];
+  readonly lost_children: string[];
   readonly next: string | null;
 };
 
 export type ReloadMappingData = {
   readonly reloading: boolean;
   readonly mapping_id: string;
+};
+
+export type RemoveDoorbellData = {
+  readonly removed: true;
 };
 
 export type RenameWorkspaceBody = {
@@ -942,6 +1271,17 @@ export type RenameWorkspaceData = {
   readonly name: string;
   readonly connected: boolean;
   readonly created_at: string;
+  readonly pause: {
+    readonly since: string;
+    readonly by: string;
+    readonly reason: string | null;
+    readonly scope: "workspace" | "deployment";
+  } | null;
+};
+
+export type ReplayWebhookData = {
+  readonly queued: number;
+  readonly next: string | null;
 };
 
 export type RestoreMappingData = {
@@ -950,13 +1290,16 @@ export type RestoreMappingData = {
   readonly pg_table: string;
   readonly sync_direction: "bidirectional" | "sf_to_pg" | "pg_to_sf";
   readonly active: boolean;
-  readonly fields: readonly string[];
+  readonly fields: string[];
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
+  readonly when_quiet_seconds: number | null;
+  readonly sf_notify_enabled: boolean;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly keep_history: boolean;
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -997,7 +1340,7 @@ export type RevokeTokenData = {
   readonly id: string;
   readonly name: string;
   readonly owner: string;
-  readonly scopes: readonly ("read" | "operate" | "admin")[];
+  readonly scopes: ("read" | "operate" | "admin")[];
   readonly state: "valid" | "expired" | "revoked";
   readonly created_at: string;
   readonly valid_until: string | null;
@@ -1008,11 +1351,13 @@ export type RevokeTokenData = {
 export type RotateWebhookSecretData = {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
+  readonly events: ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
   readonly description: string;
   readonly active: boolean;
   readonly failing_since: string | null;
+  readonly given_up: boolean;
   readonly previous_secret_valid_until: string | null;
+  readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
   readonly secret: string;
@@ -1032,7 +1377,7 @@ export type SetPostgresBody = {
 
 export type SetPostgresData = {
   readonly ok: boolean;
-  readonly findings: readonly {
+  readonly findings: {
     readonly check: string;
     readonly ok: boolean;
     readonly message: string;
@@ -1084,14 +1429,14 @@ export type StartDryRunData = {
   readonly differing: number;
   readonly records_changed: number;
   readonly rows_changed: number;
-  readonly fields: readonly {
+  readonly fields: {
     readonly field: string;
     readonly rows: number;
   }[];
-  readonly samples: readonly {
+  readonly samples: {
     readonly sfid: string;
     readonly record_id: number;
-    readonly differences: readonly {
+    readonly differences: {
       readonly field: string;
       readonly postgres: string | null;
       readonly salesforce: string | null;
@@ -1102,9 +1447,70 @@ export type StartDryRunData = {
   readonly confirmed: boolean;
 };
 
+export type SwitchPauseBody = {
+  readonly paused: boolean;
+  readonly reason?: string;
+};
+
+export type SwitchPauseData = {
+  readonly id: string;
+  readonly name: string;
+  readonly connected: boolean;
+  readonly created_at: string;
+  readonly pause: {
+    readonly since: string;
+    readonly by: string;
+    readonly reason: string | null;
+    readonly scope: "workspace" | "deployment";
+  } | null;
+};
+
+export type SyncBrokenEvent = {
+  readonly id: string;
+  readonly event: "sync.broken";
+  readonly workspace_id: string;
+  readonly occurred_at: string;
+  readonly data: {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly reason: string;
+    readonly message: string;
+    readonly since: string;
+    readonly failed_cycles: number;
+    readonly test?: boolean;
+  };
+};
+
+export type SyncFailureSpikeEvent = {
+  readonly id: string;
+  readonly event: "sync.failure_spike";
+  readonly workspace_id: string;
+  readonly occurred_at: string;
+  readonly data: {
+    readonly failed_count: number;
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly test?: boolean;
+  };
+};
+
+export type SyncRecoveredEvent = {
+  readonly id: string;
+  readonly event: "sync.recovered";
+  readonly workspace_id: string;
+  readonly occurred_at: string;
+  readonly data: {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly broken_since: string;
+    readonly duration_seconds: number;
+    readonly test?: boolean;
+  };
+};
+
 export type TestPostgresData = {
   readonly ok: boolean;
-  readonly findings: readonly {
+  readonly findings: {
     readonly check: string;
     readonly ok: boolean;
     readonly message: string;
@@ -1114,7 +1520,7 @@ export type TestPostgresData = {
 
 export type TestSalesforceData = {
   readonly ok: boolean;
-  readonly findings: readonly {
+  readonly findings: {
     readonly check: string;
     readonly ok: boolean;
     readonly message: string;
@@ -1132,11 +1538,14 @@ export type UpdateMappingBody = {
   readonly fields?: readonly string[];
   readonly sync_direction?: "bidirectional" | "sf_to_pg" | "pg_to_sf";
   readonly sf_polling_seconds?: number;
+  readonly when_quiet_seconds?: number | null;
+  readonly sf_notify_enabled?: boolean;
   readonly upsert_field?: string | null;
   readonly conflict_policy?: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture?: "origin" | "always";
   readonly delete_limit?: string;
   readonly sweep_days?: number;
+  readonly keep_history?: boolean;
   readonly batch_size?: number;
   readonly filter?: string | null;
 };
@@ -1147,13 +1556,16 @@ export type UpdateMappingData = {
   readonly pg_table: string;
   readonly sync_direction: "bidirectional" | "sf_to_pg" | "pg_to_sf";
   readonly active: boolean;
-  readonly fields: readonly string[];
+  readonly fields: string[];
   readonly upsert_field: string | null;
   readonly sf_polling_seconds: number;
+  readonly when_quiet_seconds: number | null;
+  readonly sf_notify_enabled: boolean;
   readonly conflict_policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
   readonly capture: "origin" | "always";
   readonly delete_limit: string;
   readonly sweep_days: number;
+  readonly keep_history: boolean;
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -1168,3 +1580,837 @@ export type UpdateMappingData = {
 export type UseOtherValueData = {
   readonly conflict_id: number;
 };
+
+type Headers = Readonly<Record<string, string>>;
+type Refused<Status extends PropertyKey> = {
+  readonly [Each in Status]: { headers: Headers; content: { "application/json": Refusal } };
+};
+
+export interface paths {
+  readonly "/api/metrics": {
+    readonly get: {
+      parameters: { path?: never; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "text/plain": unknown } } } & Refused<405 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadWorkspaceData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+    readonly patch: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody: { content: { "application/json": RenameWorkspaceBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RenameWorkspaceData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/audit-log": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "limit"?: number; readonly "offset"?: number; readonly "actor"?: string; readonly "action"?: string; readonly "from"?: string | string; readonly "to"?: string | string; readonly "before_id"?: string; readonly "format"?: "csv" | "json"; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListAuditLogData[];
+            readonly meta: Meta;
+          }; "text/csv": string } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/changes": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "since"?: string; readonly "limit"?: number; readonly "table"?: string; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListChangesData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 410 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/config/baseline": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: SaveBaselineData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/config/drift": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadDriftData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/config/export": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ExportConfigData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/config/import": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "dry_run"?: "true" | "false"; }; header?: { readonly "Idempotency-Key"?: string; readonly "If-Match"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": ImportConfigBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ImportConfigData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/connections": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadConnectionsData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/connections/postgres": {
+    readonly patch: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody: { content: { "application/json": ChangePostgresBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ChangePostgresData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
+    };
+    readonly put: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "dry_run"?: "true" | "false"; }; header?: never; cookie?: never };
+      requestBody: { content: { "application/json": SetPostgresBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: SetPostgresData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/connections/postgres/adopt-heroku-connect": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "dry_run"?: "true" | "false"; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: AdoptHerokuConnectData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/connections/postgres/proposals": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListProposalsData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/connections/postgres/retention": {
+    readonly patch: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody: { content: { "application/json": ChangeRetentionBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ChangeRetentionData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/connections/postgres/test": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: TestPostgresData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/connections/salesforce": {
+    readonly put: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody: { content: { "application/json": SetSalesforceBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: SetSalesforceData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/connections/salesforce/authorize": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": AuthorizeSalesforceBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: AuthorizeSalesforceData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/connections/salesforce/complete": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": CompleteSalesforceBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: CompleteSalesforceData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/connections/salesforce/test": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: TestSalesforceData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/doorbell": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "rotate"?: "true" | "false"; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: MakeDoorbellData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadDoorbellData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+    readonly delete: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RemoveDoorbellData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/fleet": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadFleetData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/health": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadHealthData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": CreateMappingBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: CreateMappingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "include"?: "inactive"; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListMappingsData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}": {
+    readonly delete: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "If-Match"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: DeleteMappingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 412 | 429 | "5XX">;
+    };
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadMappingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+    readonly patch: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "If-Match"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": UpdateMappingBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: UpdateMappingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/abort": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: AbortPollData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/activate": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: { readonly "digest"?: string; }; header?: { readonly "Idempotency-Key"?: string; readonly "If-Match"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ActivateMappingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 412 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/capture": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: { readonly "dry_run"?: "true" | "false"; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": CaptureMappingBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: CaptureMappingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/compare": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: CompareMappingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/confirm-deletes": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: { readonly "only"?: string; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ConfirmDeletesData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/cycles/{mark}": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; readonly "mark": string; }; query?: { readonly "wait"?: number; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadCycleData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/deactivate": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; readonly "If-Match"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: DeactivateMappingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 412 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/dry-run": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadDryRunData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: StartDryRunData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/held-deletes": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: { readonly "limit"?: number; readonly "offset"?: number; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListHeldDeletesData[];
+            readonly meta: Meta;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/poll-now": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: PollNowData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/push-existing": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: PushExistingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/reject-deletes": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: { readonly "dry_run"?: "true" | "false"; readonly "only"?: string; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": RejectDeletesBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RejectDeletesData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/reload": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReloadMappingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/restore": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; readonly "If-Match"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RestoreMappingData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 412 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/retry-inbound": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: { readonly "sfid"?: string; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RetryInboundData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/activity": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "limit"?: number; readonly "offset"?: number; readonly "before_id"?: number; readonly "state"?: "NEW" | "PENDING" | "SUCCESS" | "FAILED"; readonly "table"?: string; readonly "sfid"?: string; readonly "row"?: number; readonly "key"?: string; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListActivityData[];
+            readonly meta: Meta;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/activity/{change_id}": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "change_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadChangeData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/budget": {
+    readonly patch: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody: { content: { "application/json": ChangeBudgetBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ChangeBudgetData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
+    };
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "sf_polling_seconds"?: number; readonly "when_quiet_seconds"?: number; readonly "mapping_id"?: string; readonly "sync_direction"?: "bidirectional" | "sf_to_pg" | "pg_to_sf"; readonly "filtered"?: "true" | "false"; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadBudgetData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/conflicts": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "limit"?: number; readonly "offset"?: number; readonly "mapping_id"?: string; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListConflictsData[];
+            readonly meta: Meta;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/conflicts/{conflict_id}/use-other-value": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "conflict_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: UseOtherValueData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/errors": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "limit"?: number; readonly "offset"?: number; readonly "before_id"?: number; readonly "table"?: string; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListErrorsData[];
+            readonly meta: Meta;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/errors/dismiss": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": DismissRowsBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: DismissRowsData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/errors/retry": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": RetryRowsBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RetryRowsData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/errors/{row_id}/retry": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "row_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RetryRowData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/failures": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "table"?: string; readonly "fingerprint"?: string; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListFailuresData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/inbound-errors": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "limit"?: number; readonly "offset"?: number; readonly "mapping_id"?: string; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListInboundErrorsData[];
+            readonly meta: Meta;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/mappings": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "deleted"?: "true" | "false"; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListMappingStatesData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/monitoring/throughput": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "minutes"?: number; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadThroughputData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/nudge": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "table"?: string; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: NudgeData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/objects": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListObjectsData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/objects/{object_name}": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "object_name": string; }; query?: { readonly "parents"?: "true" | "false"; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadObjectData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/pause": {
+    readonly put: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody: { content: { "application/json": SwitchPauseBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: SwitchPauseData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/rows/{table}/{key}/story": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "table": string; readonly "key": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadRowStoryData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/tokens": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": CreateTokenBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: CreateTokenData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListTokensData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/tokens/current": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadOwnTokenData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/tokens/{token_id}": {
+    readonly delete: {
+      parameters: { path: { readonly "workspace_id": string; readonly "token_id": string; }; query?: { readonly "in_hours"?: number; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RevokeTokenData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/webhooks": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": CreateWebhookBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: CreateWebhookData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListWebhooksData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}": {
+    readonly patch: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody: { content: { "application/json": ChangeWebhookBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ChangeWebhookData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
+    };
+    readonly delete: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: DeleteWebhookData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadWebhookData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/deliveries": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "limit"?: number; readonly "offset"?: number; readonly "before_id"?: string; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListDeliveriesData[];
+            readonly meta: Meta;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/deliveries/{delivery_id}": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; readonly "delivery_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadDeliveryData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/deliveries/{delivery_id}/retry": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; readonly "delivery_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RetryDeliveryData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/promote-secret": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "overlap_seconds"?: number; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: PromoteWebhookSecretData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/replay": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query: { readonly "since": string | string; readonly "before_id"?: string; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReplayWebhookData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/rotate-secret": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "overlap_seconds"?: number; readonly "prepare"?: "true" | "false"; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RotateWebhookSecretData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/success": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "minutes"?: number; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadWebhookSuccessData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/test": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "event"?: "sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held"; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: TestWebhookData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/docs/errors": {
+    readonly get: {
+      parameters: { path?: never; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "text/html": unknown } } } & Refused<405 | "5XX">;
+    };
+  };
+  readonly "/openapi": {
+    readonly get: {
+      parameters: { path?: never; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "text/html": unknown } } } & Refused<405 | "5XX">;
+    };
+  };
+  readonly "/openapi.json": {
+    readonly get: {
+      parameters: { path?: never; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": unknown } } } & Refused<405 | "5XX">;
+    };
+  };
+  readonly "/ring/{workspace_id}/{ring_token}": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "ring_token": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "text/xml": unknown } } } & Refused<404 | 405 | 429 | "5XX">;
+    };
+  };
+}

@@ -27,5 +27,5 @@ export function readDomain(node: Node): Domain | null {
   return null;
 }
 
-/** The spec's {base_url} at the domain. */
+/** The contract's {base_url} at the domain. */
 export const baseUrlAt = ({ name, basePath }: Domain): string => `https://${name}${basePath ? `/${basePath}` : ""}`;

@@ -2,7 +2,7 @@ import type { Node } from "constructs";
 import { refuseOpening } from "../../model/address.ts";
 import { listLike } from "./read.ts";
 
-/** The private network in which functions stand that reach customers' databases. */
+/** The private network of the functions that reach customers' databases. */
 export interface Network {
   /** `-c subnetIds=`: private subnets with a way out, best two or more. */
   readonly subnetIds: readonly string[];
@@ -24,7 +24,7 @@ export function readNetwork(node: Node): Network | null {
     throw new Error("subnetIds needs openedRanges, the private addresses of the databases: all others stay refused");
   }
   if (subnetIds !== null) throw new Error("subnetIds needs securityGroupIds, which the databases let in");
-  if (securityGroupIds !== null) throw new Error("securityGroupIds needs subnetIds, the subnets where functions stand");
+  if (securityGroupIds !== null) throw new Error("securityGroupIds needs subnetIds, the subnets of the functions");
   if (openedRanges !== null) {
     throw new Error("openedRanges needs subnetIds and securityGroupIds: outside of a VPC nothing private is reached");
   }

@@ -5,9 +5,9 @@ import { AwsError } from "./aws-error.ts";
 const CREDENTIAL = /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/\d{8}\/([^/]+)\/([^/]+)\/aws4_request,/;
 
 /**
- * Refuses a request that is not signed for this region and service, as a mix-up of endpoints or regions would be on AWS,
- * or with another access key id: it is the secret that other users of this machine do not know. The signature itself is
- * not checked, for nobody stands between a caller and this service.
+ * Refuses a request that is not signed for this region and service, as a mix-up of endpoints or regions would be on
+ * AWS, or with another access key id: it is the secret that other users of this machine do not know. The signature
+ * itself is not checked, for there is nothing between a caller and this service.
  */
 export function checkSignature(
   request: IncomingMessage,

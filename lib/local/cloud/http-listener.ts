@@ -14,7 +14,7 @@ export interface ListenerSettings {
   readonly accessKeyId: string;
   readonly jsonServices: readonly JsonService[];
   readonly restServices: readonly RestService[];
-  /** Is told of what nobody expected, before the caller gets a 500. */
+  /** Receives unexpected errors, before the caller gets a 500. */
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -41,7 +41,7 @@ function close(server: Server): Promise<void> {
 }
 
 async function answer(settings: ListenerSettings, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // In Node 24 a request closes once its body is read: only the response tells that the caller has gone.
+  // In Node 24 a request closes once its body is read: only the response shows that the caller has gone.
   const gone = new AbortController();
   response.on("close", () => gone.abort());
   try {

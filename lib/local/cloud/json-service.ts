@@ -3,13 +3,13 @@ import { AwsError } from "./aws-error.ts";
 
 /** A service that speaks one of the AWS JSON protocols: an action's name in a header, its input and output in JSON. */
 export interface JsonService {
-  /** What stands before the dot in `X-Amz-Target`. */
+  /** What comes before the dot in `X-Amz-Target`. */
   readonly targetPrefix: string;
   /** The service's name in a signature. */
   readonly signingName: string;
   /** What each action accepts. */
   readonly inputs: Readonly<Record<string, z.ZodMiniType>>;
-  /** What each action does. The signal aborts when the caller has gone; the header tells the caller's trace. */
+  /** What each action does. The signal aborts when the caller has gone; the header has the caller's trace. */
   readonly actions: Readonly<Record<string, (input: never, signal: AbortSignal, traceHeader?: string) => unknown>>;
   /** The service's own words for an input that does not fit. */
   refuse(issue: z.core.$ZodIssue): Error;

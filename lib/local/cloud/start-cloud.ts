@@ -24,7 +24,7 @@ export interface CloudSettings {
   readonly sweepsExpiredItems?: boolean;
   /** How late schedules fire; 0 to 59 seconds as on AWS unless given. */
   readonly jitter?: Jitter;
-  /** Is told of what nobody expected. Prints to stderr unless given. */
+  /** Receives unexpected errors. Prints to stderr unless given. */
   readonly onFault?: (fault: unknown) => void;
 }
 
@@ -33,7 +33,7 @@ export interface Cloud {
   readonly region: string;
   readonly accountId: string;
   readonly endpoints: Readonly<Record<"dynamodb" | "sqs" | "scheduler" | "kms", string>>;
-  /** The SDK's own variables: whoever runs with them talks to this cloud. */
+  /** The SDK's own variables: a process with them uses this cloud. */
   readonly environment: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly sqs: Sqs;
@@ -124,8 +124,8 @@ function deliver(sqs: Sqs, queueArn: string, MessageBody: string): void {
 }
 
 /**
- * Another one at each start: who knows it may use the services, so it stands where the owner alone can read it. The
- * embedded DynamoDB takes any; what is secret there is sealed by KMS.
+ * Another one at each start: it opens the services, so only the owner can read it. The embedded DynamoDB accepts any;
+ * what is secret there is sealed by KMS.
  */
 const newAccessKeyId = (): string => `AKIA${randomBytes(16).toString("hex").toUpperCase()}`;
 

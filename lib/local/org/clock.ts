@@ -11,7 +11,7 @@ export const systemClock: Clock = {
   sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
 };
 
-/** Salesforce's stamps have second precision: `2026-02-03T04:05:06.000Z` is how they are stored (reference 9). */
+/** Salesforce's stamps have second precision: `2026-02-03T04:05:06.000Z` is how they are stored (salesforce-facts 9). */
 export function stampOf(moment: Date): string {
   return new Date(Math.floor(moment.getTime() / 1000) * 1000).toISOString();
 }

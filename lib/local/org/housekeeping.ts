@@ -5,7 +5,7 @@ import { ownSaving } from "./saving/saving.ts";
 
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-/** How long Salesforce keeps what is deleted, and the results of bulk jobs (reference 6 and 9). */
+/** How long Salesforce keeps what is deleted, and the results of bulk jobs (salesforce-facts 6 and 9). */
 const BIN_DAYS = 15;
 const DELETE_LOG_DAYS = 30;
 const JOB_DAYS = 7;

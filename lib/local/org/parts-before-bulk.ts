@@ -12,6 +12,7 @@ import type { Saving } from "./saving/saving.ts";
 import type { Faults } from "./simulation/faults.ts";
 import { type Latency, savingMilliseconds } from "./simulation/latency.ts";
 import { type Mode, refuseByMode } from "./simulation/mode.ts";
+import type { OutboundMessages } from "./simulation/outbound-messages.ts";
 import type { Committing, Transactions } from "./simulation/transactions.ts";
 import type { Queries } from "./soql/query.ts";
 import type { Database } from "./store/database.ts";
@@ -25,6 +26,7 @@ export interface PartsBeforeBulk {
   readonly records: Records;
   readonly queries: Queries;
   readonly dml: Dml;
+  readonly outbound: OutboundMessages;
   readonly transactions: Transactions;
   /** Where saves go: the transactions, or the one that an all-or-none composite has open. */
   readonly committing: Committing;

@@ -1,4 +1,4 @@
-/** What Salesforce says no with: a code, its message and the fields concerned (reference 8). */
+/** What Salesforce says no with: a code, its message and the fields concerned (salesforce-facts 8). */
 export class Refusal extends Error {
   readonly code: string;
   readonly fields: readonly string[];
@@ -22,7 +22,7 @@ export function notFound(message = "The requested resource does not exist"): Ref
   return new Refusal("NOT_FOUND", message, { status: 404 });
 }
 
-/** The answer to an object that the org does not have (reference 8). */
+/** The answer to an object that the org does not have (salesforce-facts 8). */
 export function unsupportedType(name: string): Refusal {
   const advice =
     "If you are attempting to use a custom object, be sure to append the '__c' after the entity name. Please reference your WSDL or the describe call for the appropriate names.";

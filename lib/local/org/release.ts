@@ -10,7 +10,7 @@ export interface Release {
   jsonWebTokens: boolean;
 }
 
-/** The release of an org that nobody has changed. */
+/** The release of an unchanged org. */
 export const currentRelease = (): Release => ({ newestVersion: LATEST_VERSION, jsonWebTokens: false });
 
 /** All API versions up to the org's newest, as `GET /services/data` lists them. */

@@ -24,7 +24,7 @@ export interface RunOrgOptions {
   readonly latency?: string | null;
 }
 
-/** Starts an org by itself, with what a command line can say: the definition from a file, a certificate of its own. */
+/** Starts an org alone, with what a command line can say: the definition from a file, a certificate of its own. */
 export async function openOrg(options: RunOrgOptions): Promise<LoneOrg> {
   const { host, controls, dailyApiRequests } = options;
   const org = await startOrg({
@@ -45,7 +45,7 @@ interface LoneOrg extends Org {
   readonly certificate: string | null;
 }
 
-/** Runs an org by itself until the signal comes; `say` gets what its user needs to know to come in. */
+/** Runs an org alone until the signal comes; `say` gets what its user needs to know to come in. */
 export async function runOrg(options: RunOrgOptions, say: (text: string) => void, until: AbortSignal): Promise<void> {
   const org = await openOrg(options);
   say(introduction(org, options));
@@ -63,7 +63,7 @@ function introduction(org: LoneOrg, { controls }: RunOrgOptions): string {
     `  client id      ${org.clientId}`,
     `  client secret  ${org.clientSecret}`,
     ...(org.certificate ? [`  certificate    ${org.certificate} (NODE_EXTRA_CA_CERTS takes it)`] : []),
-    ...(controls ? [`  controls       ${org.url}/_sim (GET it for the list)`] : []),
+    ...(controls ? [`  controls       ${org.url}/_sim (GET it with the access token for the list)`] : []),
     "Ctrl-C stops it; the same data folder brings it back as it was.",
   ].join("\n");
 }

@@ -27,6 +27,7 @@ import { answerOrFail } from "./simulation/faulty-server.ts";
 import { Journal } from "./simulation/journal.ts";
 import { type Latency, NO_LATENCY } from "./simulation/latency.ts";
 import { usualMode } from "./simulation/mode.ts";
+import { OutboundMessages } from "./simulation/outbound-messages.ts";
 import { ShiftedClock } from "./simulation/shifted-clock.ts";
 import { Transactions } from "./simulation/transactions.ts";
 import { defineFormulas } from "./soql/formulas.ts";
@@ -51,10 +52,10 @@ export interface OrgOptions {
   readonly latency?: Latency;
   /** Objects, fields and rules beyond the standard ones. */
   readonly definition?: Definition;
-  /** Opens the control endpoints under `/_sim`, which let anyone order faults. */
+  /** Opens the control endpoints under `/_sim`, which order faults for the administrator's access token. */
   readonly controls?: boolean;
   readonly tls?: Tls;
-  /** The certificate or public key (PEM) of whoever signs in with assertions; without it no signature is checked. */
+  /** The certificate or public key (PEM) of clients that use assertions; without it no signature is checked. */
   readonly assertionKey?: string;
 }
 
@@ -96,6 +97,7 @@ async function opened(options: OrgOptions, closers: (() => unknown)[]): Promise<
   closers.push(() => database.close());
   const parts = assemble(options, clock, database);
   closers.push(() => parts.bulk.stop());
+  closers.push(() => parts.outbound.stop());
   const server = makeServer(clock, options.tls ?? null, answererOf(parts, clock, options.controls ?? false));
   const host = options.host ?? "127.0.0.1";
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(options.port ?? 0, host, resolve));
@@ -142,13 +144,15 @@ function assemble(options: OrgOptions, clock: Clock, database: Database): Parts 
   const records = new Records(database);
   const identity = bootstrap({ database, records, catalog, clock });
   const transactions = new Transactions({ database, clock });
+  const outbound = new OutboundMessages({ database, clock, organizationId: identity.organizationId });
   const parts = {
     clock,
     database,
     catalog,
     records,
     queries: new Queries({ database, catalog, clock }),
-    dml: new Dml({ database, records, catalog }),
+    dml: new Dml({ database, records, catalog, saved: (object, id) => outbound.note(object, id) }),
+    outbound,
     transactions,
     committing: transactions,
     identity,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Programs } from "./programs.ts";
 
-/** The one superuser, and the database that is made for it. */
+/** The one superuser, and the database that is created for it. */
 export const OWNER = "bridge";
 
 /** Gives the folder of the databases and the owner's password, creating both on the first start. */
@@ -21,7 +21,7 @@ export async function createClusterOnce(
   const password = randomBytes(24).toString("base64url");
   rmSync(passwordFile, { force: true });
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
-  const aside = join(home, "cluster.part"); // an initialisation cut short is begun anew
+  const aside = join(home, "cluster.part"); // an initialisation cut short is begun again
   rmSync(aside, { recursive: true, force: true });
   mkdirSync(aside, { mode: 0o700 });
   if (programs.user) for (const path of [passwordFile, aside]) chownSync(path, programs.user.uid, programs.user.gid);

@@ -8,7 +8,7 @@ export const END_SIGNALS = ["SIGINT", "SIGQUIT", "SIGKILL"] as const;
 
 /**
  * Makes the folder of the databases free to be started: ends a server that a killed process left on it, and removes a
- * pid file whose number belongs to somebody else by now, over which PostgreSQL would stumble.
+ * pid file whose number belongs to another process by now, which PostgreSQL would refuse.
  */
 export async function endOrphan(folder: string): Promise<void> {
   const file = join(folder, "postmaster.pid");

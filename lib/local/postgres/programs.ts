@@ -17,19 +17,19 @@ import { platformPackage } from "../platform-package.ts";
 export interface Programs {
   readonly initdb: string;
   readonly postgres: string;
-  /** Undefined: as whoever runs this process. */
+  /** Undefined: as this process's user. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** PostgreSQL refuses to run as root, and this user (nobody) exists everywhere without touching the machine. */
+/** PostgreSQL refuses to run as root, and the user `nobody` exists everywhere without touching the machine. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
-/** As whom PostgreSQL has to run here: as nobody when this process is root's. */
+/** The user that PostgreSQL has to run as here: `nobody` when this process is root's. */
 export function postgresUser(): Programs["user"] {
   return process.getuid?.() === 0 ? NOBODY : undefined;
 }
 
-/** Whether everybody may pass through to this folder. */
+/** Whether every user may pass through to this folder. */
 export function isReachableByAll(folder: string): boolean {
   const isOpen = (statSync(folder).mode & 0o001) !== 0;
   return isOpen && (dirname(folder) === folder || isReachableByAll(dirname(folder)));

@@ -15,7 +15,7 @@ export interface PostgresSettings {
   readonly dataDir: string;
   /** A fixed port; without it the one of the last start, or a free one. */
   readonly port?: number;
-  /** The port of the last start, where there was one, and no other: somebody has it in writing. */
+  /** The port of the last start, where there was one, and no other: it is written down somewhere. */
   readonly keepsPort?: boolean;
   /** Further settings of the server, by name. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export interface Postgres {
   readonly url: string;
   /** What the server prints, which holds the reason when it ends; empty for a server that is not ours. */
   readonly logFile: string;
-  /** Resolves when the server has ended, by `close` or by itself; never for a server that is not ours. */
+  /** Resolves when the server has ended, by `close` or otherwise; never for a server that is not ours. */
   readonly exited: Promise<unknown>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ const SETTINGS = {
   log_timezone: "UTC",
 };
 
-/** Starts PostgreSQL over a data folder, creating it on the first start; after a kill it recovers by itself. */
+/** Starts PostgreSQL over a data folder, creating it on the first start; after a kill it recovers. */
 export async function startPostgres(order: PostgresSettings): Promise<Postgres> {
   const { dataDir, settings = {} } = order;
   const home = postgresHome(dataDir);
@@ -72,7 +72,7 @@ export async function startPostgres(order: PostgresSettings): Promise<Postgres> 
   }
 }
 
-/** Starts the server; where the port is ours to choose, another one is taken when somebody was faster. */
+/** Starts the server; where the port is ours to choose, another one is used when the first is not free any more. */
 async function started(
   home: string,
   folder: string,

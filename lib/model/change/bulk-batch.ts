@@ -19,8 +19,8 @@ export function bulkBatchOf(batchId: string): BulkBatch | null {
 }
 
 /**
- * Whether a job is to be looked after: in each slot while it is young, so that its end is noticed within one. Beyond two and
- * a half minutes a fifteenth of its age may pass between two looks, at most two minutes.
+ * Whether a job is polled: in each slot while it is young, so that its end is noticed within one. Beyond two and a half
+ * minutes the interval is a fifteenth of its age, at most two minutes.
  */
 export function isLookDue(sentAt: Date, lookedAt: Date, now: Date): boolean {
   const age = now.getTime() - sentAt.getTime();

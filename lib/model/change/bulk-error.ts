@@ -9,9 +9,9 @@ export function bulkError(whole: string): RecordError {
   const text = cutText(whole);
   const [, code, rest = ""] = /^([A-Z][A-Z0-9_]*):([\s\S]*)$/.exec(text) ?? [];
   if (code === undefined) return { code: "UNKNOWN_EXCEPTION", message: text, fields: [] };
-  const told = /^([\s\S]*):([\w.,\s]*)--\s*$/.exec(rest);
-  if (!told) return { code, message: rest.replace(/\s*--\s*$/, ""), fields: [] };
-  const [, message = "", fields = ""] = told;
+  const match = /^([\s\S]*):([\w.,\s]*)--\s*$/.exec(rest);
+  if (!match) return { code, message: rest.replace(/\s*--\s*$/, ""), fields: [] };
+  const [, message = "", fields = ""] = match;
   return {
     code,
     message,

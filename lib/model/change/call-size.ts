@@ -6,7 +6,7 @@ export interface LearnedSize {
   readonly at: Date;
 }
 
-/** What was learned is tried with twice as many after each such time, until all go together again. */
+/** The limit is doubled after each such time, until all go together again. */
 const DOUBLES_EVERY_MILLISECONDS = 3_600_000;
 
 /** Records of one call now, at most `most`. */
@@ -16,8 +16,8 @@ export function sizeNow(most: number, learned: LearnedSize | null, now: Date): n
   return Math.min(most, learned.size * 2 ** steps);
 }
 
-/** What an operator is told of it, with the remedy. */
-export const tellCallSize = (size: number, sfObject: string) => ({
+/** The operator's message about it, with the remedy. */
+export const reportCallSize = (size: number, sfObject: string) => ({
   message: `triggers or flows of ${sfObject} exceeded a limit of Apex, so one call saves ${size} records; twice as many are tried every hour`,
   remedy: "let them bear the 200 records of a call; batch_size of the mapping spares the tries meanwhile",
 });
@@ -44,7 +44,7 @@ export class CallSize {
     return this.#size;
   }
 
-  /** What is to be remembered; null: no call was too large. */
+  /** What is stored; null: no call was too large. */
   get learned(): number | null {
     return this.#learned;
   }

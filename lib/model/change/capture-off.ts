@@ -26,7 +26,7 @@ export const REASON_OF_OFF = {
   unfinished: "capture_off",
 } as const satisfies Readonly<Record<CaptureOff["why"], string>>;
 
-/** What an operator is told: what is wrong with the table, `salesforce.contact`, and what to do about it. */
+/** The operator's message: what is wrong with the table, `salesforce.contact`, and what to do about it. */
 export function explainCaptureOff(
   off: CaptureOff,
   table: string,
@@ -37,13 +37,13 @@ export function explainCaptureOff(
     case "table":
       return {
         problem: `table ${table} is gone${off.now === null ? "" : `: it is ${off.now} now`}`,
-        remedy: `${off.now === null ? "" : "give it its name and schema again, or "}deactivate its mapping and activate it again, which makes ${off.now === null ? "it anew" : "a new one"} (or proposes it, see schema_changes) and fills it from Salesforce`,
+        remedy: `${off.now === null ? "" : "give it its name and schema again, or "}deactivate its mapping and activate it again, which creates ${off.now === null ? "it again" : "a new one"} (or proposes it, see schema_changes) and fills it from Salesforce`,
       };
     case "columns": {
       const [what, it] = off.columns.length === 1 ? ["column", "it"] : ["columns", "them"];
       return {
         problem: `${what} ${off.columns.join(", ")} of table ${table} ${off.columns.length === 1 ? "is" : "are"} gone`,
-        remedy: `name ${it} so again, take the fields out of the mapping, or deactivate the mapping and activate it again, which adds ${it} anew (or proposes ${it}, see schema_changes) and fills ${it} from Salesforce`,
+        remedy: `name ${it} so again, take the fields out of the mapping, or deactivate the mapping and activate it again, which adds ${it} again (or proposes ${it}, see schema_changes) and fills ${it} from Salesforce`,
       };
     }
     case "partition":

@@ -1,6 +1,6 @@
 import type { ColumnValues } from "../mapping/shape.ts";
 
-/** The states of a trigger-log row (spec 3.1). Finer reasons live in private columns, never in a fifth state. */
+/** The states of a trigger-log row (contract 3.1). Finer reasons live in private columns, never in a fifth state. */
 export const STATES = ["NEW", "PENDING", "SUCCESS", "FAILED"] as const;
 export type State = (typeof STATES)[number];
 
@@ -8,7 +8,7 @@ export type State = (typeof STATES)[number];
 export const ACTIONS = ["INSERT", "UPDATE", "DELETE"] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** What was last done to a row or is still to be done (design section 6). */
+/** What was last done to a row or is still to be done. */
 export const LAST_OPERATIONS = ["PENDING", "INSERTED", "UPDATED", "DELETED", "SYNCED", "FAILED"] as const;
 export type LastOperation = (typeof LAST_OPERATIONS)[number];
 
@@ -23,8 +23,8 @@ export const NEXT: Record<State, Record<Step, State | null>> = {
 };
 
 /**
- * The batch of changes that another product had under way when its log was taken over: by whom and when they were sent,
- * between their capture and then, nobody knows.
+ * The batch of changes that another product had under way at the takeover: by whom and when they were sent, between
+ * their capture and then, is unknown.
  */
 export const BATCH_OF_ANOTHER = "another product";
 
@@ -43,6 +43,6 @@ export interface ClaimedChange {
   readonly values: ColumnValues;
   readonly attempts: number;
   readonly capturedAt: Date;
-  /** Set: it was sent, and nobody knows what came of it. */
+  /** Set: it was sent, and its result is unknown. */
   readonly sent?: { readonly at: Date; readonly batchId: string };
 }

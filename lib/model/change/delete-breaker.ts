@@ -1,5 +1,5 @@
 /**
- * How many deletes of a mapping may pass in a rolling hour, each side by itself; the rest is held. A number (`500`), a
+ * How many deletes of a mapping may pass in a rolling hour, each side alone; the rest is held. A number (`500`), a
  * share of the table (`25%`), `off`, or `auto`.
  */
 export type DeleteLimit = string;
@@ -41,7 +41,7 @@ export const HOLDING_PHASES = ["began", "continues", "ended"] as const;
 
 interface HoldingStep {
   readonly holding: Holding | null;
-  /** What is to be announced now; null: nothing. */
+  /** What to announce now; null: nothing. */
   readonly phase: (typeof HOLDING_PHASES)[number] | null;
 }
 
@@ -54,7 +54,7 @@ export function afterLook(before: Holding | null, held: number, at: Date): Holdi
   return { holding: { ...before, announcedAt: at }, phase: "continues" };
 }
 
-/** What an operator is told of held deletes, with the remedy. */
-export const tellHeld = (deletes: number, sfObject: string, limit: DeleteLimit): string =>
-  `${deletes} deletes of ${sfObject} are held, beyond what an hour may bring (delete_limit ${limit}) or of records that Salesforce tells nothing of any more; look at them with: ` +
+/** The operator's message about held deletes, with the remedy. */
+export const reportHeld = (deletes: number, sfObject: string, limit: DeleteLimit): string =>
+  `${deletes} deletes of ${sfObject} are held: more in one hour than delete_limit ${limit} allows, or of records that Salesforce does not return any more; list them with: ` +
   `bridge mapping held-deletes ${sfObject}, then confirm-deletes or reject-deletes`;

@@ -33,11 +33,11 @@ interface Ended {
   readonly changeIds: readonly number[];
 }
 
-/** What becomes of claimed changes; each change is in exactly one of the four. */
+/** The result for claimed changes; each change is in exactly one of the four. */
 export interface Folded {
   /** None holds a record twice; to be sent one after the other. */
   readonly batches: readonly Batch[];
-  /** Nothing is owed to Salesforce: inserted and deleted unsent, only unwritable columns, no record to change. */
+  /** Nothing to send: inserted and deleted unsent, only unwritable columns, no record to change. */
   readonly settled: readonly Ended[];
   /** A value that cannot travel; `error` is `CODE: message [fields]`. */
   readonly refused: readonly (Ended & { readonly action: Action; readonly error: string })[];
@@ -122,7 +122,7 @@ function merge(shape: TableShape, changes: readonly ClaimedChange[]): Draft[] {
   return drafts;
 }
 
-/** Most changes share no key with an earlier one, so nothing is made until one does. */
+/** Most changes share no key with an earlier one, so the set is created only when one does. */
 function draftsOf(
   lastWith: ReadonlyMap<ChangeKey, Draft>,
   keys: readonly ChangeKey[],
@@ -164,7 +164,7 @@ function begin(change: ClaimedChange, order: number, previous: Draft | undefined
   };
 }
 
-/** What most changes have in common is made once. */
+/** What most changes have in common is built once. */
 const NONE: readonly never[] = [];
 const NOTHING: ReadonlySet<never> = new Set();
 const NO_VALUES: Draft["values"] = {};

@@ -1,4 +1,4 @@
-/** How the error of an insert begins of which nobody could tell what became of it. It is sent anew by an operator's retry alone. */
+/** How the error of an insert with an unknown result begins. Only an operator's retry sends it again. */
 export const IN_DOUBT = "IN_DOUBT";
 
 /** A transaction that Salesforce has begun, and we have given up on, may commit for ten minutes; clocks may be two apart. */

@@ -39,10 +39,10 @@ export function asNamed({ record }: Write, missing: MissingParent): MissingParen
   return named ?? missing;
 }
 
-/** A parent that never comes is a person's to mend: the change then ends FAILED. */
+/** A parent that never comes is for an operator: the change then ends FAILED. */
 const LONGEST_MILLISECONDS = 31 * 24 * 3_600_000;
 
-/** Its own save wakes those that wait for a parent. Others are made elsewhere, so it is looked for, too, ever more seldom. */
+/** Its own save wakes those that wait for a parent. Others come from elsewhere, so it is polled, ever more seldom. */
 const [SOONEST_SECONDS, LATEST_SECONDS] = [10, 15 * 60];
 
 /** When a change is sent again that has waited so long for its parent; null: not any more. */
@@ -51,7 +51,7 @@ export function sentAgainAfterSeconds(ageMilliseconds: number): number | null {
   return Math.min(Math.max(Math.round(ageMilliseconds / 5_000), SOONEST_SECONDS), LATEST_SECONDS);
 }
 
-/** Before that nobody is told: parents come a little later than their children all the time. */
+/** No report before that: parents come a little later than their children all the time. */
 export const TOLD_AFTER_SECONDS = 3_600;
 
 interface Waiting {
@@ -61,8 +61,8 @@ interface Waiting {
   readonly example: string;
 }
 
-/** What an operator is told of changes that wait for their parents, with the remedy. */
-export const tellMissingParents = ({ changes, since, example }: Waiting) => ({
+/** The operator's message about changes that wait for their parents, with the remedy. */
+export const reportMissingParents = ({ changes, since, example }: Waiting) => ({
   message: `${changes} changes wait for their parents, the oldest since ${since.toISOString()}: ${example.slice(WAITS_FOR_PARENT.length + 2)}`,
   remedy:
     "create the parents, or correct the external ids by which rows name them; after 31 days the changes end FAILED",

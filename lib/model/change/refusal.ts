@@ -1,6 +1,6 @@
 import { cutText } from "../cut-text.ts";
 
-/** What a refusal of a whole request means for us (reference: Salesforce's REST and SOAP status codes). */
+/** What a refusal of a whole request means for us (salesforce-facts 7 and 8). */
 export type RefusalKind =
   /** The session has ended and could not be renewed: authorisation is refused until a person acts. */
   | "session"
@@ -59,8 +59,8 @@ export function refusalOf(status: number, code: string, message: string, isFault
 const SERVER_FAULTS = new Set(["Server", "REQUEST_RUNNING_TOO_LONG", "TXN_SECURITY_METERING_ERROR"]);
 
 /**
- * Whether one record of a save may be why the whole call was refused: a character that is no XML, a value that is none of
- * its type, a field that is not there, more than a call may hold. What concerns the org or our user is nobody's record.
+ * Whether one record of a save may be why the whole call was refused: a character that is no XML, a value that is none
+ * of its type, a field that is not there, more than a call may hold. Errors of the org or our user are not.
  */
 export function mayBeOneRecords({ kind, code, mayHaveRun }: RequestRefusal): boolean {
   if (mayHaveRun) return false;

@@ -7,8 +7,8 @@ import { orgKindOf, type RequestRefusal } from "./refusal.ts";
 export const MAX_RETRIES = 5;
 
 /**
- * What a record's refusal means: done all the same, to be tried again after a while, a person's to mend, that of all records
- * of its call, or the org's, which says nothing of the record.
+ * What a record's refusal means: done all the same, retry later, an operator must act, the reason of all records of its
+ * call, or the org's, which says nothing of the record.
  */
 export type Verdict =
   | { readonly kind: "accepted" }
@@ -20,7 +20,7 @@ export type Verdict =
   | { readonly kind: "parentMissing"; readonly parent: MissingParent }
   | { readonly kind: "org"; readonly refusal: RequestRefusal };
 
-/** Judges one record's errors (reference: Salesforce's status codes). `random` is in [0, 1) and spreads the retries. */
+/** Judges one record's errors (salesforce-facts 8). `random` is in [0, 1) and spreads the retries. */
 export function judge(operation: Operation, errors: readonly RecordError[], attempts: number, random: number): Verdict {
   if (operation === "delete" && errors.some(({ code }) => GONE.has(code))) return { kind: "accepted" };
   const refusal = orgRefusalIn(errors);

@@ -1,2 +1,2 @@
-/** What the message of a change begins with whose row refused, by a trigger or a constraint, to be told that it succeeded. */
+/** How the message of a change begins whose row refused the write-back, by a trigger or a constraint. */
 export const ROW_REFUSES = "ROW_REFUSES";

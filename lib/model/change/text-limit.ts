@@ -1,7 +1,7 @@
 import { traitsOf } from "../mapping/field-type.ts";
 import type { Column } from "../mapping/shape.ts";
 
-/** Characters that a field takes, as describe told (markup of rich text counts); null: nobody knows, or it is no such text. */
+/** Characters that a field holds, by its describe (markup of rich text counts); null: unknown, or no such text. */
 export function textLimit({ type, length, outgrown }: Column): number | null {
   const limit = outgrown?.length ?? length;
   return traitsOf(type).limitsText && limit > 0 ? limit : null;

@@ -14,7 +14,7 @@ const UPLOAD_BYTES = 100_000_000;
 /** In CSV this clears a field, so a text that says so cannot travel there. */
 export const CLEARS = "#N/A";
 
-/** Make, upload, start, up to two files of results; and the looks in between, as many as a job of a quarter of a minute takes. */
+/** Create, upload, start, up to two files of results; and the polls in between, as in a job of 15 seconds. */
 const CALLS_AROUND_LOOKS = 5;
 const LOOKS = 6;
 
@@ -57,7 +57,7 @@ export function waysOf<Write extends Travelling>(
   return { bulk, soap: writes.filter((write) => !inJobs.has(write)) };
 }
 
-/** Tells records of one header by one text; most of them name their fields in the same order, which is sorted once. */
+/** Identifies records of one header by one text; most have their fields in the same order, which is sorted once. */
 function headerNames(): (record: OutgoingRecord) => string {
   const known = new Map<string, string>();
   return (record) => {
@@ -89,7 +89,7 @@ function fitsUpload({ values, parents = [] }: OutgoingRecord): boolean {
   let characters = 0;
   for (const text of textsOf(values, parents)) {
     if (text === null) continue;
-    // A blank cell means that the field is to be left alone.
+    // A blank cell leaves the field as it is.
     if (text.length > FIELD_CHARACTERS || text === CLEARS || text.trim() === "") return false;
     characters += text.length;
   }

@@ -1,24 +1,27 @@
 import type { EventType } from "./event.ts";
 
-/** Delays before the automatic retries of a failed delivery, in order (spec 6.4.2). */
+/** Delays before the automatic retries of a failed delivery, in order (contract 6.4.2). */
 export const RETRY_DELAYS_SECONDS = [30, 5 * 60, 30 * 60, 2 * 60 * 60] as const;
 
-/** An attempt's wall clock: DNS, connection, TLS, headers and status (spec 6.4.1). */
+/** From the first failure of a delivery to its last retry. */
+export const SCHEDULE_SECONDS = RETRY_DELAYS_SECONDS.reduce((sum, delay) => sum + delay, 0);
+
+/** An attempt's wall clock: DNS, connection, TLS, headers and status (contract 6.4.1). */
 export const ATTEMPT_SECONDS = 5;
 
 /** How long a claimed attempt belongs to its worker: as long as its function may run. */
 export const CLAIM_SECONDS = 30;
 
-/** Bytes of a response's body that the history keeps (spec 6.4.4). */
+/** Bytes of a response's body that the history keeps (contract 6.4.4). */
 export const RESPONSE_BODY_BYTES = 1024;
 
-/** Attempts in a row whose worker died that are made again without counting; the next one counts as a failed one. */
+/** Attempts in a row whose worker died that are repeated without counting; the next one counts as a failed one. */
 const FREE_LOSSES = 5;
 
-/** `pending` until the first attempt has ended, then what the last one came to (spec 3.5). */
+/** `pending` until the first attempt has ended, then what the last one came to (contract 3.5). */
 type DeliveryStatus = "pending" | "successful" | "failed";
 
-/** Automatic ones are the schedule's; manual ones somebody asked for (spec 6.4.5). */
+/** Automatic ones are the schedule's; manual ones were requested (contract 6.4.5). */
 export type AttemptKind = "automatic" | "manual";
 
 /** One POST. */
@@ -31,7 +34,7 @@ export interface Attempt {
   readonly outcome: Outcome | null;
 }
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface Outcome {
   readonly endedAt: Date;
   readonly durationMs: number;
@@ -44,7 +47,7 @@ export interface Outcome {
   readonly problem: string | null;
 }
 
-/** One event owed to one webhook. */
+/** One event for one webhook. */
 export interface Delivery {
   readonly id: string;
   readonly workspaceId: string;
@@ -59,7 +62,7 @@ export interface Delivery {
   readonly responseCode: number | null;
   /** When that attempt ended. */
   readonly deliveredAt: Date | null;
-  /** When the next automatic attempt is due; null: none will be made. */
+  /** When the next automatic attempt is due; null: there is none. */
   readonly nextAttemptAt: Date | null;
   /** Automatic attempts that have ended. */
   readonly automaticAttempts: number;
@@ -68,7 +71,7 @@ export interface Delivery {
   readonly manualAttempts: number;
   /** When the last manual attempt was asked for. */
   readonly manualRequestedAt: Date | null;
-  /** Attempts since the last one that ended whose worker died before it could tell. */
+  /** Attempts since the last finished one whose worker died before it stored a result. */
   readonly lostAttempts: number;
   /** The newest attempt; null before the first. */
   readonly latest: Attempt | null;
@@ -78,11 +81,22 @@ export interface Delivery {
   readonly version: number;
 }
 
-/** What a list tells of a delivery, without its bodies and its history. */
+/** What a list shows of a delivery, without its bodies and its history. */
 export type ListedDelivery = Pick<
   Delivery,
   "id" | "event" | "createdAt" | "status" | "responseCode" | "deliveredAt" | "nextAttemptAt" | "automaticAttempts"
 >;
+
+/** Deliveries that are looked at to count outcomes, the latest ones: not more than one request should read. */
+export const LOOKED_AT_DELIVERIES = 500;
+
+/** How many deliveries have come to each status so far. */
+export type Outcomes = Readonly<Record<DeliveryStatus, number>>;
+
+export function outcomesOf(deliveries: readonly ListedDelivery[]): Outcomes {
+  const count = (wanted: DeliveryStatus) => deliveries.filter(({ status }) => status === wanted).length;
+  return { successful: count("successful"), failed: count("failed"), pending: count("pending") };
+}
 
 /** What a wake-up wants: the schedule's attempt of this number, or as many manual ones as this number. */
 export interface WakeUp {
@@ -91,7 +105,7 @@ export interface WakeUp {
   readonly number: number;
 }
 
-/** What is to be done for a wake-up. */
+/** What to do for a wake-up. */
 export type Verdict =
   | { readonly verdict: "attempt" }
   /** Too early, or an attempt is under way: come again then. */
@@ -120,15 +134,15 @@ export function newDelivery(
   };
 }
 
-/** Judges a wake-up against the delivery as it stands. Only a delivery that has moved on drops one. */
+/** Judges a wake-up against the delivery as it is. Only a delivery that has moved on drops one. */
 export function judge(delivery: Delivery, { kind, number }: WakeUp, now: Date): Verdict {
   const due = kind === "manual" ? manualDue(delivery, number) : automaticDue(delivery, number);
   if (due === null) return { verdict: "drop" };
   const until = Math.max(due.getTime(), claimedUntil(delivery)?.getTime() ?? 0);
   if (until <= now.getTime()) return { verdict: "attempt" };
-  // Whoever asked for an attempt waits for the one under way, but not for all the time that it may take.
-  const patience = kind === "manual" ? now.getTime() + 1000 : until;
-  return { verdict: "wait", until: new Date(Math.min(until, patience)) };
+  // A manual attempt waits for the one under way, but not for all the time that it may take.
+  const latest = kind === "manual" ? now.getTime() + 1000 : until;
+  return { verdict: "wait", until: new Date(Math.min(until, latest)) };
 }
 
 function automaticDue(delivery: Delivery, number: number): Date | null {
@@ -163,8 +177,8 @@ export function isHopeless(delivery: Delivery): boolean {
 }
 
 /**
- * The delivery as it stands after its attempt. Only automatic attempts move along the schedule; a success of either kind
- * ends it (spec 3.5).
+ * The delivery after its attempt. Only automatic attempts move along the schedule; a success of either kind ends it
+ * (contract 3.5).
  */
 export function afterAttempt(delivery: Delivery, attempt: Attempt, outcome: Outcome): Delivery {
   const isManual = attempt.kind === "manual";
@@ -185,7 +199,7 @@ export function afterAttempt(delivery: Delivery, attempt: Attempt, outcome: Outc
   return { ...ended, status: "failed", nextAttemptAt };
 }
 
-/** Any 2xx is success (spec 6.4.1). */
+/** Any 2xx is success (contract 6.4.1). */
 export function isSuccess(code: number | null): boolean {
   return code !== null && code >= 200 && code < 300;
 }
@@ -211,7 +225,7 @@ export function stop(delivery: Delivery, why: string): Delivery {
   return { ...delivery, status: "failed", nextAttemptAt: null, stopped: why, version: delivery.version + 1 };
 }
 
-/** When somebody should have worked on the delivery; null when nothing is left to do. The sweeper looks by it. */
+/** When a worker should have handled the delivery; null when nothing is left to do. The sweeper reads it. */
 export function dueAt(delivery: Delivery): Date | null {
   if (delivery.manualAttempts < delivery.manualRequested) return delivery.manualRequestedAt;
   return delivery.nextAttemptAt;
@@ -226,7 +240,7 @@ export function wakeUpsOf(delivery: Delivery): readonly WakeUp[] {
   ];
 }
 
-/** A delivery as the contract's list shows it (spec 2.12). */
+/** A delivery as the contract's list shows it (contract 2.12). */
 export function listedDelivery(delivery: ListedDelivery) {
   return {
     id: delivery.id,
@@ -238,14 +252,14 @@ export function listedDelivery(delivery: ListedDelivery) {
   };
 }
 
-/** `next_retry_at` as the API tells it (spec 2.12): the first attempt is no retry. */
+/** `next_retry_at` as the API shows it (contract 2.12): the first attempt is no retry. */
 export function nextRetryAt({ automaticAttempts, nextAttemptAt }: ListedDelivery): Date | null {
   return automaticAttempts === 0 ? null : nextAttemptAt;
 }
 
 /** Why an attempt failed, in words; null when it succeeded. */
 export function reasonOf({ outcome }: Attempt): string | null {
-  if (outcome === null) return "under way, or ended without a word: the receiver may have seen it, so it is made again";
+  if (outcome === null) return "under way, or ended without a result: the receiver may have got it, so it is repeated";
   if (outcome.code === null) return outcome.problem;
   if (isSuccess(outcome.code)) return null;
   if (outcome.code >= 300 && outcome.code < 400) {

@@ -1,7 +1,7 @@
 import type { HOLDING_PHASES } from "../change/delete-breaker.ts";
 import type { FailureReason } from "../engine.ts";
 
-/** What the service announces (spec 6.1). */
+/** What the service announces (contract 6.1). */
 export const EVENT_TYPES = [
   "sync.broken",
   "sync.recovered",
@@ -9,12 +9,12 @@ export const EVENT_TYPES = [
   "mapping.activated",
   "mapping.deactivated",
   "record.failed",
-  // Beyond the spec's: sent only to webhooks that ask for it.
+  // Beyond the contract's: sent only to webhooks that ask for it.
   "deletes.held",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** One thing announced (spec 6.2); `detail` is the envelope's `data`. The same id is the same announcement, however often it is published. */
+/** One thing announced (contract 6.2); `detail` is the envelope's `data`. The same id is the same announcement, however often it is published. */
 export interface Event {
   readonly id: string;
   readonly workspaceId: string;
@@ -23,7 +23,7 @@ export interface Event {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** An event's `data`, by type, as it crosses the wire (spec 6.2; beyond the spike the fields are design section 6). */
+/** An event's `data`, by type, as it crosses the wire (contract 6.2). */
 export interface EventDetails {
   "sync.broken": {
     readonly mapping_id: string;
@@ -88,7 +88,7 @@ export function eventOf<T extends EventType>(
   return { ...made, event, detail: { ...made.detail } };
 }
 
-/** The request body of every delivery of this event, byte for byte (spec 6.2). */
+/** The request body of every delivery of this event, byte for byte (contract 6.2). */
 export function envelopeOf({ id, event, workspaceId, occurredAt, detail }: Event): string {
   return JSON.stringify({ id, event, workspace_id: workspaceId, occurred_at: occurredAt.toISOString(), data: detail });
 }

@@ -1,14 +1,14 @@
 /** What the values of a field are. It decides how they are read, compared, sent and written in a filter. */
 export type ValueKind = "text" | "choices" | "number" | "boolean" | "date" | "time" | "instant";
 
-/** A field's size as describe tells it. */
+/** A field's size by its describe. */
 interface Size {
   readonly length: number;
   readonly precision: number;
   readonly scale: number;
 }
 
-/** All that is to be known of a field type; a table over field types that is not here is a table over kinds. */
+/** All facts about a field type; a table over field types that is not here is a table over kinds. */
 interface Traits {
   readonly kind: ValueKind;
   /** The PostgreSQL type of a new column: exact decimals, instants with their zone, lengths as Salesforce has them. */
@@ -21,7 +21,7 @@ const byLength = ({ length }: Size) => (length > 0 ? `varchar(${length})` : "tex
 const decimal = ({ precision, scale }: Size) =>
   precision > 0 && scale <= precision ? `numeric(${precision},${scale})` : "numeric";
 
-/** The types of Salesforce's describe that a column can hold. `lib/docs/add-a-field-type.md` tells how to add one. */
+/** The types of Salesforce's describe that a column can hold. `lib/docs/add-a-field-type.md` says how to add one. */
 const FIELD_TYPES = {
   id: { kind: "text", column: () => "varchar(18)", limitsText: false },
   string: { kind: "text", column: byLength, limitsText: true },
@@ -54,5 +54,5 @@ export const isMappable = (type: string): type is FieldType => Object.hasOwn(FIE
 /** A type that only a newer version knows is a text to this one. */
 const UNKNOWN: Traits = { kind: "text", column: byLength, limitsText: false };
 
-/** What is to be known of a field type. */
+/** The facts about a field type. */
 export const traitsOf = (type: string): Traits => (FIELD_TYPES as Record<string, Traits | undefined>)[type] ?? UNKNOWN;

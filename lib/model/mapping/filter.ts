@@ -3,7 +3,7 @@ import { traitsOf, type ValueKind } from "./field-type.ts";
 
 /**
  * A mapping's filter: the part of SOQL's conditions that compares a field of the object with values, joined by AND, OR,
- * NOT and parentheses. It is parsed and written anew, so that nothing but what is understood ever becomes part of a
+ * NOT and parentheses. It is parsed and written again, so that nothing but what is understood ever becomes part of a
  * query.
  */
 export type Filter =
@@ -104,7 +104,7 @@ function isWrittenAs(value: string, kind: Literal): boolean {
 
 const SET_OPERATORS = new Set(["IN", "NOT IN", "INCLUDES", "EXCLUDES"]);
 
-/** Deeper nesting than anybody means. */
+/** Deeper nesting than any filter needs. */
 const MAX_DEPTH = 20;
 
 function readOr(reader: Reader, depth: number): Filter {
@@ -220,7 +220,7 @@ class Reader {
 
   #unexpected(wanted: string): Failure {
     const found = this.#text.slice(this.#at, this.#at + 20) || "the end";
-    return refused(`at character ${this.#at + 1} it says ${JSON.stringify(found)}, but ${wanted} should stand there`);
+    return refused(`at character ${this.#at + 1} it says ${JSON.stringify(found)}, but ${wanted} is expected there`);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DeleteLimit } from "../change/delete-breaker.ts";
 import type { Migration } from "./migration.ts";
 
-/** Which way rows travel (spec 2.2; the values beyond `bidirectional` are the design's). */
+/** Which way rows travel (contract 2.16). */
 export const SYNC_DIRECTIONS = ["bidirectional", "sf_to_pg", "pg_to_sf"] as const;
 export type SyncDirection = (typeof SYNC_DIRECTIONS)[number];
 
@@ -32,19 +32,23 @@ export interface Mapping {
   readonly upsertField: string | null;
   /** Seconds between pulls, 10 to 86,400. */
   readonly pollingSeconds: number;
+  /** Seconds between pulls while nothing changes, 10 to 86,400; null: what its workspace says. */
+  readonly whenQuietSeconds: number | null;
   readonly notifyEnabled: boolean;
   readonly conflictPolicy: ConflictPolicy;
   readonly capture: CaptureMode;
   readonly deleteLimit: DeleteLimit;
   /** Both sides are compared whole each so many days, 1 to 30. */
   readonly sweepDays: number;
+  /** What Salesforce changes in rows is kept for the stories of the rows. */
+  readonly keepHistory: boolean;
   /** Records that one call saves at most, 1 to 200. */
   readonly batchSize: number;
   /** A SOQL condition in the filter grammar; null: every record. */
   readonly filter: string | null;
   /** Keys of an imported `config` that have no meaning here, kept for the next export. */
   readonly foreign: Readonly<Record<string, unknown>>;
-  /** Rises with every change; tables and triggers are made for one version, and a cycle works for one version only. */
+  /** Rises with every change; tables and triggers belong to one version, and a cycle works for one version only. */
   readonly configVersion: number;
   /** How far the tables and triggers of `configVersion` are. */
   readonly provisioning: Provisioning;
@@ -55,13 +59,13 @@ export interface Mapping {
 }
 
 export type Provisioning =
-  /** With a reason: the last try failed, and the next one comes by itself. With a migration: it waits for that. */
+  /** With a reason: the last try failed, and the next one comes automatically. With a migration: it waits for that. */
   | { readonly state: "pending"; readonly reason?: string | undefined; readonly migration?: Migration | undefined }
   /** With a migration: columns are narrower than their fields, and the application is to widen them. */
   | { readonly state: "ready"; readonly version: number; readonly migration?: Migration | undefined }
   | { readonly state: "failed"; readonly version: number; readonly reason: string };
 
-/** Why the tables and triggers could not be made, by the last try; null: it succeeded, or none has ended. */
+/** Why the tables and triggers could not be created, by the last try; null: it succeeded, or none has ended. */
 export const failureOfProvisioning = (provisioning: Provisioning): string | null =>
   provisioning.state === "ready" ? null : (provisioning.reason ?? null);
 

@@ -29,7 +29,7 @@ export interface Proposal extends Migration {
   readonly sql: readonly string[];
 }
 
-/** Whether the mapping cannot go on before the migration is there. */
+/** Whether the mapping cannot continue before the migration is there. */
 export const isAwaited = ({ create, columns, indexes }: Migration): boolean =>
   create || columns.length + indexes.length > 0;
 
@@ -40,7 +40,7 @@ export function explainMigration({ schema, table, create, columns, indexes }: Mi
     ...(indexes.length > 0 ? [`indexes on ${listed(indexes)}`] : []),
   ].join(" and ");
   const problem = create ? `table ${schema}.${table} is missing` : `table ${schema}.${table} lacks ${lacks}`;
-  return `${problem}; run the migration that bridge schema propose prints (schema_changes is propose). The mapping then goes on by itself within two minutes; nothing is pulled or sent meanwhile`;
+  return `${problem}; run the migration that bridge schema propose prints (schema_changes is propose). The mapping then continues within two minutes; nothing is pulled or sent meanwhile`;
 }
 
 /** The first ones by name, and how many more there are. */

@@ -13,7 +13,7 @@ export interface ParentKey {
   readonly field: string;
 }
 
-/** A field that may be a lookup, as describe tells it. */
+/** A field that may be a lookup, by its describe. */
 export interface Lookup {
   readonly name: string;
   readonly relationshipName: string | null;
@@ -49,7 +49,7 @@ export function parentPathOf<Field extends Lookup>(name: string, fields: readonl
 export const parentFieldName = ({ relationship, field }: Pick<ParentKey, "relationship" | "field">): string =>
   `${relationship}__${field}`;
 
-/** The object that a lookup names its parents of; null: it points to none, or to several, which no key tells apart. */
+/** The object that a lookup refers to; null: to none, or to several, among which no key decides. */
 export function parentOf({ referenceTo }: Pick<Lookup, "referenceTo">): string | null {
   const [target, ...others] = referenceTo;
   return target === undefined || others.length > 0 ? null : target;

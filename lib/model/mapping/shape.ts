@@ -52,8 +52,8 @@ export interface TableShape {
 const STAMPED: ReadonlySet<string> = new Set(["CreatedById", "CreatedDate", "LastModifiedById", "LastModifiedDate"]);
 
 /**
- * The mapping as far as its record's stamp does not tell that a value is another one: formulas and roll-ups, which nobody
- * may write, and parents' keys.
+ * The part of the mapping whose values change without their record's stamp: formulas and roll-ups, which are read-only,
+ * and parents' keys.
  */
 export const unstamped = (shape: TableShape): TableShape => ({
   ...shape,

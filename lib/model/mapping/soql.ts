@@ -25,14 +25,14 @@ export function pageSizeOf(shape: TableShape): number {
   return Math.min(PAGE_SIZE, Math.max(SMALLEST_PAGE, Math.floor(PAGE_VALUES / Math.max(1, values))));
 }
 
-/** A query for one page of what it finds, in an order by which the next page goes on. */
+/** A query for one page, in an order by which the next page can continue. */
 export interface PageQuery {
   readonly soql: string;
   /** The most records that it gives; as many are all that is left only by chance. */
   readonly limit: number;
 }
 
-/** Where a paged query goes on: after this record in the order of stamp, then id. */
+/** Where a paged query continues: after this record in the order of stamp, then id. */
 export interface Keyset {
   readonly stamp: Date;
   readonly afterId: string;
@@ -80,6 +80,10 @@ export function withIds(shape: TableShape, ids: readonly string[]): string {
   return `${select(shape, mastersOf(shape))} WHERE Id IN (${ids.map(recordId).join(", ")})`;
 }
 
+/** A record as it is now, with who changed it last. */
+export const withWriter = (shape: TableShape, id: string): string =>
+  `${select(shape, ["LastModifiedById", "LastModifiedBy.Name", "LastModifiedDate"])} WHERE Id = ${recordId(id)}`;
+
 /** Which of these records Salesforce still knows, and whether they are deleted; at most 400. */
 export function whichAreDeleted(sfObject: string, ids: readonly string[]): string {
   return `SELECT Id, IsDeleted FROM ${identifier(sfObject)} WHERE Id IN (${ids.map(recordId).join(", ")})`;
@@ -122,7 +126,7 @@ function living({ softDeletes, filter }: TableShape): string[] {
 
 const where = (conditions: readonly string[]) => (conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "");
 
-/** Records that these users, or (null) anybody, created in a window, one page: what an insert in doubt may have become. */
+/** Records that these users (null: any) created in a window, one page: what an insert in doubt may have become. */
 export function createdBy(
   shape: TableShape,
   writers: readonly string[] | null,
@@ -141,7 +145,7 @@ export function createdBy(
   return page(soql, pageSizeOf(shape));
 }
 
-/** Those of these records, at most 400, that somebody else than these users created, or that were not created in a window. */
+/** Those of these records, at most 400, that other users than these created, or that were not created in a window. */
 export function strangersWithIds(
   shape: TableShape,
   ids: readonly string[],

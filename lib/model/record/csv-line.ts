@@ -1,6 +1,6 @@
 /**
- * A line of CSV as it came, without its end, and the names of its values; every value may be quoted (RFC 4180). It is cut
- * into values where somebody asks for them: most lines of a first load go to PostgreSQL as they are.
+ * A line of CSV as it came, without its end, and the names of its values; every value may be quoted (RFC 4180). It is
+ * cut into values on demand: most lines of a first load go to PostgreSQL as they are.
  */
 export interface CsvLine {
   readonly names: readonly string[];
@@ -59,7 +59,7 @@ function behindQuoted(text: string, at: number): number {
   for (let from = at + 1; ; ) {
     const close = text.indexOf('"', from);
     if (close < 0) return text.length;
-    // What follows tells whether it is the end or one of two.
+    // What follows decides whether it is the end or one of two.
     if (text.charCodeAt(close + 1) !== QUOTE) return close + 1;
     from = close + 2;
   }

@@ -34,7 +34,7 @@ export interface DryRun {
   readonly samples: readonly Met[];
   /** Of what was found, for the mapping as it was; null before the end. */
   readonly digest: string | null;
-  /** The digest that somebody has last confirmed; null: none. */
+  /** The digest that an operator has last confirmed; null: none. */
   readonly confirmed: string | null;
 }
 

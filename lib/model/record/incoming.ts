@@ -11,7 +11,7 @@ export function imageOf(shape: TableShape, record: Readonly<Record<string, unkno
   return { ...identityOf(record), values: valuesOf(shape, record) };
 }
 
-/** The same of a line of CSV: its values are read only when somebody asks for them. */
+/** The same of a line of CSV: its values are read on demand. */
 export const imageOfLine = (shape: TableShape, line: CsvLine): Image => new LineImage(shape, line);
 
 class LineImage implements Image {
@@ -52,7 +52,7 @@ function valuesOfLine(shape: TableShape, line: CsvLine): ColumnValues {
   return values;
 }
 
-/** Where the columns' values stand in lines of these names; all lines of a file share one list of names. */
+/** The positions of the columns' values in lines of these names; all lines of a file share one list of names. */
 function placesOf(shape: TableShape, names: readonly string[]): readonly number[] {
   const known = PLACES.get(names);
   if (known?.shape === shape) return known.places;
@@ -78,7 +78,7 @@ const identityOf = (record: Readonly<Record<string, unknown>>) => ({
   ...("MasterRecordId" in record && { mergedInto: (record["MasterRecordId"] || null) as string | null }),
 });
 
-/** What is told of a change whose record was merged into another one. */
+/** The message of a change whose record was merged into another one. */
 export const mergedInto = (master: string): string =>
   `the record was merged into ${master} in Salesforce; make the change in the row of that record`;
 
@@ -92,7 +92,7 @@ export const stampOf = (record: Readonly<Record<string, unknown>>): Date => {
   return stamp;
 };
 
-/** What a record of a REST answer holds for a column; a parent's key stands in the parent. */
+/** What a record of a REST answer holds for a column; a parent's key is in the parent. */
 export function valueIn({ field, parent }: Column, record: Readonly<Record<string, unknown>>): unknown {
   if (!parent) return record[field];
   const found = record[parent.relationship];

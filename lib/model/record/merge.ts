@@ -8,7 +8,7 @@ export interface WaitingChange {
   /** Key of the row. */
   readonly recordId: number;
   readonly action: Action;
-  /** Under way, or in doubt: it cannot be taken back any more. */
+  /** Under way, or in doubt: it cannot be undone any more. */
   readonly isSent: boolean;
   /** It was refused, and travels again with a newer change of its row. */
   readonly isFailed?: boolean;
@@ -33,7 +33,7 @@ export interface Meeting {
   readonly row: ColumnValues;
   /** In log order. */
   readonly waiting: readonly WaitingChange[];
-  /** Who wins each column that differs although no change tells of it. A column that is not named takes Salesforce's value. */
+  /** Which side wins each column that differs without a change. A column that is not named gets Salesforce's value. */
   readonly uncaptured?: ReadonlyMap<string, Collision["winner"]>;
 }
 
@@ -45,7 +45,7 @@ export interface Collision {
   readonly postgres: string | null;
   readonly salesforce: string | null;
   readonly winner: "postgres" | "salesforce";
-  /** When the row was last changed so; null where no change tells. */
+  /** When the row was last changed so; null where no change shows it. */
   readonly postgresAt: Date | null;
 }
 
@@ -59,7 +59,7 @@ export interface Merged {
     readonly isSpent: boolean;
   }[];
   readonly collisions: readonly Collision[];
-  /** Those of them that no change tells of. */
+  /** Those of them that no change contains. */
   readonly uncaptured: readonly Collision[];
 }
 
@@ -97,21 +97,21 @@ export function merge({ policy, image, stamp, row, waiting, uncaptured: winners 
 }
 
 /**
- * Whether Salesforce shows news of a field that is under way. They may be newer than the answer, a job's above all, and then
- * no further image comes of itself: the record is to be read again once it is answered.
+ * Whether Salesforce shows news of a field that is under way. They may be newer than the answer, a job's above all, and
+ * then no further image follows: the record is read again once it is answered.
  */
 export function awaitsAnswer({ image, row, waiting }: Pick<Meeting, "image" | "row" | "waiting">): boolean {
   return Object.entries(image).some(([column, salesforce]) => {
     const postgres = row[column] ?? null;
     const touching = waiting.filter((change) => column in change.values);
     if (salesforce === postgres || touching.every(({ isSent }) => !isSent)) return false;
-    // What an INSERT leaves to Salesforce is taken at once.
+    // What an INSERT leaves to Salesforce is accepted at once.
     if (postgres === null && touching.some(({ action }) => action === "INSERT")) return false;
     return isNews(column, salesforce, touching);
   });
 }
 
-/** False when Salesforce shows what the row held before its changes, or what one of the changes made of it. */
+/** False when Salesforce shows what the row held before its changes, or a value that one of the changes set. */
 function isNews(column: string, salesforce: string | null, touching: readonly WaitingChange[]): boolean {
   const [first] = touching;
   const base = first?.old[column] ?? null;
@@ -150,9 +150,9 @@ export function survivesDeletion(policy: ConflictPolicy, stamp: Date, waiting: r
 }
 
 /**
- * A row deleted here whose record changed in Salesforce meanwhile: whether the row comes back. What automation made of
- * our own save, which the row was deleted too soon to learn, is nobody's change; nor is what the row held before a change
- * that still waits, or what a save of such a change has made of the record without our hearing of it.
+ * A row deleted here whose record changed in Salesforce meanwhile: whether the row comes back. What automation changed
+ * at our own save, after which the row was deleted too soon to get it, does not count; nor does what the row held
+ * before a change that still waits, or the result of such a change's save whose answer was lost.
  */
 export function comesBack(policy: ConflictPolicy, image: ColumnValues, stamp: Date, deletion: Deletion): boolean {
   const { isSent, lastPushAt } = deletion;

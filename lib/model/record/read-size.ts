@@ -28,8 +28,9 @@ const TOO_LONG = new Set(["TIMEOUT", "QUERY_TIMEOUT"]);
 const TOO_COMPLICATED = "QUERY_TOO_COMPLICATED";
 
 /**
- * What to ask for after a read of so many records, unless they were halved, was refused or took too long; null: its size was not the reason, or nothing is left
- * to halve. Records are halved first, then fields; of what is too complicated both by turns, for it may be either.
+ * What to ask for after a read of so many records, unless they were halved, was refused or took too long; null: its
+ * size was not the reason, or nothing is left to halve. Records are halved first, then fields; if too complicated, both
+ * alternately.
  */
 export function smaller(size: ReadSize, { code }: RequestRefusal, records: number, now: number): ReadSize | null {
   if (!TOO_LONG.has(code) && code !== TOO_COMPLICATED) return null;
@@ -47,7 +48,7 @@ export function grown(size: ReadSize, now: number): ReadSize {
 }
 
 /** What there is to say of reads that are smaller than a page. */
-export function tellReadSize({ rows, fields }: ReadSize, sfObject: string) {
+export function reportReadSize({ rows, fields }: ReadSize, sfObject: string) {
   const part = (halvings: number) => (halvings === 0 ? "all" : `a ${2 ** halvings}th`);
   return {
     message: `Salesforce takes too long to read ${sfObject}, or calls it too complicated: a call asks for ${part(rows)} of a page's records and ${part(fields)} of their fields`,
@@ -62,8 +63,8 @@ export const halved = (records: number, { rows }: ReadSize): number =>
   Math.max(Math.min(records, SMALLEST_PAGE), records >> rows);
 
 /**
- * What is asked of the mapping with the first of its parts, and the parts that are to be read by id after it: none where
- * nothing is cut, or where the query does not ask for the mapping's fields.
+ * What is queried of the mapping with the first of its parts, and the parts that are read by id after it: none where
+ * nothing is cut, or where the query does not name the mapping's fields.
  */
 export function firstPart<Query>(size: ReadSize, shape: TableShape, query: (shape: TableShape) => Query) {
   const [first = shape, ...others] = partsOf(size, shape);

@@ -15,7 +15,7 @@ export function differingColumns(
   });
 }
 
-/** Who wins each of these columns. `writtenAt` null: nobody knows when the row got its values, and Salesforce is the latest. */
+/** Which side wins each of these columns. `writtenAt` null: unknown when the row got its values; Salesforce wins. */
 export function winnersOf(
   policy: ConflictPolicy,
   columns: readonly Column[],

@@ -1,4 +1,6 @@
-/** What can be done to each kind of resource, in the audit log's dotted form `<resource>.<verb>` (design section 6). */
+import { newId } from "../id.ts";
+
+/** What can be done to each kind of resource, in the audit log's dotted form `<resource>.<verb>`. */
 export const AUDIT_ACTIONS = {
   "mapping.created": "mapping",
   "mapping.updated": "mapping",
@@ -9,6 +11,7 @@ export const AUDIT_ACTIONS = {
   "mapping.reloaded": "mapping",
   "mapping.captured": "mapping",
   "mapping.compared": "mapping",
+  "mapping.sweep_requested": "mapping",
   "mapping.dry_run_confirmed": "mapping",
   "mapping.poll_triggered": "mapping",
   "mapping.poll_aborted": "mapping",
@@ -27,18 +30,27 @@ export const AUDIT_ACTIONS = {
   "webhook.created": "webhook",
   "webhook.updated": "webhook",
   "webhook.deleted": "webhook",
+  "webhook.secret_prepared": "webhook",
+  "webhook.secret_promoted": "webhook",
   "webhook.secret_rotated": "webhook",
   "webhook.tested": "webhook",
   "webhook.delivery_retried": "webhook",
+  "webhook.replayed": "webhook",
+  "doorbell.created": "doorbell",
+  "doorbell.rotated": "doorbell",
+  "doorbell.removed": "doorbell",
   "connection.postgres_changed": "connection",
   "connection.salesforce_authorized": "connection",
   "workspace.created": "workspace",
   "workspace.renamed": "workspace",
+  "workspace.budget_changed": "workspace",
+  "workspace.paused": "workspace",
+  "workspace.resumed": "workspace",
   "workspace.deleted": "workspace",
 } as const satisfies Record<string, string>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
-/** Who did what to which resource (spec 2.11). Secrets and rows' values never stand in `detail`. */
+/** Who did what to which resource (contract 2.11). `detail` never holds secrets or rows' values. */
 export interface AuditEntry {
   readonly id: string;
   readonly workspaceId: string;
@@ -50,7 +62,24 @@ export interface AuditEntry {
   readonly createdAt: Date;
 }
 
-/** An entry as the contract's list shows it (spec 2.11). */
+/** Who does something in a workspace, and when. */
+export interface Doing {
+  readonly workspaceId: string;
+  readonly actor: string;
+  readonly at: Date;
+}
+
+/** A new entry of what was done. */
+export function auditEntry(
+  { workspaceId, actor, at }: Doing,
+  action: AuditAction,
+  resourceId: string,
+  detail: AuditEntry["detail"],
+): AuditEntry {
+  return { id: newId("aud"), workspaceId, actor, action, resourceId, detail, createdAt: at };
+}
+
+/** An entry as the contract's list shows it (contract 2.11). */
 export function listedEntry({ id, actor, action, resourceId, detail, createdAt }: AuditEntry) {
   return {
     id,

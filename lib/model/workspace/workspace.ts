@@ -1,4 +1,4 @@
-/** The tenant; everything belongs to one. Credentials are decrypted only by whoever opens a connection. */
+/** The tenant; everything belongs to one. Credentials are decrypted only to open a connection. */
 export interface Workspace {
   readonly id: string;
   readonly name: string;
@@ -80,7 +80,7 @@ export interface SalesforceConnection {
   readonly accessToken: string | null;
 }
 
-/** Everybody as whom we may have written, now first: an insert in doubt is looked up among what they created. */
+/** All users as whom we may have written, now first: an insert in doubt is looked up among what they created. */
 export const writersOf = ({ userId, formerUserIds }: Pick<SalesforceConnection, "userId" | "formerUserIds">) => [
   userId,
   ...formerUserIds,

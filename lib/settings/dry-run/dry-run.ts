@@ -5,28 +5,23 @@ import { pulls } from "../../model/mapping/mapping.ts";
 import type { LoadMessage, Queue } from "../../model/messages.ts";
 import { type DryRun, newDryRun } from "../../model/record/dry-run.ts";
 import { withDatabase } from "../../monitoring/with-database.ts";
-import { type Needs, noteMapping, type OnMapping } from "../change-rows.ts";
+import { type Needs, noteMapping, type OnMapping, refusal } from "../change-rows.ts";
 import { nullableTimestamp } from "../shapes.ts";
 
 /** What activating a mapping would do to rows and records of the same key that have not met yet. */
 export const dryRunView = z.object({
   mapping_id: z.string(),
-  /** `none`: nobody has asked for one. `failing`: it is tried again, and `error` says why. */
   state: z.enum(["none", "running", "failing", "done"]),
   error: z.nullable(z.string()),
   started_at: nullableTimestamp(),
   ended_at: nullableTimestamp(),
-  /** Records that the org counted, null before; and those that were read so far. */
   records: z.nullable(z.int()),
   read: z.int(),
-  /** Rows that have a record of the same key, and those of them that differ. */
   matched: z.int(),
   differing: z.int(),
-  /** Records of Salesforce, and rows, that the conflict policy gives a value of the other side. */
   records_changed: z.int(),
   rows_changed: z.int(),
   fields: z.array(z.object({ field: z.string(), rows: z.int() })),
-  /** A handful of rows that differ. */
   samples: z.array(
     z.object({
       sfid: z.string(),
@@ -41,9 +36,7 @@ export const dryRunView = z.object({
       ),
     }),
   ),
-  /** Of what was found; null before the end. */
   digest: z.nullable(z.string()),
-  /** Somebody has agreed to it: `activate` was given this digest. */
   confirmed: z.boolean(),
 });
 type DryRunView = z.infer<typeof dryRunView>;
@@ -58,9 +51,7 @@ export async function startDryRun(
   who: OnMapping,
 ): Promise<DryRunView> {
   const { id, sfObject, syncDirection } = who.mapping;
-  if (!pulls(syncDirection)) {
-    throw new Failure("CONFLICT", `the mapping of ${sfObject} only writes to Salesforce: its rows meet no records`);
-  }
+  if (!pulls(syncDirection)) throw refusal(sfObject, "only writes to Salesforce: its rows meet no records");
   await noteMapping(needs, who, "mapping.compared");
   const asked = newDryRun(newId("run"), who.at);
   const run = await withDatabase(needs.desks, who.workspace, (desk) => desk.startDryRun(id, asked));
@@ -69,7 +60,7 @@ export async function startDryRun(
   return viewOf(id, run);
 }
 
-/** Agrees to what a dry run has found, so that the first load goes on. Refuses a digest of another one with CONFLICT. */
+/** Agrees to a dry run, so that the first load continues. Refuses a digest of another one with CONFLICT. */
 export async function confirmDryRun(needs: Needs, who: OnMapping, digest: string): Promise<void> {
   await noteMapping(needs, who, "mapping.dry_run_confirmed", { digest });
   const { id, sfObject } = who.mapping;

@@ -21,26 +21,18 @@ interface Needs extends RowNeeds {
 /** What rejecting held deletes has come to, or with `dry_run` would come to. */
 export const rejectedView = z.object({
   mapping_id: z.string(),
-  /** Rows that were inserted again. */
   rows: z.int(),
-  /** Records that were undeleted. */
   records: z.int(),
-  /** Records that are gone for good, whose rows are sent as new ones. */
   recreated: z.int(),
-  /** Records that are gone for good: `recreate` makes new ones of their rows. */
   gone: z.int(),
-  /** What stays held, each with its reason. */
   staying: z.array(stayingDelete),
-  /** Columns that are not mapped, whose values do not come back; given by `dry_run`. */
   lost_columns: z.array(z.string()),
-  /** Tables whose rows went with a row, or lost their parent; given by `dry_run`. */
   lost_children: z.array(z.string()),
-  /** `after` of the next call; null: every held delete was looked at. */
   next: z.nullable(z.string()),
 });
 type RejectedView = z.infer<typeof rejectedView>;
 
-/** Where to go on: behind an id of the log, or behind a record. */
+/** Where to continue: behind an id of the log, or behind a record. */
 const PLACE = /^(?:log:(-?\d{1,19})|record:(\w{0,18}))$/;
 
 export const isPlace = (text: string): boolean => PLACE.test(text);
@@ -124,7 +116,7 @@ function whyRefused(isDeleted: boolean | undefined, error: string): string | nul
   return isDeleted === undefined || /recycle bin/i.test(error) ? null : error;
 }
 
-/** Only an upsert field tells a new record from a second one, should its answer be lost. */
+/** Only an upsert field distinguishes a new record from a second one, should its answer be lost. */
 async function createAgain(
   desk: Rejections,
   { mapping }: OnMapping,

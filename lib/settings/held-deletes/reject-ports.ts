@@ -4,14 +4,10 @@ import { timestamp } from "../shapes.ts";
 
 /** A delete that the breaker holds back. */
 export const heldDelete = z.object({
-  /** What `only` of confirm-deletes and reject-deletes names it by. */
   key: z.string(),
-  /** What would be deleted: the row, for its record was deleted; or the record, for its row was. */
   deletes: z.enum(["row", "record"]),
   sfid: z.nullable(z.string()),
-  /** The row's key; null where the row is known by its sfid alone. */
   record_id: z.nullable(z.int()),
-  /** What the row is called, by the fields that Salesforce names records by; null where none is mapped. */
   name: z.nullable(z.string()),
   at: timestamp(),
 });
@@ -76,8 +72,8 @@ export interface Rejected {
 export interface Rejections {
   forecastReject(mappingId: string, only: ChosenDeletes | null): Promise<RejectForecast>;
   /**
-   * Inserts rows again under their keys, with what was logged of their mapped columns and their sfid, uncaptured; those of
-   * the first held deletes after an id of the log. `last`: where to go on; null: no more are held.
+   * Inserts rows again under their keys, with what was logged of their mapped columns and their sfid, uncaptured; those
+   * of the first held deletes after an id of the log. `last`: where to continue; null: no more are held.
    */
   putBackRows(
     mappingId: string,

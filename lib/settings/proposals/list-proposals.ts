@@ -14,15 +14,11 @@ export const proposalView = z.object({
   sf_object: z.string(),
   schema: z.string(),
   table: z.string(),
-  /** The mapping waits for it: nothing is pulled or sent meanwhile. */
   awaited: z.boolean(),
-  /** The table itself is missing; its key is `id`. */
   create: z.boolean(),
   columns,
-  /** Columns that are narrower than their fields. Values that do not fit are kept as inbound errors. */
   wider: columns,
   indexes: z.array(z.object({ name: z.string(), column: z.string(), unique: z.boolean() })),
-  /** Statements for a session outside of a transaction: indexes of a table that is there are built CONCURRENTLY. */
   sql: z.array(z.string()),
 });
 

@@ -8,7 +8,7 @@ import {
 } from "../../model/messages.ts";
 import type { Clock } from "../cycle/cycle-ports.ts";
 
-/** Each tick becomes the beats of the minute that it stands for; ticks of one workspace and minute share theirs. */
+/** Each tick becomes the beats of the minute that it covers; ticks of one workspace and minute share theirs. */
 export async function fanOut(
   { cycles, clock }: { readonly cycles: Queue<CyclesMessage>; readonly clock: Clock },
   ticks: readonly TickMessage[],

@@ -1,11 +1,15 @@
 import { LATE_MILLISECONDS } from "../../model/beat.ts";
 import { sizeNow } from "../../model/change/call-size.ts";
-import { reasonFor } from "../../model/engine.ts";
+import { type PollOutcome, reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
+import { reportPause } from "../../model/workspace/pause.ts";
+import { countOf } from "../cycle/cycle.ts";
 import type { CycleStore, KeptEngine, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
 import { sharedBy } from "../cycle/shared.ts";
+import { wake } from "../cycle/wake.ts";
+import { failureOf } from "../report/cycle-failure.ts";
 import { UNBEGUN } from "../report/figures.ts";
 import { reportCycle, reportUnbegun } from "../report/report-cycle.ts";
 import { type CycleReport, runCycle } from "../run-cycle.ts";
@@ -15,36 +19,55 @@ import { type Beat, type Looked, UNKNOWN } from "./idle-beats.ts";
 export interface Invocation {
   readonly owner: string;
   readonly deadline: number;
-  /** What comes of a beat before its cycle; left out: nobody looks, and its cycle runs. */
+  /** The result of a beat before its cycle; left out: nothing checks, and its cycle runs. */
   readonly look?: (beat: Beat) => Promise<Looked>;
 }
 
 /** A poll or a pull that meets a running cycle comes back after this long. */
 const AGAIN_SECONDS = 3;
+const WAKE_AGAIN_MILLISECONDS = 1_000;
 
-/** Runs the cycle that a message asks for, tells what came of it, and remembers how it ended. */
+/** Runs the cycle that a message asks for, reports its result, and stores how it ended. */
 export async function handleCycleMessage(
   needs: MessageNeeds,
   message: CycleMessage,
-  { look, ...invocation }: Invocation,
+  invocation: Invocation,
 ): Promise<void> {
+  const outcome = await answer(needs, message, invocation);
+  if (outcome === "again" || message.mark === undefined) return;
+  const endedAt = new Date(needs.clock.now());
+  await needs.engine.endPoll(message.workspace_id, message.mark, { ...outcome, endedAt });
+}
+
+const notRun = (error: string) => ({ pulled: null, accepted: null, refused: null, error });
+
+type Outcome = Omit<PollOutcome, "endedAt">;
+
+/** The result; "again": its message comes back. */
+async function answer(
+  needs: MessageNeeds,
+  message: CycleMessage,
+  { look, ...invocation }: Invocation,
+): Promise<Outcome | "again"> {
   const now = new Date(needs.clock.now());
-  if (isLate(message, now)) return;
+  if (isLate(message, now)) return notRun("it came too late");
   const mapping = await needs.mappings.find(message.workspace_id, message.mapping_id);
-  if (!mapping || !isRunnable(mapping)) return;
+  if (!mapping || !isRunnable(mapping)) return notRun("the mapping is not active, or its table is being created");
+  const pause = await needs.pauses.find(mapping.workspaceId);
+  if (pause) return notRun(reportPause(pause)); // what is captured meanwhile is sent when it is resumed
   const { engine, budget } = await needs.engine.read(mapping.workspaceId, mapping.id);
-  const rests = message.kind === "beat" && isResting(engine, now);
+  const rests = isResting(message, engine, now);
   const { pullsGoOn, probes } = engine.state.lastFailure ? reasonFor(engine.state.lastFailure.reason) : {};
   if (rests && !pullsGoOn) {
-    needs.figures(UNBEGUN); // what the rest is for goes on
-    return;
+    needs.figures(UNBEGUN); // what the rest is for continues
+    return notRun("its cycles rest after a failure");
   }
 
   const saves = rests ? "none" : probes ? "probe" : "all";
   const reported = { mapping, message, engine, budget, saves, startedAt: now.getTime() } as const;
-  const { kind, slot } = message;
+  const { kind, slot, wakes } = message;
   const callSize = sizeNow(mapping.batchSize, engine.state.callSize, now);
-  const order = { mapping, kind, slot, saves, budget, callSize, ...invocation } as const;
+  const order = { mapping, kind, slot, wakes, saves, budget, callSize, ...invocation } as const;
   const stopReading = new AbortController();
   let store: CycleStore | null = null;
   let ran: {
@@ -59,38 +82,61 @@ export async function handleCycleMessage(
       if (idle) ran = { ...idle, store };
       else {
         store = await needs.connections.openStore(mapping.workspaceId);
+        if (wakes === "push" && (await store.standings([mapping.id]))[0]?.isIdle) return notRun("nothing waits");
         const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
         const shared = sharedBy(needs, mapping.workspaceId);
         const report = await runCycle({ ...needs, store, salesforce, shared }, { ...order, writers, hasToPull });
         ran = { report, store, usage: salesforce.usage() };
       }
     } catch (error) {
-      // A database or an org that cannot be reached is an engine-level error too, and is told although no lease was had.
+      // A database or an org that cannot be reached is an engine-level error too, and is reported although it has no
+      // lease.
       await reportUnbegun(needs, reported, error);
-      return;
+      return notRun(failureOf(error).message);
     }
-    if (isMissing(ran.report)) await reportUnbegun(needs, reported, missing(mapping));
-    else if (isInTheWay(message, ran.report))
-      await needs.queues.cycles.send([{ message, delaySeconds: AGAIN_SECONDS }]);
-    else await reportCycle(needs, { ...reported, ...ran }, ran.report);
+    if (isMissing(ran.report)) {
+      await reportUnbegun(needs, reported, missing(mapping));
+      return notRun(missing(mapping).message);
+    }
+    if (isInTheWay(message, ran.report)) {
+      await comeBack(needs, mapping, message);
+      return "again";
+    }
+    await reportCycle(needs, { ...reported, ...ran }, ran.report);
+    return outcomeOf(ran.report);
   } finally {
     stopReading.abort();
     await store?.close();
   }
 }
 
-/** A beat comes again by itself; who was asked to pull comes back when the running cycle has ended. */
+function outcomeOf(report: CycleReport): Outcome {
+  if (!report.ran) return notRun(`the cycle could not begin: ${report.why}`);
+  const { tally, error, stopped } = report;
+  const { pulled, accepted, refused } = countOf(tally, "well");
+  return { pulled, accepted, refused, error: error === null ? stopped : failureOf(error).message };
+}
+
+/** Comes back when the running cycle has ended; of many wake-ups that meet a long one, one does. */
+async function comeBack({ engine, queues, clock }: MessageNeeds, mapping: Mapping, message: CycleMessage) {
+  const { wakes } = message;
+  if (!wakes) return queues.cycles.send([{ message, delaySeconds: AGAIN_SECONDS }]);
+  const now = clock.now();
+  return wake({ times: engine, cycles: queues.cycles }, [mapping], wakes, { now, at: now + WAKE_AGAIN_MILLISECONDS });
+}
+
+/** The next beat comes anyway; a requested pull comes back when the running cycle has ended. */
 function isInTheWay({ kind }: CycleMessage, report: CycleReport): boolean {
   return kind !== "beat" && !report.ran && report.why === "running";
 }
 
-/** Its tables were made for this version: the database is another one since, a copy of an earlier day, or was cleared. */
+/** Its tables were created for this version: the database was replaced since, by an earlier copy or an empty one. */
 function isMissing(report: CycleReport): boolean {
   return !report.ran && report.why === "not provisioned";
 }
 
 function missing({ pgTable }: Mapping): Failure {
-  const remedy = "connect the workspace to its database again, which makes them anew";
+  const remedy = "connect the workspace to its database again, which creates them again";
   return new Failure("CONFLICT", `the database has not what Bridge made in it for the table ${pgTable}; ${remedy}`);
 }
 
@@ -103,6 +149,7 @@ function isLate({ kind, slot }: CycleMessage, now: Date): boolean {
   return kind === "beat" && slot !== null && now.getTime() - slot * 1000 > LATE_MILLISECONDS;
 }
 
-function isResting({ state }: KeptEngine, now: Date): boolean {
-  return state.restUntil !== null && state.restUntil > now;
+/** Who polls by hand does not rest. */
+function isResting({ kind, wakes }: CycleMessage, { state }: KeptEngine, now: Date): boolean {
+  return (kind === "beat" || wakes !== undefined) && state.restUntil !== null && state.restUntil > now;
 }

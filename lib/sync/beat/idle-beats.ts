@@ -1,11 +1,11 @@
-import { allowance, type Budget, isPullDue } from "../../model/budget.ts";
-import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
+import type { Budget } from "../../model/budget.ts";
+import type { Mapping } from "../../model/mapping/mapping.ts";
 import { newTally } from "../cycle/cycle.ts";
 import type { CycleStore, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
 import { sharedBy } from "../cycle/shared.ts";
 import type { Standing } from "../lease/lease-ports.ts";
-import { areLateLanesDue } from "../pull/pull.ts";
 import { type CycleReport, owesLoad } from "../run-cycle.ts";
+import { isDue } from "./due.ts";
 import { NOTHING_PROBED, type Probed, probe } from "./probe.ts";
 
 /** A mapping's beat; with others of its workspace and slot (epoch seconds) it may cost less. */
@@ -15,14 +15,14 @@ export interface Beat {
   readonly budget: Budget;
 }
 
-/** What came of a beat before its cycle. */
+/** The result of a beat before its cycle. */
 export interface Looked {
   /** It had nothing to do and has ended; null: its cycle is to run. */
   readonly idle: {
     readonly report: Extract<CycleReport, { readonly ran: true }>;
     readonly usage: ReturnType<Salesforce["usage"]>;
   } | null;
-  /** Whether the cycle has to pull; null: it finds out by itself. */
+  /** Whether the cycle has to pull; null: it finds out. */
   readonly hasToPull: boolean | null;
 }
 
@@ -36,8 +36,8 @@ const WHOLE_EVERY_SECONDS = 3_600;
 
 /**
  * Looks at the beats of one workspace and slot together, so that idle mappings cost their database next to nothing: one
- * statement finds where all stand, and one ends those without work. Who has work does not wait for the org's answer.
- * Gives what will come of those that may be idle, by mapping.
+ * statement reads the state of all, and one ends those without work. A mapping with work does not wait for the org's
+ * answer. Gives the results of those that may be idle, by mapping.
  */
 export async function lookAtBeats(
   needs: MessageNeeds,
@@ -80,14 +80,9 @@ async function endTogether(
   idle: readonly IdleBeat[],
 ): Promise<(mappingId: string) => Looked> {
   const now = new Date(needs.clock.now());
-  const due = idle.filter((beat) => isDue(beat, now));
-  const late = due.filter(({ where }) => areLateLanesDue(where.marks, now));
-  const { probed, usage } = await probeFor(
-    needs,
-    store,
-    due.filter((beat) => !late.includes(beat)),
-  );
-  const toPull = new Set([...late.map(({ mapping }) => mapping.id), ...probed.toPull]);
+  const due = idle.filter(({ budget, mapping, where }) => isDue(budget, mapping, where, now));
+  const { probed, usage } = await probeFor(needs, store, due);
+  const toPull = new Set(probed.toPull);
   const beats = idle.filter(({ mapping }) => !toPull.has(mapping.id));
   const totals = await store.endIdle({
     slot: idle[0]?.slot ?? 0,
@@ -109,14 +104,7 @@ async function endTogether(
   };
 }
 
-/** Without a position the first load has not ended. */
-function isDue({ mapping, budget, where }: IdleBeat, now: Date): boolean {
-  if (!pulls(mapping.syncDirection) || where.marks.position === null) return false;
-  const { pullEverySeconds } = allowance(budget, mapping.pollingSeconds, now);
-  return pullEverySeconds !== null && isPullDue(pullEverySeconds, where.lastPullAt, now);
-}
-
-/** Probes for beats that wait for it; the first pays the calls, and where they fail its cycle meets and tells the reason. */
+/** Probes for beats that wait for it; the first pays the calls, where they fail its cycle reports the reason. */
 async function probeFor(
   needs: MessageNeeds,
   store: CycleStore,

@@ -10,7 +10,7 @@ export interface KeptConnection {
 export interface ConnectionStore {
   /** Null: the workspace is not connected to an org. */
   read(workspaceId: string): Promise<KeptConnection | null>;
-  /** The right to renew this version's session, held until then; false when somebody has it or the version is old. */
+  /** The right to renew this version's session, held until then; false when it is in use or the version is old. */
   claimRenewal(workspaceId: string, mark: string, now: Date, until: Date): Promise<boolean>;
   /** Ends a claim whose renewal failed, so that the next one need not wait for it. */
   abandonRenewal(workspaceId: string, mark: string): Promise<void>;
@@ -18,13 +18,13 @@ export interface ConnectionStore {
   keep(workspaceId: string, mark: string, connection: SalesforceConnection): Promise<void>;
 }
 
-/** Sessions of one workspace's org, for whoever calls it. */
+/** Sessions of one workspace's org, for all callers. */
 export interface Sessions {
   /** The connection with the session that is kept. Rejects with a `session` refusal when no org is connected. */
   current(): Promise<SalesforceConnection>;
   /**
-   * The connection with another session than the one that was refused: one that somebody else has renewed already, or a
-   * new one. At most one renewal runs at a time in a workspace. Rejects with a `session` refusal when the org refuses.
+   * The connection with another session than the one that was refused: one that was renewed already, or a new one. At
+   * most one renewal runs at a time in a workspace. Rejects with a `session` refusal when the org refuses.
    */
   renew(refused: string | null): Promise<SalesforceConnection>;
 }

@@ -23,9 +23,8 @@ export interface SweepNeeds {
 
 /**
  * Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not
- * made, imports not carried out.
- * Each mapping at its own minute of the day, fields that changed in Salesforce are followed, and once in `sweep_days` both
- * sides are compared whole; minutes in which nobody swept are made up for.
+ * created, imports not carried out. Each mapping at its own minute of the day, fields that changed in Salesforce are
+ * followed, and once in `sweep_days` both sides are compared whole; missed minutes are repeated.
  */
 export async function sweep({ mappings, schedules, swept, queues, clock, log }: SweepNeeds): Promise<void> {
   const scheduled = new Set<string>();
@@ -57,9 +56,9 @@ export async function sweep({ mappings, schedules, swept, queues, clock, log }: 
   await queues.provisioning.send([...late.map(wakeUp), ...looks, ...open].map((message) => ({ message })));
   const compared = due.filter(({ mapping, day }) => pulls(mapping.syncDirection) && isComparedOn(mapping, day));
   await queues.loads.send(compared.map(({ mapping }) => ({ message: comparison(mapping) })));
-  // Last: a sweep that dies is made again, and to look twice comes to the same.
+  // Last: a sweep that dies is repeated, and to check twice has the same result.
   if (minutes.last > minutes.after) await swept.keep(minutes.last);
-  // Whoever waits for a migration of the application's has lost nothing.
+  // A mapping that waits for a migration of the application's has lost nothing.
   const overdue = late.filter(({ provisioning }) => migrationOf(provisioning) === null).length;
   if (overdue + open.length + repaired.ensured + repaired.removed === 0) return;
   log({ level: "warn", event: "sweep", provisioning_overdue: overdue, imports_open: open.length, ...repaired });
@@ -102,6 +101,17 @@ function wakeUp({ workspaceId, id }: Mapping): ProvisioningMessage {
 /** One that is being carried out at this moment is carried out by two, which comes to the same. */
 function carryingOut({ workspaceId, id }: OpenImport): ProvisioningMessage {
   return { workspace_id: workspaceId, mapping_id: null, import_id: id };
+}
+
+/** What would have been compared between two times without sweeps, and must be now. */
+export function missedComparisons(mappings: readonly Mapping[], from: Date, until: Date): readonly LoadMessage[] {
+  const [after, last] = [from, until].map((time) => Math.floor(time.getTime() / 60_000)) as [number, number];
+  const isMissed = (mapping: Mapping) => {
+    const day = dueDay(mapping, { after, last });
+    // Deletes leave Salesforce's recycle bin after 15 days: from a day on all is compared, whenever it is due.
+    return last - after >= MINUTES_OF_DAY || (day !== null && isComparedOn(mapping, day));
+  };
+  return mappings.filter((mapping) => pulls(mapping.syncDirection) && isMissed(mapping)).map(comparison);
 }
 
 function comparison({ workspaceId, id }: Mapping): LoadMessage {

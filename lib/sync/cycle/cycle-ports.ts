@@ -1,8 +1,9 @@
+import type { Pauses } from "../../access/ports.ts";
 import type { Mappings } from "../../config/ports.ts";
 import type { Counters } from "../../metrics/ports.ts";
-import type { Budget, Usage } from "../../model/budget.ts";
+import type { Budget, PlannedBudget } from "../../model/budget.ts";
 import type { Event } from "../../model/delivery/event.ts";
-import type { EngineState } from "../../model/engine.ts";
+import type { EngineState, PollOutcome } from "../../model/engine.ts";
 import type { DescribedObject } from "../../model/mapping/describe.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { Queues } from "../../model/messages.ts";
@@ -13,6 +14,7 @@ import type { BulkQueries } from "../load/load-ports.ts";
 import type { SweepStore } from "../load/sweep-ports.ts";
 import type { DryRuns, PullStore, Queries } from "../pull/pull-ports.ts";
 import type { BulkSaves, PushStore, Saves } from "../push/push-ports.ts";
+import type { WakeUpTimes } from "./wake.ts";
 
 /** Time as the sync room sees it, so that tests can move it by hand. */
 export interface Clock {
@@ -23,23 +25,23 @@ export interface Clock {
 }
 
 /**
- * One mapping's side of the customer's database, for the time of one cycle; it has a connection for the time of each question. Every wait ends within
- * the deadline of 15 s. What asks for a lease throws `LeaseLost` when it is gone; `settle` alone still takes results
- * after a change of configuration, because they tell what Salesforce has done.
+ * One mapping's side of the customer's database, for the time of one cycle; it has a connection for the time of each
+ * query. Every wait ends within the deadline of 15 s. What needs a lease throws `LeaseLost` when it is gone; `settle`
+ * alone still stores results after a change of configuration, because Salesforce has done those writes.
  */
 export interface CycleStore extends LeaseStore, DoubtStore, PushStore, PullStore, SweepStore, DryRuns {}
 
 /** The connected org. Every HTTP request is counted once under its label; refusals are thrown as `SalesforceRefusal`. */
 export interface Salesforce extends Queries, BulkQueries, Saves, BulkSaves {
-  /** The object's description (describeSObject), as Salesforce tells it. */
+  /** The object's description (describeSObject), as Salesforce gives it. */
   describe(object: string): Promise<DescribedObject>;
-  /** Counted calls by label since this client was made. */
+  /** Counted calls by label since this client was created. */
   calls(): Readonly<Record<string, number>>;
-  /** The org's own count of the last 24 hours, as the last answer told it; null before the first. */
+  /** The org's own count of the last 24 hours, as of the last answer; null before the first. */
   usage(): { readonly used: number; readonly limit: number } | null;
 }
 
-/* The service's own side of a cycle: what is configured, what is remembered, whom to tell. */
+/* The service's own side of a cycle: configuration, stored state, and where reports go. */
 
 /** Mappings as cycles read them. */
 export interface CycleMappings extends Pick<Mappings, "find"> {
@@ -60,22 +62,22 @@ export interface ConnectedOrg {
   readonly writers: () => Promise<readonly string[]>;
 }
 
-/** A mapping's engine state, and the mark by which `save` knows that nobody wrote in between. */
+/** A mapping's engine state, and the version by which `save` knows that it was not written in between. */
 export interface KeptEngine {
   readonly state: EngineState;
   readonly mark: number;
 }
 
 /** What the engine knows about a mapping and its org before a cycle begins. */
-export interface Remembered {
+export interface StoredEnds {
   readonly engine: KeptEngine;
   readonly budget: Budget;
 }
 
-/** What the engine remembers between cycles outside of the customer's database, which may be down. */
-export interface EngineMemory {
-  read(workspaceId: string, mappingId: string): Promise<Remembered>;
-  /** Writes the state where the one that was read still stands, and its edge's events with it; false when it does not. */
+/** The engine's state between cycles outside of the customer's database, which may be down. */
+export interface EngineMemory extends WakeUpTimes {
+  read(workspaceId: string, mappingId: string): Promise<StoredEnds>;
+  /** Writes the state and its edge's events if it is still the version that was read; false when it is not. */
   save(
     workspaceId: string,
     mappingId: string,
@@ -83,10 +85,14 @@ export interface EngineMemory {
     after: EngineState,
     events: readonly Event[],
   ): Promise<boolean>;
-  /** Keeps the org's latest count; an older one than the kept changes nothing. Says whether the step is another one now. */
-  saveBudget(workspaceId: string, budget: Budget & { readonly usage: Usage }): Promise<boolean>;
+  /** Keeps the latest plan; an older one than the kept changes nothing. Says whether the pace is another one now. */
+  saveBudget(workspaceId: string, make: () => Promise<PlannedBudget>): Promise<boolean>;
   /** True for the first who claims the workspace's probe of this slot (epoch seconds) or a later one. */
   claimProbe(workspaceId: string, slot: number): Promise<boolean>;
+  /** Notes that a change was found which no ring of the mapping had announced. */
+  noteMissed(workspaceId: string, mappingId: string, at: Date): Promise<void>;
+  /** Stores a poll's result, for the caller that waits for it. */
+  endPoll(workspaceId: string, mark: string, outcome: PollOutcome): Promise<void>;
 }
 
 /** One line of the log; never values of rows, never a token. */
@@ -97,9 +103,9 @@ export interface Figures {
   /** Changes that Salesforce has accepted and refused. */
   readonly accepted: number;
   readonly refused: number;
-  /** Age of the oldest change of the workspace that waits for its turn; 0 when none does, null when nobody could look. */
+  /** Age of the workspace's oldest change that can be claimed; 0 when there is none, null when that is unknown. */
   readonly oldestWaitingSeconds: number | null;
-  /** Share of the org's daily calls that are used, 0 to 1; null when no answer told it. */
+  /** Share of the org's daily calls that are used, 0 to 1; null when no answer had it. */
   readonly budgetShare: number | null;
   /** Deletes that the breaker holds. */
   readonly heldDeletes: number;
@@ -110,13 +116,14 @@ export interface Figures {
 export interface MessageNeeds {
   readonly mappings: CycleMappings;
   readonly connections: Connections;
+  readonly pauses: Pauses;
   readonly engine: EngineMemory;
-  readonly counters: Pick<Counters, "set" | "setQueueDepth">;
+  readonly counters: Pick<Counters, "set" | "setQueueDepth" | "hours">;
   readonly announcements: Events;
   readonly queues: Pick<Queues, "cycles" | "loads">;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
-  /** Is told what each cycle saw. */
+  /** Receives what each cycle saw. */
   readonly figures: (figures: Figures) => void;
 }

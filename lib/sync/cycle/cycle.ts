@@ -32,69 +32,51 @@ export interface Cycle {
 export interface Shared {
   /** True for the first cycle of a slot that asks for the workspace's probe. */
   claimProbe(slot: number): Promise<boolean>;
+  /** Whether a person has stopped the workspace, or the whole deployment. */
+  isPaused(): Promise<boolean>;
   activeMappings(): Promise<readonly Mapping[]>;
   /** Asks for a comparison of both sides, whole. */
   sendSweep(mappingId: string): Promise<void>;
-  /** Asks for somebody to carry on the unfinished long work of a mapping. */
+  /** Asks for the unfinished long work of a mapping to be continued. */
   sendLoad(mappingId: string): Promise<void>;
+  /** Has a cycle pull then, for a ring that came before. */
+  wakeAt(mappingId: string, at: Date): Promise<void>;
   /** Wakes cycles that pull. */
   sendPulls(mappingIds: readonly string[]): Promise<void>;
 }
 
 /** What a cycle did, for its line in the log. */
-export interface Tally {
-  /** Records read, and what applying them came to. */
-  read: number;
-  inserted: number;
-  updated: number;
-  deleted: number;
-  rejected: number;
-  conflicts: number;
-  /** Deletes that were held by it, not before. */
-  heldDeletes: number;
-  /** Changes accepted, refused, put off, without anything to send; calls that saved. */
-  accepted: number;
-  refused: number;
-  retried: number;
-  settled: number;
-  saves: number;
-  /** Records of a call that the org's own code could bear; 0: as many as were sent. */
-  callSize: number;
-  /** Jobs of the Bulk API that were left at work. */
-  jobsWaiting: number;
-  /** Mappings that the workspace's probe asked about, and those that had changed. */
-  probed: number;
-  changed: number;
-  /** Doubts of earlier cycles that were settled, or that must still wait. */
-  doubtsSettled: number;
-  doubtsWaiting: number;
-  /** What went wrong without ending the cycle. */
-  readonly notes: string[];
-}
+export type Tally = ReturnType<typeof newTally>;
 
-export function newTally(): Tally {
-  return {
-    read: 0,
-    inserted: 0,
-    updated: 0,
-    deleted: 0,
-    rejected: 0,
-    conflicts: 0,
-    heldDeletes: 0,
-    accepted: 0,
-    refused: 0,
-    retried: 0,
-    settled: 0,
-    saves: 0,
-    callSize: 0,
-    jobsWaiting: 0,
-    probed: 0,
-    changed: 0,
-    doubtsSettled: 0,
-    doubtsWaiting: 0,
-    notes: [],
-  };
-}
+export const newTally = () => ({
+  /** Records read, and what applying them came to. */
+  read: 0,
+  inserted: 0,
+  updated: 0,
+  deleted: 0,
+  rejected: 0,
+  conflicts: 0,
+  /** Deletes that were held by it, not before. */
+  heldDeletes: 0,
+  /** Changes accepted, refused, put off, without anything to send; calls that saved. */
+  accepted: 0,
+  refused: 0,
+  retried: 0,
+  settled: 0,
+  saves: 0,
+  /** Records of a call that the org's own code could bear; 0: as many as were sent. */
+  callSize: 0,
+  /** Jobs of the Bulk API that were left at work. */
+  jobsWaiting: 0,
+  /** Mappings that the workspace's probe asked about, and those that had changed. */
+  probed: 0,
+  changed: 0,
+  /** Changes in doubt of earlier cycles that were settled, or that must still wait. */
+  doubtsSettled: 0,
+  doubtsWaiting: 0,
+  /** What went wrong without ending the cycle. */
+  notes: [] as string[],
+});
 
 /** Adds what applying a page came to. */
 export function tallyApplied(tally: Tally, read: number, applied: Applied): void {

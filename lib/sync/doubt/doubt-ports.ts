@@ -1,7 +1,7 @@
 import type { ClaimedChange } from "../../model/change/change.ts";
 import type { Lease } from "../lease/lease-ports.ts";
 
-/** One record's write that was sent by a cycle that never told its end. */
+/** One record's write that an earlier cycle sent without recording its result. */
 export interface Doubt {
   /** The changes that were folded into it, in log order. */
   readonly changes: readonly ClaimedChange[];
@@ -12,16 +12,16 @@ export interface Doubt {
 /** Writes that earlier cycles sent without learning their end. */
 export interface Recovered {
   readonly doubts: readonly Doubt[];
-  /** Jobs of the Bulk API that may still be at work, oldest first; `doubtsIn` tells their writes. */
+  /** Jobs of the Bulk API that may still be running, oldest first; `doubtsIn` gives their writes. */
   readonly jobs: readonly { readonly batchId: string; readonly sentAt: Date; readonly lookedAt: Date }[];
 }
 
 /** What earlier cycles left behind. */
 export interface DoubtStore {
-  /** PENDING changes of other fences: those never marked sent go back to NEW, the others are told. */
+  /** PENDING changes of other fences: those never marked as sent return to NEW, the others are answered. */
   recover(lease: Lease): Promise<Recovered>;
   /** What is still in doubt of one batch, from now on this lease's to settle. */
   doubtsIn(lease: Lease, batchId: string): Promise<readonly Doubt[]>;
-  /** Remembers that a job was looked after just now. */
+  /** Records that a job was polled just now. */
   noteLook(lease: Lease, batchId: string): Promise<void>;
 }

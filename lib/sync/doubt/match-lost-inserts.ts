@@ -14,14 +14,15 @@ interface Candidate {
   readonly createdAt: Date;
 }
 
-/** Ids that an error names; more tell nobody more. */
+/** How many ids an error names; more would not help the reader. */
 const NAMED = 5;
 
 /**
- * Inserts in doubt by the records that our user created at that time and that nothing of ours knows. Those that hold
- * exactly what was sent are it, if they are as many as rows. What is left then may be it, too, changed since by somebody
- * or by automation: as long as there is such a record nothing is sent again, and a person must say. `unripe` are doubts
- * that are not judged yet; what equals one of them is taken for it.
+ * Matches inserts in doubt with the records that our user created at that time and that no row or earlier answer knows.
+ * The records that hold exactly what was sent are the inserts' results, if they are as many as the rows. Any record
+ * left may be one too, changed since by a person or by automation: as long as there is such a record, nothing is sent
+ * again, and an operator must decide. `unripe` are inserts that are too young to be judged; a record that equals one of
+ * them is counted as its result.
  */
 export async function matchLostInserts(
   cycle: Cycle,
@@ -50,7 +51,10 @@ async function lookUpOurs(
   return all;
 }
 
-/** As whom another product sent, nobody knows, and so not whose record is left: what equals none is sent again. */
+/**
+ * The user as whom another product sent is unknown, and so is the owner of a record that is left: an insert that no
+ * record equals is sent again.
+ */
 async function lookUpTheirs(cycle: Cycle, doubts: readonly InDoubtWrite[]): Promise<PushOutcome[]> {
   const { outcomes, unlike } = compare(cycle, doubts, await readCandidates(cycle, doubts, null));
   return [...outcomes, ...unlike.map(retryOutcome)];
@@ -78,7 +82,7 @@ async function readCandidates(
 
 interface Compared {
   readonly outcomes: readonly PushOutcome[];
-  /** Doubts that no record equals, and records that equal none. */
+  /** Inserts in doubt that no record equals, and records that equal none. */
   readonly unlike: readonly InDoubtWrite[];
   readonly left: readonly Candidate[];
 }
@@ -98,7 +102,9 @@ function compare({ shape }: Cycle, doubts: readonly InDoubtWrite[], candidates: 
 
 type Alike = readonly [InDoubtWrite, ...InDoubtWrite[]];
 
-/** Inserts of equal values cannot be told apart, so they are judged together; the ones that say most come first. */
+/**
+ * Inserts of equal values cannot be distinguished, so they are judged together; those with the most values come first.
+ */
 function alikeTogether(doubts: readonly InDoubtWrite[]): Alike[] {
   const groups = new Map<string, [InDoubtWrite, ...InDoubtWrite[]]>();
   for (const doubt of doubts) {

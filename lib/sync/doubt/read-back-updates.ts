@@ -21,7 +21,7 @@ export async function readBackUpdates(cycle: Cycle, doubts: readonly InDoubtWrit
   });
 }
 
-/** Clocks of two machines differ, and Salesforce tells whole seconds. */
+/** Clocks of two machines differ, and Salesforce gives whole seconds. */
 const APART_MILLISECONDS = 1_000;
 
 /**

@@ -16,10 +16,10 @@ import { resumeJob } from "./resume-job.ts";
 const DOUBT_MILLISECONDS = 11 * 60_000;
 
 /**
- * Settles the writes that an earlier cycle sent without learning their end (design section 5): upserts and deletes are
- * sent again as they were; updates and plain inserts wait until nothing can commit any more, and are then looked up, but for
- * updates whose records show them before. When
- * the org's calls are to be spared, they wait as well. Answers the inserts that still wait.
+ * Settles the writes that an earlier cycle sent without recording their results. Upserts and deletes are sent again as
+ * they were. Updates and plain inserts wait until Salesforce cannot commit them any more, and are then looked up; an
+ * update whose record already shows it is settled before. All wait while the org's calls run low. Answers the
+ * inserts that still wait.
  */
 export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<readonly InDoubtWrite[]> {
   const { doubts, jobs } = await cycle.store.recover(cycle.lease);

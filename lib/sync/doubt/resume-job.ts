@@ -31,7 +31,7 @@ export async function resumeJob(
     return;
   }
   await hold.mayRead();
-  const save = await hold.during(() => salesforce.lookAtBulkSave(named.jobId));
+  const save = await hold.during(() => salesforce.pollBulkSave(named.jobId));
   if (save.state === "working" || save.state === "open") {
     tally.jobsWaiting += 1;
     if (save.state === "open") await startNow(cycle, named.jobId, clock.now() - sentAt.getTime());
@@ -41,7 +41,7 @@ export async function resumeJob(
   await settleJob(cycle, sending, { ...named, batchId }, save);
 }
 
-/** A start that is refused means mostly that somebody else's came first, which the next look shows. */
+/** Salesforce mostly rejects a start because another cycle's came first, which the next poll of the job shows. */
 async function startNow({ hold, salesforce, tally }: Cycle, jobId: string, age: number): Promise<void> {
   await hold.maySave();
   try {
@@ -76,7 +76,7 @@ async function settleJob(
 function keyIn({ shape }: Cycle, { operation }: Job, { changes }: Doubt, { record }: Write): string {
   if (operation !== "upsert") return keyOf(operation, record.id ?? "");
   const column = shape.columns.find(({ field }) => field === shape.upsertField);
-  const told = changes.map(({ values }) => values[column?.column ?? ""] ?? null).findLast((value) => value !== null);
-  const value = column && outgoingValue(column, told ?? null);
+  const sent = changes.map(({ values }) => values[column?.column ?? ""] ?? null).findLast((value) => value !== null);
+  const value = column && outgoingValue(column, sent ?? null);
   return keyOf(operation, value && "text" in value ? (value.text ?? "") : "");
 }

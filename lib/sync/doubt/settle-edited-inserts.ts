@@ -7,9 +7,9 @@ import { matchLostInserts } from "./match-lost-inserts.ts";
 import { settleLookedUp } from "./resolve-in-doubt.ts";
 
 /**
- * Rows whose insert ended in doubt, and that were changed again: the insert is looked up once more instead of sent. Where
- * the doubt stays, the newer changes end as it does, for there is no record that they could go to; else they wait for it.
- * Answers the claimed changes of all other rows.
+ * Rows whose insert ended in doubt, and that were changed again: the insert is looked up again instead of sent. Where
+ * it cannot be determined, the newer changes end as it does, for they have no record to go to; while it is unresolved,
+ * they wait for it. Answers the claimed changes of all other rows.
  */
 export async function settleEditedInserts(
   cycle: Cycle,

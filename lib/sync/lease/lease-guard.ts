@@ -2,8 +2,8 @@ import type { Clock, CycleStore } from "../cycle/cycle-ports.ts";
 import { type Lease, LeaseLost, type Renewal } from "./lease-ports.ts";
 
 /**
- * A lease that is not renewed ends after this long, also when its holder is dead: nobody can know that sooner, because a
- * frozen invocation keeps its connection to the database, and a pooler keeps that of a dead one.
+ * A lease that is not renewed ends after this long, also when its holder is dead: PostgreSQL cannot know that sooner,
+ * because a frozen invocation keeps its connection to the database, and a pooler keeps that of a dead one.
  */
 export const LEASE_SECONDS = 30;
 
@@ -26,7 +26,7 @@ const APPLY_MILLISECONDS = 15_000;
 const LONGEST_READ_MILLISECONDS = 110_000;
 
 /** Why a cycle ends before its work does. None of them is an error: what is left stays for the next cycle. */
-export type StopReason = "aborted" | "lost" | "out of time";
+export type StopReason = "aborted" | "lost" | "out of time" | "paused";
 
 /** Thrown where a cycle must stop. */
 class CycleStopped extends Error {
@@ -56,19 +56,29 @@ export function endBy(error: unknown): End {
 
 /** One cycle's hold on its lease. */
 export interface LeaseGuard {
-  /** Between pages: goes on, or throws `CycleStopped`. */
+  /** Between pages: returns, or throws `CycleStopped`. */
   mayRead(): Promise<void>;
   /**
-   * The last act before a save: the lease is ours as of now, nobody asked to stop, and there is time for the save.
-   * `mark` renews the lease by so many seconds and marks what is to be saved; what it did is less than five seconds old.
+   * The last step before a save: the lease is ours as of now, no abort was requested, and there is time for the save.
+   * `mark` renews the lease by so many seconds and marks the changes that the save will send; its answer is less than
+   * five seconds old.
    */
   maySave(mark?: (leaseSeconds: number) => Promise<Renewal>): Promise<void>;
-  /** Renews the lease while a call is under way, which is told for how many milliseconds it may read. */
+  /** Renews the lease while a call is under way; the call receives how many milliseconds it may read. */
   during<Answer>(call: (readMilliseconds: number) => Promise<Answer>): Promise<Answer>;
 }
 
-/** Holds a lease that was taken just now, until `deadline` (epoch milliseconds), when the invocation ends. */
-export function guardLease(store: CycleStore, lease: Lease, clock: Clock, deadline: number): LeaseGuard {
+/**
+ * Holds a lease that was acquired just now, until `deadline` (epoch milliseconds), when the invocation ends, or until a
+ * pause.
+ */
+export function guardLease(
+  store: CycleStore,
+  lease: Lease,
+  clock: Clock,
+  deadline: number,
+  isPaused = async () => false,
+): LeaseGuard {
   let renewedAt = clock.now();
 
   const renew = async (ask = (leaseSeconds: number) => store.renew(lease, leaseSeconds)) => {
@@ -82,12 +92,18 @@ export function guardLease(store: CycleStore, lease: Lease, clock: Clock, deadli
     if (deadline - clock.now() < neededMilliseconds) throw new CycleStopped("out of time");
   };
 
+  const unlessPaused = async () => {
+    if (await isPaused()) throw new CycleStopped("paused");
+  };
+
   return {
     mayRead: async () => {
+      await unlessPaused();
       untilDeadline(READ_MILLISECONDS);
       if (clock.now() - renewedAt >= RECENT_MILLISECONDS) await renew();
     },
     maySave: async (mark) => {
+      await unlessPaused();
       untilDeadline(SAVE_MILLISECONDS);
       await renew(mark);
       untilDeadline(0);

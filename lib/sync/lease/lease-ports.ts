@@ -34,7 +34,7 @@ export interface BeginRequest {
   readonly leaseSeconds: number;
 }
 
-/** Where the pulls stand; all are the org's time. */
+/** The watermarks of the pulls, all in the org's time. */
 export interface Watermarks {
   /** Fast lane: every record stamped before it is in the table; null before the first load has ended. */
   readonly position: Date | null;
@@ -42,7 +42,7 @@ export interface Watermarks {
   readonly slow: Date | null;
   /** getDeleted's `latestDateCovered`. */
   readonly deleted: Date | null;
-  /** Where the next cycle goes on within what the lanes have not passed whole. */
+  /** Where the next cycle continues within the windows that the lanes have not finished. */
   readonly lanes: Lanes;
   /** Unfinished long work, by which any later invocation takes it up; null: none is under way. */
   readonly load: LoadCheckpoint | null;
@@ -56,11 +56,15 @@ export interface Lanes {
   readonly outside?: Keyset | undefined;
   /** Pages of the fast lane since it last came to the end. */
   readonly pages?: number | undefined;
+  /** Up to this stamp changes had been read when the org's clock went back; until it is there again. */
+  readonly back?: { readonly stamp: Date } | undefined;
+  /** When a cycle last met a change, on either side; by the service's own time. */
+  readonly changed?: { readonly stamp: Date } | undefined;
   /** How much a read asks for, where that is less than a page. */
   readonly size?: ReadSize | undefined;
 }
 
-/** Long work of the mapping is unfinished, or somebody is at it: none was handed over. */
+/** Long work of the mapping is unfinished or running: none was handed over. */
 export class LongWorkUnderWay extends Error {}
 
 export type Begun =
@@ -77,15 +81,15 @@ export type Begun =
       readonly waiting: { readonly changes: boolean; readonly unfinished: boolean; readonly outbox: boolean };
       /** Deletes that the breaker holds until an operator confirms them, on both sides. */
       readonly heldDeletes: number;
-      /** Records to read again by Id, because their rows were held when they were to be written; at most 200. */
+      /** Records to read again by Id, because their rows were locked when the page was written; at most 200. */
       readonly rereads: readonly string[];
     }
   | { readonly held: false; readonly why: "slot taken" | "running" | "config changed" | "not provisioned" };
 
-/** A lease that was taken, and where its mapping stands. */
+/** A lease that was acquired, and the state of its mapping. */
 export type Held = Extract<Begun, { readonly held: true }>;
 
-/** Where a mapping stands that nobody has asked the lease of. */
+/** The state of a mapping, read without its lease. */
 export interface Standing extends Pick<Held, "marks" | "lastPullAt" | "heldDeletes"> {
   readonly mappingId: string;
   /** A cycle would have nothing to do, but perhaps to pull. */
@@ -103,6 +107,16 @@ export interface IdleBeats {
 export interface Unchanged {
   readonly mappingIds: readonly string[];
   readonly at: Date;
+  /** Those of them of which it also saw nothing late and nothing deleted; for nothing else that has moved their pulls. */
+  readonly late?: readonly LateLook[];
+}
+
+/** What a poll of the late lanes, made without the lease, found. */
+export interface LateLook {
+  readonly mappingId: string;
+  /** The position that the poll started from, and the watermarks as they are now. */
+  readonly from: Date;
+  readonly marks: { readonly position: Date; readonly slow: Date; readonly deleted: Date };
 }
 
 /**
@@ -117,14 +131,14 @@ export interface Totals {
   readonly oldestWaitingSeconds: number;
 }
 
-/** `lost`: another cycle holds it or the config changed; `aborted`: somebody asked this cycle to stop. */
+/** `lost`: another cycle holds it or the config changed; `aborted`: an operator asked this cycle to stop. */
 export type Renewal = "held" | "lost" | "aborted";
 
 /** What the end of a cycle finds. */
 export interface Finished extends Totals {
-  /** Events of rows wait to be told, whatever made them. */
+  /** Events of rows wait in the outbox, whatever caused them. */
   readonly outboxWaits: boolean;
-  /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
+  /** How many rows have refused the write-back of their results, and the SQLSTATE of one. */
   readonly refusedWriteBacks: { readonly rows: number; readonly sqlState: string | null };
 }
 
@@ -152,7 +166,7 @@ export interface CycleCount {
   readonly ended: "well" | "failed" | "stopped" | null;
   /** Rows that were inserted, updated and deleted for records. */
   readonly pulled: number;
-  /** Changes that Salesforce has taken and refused. */
+  /** Changes that Salesforce has accepted and rejected. */
   readonly accepted: number;
   readonly refused: number;
 }
@@ -164,14 +178,17 @@ export interface LeaseStore {
   renew(lease: Lease, leaseSeconds: number): Promise<Renewal>;
   /** Commits marks, calls and the cycle's end, reports a spike, releases the lease; one round trip. */
   finish(lease: Lease, end: CycleEnd): Promise<Finished>;
-  /** Where these mappings stand, without their leases; those whose tables are not made are left out. One round trip. */
+  /**
+   * The state of these mappings, without their leases; those whose tables do not exist yet are left out. One round
+   * trip.
+   */
   standings(mappingIds: readonly string[]): Promise<readonly Standing[]>;
   /**
-   * Counts the beats as cycles that ended well, and gives the totals by mapping: of those whose lease was free, whose slot
-   * was not taken and whose configuration is the same. One round trip.
+   * Counts the beats as cycles that ended well, and gives the totals by mapping: of those whose lease was free, whose
+   * slot had not run yet and whose configuration is the same. One round trip.
    */
   endIdle(idle: IdleBeats): Promise<ReadonlyMap<string, Totals>>;
-  /** Counts calls that were made for a mapping without its lease. */
+  /** Counts calls that were sent for a mapping without its lease. */
   addCalls(mappingId: string, apiCalls: Readonly<Record<string, number>>): Promise<void>;
   /**
    * Events that wait to leave, oldest first, fewer than `limit` where they are large; `forget` ends them once they are in

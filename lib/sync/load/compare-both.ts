@@ -4,11 +4,11 @@ import type { Page } from "../pull/pull-ports.ts";
 import { applyImages, readAgain } from "../pull/read-page.ts";
 import type { LoadCheckpoint } from "./load-ports.ts";
 
-/** What becomes of the pages of a reading. */
+/** Receives the pages of a reading. */
 export interface Taker {
   take(page: Page): Promise<void>;
   /** The records that a sweep has met so far. */
-  met(): Pick<LoadCheckpoint, "met">;
+  met(): Pick<LoadCheckpoint, "met" | "differing" | "missing">;
 }
 
 /** A sweep has found more that differs than is read again by id. */
@@ -20,19 +20,20 @@ const MOST_READ_AGAIN = 40_000;
 const DAY_MILLISECONDS = 86_400_000;
 
 /**
- * Large objects are compared by id, stamp and what a stamp does not tell, and in one sweep of seven by all values: a write
- * that no trigger saw differs in nothing else. Each mapping has its own day.
+ * Large objects are compared by id, stamp and the values that a stamp does not cover, and in one sweep of seven by all
+ * values: only those show a write that no trigger saw. Each mapping has its own day.
  */
 export function isWholeToday({ clock, mapping }: Cycle): boolean {
   return (Math.floor(clock.now() / DAY_MILLISECONDS / mapping.sweepDays) + hash(mapping.id)) % 7 === 0;
 }
 
 /** Compares what is read with the rows, which are neither locked nor written where they are equal. */
-export function comparing(cycle: Cycle, { lastRow = 0, narrow, met: before }: LoadCheckpoint): Taker {
+export function comparing(cycle: Cycle, mark: LoadCheckpoint): Taker {
+  const { lastRow = 0, narrow, met: before } = mark;
   const { store, lease, tally } = cycle;
   const counts: Record<string, number> = { ...before };
-  const met = () => ({ met: { ...counts } });
-  let found = 0;
+  let [found, differed, missing] = [0, mark.differing ?? 0, mark.missing ?? 0];
+  const met = () => ({ met: { ...counts }, differing: differed, missing });
   return {
     met,
     take: async ({ marks, ...page }) => {
@@ -40,6 +41,8 @@ export function comparing(cycle: Cycle, { lastRow = 0, narrow, met: before }: Lo
       const images = page.images.filter(({ sfid }) => differing.has(sfid));
       tally.read += page.images.length - images.length;
       found += images.length;
+      differed += images.length;
+      missing += images.filter(({ sfid }) => rowless.has(sfid)).length;
       if (narrow && found > MOST_READ_AGAIN) throw new MuchDiffers();
       if (narrow) await readAgain(cycle, [...differing], "slow");
       else if (images.length > 0) await applyImages(cycle, { ...page, images, lane: "sweep", marks: {} });

@@ -7,7 +7,7 @@ import type { Cycle } from "../cycle/cycle.ts";
 import { readPage } from "../pull/read-page.ts";
 import { DigestNeeded, mayOverwrite } from "../pull/refuse-uncaptured.ts";
 
-/** So many records a first load may change in Salesforce before somebody has seen what they are. */
+/** How many records a first load may change in Salesforce before an operator has seen its dry run. */
 const MOST_UNSEEN = 100;
 
 /** What a dry run found holds for so long. */
@@ -19,7 +19,7 @@ export async function dryRun(cycle: Cycle): Promise<void> {
   if (run !== null && run.endedAt === null) await compareAll(cycle, run);
 }
 
-/** Throws `DigestNeeded` before a first load that would change more records in Salesforce than anybody has seen. */
+/** Throws `DigestNeeded` before a first load that would change more records in Salesforce than an operator has seen. */
 export async function refuseUnseen(cycle: Cycle): Promise<void> {
   const { store, lease, shape, clock } = cycle;
   if (!mayOverwrite(shape) || (await store.countUnmatched(lease, MOST_UNSEEN + 1)) <= MOST_UNSEEN) return;
@@ -30,7 +30,7 @@ export async function refuseUnseen(cycle: Cycle): Promise<void> {
   if (run.toSalesforce <= MOST_UNSEEN || run.confirmed === run.digest) return;
   throw new DigestNeeded(
     `the first load would change ${run.toSalesforce} records of ${shape.sfObject} in Salesforce, because PostgreSQL wins: ` +
-      `nothing is loaded or sent before somebody agrees; look at them with bridge mapping dry-run ${shape.sfObject}, ` +
+      `nothing is loaded or sent before an operator agrees; read what would change with bridge mapping dry-run ${shape.sfObject}, ` +
       `then run bridge mapping activate ${shape.sfObject} --digest ${run.digest}, or choose another conflict policy`,
   );
 }
@@ -46,7 +46,7 @@ async function compareAll(cycle: Cycle, begun: DryRun): Promise<DryRun> {
   let run = begun.definition === null || begun.definition === definition ? begun : await begin(cycle);
   if (run.records === null) {
     await hold.mayRead();
-    // Of a filtered mapping nobody knows.
+    // For a filtered mapping the number is unknown.
     const records = shape.filter === null ? await hold.during(() => salesforce.recordCount(shape.sfObject)) : null;
     run = { ...run, definition, records };
   }

@@ -12,7 +12,7 @@ import type { BulkPart, BulkPlace, LoadCheckpoint } from "./load-ports.ts";
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
 const BULK_ABOVE_PAGES = 5;
 
-/** So many lost jobs of the Bulk API, and the reading goes on by REST. */
+/** After so many lost jobs of the Bulk API the reading continues by REST. */
 const MOST_FAILED_JOBS = 2;
 
 /** Records of one part of a sweep's results: one that breaks off is read again, but has written next to nothing. */
@@ -23,14 +23,14 @@ const BULK_PAGE_RECORDS = 2_000;
 const NARROW_PAGE_RECORDS = 10_000;
 const BULK_PAGE_CHARACTERS = 4_000_000;
 
-/** How soon a Bulk job is first looked after, and how far apart the looks become; nobody waits for a sweep. */
+/** How soon a Bulk job is polled first, and the longest interval between polls; no user waits for a sweep. */
 const FIRST_LOOK_MILLISECONDS = 500;
 const LAST_LOOK_MILLISECONDS = 15_000;
 const LAST_SWEEP_LOOK_MILLISECONDS = 120_000;
 
 /**
- * The first mark of a reading, by the cheaper way; a Bulk job is written down before anything is read of it. Of how many
- * records there are Salesforce's statistics tell: COUNT() of a large object does not answer in time.
+ * The first checkpoint of a reading, by the cheaper way; a Bulk job is stored before anything is read of it. The number
+ * of records comes from Salesforce's statistics: COUNT() of a large object does not answer in time.
  */
 export async function startReading(
   cycle: Cycle,
@@ -70,7 +70,7 @@ async function hasRows({ store, lease }: Cycle): Promise<boolean> {
   return sfids.length > 0;
 }
 
-/** Stands for the org's time before the first page of a reading by REST, until that page tells it. */
+/** Placeholder for the org's time before the first page of a reading by REST, which gives it. */
 const NOT_YET = new Date(0);
 
 /** Some objects, and some orgs, have no Bulk API. */
@@ -78,7 +78,7 @@ function isUnsupported(error: unknown): error is SalesforceRefusal {
   return error instanceof SalesforceRefusal && (error.refusal.kind === "bug" || error.refusal.kind === "mapping");
 }
 
-/** Reads and applies all that is left of a reading; gives the mark that stands when nothing is left. */
+/** Reads and applies all that is left of a reading; gives the checkpoint at its end. */
 export async function readAllRecords(cycle: Cycle, mark: LoadCheckpoint): Promise<LoadCheckpoint> {
   const taker = mark.kind === "sweep" ? comparing(cycle, mark) : applying(cycle, mark);
   let read: LoadCheckpoint;
@@ -156,7 +156,9 @@ async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take }: Taker): 
  */
 const PARTS_AT_ONCE = 3;
 
-/** Reads the parts of a job's results; whatever the order in which they end, the mark stands before the first open one. */
+/**
+ * Reads the parts of a job's results; in whatever order they end, the checkpoint is before the first unfinished one.
+ */
 async function readByBulk(
   cycle: Cycle,
   from: LoadCheckpoint,
@@ -192,12 +194,12 @@ async function readByBulk(
   return mark;
 }
 
-/** A part of a job's results, and how many records of it are taken; null: not all of them. */
+/** A part of a job's results, and how many records of it are applied; null: not all of them. */
 interface Part extends BulkPart {
   read: number | null;
 }
 
-/** The parts in their order: an answer's beginning tells where the next part begins. */
+/** The parts in their order: the beginning of each answer names the next part. */
 async function* partsOf(
   { salesforce }: Cycle,
   { kind }: LoadCheckpoint,

@@ -12,9 +12,19 @@ import { type LoadReport, runLoad } from "./run-load.ts";
 const AGAIN_SECONDS = 30;
 
 /**
- * Carries on the long work that a message asks for. An engine-level error is remembered as the mapping's and rejects, so
- * that the queue hands the message out again; one that waits for somebody does not: the cycles ask for the load again. A
- * dry run keeps its own error, says nothing of its mapping, and is not tried again where somebody has to act first.
+ * The same for a workspace that is paused. All other long work stays pending, and the cycles ask for it after the
+ * pause.
+ */
+const PAUSED_SECONDS = 300;
+
+/** The same for one that has to wait for calls. */
+const SPARED_SECONDS = 300;
+
+/**
+ * Continues the long work that a message asks for. An engine-level error is stored as the mapping's and rejects, so
+ * that the queue delivers the message again. An error that waits for an operator does not reject: the cycles ask for
+ * the load again. A dry run stores its own error, changes nothing of its mapping's health, and is not tried again where
+ * an operator has to act first.
  */
 export async function handleLoadMessage(
   needs: MessageNeeds,
@@ -26,6 +36,10 @@ export async function handleLoadMessage(
   // Its direction may have changed since the message was sent.
   if (!mapping || !pulls(mapping.syncDirection) || !(mapping.active || (isDryRun && mapping.deletedAt === null)))
     return;
+  if (await needs.pauses.find(mapping.workspaceId)) {
+    if (isDryRun) await needs.queues.loads.send([{ message, delaySeconds: PAUSED_SECONDS }]);
+    return;
+  }
   const startedAt = needs.clock.now();
   const logLoad = (level: "info" | "error", line: Readonly<Record<string, unknown>>) =>
     needs.log({
@@ -49,7 +63,7 @@ export async function handleLoadMessage(
   const { outcome, tally } = report;
   const { read, inserted, updated, deleted, rejected, notes } = tally;
   logLoad("info", { outcome, read, inserted, updated, deleted, rejected, notes });
-  // One that another invocation is at, or that is of no use any more, tells nothing of the mapping.
+  // Work that another invocation runs, or that is out of date, says nothing about the mapping's health.
   if (!isDryRun && (outcome === "done" || outcome === "more")) await concludeLoad(needs, mapping, null);
 }
 
@@ -68,10 +82,11 @@ async function work(
       { ...needs, store, salesforce, shared: sharedBy(needs, mapping.workspaceId) },
       { mapping, kind: message.kind, budget, writers, ...invocation },
     );
-    // What somebody else is at, and what is left unfinished by one who died, the cycles ask for again.
+    // Work that another invocation runs, and work left unfinished by a dead one, is asked for again by the cycles.
     if (report.outcome === "more") await carryOn(needs, message);
-    if (report.outcome === "busy" && message.kind === "dry_run") {
-      await needs.queues.loads.send([{ message, delaySeconds: AGAIN_SECONDS }]);
+    if (message.kind === "dry_run" && (report.outcome === "busy" || report.outcome === "spared")) {
+      const delaySeconds = report.outcome === "busy" ? AGAIN_SECONDS : SPARED_SECONDS;
+      await needs.queues.loads.send([{ message, delaySeconds }]);
     }
     return report;
   } catch (error) {

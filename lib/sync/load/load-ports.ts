@@ -19,7 +19,10 @@ export interface LoadCheckpoint {
   readonly afterId: string | null;
   /** Read by the Bulk API: the job, and the place in its results (null: their beginning). Null: read by REST. */
   readonly bulk: BulkPlace | null;
-  /** The same of a sweep's job that reads ids, stamps and what these do not tell: for any other use its lines lack values. */
+  /**
+   * The same of a sweep's job that reads only ids, stamps and the values that a stamp does not cover: its lines lack
+   * values for any other use.
+   */
   readonly narrow?: BulkPlace;
   /** The second half, which looks for rows without a record: the last row's `id`. Null: the first half. */
   readonly afterRow: number | null;
@@ -27,11 +30,17 @@ export interface LoadCheckpoint {
   readonly lastRow?: number;
   /** Of a sweep, how many of these rows it has met the records of, by bucket of their ids; before the second half. */
   readonly met?: Counts;
+  /** Of them, how many records it has found to differ from their rows, those without a row among them. */
+  readonly differing?: number;
+  readonly missing?: number;
+  /** In its second half: how many rows and records both sides held, and how many rows so far have no record. */
+  readonly compared?: Pick<Comparison, "rows" | "records">;
+  readonly vanished?: number;
   /** In its second half: the buckets with rows whose records it has not met. */
   readonly unmet?: readonly string[];
   /** A first load that began over rows of before: of a mapping that was restored, or of a table that was adopted. */
   readonly overRows?: true;
-  /** About how many records there are to read; left out or null: nobody knows yet. */
+  /** About how many records there are to read; left out or null: not known yet. */
   readonly records?: number | null;
   /** Of them read, since that time of ours; left out before the first. */
   readonly read?: number;
@@ -40,6 +49,18 @@ export interface LoadCheckpoint {
   readonly size?: ReadSize;
   /** Jobs of the Bulk API that this reading has lost: failed, aborted or expired. Left out: none. */
   readonly failedJobs?: number;
+}
+
+/** What a sweep has found. Rows and records written during the sweep count on neither side. */
+export interface Comparison {
+  /** Rows with a record's id, and records in the mapping's filter. */
+  readonly rows: number;
+  readonly records: number;
+  /** Records whose row lacked, or was another: it is right now, unless it is held, failed or could not become one. */
+  readonly differing: number;
+  /** Rows whose record Salesforce does not show. */
+  readonly vanished: number;
+  readonly at: Date;
 }
 
 /** Rows, or records, by bucket. */

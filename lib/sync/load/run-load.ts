@@ -1,4 +1,4 @@
-import { afterAnswer, type Budget, stopsPulls } from "../../model/budget.ts";
+import { type Budget, madeOf, maySpare } from "../../model/budget.ts";
 import { CallSize } from "../../model/change/call-size.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
@@ -26,8 +26,8 @@ export interface LoadOrder {
 }
 
 /**
- * `done`: nothing is left; `more`: another invocation takes it up; `spared`: the org's calls run low, and the cycles ask for
- * it again; `busy`: somebody else is at it; `stale`: of no use.
+ * `done`: nothing is left; `more`: another invocation continues it; `spared`: the org's calls run low, and the cycles
+ * ask for it again; `busy`: another invocation runs it; `stale`: it is out of date.
  */
 export interface LoadReport {
   readonly outcome: "done" | "more" | "spared" | "busy" | "stale";
@@ -35,9 +35,9 @@ export interface LoadReport {
 }
 
 /**
- * Everything that the org has, once through, beside the beat and under a lease of its own: the first load, the backfill
+ * Reads everything that the org has once, beside the cycles and under a lease of its own: the first load, the backfill
  * of added columns, the sweep that compares both sides. Each page commits where the next one starts, so that any later
- * invocation goes on. An engine-level error rejects, after it was written down.
+ * invocation can continue. Rejects with an engine-level error, after storing it.
  */
 export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<LoadReport> {
   const { id: mappingId, configVersion } = order.mapping;
@@ -47,10 +47,9 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
   if (!begun.held) return { outcome: begun.why === "running" ? "busy" : "stale", tally };
 
   const { lease, shape, marks } = begun;
-  const lock = guardLease(needs.store, lease, needs.clock, order.deadline);
-  let isSweep = false;
+  const lock = guardLease(needs.store, lease, needs.clock, order.deadline, needs.shared.isPaused);
   const mayRead = async () => {
-    if (isSweep && isSparing(needs, order)) throw new CallsSpared();
+    if (!maySpare(order.budget, madeOf(needs.salesforce.calls()))) throw new CallsSpared();
     await lock.mayRead();
   };
   const hold = { ...lock, mayRead };
@@ -62,7 +61,6 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
     refuseUncaptured(begun);
     if (order.kind === "dry_run") await dryRun(cycle);
     const work = order.kind === "dry_run" ? null : workToDo(order.kind, marks);
-    isSweep = work?.kind === "sweep";
     if (work?.kind === "load" && !isStarted(work)) await refuseUnseen(cycle);
     if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work, marks));
   } catch (error) {
@@ -70,21 +68,15 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
     if (!isSpared) end = endBy(error);
   }
   const isOurs = await giveBack(cycle, end.error);
-  // The cycles tell it, and ask for a load again once it is put right.
+  // The cycles report it, and ask for a load again once the trigger works.
   if (end.error instanceof CaptureIsOff && order.kind !== "dry_run") return { outcome: "stale", tally };
   if (end.error !== null) throw end.error;
   if (end.stopped === "lost" || !isOurs) return { outcome: "stale", tally };
   return { outcome: isSpared ? "spared" : end.stopped === null ? "done" : "more", tally };
 }
 
-/** A sweep stops between two calls. */
+/** Long work stops between two calls when the rest of the share is for pulls and saves. */
 class CallsSpared extends Error {}
-
-/** Whether the org's calls are so few, by its own last word, that a sweep waits. */
-function isSparing({ salesforce, clock }: CycleNeeds, { budget }: LoadOrder): boolean {
-  const usage = salesforce.usage();
-  return stopsPulls(usage === null ? budget : afterAnswer(budget, { ...usage, at: new Date(clock.now()) }));
-}
 
 /** False when the lease was another's by then, or the configuration another one. */
 async function giveBack({ store, lease, salesforce, tally }: Cycle, error: unknown): Promise<boolean> {
@@ -114,17 +106,23 @@ function workToDo(asked: Exclude<LoadOrder["kind"], "dry_run">, { position, load
   return load?.kind === "sweep" && asked === "sweep" ? load : { kind: asked };
 }
 
-/** What was asked for once is owed from here on, so that the cycles ask again where its first attempt fails. */
+/** From here on the work is pending in the database, so that the cycles ask again where its first attempt fails. */
 async function start(cycle: Cycle, work: Work, { position, load }: Watermarks): Promise<LoadCheckpoint> {
   if (position !== null && load === null) {
-    const owed: LoadCheckpoint = { kind: work.kind, startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
+    const pending: LoadCheckpoint = {
+      kind: work.kind,
+      startedAt: new Date(0),
+      afterId: null,
+      bulk: null,
+      afterRow: null,
+    };
     const readAt = new Date(cycle.clock.now());
-    await cycle.store.apply(cycle.lease, { images: [], readAt, lane: "load", marks: { load: owed } });
+    await cycle.store.apply(cycle.lease, { images: [], readAt, lane: "load", marks: { load: pending } });
   }
   return startReading(cycle, work);
 }
 
-/** Provisioning only says that something is to be read again. */
+/** Provisioning only notes that something has to be read again. */
 function isStarted(work: Work): work is LoadCheckpoint {
   return (
     "startedAt" in work &&

@@ -1,6 +1,6 @@
 import type { Image } from "../../model/record/record.ts";
 import type { Lease } from "../lease/lease-ports.ts";
-import type { Counts } from "./load-ports.ts";
+import type { Comparison, Counts } from "./load-ports.ts";
 
 /** What a sweep has found of some records: their sfids. */
 export interface Compared {
@@ -23,6 +23,8 @@ export interface SweepStore {
   lastRow(lease: Lease): Promise<number>;
   /** Compares records with their rows: the stamps, and where they are the same those values that the images have. */
   compareRows(lease: Lease, images: readonly Image[], lastRow: number): Promise<Compared>;
+  /** Keeps what a sweep has found, for people. */
+  keepComparison(lease: Lease, comparison: Comparison): Promise<void>;
   /** How many rows with an sfid there are by bucket, and the key of the last that was looked at; null: no row is left. */
   countRows(lease: Lease, span: RowSpan): Promise<{ readonly met: Counts; readonly looked: number | null }>;
   /** The sfids of the next rows, so many at most, of these buckets (null: all), and the key of the last that was looked at. */

@@ -10,15 +10,16 @@ import { deleteVanished, viewsAll } from "./vanished.ts";
 const ROWS_AT_ONCE = 2_000;
 
 /**
- * The second half of a sweep, or of a reading after the filter changed: looks in the org for the record of each row that
- * the first half has not met. The row of what it says is deleted, or is outside of the filter now, leaves the table; what
- * it does not know any more, or does not show us any more, is a delete for somebody to confirm, after a sweep.
+ * The second half of a sweep, or of a reading after the filter changed: looks up the record of each row that the first
+ * half has not met. A row leaves the table when the org says that its record is deleted or is outside of the filter
+ * now. When the org does not know the record any more, or hides it from our user, an operator must confirm the delete,
+ * after a sweep.
  */
 export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<void> {
   const mark = begun.met ? await findUnmet(cycle, begun) : begun;
   const { lastRow, unmet: buckets = null } = mark;
   let isSure: boolean | null = null;
-  let [vanished, waiting]: [number, string[]] = [0, []];
+  let [vanished, waiting]: [number, string[]] = [mark.vanished ?? 0, []];
   for (let afterRow = mark.afterRow ?? 0; buckets?.length !== 0; ) {
     await cycle.hold.mayRead();
     const span = { afterRow, lastRow, buckets, limit: ROWS_AT_ONCE };
@@ -36,12 +37,21 @@ export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<vo
     vanished += gone.length;
     if (looked === null) break;
     [afterRow, waiting] = [looked, []];
-    await commit(cycle, { ...mark, afterRow });
+    await commit(cycle, { ...mark, afterRow, vanished });
+  }
+  if (mark.compared) {
+    const { differing = 0, compared } = mark;
+    await cycle.store.keepComparison(cycle.lease, {
+      ...compared,
+      differing,
+      vanished,
+      at: new Date(cycle.clock.now()),
+    });
   }
   await commit(cycle, null);
   if (vanished > 0) {
     cycle.tally.notes.push(
-      `${vanished} rows stand for records that Salesforce does not show us: deleted long ago, or our user may not see them`,
+      `${vanished} rows belong to records that Salesforce does not show us: deleted long ago, or our user may not see them`,
     );
   }
 }
@@ -49,19 +59,24 @@ export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<vo
 /** Where there are more, or fewer, rows than records that were met. Rows that equal ones were met of are left out. */
 async function findUnmet(cycle: Cycle, { met: records = {}, ...mark }: LoadCheckpoint): Promise<LoadCheckpoint> {
   const left = new Map(Object.entries(records));
+  const met = Object.values(records).reduce((sum, some) => sum + some, 0);
+  let rows = 0;
   for (let afterRow: number | null = 0; afterRow !== null; ) {
     await cycle.hold.mayRead();
     const counted = await cycle.store.countRows(cycle.lease, { afterRow, lastRow: mark.lastRow });
-    for (const [bucket, rows] of Object.entries(counted.met)) left.set(bucket, (left.get(bucket) ?? 0) - rows);
+    for (const [bucket, some] of Object.entries(counted.met)) {
+      left.set(bucket, (left.get(bucket) ?? 0) - some);
+      rows += some;
+    }
     afterRow = counted.looked;
   }
   const unmet = [...left].filter(([, difference]) => difference !== 0).map(([bucket]) => bucket);
-  const next = { ...mark, unmet };
+  const next = { ...mark, unmet, compared: { rows, records: met + (mark.missing ?? 0) } };
   await commit(cycle, next);
   return next;
 }
 
-/** Tells those whose records the org does not know, at its time; null: it was not asked. */
+/** Gives those whose records the org does not know, at its time; null: it was not asked. */
 async function sweepSome(cycle: Cycle, ids: readonly string[]) {
   const unknown = new Map(ids.map((sfid) => [sfid.slice(0, 15), sfid]));
   const forget = ({ records }: QueryPage) => {

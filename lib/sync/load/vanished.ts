@@ -3,8 +3,8 @@ import { viewsAllRecords } from "../../model/mapping/soql.ts";
 import { type Cycle, tallyApplied } from "../cycle/cycle.ts";
 
 /**
- * Deletes rows whose records the org tells nothing of, not even that they are deleted: gone for good, or hidden from our
- * user. Only one who may view all records (`isSure`) tells the two apart; otherwise somebody has to confirm the deletes.
+ * Deletes rows whose records the org does not return, not even as deleted: gone for good, or hidden from our user. Only
+ * a user who may view all records (`isSure`) can distinguish the two; otherwise an operator has to confirm the deletes.
  */
 export async function deleteVanished(
   cycle: Cycle,
@@ -17,7 +17,10 @@ export async function deleteVanished(
   tallyApplied(cycle.tally, images.length, await cycle.store.apply(cycle.lease, page));
 }
 
-/** Whether our user may view all records of the object: by permission sets, of which each profile has one of its own. A user who may not read them is taken for one who does not. */
+/**
+ * Whether our user may view all records of the object: by permission sets, of which each profile has one of its own. A
+ * user who may not read the permission sets counts as one who may not view all.
+ */
 export async function viewsAll({ salesforce, hold, shape, writers }: Cycle): Promise<boolean> {
   const [user] = await writers();
   if (user === undefined) return false;

@@ -7,8 +7,9 @@ import type { LoadCheckpoint } from "../load/load-ports.ts";
 import { commitMarks } from "./read-page.ts";
 
 /**
- * Leaves what changed since the position to a job of the Bulk API, which long work reads beside the cycles; they go on from
- * the job's time. Null: there is no such job, or long work of another kind is unfinished, and the lane reads on by itself.
+ * Leaves what changed since the position to a job of the Bulk API, which long work reads beside the cycles; the cycles
+ * continue from the job's time. Null: there is no such job, or long work of another kind is unfinished, and the lane
+ * reads on alone.
  */
 export async function handOverBacklog(
   cycle: Cycle,

@@ -15,6 +15,8 @@ export interface Page {
   readonly marks: Partial<Watermarks>;
   /** Their creators were asked for: none is an insert of ours that is in doubt. */
   readonly areStrangers?: true;
+  /** Its changes to rows are kept in their history; never of a first load, which has no earlier values. */
+  readonly keepsHistory?: boolean;
 }
 
 export interface Applied {
@@ -32,8 +34,8 @@ export interface Applied {
   /** Deletes that the breaker holds. */
   readonly heldDeletes: number;
   /**
-   * Records without a row that may be inserts of ours in doubt, sent between these times, whoever has changed them since:
-   * held back until their creator was asked for.
+   * Records without a row that may be inserts of ours in doubt, sent between these times, even if another user has
+   * changed them since: held back until their creator is known.
    */
   readonly suspects: {
     readonly sfids: readonly string[];
@@ -50,7 +52,7 @@ export interface RecordStamp {
 export interface Pulse {
   readonly mappingId: string;
   readonly shape: TableShape;
-  readonly position: Date | null;
+  readonly marks: Watermarks;
   readonly lastPullAt: Date | null;
 }
 
@@ -72,9 +74,16 @@ export interface DeletedRecords {
   readonly readAt: Date;
 }
 
+/** A window of getDeleted, by the org's time. */
+export interface DeletedWindow {
+  readonly object: string;
+  readonly from: Date;
+  readonly until: Date;
+}
+
 /** Records on their way to rows, and what the rows know of them. */
 export interface PullStore {
-  /** One page of records becomes rows, in one transaction (design section 5, Pull). */
+  /** One page of records becomes rows, in one transaction. */
   apply(lease: Lease, page: Page): Promise<Applied>;
   /** Waits no longer for records that could not become rows, and that Salesforce does not know any more. */
   forgetGone(lease: Lease, sfids: readonly string[]): Promise<void>;
@@ -82,9 +91,11 @@ export interface PullStore {
   unseen(mappingId: string, stamps: readonly RecordStamp[]): Promise<readonly string[]>;
   /** Which of these sfids a row owns. */
   owned(mappingId: string, sfids: readonly string[]): Promise<readonly string[]>;
-  /** Which of these sfids a row owns, or an answer to one of our saves has told. */
+  /** Which of these sfids a row owns, or an answer to one of our saves has named. */
   knownSfids(mappingId: string, sfids: readonly string[]): Promise<readonly string[]>;
-  /** Where the pulls of these mappings stand, for the workspace's probe; one round trip, unprovisioned ones left out. */
+  /**
+   * The watermarks of these mappings' pulls, for the workspace's probe; one round trip, unprovisioned ones left out.
+   */
   pulses(mappingIds: readonly string[]): Promise<readonly Pulse[]>;
 }
 
@@ -99,7 +110,7 @@ export interface DryRuns {
   /** Begins one in place of the last, whose confirmation stays. */
   beginDryRun(lease: Lease, run: DryRun): Promise<DryRun>;
   saveDryRun(lease: Lease, run: DryRun): Promise<void>;
-  /** Says in the dry run why it does not go on. */
+  /** Stores in the dry run why it stopped. */
   failDryRun(mappingId: string, error: string): Promise<void>;
 }
 
@@ -108,6 +119,15 @@ export interface Queries {
   query(soql: string, milliseconds?: number): Promise<QueryPage>;
   /** Up to five queries as one counted call; each answers its first page or its refusal. */
   queryTogether(soqls: readonly string[], milliseconds?: number): Promise<readonly (QueryPage | RequestRefusal)[]>;
+  /** The same with up to twenty windows of getDeleted. */
+  askTogether(
+    soqls: readonly string[],
+    windows: readonly DeletedWindow[],
+    milliseconds?: number,
+  ): Promise<{
+    readonly pages: readonly (QueryPage | RequestRefusal)[];
+    readonly deleted: readonly (DeletedRecords | RequestRefusal)[];
+  }>;
   deleted(object: string, from: Date, until: Date, milliseconds?: number): Promise<DeletedRecords>;
   /** About how many living records the object has, from Salesforce's own statistics; null: it does not say. */
   recordCount(object: string): Promise<number | null>;

@@ -10,19 +10,19 @@ import { applyPage, commitMarks, type ReadPage, readAgain, readPage, removeRows 
 
 /** Late commits and hard deletes are looked for this often, late commits this far back. */
 const LATE_EVERY_MILLISECONDS = 5 * 60_000;
-const LATE_WINDOW_MILLISECONDS = 15 * 60_000;
+export const LATE_WINDOW_MILLISECONDS = 15 * 60_000;
 
 /** Beats come every ten seconds with some jitter, so one that is five seconds early will do. */
 const JITTER_MILLISECONDS = 5_000;
 
 /** getDeleted refuses a window of less than a minute, of whose ends it reads the minutes alone. */
-const SHORTEST_WINDOW_MILLISECONDS = 2 * 60_000;
+export const SHORTEST_WINDOW_MILLISECONDS = 2 * 60_000;
 
 interface Pulled {
   readonly marks: Moved;
   /** The org's time of the last answer; null: the fast lane has not come to its end. */
   readonly pulledAt: Date | null;
-  /** False: its turn was over, and the next one goes on from the marks. */
+  /** False: its time slice was over, and the next one continues from the marks. */
   readonly isDone: boolean;
 }
 
@@ -34,8 +34,8 @@ interface Place {
 }
 
 /**
- * Salesforce to rows: what changed since the position, and every five minutes what was committed late or deleted. It ends
- * after the page in which its turn is over.
+ * Salesforce to rows: what changed since the position, and every five minutes what was committed late or deleted. It
+ * ends after the page in which its time slice is over.
  */
 export async function pull(cycle: Cycle, marks: Watermarks, isOver: () => boolean): Promise<Pulled> {
   const { position, lanes, load } = marks;
@@ -52,33 +52,34 @@ export async function pull(cycle: Cycle, marks: Watermarks, isOver: () => boolea
 }
 
 /**
- * Whether the lanes are due that a probe cannot stand for. Both go together, by the time of the slow one: what getDeleted
+ * Whether the lanes are due that look for what came late or was deleted. Both go together, by the time of the slow one: what getDeleted
  * covers may lag behind for hours, and would be asked at every beat.
  */
 export function areLateLanesDue({ slow }: Watermarks, now: Date): boolean {
-  return !slow || now.getTime() - slow.getTime() >= LATE_EVERY_MILLISECONDS - JITTER_MILLISECONDS;
+  return !slow || Math.abs(now.getTime() - slow.getTime()) >= LATE_EVERY_MILLISECONDS - JITTER_MILLISECONDS;
 }
 
 /** So many pages of what changed go by REST; what is more goes to the Bulk API, of whose calls each brings 50,000. */
 const BACKLOG_PAGES = 25;
 
 /**
- * Page by page in the order of stamps; each page commits as far as it is safe to start from next time. Gives the org's time
- * at its end; null: its turn is over.
+ * Page by page in the order of stamps; each page commits as far as it is safe to start from next time. Gives the org's
+ * time at its end; null: its time slice is over.
  */
 async function fastLane(cycle: Cycle, place: Place, isOver: () => boolean): Promise<Date | null> {
   const { fast } = place.lanes;
-  // A keyset of another second belongs to a position that somebody has moved since.
+  // A keyset of another second belongs to a position that an operator or a load has moved since.
   const goesOn = fast !== undefined && fast.stamp.getTime() === place.position.getTime();
   let position = createPosition(place.position);
   for (let [from, tries]: [Date | Keyset, boolean] = [goesOn ? fast : place.position, place.load === null]; ; ) {
     const page = await readPage(cycle, (shape) => changedSince(shape, from));
+    const isClockBack = followClock(cycle, place, page.readAt);
     place.position = position.after({ lastStamp: page.next?.stamp ?? null, readAt: page.readAt });
     const pages = page.next ? (place.lanes.pages ?? 0) + 1 : undefined;
     place.lanes = { ...place.lanes, fast: settled(page, place.position), pages };
     if (page.records.length > 0) await applyPage(cycle, page, "fast", { position: place.position, lanes: place.lanes });
-    if (!page.next) return page.readAt;
-    from = page.next;
+    if (!page.next && !isClockBack) return page.readAt;
+    from = isClockBack ? place.position : (page.next ?? place.position);
     if (tries && (pages ?? 0) >= BACKLOG_PAGES) {
       tries = false;
       const reached = await handOverBacklog(cycle, place.position, place.lanes);
@@ -91,13 +92,30 @@ async function fastLane(cycle: Cycle, place: Place, isOver: () => boolean): Prom
   }
 }
 
-/** Where a page ends, if all of its last second was there when it was read and nothing before is to be read again. */
+/** Whether the org's clock went back behind the position. Then other lanes start again, and the operator is warned. */
+function followClock({ tally }: Cycle, place: Place, now: Date): boolean {
+  const { position: stamp, lanes } = place;
+  if (lanes.back && lanes.back.stamp <= now) place.lanes = { ...lanes, back: undefined };
+  if (now >= stamp) return false;
+  place.lanes = { ...lanes, late: undefined, outside: undefined, back: { stamp } };
+  tally.notes.push(
+    `Salesforce's clock went back: it is ${now.toISOString()} there, and changes were read up to ${stamp.toISOString()}; ` +
+      "what is stamped from now on is read, and what is stamped later is read again until that time is over",
+  );
+  return true;
+}
+
+/**
+ * Where a page ends, if all of its last second was there when it was read and nothing before it has to be read again.
+ */
 function settled({ next, readAt }: ReadPage, position: Date): Keyset | undefined {
   if (next === null || next.stamp.getTime() !== position.getTime()) return undefined;
   return readAt.getTime() - next.stamp.getTime() >= OVERLAP_SECONDS * 1000 ? next : undefined;
 }
 
-/** Records that changed and are outside of the filter now: their rows leave the table. False: its turn is over. */
+/**
+ * Records that changed and are outside of the filter now: their rows leave the table. False: its time slice is over.
+ */
 async function exitLane(cycle: Cycle, place: Place, isOver: () => boolean): Promise<boolean> {
   const { outside } = place.lanes;
   const position = createPosition(place.position);
@@ -115,8 +133,8 @@ async function exitLane(cycle: Cycle, place: Place, isOver: () => boolean): Prom
 }
 
 /**
- * Ids and stamps of a quarter of an hour that was read before: what no row holds was committed after it was passed. False:
- * its turn is over.
+ * Ids and stamps of a quarter of an hour that was read before: a version that no row holds was committed after the pull
+ * had passed it. False: its time slice is over.
  */
 async function slowLane(cycle: Cycle, place: Place, isOver: () => boolean): Promise<boolean> {
   const start = new Date(place.position.getTime() - LATE_WINDOW_MILLISECONDS);
@@ -139,7 +157,7 @@ async function deletedLane(
   { deleted }: Watermarks,
   { at, position }: { readonly at: Date; readonly position: Date },
 ): Promise<Moved> {
-  if (!deleted) return { deleted: position };
+  if (!deleted || deleted > at) return { deleted: position };
   if (at.getTime() - deleted.getTime() < SHORTEST_WINDOW_MILLISECONDS) return {};
   try {
     return await applyDeleted(cycle, deleted, at);
@@ -151,8 +169,8 @@ async function deletedLane(
   }
 }
 
-/** Refused for this object or this window for good: the beat goes on without hard deletes. */
-const TOLERATED: ReadonlySet<string> = new Set(["replication", "mapping", "bug"]);
+/** Salesforce refuses this object or this window for good: the cycles continue without hard deletes. */
+export const TOLERATED: ReadonlySet<string> = new Set(["replication", "mapping", "bug"]);
 
 async function applyDeleted(cycle: Cycle, from: Date, until: Date): Promise<Moved> {
   await cycle.hold.mayRead();
@@ -169,6 +187,6 @@ async function applyDeleted(cycle: Cycle, from: Date, until: Date): Promise<Move
   if (images.length === 0) return covered;
   const applied = await cycle.store.apply(cycle.lease, { images, readAt, lane: "deleted", marks: {} });
   tallyApplied(cycle.tally, images.length, applied);
-  // No other reading tells of them: what a row was held for is asked for once more.
+  // No other reading returns them: the records of rows that were locked are asked for again.
   return applied.busy > 0 ? { deleted: from } : covered;
 }

@@ -20,14 +20,14 @@ import type { Applied, Page, QueryPage } from "./pull-ports.ts";
 /** Records asked for by one query by id; a page of 2,000 is the five queries that one composite call takes. */
 const IDS_PER_QUERY = 400;
 
-/** A page of a query, and from where the next one goes on; null: this was the last. */
+/** A page of a query, and from where the next one continues; null: this was the last. */
 export interface ReadPage extends QueryPage {
   readonly next: Keyset | null;
 }
 
 /**
- * Reads one page. Pages go on by keyset, so no cursor has to stay open. What is too much for the org is asked for again in
- * halves: fewer records, then fewer fields of each.
+ * Reads one page. Pages continue by keyset, so no cursor has to stay open. A query that is too large for the org is
+ * asked for again in halves: fewer records, then fewer fields of each.
  */
 export async function readPage(cycle: Cycle, query: (shape: TableShape) => PageQuery): Promise<ReadPage> {
   const { limit: most } = query(cycle.shape);
@@ -94,7 +94,7 @@ export async function applyPage(cycle: Cycle, page: QueryPage, lane: Page["lane"
 
 /** The same with records that are images already. */
 export async function applyImages(cycle: Cycle, page: Page): Promise<void> {
-  const applied = await cycle.store.apply(cycle.lease, page);
+  const applied = await cycle.store.apply(cycle.lease, { ...page, keepsHistory: cycle.mapping.keepHistory });
   tallyApplied(cycle.tally, page.images.length, applied);
   if (applied.suspects) await admitStrangers(cycle, applied.suspects);
   // An image read in the second of our push is as old as it can be: the next pull sees the record again.
@@ -128,7 +128,10 @@ export async function readAgain(cycle: Cycle, ids: readonly string[], lane: "rer
   }
 }
 
-/** Reads again what could not become a row. What Salesforce does not know any more, nobody waits for any longer. */
+/**
+ * Reads the records again that could not become rows. Those that Salesforce does not know any more are dropped from the
+ * list.
+ */
 export async function readHeldBack(cycle: Cycle, asked: readonly string[]): Promise<void> {
   const ids = await withoutOutside(cycle, asked);
   const gone = new Set(ids);

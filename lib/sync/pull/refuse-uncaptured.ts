@@ -20,7 +20,7 @@ export function refuseUncaptured({ captureOff, shape }: Held): void {
   throw new CaptureIsOff(REASON_OF_OFF[captureOff.why], `${problem}; nothing is pulled or sent meanwhile; ${remedy}`);
 }
 
-/** A first load would change more records than it may without somebody having seen its dry run. */
+/** A first load would change more records than it may before an operator has seen its dry run. */
 export class DigestNeeded extends Error {
   constructor(message: string) {
     super(message);
@@ -32,6 +32,6 @@ export class DigestNeeded extends Error {
 export const mayOverwrite = ({ direction, conflictPolicy }: TableShape): boolean =>
   direction === "bidirectional" && conflictPolicy === "postgres_wins";
 
-/** Whether nobody knows yet what a mapping's very first load would change in Salesforce: then nothing is sent either. */
+/** Whether it is unknown what a mapping's very first load would change in Salesforce: then nothing is sent either. */
 export const isUnjudged = ({ shape, marks, lastPullAt }: Held): boolean =>
   mayOverwrite(shape) && marks.position === null && marks.load === null && lastPullAt === null;

@@ -21,7 +21,7 @@ export interface Job extends BulkBatch {
   readonly batchId: string;
 }
 
-/** Writes by what a line of results tells of them. */
+/** Writes by what a line of results says of them. */
 type ByKey = Map<string, Write>;
 
 /** The writes of a job by Id, or by upsert value; a job holds none of them twice. */
@@ -36,9 +36,9 @@ export function keyOf(operation: BulkBatch["operation"], value: string): string 
 }
 
 /**
- * Settles what came of a job that is over, file by file as they arrive. What was refused goes by the same table as a
- * refusal of SOAP; what was not processed is sent again, by SOAP; what no file tells becomes an ordinary doubt. Where the
- * counts leave no other record that could have failed, the file of those that were saved is not asked for.
+ * Settles the results of a finished job, file by file as they arrive. What was refused goes by the same table as a
+ * refusal of SOAP; what was not processed is sent again, by SOAP; what is in no file is in doubt. Where the counts
+ * leave no other record that could have failed, the file of those that were saved is not asked for.
  */
 export async function collectResults(
   cycle: Cycle,
@@ -59,8 +59,8 @@ export async function collectResults(
 }
 
 /**
- * Whether a job's counts are those of these writes, and all that its file would tell of a saved one is known before: by
- * upsert a record may be new, and Salesforce's id has 18 characters (Bulk API 2.0, Get Information About a Job).
+ * Whether a job's counts are those of these writes, and the file of saved ones is known before: by upsert a record may
+ * be new, and Salesforce's id has 18 characters (Bulk API 2.0, Get Information About a Job).
  */
 function areCounted({ operation }: BulkBatch, { state, processed }: BulkSave, writes: ByKey): boolean {
   if (state !== "complete" || processed !== writes.size || operation === "upsert") return false;
@@ -68,7 +68,7 @@ function areCounted({ operation }: BulkBatch, { state, processed }: BulkSave, wr
   return true;
 }
 
-/** An aborted job may still have been saving when it told what it had not processed. */
+/** An aborted job may still have been saving when it reported what it had not processed. */
 const FILES: Readonly<Record<BulkSave["state"], (save: BulkSave) => readonly SavedKind[]>> = {
   open: () => [],
   working: () => [],
@@ -104,11 +104,11 @@ async function takeFile(
 ): Promise<void> {
   try {
     for await (const lines of await cycle.salesforce.bulkSaved(job.jobId, kind)) {
-      const told = lines.flatMap((line) => {
+      const parsed = lines.flatMap((line) => {
         const write = take(cycle, job, line, writes);
         return write ? [{ write, line }] : [];
       });
-      await settle(cycle, sending, await outcomesIn(cycle, sending, save, kind, told));
+      await settle(cycle, sending, await outcomesIn(cycle, sending, save, kind, parsed));
       await cycle.hold.mayRead();
     }
   } catch (error) {
@@ -128,7 +128,7 @@ function take({ shape }: Cycle, { operation }: Job, line: CsvLine, writes: ByKey
   return write;
 }
 
-interface Told {
+interface ParsedLine {
   readonly write: Write;
   readonly line: CsvLine;
 }
@@ -138,11 +138,11 @@ async function outcomesIn(
   sending: PushProgress,
   { at, message }: BulkSave,
   kind: SavedKind,
-  told: readonly Told[],
+  parsed: readonly ParsedLine[],
 ): Promise<PushOutcome[]> {
-  if (kind === "unprocessed") return told.map(({ write }) => again(sending, write, message));
-  const results = told.map(({ line }) => resultOf(kind, line));
-  const writes = told.map(({ write }) => write);
+  if (kind === "unprocessed") return parsed.map(({ write }) => again(sending, write, message));
+  const results = parsed.map(({ line }) => resultOf(kind, line));
+  const writes = parsed.map(({ write }) => write);
   return await outcomesOf(cycle, sending, writes, results, at);
 }
 
@@ -153,7 +153,7 @@ function resultOf(kind: SavedKind, line: CsvLine): RecordResult {
   return { id, success, created: valueIn(line, "sf__Created") === "true", errors };
 }
 
-/** Counts as an attempt, and so goes by SOAP, which tells what is wrong with a request; what follows it waits for that. */
+/** Counts as an attempt, and so goes by SOAP, which says what is wrong with a request; what follows waits for it. */
 function again(sending: PushProgress, write: Write, message: string): PushOutcome {
   sending.delayed.set(write, 0);
   const { changeIds, recordId } = write;

@@ -13,8 +13,8 @@ import { leave, type PushProgress } from "./push-progress.ts";
 import { leavingFilter } from "./remove-outside.ts";
 
 /**
- * What records' results mean for the changes that they stand for; what is to be tried again delays what follows it. What the
- * org refuses for reasons of its own has no outcome: it is left to a later push.
+ * What records' results mean for the changes in them; a retry delays what follows it. What the org refuses for reasons
+ * of its own has no outcome: it is left to a later push.
  */
 export async function outcomesOf(
   cycle: Cycle,
@@ -39,7 +39,7 @@ export async function outcomesOf(
   });
 }
 
-/** Learns from one call's results how many records the org can bear. Whether those that were too many go in smaller calls. */
+/** Finds from one call's results how many records the org can bear. Whether the rest goes in smaller calls. */
 function sizeAfter({ callSize }: Cycle, results: readonly (RecordResult | undefined)[]): boolean {
   if (results.some((result) => result?.success)) callSize.accept();
   return results.some((result) => result && isTooMany(result.errors)) && callSize.halve(results.length);
@@ -107,8 +107,8 @@ function waitingOutcome(
   const afterSeconds = sentAgainAfterSeconds(clock.now() - capturedAt.getTime());
   if (afterSeconds === null) return { changeIds, recordId, kind: "refused", action, error };
   sending.delayed.set(write, afterSeconds);
-  const told = waitsFor(asNamed(write, missing));
-  return { changeIds, recordId, kind: "retry", afterSeconds, counts: false, error: told };
+  const reason = waitsFor(asNamed(write, missing));
+  return { changeIds, recordId, kind: "retry", afterSeconds, counts: false, error: reason };
 }
 
 /** Records that Salesforce deleted beneath updates, by the updates, as far as it still knows them. */
@@ -167,7 +167,7 @@ function isGone({ operation }: Write, result: RecordResult | undefined): boolean
   return operation === "update" && (result?.errors.some(({ code }) => code === GONE) ?? false);
 }
 
-/** The loser of a merge never does. Whether the later one wins only the record's stamp tells, which is that of its deletion. */
+/** The loser of a merge never does. Only the record's stamp, that of its deletion, shows whether the later one wins. */
 function mayComeBack({ shape }: Cycle, write: Write, gone: Image | undefined): boolean {
   if (write.attempts > 0 || !gone || gone.mergedInto) return false;
   return winnerBy(shape.conflictPolicy, gone.systemModstamp, [write]) === "postgres";

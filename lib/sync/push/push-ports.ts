@@ -3,10 +3,10 @@ import type { CsvLine } from "../../model/record/csv-line.ts";
 import type { Operation, OutgoingRecord, RecordResult } from "../../model/record/record.ts";
 import type { Lease, Renewal } from "../lease/lease-ports.ts";
 
-/** What Salesforce said about one folded write, for all the changes that it stands for. */
+/** What Salesforce said about one folded write, for all the changes in it. */
 export type PushOutcome = { readonly changeIds: readonly number[]; readonly recordId: number } & (
   | { readonly kind: "accepted"; readonly action: Action; readonly sfid: string | null; readonly answeredAt: Date }
-  /** Folded away (inserted and deleted before it was sent, an echo …): nothing was sent, nothing is owed. */
+  /** Folded away (inserted and deleted before it was sent, an echo …): nothing was sent, and nothing has to be. */
   | { readonly kind: "settled" }
   /** `error` is `STATUS_CODE: message [fields]`. */
   | { readonly kind: "refused"; readonly action: Action; readonly error: string }
@@ -14,7 +14,7 @@ export type PushOutcome = { readonly changeIds: readonly number[]; readonly reco
   | { readonly kind: "retry"; readonly afterSeconds: number; readonly counts: boolean; readonly error: string }
 );
 
-/** A save that Salesforce accepted, and that nobody had the right to make any more. */
+/** A save that Salesforce accepted after its cycle had lost the right to it. */
 export interface LateSave {
   readonly changeIds: readonly number[];
   readonly recordId: number;
@@ -22,7 +22,7 @@ export interface LateSave {
   readonly answeredAt: Date;
 }
 
-/** A job of the Bulk API 2.0 that saves records, as it stands. */
+/** The state of a job of the Bulk API 2.0 that saves records. */
 export interface BulkSave {
   /** `open`: it was never started; `gone`: the org knows it no more. */
   readonly state: "open" | "working" | "complete" | "failed" | "aborted" | "gone";
@@ -45,7 +45,7 @@ export interface BulkSaves {
   uploadBulkSave(jobId: string, records: readonly OutgoingRecord[]): Promise<void>;
   startBulkSave(jobId: string): Promise<void>;
   abortBulkSave(jobId: string): Promise<void>;
-  lookAtBulkSave(jobId: string): Promise<BulkSave>;
+  pollBulkSave(jobId: string): Promise<BulkSave>;
   /** One file of results, in no order, in batches of some thousand as they arrive. */
   bulkSaved(jobId: string, kind: SavedKind): Promise<AsyncIterable<readonly CsvLine[]>>;
 }
@@ -53,9 +53,9 @@ export interface BulkSaves {
 /** Changes on their way to Salesforce. */
 export interface PushStore {
   /**
-   * NEW changes that are due, in log order, as PENDING. Changes of one record are claimed together or not at all, and with
-   * them the older FAILED ones, which stay FAILED unless the write that they share is accepted, and of which nothing is told
-   * again. What is PENDING holds back its record, and later changes with its sfid or upsert value.
+   * NEW changes that are due, in log order, as PENDING. Changes of one record are claimed together or not at all, and
+   * with them the older FAILED ones, which stay FAILED unless the write that they share is accepted, and are not
+   * reported again. What is PENDING holds back its record, and later changes with its sfid or upsert value.
    */
   claim(lease: Lease, limit: number): Promise<readonly ClaimedChange[]>;
   /**

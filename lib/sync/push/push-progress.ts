@@ -25,7 +25,7 @@ export const startPushProgress = (): PushProgress => ({
   refusal: null,
 });
 
-/** The writes that nothing holds back. What follows one that is to be tried again waits as long. */
+/** The writes that nothing holds back. What follows a retry waits as long. */
 export async function ready(cycle: Cycle, sending: PushProgress, writes: readonly Write[]): Promise<readonly Write[]> {
   const going: Write[] = [];
   const waiting: PushOutcome[] = [];
@@ -59,8 +59,8 @@ export async function giveBack(cycle: Cycle, { unsent }: PushProgress): Promise<
 }
 
 /**
- * Writes outcomes down; their changes are nobody's to give back any more. Where they come after the lease was lost, what was
- * sent since of the same records goes again.
+ * Records outcomes; their changes cannot be released any more. Where they come after the lease was lost, what was sent
+ * since for the same records is requeued.
  */
 export async function settle(cycle: Cycle, sending: PushProgress, outcomes: readonly PushOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
@@ -69,7 +69,7 @@ export async function settle(cycle: Cycle, sending: PushProgress, outcomes: read
   } catch (error) {
     if (error instanceof LeaseLost || (await hasPassedOn(cycle, outcomes, error))) {
       await requeueLateSaves(cycle, outcomes).catch((cause: unknown) => {
-        cycle.tally.notes.push(`saves that came after the lease was lost could not be put right: ${String(cause)}`);
+        cycle.tally.notes.push(`saves that came after the lease was lost could not be corrected: ${String(cause)}`);
       });
     }
     throw error;

@@ -22,14 +22,14 @@ export interface PushOrder {
   ) => Promise<readonly ClaimedChange[]>;
   /** The org has refused saves for reasons of its own, and may do so still: each kind of save begins with one call. */
   readonly probes: boolean;
-  /** Whether its turn is over: it ends before its next call then. */
+  /** Whether its time slice is over: it ends before its next call then. */
   readonly isOver: () => boolean;
 }
 
 /**
- * Rows to Salesforce: claim, fold, send one batch after another, settle each, until nothing is due. A job of the Bulk API
- * that takes long is left at work, and the push ends with it. Rejects with the org's refusal once all else is settled.
- * True: its turn is over, and more may be due.
+ * Rows to Salesforce: claim, fold, send one batch after another, settle each, until nothing is due. A job of the Bulk
+ * API that takes long is left running, and the push ends with it. Rejects with the org's refusal once all else is
+ * settled. True: its time slice is over, and more may be due.
  */
 export async function push(cycle: Cycle, order: PushOrder): Promise<boolean> {
   const sending = startPushProgress();

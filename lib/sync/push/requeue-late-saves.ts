@@ -3,7 +3,7 @@ import { LEASE_SECONDS } from "../lease/lease-guard.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import type { PushOutcome } from "./push-ports.ts";
 
-/** A newer save that is under way is waited for this long; one that is in doubt is put right when its doubt is settled. */
+/** A newer save that is under way is waited for this long; one in doubt is corrected when it is settled. */
 const LOOKS = 10;
 const LOOK_AGAIN_MILLISECONDS = 1_000;
 
@@ -12,9 +12,9 @@ const RETURN_MILLISECONDS = 30_000;
 const KNOCK_AGAIN_MILLISECONDS = 1_000;
 
 /**
- * A cycle that was stopped between its last look at the lease and its save, and for longer than a lease lives, may have
- * saved older values over newer ones. No fence keeps that from Salesforce; who did it learns it here, when its results are
- * not taken any more, and the newer changes go again.
+ * A cycle that was frozen between its last check of the lease and its save, and for longer than a lease lives, may have
+ * saved older values over newer ones. No fence keeps that from Salesforce. It finds out here, when its results are not
+ * accepted any more, and the newer changes are sent again.
  */
 export async function requeueLateSaves(cycle: Cycle, outcomes: readonly PushOutcome[]): Promise<void> {
   const saves = savesIn(outcomes);
@@ -31,8 +31,8 @@ export async function requeueLateSaves(cycle: Cycle, outcomes: readonly PushOutc
 }
 
 /**
- * Whether the lease of a cycle whose saves could not be written down has passed on: PostgreSQL may have closed the
- * connection of a cycle that was stopped, or be away just now. Without saves nobody needs to know.
+ * Whether the lease of a cycle whose saves could not be recorded has passed on: PostgreSQL may have closed the
+ * connection of a frozen cycle, or be away just now. Without saves it does not matter.
  */
 export async function hasPassedOn(cycle: Cycle, outcomes: readonly PushOutcome[], error: unknown): Promise<boolean> {
   const saves = savesIn(outcomes);
@@ -46,9 +46,7 @@ export async function hasPassedOn(cycle: Cycle, outcomes: readonly PushOutcome[]
       await pause(cycle.clock, KNOCK_AGAIN_MILLISECONDS);
     }
   }
-  cycle.tally.notes.push(
-    `${saves.length} saves could not be written down, and nobody knows whether they came too late`,
-  );
+  cycle.tally.notes.push(`${saves.length} saves could not be recorded, and it is unknown whether they came too late`);
   return false;
 }
 

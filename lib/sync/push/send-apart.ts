@@ -15,7 +15,7 @@ export function isDivisible(error: unknown): error is SalesforceRefusal {
   return error instanceof SalesforceRefusal && mayBeOneRecords(error.refusal);
 }
 
-/** What became of the halves so far. */
+/** The results of the halves so far. */
 interface Search {
   calls: number;
   /** Salesforce has judged some record, so it is not the whole request that it refuses. */
@@ -25,7 +25,7 @@ interface Search {
 
 /**
  * Sends a batch that was refused as a whole by halves, and the refused half by halves again: a record that is refused
- * alone ends FAILED with what Salesforce said, the rest goes on. When nothing at all is let through, no record is to
+ * alone ends FAILED with what Salesforce said, the rest is sent. When nothing at all is accepted, no record is to
  * blame: then everything stays as it was, and the refusal is the cycle's.
  */
 export async function sendApart(

@@ -13,8 +13,8 @@ export async function sendBatch(cycle: Cycle, sending: PushProgress, { operation
 }
 
 /**
- * One call, marked before and settled after it. What follows a write that is to be tried again waits as long as that one.
- * A call that is refused as a whole, as it may be for the sake of one record, is taken apart until that record stands alone.
+ * One call, marked before and settled after it. What follows a retry waits as long as that one. A call that is refused
+ * as a whole, perhaps for one record, is split until that record is alone.
  */
 async function sendCall(cycle: Cycle, sending: PushProgress, { operation, writes }: Saved): Promise<void> {
   const going = await ready(cycle, sending, writes);

@@ -15,8 +15,8 @@ import { sendBatch } from "./send-batch.ts";
 const LOOKS_MILLISECONDS = [250, 750, 1_750, 3_750];
 
 /**
- * One job of the Bulk API, named by its changes before it is started: whoever comes later finds it by that name, and a
- * job is started once however often it is asked. False: it is at work still, and later cycles take up what comes of it.
+ * One job of the Bulk API, named by its changes before it is started: a later cycle finds it by that name, and a job is
+ * started once however often that is tried. False: it is still running, and later cycles collect its results.
  */
 export async function sendByBulk(cycle: Cycle, sending: PushProgress, { operation, writes }: Saved): Promise<boolean> {
   const going = await ready(cycle, sending, writes);
@@ -59,7 +59,7 @@ async function start(cycle: Cycle, sending: PushProgress, { jobId, batchId }: Jo
   try {
     await hold.during(() => salesforce.startBulkSave(jobId));
   } catch (error) {
-    // Whether it was started is for the next cycle to see. Refused, it was not, and nobody may start it any more.
+    // Whether it was started is for the next cycle to see. Refused, it was not, and must not be started any more.
     if (error instanceof SalesforceRefusal && !error.refusal.mayHaveRun) {
       for (const id of idsOf(batch.writes)) sending.unsent.add(id);
       await abandon(cycle, jobId);
@@ -84,14 +84,14 @@ async function abandon({ salesforce, tally }: Cycle, jobId: string): Promise<voi
   });
 }
 
-/** Looks after a job until it is over, and settles what came of it. False: it is left at work. */
+/** Polls a job until it is over, and settles its results. False: it is left running. */
 async function awaitJob(cycle: Cycle, sending: PushProgress, job: Job, { writes }: Saved): Promise<boolean> {
   const { hold, salesforce, clock, tally } = cycle;
   const startedAt = clock.now();
   for (const milliseconds of LOOKS_MILLISECONDS) {
     await hold.during(() => pause(clock, startedAt + milliseconds - clock.now()));
     await hold.mayRead();
-    const save = await hold.during(() => salesforce.lookAtBulkSave(job.jobId));
+    const save = await hold.during(() => salesforce.pollBulkSave(job.jobId));
     if (save.state === "working" || save.state === "open") continue;
     await collectResults(cycle, sending, job, save, writesByKey(cycle.shape, job, writes));
     return true;

@@ -1,5 +1,5 @@
 import type { Budget } from "../../model/budget.ts";
-import { afterLook, type Holding, tellHeld } from "../../model/change/delete-breaker.ts";
+import { afterLook, type Holding, reportHeld } from "../../model/change/delete-breaker.ts";
 import { type Event, eventOf } from "../../model/delivery/event.ts";
 import { afterCycle, afterLoad, type CycleFailure, type EngineStep, isSameState } from "../../model/engine.ts";
 import { newId } from "../../model/id.ts";
@@ -27,11 +27,11 @@ interface Seen {
   readonly owesLoad?: boolean;
   /** Null: it did not come to look. */
   readonly heldDeletes?: number | null;
-  /** How many records of a call the org could bear; 0: it learned nothing of that. */
+  /** How many records of a call the org could bear; 0: unknown. */
   readonly callSize?: number;
 }
 
-/** Remembers how a cycle ended, and tells of held deletes when it is time. */
+/** Stores how a cycle ended, and reports held deletes when that is due. */
 export async function concludeCycle(
   needs: MessageNeeds,
   { mapping, engine }: Reported,
@@ -41,63 +41,63 @@ export async function concludeCycle(
   const at = new Date(needs.clock.now());
   const before = callSize > 0 ? { ...engine.state, callSize: { size: callSize, at } } : engine.state;
   const step = afterCycle(before, failure, at, owesLoad);
-  const { holding, told } = holdingAfter(mapping, engine.state.holding, heldDeletes, at);
+  const { holding, heldEvent } = holdingAfter(mapping, engine.state.holding, heldDeletes, at);
   const state = { ...step.state, holding };
   const ifBroken = failure && broken(mapping, failure, state.failedCycles, at);
-  // When another cycle of this mapping was first, its end stands, and the next one goes on from there.
-  const isKept = await remember(needs, mapping, engine, { ...step, state }, ifBroken, told);
-  if (!isKept || !told) return;
+  // When another cycle of this mapping was first, its end stays, and the next one continues from there.
+  const isKept = await keepEnd(needs, mapping, engine, { ...step, state }, ifBroken, heldEvent);
+  if (!isKept || !heldEvent) return;
   const level = holding ? "warn" : "info";
-  needs.log({ level, event: "deletes held", workspace_id: mapping.workspaceId, ...told.detail });
+  needs.log({ level, event: "deletes held", workspace_id: mapping.workspaceId, ...heldEvent.detail });
 }
 
-/** Remembers of a cycle that was stopped what it has learned. */
+/** Stores what a stopped cycle has found out. */
 export async function keepCallSize(needs: MessageNeeds, { mapping, engine }: Reported, size: number): Promise<void> {
   const callSize = { size, at: new Date(needs.clock.now()) };
-  await remember(needs, mapping, engine, { state: { ...engine.state, callSize }, edge: null }, null);
+  await keepEnd(needs, mapping, engine, { state: { ...engine.state, callSize }, edge: null }, null);
 }
 
-/** What is remembered of held deletes, and the event that tells of them now; null: none does. */
+/** What is stored of held deletes, and the event to publish of them now; null: none. */
 function holdingAfter(
   { id, workspaceId, sfObject, pgTable, deleteLimit }: Mapping,
   before: Holding | null,
   deletes: number | null,
   at: Date,
-): { readonly holding: Holding | null; readonly told: Event | null } {
-  if (deletes === null) return { holding: before, told: null };
+): { readonly holding: Holding | null; readonly heldEvent: Event | null } {
+  if (deletes === null) return { holding: before, heldEvent: null };
   const { holding, phase } = afterLook(before, deletes, at);
-  if (phase === null) return { holding, told: null };
+  if (phase === null) return { holding, heldEvent: null };
   const since = (before ?? holding)?.since ?? at;
-  const message = holding ? tellHeld(deletes, sfObject, deleteLimit) : `no delete of ${sfObject} is held any more`;
+  const message = holding ? reportHeld(deletes, sfObject, deleteLimit) : `no delete of ${sfObject} is held any more`;
   const mapping = { mapping_id: id, sf_object: sfObject, pg_table: pgTable };
   const detail = { ...mapping, phase, deletes, since: since.toISOString(), message };
-  return { holding, told: eventOf("deletes.held", { ...made(workspaceId, at), detail }) };
+  return { holding, heldEvent: eventOf("deletes.held", { ...made(workspaceId, at), detail }) };
 }
 
-/** So often a load's end is written anew because a cycle of its mapping was faster. */
+/** How often a load's end is written again because a cycle of its mapping was faster. */
 const TRIES = 5;
 
-/** Remembers how one attempt at a load ended: it runs for minutes, so its mapping's state is read only now. */
+/** Stores how one attempt at a load ended: it runs for minutes, so its mapping's state is read only now. */
 export async function concludeLoad(needs: MessageNeeds, mapping: Mapping, failure: CycleFailure | null): Promise<void> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const { engine } = await needs.engine.read(mapping.workspaceId, mapping.id);
     const at = new Date(needs.clock.now());
     const event = failure && broken(mapping, failure, engine.state.failedLoads + 1, at);
-    if (await remember(needs, mapping, engine, afterLoad(engine.state, failure, at), event)) return;
+    if (await keepEnd(needs, mapping, engine, afterLoad(engine.state, failure, at), event)) return;
   }
 }
 
-/** Whoever crosses an edge tells it, in the same transaction and so once. False: the state was another one by then. */
-async function remember(
+/** An edge is published in the transaction that stores it, and so once. False: the state was another one by then. */
+async function keepEnd(
   { engine: memory, announcements, clock }: MessageNeeds,
   mapping: Mapping,
   before: KeptEngine,
   { state, edge }: EngineStep,
   ifBroken: Event | null,
-  told: Event | null = null,
+  heldEvent: Event | null = null,
 ): Promise<boolean> {
   if (isSameState(before.state, state)) return true;
-  const events: Event[] = told ? [told] : [];
+  const events: Event[] = heldEvent ? [heldEvent] : [];
   if (edge === "broken" && ifBroken) events.push(ifBroken);
   if (edge === "recovered") events.push(recovered(mapping, before.state.brokenSince, new Date(clock.now())));
   const isKept = await memory.save(mapping.workspaceId, mapping.id, before, state, events);

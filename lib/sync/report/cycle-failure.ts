@@ -4,7 +4,7 @@ import { Failure } from "../../model/failure.ts";
 import { CaptureIsOff, DigestNeeded } from "../pull/refuse-uncaptured.ts";
 import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
 
-/** What an error that ended a cycle means for the engine, told without values of rows. */
+/** What an error that ended a cycle means for the engine, without values of rows. */
 export function failureOf(error: unknown): CycleFailure {
   if (error instanceof SalesforceRefusal) {
     const reason = REASON_OF[error.refusal.kind];
@@ -26,7 +26,7 @@ const isOfTheCloud = (error: unknown): error is Error => error instanceof Error 
 
 const nameOf = (error: Error): string => codeOf(error) || error.name;
 
-/** Null when the error does not come from the customer's database. The driver's words may hold values, so few are told. */
+/** Null when the error is not from the customer's database. The driver's words may hold values, so few are shown. */
 function troubleWithDatabase(error: unknown): string | null {
   if (error instanceof Failure) return error.message;
   const code = codeOf(error);

@@ -16,8 +16,8 @@ interface Needs {
 type Outbox = Pick<CycleStore, "outbox" | "forget" | "setAside">;
 
 /**
- * Publishes the events that were committed with their rows, and only then forgets them. An event that can never be
- * published is set aside and reported, and the others go on; any other error leaves all as they are for the next cycle.
+ * Publishes the events that were committed with their rows, and only then deletes them. An event that can never be
+ * published is set aside and reported; any other error leaves all as they are for the next cycle.
  */
 export async function emptyOutbox(needs: Needs, workspaceId: string, store: Outbox): Promise<void> {
   const publish = async (events: readonly OutboxEvent[]) => {
@@ -56,6 +56,6 @@ async function setAside({ log }: Needs, workspaceId: string, store: Outbox, even
     event_id: eventId(event.id),
     event_type: event.event,
     reason,
-    remedy: "no webhook is told of it; read it in _bridge_outbox_aside, then delete it there (bridge doctor)",
+    remedy: "no webhook receives it; read it in _bridge_outbox_aside, then delete it there (bridge doctor)",
   });
 }

@@ -4,32 +4,32 @@ export interface PostgresError {
   readonly table?: unknown;
   readonly column?: unknown;
   readonly constraint?: unknown;
-  /** The functions that it comes from, the innermost first; not told where it comes from a statement itself. */
+  /** The functions that it comes from, the innermost first; none where it comes from a statement itself. */
   readonly where?: unknown;
 }
 
-const GOES_ON = "it goes on by itself";
+const CONTINUES = "syncing continues automatically";
 
-/** What a SQLSTATE means for whoever runs the database, and what to do (PostgreSQL documentation, appendix A). */
+/** What a SQLSTATE means for the database's operator, and what to do (PostgreSQL documentation, appendix A). */
 const MEANINGS: Readonly<Record<string, string>> = {
   "25006": "it only reads, as a standby does; connect the workspace to the primary (`bridge connect postgres`)",
   "28000": "it does not let our user in; look at pg_hba.conf",
-  "28P01": "it does not take our password any more; tell us the new one (`bridge connect postgres`)",
-  "3D000": "it has no database of this name any more; tell us where it is now (`bridge connect postgres`)",
-  "40001": `another transaction got in our way again and again; ${GOES_ON}`,
-  "40P01": `another transaction got in our way again and again; ${GOES_ON}`,
+  "28P01": "it refuses our password; give the new one (`bridge connect postgres`)",
+  "3D000": "it has no database of this name any more; give its address (`bridge connect postgres`)",
+  "40001": `another transaction got in our way again and again; ${CONTINUES}`,
+  "40P01": `another transaction got in our way again and again; ${CONTINUES}`,
   "42501": "grant it to our user; `bridge doctor` looks at what else is missing",
-  "42703": "somebody has dropped or renamed it; `bridge doctor` tells what is missing of mapped tables",
-  "42P01": "somebody has dropped or renamed it; `bridge doctor` tells what is missing of mapped tables",
+  "42703": "it was dropped or renamed; `bridge doctor` lists what is missing of mapped tables",
+  "42P01": "it was dropped or renamed; `bridge doctor` lists what is missing of mapped tables",
   "53100": "make room on its disk",
   "53200": "it has no memory left; look at work_mem and at what else runs there",
   "53300": "it has no connection left; raise max_connections, or connect through a pooler",
-  "55P03": "it has locked a mapped table as a whole, as while an index is made; it goes on when that ends",
+  "55P03": "it has locked a mapped table as a whole, as while an index is built; syncing continues when that ends",
   "57014":
     "a statement took longer than it may; look for long locks, a disk that is slow, or a table without its index",
-  "57P01": `it was shut down, or its administrator ended our session; ${GOES_ON} when it is back`,
-  "57P02": `it is starting again after a crash; ${GOES_ON} when it is back`,
-  "57P03": `it is starting or stopping; ${GOES_ON} when it is back`,
+  "57P01": `it was shut down, or its administrator ended our session; ${CONTINUES} when it is back`,
+  "57P02": `it is starting again after a crash; ${CONTINUES} when it is back`,
+  "57P03": `it is starting or stopping; ${CONTINUES} when it is back`,
   "58030": "its disk failed to read or write; look at the server's log at once",
   XX001: "its data are damaged; look at the server's log at once",
   XX002: "one of its indexes is damaged; REINDEX it",
@@ -37,11 +37,11 @@ const MEANINGS: Readonly<Record<string, string>> = {
 
 const IN_A_FUNCTION = "a trigger or function of the database has raised it; the server's log has its words";
 
-const INTEGRITY = "a constraint of the mapped table refuses what was to be written";
+const INTEGRITY = "a constraint of the mapped table refuses the values";
 
 /** By the first two characters. */
 const CLASSES: Readonly<Record<string, string>> = {
-  "08": `the connection broke; ${GOES_ON}`,
+  "08": `the connection broke; ${CONTINUES}`,
   "23": INTEGRITY,
   P0: IN_A_FUNCTION,
 };
@@ -62,9 +62,9 @@ export function postgresTrouble(code: string, error: PostgresError): string {
     .filter((named) => named !== null);
   const isInFunction = typeof error.where === "string";
   const words = WORDS_ARE_SAFE.has(code) && !isInFunction && typeof error.message === "string" ? [error.message] : [];
-  const told = words.length > 0 ? words : names.length > 0 ? [names.join(", ")] : [];
+  const said = words.length > 0 ? words : names.length > 0 ? [names.join(", ")] : [];
   const ofCode = MEANINGS[code] ?? CLASSES[code.slice(0, 2)];
   const meaning = isInFunction && !SERVERS.test(code) ? IN_A_FUNCTION : ofCode;
-  const rest = [...told, ...(meaning === undefined ? [] : [meaning])].join("; ");
+  const rest = [...said, ...(meaning === undefined ? [] : [meaning])].join("; ");
   return `PostgreSQL refused (SQLSTATE ${code})${rest === "" ? "" : `: ${rest}`}`;
 }

@@ -1,5 +1,17 @@
-import { afterAnswer, endsBy, tellBudget } from "../../model/budget.ts";
-import type { Mapping } from "../../model/mapping/mapping.ts";
+import {
+  afterPlan,
+  type Budget,
+  type PlannedBudget,
+  paceOf,
+  pullSeconds,
+  reportBudget,
+  type Usage,
+} from "../../model/budget.ts";
+import { allHours, hoursOf, lastChange } from "../../model/calls/account.ts";
+import { queriesOf } from "../../model/calls/forecast.ts";
+import { planCalls } from "../../model/calls/plan.ts";
+import { isMissed, isRung } from "../../model/doorbell.ts";
+import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
 import type { CycleStore, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
 import type { Totals } from "../lease/lease-ports.ts";
@@ -9,10 +21,10 @@ import { failureOf } from "./cycle-failure.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { figuresOf, UNBEGUN } from "./figures.ts";
 
-/** Long work that nobody may be at is asked for again this often. */
+/** Long work that may have no worker is asked for again this often. */
 const LOAD_EVERY_SECONDS = 300;
 
-/** The org's count is written down this often while it does not change what we may ask. */
+/** A new plan is computed this often. */
 const BUDGET_EVERY_MILLISECONDS = 60_000;
 
 interface Ended extends Reported {
@@ -31,7 +43,7 @@ export async function reportUnbegun(needs: MessageNeeds, reported: Reported, err
   needs.figures(UNBEGUN);
 }
 
-/** Tells what a cycle did: its events leave, its totals are told, the engine remembers how it ended, the log gets a line. */
+/** Reports a cycle: its events leave, its totals are counted, the engine stores how it ended, the log gets a line. */
 export async function reportCycle(needs: MessageNeeds, ended: Ended, report: CycleReport): Promise<void> {
   if (!report.ran) return;
   const rests = ended.saves === "none";
@@ -42,35 +54,79 @@ export async function reportCycle(needs: MessageNeeds, ended: Ended, report: Cyc
     const { needsLoad: owesLoad, heldDeletes } = report;
     await concludeCycle(needs, ended, failure, { owesLoad, heldDeletes, callSize: report.tally.callSize });
   } else if (report.tally.callSize > 0) await keepCallSize(needs, ended, report.tally.callSize);
-  await keepBudget(needs, ended);
   needs.figures(figuresOf(report, report.totals, ended.usage));
-  if (report.totals && isTimeToTell(ended.message, report)) await tellTotals(needs, ended, report.totals);
-  // After an outage at once: a load that it has failed keeps the mapping broken until it goes on.
+  if (report.totals && isTimeToTell(ended.message, report)) await reportTotals(needs, ended, report.totals);
+  await keepBudget(needs, ended);
+  await judgeDoorbell(needs, ended, report);
+  // After an outage at once: a load that it has failed keeps the mapping broken until it continues.
   const recovers = !failure && !rests && report.stopped === null && ended.engine.state.failedCycles > 0;
   if (report.needsLoad && (recovers || isRare(ended.message))) await askForLoad(needs, ended.mapping);
   if (report.outboxWaits && ended.store) await emptyOutbox(needs, ended.mapping.workspaceId, ended.store);
 }
 
-/** Written when the step changes or a minute after the last time, so that idle cycles write nothing. A change is logged once. */
-async function keepBudget(
-  { engine, clock, log }: MessageNeeds,
-  { mapping, budget, usage: told }: Ended,
-): Promise<void> {
-  if (!told) return;
-  const usage = { ...told, at: new Date(clock.now()) };
-  const after = afterAnswer(budget, usage);
-  const age = usage.at.getTime() - (budget.usage?.at.getTime() ?? 0);
-  if (after.step === budget.step && age < BUDGET_EVERY_MILLISECONDS) return;
-  if (!(await engine.saveBudget(mapping.workspaceId, after))) return;
+/** A change that was found without a ring says that the mapping's doorbell is dead. Nothing rings for a delete. */
+async function judgeDoorbell({ engine, clock, log }: MessageNeeds, ended: Ended, { tally }: Ran): Promise<void> {
+  const { mapping, message, budget } = ended;
+  const at = new Date(clock.now());
+  const isFound = message.wakes !== "pull" && tally.inserted + tally.updated > 0;
+  if (!isFound || !isMissed(budget.doorbell, mapping, at)) return;
+  await engine.noteMissed(mapping.workspaceId, mapping.id, at);
   log({
-    level: after.step > 0 ? "warn" : "info",
+    level: "warn",
+    event: "doorbell",
+    workspace_id: mapping.workspaceId,
+    mapping_id: mapping.id,
+    message: `a change of ${mapping.sfObject} came without a ring: unless one comes now, it is polled at its full pace until the next; see that its flow is active in the org`,
+  });
+}
+
+/** Plans again a minute after the last time, by the org's last count and our own. A change of pace is logged once. */
+async function keepBudget(needs: MessageNeeds, { mapping, budget, usage: counted }: Ended): Promise<void> {
+  const at = new Date(needs.clock.now());
+  const usage = counted ? { ...counted, at } : budget.usage;
+  const age = at.getTime() - (budget.plan?.at.getTime() ?? 0);
+  if (usage === null || age < BUDGET_EVERY_MILLISECONDS) return;
+  const planned: PlannedBudget[] = [];
+  const make = async () => {
+    const after = await planAnew(needs, mapping.workspaceId, budget, usage);
+    planned.push(after);
+    return after;
+  };
+  const isAnother = await needs.engine.saveBudget(mapping.workspaceId, make);
+  const [after] = planned;
+  if (!isAnother || !after) return;
+  needs.log({
+    level: after.since === null ? "info" : "warn",
     event: "budget",
     workspace_id: mapping.workspaceId,
     calls_used: usage.used,
     calls_limit: usage.limit,
-    ends_by: endsBy(after)?.toISOString() ?? null,
-    message: tellBudget(after),
+    own_calls: after.plan.used,
+    pace: paceOf(after.plan),
+    pace_seconds: after.plan.paceSeconds,
+    message: reportBudget(after),
   });
+}
+
+async function planAnew(
+  { counters, mappings, clock }: MessageNeeds,
+  workspaceId: string,
+  budget: Budget,
+  usage: Usage,
+): Promise<PlannedBudget> {
+  const [kept, active] = await Promise.all([counters.hours(workspaceId), mappings.listActive(workspaceId)]);
+  const now = new Date(clock.now());
+  const byMapping = new Map(kept.map(({ mappingId, hours }) => [mappingId, hoursOf(hours)]));
+  const hours = allHours([...byMapping.values()]);
+  const asking = active
+    .filter(({ syncDirection }) => pulls(syncDirection))
+    .map((mapping) => {
+      const changes = { lastAt: lastChange(byMapping.get(mapping.id) ?? []), now };
+      const bell = isRung(budget.doorbell, mapping, now);
+      const everySeconds = pullSeconds({ ...budget, plan: null }, mapping, changes, bell);
+      return { everySeconds, queries: queriesOf(mapping) };
+    });
+  return afterPlan(budget, usage, planCalls({ now, usage, share: budget.share, hours, mappings: asking }));
 }
 
 /** On change, and with the first slot of each minute. */
@@ -78,12 +134,14 @@ function isTimeToTell({ slot }: CycleMessage, { tally }: Ran): boolean {
   return tally.accepted + tally.refused > 0 || slot === null || slot % 60 < 10;
 }
 
-async function tellTotals({ counters, clock }: MessageNeeds, { mapping, startedAt }: Reported, totals: Totals) {
+async function reportTotals({ counters, clock }: MessageNeeds, { mapping, startedAt }: Reported, totals: Totals) {
   const { workspaceId, id: mappingId, sfObject } = mapping;
-  const { rowsSynced, rowsFailed, apiCalls, queueDepth } = totals;
-  const told = { workspaceId, mappingId, sfObject, rowsSynced, rowsFailed, apiCalls };
-  await counters.set(told, new Date(startedAt));
-  await counters.setQueueDepth({ workspaceId, rows: queueDepth }, new Date(clock.now()));
+  const { rowsSynced, rowsFailed, apiCalls, queueDepth, oldestWaitingSeconds: age } = totals;
+  const countedAt = new Date(clock.now());
+  const oldestAt = age > 0 ? new Date(countedAt.getTime() - age * 1000) : null;
+  const sums = { workspaceId, mappingId, sfObject, rowsSynced, rowsFailed, apiCalls };
+  await counters.set(sums, new Date(startedAt));
+  await counters.setQueueDepth({ workspaceId, rows: queueDepth, oldestAt }, countedAt);
 }
 
 function isRare({ slot }: CycleMessage): boolean {

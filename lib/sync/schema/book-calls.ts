@@ -14,7 +14,7 @@ interface Caller {
 }
 
 /**
- * Calls that were made for a mapping outside of its cycles count among its own, whose totals live in its database. Gives
+ * Calls that were sent for a mapping outside of its cycles count among its own, whose totals are in its database. Gives
  * the table as it is there; null: its long work is under way, or it has moved on.
  */
 export async function bookCalls(

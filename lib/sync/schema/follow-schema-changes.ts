@@ -15,14 +15,14 @@ export interface FollowNeeds {
 }
 
 /**
- * Looks whether Salesforce describes a mapping's fields otherwise than when its table was made; then the mapping gets a
- * new version, which ends the running cycle and has the table follow. A field that is gone is told with its mapping. What
- * cannot be asked today is asked tomorrow.
+ * Checks whether Salesforce describes a mapping's fields otherwise than when its table was created; then the mapping
+ * gets a new version, which ends the running cycle and has the table follow. A removed field is reported with its
+ * mapping. What cannot be asked today is asked tomorrow.
  */
 export async function followSchemaChanges(needs: FollowNeeds, mapping: Mapping): Promise<void> {
   const { provisioning, configVersion } = mapping;
   if (!mapping.active || provisioning.state !== "ready" || provisioning.version !== configVersion) return;
-  const tell = (level: "info" | "warn", more: Readonly<Record<string, unknown>>) =>
+  const report = (level: "info" | "warn", more: Readonly<Record<string, unknown>>) =>
     needs.log({
       level,
       event: "object_described",
@@ -38,31 +38,31 @@ export async function followSchemaChanges(needs: FollowNeeds, mapping: Mapping):
     const { before, now } = described;
     const changed = changedColumns(before.columns, now.columns);
     const isUpsertOther = before.repeatsUpsertValues !== now.repeatsUpsertValues;
-    if (now.repeatsUpsertValues) tell("warn", { message: tellRepeats(now.upsertField) });
-    if (changed.length === 0 && !isUpsertOther) return tellNarrow(tell, before.columns);
-    tell("info", { changed: isUpsertOther ? [...new Set([...changed, String(now.upsertField)])] : changed });
+    if (now.repeatsUpsertValues) report("warn", { message: reportRepeats(now.upsertField) });
+    if (changed.length === 0 && !isUpsertOther) return reportNarrow(report, before.columns);
+    report("info", { changed: isUpsertOther ? [...new Set([...changed, String(now.upsertField)])] : changed });
     await needs.renew(mapping);
   } catch (error) {
-    tell("warn", { error: String(error) });
+    report("warn", { error: String(error) });
   }
 }
 
-const tellRepeats = (upsertField: string | null) =>
+const reportRepeats = (upsertField: string | null) =>
   `Salesforce does not keep the upsert field ${upsertField} unique: records that share a value get rows of their own, and a row that could be either's fails; make the field unique in Salesforce's Setup, or choose another upsert_field`;
 
-/** Told each day: what no longer fits into these columns is kept back, record by record. */
-function tellNarrow(
-  tell: (level: "warn", more: Readonly<Record<string, unknown>>) => void,
+/** Reported each day: what no longer fits into these columns is kept back, record by record. */
+function reportNarrow(
+  report: (level: "warn", more: Readonly<Record<string, unknown>>) => void,
   columns: readonly Column[],
 ) {
   const narrow = columns.filter(({ outgrown }) => outgrown !== undefined).map(({ column }) => column);
   if (narrow.length === 0) return;
   const remedy =
     "run the migration that bridge schema propose prints, or drop what depends on these columns, then deactivate the mapping and activate it again";
-  tell("warn", { columns: narrow, message: `narrower than their fields; ${remedy}` });
+  report("warn", { columns: narrow, message: `narrower than their fields; ${remedy}` });
 }
 
-/** The table as it was made, and as Salesforce would have it now; null: the mapping is being worked on. */
+/** The table as it was created, and as Salesforce would have it now; null: the mapping is being worked on. */
 async function describe(
   needs: FollowNeeds,
   mapping: Mapping,

@@ -77,7 +77,7 @@ async function retire(needs: ProvisionNeeds, workspaceId: string, mappingId: str
   await (await needs.provisioner(workspaceId)).provisioner.retire(mapping);
 }
 
-/** What the last cycle left to be told has no later cycle to tell it. */
+/** What the last cycle left to report has no later cycle to report it. */
 async function drain(needs: ProvisionNeeds, workspaceId: string): Promise<void> {
   const store = await needs.connections.openStore(workspaceId);
   try {
@@ -114,7 +114,7 @@ async function makeTable(needs: ProvisionNeeds, mapping: Mapping, anew: boolean)
 
 interface Tried {
   readonly provisioning: Provisioning;
-  /** What may pass by itself: the queue hands the message out again, and the minute sweep sends another one. */
+  /** What may pass on its own: the queue delivers the message again, and the minute sweep sends another one. */
   readonly fault: unknown;
 }
 
@@ -128,7 +128,7 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<Tried
     const shape = await describeShape(salesforce, mapping, database.schema);
     const { narrow, isCaptured, migration } = await database.provisioner.provision(mapping, shape);
     if (!isCaptured) await again(needs, mapping);
-    if (narrow.length > 0) tellNarrow(needs, mapping, narrow);
+    if (narrow.length > 0) reportNarrow(needs, mapping, narrow);
     await bookCalls(needs, { ...shape, workspaceId: mapping.workspaceId }, salesforce.calls());
     if (migration !== null && isAwaited(migration)) return { provisioning: waiting(migration), fault: null };
     return { provisioning: { state: "ready", version, ...(migration && { migration }) }, fault: null };
@@ -162,8 +162,8 @@ async function again({ queues }: ProvisionNeeds, { workspaceId, id }: Mapping): 
   await queues.provisioning.send([{ message }]);
 }
 
-/** The mapping goes on; what no longer fits is kept in `_bridge_inbound_errors`, record by record. */
-function tellNarrow({ log }: ProvisionNeeds, mapping: Mapping, narrow: Provisioned["narrow"]): void {
+/** The mapping continues; what no longer fits is kept in `_bridge_inbound_errors`, record by record. */
+function reportNarrow({ log }: ProvisionNeeds, mapping: Mapping, narrow: Provisioned["narrow"]): void {
   log({
     level: "warn",
     event: "columns_stay_narrow",
@@ -173,7 +173,7 @@ function tellNarrow({ log }: ProvisionNeeds, mapping: Mapping, narrow: Provision
     pg_table: mapping.pgTable,
     columns: narrow,
     message:
-      "run the migration that bridge schema propose prints; without schema_changes: propose, drop what depends on these columns, deactivate the mapping and activate it again, then make that anew",
+      "run the migration that bridge schema propose prints; without schema_changes: propose, drop what depends on these columns, deactivate the mapping and activate it again, then create that again",
   });
 }
 

@@ -18,7 +18,7 @@ export interface Provisioner {
     readonly isCaptured: boolean;
     /** Columns that could not follow a field that has grown, and why. */
     readonly narrow: readonly { readonly column: string; readonly type: string; readonly reason: string }[];
-    /** What the application's own migration is to change; one that is awaited (`isAwaited`): nothing was made. */
+    /** What the application's own migration must change; while it is awaited (`isAwaited`) nothing was created. */
     readonly migration: Migration | null;
   }>;
   /** What of these migrations is still to be done; none where Bridge changes tables itself. */

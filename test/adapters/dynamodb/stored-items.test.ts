@@ -22,11 +22,13 @@ const mappingText = {
   fields: ["Last_Name__c", "LastName"],
   upsert_field: "Key__c",
   polling_seconds: 60,
+  when_quiet_seconds: 90,
   notify_enabled: true,
   conflict_policy: "latest_wins",
   capture: "always",
   delete_limit: "25%",
   sweep_days: 3,
+  keep_history: false,
   batch_size: 50,
   filter: "Last_Name__c != null",
   foreign: { sf_key: { other_key: 1 }, revision: 7 },
@@ -74,11 +76,13 @@ test("a stored mapping is read in every member, and written as it was stored", (
     fields: ["Last_Name__c", "LastName"],
     upsertField: "Key__c",
     pollingSeconds: 60,
+    whenQuietSeconds: 90,
     notifyEnabled: true,
     conflictPolicy: "latest_wins",
     capture: "always",
     deleteLimit: "25%",
     sweepDays: 3,
+    keepHistory: false,
     batchSize: 50,
     filter: "Last_Name__c != null",
     foreign: { sf_key: { other_key: 1 }, revision: 7 },
@@ -92,7 +96,15 @@ test("a stored mapping is read in every member, and written as it was stored", (
 });
 
 test("a mapping of an earlier version, which knew no capture mode, no limit of deletes and no days of sweeps, is read", () => {
-  const { capture: _, delete_limit: __, sweep_days: ___, batch_size: ____, ...text } = mappingText;
+  const {
+    capture: _,
+    delete_limit: __,
+    sweep_days: ___,
+    batch_size: ____,
+    keep_history: _____,
+    ...later
+  } = mappingText;
+  const { when_quiet_seconds: ______, ...text } = later;
   const provisioning = { state: "pending" };
 
   const mapping = readMapping({ ...mappingItem, provisioning, deleted_at: null, mapping: JSON.stringify(text) });
@@ -101,6 +113,8 @@ test("a mapping of an earlier version, which knew no capture mode, no limit of d
     capture: "origin",
     deleteLimit: "auto",
     sweepDays: 1,
+    keepHistory: true,
+    whenQuietSeconds: null,
     batchSize: 200,
     provisioning,
     deletedAt: null,
@@ -115,6 +129,7 @@ const webhook = {
   description: "on call",
   active: true,
   secret: "sealed",
+  next_secret: "sealed_next",
   previous_secrets: [{ secret: "sealed_before", until: "2026-03-02T11:00:00.000Z" }],
   created_at: "2026-03-01T11:00:00.000Z",
   updated_at: "2026-03-01T11:00:31.000Z",
@@ -135,6 +150,7 @@ test("a stored webhook is read in every member, and written as it was stored", (
     active: true,
     secrets: {
       current: "sealed",
+      next: "sealed_next",
       previous: [{ secret: "sealed_before", until: new Date("2026-03-02T11:00:00.000Z") }],
     },
     createdAt: new Date("2026-03-01T11:00:00.000Z"),

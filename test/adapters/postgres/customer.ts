@@ -54,7 +54,7 @@ export async function untilSomebodyWaits(observer: Client): Promise<void> {
   }
 }
 
-/** Makes the database; its table is there unless told otherwise. */
+/** Makes the database; its table is there by default. */
 export async function createCustomer({
   shape = contactShape(),
   provisioned = true,
@@ -124,7 +124,7 @@ export async function createCustomer({
         slot: null,
         leaseSeconds,
       });
-      if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
+      if (!begun.held) throw new Error(`the lease is not free: ${begun.why}`);
       return { store, lease: begun.lease, begun };
     },
     provision: (more = {}) => provisioner.provision(mappingOf({ ...shape, ...more }), { ...shape, ...more }),
@@ -140,7 +140,7 @@ export async function createCustomer({
   return customer;
 }
 
-/** The service's time when a customer's table is made. */
+/** The service's time when a customer's table is created. */
 const START = new Date("2026-11-20T12:00:00Z");
 
 /** Databases to copy by the shape of their table: making a table takes three times as long as copying it. */
@@ -164,7 +164,7 @@ afterAll(async () => {
   for (const database of made.values()) await (await database).close();
 });
 
-/** Whatever a test has done, no change is PENDING that `_bridge_in_hand` does not name: nobody would ever find it. */
+/** Whatever a test has done, no change is PENDING that `_bridge_in_hand` does not name: it would never be found. */
 async function expectPendingNamed(ask: (text: string) => Promise<readonly Row[]>): Promise<void> {
   const [made] = await ask("SELECT to_regclass('salesforce._bridge_in_hand') IS NOT NULL AS made");
   if (made?.["made"] !== true) return;
@@ -185,7 +185,7 @@ export function image(number: number, seconds: number, values: Image["values"], 
   return { sfid: sfidOf(number), systemModstamp: orgTime(seconds), isDeleted, values };
 }
 
-/** A page of the fast lane, read a minute after the last stamp unless told otherwise. */
+/** A page of the fast lane, read a minute after the last stamp by default. */
 export function page(images: readonly Image[], more: Partial<Page> = {}): Page {
   const latest = Math.max(orgTime(0).getTime(), ...images.map(({ systemModstamp }) => systemModstamp.getTime()));
   return { images, readAt: new Date(latest + 60_000), lane: "fast", marks: {}, ...more };
@@ -229,14 +229,14 @@ export const accepted = acceptedAt(orgTime(5));
 /** The same of a new row, whose record has its number. */
 export const created = (change: Taken): PushOutcome => accepted({ ...change, sfid: sfidOf(change.recordId) });
 
-/** Ends the sessions that are kept for the next request: they have told their counts when they are gone. */
+/** Ends the sessions that are kept for the next request: their counts are stored when they are gone. */
 export async function endKeptSessions({ sql }: Pick<Customer, "sql">): Promise<void> {
-  await sql(
-    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'bridge'",
-  );
+  const kept = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'bridge'";
+  await sql(`SELECT pg_terminate_backend(pid) ${kept}`);
+  while ((await sql(`SELECT 1 ${kept}`)).length > 0);
 }
 
-/** How many rows of the log were read since `pg_stat_reset()`, by what is over: a connection tells its counts when it ends. */
+/** How many rows of the log were read since `pg_stat_reset()`, by what is over: a connection shows its counts when it ends. */
 export async function rowsReadOfTheLog({ sql }: Pick<Customer, "sql">): Promise<number> {
   for (;;) {
     const [row] = await sql(

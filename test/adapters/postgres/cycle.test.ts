@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => customer.close());
 
-test("a row that an application inserts is claimed, sent, and told its sfid", async () => {
+test("a row that an application inserts is claimed, sent, and gets its sfid", async () => {
   await customer.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Curie', 'marie@example.com')");
   const { store, lease, begun } = await customer.cycle();
 
@@ -61,7 +61,7 @@ test("the echo of our own write only brings the stamp", async () => {
   const echo = await store.apply(lease, page([image(1, 1, { lastname: "Curie", name: "Marie Curie" })]));
   const again = await store.apply(lease, page([image(1, 1, { lastname: "Curie", name: "Marie Curie" })]));
 
-  expect(echo).toMatchObject({ updated: 1, unchanged: 0 });
+  expect(echo, "it is our own save, and is not counted").toMatchObject({ updated: 0, unchanged: 1 });
   expect(again).toMatchObject({ updated: 0, unchanged: 1 });
   expect(await customer.sql("SELECT lastname, name, _ab_lastop FROM salesforce.contact")).toEqual([
     { lastname: "Curie", name: "Marie Curie", _ab_lastop: "SYNCED" },
@@ -87,7 +87,7 @@ test("marks are committed with the rows and read at the next beginning", async (
   expect(begun.lastPullAt).toEqual(orgTime(7));
 });
 
-test("a schema of the version before has no places of lanes, and its cycles go on without", async () => {
+test("a schema of the version before has no places of lanes, and its cycles continue without", async () => {
   await customer.sql("ALTER TABLE salesforce._bridge_state DROP COLUMN lanes");
   const { store, lease } = await customer.cycle();
   const lanes = { fast: { stamp: orgTime(5), afterId: sfidOf(1) } };
@@ -102,10 +102,10 @@ test("a schema of the version before has no places of lanes, and its cycles go o
 });
 
 test("a refused row says why, in the row, in the log and in an event", async () => {
-  await customer.sql("INSERT INTO salesforce.contact (email) VALUES ('nobody')");
+  await customer.sql("INSERT INTO salesforce.contact (email) VALUES ('not-an-address')");
   const { store, lease } = await customer.cycle();
   const [change] = await store.claim(lease, 10);
-  const error = "INVALID_EMAIL_ADDRESS: Email: invalid email address: nobody [Email]";
+  const error = "INVALID_EMAIL_ADDRESS: Email: invalid email address: not-an-address [Email]";
 
   await store.settle(lease, [
     { kind: "refused", changeIds: [Number(change?.id)], recordId: 1, action: "INSERT", error },

@@ -36,6 +36,7 @@ const sessions = (): Sessions => sessionsOf({ connections: store, now: () => new
 async function control(method: string, name: string, body?: unknown): Promise<unknown> {
   const response = await fetch(`${org.url}/_sim/${name}`, {
     method,
+    headers: { authorization: `Bearer ${org.accessToken}` },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -85,7 +86,7 @@ async function refusalOf(work: Promise<unknown>): Promise<SalesforceRefusal["ref
   return error.refusal;
 }
 
-/** An address at which nobody listens any more. */
+/** An address at which no server listens any more. */
 async function unusedAddress(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -118,7 +119,7 @@ describe("a call", () => {
     expect(salesforce.usage()).toMatchObject({ used: await used() });
   });
 
-  test("is never repeated by itself, whatever the org says", async () => {
+  test("is never repeated automatically, whatever the org says", async () => {
     await salesforce.query(ACCOUNTS);
     await control("DELETE", "requests");
     await order({ kind: "unavailable", times: 0 });
@@ -159,7 +160,7 @@ describe("a call", () => {
     expect(salesforce.calls()).toEqual(counted);
   });
 
-  test("for results of a Bulk query is refused where nothing tells whether more follow", async () => {
+  test("for results of a Bulk query is refused where nothing shows whether more follow", async () => {
     const { jobId } = await salesforce.startBulkQuery(ACCOUNTS);
     await vi.waitFor(async () => expect(await salesforce.bulkQueryRecords(jobId)).not.toBeNull(), { timeout: 300_000 });
     const whole = await salesforce.bulkResults(jobId, null);
@@ -206,7 +207,7 @@ describe("a session", () => {
     expect(store.current().userId).toMatch(/^005/);
   });
 
-  test("that speaks for another user than the last one remembers as whom was written before", async () => {
+  test("that speaks for another user keeps the earlier users in whose name was written", async () => {
     store = keptInMemory({ ...connectionOf(org), userId: "005000000000002AAA", formerUserIds: ["005000000000001AAA"] });
     salesforce = connectOrg(sessions(), new AbortController().signal);
 
@@ -310,7 +311,7 @@ describe("a job that saves records", () => {
     const jobId = await salesforce.openBulkSave("create", "Account", null);
     await salesforce.uploadBulkSave(jobId, records);
     await salesforce.startBulkSave(jobId);
-    while ((await salesforce.lookAtBulkSave(jobId)).state === "working");
+    while ((await salesforce.pollBulkSave(jobId)).state === "working");
     return jobId;
   }
 
@@ -322,7 +323,7 @@ describe("a job that saves records", () => {
     return records;
   };
 
-  test("uploads values as they are and tells each record's id beside them, every request counted as BULK", async () => {
+  test("uploads values as they are and shows each record's id beside them, every request counted as BULK", async () => {
     await salesforce.query(ACCOUNTS);
     const before = await used();
 
@@ -340,13 +341,13 @@ describe("a job that saves records", () => {
 
     await salesforce.uploadBulkSave(jobId, records);
     await salesforce.startBulkSave(jobId);
-    while ((await salesforce.lookAtBulkSave(jobId)).state === "working");
+    while ((await salesforce.pollBulkSave(jobId)).state === "working");
 
-    expect(await salesforce.lookAtBulkSave(jobId)).toMatchObject({ state: "complete", processed: 4, failed: 0 });
+    expect(await salesforce.pollBulkSave(jobId)).toMatchObject({ state: "complete", processed: 4, failed: 0 });
   });
 
   test("that the org has forgotten is gone, which is no error", async () => {
-    expect(await salesforce.lookAtBulkSave("7500000000000009AA")).toMatchObject({ state: "gone" });
+    expect(await salesforce.pollBulkSave("7500000000000009AA")).toMatchObject({ state: "gone" });
   });
 
   test("whose results break off half way may be asked for them again", async () => {

@@ -19,7 +19,7 @@ import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
 
 const SECRET = "00Dxx0000001gPL!secret";
 
-/** Where the redirects lead, which stands for a metadata service. */
+/** Where the redirects lead; it represents a metadata service. */
 let target: Server;
 let reached: string[] = [];
 /** An org that redirects all that it is asked. */
@@ -34,6 +34,10 @@ beforeAll(async () => {
   });
   org = await listening((request, response) => {
     asked += 1;
+    if (status === 200) {
+      response.end(JSON.stringify({ access_token: SECRET, instance_url: urlOf(target) }));
+      return;
+    }
     const location = `${urlOf(target)}${request.url}?token=${SECRET}`;
     response.writeHead(status, { location, date: new Date().toUTCString() }).end();
   });
@@ -79,6 +83,7 @@ const record = { id: "001000000000001AAA", values: { Name: "Acme" } };
 
 const ofTheEngine: Calls<Omit<Salesforce, "calls" | "usage">> = {
   query: () => salesforce().query("SELECT Id FROM Account"),
+  askTogether: () => salesforce().askTogether(["SELECT Id FROM Account"], []),
   queryTogether: () => salesforce().queryTogether(["SELECT Id FROM Account", "SELECT Id FROM Contact"]),
   write: () => salesforce().write("update", "Account", [record], null),
   deleted: () => salesforce().deleted("Account", new Date(0), new Date(3_600_000)),
@@ -91,7 +96,7 @@ const ofTheEngine: Calls<Omit<Salesforce, "calls" | "usage">> = {
   uploadBulkSave: () => salesforce().uploadBulkSave("750000000000001AAA", [record]),
   startBulkSave: () => salesforce().startBulkSave("750000000000001AAA"),
   abortBulkSave: () => salesforce().abortBulkSave("750000000000001AAA"),
-  lookAtBulkSave: () => salesforce().lookAtBulkSave("750000000000001AAA"),
+  pollBulkSave: () => salesforce().pollBulkSave("750000000000001AAA"),
   bulkSaved: () => salesforce().bulkSaved("750000000000001AAA", "successful"),
 };
 
@@ -157,6 +162,15 @@ describe.each([301, 302, 303, 307, 308])("an org that redirects with %i leads no
   });
 });
 
+test("a renewed session that names another host as its instance is not used, and its token goes nowhere", async () => {
+  status = 200;
+  const org = connectOrg(sessions(null), new AbortController().signal);
+
+  await expect(org.query("SELECT Id FROM Account")).rejects.toThrow("names an instance that is not Salesforce's");
+  status = 302;
+  expect({ reached, asked }).toEqual({ reached: [], asked: 1 });
+});
+
 test("a redirected call is not counted, because no org has let it in", async () => {
   const org = salesforce();
 
@@ -169,7 +183,7 @@ test("a redirected call is not counted, because no org has let it in", async () 
 });
 
 test("no caller can ask the guarded fetch to follow", async () => {
-  // @ts-expect-error: what becomes of a redirect is not the caller's to decide
+  // @ts-expect-error: a redirect is not the caller's to decide
   await expect(guardedFetch(urlOf(org), { redirect: "follow" })).rejects.toThrow("REDIRECTED");
 
   expect(reached).toEqual([]);

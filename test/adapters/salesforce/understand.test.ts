@@ -47,7 +47,7 @@ test.each([
   ["getDeleted", "deletedRecords", () => salesforce.deleted("Contact", START, START)],
   ["a describe", "name", () => salesforce.describe("Contact")],
   ["making a job of the Bulk API", "id, state", () => salesforce.startBulkQuery("SELECT Id FROM Contact")],
-  ["a look at a job of the Bulk API", "id, state", () => salesforce.lookAtBulkSave("750000000000001AAA")],
+  ["the state of a job of the Bulk API", "id, state", () => salesforce.pollBulkSave("750000000000001AAA")],
 ])(
   "%s that is answered in another shape is a refusal that names the places and no value",
   async (asked, places, ask) => {

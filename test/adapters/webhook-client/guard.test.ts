@@ -13,10 +13,10 @@ import { resolveByDns } from "../../../lib/adapters/webhook-client/resolve.ts";
 import { type AddressPolicy, DEVELOPMENT, judgeUrl, PRODUCTION, refuseOpening } from "../../../lib/model/address.ts";
 import { type DnsServer, startDnsServer } from "../../support/doubles/dns-server.ts";
 
-/** As in production, but without the rules that stand before the address: only the guard of addresses is left. */
+/** As in production, but without the rules that are before the address: only the guard of addresses is left. */
 const PUBLIC_ONLY: AddressPolicy = { schemes: ["https:", "http:"], ports: null, loopback: false, opened: [] };
 
-/** One of this machine's addresses stands for a public receiver. */
+/** One of this machine's addresses represents a public receiver. */
 const ONE_OPEN: AddressPolicy = { ...PUBLIC_ONLY, opened: ["127.0.0.1/32"] };
 
 const PUBLIC = "93.184.215.14";
@@ -204,7 +204,7 @@ describe("no connection is opened", () => {
     expect({ accepted, opened }).toEqual({ accepted: 0, opened: 0 });
   });
 
-  test("to a name behind which any blocked address stands", async () => {
+  test("to a name that resolves to any blocked address", async () => {
     const names = Object.keys(ZONE).filter((name) => name !== "silent.test" && name !== "rebinding.test");
     for (const name of names) {
       const answer = await post(`http://${name}:PORT/`, PUBLIC_ONLY);
@@ -309,6 +309,9 @@ describe("saving", () => {
   test("an operator opens a private range for receivers of the same network", () => {
     expect(refuseAddress("10.1.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).toBeNull();
     expect(refuseAddress("::ffff:10.1.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).toBeNull();
+    const opened = ["fc00::/7"];
+    expect(refuseAddress("fd00:db8::1", { ...PRODUCTION, opened })).toBeNull();
+    expect(refuseAddress("fd00:ec2::254", { ...PRODUCTION, opened })).toBe("a metadata address");
     expect(refuseAddress("10.2.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).not.toBeNull();
   });
 });
@@ -328,6 +331,7 @@ describe("what an operator can open", () => {
     ["::1/128", "it is a loopback address"],
     ["169.254.0.0/16", "it is a link-local or metadata address"],
     ["169.254.169.254/32", "it is a link-local or metadata address"],
+    ["fd00:ec2::/64", "it is a metadata address"],
     ["fe80::/10", "it is a link-local address"],
     ["168.63.129.16/32", "it is Azure's platform service"],
     ["8.8.8.0/24", public_],

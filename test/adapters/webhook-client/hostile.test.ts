@@ -40,7 +40,7 @@ async function takenBy(receiver: HostileReceiver): Promise<void> {
   }
 }
 
-// The sender's own clock and timers stand still unless a test moves them; sockets and the receivers' process go on.
+// The sender's own clock and timers do not move unless a test moves them; sockets and the receivers' process continue.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
 });
@@ -109,7 +109,7 @@ describe("what a receiver sends is bounded", () => {
     for (const answer of answers) {
       expect(answer).toMatchObject({ code: 200, truncated: true });
       expect(answer.body).toHaveLength(1024);
-      expect(answer.durationMs, "ended by itself, not by the clock").toBe(0);
+      expect(answer.durationMs, "ended on its own, not by the clock").toBe(0);
     }
     expect(grown).toBeLessThan(5_000_000);
   });
@@ -155,7 +155,7 @@ describe("whatever comes back has a reason in words", () => {
   ] as const)("%s answers with a status", async (receiver, code, body) => {
     const answer = await postTo(receiver);
 
-    expect(answer, "ended by itself, not by the clock").toMatchObject({ code, body, problem: null, durationMs: 0 });
+    expect(answer, "ended on its own, not by the clock").toMatchObject({ code, body, problem: null, durationMs: 0 });
   });
 
   test("a refused connection, an unknown name and a name without address", async () => {
@@ -203,7 +203,7 @@ async function breath(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Bytes of this process in memory, after what nobody holds any more was given up. */
+/** Bytes of this process in memory, after a full collection. */
 function settledMemory(): number {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Backlog, type Held } from "../../../lib/local/cloud/sqs/backlog.ts";
 
-/** The same promises in the plainest way: every message in one list, searched anew each time. */
+/** The same promises in the plainest way: every message in one list, searched again each time. */
 class PlainBacklog {
   messages: Array<Held & { turn: number | null }> = [];
   readonly #processing = new Map<string | null, number>();

@@ -33,7 +33,7 @@ const indexNames = async (TableName: string) => {
   return Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName).sort() ?? [];
 };
 
-test("a table is made from its resource once, however often it is asked for, and keeps its items", async () => {
+test("a table is built from its resource once, however often it is asked for, and keeps its items", async () => {
   const { dynamodb } = cloud.clients;
   await cloud.dynamodb.ensureTable(table("once"));
   await dynamodb.send(new PutItemCommand({ TableName: "once", Item: { id: { S: "a" } } }));
@@ -75,7 +75,7 @@ test("a table whose key has changed is refused instead of losing its data", asyn
   await expect(cloud.dynamodb.ensureTable(other)).rejects.toThrow("exists with another key");
 });
 
-test("a property that nobody here knows is refused by name", async () => {
+test("an unknown property is refused by name", async () => {
   await expect(cloud.dynamodb.ensureTable({ ...table("odd"), KinesisStreamSpecification: {} })).rejects.toThrow(
     "KinesisStreamSpecification",
   );

@@ -45,7 +45,7 @@ function schedule(more: Partial<CreateScheduleCommandInput> = {}, input = "tick"
 
 const create = (input: CreateScheduleCommandInput) => cloud.clients.scheduler.send(new CreateScheduleCommand(input));
 
-/** What has reached the queue since the last look. */
+/** What has reached the queue since the last check. */
 async function arrived(on: TestCloud = cloud, url: string = queueUrl): Promise<string[]> {
   const bodies: string[] = [];
   for (;;) {
@@ -89,7 +89,7 @@ describe("a rate", () => {
     expect(new Set(firedAt.map((second) => second % 60)).size).toBeGreaterThan(5);
   });
 
-  test("tells its target when, which execution, which attempt and which schedule it is", async () => {
+  test("shows its target when, which execution, which attempt and which schedule it is", async () => {
     const input = JSON.stringify({
       at: "<aws.scheduler.scheduled-time>",
       execution: "<aws.scheduler.execution-id>",
@@ -239,7 +239,7 @@ describe("while the machine was down", () => {
 });
 
 describe("schedules and groups", () => {
-  test("are answered as they were made, with every default", async () => {
+  test("are answered as they were created, with every default", async () => {
     await create(schedule({ Description: "every minute" }));
 
     const found = await cloud.clients.scheduler.send(new GetScheduleCommand({ Name: "beat" }));
@@ -292,7 +292,7 @@ describe("schedules and groups", () => {
     });
   });
 
-  test("are made once however often the same request arrives", async () => {
+  test("are created once however often the same request arrives", async () => {
     const first = await create(schedule({ ClientToken: "request-1" }));
     const again = await create(schedule({ ClientToken: "request-1" }));
 

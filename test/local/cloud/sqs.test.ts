@@ -190,7 +190,7 @@ describe("a message", () => {
     expect(await receive(queue)).toEqual([]);
   });
 
-  test("is dropped at the end of the retention period even if nobody ever looks, delayed ones too", async () => {
+  test("is dropped at the end of the retention period even if it is never received, delayed ones too", async () => {
     const queue = await createQueue({ MessageRetentionPeriod: "60" });
     await send(queue, "forgotten");
     await send(queue, "delayed", { DelaySeconds: 900 });
@@ -300,7 +300,7 @@ describe("fair queues", () => {
     await send(queue, "quiet 2", { MessageGroupId: "quiet" });
     const next = async () => bodies(await receive(queue, { MaxNumberOfMessages: 1 }));
 
-    // Nobody is noisy with fewer than 30 in flight.
+    // No group is noisy with fewer than 30 in flight.
     for (let i = 0; i < 29; i++) expect(await next()).toEqual([`busy ${i}`]);
     expect(await next()).toEqual(["busy 29"]);
     expect(await next()).toEqual(["quiet 1"]);

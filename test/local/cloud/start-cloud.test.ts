@@ -149,7 +149,7 @@ describe("the embedded cloud", () => {
     expect(unsigned.status).toBe(403);
   });
 
-  test("nobody on this machine gets in without the key of this start, and no credential is opened", async () => {
+  test("no user of this machine gets in without the key of this start, and no credential is opened", async () => {
     const dataDir = temporaryFolder();
     const first = await startCloud({ dataDir });
     const keyOf = ({ environment }: Cloud) => environment["AWS_ACCESS_KEY_ID"] ?? "";
@@ -208,7 +208,7 @@ describe("after its owner was killed with SIGKILL", () => {
   });
 });
 
-/** Goes on until the other side is gone. */
+/** Runs until the other side is gone. */
 async function repeat(work: () => Promise<void>): Promise<never> {
   for (;;) await work();
 }

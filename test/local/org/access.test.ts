@@ -222,11 +222,11 @@ test("an authorization that is no bearer token is named as such", async () => {
   ]);
 });
 
-test("who nobody knows is told so, whatever he shows", async () => {
+test("an unknown caller is refused, whatever it shows", async () => {
   const org = await openOrg();
   const ask = (Authorization: string) => org.call("GET", "/services/oauth2/userinfo", undefined, { Authorization });
 
-  const answers = [await ask("Bearer nobody"), await ask("Digest abc")];
+  const answers = [await ask("Bearer unknown"), await ask("Digest abc")];
 
   expect(answers.map(({ status, text }) => [status, text])).toEqual([
     [403, "Bad_OAuth_Token"],
@@ -234,7 +234,7 @@ test("who nobody knows is told so, whatever he shows", async () => {
   ]);
 });
 
-test("who a token belongs to is told, and not counted as a call", async () => {
+test("the owner of a token is shown, and not counted as a call", async () => {
   const org = await openOrg();
 
   const info = await org.get("/services/oauth2/userinfo");
@@ -257,7 +257,7 @@ test("who a token belongs to is told, and not counted as a call", async () => {
   expect(counted.headers.get("sforce-limit-info")).toBe("api-usage=1/15000");
 });
 
-test("a user beside the administrator comes in with the password that was set, and what he creates is his", async () => {
+test("a user beside the administrator signs in with the password that was set, and owns what it creates", async () => {
   const client = await openOrg();
   const user = await createOrgUser(client.org, "integration");
   client.token = user.accessToken;
@@ -269,7 +269,7 @@ test("a user beside the administrator comes in with the password that was set, a
   ]);
 });
 
-test("a password that is empty, or somebody's whom nobody knows, is not set", async () => {
+test("a password that is empty, or of an unknown user, is not set", async () => {
   const client = await openOrg();
   const set = (id: string, NewPassword: string) => client.call("POST", `sobjects/User/${id}/password`, { NewPassword });
 

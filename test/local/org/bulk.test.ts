@@ -75,7 +75,7 @@ test("an unknown column fails the whole job before a single row is saved", async
   expect(await org.records("SELECT Id FROM Account")).toEqual([]);
 });
 
-test("a job that is aborted and deleted while it runs leaves the next one its turn", async () => {
+test("a job that is aborted and deleted while it runs lets the next one run", async () => {
   const org = await openOrg();
   const created = await org.call("POST", "jobs/ingest", { object: "Account", operation: "insert" });
   const path = `jobs/ingest/${created.json["id"]}`;

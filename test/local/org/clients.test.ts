@@ -75,7 +75,7 @@ test("alone and with TLS it serves HTTPS under a certificate that it keeps, and 
   expect(text).toContain("/_sim");
 });
 
-test("a certificate that is about to end is made anew, any other is kept", async () => {
+test("a certificate that is about to end is created again, any other is kept", async () => {
   const dataDir = await freshFolder();
   const certificate = () => readFile(join(dataDir, "tls-cert.pem"), "utf8");
   const old = selfSigned(new Date("2020-01-01T00:00:00Z"));

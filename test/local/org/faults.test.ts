@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { createOrgUser } from "../../support/clients/org-user.ts";
 import { type Client, freshFolder, openOrg } from "./support/open-org.ts";
 
-const order = (org: Client, fault: object) => org.call("POST", "/_sim/faults", fault);
+const order = (org: Client, fault: object) =>
+  org.call("POST", "/_sim/faults", fault, { Authorization: `Bearer ${org.org.accessToken}` });
 
 test.each([
   ["expiredSession", 401, "INVALID_SESSION_ID", "Session expired or invalid"],
@@ -115,7 +116,7 @@ test("a hanging call ends without an answer", async () => {
   await expect(org.get("limits")).rejects.toThrow("fetch failed");
 });
 
-test("a call waits at a gate, which tells that it has come, and is answered when the gate opens", async () => {
+test("a call waits at a gate, which reports that it has come, and is answered when the gate opens", async () => {
   const org = await openOrg();
   const { id } = (await order(org, { kind: "gate", path: "POST .*/sobjects/Contact" })).json;
   const saving = org.call("POST", "sobjects/Contact", { LastName: "Rose" });
@@ -205,13 +206,29 @@ test("every request is on record, with the protocol it came by and how it was an
   ]);
 });
 
+test("the controls take the administrator's token alone, not other users of the machine nor web pages", async () => {
+  const org = await openOrg();
+  const { accessToken } = await createOrgUser(org.org, "another");
+  const fault = { kind: "serverError", path: "GET .*/limits", times: 0 };
+  const ask = (headers: Record<string, string>) =>
+    fetch(`${org.org.url}/_sim/faults`, { method: "POST", headers, body: JSON.stringify(fault) });
+
+  const answers = await Promise.all(
+    [{}, { Authorization: "Bearer " }, { Authorization: `Bearer ${accessToken}` }].map(ask),
+  );
+
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+  expect((await org.get("limits")).status).toBe(200);
+});
+
 test("the controls answer no name that a web page may have led here, and nothing is ordered", async () => {
   const org = await openOrg();
   const { port } = new URL(org.org.url);
   const ask = (host: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const body = JSON.stringify({ kind: "serverError", path: "GET .*/limits", times: 0 });
-      const asking = request({ host: "127.0.0.1", port, method: "POST", path: "/_sim/faults", headers: { host } });
+      const headers = { host, authorization: `Bearer ${org.org.accessToken}` };
+      const asking = request({ host: "127.0.0.1", port, method: "POST", path: "/_sim/faults", headers });
       asking
         .on("error", reject)
         .on("response", (answer) => resolve(answer.resume().statusCode))
@@ -227,7 +244,7 @@ test("the org's records are for its owner alone", async () => {
   const dataDir = await freshFolder();
   await openOrg({ dataDir });
 
-  expect(statSync(join(dataDir, "org.db")).mode & 0o777).toBe(0o600);
+  for (const file of ["org.db", "org.db-wal"]) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
 });
 
 test("the controls are shut unless they were asked for", async () => {

@@ -95,7 +95,7 @@ test("paths with doubled and trailing slashes are the same paths", async () => {
   expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200]);
 });
 
-test("what changed and what was deleted is told by whole minutes", async () => {
+test("what changed and what was deleted is listed by whole minutes", async () => {
   const clock = new ManualClock("2026-02-03T04:05:06Z");
   const org = await openOrg({ clock });
   const kept = await org.create("Account", { Name: "Kept" });
@@ -116,21 +116,21 @@ test("what changed and what was deleted is told by whole minutes", async () => {
   expect(backwards.json[0]).toMatchObject({ errorCode: "INVALID_REPLICATION_DATE" });
 });
 
-test("a folder belongs to one org at a time, and a second one is told who holds it", async () => {
+test("a folder belongs to one org at a time, and a second one gets the owner", async () => {
   const dataDir = await freshFolder();
   await openOrg({ dataDir });
 
   await expect(startOrg({ dataDir })).rejects.toThrow(`${dataDir} is in use by process ${process.pid}`);
 });
 
-test("a file that is no org's is named, and not taken for another org's", async () => {
+test("a file that is no org's is named, and not mistaken for another org's", async () => {
   const dataDir = await freshFolder();
   await writeFile(join(dataDir, "org.db"), "something else\n".repeat(100));
 
   await expect(startOrg({ dataDir })).rejects.toThrow("org.db: file is not a database");
 });
 
-test("an org that finds its port taken leaves its folder free", async () => {
+test("an org that finds its port in use leaves its folder free", async () => {
   const { org } = await openOrg();
   const dataDir = await freshFolder();
 
@@ -139,7 +139,7 @@ test("an org that finds its port taken leaves its folder free", async () => {
   expect((await (await openOrg({ dataDir })).get("limits")).status).toBe(200);
 });
 
-test("an org on an address of IPv6 tells a URL that can be called", {
+test("an org on an address of IPv6 has a URL that can be called", {
   skip: !Object.values(networkInterfaces())
     .flat()
     .some((known) => known?.address === "::1"),

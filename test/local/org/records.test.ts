@@ -195,7 +195,7 @@ test("a deleted record takes its details along, answers ENTITY_IS_DELETED and is
   expect(await org.records("SELECT Id, WhatId FROM Task")).toMatchObject([{ Id: task, WhatId: null }]);
 });
 
-test("a parent in the recycle bin is told from one that was never there", async () => {
+test("a parent in the recycle bin is distinguished from one that was never there", async () => {
   const org = await openOrg();
   const AccountId = await org.create("Account", { Name: "Acme" });
   const contact = await org.create("Contact", { LastName: "Rose" });

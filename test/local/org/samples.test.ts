@@ -404,7 +404,7 @@ test.each([
   ["POST", "composite/graph", { graphs: [null] }],
   ["POST", "composite/tree/Account", { records: [7] }],
   ["POST", "sobjects/Account", [1]],
-])("%s %s with %j is the client's mistake and told so", async (method, path, body) => {
+])("%s %s with %j is the client's mistake and says so", async (method, path, body) => {
   const org = await open();
 
   const answer = await org.call(method, path, body);

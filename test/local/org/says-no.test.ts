@@ -85,7 +85,7 @@ test("a duplicate is refused; one that a rule only alerts of is saved when the h
   expect((await org.call("PATCH", `sobjects/Contact/${one?.["Id"]}`, { Title: "Professor" })).status).toBe(204);
 });
 
-test("assignment rules choose a new lead's owner: by REST unless told not to, by SOAP where asked to", async () => {
+test("assignment rules choose a new lead's owner: by REST by default, by SOAP where asked to", async () => {
   const owner = "sales@bridge.example";
   const rules = [{ condition: 'ISPICKVAL(LeadSource, "Web")', owner }];
   const org = await openOrg({ definition: { objects: [{ name: "Lead", assignmentRules: rules }] } });

@@ -98,7 +98,7 @@ test("a query answers each record with its type, and its id twice when it was as
   );
 });
 
-test("a session that nobody opened is refused by a fault", async () => {
+test("an unknown session is refused by a fault", async () => {
   const org = await openOrg();
   org.token = "00D000000000001!nobody";
 
@@ -149,11 +149,8 @@ test("a JSON Web Token is no session below version 68, in REST it is one in all 
     client.token = token;
     return client;
   };
-  const control = await fetch(`${org.org.url}/_sim/release`, {
-    method: "PUT",
-    body: JSON.stringify({ jsonWebTokens: true }),
-  });
-  expect(await control.json()).toEqual({ newestVersion: 68, jsonWebTokens: true });
+  const control = await org.call("PUT", "/_sim/release", { jsonWebTokens: true });
+  expect(control.json).toEqual({ newestVersion: 68, jsonWebTokens: true });
   const { clientId, clientSecret } = org.org;
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
   const granted = await fetch(`${org.org.url}/services/oauth2/token`, {
@@ -174,7 +171,7 @@ test("a JSON Web Token is no session below version 68, in REST it is one in all 
 
 test("an org speaks no version newer than its own, by REST or SOAP", async () => {
   const org = await openOrg({ controls: true });
-  await fetch(`${org.org.url}/_sim/release`, { method: "PUT", body: JSON.stringify({ newestVersion: 62 }) });
+  await org.call("PUT", "/_sim/release", { newestVersion: 62 });
 
   const listed = (await org.get("/services/data")).json;
 

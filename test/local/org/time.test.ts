@@ -141,7 +141,7 @@ test("what leaves the recycle bin is gone for queryAll, and the delete log alone
   expect(deleted.json["deletedRecords"]).toEqual([{ id, deletedDate: "2026-02-03T04:05:06.000+0000" }]);
 });
 
-test("a window that begins before the delete log does is refused, so that nobody trusts a gap", async () => {
+test("a window that begins before the delete log does is refused, so that no client trusts a gap", async () => {
   const clock = new ManualClock(START);
   const org = await openOrg({ clock });
   await org.call("DELETE", "/_sim/delete-log");
@@ -211,7 +211,7 @@ test("after fifteen days the recycle bin lets go of a record, after seven a bulk
   expect((await org.soap(`<undelete><ids>${id}</ids></undelete>`)).text).toContain("<success>false</success>");
 });
 
-test("an org that lags covers less than it was asked for, and tells nothing beyond", async () => {
+test("an org that lags covers less than it was asked for, and shows nothing beyond", async () => {
   const clock = new ManualClock(START);
   const org = await openOrg({ clock });
   const id = await org.create("Contact", { LastName: "Gone" });

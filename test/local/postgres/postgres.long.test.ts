@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../support/run/temporary-folder.ts";
 import { ask, start } from "./start-and-ask.ts";
 
-describe("the embedded PostgreSQL, made anew", () => {
-  test("begins anew when its creation was cut short", async () => {
+describe("the embedded PostgreSQL, created again", () => {
+  test("begins again when its creation was cut short", async () => {
     const dataDir = temporaryFolder();
     mkdirSync(join(dataDir, "cluster.part", "base"), { recursive: true });
 

@@ -10,7 +10,7 @@ import { runUntilKilled } from "../../support/processes/run-until-killed.ts";
 import { createTestDatabase } from "../../support/worlds/postgres.ts";
 import { ask, start } from "./start-and-ask.ts";
 
-/** Databases that were made once, and that each test leaves stopped: making them takes longer than all the rest. */
+/** Databases that were created once, and that each test leaves stopped: making them takes longer than all the rest. */
 let dataDir: string;
 
 beforeAll(async () => {
@@ -80,7 +80,7 @@ describe("the embedded PostgreSQL", () => {
     expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
 
-  test("starts although its stale pid file names a process of somebody else", async () => {
+  test("starts although its stale pid file names another process", async () => {
     writeFileSync(join(dataDir, "cluster", "postmaster.pid"), `${process.pid}\n${join(dataDir, "cluster")}\n`);
 
     const { url } = await start({ dataDir });
@@ -107,7 +107,7 @@ describe("the embedded PostgreSQL", () => {
 });
 
 describe("a PostgreSQL that runs already", () => {
-  test("is taken when it can serve", async () => {
+  test("is accepted when it can serve", async () => {
     const database = await createTestDatabase();
     onTestFinished(database.close);
 

@@ -49,6 +49,6 @@ test.each([
   ],
   ["CANNOT_EXECUTE_FLOW_TRIGGER:a message without fields", { message: "a message without fields", fields: [] }],
   ["no code at all", { code: "UNKNOWN_EXCEPTION", message: "no code at all", fields: [] }],
-])("the error %j is read as SOAP would have told it", (text, error) => {
+])("the error %j is read as SOAP would have returned it", (text, error) => {
   expect(bulkError(text)).toMatchObject(error);
 });

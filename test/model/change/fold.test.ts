@@ -38,7 +38,7 @@ describe("changes of one row", () => {
     expect(writesOf(folded)[0]?.record).toEqual({ id: "003000000000001AAA", values: { Email: null } });
   });
 
-  test("a row that was inserted and deleted before it was sent owes Salesforce nothing", () => {
+  test("a row that was inserted and deleted before it was sent is not sent at all", () => {
     const changes = [change("INSERT", 1, { values: { lastname: "Rose" } }), change("DELETE", 1)];
 
     const folded = fold(shape, changes);

@@ -35,7 +35,7 @@ describe("a text of more characters than its field takes", () => {
     ["fits with each character beyond U+FFFF as one", { description: "😀".repeat(10) }],
     ["is in a field that is not written", { formula__c: "x".repeat(11) }],
     ["is a list, whose parts count", { many__c: "x".repeat(11) }],
-    ["is in a field whose length nobody knows", { unknown__c: "x".repeat(1_000) }],
+    ["is in a field of unknown length", { unknown__c: "x".repeat(1_000) }],
   ])("is sent where it %s", (_, values) => {
     expect(error(values)).toBeNull();
   });
@@ -47,7 +47,7 @@ describe("what Salesforce is sent", () => {
     ["2026-02-03T04:05:06.5+05:30", "2026-02-02T22:35:06.500Z"],
     ["2026-02-03 04:05:06.123456-03", "2026-02-03T07:05:06.123Z"],
     ["2026-02-03 04:05:06", "2026-02-03T04:05:06.000Z"],
-  ])("the instant %s is told in UTC", (text, expected) => {
+  ])("the instant %s is reported in UTC", (text, expected) => {
     expect(sent("datetime", text)).toEqual({ text: expected });
   });
 

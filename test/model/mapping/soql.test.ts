@@ -28,7 +28,7 @@ test.each([
   expect(() => parseQuery(soql)).not.toThrow();
 });
 
-test("a pull goes on where the last page ended, ties within one second included", () => {
+test("a pull continues where the last page ended, ties within one second included", () => {
   expect(changedSince(contactShape(), { stamp: since, afterId: id })).toEqual({
     soql:
       "SELECT Id, SystemModstamp, IsDeleted, Email, Key__c, LastName, Name FROM Contact " +

@@ -26,6 +26,7 @@ function known(more: Partial<Circumstances>, isDeleted = false): Circumstances {
     row: rowAt(5),
     waiting: [],
     settledUntil: null,
+    capturesLate: true,
     deletion: null,
     pushedAt: null,
     deletedAt: null,
@@ -101,7 +102,7 @@ describe("a living record", () => {
   test.each([
     ["with its row's own stamp, long settled", {}, true],
     ["with its row's own stamp, of a second that is not over", { settledUntil: at(9) }, false],
-    ["with its row's own stamp, while a load goes on", { settledUntil: null }, false],
+    ["with its row's own stamp, while a load runs", { settledUntil: null }, false],
     [
       "with its row's own stamp, read by a load",
       { lane: "load", readAt: new Date(at(10).getTime() + 3_600_000) },
@@ -116,8 +117,30 @@ describe("a living record", () => {
     });
   });
 
-  test("older than its row is passed over", () => {
-    expect(judge(known({ row: rowAt(11) })).kind).toBe("nothing");
+  test.each([
+    ["settled long ago: Salesforce has changed nothing", { settledUntil: at(10) }, "nothing"],
+    ["of a second that is not over: it may have been saved twice in it", { settledUntil: at(9) }, "merge"],
+    ["while a load runs", { settledUntil: null }, "merge"],
+    ["newer than the row's", { row: rowAt(9), settledUntil: at(10) }, "merge"],
+  ] as const)("meets a row that was captured whole, with a stamp %s", (_, more, kind) => {
+    const whole = { ...edit, old: {} };
+
+    expect(judge(known({ row: rowAt(10), waiting: [whole], ...more })).kind).toBe(kind);
+  });
+
+  test.each([true, false])(
+    "settled long ago is the application's to differ from if captured late: %s",
+    (capturesLate) => {
+      expect(judge(known({ row: rowAt(10), settledUntil: at(10), capturesLate }))).toMatchObject({
+        mayBeLate: capturesLate,
+      });
+    },
+  );
+
+  test("older than its row is read by its id, and then it counts: the org's clock went back", () => {
+    expect(judge(known({ row: rowAt(11) })).kind).toBe("reread");
+    expect(judge(known({ row: rowAt(11), lane: "reread" })).kind).toBe("update");
+    expect(judge(known({ row: rowAt(11), lane: "sweep" })).kind).toBe("nothing");
   });
 });
 
@@ -143,6 +166,6 @@ describe("a deleted record", () => {
   });
 
   test("deleted before its row's stamp was undeleted since", () => {
-    expect(judge(known({ row: rowAt(11) }, true)).kind).toBe("nothing");
+    expect(judge(known({ row: rowAt(11), lane: "deleted" }, true)).kind).toBe("nothing");
   });
 });

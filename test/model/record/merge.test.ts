@@ -109,7 +109,7 @@ describe("a new row that meets its record", () => {
     expect(merge(meeting({ image: { name: null }, row: { name: "ours" }, waiting: [inserted] })).write).toEqual({});
   });
 
-  test("is never spent by a collision, since its record is still to be told of it", () => {
+  test("is never spent by a collision, since its record does not have it yet", () => {
     const merged = merge(meeting({ image: { name: "theirs" }, row: { name: "ours" }, waiting: [inserted] }));
 
     expect(merged.dropped).toEqual([{ changeId: 1, columns: ["name"], isSpent: false }]);
@@ -185,7 +185,7 @@ test("whatever happened, every field ends as one side has it, and what the row k
             !merged.dropped.some(({ changeId, columns }) => changeId === id && columns.includes(field)),
         );
         expect([ours, theirs[field as keyof typeof theirs]]).toContain(ends);
-        // What the row keeps against Salesforce's value is told to Salesforce.
+        // What the row keeps against Salesforce's value is sent to Salesforce.
         if (ends !== theirs[field as keyof typeof theirs]) expect(stillSent).toBe(true);
       }
     }),

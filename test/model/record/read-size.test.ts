@@ -40,7 +40,7 @@ test.each([
   expect(sizes.map(([rows]) => halved(2_000, { rows, fields: 0, since: 0 })).at(-1)).toBe(10);
 });
 
-test("what is too complicated is halved by turns, for either may be the reason", () => {
+test("what is too complicated is halved alternately, for either may be the reason", () => {
   expect(sizesOf(TOO_COMPLICATED).slice(0, 5)).toEqual([
     [0, 0],
     [1, 0],

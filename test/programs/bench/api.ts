@@ -16,7 +16,7 @@ const MOST_STATEMENTS = 1;
 const HELP = `npm run bench:api [-- --rows 10000] [--only audit,deliveries] [--requests 500] [--json]
 
 How fast the reading endpoints answer beside a trigger log of 1,000,000 rows and an audit log of 100,000 entries. The
-instance is npm start in a process of its own, its beat going on; the callers are this process with two connections, each
+instance is npm start in a process of its own, its beat running; the callers are this process with two connections, each
 sending its next request when the last one is answered. What was written for the filling is vacuumed and checkpointed
 before anything is measured.
 
@@ -25,9 +25,9 @@ before anything is measured.
   --requests  how often each endpoint is asked: some seconds of it, so that one stall of the machine is not a percentile
   --json      prints the figures as JSON
 
-A first page is to be answered within ${MOST_MILLISECONDS} ms at the 95th percentile, for at most ${MOST_STATEMENTS} SQL statement and ${MOST_REQUESTS_TO_DYNAMODB.warm} requests to
+A first page must be answered within ${MOST_MILLISECONDS} ms at the 95th percentile, for at most ${MOST_STATEMENTS} SQL statement and ${MOST_REQUESTS_TO_DYNAMODB.warm} requests to
 DynamoDB, ${MOST_REQUESTS_TO_DYNAMODB.cold} where the process knows nothing yet. Ends with 1 when that is missed. Pages far back, and answers that are no
-page, are told without a bar.`;
+page, are shown without a bar.`;
 
 const options = readOptions(HELP, {
   rows: { type: "string", default: "1000000" },
@@ -43,8 +43,8 @@ const REQUESTS = Number(options.requests);
 const WARM_UP = 100;
 
 /**
- * A CSV is flat when the server holds no more during its second half than during its first. Whoever kept but the text of
- * what went by would hold half of the file more; a fifth of the file is allowed for chance.
+ * A CSV is flat when the server holds no more during its second half than during its first. A server that kept only the
+ * text would hold half of the file more; a fifth of the file is allowed for chance.
  */
 const MOST_GROWTH = 0.2;
 const LEAST_LOOKS = 15;

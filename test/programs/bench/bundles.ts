@@ -21,7 +21,7 @@ const options = readOptions(HELP, {
 
 /**
  * Each import runs in a fresh process, ten times; medians count. The time on the clock depends on the machine and on
- * what else it does, so the limit is set on processor time, compared with that of a known bundle imported in turn with
+ * what else it does, so the limit is set on processor time, compared with that of a known bundle imported alternately with
  * it: the SDK for DynamoDB and SQS, and middy, which took 51 ms on the machine that the limit of 60 ms was set for.
  */
 const RUNS = 10;

@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 
 /**
  * Loaded into the process that is measured, before its program: every answer of the API says in the header
- * `x-bench-calls` how many requests to DynamoDB and how many SQL statements were made for it, as `3 1`.
+ * `x-bench-calls` how many requests to DynamoDB and how many SQL statements were sent for it, as `3 1`.
  */
 interface Calls {
   dynamodb: number;

@@ -6,7 +6,7 @@ import { readOptions } from "../../../lib/local/read-options.ts";
 
 const HELP = `npm run bench:cli [-- --check] [--json]
 
-What the command line takes to start, bridge --help and a command that finds nobody to speak to, beside an empty program
+What the command line takes to start, bridge --help and a command that finds no service, beside an empty program
 of the same Node.
 
   --check  ends with 1 when a start takes too long
@@ -19,7 +19,7 @@ const options = readOptions(HELP, {
 
 /**
  * Start is promised in 200 ms on a machine whose Node starts in 40 ms. The clock shows what else a machine does, so the
- * bar is set on processor time and as a ratio to Node's own start, measured in turn with it; medians count.
+ * bar is set on processor time and as a ratio to Node's own start, measured alternately with it; medians count.
  */
 const RUNS = 15;
 const MOST_MILLISECONDS = 200;
@@ -80,7 +80,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** One start; the program itself tells, as it ends, what processor time it took. */
+/** One start; the program itself reports, as it ends, its processor time. */
 function run(args: readonly string[]): Run {
   const began = performance.now();
   const { stdout } = spawnSync(process.execPath, ["--require", teller, ...args], {
@@ -90,6 +90,6 @@ function run(args: readonly string[]): Run {
   });
   const clock = performance.now() - began;
   const told = /processor (\d+)$/.exec(stdout)?.[1];
-  if (told === undefined) throw new Error(`${args.join(" ")} did not end by itself`);
+  if (told === undefined) throw new Error(`${args.join(" ")} did not end on its own`);
   return { clock, processor: Number(told) / 1000 };
 }

@@ -18,12 +18,12 @@ distances to everything (Salesforce ${DISTANCES.salesforce} ms, PostgreSQL ${DIS
 at a time; what they take is multiplied by the prices of bench/cost/prices.ts.
 
   --minutes      simulated minutes of each stretch; 5 hold one of everything but what happens once a day, which is
-                 measured by itself
+                 measured alone
   --rows         rows that a busy mapping gets each minute
   --no-cold-start  leaves out what bench:bundles measures
 
 What a deployment costs however much it does (polls of idle queues, its key) is shared out among its mappings. Alarms and
-the dashboard, a stack that can be left out, are told beside it. Fails when an idle mapping among 100 costs more than the
+the dashboard, a stack that can be left out, are shown beside it. Fails when an idle mapping among 100 costs more than the
 limit.`;
 
 /** What a mapping may cost a month, idle on the ten-second beat in a deployment of 100. */

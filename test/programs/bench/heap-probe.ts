@@ -1,11 +1,13 @@
 import { renameSync, writeFileSync } from "node:fs";
-import { setFlagsFromString } from "node:v8";
+import { getHeapCodeStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /** What a probed process uses once its garbage is gone, in bytes. */
 export interface LiveBytes {
   readonly heap: number;
-  /** Buffers and the like, which stand beside the heap. */
+  /** Of them what V8 has compiled, which grows for hours as it optimizes one function after another. */
+  readonly code: number;
+  /** Buffers and the like, outside of the heap. */
   readonly external: number;
 }
 
@@ -20,7 +22,8 @@ const file = process.env["LIVE_BYTES_FILE"] ?? "";
 process.on("SIGUSR2", () => {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
-  const live: LiveBytes = { heap: heapUsed, external };
+  const { code_and_metadata_size: machineCode, bytecode_and_metadata_size: bytecode } = getHeapCodeStatistics();
+  const live: LiveBytes = { heap: heapUsed, code: machineCode + bytecode, external };
   writeFileSync(`${file}.new`, JSON.stringify(live));
   renameSync(`${file}.new`, file);
 });

@@ -4,7 +4,7 @@ import { setTimeout as after } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { LiveBytes } from "./heap-probe.ts";
 
-/** The environment of a process that is to be measured: it loads these probes, and the heap's probe writes to the file. */
+/** The environment of a process to measure: it loads these probes, and the heap's probe writes to the file. */
 export function probed(file: string, probes = ["heap-probe.ts", "call-probe.ts"]): Record<string, string> {
   const load = (probe: string) => `--import=${pathToFileURL(resolve(import.meta.dirname, probe)).href}`;
   return { NODE_OPTIONS: probes.map(load).join(" "), LIVE_BYTES_FILE: file };

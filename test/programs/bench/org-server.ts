@@ -5,5 +5,5 @@ const [, , dataDir = "", definition = null] = process.argv;
 const org = await openOrg({ dataDir, definition, port: 0, dailyApiRequests: 1_000_000_000, controls: true });
 console.log(JSON.stringify({ ...org, token: org.accessToken }));
 
-// Whoever started it holds the other end, and lets go of it however it ends.
+// The parent holds the other end, and closes it however it ends.
 process.stdin.resume().once("end", () => process.exit());

@@ -77,7 +77,7 @@ function print({ what, value, unit, aim, isCeiling }: Figure, cpu: number): void
   );
 }
 
-/** What the org's process has used, so that a busy machine can be told from a slow org. */
+/** What the org's process has used, so that a busy machine can be distinguished from a slow org. */
 async function cpuSeconds({ pid }: Child): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).replace(/^.*\) /, "").split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;

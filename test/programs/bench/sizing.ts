@@ -23,7 +23,7 @@ const HELP = `npm run bench:sizing [-- --quick] [--fields 300] [--records 600] [
 
 What functions take of their memory at the most that one call can be asked. Each bundle runs in a process of its own with
 the heap of its template. A call of run-cycle works on thirty mappings of three workspaces at once, each with a whole page
-to pull and rows to push for a whole job; load-mapping loads a table by the Bulk API. Linux tells the most that a process
+to pull and rows to push for a whole job; load-mapping loads a table by the Bulk API. Linux reports the most that a process
 had resident. Ends with 1 when that is more than four fifths.
 
   --quick    small sizes, to see that it works
@@ -52,7 +52,7 @@ const LARGE_OBJECT = "Large__c";
 
 const folder = mkdtempSync(join(tmpdir(), "bridge-sizing-"));
 const bundles = join(folder, "functions");
-// The clock stands, so nothing beats but what is asked for.
+// The clock is stopped, so nothing beats but what is asked for.
 const cloud = await startCloud({ dataDir: join(folder, "cloud"), clock: createTestClock(new Date()) });
 const [server, org] = await Promise.all([
   startBenchServer(),
@@ -90,7 +90,7 @@ interface Prepared {
   readonly ids: readonly string[];
   changeRecords(org: BenchOrg): Promise<void>;
   insertRows(): Promise<void>;
-  /** Tells what has arrived, and throws unless every record has. */
+  /** Returns what has arrived, and throws unless every record has. */
   check(): Promise<void>;
 }
 

@@ -68,7 +68,7 @@ async function measureApart(name: string): Promise<readonly Figure[]> {
   try {
     return JSON.parse(await said) as Figure[];
   } catch {
-    // What it died of stands above; the other parts can still be measured.
+    // What it died of is above; the other parts can still be measured.
     return [{ name: `${name}: not measured`, value: 1, unit: "", atMost: 0 }];
   }
 }

@@ -12,11 +12,13 @@ import { startHostedBridge } from "../../support/worlds/hosted-bridge.ts";
 import { makeWebhook } from "../../support/worlds/make-webhook.ts";
 import { type Figure, percentile } from "./sync/figure.ts";
 import { report } from "./sync/report.ts";
+import { type Floor, startFloor } from "./webhook-floor.ts";
 
 const HELP = `npm run bench:webhooks [-- --json]
 
 Deliveries through the real queues and the deployed bundles to a receiver in its own process. Prints each figure beside
-what it is held to, and ends with 1 when one is missed.
+what it is held to, and ends with 1 when one is missed. The machine's own speed is in most of them; what depends on our code alone
+is set against a floor in the same run: a loop over the SDK that receives, signs, posts and makes the same DynamoDB writes.
 
   --json  the figures as JSON`;
 
@@ -27,6 +29,8 @@ const PADDING = "x".repeat(800);
 const WARM_UP = 1000;
 const THROUGHPUT_EVENTS = 4000;
 const LATENCY_SECONDS = 20;
+const FLOOR_EVENTS = 2000;
+const FLOOR_SECONDS = 10;
 const BLACK_HOLE_SECONDS = 40;
 const RATE_PER_SECOND = 100;
 const RECEIVERS = 50;
@@ -43,6 +47,7 @@ try {
   await deliverAll(one, WARM_UP);
   figures.push(...(await writesPerDelivery(one)));
   figures.push(...(await throughput(one)));
+  figures.push(...(await besideFloor(one)));
   figures.push(...(await latency(one)));
   figures.push(...(await blackHole()));
 } finally {
@@ -65,6 +70,58 @@ async function throughput(webhook: Webhook): Promise<Figure[]> {
       unit: "ms",
     },
   ];
+}
+
+/** The same deliveries by us and by the floor, one after the other and twice, so that neither has the warmer machine. */
+async function besideFloor(webhook: Webhook): Promise<Figure[]> {
+  const floor = await startFloor(at("/floor"));
+  const publishToFloor = (count: number) => floor.publish(Array.from({ length: count }, () => floorEvent()));
+  try {
+    await run(FLOOR_EVENTS, publishToFloor);
+    const ours = [await run(FLOOR_EVENTS, (count) => publishMany(webhook, count))];
+    const theirs = [await run(FLOOR_EVENTS, publishToFloor)];
+    ours.push(await run(FLOOR_EVENTS, (count) => publishMany(webhook, count)));
+    theirs.push(await run(FLOOR_EVENTS, publishToFloor));
+    const [own, least] = [sumOf(ours), sumOf(theirs)];
+    const rate = Math.max(10, Math.floor(((1000 * 2 * FLOOR_EVENTS) / least.milliseconds) * 0.5));
+    const ownTimes = await publishAtRate(() => webhook, rate, FLOOR_SECONDS);
+    const leastTimes = await publishAtRate(() => null, rate, FLOOR_SECONDS, floor);
+    const [ownP95, leastP95] = [percentile(ownTimes, 95), percentile(leastTimes, 95)];
+    return [
+      { name: "floor: deliveries a second", value: (1000 * 2 * FLOOR_EVENTS) / least.milliseconds, unit: "/s" },
+      { name: "floor: processor time of a delivery", value: least.processor / (2 * FLOOR_EVENTS), unit: "ms" },
+      { name: "ours over the floor's processor time", value: own.processor / least.processor, unit: "x", atMost: 1.5 },
+      { name: "half of the floor's rate", value: rate, unit: "/s" },
+      { name: "floor: event to receipt at that rate, p95", value: leastP95, unit: "ms" },
+      { name: "ours at that rate, p95", value: ownP95, unit: "ms" },
+      { name: "ours over the floor's p95", value: ownP95 / leastP95, unit: "x", atMost: 4 },
+    ];
+  } finally {
+    await floor.close();
+  }
+}
+
+/** Processor time of this process, and how long it took until all had come, in milliseconds. */
+async function run(count: number, publish: (count: number) => Promise<void>) {
+  const had = await countArrivals();
+  const [began, used] = [performance.now(), process.cpuUsage()];
+  await publish(count);
+  while ((await countArrivals()) < had + count) await pause(20);
+  const { user, system } = process.cpuUsage(used);
+  await takeArrivals();
+  return { milliseconds: performance.now() - began, processor: (user + system) / 1000 };
+}
+
+function sumOf(runs: readonly { readonly milliseconds: number; readonly processor: number }[]) {
+  return {
+    milliseconds: runs.reduce((sum, one) => sum + one.milliseconds, 0),
+    processor: runs.reduce((sum, one) => sum + one.processor, 0),
+  };
+}
+
+function floorEvent() {
+  const event = { id: newId("evt"), data: { padding: PADDING } };
+  return { id: event.id, body: JSON.stringify({ ...event, event: "record.failed", workspace_id: "ws_floor" }) };
 }
 
 async function latency(webhook: Webhook): Promise<Figure[]> {
@@ -114,19 +171,21 @@ function eventFor({ workspaceId }: Webhook) {
 
 /** Publishes so many events a hundred at a time, and waits until all have come. */
 async function deliverAll(webhook: Webhook, count: number): Promise<void> {
-  const had = await countArrivals();
+  await run(count, () => publishMany(webhook, count));
+}
+
+async function publishMany(webhook: Webhook, count: number): Promise<void> {
   for (let published = 0; published < count; published += 100) {
     await events().publish(Array.from({ length: Math.min(100, count - published) }, () => eventFor(webhook)));
   }
-  while ((await countArrivals()) < had + count) await pause(20);
-  await takeArrivals();
 }
 
-/** Publishes one event at a time at this rate; gives the milliseconds from event to receipt of those that are answered. */
+/** Publishes one event at a time at this rate, to the floor where no webhook is given; gives the milliseconds from event to receipt of those that are answered. */
 async function publishAtRate(
-  webhookOf: (count: number) => Webhook,
+  webhookOf: (count: number) => Webhook | null,
   ratePerSecond: number,
   seconds: number,
+  floor?: Floor,
 ): Promise<readonly number[]> {
   await takeArrivals();
   const published = new Map<string, { readonly at: number; readonly url: string }>();
@@ -136,9 +195,9 @@ async function publishAtRate(
     const wait = began + (count * 1000) / ratePerSecond - performance.now();
     if (wait > 0) await pause(wait);
     const webhook = webhookOf(count);
-    const event = eventFor(webhook);
-    published.set(event.id, { at: performance.timeOrigin + performance.now(), url: webhook.url });
-    publishing.push(events().publish([event]));
+    const event = webhook === null ? floorEvent() : eventFor(webhook);
+    published.set(event.id, { at: performance.timeOrigin + performance.now(), url: webhook?.url ?? "/floor" });
+    publishing.push("body" in event ? (floor?.publish([event]) ?? Promise.resolve()) : events().publish([event]));
   }
   await Promise.all(publishing);
   const owed = [...published].filter(([, { url }]) => !url.endsWith("/never"));

@@ -1,9 +1,8 @@
-import type { OpenApi, Operation } from "../../../lib/http/openapi/document.ts";
-import type { JsonSchema } from "../../../lib/http/openapi/json-schema.ts";
+import type { JsonSchema, OpenApi, Operation } from "../../../lib/http/openapi/open-api.ts";
 
 /**
  * What a client of the released API would trip over in the next one, in sentences: operations, parameters and answers
- * that are gone, requests that ask for more, answers that promise less. Additions break nobody.
+ * that are gone, requests that ask for more, answers that promise less. Additions break no client.
  */
 export function breakingChanges(released: OpenApi, next: OpenApi): readonly string[] {
   return Object.entries(released.paths).flatMap(([path, methods]) =>

@@ -8,7 +8,7 @@ import { type Deployment, smoke } from "./smoke.ts";
 const HELP = `npm run drill:aws [-- --json]
 
 Deploys the stage "drill" into the account of the environment's AWS credentials, asks it what a deployment that is well
-answers, and destroys it again with all that it holds, whatever came of it. Says so in one line when there are no
+answers, and destroys it again with all that it holds, whatever the result. Says so in one line when there are no
 credentials. The account has to be bootstrapped for the CDK (npx cdk bootstrap). It takes about 15 minutes and some cents.`;
 
 const PROJECT = resolve(import.meta.dirname, "../../..");

@@ -40,7 +40,7 @@ export async function mapBothWays(door: Door): Promise<readonly Step[]> {
         (error: unknown) => String(error),
       );
       steps.push({ name, wrong });
-      if (wrong !== null) break; // the next ones stand on it
+      if (wrong !== null) break; // the next ones depend on it
     }
     return steps;
   } finally {
@@ -51,7 +51,7 @@ export async function mapBothWays(door: Door): Promise<readonly Step[]> {
 
 async function openRoom(bridge: RunningInstance, door: Door): Promise<Room> {
   const { environment } = JSON.parse(readFileSync(join(bridge.dataDir, "operator.json"), "utf8"));
-  Object.assign(process.env, environment); // workspaces are made as the operator makes them
+  Object.assign(process.env, environment); // workspaces are created as the operator creates them
   const version = await versionOf(door);
   const { id, token } = await createTestWorkspace({
     postgres: { url: bridge.file.database_url, schema: SCHEMA },

@@ -47,7 +47,7 @@ async function askByEngine(ours: Door, theirs: Door): Promise<Report> {
   };
 }
 
-/** Asks both at once. Where one fails the other comes to its end first, so that nothing is made after the sweep. */
+/** Asks both at once. Where one fails the other comes to its end first, so that nothing is created after the cleanup. */
 async function ofBoth<Answer>(ours: Door, theirs: Door, work: (door: Door) => Promise<Answer>) {
   const asked = [work(ours), work(theirs)] as const;
   await Promise.allSettled(asked);

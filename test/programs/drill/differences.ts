@@ -6,7 +6,7 @@ export function differencesOf(ours: Seen | undefined, theirs: Seen | undefined):
 }
 
 /**
- * The same of what the engine's client was told, which speaks of the same records on both sides: they are compared one by
+ * The same of what the engine's client got, which speaks of the same records on both sides: they are compared one by
  * one, and what was saved in them must be the same.
  */
 export function engineDifferencesOf(ours: Seen | undefined, theirs: Seen | undefined): readonly string[] {
@@ -19,7 +19,7 @@ function differences(ours: Seen | undefined, theirs: Seen | undefined, compariso
   return [...status, ...comparison.of("", ours.body, theirs.body)];
 }
 
-/** A refusal says why by itself: the other side has no such text to differ from. */
+/** A refusal says why on its own: the other side has no such text to differ from. */
 const told = ({ status, body }: Seen): string =>
   status === "refused" ? `refused ${JSON.stringify(body)}` : `${status}`;
 

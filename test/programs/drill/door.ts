@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 export interface Door {
   readonly url: string;
   readonly token: string;
-  /** Lets the org's time go on; an embedded org's clock is moved. */
+  /** Advances the org's time; an embedded org's clock is moved. */
   readonly pass: (milliseconds: number) => Promise<unknown>;
 }
 

@@ -17,7 +17,8 @@ export async function startEmbeddedOrg(options: Pick<OrgOptions, "definition"> =
   const dataDir = await mkdtemp(join(tmpdir(), "bridge-drill-"));
   const org = await startOrg({ ...options, dataDir, controls: true });
   const control = async (path: string, order: object) => {
-    const answer = await fetch(`${org.url}/_sim/${path}`, { method: "POST", body: JSON.stringify(order) });
+    const headers = { authorization: `Bearer ${org.accessToken}` };
+    const answer = await fetch(`${org.url}/_sim/${path}`, { method: "POST", headers, body: JSON.stringify(order) });
     if (!answer.ok) throw new Error(`the org refused the order ${path}: ${await answer.text()}`);
   };
   return {

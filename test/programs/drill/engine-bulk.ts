@@ -4,7 +4,7 @@ import type { SavedKind } from "../../../lib/sync/push/push-ports.ts";
 import type { Made } from "./engine-saves.ts";
 import type { Interview } from "./interview.ts";
 
-/** A job that is not done after this many looks is told as what it is. */
+/** A job that is not done after this many polls is reported as it is. */
 const LOOKS = 600;
 const LOOK_AGAIN_MILLISECONDS = 500;
 
@@ -61,7 +61,7 @@ export async function saveByBulk(interview: Interview, { accounts }: Made): Prom
       values: { LastName: value },
       parents: [{ ...parent, value }],
     });
-    const children = [below(`${mark} K`), below(`${mark} nobody`)];
+    const children = [below(`${mark} K`), below(`${mark} stranger`)];
     await job(interview, { operation: "create", object: "Contact", records: children, name: "create below parents" });
   }
   await job(interview, { operation: "delete", object: "Contact", records: ids.map((id) => ({ id, values: {} })) });
@@ -73,11 +73,11 @@ export async function saveByBulk(interview: Interview, { accounts }: Made): Prom
     await tell("Bulk save, uploaded", () =>
       salesforce.uploadBulkSave(aborted, [{ id, values: { Name: `${mark} X` } }]),
     );
-    await tell("Bulk save, not started", () => salesforce.lookAtBulkSave(aborted));
+    await tell("Bulk save, not started", () => salesforce.pollBulkSave(aborted));
     await tell("Bulk save, abort", () => salesforce.abortBulkSave(aborted));
-    await tell("Bulk save, aborted", () => salesforce.lookAtBulkSave(aborted));
+    await tell("Bulk save, aborted", () => salesforce.pollBulkSave(aborted));
   }
-  await tell("Bulk save that is not there", () => salesforce.lookAtBulkSave("750000000000000AAA"));
+  await tell("Bulk save that is not there", () => salesforce.pollBulkSave("750000000000000AAA"));
 }
 
 interface Job {
@@ -99,7 +99,7 @@ async function job({ tell, salesforce, door }: Interview, { operation, object, r
   await tell(`${called}, start`, () => salesforce.startBulkSave(jobId));
   await tell(`${called}, done`, async () => {
     for (let looks = 0; looks < LOOKS; looks++) {
-      const look = await salesforce.lookAtBulkSave(jobId);
+      const look = await salesforce.pollBulkSave(jobId);
       if (look.state !== "open" && look.state !== "working") return look;
       await pause(door);
     }

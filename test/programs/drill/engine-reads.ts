@@ -55,7 +55,7 @@ export async function restore({ tell, salesforce }: Interview, { contacts }: Mad
 
 const MINUTE = 60_000;
 
-/** A replication lag of more than these steps of ten seconds is told as what it is: the delete is not listed. */
+/** A replication lag of more than these steps of ten seconds is reported as it is: the delete is not listed. */
 const LOOKS = 30;
 
 /** getDeleted of a window that holds our deletes, once its minute is over; and of windows that are refused. */

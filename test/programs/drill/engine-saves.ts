@@ -1,7 +1,7 @@
 import type { OutgoingRecord } from "../../../lib/model/record/record.ts";
 import type { Interview } from "./interview.ts";
 
-/** The ids of what was made, as far as it was. */
+/** The ids of what was created, as far as it was. */
 export interface Made {
   readonly accounts: readonly string[];
   readonly contacts: readonly string[];
@@ -79,7 +79,7 @@ async function upsert({ tell, salesforce, mark, key }: Interview): Promise<reado
     parents: [{ reference: "AccountId", relationship: "Account", object: "Account", field: key, value }],
   });
   await tell("create below a parent by its external id", () =>
-    salesforce.write("create", "Contact", [below(`${mark} K`), below(`${mark} nobody`)], null),
+    salesforce.write("create", "Contact", [below(`${mark} K`), below(`${mark} stranger`)], null),
   );
   return idsOf(first);
 }

@@ -17,7 +17,7 @@ import type { Interview } from "./interview.ts";
 
 guardConnections(() => null);
 
-/** What the engine's client heard of an org. */
+/** What the engine's client got from an org. */
 export interface Heard {
   readonly seen: ReadonlyMap<string, Seen>;
   /** Methods of the client that nothing asked. */
@@ -61,11 +61,11 @@ export async function askEngine(door: Door, apiVersion: string, mark: string): P
   await restore(interview, made);
   await askForDeletes(interview, made);
   await interview.tell("counted calls", async () => client.calls());
-  await interview.tell("usage, as answers told it", async () => client.usage());
+  await interview.tell("usage, as of the answers", async () => client.usage());
   return { seen, unasked: unasked(), key };
 }
 
-/** What an operator, or the engine, would be told; anything else is a fault of the drill. */
+/** What an operator, or the engine, would get; anything else is a fault of the drill. */
 function refusalIn(error: unknown): object {
   if (error instanceof Failure) return { code: error.code, message: error.message };
   if (!(error instanceof SalesforceRefusal)) throw error;
@@ -144,7 +144,7 @@ function byName<Named extends { readonly name: string }>(all: readonly Named[], 
 /** As JSON has it: times are texts, and what is undefined is not there. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
-/** A client that remembers which of its methods were called. */
+/** A client that keeps which of its methods were called. */
 function watched(salesforce: Salesforce) {
   const asked = new Set<PropertyKey>();
   const client = new Proxy(salesforce, {

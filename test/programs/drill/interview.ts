@@ -2,7 +2,7 @@ import type { SalesforceConnection } from "../../../lib/model/workspace/workspac
 import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
 import type { Door } from "./door.ts";
 
-/** The engine's client of one org, and what was heard from it. */
+/** The engine's client of one org, and its answers. */
 export interface Interview {
   readonly door: Door;
   readonly salesforce: Salesforce;

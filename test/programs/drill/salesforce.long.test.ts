@@ -38,7 +38,7 @@ test.each([
   ["Bulk create, upload: status", { kind: "serverError", path: "PUT .*jobs/ingest", times: 0 }],
   ["Bulk create, done: .state", { kind: "failedJob", path: "BULK insert", times: 0 }],
   ["Bulk create, successful: status", { kind: "serverError", path: "successfulResults", times: 0 }],
-])("a fault that stands in one of two orgs is told by the step that meets it: %s", async (told, fault) => {
+])("a fault that is in one of two orgs is reported by the step that meets it: %s", async (told, fault) => {
   await theirs.fail(fault);
 
   const { differences } = await compareOrgs(ours.door, theirs.door);
@@ -46,7 +46,7 @@ test.each([
   expect(differences.filter((line) => line.startsWith(told))).not.toEqual([]);
 });
 
-test("a value that one of two orgs keeps otherwise is told with both values", async () => {
+test("a value that one of two orgs keeps otherwise is reported with both values", async () => {
   const automations = [{ name: "Shout", on: ["create"], when: "before", set: { Website: "UPPER(Name)" } }];
   const other = await startEmbeddedOrg({ definition: { objects: [{ name: "Account", automations }] } as never });
 
@@ -69,7 +69,7 @@ test("the whole drill finds nothing between two embedded orgs, and keeps a mappi
 });
 
 // A process has one Bridge of its own at most, so the one above has another process.
-test("an org that refuses what the mapping saves is told by the step, with the org's own words", async () => {
+test("an org that refuses what the mapping saves is reported by the step, with the org's own words", async () => {
   await theirs.fail({ kind: "validation", object: "Contact", message: "Refused by a planted rule.", times: 0 });
 
   const steps = await mapBothWays(theirs.door);

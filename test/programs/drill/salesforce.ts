@@ -25,7 +25,7 @@ if (options["against-embedded"]) {
     );
 }
 
-/** Prints what came of it; any difference, and any step that went wrong, is in the exit code. */
+/** Prints the result; any difference, and any step that went wrong, is in the exit code. */
 async function drill(theirs: Door): Promise<void> {
   const ours = await startEmbeddedOrg();
   try {

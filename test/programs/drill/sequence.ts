@@ -45,7 +45,7 @@ const SAVE_HEADERS = [
   .map((header) => header.replace(">", ` ${XMLNS}>`))
   .join("");
 
-/** What is asked of both orgs, in order. What it creates is named `NAME`, and deleted by whoever asks. */
+/** What is asked of both orgs, in order. What it creates is named `NAME`, and deleted by the caller. */
 const SEQUENCE: readonly Step[] = [
   get("resources", ""),
   get("limits", "limits"),

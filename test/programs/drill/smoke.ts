@@ -39,7 +39,7 @@ const ASKS: readonly Ask[] = [
   { name: "no baseline yet", path: "/config/drift", status: 404, holds: "BASELINE_NOT_FOUND" },
   { name: "a baseline", method: "POST", path: "/config/baseline", status: 200 },
   { name: "no drift from it", path: "/config/drift", status: 200 },
-  { name: "the audit log, which tells of it", path: "/audit-log", status: 200, holds: "config.baseline_saved" },
+  { name: "the audit log, which has it", path: "/audit-log", status: 200, holds: "config.baseline_saved" },
   {
     name: "the audit log as CSV",
     path: "/audit-log?format=csv",
@@ -71,7 +71,7 @@ const ASKS: readonly Ask[] = [
   { name: "the description", path: "!/openapi.json", status: 200, holds: '"openapi"' },
 ];
 
-/** Asks for each in turn and says what is wrong with the answers. Fifty requests at most, so no limit is met. */
+/** Asks for each and says what is wrong with the answers. Fifty requests at most, so no limit is met. */
 export async function smoke(deployment: Deployment): Promise<readonly Step[]> {
   const steps: Step[] = [];
   for (const ask of ASKS) steps.push({ name: ask.name, wrong: wrongIn(ask, await send(deployment, ask)) });

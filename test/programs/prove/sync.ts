@@ -10,7 +10,7 @@ const HELP = `npm run prove:sync [-- options]: changes on both sides while every
 sides, the trigger log, the outbox and the calls are compared by a judge that knows nothing of the engine.
 
   --seed N         the same users, faults and plan of incidents again (chosen and printed unless given)
-  --minutes N      how long the trouble goes on at least (1; with --brief a quarter)
+  --minutes N      how long the trouble lasts at least (1; with --brief a quarter)
   --kills N        how many kills there are at least (40; with --brief 15, with --long 1000 in all rounds together)
   --changes N      how many changes both sides make at least (1000; with --long 1000000 in all rounds together)
   --mappings N     how many mappings take part (12; with --brief 6)
@@ -18,7 +18,7 @@ sides, the trigger log, the outbox and the calls are compared by a judge that kn
   --thorough       a quarter of everything that can be done at every point, by the seed: killed and stopped, before and
                    after, and the host, the database or the org killed there
   --long           thorough rounds of two minutes and more, with this seed and those after it, until there were enough
-                   kills and changes; what was done is kept, and the next start goes on from there
+                   kills and changes; what was done is kept, and the next start continues from there
   --progress FILE  where the rounds are kept (prove-sync-SEED.jsonl in the folder for temporary files)
   --json           the summary as one line of JSON
 `;

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { type CrashWorld, type Ending, type Story, startCrashWorld, WORKED } from "../../support/worlds/crash-world.ts";
 
@@ -5,7 +7,9 @@ const HELP = `npm run prove:webhooks [-- --seed N] [--from EFFECT]
 
 The workers of webhooks are killed before and after each durable effect of a delivery with its whole schedule, and their
 messages are doubled, delayed and lost at random. Every event must reach its receiver with the same id and bytes, no
-attempt before its time, schedule and history right. Ends with 1 when a promise is broken.
+attempt before its time, schedule and history right. Then fifteen receivers are flooded with 1,000 events each (flood.ts):
+fourteen that never answer beside one that is well, and one that never answers and a slow one beside thirteen that are well.
+Ends with 1 when a promise is broken.
 
   --seed N       the same disturbances again (chosen and printed unless given)
   --from EFFECT  the first effect to die at, counted from 1`;
@@ -20,13 +24,13 @@ const from = Number(options.from);
 const world = await startCrashWorld();
 let broken = 0;
 try {
-  const quiet = await tell("nobody dies", { events: 1, failures: FAILURES });
+  const quiet = await tell("no worker dies", { events: 1, failures: FAILURES });
   for (const [at, effect] of quiet.effects.entries()) {
     if (at + 1 < from) continue;
     for (const when of ["before", "after"] as const) {
       const die = { effect: at + 1, when };
       const ending = await tell(`dies ${when} effect ${at + 1}, ${effect}`, { events: 1, failures: FAILURES, die });
-      if (!ending.hasDied) fail(`nobody died ${when} effect ${at + 1}`);
+      if (!ending.hasDied) fail(`no worker died ${when} effect ${at + 1}`);
     }
   }
   const random = mulberry(seed);
@@ -36,6 +40,12 @@ try {
   }
 } finally {
   await world.close();
+}
+// Of well receivers the neighbour waits behind the deliveries, too.
+const floods = ["--dead=14 --slow=0 --well=1", "--dead=1 --slow=1 --well=13"];
+for (const receivers of floods) {
+  const program = [join(import.meta.dirname, "flood.ts"), ...receivers.split(" ")];
+  if (spawnSync(process.execPath, program, { stdio: "inherit" }).status !== 0) broken += 1;
 }
 console.log(broken === 0 ? `every promise kept (seed ${seed})` : `${broken} promises broken (seed ${seed})`);
 process.exitCode = broken === 0 ? 0 : 1;

@@ -3,11 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import type { RunningInstance } from "../../support/processes/instance.ts";
 
-/** Changes of both sides at a steady rate, whatever becomes of the product meanwhile. */
+/** Changes of both sides at a steady rate, whatever happens to the product meanwhile. */
 export interface Load {
-  /** What was done so far, and what found nobody or was not taken, by kind. */
+  /** What was done so far, and what found no record or was refused, by kind. */
   readonly done: Readonly<Record<string, number>>;
-  /** Stops both sides and mends the rows that Salesforce refuses. */
+  /** Stops both sides and corrects the rows that Salesforce refuses. */
   stop(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ async function atRate(perSecond: number, signal: AbortSignal, act: () => Promise
   }
 }
 
-/** The application: 2 % inserts, deletes and refused values, all of which are mended every two minutes; else updates. */
+/** The application: 2 % inserts, deletes and refused values, all of which are corrected every two minutes; else updates. */
 function applicationOf(instance: RunningInstance) {
   let client: Client | null = null;
   const connect = async () => {
@@ -105,7 +105,7 @@ function statementBy(chance: number): readonly [kind: string, text: string, valu
   return ["update", `UPDATE ${table} SET ${text} = $2 WHERE ${some(table)}`, [place, newText()]];
 }
 
-/** Somebody who works in Salesforce: 2 % inserts, as many deletes, else updates. */
+/** A user who works in Salesforce: 2 % inserts, as many deletes, else updates. */
 function colleagueOf(instance: RunningInstance) {
   const known = new Map<Mapped, string[]>();
   let knownUntil = 0;

@@ -14,6 +14,8 @@ export interface Sample {
   readonly pid: number;
   /** Bytes that are in use after a forced collection: on the heap, and beside it. */
   readonly heap: number;
+  /** Of the heap what V8 has compiled. */
+  readonly code: number;
   readonly external: number;
   /** Bytes that the system has given to the process, and to the embedded DynamoDB, which is another one. */
   readonly resident: number;
@@ -28,7 +30,7 @@ export interface Sample {
   readonly questions: Readonly<Record<string, number>>;
 }
 
-/** What the data folder is made of. */
+/** What the data folder is built from. */
 export type Part =
   | "trigger log"
   | "other tables"
@@ -48,7 +50,7 @@ const LOOK_MILLISECONDS = 250;
 /** Looks at everything once. A product that is just restarting makes it reject. */
 export async function takeSample(instance: RunningInstance, liveBytesFile: string, minutes: number): Promise<Sample> {
   const { pid } = instance.file;
-  const { heap, external } = await liveBytes(pid, liveBytesFile);
+  const { heap, code, external } = await liveBytes(pid, liveBytesFile);
   const resident = residentOf(pid);
   const residentDynamoDb = residentOf(pidIn(join(instance.dataDir, "cloud/dynamodb.pid")));
   const openFiles = readdirSync(`/proc/${pid}/fd`).length;
@@ -58,7 +60,7 @@ export async function takeSample(instance: RunningInstance, liveBytesFile: strin
   const questions: Record<string, number> = {};
   for (const question of QUESTIONS) questions[question] = await millisecondsOf(instance, question);
   const [toSalesforce, toPostgres] = await Promise.all([latencyToSalesforce(instance), latencyToPostgres(instance)]);
-  const memory = { heap, external, resident, residentDynamoDb };
+  const memory = { heap, code, external, resident, residentDynamoDb };
   return { minutes, pid, ...memory, openFiles, parts, toSalesforce, toPostgres, questions };
 }
 

@@ -13,7 +13,7 @@ async function serverOf(body: object): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test("an answer that a client fetches and the API does not describe is told, once", async () => {
+test("an answer that a client fetches and the API does not describe is reported, once", async () => {
   checkFetched();
   const url = await serverOf({ success: true, data: [{ surprise: 1 }] });
 

@@ -2,7 +2,7 @@ import { checkDescribed } from "./described-api.ts";
 
 /**
  * Judges every answer of a Bridge that this process fetches from now on by the API's description, also those that the
- * command line asks for itself. What is wrong is told by `wrongAnswers`, for a client may swallow what its fetch throws.
+ * command line asks for itself. What is wrong is reported by `wrongAnswers`, for a client may swallow what its fetch throws.
  */
 export function checkFetched(): void {
   if (isWatching) return;
@@ -11,7 +11,7 @@ export function checkFetched(): void {
   globalThis.fetch = async (...request) => {
     const response = await fetched(...request);
     const { pathname, search } = new URL(response.url || "http://nowhere/");
-    // The limit's headers are on every answer below the prefix, and tell a Bridge from what stands in for one.
+    // The limit's headers are on every answer below the prefix, and distinguish a Bridge from its replacement.
     if (pathname.startsWith("/api/v1/t/") && response.headers.has("ratelimit")) {
       judging.push(judge(methodOf(request), pathname + search, response.clone()));
     }

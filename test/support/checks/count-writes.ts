@@ -6,7 +6,7 @@ type Counts = Readonly<Record<string, number>>;
 /** Items that the functions of this process ask DynamoDB to write while `work` runs, by table. */
 export const countWrites = (work: () => Promise<unknown>): Promise<Counts> => countNames(work, tablesWritten);
 
-/** Calls of DynamoDB by this process while `work` runs, as `Query engine`; the table is told without its stage. */
+/** Calls of DynamoDB by this process while `work` runs, as `Query engine`; the table's name is without its stage. */
 export const countCalls = (work: () => Promise<unknown>): Promise<Counts> =>
   countNames(work, (action, body) => {
     if (action === "" || (typeof body !== "string" && !(body instanceof Uint8Array))) return [];

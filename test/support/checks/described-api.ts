@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { OpenApi, Operation } from "../../../lib/http/openapi/document.ts";
+import type { OpenApi, Operation } from "../../../lib/http/openapi/open-api.ts";
 import { type FailureCode, STATUS_OF } from "../../../lib/model/failure.ts";
 
 import { refuseSecretsInAnswer } from "../run/secrets.ts";

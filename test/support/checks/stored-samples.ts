@@ -9,7 +9,7 @@ import {
   mappings,
   rateLimits,
   repeats,
-  turns,
+  slowSlots,
   vault,
   webhooks,
   workspaces,
@@ -17,6 +17,7 @@ import {
 import { pepper } from "../../../lib/adapters/dynamodb/access/pepper.ts";
 import { tokens } from "../../../lib/adapters/dynamodb/access/tokens.ts";
 import { engineMemory } from "../../../lib/adapters/dynamodb/engine/engine.ts";
+import { keepFigures } from "../../../lib/adapters/dynamodb/engine/kept-figures.ts";
 import { newDelivery } from "../../../lib/model/delivery/delivery.ts";
 import { HEALTHY } from "../../../lib/model/engine.ts";
 import { newId } from "../../../lib/model/id.ts";
@@ -31,6 +32,7 @@ import type {
 } from "../../../lib/model/messages.ts";
 import { type QueueName, TABLES, type TableName } from "../../../lib/model/resources.ts";
 import type { AuditAction, AuditEntry } from "../../../lib/model/workspace/audit.ts";
+import { plannedBudget } from "../doubles/planned-budget.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -54,7 +56,7 @@ export const SAMPLE = {
 
 const to = { workspace_id: "ws_nobody", mapping_id: "map_nobody" };
 
-/** A message of each kind, as this version sends it, to nobody: whoever reads it finds nothing to do. */
+/** A message of each kind, as this version sends it, to no workspace: its reader finds nothing to do. */
 export const MESSAGES: Readonly<Partial<Record<QueueName, readonly object[]>>> = {
   fanOut: [{ ...to, scheduled_at: AT.toISOString() } satisfies TickMessage],
   cycles: [
@@ -178,8 +180,13 @@ async function writeEngine(): Promise<void> {
     callSize: { size: 50, at: AT },
   } as const;
   await memory.save(workspace, mapping, { state: HEALTHY, mark: 0 }, broken, []);
-  await memory.saveBudget(workspace, { usage: { used: 800, limit: 1000, at: AT }, step: 3 });
+  await memory.saveBudget(workspace, async () =>
+    plannedBudget({ used: 800, limit: 1000, at: AT }, { paceSeconds: 60 }),
+  );
   await memory.claimProbe(workspace, 1_767_607_200);
+  const seen = { waiting: 1, heldDeletes: 0, inboundErrors: 0, conflicts: 0, pulled: 0, lagP50: 1, lagP95: 2 };
+  const figures = { id: mapping, object: "Contact", oldestAt: AT.getTime(), lastCycleAt: AT.getTime(), ...seen };
+  await keepFigures(database(), () => LATER).set(workspace, { mappings: [figures], webhooks: [] });
 }
 
 async function writeDeliveries(): Promise<void> {
@@ -191,7 +198,7 @@ async function writeDeliveries(): Promise<void> {
       events: ["sync.broken", "record.failed"],
       description: "sample",
       active: true,
-      secrets: { current: "sealed", previous: [{ secret: "sealed before", until: LATER }] },
+      secrets: { current: "sealed", next: "sealed next", previous: [{ secret: "sealed before", until: LATER }] },
       createdAt: AT,
       updatedAt: AT,
       failingSince: null,
@@ -201,7 +208,7 @@ async function writeDeliveries(): Promise<void> {
     entry("webhook.created", webhook),
   );
   await webhooks().noteHealth({ workspaceId: workspace, webhookId: webhook }, { failingSince: AT, slowUntil: LATER });
-  await turns().take(webhook, "holder", LATER);
+  await slowSlots().take(webhook, "holder", LATER);
   const base = {
     id: delivery,
     workspaceId: workspace,
@@ -252,11 +259,13 @@ function mappingOf(id: string, sfObject: string): Mapping {
     fields: ["Email", "LastName"],
     upsertField: "Key__c",
     pollingSeconds: 600,
+    whenQuietSeconds: 90,
     notifyEnabled: true,
     conflictPolicy: "latest_wins",
     capture: "origin",
     deleteLimit: "500",
     sweepDays: 7,
+    keepHistory: false,
     batchSize: 50,
     filter: "Email != null",
     foreign: { sf_max_daily_api_calls: 30_000 },

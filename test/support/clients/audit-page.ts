@@ -9,8 +9,9 @@ export async function auditPage(
 ): Promise<{ readonly entries: readonly AuditEntry[]; readonly total: number }> {
   const { rows, total } = await auditLog().page(filter, slice);
   const listed = JSON.parse(rows.text) as ReturnType<typeof listedEntry>[];
-  const entries = listed.map(({ resource_id, created_at, resource_type: _, ...same }) => ({
+  const entries = listed.map(({ id, resource_id, created_at, resource_type: _, ...same }) => ({
     ...same,
+    id: id.replace(/\..*/, ""), // as it was given, without its places
     workspaceId: filter.workspaceId,
     resourceId: resource_id,
     createdAt: new Date(created_at),

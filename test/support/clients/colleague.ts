@@ -1,9 +1,9 @@
 import type { SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
 
-/** A REST call of somebody who works in the org; what is not well rejects. */
+/** A REST call of a user who works in the org; what is not well rejects. */
 export type Colleague = (method: string, path: string, body?: object) => Promise<Record<string, unknown>>;
 
-/** Signs somebody in who is not the service. */
+/** Signs in a user other than the service's. */
 export async function openColleague({ loginUrl, credentials }: SalesforceConnection): Promise<Colleague> {
   if (credentials.kind !== "password") throw new Error("the local org is connected by password");
   const { clientId, clientSecret, username, password } = credentials;

@@ -5,13 +5,13 @@ export interface OrgUser {
   readonly userId: string;
   readonly username: string;
   readonly password: string;
-  /** A session of his own. */
+  /** A session of the user's own. */
   readonly accessToken: string;
 }
 
 type Needed = Pick<Org, "url" | "accessToken" | "userId" | "clientId" | "clientSecret">;
 
-/** Makes a user beside the administrator, with the same profile, and signs him in. */
+/** Makes a user beside the administrator, with the same profile, and signs in. */
 export async function createOrgUser(org: Needed, name: string): Promise<OrgUser> {
   const { url, clientId, clientSecret } = org;
   const ask = async (method: string, path: string, body?: object) => {

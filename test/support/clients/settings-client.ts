@@ -4,7 +4,7 @@ import type { SalesforceConnection } from "../../../lib/model/workspace/workspac
 import { type CommandLine, openCommandLine } from "../processes/command-line.ts";
 import type { RunningBridge } from "../worlds/running-bridge.ts";
 
-/** What somebody does who sets up a workspace, whatever they do it with. */
+/** What setting up a workspace takes, with any client. */
 export interface SettingsClient {
   connectPostgres(url: string, schema: string): Promise<void>;
   connectSalesforce(connection: SalesforceConnection): Promise<void>;
@@ -26,7 +26,7 @@ export interface SettingsClient {
 
 /** A workspace that the command line made, and the token that came with it. */
 async function workspaceFromNothing(line: CommandLine): Promise<{ readonly id: string; readonly token: string }> {
-  // The instance tells its operator's environment in this file; in a test it is this process's own.
+  // The instance writes its operator's environment in this file; in a test it is this process's own.
   mkdirSync(join(line.folder, "data"), { recursive: true });
   writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify({ environment: {} }));
   const made = await line.json<{ workspace_id: string; token: string }>([

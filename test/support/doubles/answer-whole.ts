@@ -8,7 +8,7 @@ interface Prelude {
 
 type Streaming = (event: unknown, stream: PassThrough, context: unknown) => Promise<void>;
 
-/** Stands in for what Lambda's runtime gives to functions that stream: their answers come whole, like the others'. */
+/** Replaces what Lambda's runtime gives to functions that stream: their answers come whole, like the others'. */
 export function answerWhole(): void {
   const preludes = new WeakMap<PassThrough, Prelude>();
   Reflect.set(globalThis, "awslambda", {

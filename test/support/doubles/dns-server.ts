@@ -13,7 +13,7 @@ export interface DnsServer {
   close(): Promise<void>;
 }
 
-/** What a name stands for: its addresses, told anew for each pair of A and AAAA queries, or another name. */
+/** What a name resolves to: its addresses, given again for each pair of A and AAAA queries, or another name. */
 export type Zone = Readonly<Record<string, Entry>>;
 type Entry = readonly string[] | { readonly alias: string } | ((question: number) => readonly string[]) | "silent";
 

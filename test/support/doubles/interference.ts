@@ -1,7 +1,7 @@
 import type { Connections } from "../../../lib/sync/cycle/cycle-ports.ts";
 import type { Waits } from "./waits.ts";
 
-/** Is told of each call of a cycle to its database or its org before it is made; what it throws is thrown instead. */
+/** Receives each call of a cycle to its database or its org before it is sent; what it throws is thrown instead. */
 export type Interference = (call: string) => void | Promise<void>;
 
 /** Connections whose every call passes by the interference of the moment. */

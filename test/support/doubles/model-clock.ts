@@ -1,6 +1,6 @@
 import type { Clock } from "../../../lib/sync/cycle/cycle-ports.ts";
 
-/** Time that stands still until it is moved; what is due then runs in its order. */
+/** Time that does not move until it is moved; what is due then runs in its order. */
 export class ModelClock implements Clock {
   #now = Date.parse("2026-11-20T10:00:00Z");
   #timers: { readonly at: number; readonly run: () => unknown }[] = [];

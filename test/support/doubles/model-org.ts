@@ -4,7 +4,7 @@ import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
 import type { QueryPage } from "../../../lib/sync/pull/pull-ports.ts";
 import type { ModelClock } from "./model-clock.ts";
 
-/** What becomes of one save: answered, lost on its way there or back, or carried out long after we gave it up. */
+/** The results of one save: answered, lost on its way there or back, or carried out long after we gave it up. */
 export type Fate = "answered" | "never arrives" | "answer lost" | "commits late";
 
 interface Kept {
@@ -42,13 +42,14 @@ export class ModelOrg {
     return {
       query,
       queryTogether: (soqls) => Promise.all(soqls.map(query)),
+      askTogether: unused,
       write: async (operation, _, records, externalIdField) => {
         const sentAt = this.#clock.now();
         const fate = fates();
         await step("save arrives");
         if (this.#clock.now() - sentAt > LONGEST_FLIGHT_MILLISECONDS) throw refusal("UNREACHABLE", false);
         if (fate === "never arrives") throw refusal("BROKEN_ANSWER", true);
-        // The lock on an external id, or on a record that goes, makes whoever comes second wait for the first.
+        // The lock on an external id, or on a record that goes, makes the second wait for the first.
         if (fate === "commits late" && (operation === "create" || operation === "update")) {
           this.#clock.at(sentAt + 500_000, () =>
             records.map((record) => this.#save(operation, record, externalIdField)),
@@ -72,7 +73,7 @@ export class ModelOrg {
       uploadBulkSave: unused,
       startBulkSave: unused,
       abortBulkSave: unused,
-      lookAtBulkSave: unused,
+      pollBulkSave: unused,
       bulkSaved: unused,
     };
   }

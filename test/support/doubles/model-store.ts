@@ -8,9 +8,9 @@ import type { ModelClock } from "./model-clock.ts";
 
 /** The rules of the statements in `lib/adapters/postgres`; without one of them something must go wrong. */
 export interface StoreRules {
-  /** Whoever begins gets a fence that nobody had. */
+  /** Each holder gets a new fence. */
   readonly newFence: boolean;
-  /** Whose lease is gone is told so when it renews it. */
+  /** A holder whose lease is gone finds out when it renews it. */
   readonly renewTells: boolean;
   /** Changes are marked sent only by the holder of the lease, and only those that it has claimed. */
   readonly marksOwn: boolean;
@@ -20,7 +20,7 @@ export interface StoreRules {
   readonly holdsBack: boolean;
   /** What was marked sent is in doubt, not NEW again. */
   readonly keepsDoubts: boolean;
-  /** A doubt is as old as its sending. */
+  /** A change is in doubt since it was sent. */
   readonly datesDoubts: boolean;
 }
 
@@ -94,7 +94,7 @@ export class ModelStore {
     this.#capture("INSERT", recordId, { lastname: name, ...key }, null);
   }
 
-  /** What a page of long work does to a row whose last change waits: what is to be sent is another value from then on. */
+  /** What a page of long work does to a row whose last change waits: what will be sent is another value from then on. */
   merge(recordId: number): void {
     const row = this.rows.get(recordId);
     const last = this.log.findLast((change) => change.recordId === recordId);
@@ -164,6 +164,7 @@ export class ModelStore {
       lastRow: unused,
       compareRows: unused,
       countRows: unused,
+      keepComparison: unused,
       rowsAfter: unused,
       pulses: unused,
       outbox: unused,
@@ -310,7 +311,7 @@ export class ModelStore {
       const last = Math.max(...changeIds);
       const isSettled = this.log.every(({ id, state }) => !changeIds.includes(id) || state === "SUCCESS");
       const newer = this.log.filter((change) => change.recordId === recordId && change.id > last);
-      // The row has gone since; here no upsert makes a deleted record anew.
+      // The row has gone since; here no upsert makes a deleted record again.
       if (!isSettled || newer.some(({ action }) => action === "DELETE")) continue;
       for (const change of newer) {
         if (change.state === "PENDING") count.underWay += 1;

@@ -26,7 +26,7 @@ export interface Receiver {
   mostOpen(): number;
   /** From now on it answers this. */
   answer(behaviour: Behaviour): void;
-  /** Resolves when it has taken so many requests in all. */
+  /** Resolves when it has received so many requests in all. */
   has(count: number): Promise<void>;
   close(): Promise<void>;
 }

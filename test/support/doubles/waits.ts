@@ -5,7 +5,7 @@ import type { Clock } from "../../../lib/sync/cycle/cycle-ports.ts";
 export interface Waits {
   /** Resolves when the org holds something up. */
   untilHeldUp(): Promise<void>;
-  /** Resolves when a cycle cannot go on without time: its save is held up, or it makes no call and a timer of it is set. */
+  /** Resolves when a cycle cannot continue without time: its save is held up, or it makes no call and a timer of it is set. */
   untilTimeIsNeeded(): Promise<void>;
   /** A sleep of the org. */
   sleep<Answer>(begin: () => Promise<Answer>): Promise<Answer>;
@@ -22,7 +22,7 @@ export function createWaits(): Waits {
     changed.resolve();
     changed = Promise.withResolvers();
   };
-  /** Counts as long as the work goes on. */
+  /** Counts as long as the work continues. */
   const during = async <Answer>(what: readonly (keyof typeof count)[], run: () => Promise<Answer>): Promise<Answer> => {
     for (const one of what) count[one] += 1;
     tell();
@@ -36,7 +36,7 @@ export function createWaits(): Waits {
   const until = async (isSo: () => boolean) => {
     for (;;) {
       const next = changed.promise;
-      // What has just ended goes on in this turn, and may make its next call.
+      // What has just ended continues in this turn, and may make its next call.
       await nextTurn();
       if (isSo()) return;
       await next;

@@ -18,10 +18,10 @@ export interface Ended {
 interface Typing {
   /** What is piped in. */
   readonly stdin?: string;
-  /** Stands in for a person's terminal of this many columns. */
+  /** Replaces a person's terminal of this many columns. */
   readonly columns?: number;
   readonly interrupted?: AbortSignal;
-  /** Are told each piece of text as it comes. */
+  /** Receive each piece of text as it comes. */
   readonly onStdout?: (text: string) => void;
   readonly onStderr?: (text: string) => void;
 }

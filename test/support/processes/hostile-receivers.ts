@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 
 /**
  * Receivers that do everything wrong, one port each. Run as a process of its own, so that what they cost is not counted
- * as the sender's; tells the ports by IPC, then the name of each receiver that takes a request, and ends with its parent.
+ * as the sender's; reports the ports by IPC, then the name of each receiver that takes a request, and ends with its parent.
  */
 const RECEIVERS = {
   /** Takes the request and never answers. */
@@ -25,7 +26,7 @@ const RECEIVERS = {
     socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nxxxxxxxxxx");
     drip(socket, () => "x");
   },
-  /** 200 MiB of body, as fast as it is taken. */
+  /** 200 MiB of body, as fast as it is read. */
   flood: (socket: Socket) => {
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${200 * MEBIBYTE}\r\n\r\n`);
     pour(socket, 200);
@@ -40,6 +41,14 @@ const RECEIVERS = {
     socket.write("HTTP/1.1 200 OK\r\n");
     socket.write("X-Flood: flood\r\n".repeat(20_000));
   },
+  /** 1 KB that would be 1 MB decompressed. */
+  gzipBomb: (socket: Socket) => {
+    const body = gzipSync(Buffer.alloc(MEBIBYTE));
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`);
+    socket.end(body);
+  },
+  toMetadata: (socket: Socket) =>
+    socket.end("HTTP/1.1 307 Temporary Redirect\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"),
   closes: (socket: Socket) => socket.end(),
   resets: (socket: Socket) => socket.resetAndDestroy(),
   garbage: (socket: Socket) => socket.end("ceci n'est pas HTTP\r\n\r\n"),

@@ -15,7 +15,10 @@ const PROJECT = resolve(import.meta.dirname, "../../..");
 /** What `npm start` gives to Node: its flags and the program. */
 const START = startArguments();
 
-/** `npm start` in a process of its own, as a newcomer has it, on a free port and a data folder that is thrown away. */
+/**
+ * `npm start` in a process of its own, as a newcomer has it, on a free port and a data folder that is thrown away. Its
+ * demo is quiet unless `live`, with sample data and a writer.
+ */
 export class RunningInstance {
   readonly dataDir: string;
   #child: ChildProcess | null = null;
@@ -24,12 +27,20 @@ export class RunningInstance {
   readonly #flags: readonly string[];
 
   constructor(
-    options: { readonly environment?: Readonly<Record<string, string>>; readonly flags?: readonly string[] } = {},
+    options: {
+      readonly environment?: Readonly<Record<string, string>>;
+      readonly flags?: readonly string[];
+      readonly live?: boolean;
+    } = {},
   ) {
     this.dataDir = mkdtempSync(join(tmpdir(), "bridge-"));
     chmodSync(this.dataDir, 0o711); // else PostgreSQL, which may run as another user, has its data elsewhere, for good
     this.#environment = options.environment ?? {};
-    this.#flags = [...(ISOLATES ? ["--isolate"] : []), ...(options.flags ?? [])];
+    this.#flags = [
+      ...(ISOLATES ? ["--isolate"] : []),
+      ...(options.live ? [] : ["--quiet-demo"]),
+      ...(options.flags ?? []),
+    ];
   }
 
   get file(): InstanceFile {
@@ -88,7 +99,7 @@ export class RunningInstance {
       .split("\n")
       .filter((line) => line.includes("access denied"));
     try {
-      // The files that tell the operator and scripts are there to hold secrets; the org and the database are not ours.
+      // The files for the operator and scripts may hold secrets; the org and the database are not ours.
       refuseSecretsInFolder(this.dataDir, ["instance.json", "operator.json", "org", "postgres"]);
     } finally {
       rmSync(this.dataDir, { recursive: true, force: true });

@@ -18,7 +18,7 @@ export class StoppedInstance {
 
   /** What the first start said of itself. */
   get made(): InstanceFile {
-    if (!this.#made) throw new Error("the data folder has not been made");
+    if (!this.#made) throw new Error("the data folder has not been created");
     return this.#made;
   }
 
@@ -33,7 +33,7 @@ export class StoppedInstance {
 
   serve(...flags: string[]): ChildProcess {
     const port = flags.includes("--port") ? [] : ["--port", "0"];
-    const order = ["bin/serve.ts", "--json", "--data-dir", this.dataDir, ...port];
+    const order = ["bin/serve.ts", "--json", "--quiet-demo", "--data-dir", this.dataDir, ...port];
     return spawn(process.execPath, [...order, ...flags], { cwd: PROJECT, stdio: ["ignore", "pipe", "pipe"] });
   }
 
@@ -45,7 +45,7 @@ export class StoppedInstance {
   }
 }
 
-/** What came of a process until it is gone. */
+/** The state of a process until it is gone. */
 export async function ended<Found>(child: ChildProcess, work: (child: ChildProcess) => Promise<Found>): Promise<Found> {
   const gone = once(child, "exit");
   const found = await work(child);

@@ -3,6 +3,7 @@ import type { ClientRequest } from "node:http";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { events, now, overdue, wakeUps } from "../../../functions/services/composition.ts";
+import { handler as deliverSlowWebhook } from "../../../functions/workers/deliver-slow-webhook.ts";
 import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
 import { handler as dispatchEvents } from "../../../functions/workers/dispatch-events.ts";
 import { handler as retryLong } from "../../../functions/workers/retry-webhook-long.ts";
@@ -22,7 +23,7 @@ export interface WorkOrder {
   readonly die: Death | null;
 }
 
-/** `before`: the effect never happens. `after`: it has happened, and nobody here learns of it. */
+/** `before`: the effect never happens. `after`: it has happened, and this process does not notice. */
 export interface Death {
   readonly effect: number;
   readonly when: "before" | "after";
@@ -36,6 +37,7 @@ export interface WorkDone {
 const WORKERS = {
   events: dispatchEvents,
   deliveries: deliverWebhook,
+  slowDeliveries: deliverSlowWebhook,
   retriesShort: retryShort,
   retriesMedium: retryMedium,
   retriesLong: retryLong,
@@ -49,7 +51,7 @@ const effects: string[] = [];
 let death: Death | null = null;
 let time = 0;
 
-/** The workers of webhooks as a process of its own, which dies where it is told. */
+/** The workers of webhooks as a process of its own, which dies at a given point. */
 function main(): void {
   const sqs = new SQSClient({});
   Reflect.set(globalThis, Symbol.for("bridge.now"), () => time);

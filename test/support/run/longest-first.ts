@@ -1,7 +1,7 @@
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";
 
-/** The files that take longest, longest first; one that computes and one that waits for real seconds in turn. */
+/** The files that take longest, longest first; one that computes and one that waits for real seconds alternate. */
 const LONGEST = [
   "sync/push/bulk-push",
   "sync/push/refused-rows",

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
 
-/** The folder of what goes by this name in the present run, made by whoever asks first. Nobody may change it. */
+/** The folder of what goes by this name in the present run, created by the first caller. It must not be changed. */
 export async function madeOnce(name: string, make: (folder: string) => unknown): Promise<string> {
   const folder = join(inject("sharedFolder"), createHash("sha256").update(name).digest("hex").slice(0, 20));
   if (existsSync(folder)) return folder;

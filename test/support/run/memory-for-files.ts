@@ -10,7 +10,7 @@ const ROOM_BYTES = 4 * 1024 ** 3;
 const FOLDER = /^bridge-tests-(\d+)$/;
 
 /**
- * Lets temporary files of the run lie in memory, where the machine has the room and nobody has said another place: making
+ * Lets temporary files of the run lie in memory, where the machine has the room and no other place is set: making
  * a database writes hundreds of files, which takes a disk several times as long. They go with the run; what a killed one
  * left goes with the next.
  */

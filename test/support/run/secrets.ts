@@ -2,12 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isWellFormed } from "../../../lib/access/token.ts";
 
-/** Secrets that are told by their form alone: API tokens (by their checksum), signing secrets, sessions of the org. */
+/** Secrets that are recognised by their form alone: API tokens (by their checksum), signing secrets, sessions of the org. */
 const FORMS: readonly (readonly [RegExp, (text: string) => boolean])[] = [
   [/brg_[roa][0-9A-Za-z]{49}/g, isWellFormed],
-  [/whsec_[A-Za-z0-9+/]{43}=/g, () => true],
+  [/whsec_[A-Za-z0-9+/]{43}=/g, (text) => !isSample(text)],
   [/00D[0-9A-Za-z]{12}(?:[0-9A-Za-z]{3})?![0-9A-Za-z._]{40,}/g, () => true],
 ];
+
+/** A signing secret of the docs says in words that it is a sample; random bytes say nothing. */
+function isSample(secret: string): boolean {
+  return /^[a-z ,]{32}$/.test(Buffer.from(secret.slice("whsec_".length), "base64").toString("latin1"));
+}
 
 /** The same as expressions of PostgreSQL, which knows no checksum. */
 export const SQL_FORMS = FORMS.map(([{ source }]) => source.replaceAll("(?:", "("));
@@ -15,7 +20,7 @@ export const SQL_FORMS = FORMS.map(([{ source }]) => source.replaceAll("(?:", "(
 const kept = new Map<string, readonly string[]>();
 
 /**
- * Remembers a secret without a form of its own, a password or a client's secret, so that it is looked for. What tests
+ * Registers a secret without a form of its own, a password or a client's secret, so that it is looked for. What tests
  * make up to be refused is no secret.
  */
 export function keepSecret(value: string): void {
@@ -25,7 +30,7 @@ export function keepSecret(value: string): void {
 /** The secrets that were kept so far. */
 export const keptSecrets = (): readonly string[] => [...kept.keys()];
 
-/** As it is, in a URL, in JSON, and in the base 64 of anything that it stands in. */
+/** As it is, in a URL, in JSON, and in the base 64 of anything that contains it. */
 function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const inBase64 = [0, 1, 2].map((before) => {
@@ -35,7 +40,7 @@ function spellings(secret: string): string[] {
   return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...inBase64])];
 }
 
-/** Every secret that can be read in a text, shortened so that the telling of it tells nobody. */
+/** Every secret that can be read in a text, shortened so that the report does not show it. */
 export function secretsIn(text: string): string[] {
   const formed = FORMS.flatMap(([form, isSecret]) => (text.match(form) ?? []).filter(isSecret));
   const known = [...kept].flatMap(([secret, forms]) => (forms.some((form) => text.includes(form)) ? [secret] : []));

@@ -5,7 +5,7 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** What is made once in a test run lies here. */
+    /** What is created once in a test run is here. */
     readonly sharedFolder: string;
   }
 }

@@ -2,7 +2,7 @@ import { afterAll } from "vitest";
 import { guardConnections } from "../../../lib/network/guarded-dns.ts";
 import { refuseSecrets } from "./secrets.ts";
 
-// Tests of an adapter alone; whoever goes through the composition is judged by its rules.
+// Tests of an adapter alone; tests through the composition are judged by its rules.
 guardConnections(() => null);
 
 /** Everything that this test file and the functions in its process print; searched when the file has ended. */

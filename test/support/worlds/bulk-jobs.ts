@@ -18,7 +18,7 @@ export async function untilJobsEnd(world: SyncWorld): Promise<void> {
     .toBe(true);
 }
 
-/** From now on a job has ended when its cycle first looks at it, however busy the machine is. */
+/** From now on a job has ended when its cycle first polls it, however busy the machine is. */
 export function endJobsBeforeLooks(world: SyncWorld): void {
-  world.interfere((call) => (call === "org.lookAtBulkSave" ? untilJobsEnd(world) : undefined));
+  world.interfere((call) => (call === "org.pollBulkSave" ? untilJobsEnd(world) : undefined));
 }

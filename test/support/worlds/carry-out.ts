@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import { importConfig } from "../../../functions/api/import-config.ts";
+import { handler as importConfig } from "../../../functions/api/import-config.ts";
 import { now, workspaces } from "../../../functions/services/composition.ts";
 import { provisioningServices } from "../../../functions/services/provisioning-services.ts";
 import { importConfig as importDocument } from "../../../lib/config/import-config.ts";
@@ -9,13 +9,15 @@ import { handleLoadMessage } from "../../../lib/sync/load/handle-load-message.ts
 import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
 import type { BridgeCloud } from "./bridge-cloud.ts";
 
-/** What a mapping is to be, as a config document says it. */
+/** A mapping's settings, as a config document has them. */
 export interface Asked {
   readonly object: string;
   readonly fields: readonly string[];
   readonly upsertField?: string;
   readonly bridge?: Readonly<Record<string, unknown>>;
   readonly pollingSeconds?: number;
+  /** The doorbell wakes its pulls. */
+  readonly notify?: boolean;
 }
 
 /** Imports mappings into a workspace, as its owner would. */
@@ -24,16 +26,16 @@ export async function importMappings(workspaceId: string, asked: readonly Asked[
   if (!workspace) throw new Error("the test's workspace is gone");
   const document = { version: 1, mappings: asked.map(entryOf) };
   const by = { workspace, actor: "owner@example.com", at: now(), dryRun: false, ifMatch: null };
-  await importDocument(importConfig.services(), { ...by, document });
+  await importDocument(importConfig.endpoint.services(), { ...by, document });
 }
 
 /** A mapping as a config document says it. */
-export function entryOf({ object, fields, upsertField, bridge, pollingSeconds = 10 }: Asked) {
+export function entryOf({ object, fields, upsertField, bridge, pollingSeconds = 10, notify = false }: Asked) {
   return {
     object_name: object,
     config: {
       access: bridge?.["sync_direction"] === "sf_to_pg" ? "read_only" : "read_write",
-      sf_notify_enabled: false,
+      sf_notify_enabled: notify,
       sf_polling_seconds: pollingSeconds,
       fields: Object.fromEntries(fields.map((field) => [field, {}])),
       ...(upsertField && { upsert_field: upsertField }),

@@ -24,7 +24,7 @@ export interface TestCloud extends Cloud {
   };
 }
 
-/** Where the clock of a test starts unless told otherwise. */
+/** Where the clock of a test starts by default. */
 export const TEST_START = new Date("2026-03-01T12:00:00Z");
 
 interface TestCloudSettings {

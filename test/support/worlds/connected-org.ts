@@ -13,7 +13,7 @@ export interface ConnectedOrg {
   close(): Promise<void>;
 }
 
-/** Starts an org with `things` custom objects Thing1__c … beside the standard ones; the first session is to be had. */
+/** Starts an org with `things` custom objects Thing1__c … beside the standard ones; the first session is available. */
 export async function startConnectedOrg({
   things = 0,
   ...options
@@ -38,7 +38,9 @@ export async function startConnectedOrg({
       accessToken: null,
     },
     control: async (method, path, order) => {
-      const answer = await fetch(`${org.url}/_sim${path}`, { method, body: order ? JSON.stringify(order) : null });
+      const headers = { authorization: `Bearer ${org.accessToken}` };
+      const body = order ? JSON.stringify(order) : null;
+      const answer = await fetch(`${org.url}/_sim${path}`, { method, headers, body });
       const text = await answer.text();
       if (!answer.ok) throw new Error(`${method} /_sim${path} answered ${answer.status}: ${text}`);
       return text === "" ? null : JSON.parse(text);

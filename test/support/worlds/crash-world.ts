@@ -11,14 +11,14 @@ import type { Death, WorkDone, WorkOrder } from "../processes/webhook-worker.ts"
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import { makeWebhook } from "./make-webhook.ts";
 
-/** Webhooks whose workers are processes of their own and die where they are told, on a clock that is moved by hand. */
+/** Webhooks whose workers are processes of their own and die at a given point, on a clock that is moved by hand. */
 export interface CrashWorld {
   /**
    * Publishes `events` to a receiver that fails `failures` times each, lets the workers run until nothing is left to do,
    * and dies once at `die`. `disturb` is called between two steps of time. Gives what is wrong with the end.
    */
   run(story: Story): Promise<Ending>;
-  /** Takes what can be seen in a queue out of it, and gives it to whoever disturbs. */
+  /** Takes what can be seen in a queue out of it, and gives it to the test. */
   take(queue: WorkedQueue): Promise<unknown[]>;
   /** Puts a message into a queue, to be seen after a while. */
   put(queue: WorkedQueue, message: unknown, delaySeconds: number): void;
@@ -44,7 +44,14 @@ export interface Ending {
 const STEP_SECONDS = [...Array<number>(24).fill(30), ...Array<number>(120).fill(300)];
 
 /** The queues of webhooks. */
-export const WORKED = ["events", "deliveries", "retriesShort", "retriesMedium", "retriesLong"] as const;
+export const WORKED = [
+  "events",
+  "deliveries",
+  "slowDeliveries",
+  "retriesShort",
+  "retriesMedium",
+  "retriesLong",
+] as const;
 export type WorkedQueue = (typeof WORKED)[number];
 
 export async function startCrashWorld(): Promise<CrashWorld> {
@@ -124,7 +131,7 @@ async function ask(worker: ChildProcess, order: WorkOrder): Promise<WorkDone | n
   }
 }
 
-/** Every event has its delivery, nothing of it is owed any more, and no queue holds a message. */
+/** Every event has its delivery, nothing of it is pending any more, and no queue holds a message. */
 async function isOver(cloud: BridgeCloud, webhook: Webhook, count: number): Promise<boolean> {
   const page = await deliveries().list(webhook.id, { limit: 1000, offset: 0 });
   const isDone = ({ status, nextAttemptAt }: ListedDelivery) => status === "successful" && nextAttemptAt === null;

@@ -1,6 +1,6 @@
 import type { DescribedField } from "../../../lib/model/mapping/describe.ts";
 
-/** A field as the org describes it: a text of 80 characters that anybody may read, write and filter by, unless told otherwise. */
+/** A field as the org describes it: a text of 80 characters that any user may read, write and filter by, by default. */
 export const describedField = (name: string, more: Partial<DescribedField> = {}): DescribedField => ({
   name,
   type: "string",

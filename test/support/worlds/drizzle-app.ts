@@ -27,7 +27,7 @@ export interface DrizzleApp {
   write(name: string, statements?: readonly string[]): Promise<void>;
   /** Runs the migrations that the database has not seen, as `drizzle-kit migrate`. */
   migrate(): Promise<void>;
-  /** What `drizzle-kit push` would change in the database, sequences of tables that it is told to leave alone aside. */
+  /** What `drizzle-kit push` would change in the database, sequences of tables that it must leave alone aside. */
   drift(): Promise<readonly string[]>;
   close(): Promise<void>;
 }

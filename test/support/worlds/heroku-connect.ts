@@ -1,4 +1,4 @@
-/** A table as Heroku Connect makes one (reference heroku-connect.md 2.2 and 2.6). */
+/** A table as Heroku Connect makes one (heroku-connect-facts 2.2 and 2.6). */
 export interface TheirTable {
   readonly table: string;
   /** Its mapped columns beyond `sfid`, `systemmodstamp` and `isdeleted`, with the types that Heroku Connect gives them. */
@@ -18,13 +18,13 @@ export const AS_THE_APPLICATION = "SET xmlbinary = 'base64'";
 
 /** A customer's own trigger, which asks whose a write of a last name is and writes that down. */
 export const HEARING_TRIGGER = `
-CREATE TABLE public.heard (who text);
-CREATE FUNCTION public.hear() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE TABLE public.seen (who text);
+CREATE FUNCTION public.see() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO public.heard VALUES (CASE WHEN get_xmlbinary() != 'base64' THEN 'Salesforce' ELSE 'the application' END);
+  INSERT INTO public.seen VALUES (CASE WHEN get_xmlbinary() != 'base64' THEN 'Salesforce' ELSE 'the application' END);
   RETURN NEW;
 END $$;
-CREATE TRIGGER hear AFTER UPDATE OF lastname ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION public.hear();`;
+CREATE TRIGGER see AFTER UPDATE OF lastname ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION public.see();`;
 
 const LOG_COLUMNS = `
   txid bigint, created_at timestamptz DEFAULT now(), updated_at timestamptz DEFAULT now(), processed_at timestamptz,

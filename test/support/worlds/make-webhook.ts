@@ -14,7 +14,7 @@ export async function makeWebhook(url: string): Promise<Webhook> {
     events: ["record.failed"],
     description: "",
     active: true,
-    secrets: { current: await vault().seal(workspaceId, newSecret()), previous: [] },
+    secrets: { current: await vault().seal(workspaceId, newSecret()), next: null, previous: [] },
     createdAt: at,
     updatedAt: at,
     failingSince: null,

@@ -9,7 +9,7 @@ export interface TestDatabase {
   readonly url: string;
   /** The same as a superuser. */
   readonly superuserUrl: string;
-  /** Drops it, whoever is still connected. */
+  /** Drops it, also while clients are connected. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface Server {
 }
 
 /**
- * Makes a database in some milliseconds, empty or as a copy of another that nobody is connected to; the first call of a
+ * Makes a database in some milliseconds, empty or as a copy of another without connections; the first call of a
  * test run starts the server.
  */
 export async function createTestDatabase({
@@ -80,7 +80,7 @@ async function openServer(): Promise<Server> {
   return { url, client, version: rows[0]?.version ?? 0 };
 }
 
-/** Whoever drops a database with connections looks only every 100 ms whether they have ended. */
+/** Dropping a database with connections checks only every 100 ms whether they have ended. */
 async function endConnections(client: Client, database: string): Promise<void> {
   const theirs = "FROM pg_stat_activity WHERE datname = $1";
   let { rowCount } = await client.query(`SELECT pg_terminate_backend(pid) ${theirs}`, [database]);

@@ -32,15 +32,15 @@ export interface SyncWorld {
   readonly superuserUrl: string;
   readonly services: MessageNeeds;
   readonly log: readonly Row[];
-  /** What each cycle told of itself for the operator's alarms. */
+  /** What each cycle reported for the operator's alarms. */
   readonly figures: readonly Figures[];
   /** The application's own connection. */
   sql(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Rows of a query of the org. */
   soql(query: string): Promise<Row[]>;
-  /** A REST call of somebody else than us; counts like ours. */
+  /** A REST call of another user than us; counts like ours. */
   rest(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** The same by a user of his own, so that what he creates is not ours. */
+  /** The same by another user, so that what it creates is not ours. */
   colleague(method: string, path: string, body?: unknown): Promise<unknown>;
   /** Merges a record into a master, as people do it; counts like ours. */
   merge(object: string, master: string, loser: string): Promise<void>;
@@ -70,14 +70,14 @@ export interface SyncWorld {
   /** One beat of these mappings, as their messages would come: one after the other, all of one slot. */
   beat(mappings: readonly Mapping[]): Promise<void>;
   pass(seconds: number): Promise<void>;
-  /** Nobody can connect to the customer's database any more, until it comes back. */
+  /** No client can connect to the customer's database any more, until it comes back. */
   databaseGoesAway(): Promise<void>;
   databaseComesBack(): Promise<void>;
-  /** Awaits work that may itself wait for time to go on: it goes on as long as that takes. */
+  /** Awaits work that may itself wait for time, which advances as long as that takes. */
   untilDone<Answer>(work: Promise<Answer>): Promise<Answer>;
-  /** The org holds something up, until time goes on. */
+  /** The org holds something up, until time advances. */
   heldUp(): Promise<void>;
-  /** Stands between the cycles and the outside, until it is taken away with null. */
+  /** Wraps the cycles' calls to the outside, until it is removed with null. */
   interfere(interference: Interference | null): void;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { handler as createWebhook } from "../../../functions/api/create-webhook.ts";
-import { events, now, overdue, turns, wakeUps } from "../../../functions/services/composition.ts";
+import { events, now, overdue, slowSlots, wakeUps } from "../../../functions/services/composition.ts";
+import { handler as deliverSlowWebhook } from "../../../functions/workers/deliver-slow-webhook.ts";
 import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
 import { handler as dispatchEvents } from "../../../functions/workers/dispatch-events.ts";
 import { handler as retryLong } from "../../../functions/workers/retry-webhook-long.ts";
@@ -24,6 +25,7 @@ type Duration = Parameters<TestClock["advance"]>[0];
 const WORKERS = {
   events: dispatchEvents,
   deliveries: deliverWebhook,
+  slowDeliveries: deliverSlowWebhook,
   retriesShort: retryShort,
   retriesMedium: retryMedium,
   retriesLong: retryLong,
@@ -43,7 +45,7 @@ export interface WorldWebhook {
 /** Webhooks on an embedded cloud, whose clock is moved by hand. One per process: functions open their adapters once. */
 export interface WebhookWorld {
   readonly cloud: BridgeCloud;
-  readonly turns: Semaphore;
+  readonly slots: Semaphore;
   /** The workspace of this test. */
   workspace(): TestWorkspace;
   /** Forgets what other tests left, makes a new workspace, and lets times count from here. */
@@ -111,7 +113,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
 
   return {
     cloud,
-    turns: turns(),
+    slots: slowSlots(),
     workspace: () => workspace,
     begin: async () => {
       for (const receiver of receivers.splice(0)) await receiver.close();

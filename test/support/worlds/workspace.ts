@@ -1,6 +1,7 @@
 import { now, pepper, tokens, workspaces } from "../../../functions/services/composition.ts";
-import { createWorkspace } from "../../../lib/access/bootstrap.ts";
+import { createWorkspace, ensureDeployment } from "../../../lib/access/bootstrap.ts";
 import { createToken } from "../../../lib/access/create-token.ts";
+import { DEPLOYMENT } from "../../../lib/model/workspace/pause.ts";
 import type { Scope } from "../../../lib/model/workspace/token.ts";
 import type { PostgresConnection, SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
 
@@ -24,18 +25,20 @@ export async function createTestWorkspace(
     salesforce: connections.salesforce ?? null,
     at: now(),
   });
-  return {
-    id: workspace.id,
-    token,
-    tokenWith: async (scopes, validUntil) => {
-      const asked = {
-        workspaceId: workspace.id,
-        name: "another",
-        owner: "owner@example.com",
-        actor: "owner@example.com",
-      };
-      const made = await createToken(needs, { ...asked, scopes, validUntil: validUntil ?? null, at: now() });
-      return made.token;
-    },
-  };
+  return { id: workspace.id, token, tokenWith: tokensOf(workspace.id) };
 }
+
+/** The operators' own workspace, made if there is none, with a token as `bridge operator token` makes it. */
+export async function operatorsWorkspace(): Promise<TestWorkspace> {
+  await ensureDeployment(workspaces(), "operator@example.com", now());
+  const tokenWith = tokensOf(DEPLOYMENT);
+  return { id: DEPLOYMENT, token: await tokenWith(["admin"]), tokenWith };
+}
+
+const tokensOf =
+  (workspaceId: string): TestWorkspace["tokenWith"] =>
+  async (scopes, validUntil) => {
+    const asked = { workspaceId, name: "another", owner: "owner@example.com", actor: "owner@example.com" };
+    const needs = { tokens: tokens(), pepper: pepper() };
+    return (await createToken(needs, { ...asked, scopes, validUntil: validUntil ?? null, at: now() })).token;
+  };

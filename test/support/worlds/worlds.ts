@@ -1,5 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { now, pepper, tokens } from "../../../functions/services/composition.ts";
+import { createToken } from "../../../lib/access/create-token.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { type CyclesMessage, cyclesIn } from "../../../lib/model/messages.ts";
+import type { Scope } from "../../../lib/model/workspace/token.ts";
+import { handleCycleMessage } from "../../../lib/sync/beat/handle-cycle-message.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import type { Asked } from "./carry-out.ts";
 import { createSyncWorld, type SyncWorld, type WorldOptions } from "./sync-world.ts";
@@ -30,4 +35,37 @@ export async function mapped(world: SyncWorld, asked: Asked): Promise<Mapping> {
   const [mapping] = await world.map(asked);
   if (!mapping) throw new Error("the mapping was not made");
   return mapping;
+}
+
+/** A mapped Contact that is pulled and idle, and tokens that operate and administer. */
+export interface Asking extends Made {
+  readonly contact: Mapping;
+  readonly token: string;
+  readonly admin: string;
+  /** Runs the cycles that were asked for and whose messages can be seen by now; beats are left out. Gives how many. */
+  readonly runWhatWasAskedFor: () => Promise<number>;
+}
+
+/** Gives every test of a file a world whose Contact is idle. */
+export function anIdleContactForEachTest(take: (made: Asking) => void | Promise<void>): void {
+  aWorldForEachTest(async ({ cloud, world }) => {
+    const by = { workspaceId: world.workspaceId, name: "test", owner: "ada@example.com", actor: "ada@example.com" };
+    const tokenTo = async (scope: Scope) => {
+      const needs = { tokens: tokens(), pepper: pepper() };
+      return (await createToken(needs, { ...by, validUntil: null, at: now(), scopes: [scope] })).token;
+    };
+    const contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+    await world.cycle(contact);
+    await cloud.take("cycles");
+    const runWhatWasAskedFor = async () => {
+      const cycles = ((await cloud.take("cycles")) as CyclesMessage[])
+        .flatMap(cyclesIn)
+        .filter(({ kind }) => kind !== "beat");
+      for (const message of cycles)
+        await handleCycleMessage(world.services, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
+      return cycles.length;
+    };
+    const [token, admin] = [await tokenTo("operate"), await tokenTo("admin")];
+    await take({ cloud, world, contact, token, admin, runWhatWasAskedFor });
+  });
 }

@@ -12,7 +12,7 @@ let world: SyncWorld;
 let mappings: readonly Mapping[];
 beforeAll(async () => {
   cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud);
+  world = await createSyncWorld(cloud, { dailyApiRequests: 1_000_000 });
   mappings = await world.map(...OBJECTS.map((object) => ({ object, fields: [FIELDS[object] ?? "Description"] })));
   for (const mapping of mappings) await world.cycle(mapping);
 });

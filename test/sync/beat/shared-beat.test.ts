@@ -1,6 +1,6 @@
 import type { SQSEvent } from "aws-lambda";
 import { Client } from "pg";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { CyclesMessage } from "../../../lib/model/messages.ts";
@@ -70,8 +70,10 @@ test("when every mapping asks the org, they share its session, and its count of 
 
   const calls = await countCalls(beat);
 
-  expect(calls["GetItem workspaces"]).toBe(2);
-  expect(calls["UpdateItem engine"]).toBe(1);
+  // The database, the session, and whether the workspace or the deployment is paused.
+  expect(calls["GetItem workspaces"]).toBe(4);
+  // The claim of the probe, and the count.
+  expect(calls["UpdateItem engine"]).toBe(2);
 });
 
 /** What Bridge asks PostgreSQL meanwhile. */
@@ -94,7 +96,7 @@ test("three idle mappings cost their database four statements a beat, and are se
   await beat();
   const before = await stands();
 
-  // Where all stand, which are due in the workspace, the calls of the probe, and the end of all.
+  // The state of all, which are due in the workspace, the calls of the probe, and the end of all.
   expect(await countStatements(beat)).toBe(4);
 
   const after = await stands();
@@ -112,6 +114,86 @@ test("an idle mapping whose record has changed pulls in the same beat, beside ot
   await beat();
 
   expect(await world.sql("SELECT lastname FROM salesforce.lead WHERE lastname = 'Hopper'")).toHaveLength(1);
+});
+
+test("after a time without beats no mapping sends what Salesforce has changed meanwhile as well, and wins", async () => {
+  for (const [object, field] of Object.entries(FIELDS)) {
+    const more = object === "Lead" ? { Company: "Navy" } : {};
+    await world.rest("POST", `/sobjects/${object}`, { [field]: "Rested", Description: "first", ...more });
+  }
+  for (const mapping of mappings) await world.cycle(mapping);
+  await world.pass(3600);
+  for (const [object, field] of Object.entries(FIELDS)) {
+    const [record] = await world.soql(`SELECT Id FROM ${object} WHERE ${field} = 'Rested'`);
+    await world.rest("PATCH", `/sobjects/${object}/${record?.["Id"]}`, { Description: "theirs" });
+    await world.sql(`UPDATE salesforce.${object.toLowerCase()} SET description = 'ours' WHERE description = 'first'`);
+  }
+
+  await beat();
+
+  for (const [object, field] of Object.entries(FIELDS))
+    expect(await world.soql(`SELECT Description FROM ${object} WHERE ${field} = 'Rested'`)).toMatchObject([
+      { Description: "theirs" },
+    ]);
+});
+
+describe("late commits and deletes are looked for by the beat's own question", () => {
+  const quiet = async (minutes: number) => {
+    const before = await world.calls();
+    for (let slot = 0; slot < minutes * 6; slot++) await beat();
+    return (await world.calls()) - before;
+  };
+  const found = (name: string) => world.sql("SELECT sfid FROM salesforce.lead WHERE lastname = $1", [name]);
+
+  test("which costs idle mappings a call a beat and nothing more", async () => {
+    await quiet(12);
+
+    expect(await quiet(12)).toBe(72);
+    const [state] = await world.sql(
+      "SELECT min(slow) AS slow, min(deleted) AS deleted, min(position) AS position FROM salesforce._bridge_state",
+    );
+    const ages = ["slow", "deleted", "position"].map((mark) => cloud.clock.now() - Number(state?.[mark]));
+    expect(Math.max(...ages)).toBeLessThan(8 * 60_000);
+  });
+
+  test("a record that was committed late arrives within five minutes", async () => {
+    await world.fault({ kind: "heldCommit", object: "Lead", milliseconds: 390_000 });
+    const saving = world.rest("POST", "/sobjects/Lead", { LastName: "Late", Company: "Navy" });
+    await quiet(6.5);
+    await saving;
+
+    await quiet(5.5);
+
+    expect(await found("Late")).toHaveLength(1);
+  });
+
+  test("a record that was deleted for good leaves the table within ten minutes", async () => {
+    const { id } = (await world.rest("POST", "/sobjects/Lead", { LastName: "Gone", Company: "Navy" })) as {
+      id: string;
+    };
+    await quiet(6);
+    expect(await found("Gone")).toHaveLength(1);
+    await world.rest("DELETE", `/sobjects/Lead/${id}`);
+    await world.control("DELETE", "/recycle-bin");
+
+    await quiet(10);
+
+    expect(await found("Gone")).toEqual([]);
+  });
+
+  test("a second save in the second of a stamp that was read is read within five minutes", async () => {
+    const { id } = (await world.rest("POST", "/sobjects/Lead", { LastName: "First", Company: "Navy" })) as {
+      id: string;
+    };
+    await beat();
+    await world.sql(
+      "UPDATE salesforce.lead SET systemmodstamp = systemmodstamp + interval '10 s' WHERE lastname = 'First'",
+    );
+    await world.rest("PATCH", `/sobjects/Lead/${id}`, { LastName: "Second" });
+    await quiet(6);
+
+    expect([await found("First"), (await found("Second")).length]).toEqual([[], 1]);
+  });
 });
 
 test("an org that answers the probe with an error breaks the mapping whose beat asked, as a cycle of its own would", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createOperations } from "../../../lib/adapters/postgres/operations/operations.ts";
+import { retryFailed } from "../../../lib/adapters/postgres/operations/operations.ts";
 import { rowQueriesOf } from "../../../lib/adapters/postgres/operations/row-operations.ts";
 import { keepSessions } from "../../../lib/adapters/postgres/session/request-session.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
@@ -48,13 +48,15 @@ async function untilTheDoubtEnds(): Promise<void> {
 /** What the operator retries, as the settings area does. */
 async function retry(): Promise<void> {
   const [first] = await world.sql("SELECT id FROM salesforce._trigger_log WHERE state = 'FAILED' ORDER BY id");
-  await createOperations(
+  await retryFailed(
     keepSessions(() => new Date()).take({ url: world.databaseUrl, schema: "salesforce" }),
     "salesforce",
-  ).retryFailed(contact.id, [Number(first?.["id"])]);
+    contact.id,
+    [Number(first?.["id"])],
+  );
 }
 
-describe("an insert without an upsert field whose answer was lost, and whose record somebody has changed since", () => {
+describe("an insert without an upsert field whose answer was lost, and whose record a user has changed since", () => {
   test("is not sent again and gets no second row: it ends FAILED, names the record and says what to do", async () => {
     const id = await lostInsert("Sklodowska");
     await changedThere(id, { LastName: "Curie" });
@@ -242,7 +244,7 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
 });
 
 describe("while an insert is in doubt", () => {
-  test("a record that somebody else creates gets its row at once, even when it is equal", async () => {
+  test("a record that another user creates gets its row at once, even when it is equal", async () => {
     await inserted("Curie");
     await world.fault(NEVER_ARRIVED);
     await world.cycle(contact);
@@ -255,7 +257,7 @@ describe("while an insert is in doubt", () => {
     expect(await heldBack()).toEqual([]);
   });
 
-  test("a record that our user creates otherwise waits for its row until the doubt has ended", async () => {
+  test("a record that our user creates otherwise waits for its row until the insert is resolved", async () => {
     await lostInsert("Curie");
     await world.rest("POST", "/sobjects/Contact", { LastName: "Meitner" });
 
@@ -270,7 +272,7 @@ describe("while an insert is in doubt", () => {
     expect(await states()).toEqual(["SUCCESS"]);
   });
 
-  test("a later insert's record is not taken for it", async () => {
+  test("a later insert's record is not mistaken for it", async () => {
     await inserted("Curie");
     await world.fault(NEVER_ARRIVED);
     await world.cycle(contact);

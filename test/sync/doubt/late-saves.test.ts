@@ -16,7 +16,7 @@ const CUT_CONNECTIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 const notes = () => world.log.flatMap((line) => (line["notes"] as string[] | undefined) ?? []);
 
 test.each([
-  ["whose connection goes on", async (): Promise<unknown> => undefined, async () => undefined],
+  ["whose connection lives", async (): Promise<unknown> => undefined, async () => undefined],
   ["whose connection was closed meanwhile", (): Promise<unknown> => world.sql(CUT_CONNECTIONS), async () => undefined],
   [
     "whose PostgreSQL is away just then",
@@ -56,7 +56,7 @@ test.each([
   ]);
 });
 
-test("the later one of two calls that a cycle made too late is told as well", async () => {
+test("the later one of two calls that a cycle made too late is reported as well", async () => {
   const contact = await mapped(world, {
     object: "Contact",
     fields: ["External_Id__c", "LastName"],
@@ -68,7 +68,7 @@ test("the later one of two calls that a cycle made too late is told as well", as
   let writes = 0;
   let settles = 0;
   world.interfere(async (call) => {
-    // The first call's results are written down while the second one is made.
+    // The first call's results are stored while the second one is sent.
     if (call === "store.settle" && writes === 2 && ++settles === 1) await thawed.promise;
     if (call !== "org.write" || ++writes !== 2) return;
     await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
@@ -93,7 +93,7 @@ const AWAY = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
 
 test.each([
   [2, true, []],
-  [100, false, ["1 saves could not be written down, and nobody knows whether they came too late"]],
+  [100, false, ["1 saves could not be recorded, and it is unknown whether they came too late"]],
 ])(
   "PostgreSQL is asked for half a minute whether the lease has passed on: %i times in vain",
   async (inVain, isLost, told) => {

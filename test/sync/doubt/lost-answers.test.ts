@@ -163,7 +163,7 @@ describe("an update whose answer was lost", () => {
     expect(await found()).toEqual([{ LastName: "Joliot", Email: null }]);
   });
 
-  test("is not taken for done when somebody else has made the record what was sent", async () => {
+  test("is not mistaken for done when another user has made the record what was sent", async () => {
     const contact = await updated();
     await world.fault(NEVER_ARRIVED);
     await world.cycle(contact);

@@ -11,14 +11,14 @@ import { column, contactShape } from "../../support/worlds/shapes.ts";
 
 /**
  * Cycles of one mapping that overlap, stall past their lease, die and lose answers, in a thousand orders of their steps.
- * The cycle is the real one; its store and its org are models of their rules. Each rule that is taken away must be missed.
+ * The cycle is the real one; its store and its org are models of their rules. Each rule that is removed must be missed.
  */
 const SCHEDULES = 1_000;
 
 interface Story {
-  /** By the row, what the application, or a page of long work, does in turn. */
+  /** By the row, what the application, or a page of long work, does in order. */
   readonly writes: readonly { readonly recordId: number; readonly action: "write" | "delete" | "merge" }[];
-  /** Seconds that pass, in turn. */
+  /** Seconds that pass, one after the other. */
   readonly times: readonly number[];
   readonly fates: readonly Fate[];
   /** Invocations: the step before which each dies, if it does. */
@@ -53,7 +53,7 @@ interface Played {
   readonly met: ModelStore["met"];
 }
 
-/** Runs a story in the order that the scheduler chooses, then lets time go on until nothing waits. */
+/** Runs a story in the order that the scheduler chooses, then advances time until nothing waits. */
 async function play(scheduler: fc.Scheduler, told: Story, rules: StoreRules): Promise<Played> {
   const clock = new ModelClock();
   const columns = [column("Key__c"), column("LastName", { nillable: false })];
@@ -97,7 +97,7 @@ async function play(scheduler: fc.Scheduler, told: Story, rules: StoreRules): Pr
     }),
     (async () => {
       for (const { recordId, action } of told.writes) {
-        await step("somebody writes");
+        await step("the application writes");
         if (action === "merge") store.merge(recordId);
         else store.write(recordId, action);
       }
@@ -132,9 +132,11 @@ function dyingAt(step: (label: string) => Promise<void>, dies: number | null) {
 
 const NOTHING_SHARED = {
   claimProbe: async () => false,
+  isPaused: async () => false,
   activeMappings: async () => [],
   sendSweep: async () => undefined,
   sendLoad: async () => undefined,
+  wakeAt: async () => undefined,
   sendPulls: async () => undefined,
 };
 
@@ -172,10 +174,10 @@ describe("claim, lease and fence", () => {
     for (const schedules of Object.values(schedulesWith)) expect(schedules).toBeGreaterThan(SCHEDULES / 40);
   });
 
-  // Who has lost the lease meets three locks, each of which holds by itself: without one of them nothing goes wrong.
+  // Who has lost the lease meets three locks, each of which holds on its own: without one of them nothing goes wrong.
   test.each([
     ["a fence of its own for each holder", ["newFence"]],
-    ["a renewal, a mark and a settling that each tell a stalled worker", ["renewTells", "marksOwn", "settlesOwn"]],
+    ["a renewal, a mark and a settling that each stop a stalled worker", ["renewTells", "marksOwn", "settlesOwn"]],
     ["holding a row's changes back behind one in doubt", ["holdsBack"]],
     ["keeping what was sent in doubt", ["keepsDoubts"]],
     ["waiting until nothing can commit any more", ["datesDoubts"]],

@@ -61,7 +61,7 @@ test("a save that takes long keeps its lease", async () => {
 test("a holder that was stopped past its lease writes nothing more, and its save is found by the next", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Stopped')");
   world.interfere(async (call) => {
-    // Another one has taken the lease while this one's save was on its way.
+    // Another one has acquired the lease while this one's save was on its way.
     if (call === "org.write") await world.sql("UPDATE salesforce._bridge_state SET fence = fence + 1");
   });
   await world.cycle(contact);
@@ -76,7 +76,7 @@ test("a holder that was stopped past its lease writes nothing more, and its save
   expect(await world.sql("SELECT FROM salesforce.contact")).toHaveLength(1);
 });
 
-test("a change of configuration ends the running cycle, what it has sent counts, and the next one goes on", async () => {
+test("a change of configuration ends the running cycle, what it has sent counts, and the next one continues", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd' FROM generate_series(1, 600)");
   let saves = 0;
   world.interfere(async (call) => {
@@ -94,7 +94,7 @@ test("a change of configuration ends the running cycle, what it has sent counts,
   expect([await records(), await count("SUCCESS")]).toEqual([600, 600]);
 });
 
-test("a mapping that is deactivated starts no cycle, and goes on where it stood when it is active again", async () => {
+test("a mapping that is deactivated starts no cycle, and continues where it ended when it is active again", async () => {
   const asked = { object: "Contact", fields: ["LastName"] };
   await world.map({ ...asked, bridge: { active: false } });
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Waiting')");
@@ -156,7 +156,7 @@ describe("a save that its cycle was stopped over, past its lease and before it w
     );
   });
 
-  test("makes a record anew whose row was deleted since, and the record is deleted again", async () => {
+  test("makes a record again whose row was deleted since, and the record is deleted again", async () => {
     const mapping = await keyed();
     await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Gone', 'K-1')");
 

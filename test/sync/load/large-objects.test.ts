@@ -42,7 +42,7 @@ test("an object that is too large to be counted in time is loaded and compared a
   expect((await asked()).filter((path) => /COUNT\(\)/.test(path))).toEqual([]);
 });
 
-test("an object that Salesforce does not count for our user is taken for a large one", async () => {
+test("an object that Salesforce does not count for our user counts as a large one", async () => {
   await world.createRecords("Contact", contacts(3));
   await world.fault({ kind: "malformedRequest", code: "NOT_FOUND", path: "recordCount", times: 0 });
 

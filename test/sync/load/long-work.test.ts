@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listMappingStates } from "../../../functions/api/list-mapping-states.ts";
+import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
@@ -87,7 +87,7 @@ test.each([
   expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
 });
 
-test("after two lost Bulk jobs, over however many invocations, a load goes on by REST over what was written", async () => {
+test("after two lost Bulk jobs, over however many invocations, a load continues by REST over what was written", async () => {
   const part = isWholeGrid ? 4_000 : 400;
   await world.createRecords("Contact", contacts(MANY));
   await world.fault({ kind: "smallBatches", path: "/results", size: part, times: 0 });
@@ -149,16 +149,16 @@ async function told(): Promise<readonly (readonly [string, Record<string, unknow
   return (await world.events(mine.map(({ event_id }) => event_id))).map(({ event, detail }) => [event, { ...detail }]);
 }
 
-/** What API, console and `doctor` tell of the mapping. */
+/** What API, console and `doctor` show of the mapping. */
 async function shown() {
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
-  return (await readStates(listMappingStates.services(), workspace, false, new Date(cloud.clock.now())))[0];
+  return (await readStates(listMappingStates.endpoint.services(), workspace, false, new Date(cloud.clock.now())))[0];
 }
 
 const NO_FIELD = { kind: "malformedRequest", code: "INVALID_FIELD", message: "No such column", times: 0 };
 
-test("a first load that fails three times breaks the mapping once, whatever its cycles do, until it goes on", async () => {
+test("a first load that fails three times breaks the mapping once, whatever its cycles do, until it continues", async () => {
   await world.createRecords("Contact", contacts(3));
   await world.fault({ ...NO_FIELD, path: "queryAll" });
   await expect(mapContact("LastName")).rejects.toThrow("INVALID_FIELD");
@@ -192,7 +192,7 @@ test("a first load that fails three times breaks the mapping once, whatever its 
   expect(await shown()).toMatchObject({ state: "running", reason: null, broken_since: null });
 });
 
-test("a sweep that cannot begin is asked for again by the cycles, and is told when it fails again and again", async () => {
+test("a sweep that cannot begin is asked for again by the cycles, and is reported when it fails again and again", async () => {
   await world.createRecords("Contact", contacts(3));
   const contact = await mapContact("LastName");
   await told();
@@ -213,7 +213,7 @@ test("a sweep that cannot begin is asked for again by the cycles, and is told wh
   expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
 });
 
-test("an outage that breaks cycles and a load is told once, and so is its end", async () => {
+test("an outage that breaks cycles and a load is reported once, and so is its end", async () => {
   await world.createRecords("Contact", contacts(3));
   const contact = await mapContact("LastName");
   await told();
@@ -232,7 +232,7 @@ test("an outage that breaks cycles and a load is told once, and so is its end", 
   expect(await shown()).toMatchObject({ state: "running", reason: null });
 });
 
-test("a first load that was killed goes on where it stood", async () => {
+test("a first load that was killed continues where it ended", async () => {
   await world.createRecords("Contact", contacts(4_100));
   let pages = 0;
   world.interfere((call) => {

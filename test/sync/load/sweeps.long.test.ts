@@ -25,7 +25,7 @@ aWorldForEachTest(
   },
 );
 
-test("a sweep that finds more formulas changed than it reads by id begins anew with all fields", {
+test("a sweep that finds more formulas changed than it reads by id begins again with all fields", {
   timeout: 300_000,
 }, async () => {
   const { id } = (await world.rest("POST", "/sobjects/Account", { Name: "Acme" })) as { id: string };

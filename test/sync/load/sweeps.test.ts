@@ -2,6 +2,7 @@ import { Client } from "pg";
 import { beforeEach, describe, expect, test } from "vitest";
 import { hash } from "../../../lib/model/beat.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { plannedBudget } from "../../support/doubles/planned-budget.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
@@ -128,7 +129,7 @@ describe("a sweep of a large object", () => {
     expect(world.log.at(-1)).toMatchObject({ inserted: 1, updated: 2, deleted: 1 });
   });
 
-  test("goes on in the part of its results in which it was killed, and still knows what it has met", async () => {
+  test("continues in the part of its results in which it was killed, and still knows what it has met", async () => {
     await world.fault({ kind: "smallBatches", path: "/results", size: 300, times: 0 });
     const [gone] = await world.sql("SELECT sfid FROM salesforce.contact WHERE lastname = 'L5'");
     await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
@@ -151,11 +152,11 @@ describe("a sweep of a large object", () => {
     expect(unmet[0]).toEqual({ buckets: 1 });
     expect(await names()).toHaveLength(MANY - 1);
     expect(await jobs()).toHaveLength(1);
-    expect((await world.calls()) - calls, "a look, three parts, the ids of one bucket").toBeLessThanOrEqual(5);
+    expect((await world.calls()) - calls, "a poll, three parts, the ids of one bucket").toBeLessThanOrEqual(5);
     expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
   });
 
-  test("finds once in seven times what was written without a trigger, as its stamp does not tell", async () => {
+  test("finds once in seven times what was written without a trigger, which its stamp does not show", async () => {
     await unseen("UPDATE salesforce.contact SET description = 'unseen' WHERE lastname = 'L1'");
     const description = async () =>
       (await world.sql("SELECT description FROM salesforce.contact WHERE lastname = 'L1'"))[0]?.["description"];
@@ -170,19 +171,19 @@ describe("a sweep of a large object", () => {
   });
 });
 
-test("a sweep makes no call while pulls have stopped for the sake of the org's calls, and is made up for later", async () => {
+test("a sweep makes no call while the rest of the share is for pulls and saves, and is run later", async () => {
   await load(3);
   await unseen("DELETE FROM salesforce.contact WHERE lastname = 'L1'");
   const usage = (used: number) => ({ used, limit: 100, at: new Date(cloud.clock.now()) });
   await world.pass(1);
-  await world.services.engine.saveBudget(world.workspaceId, { usage: usage(96), step: 5 });
+  await world.services.engine.saveBudget(world.workspaceId, async () => plannedBudget(usage(96), { spareCalls: 0 }));
   const calls = await world.calls();
 
   await sweep();
   const spared = (await world.calls()) - calls;
   const told = world.log.at(-1);
   await world.pass(300);
-  await world.services.engine.saveBudget(world.workspaceId, { usage: usage(1), step: 0 });
+  await world.services.engine.saveBudget(world.workspaceId, async () => plannedBudget(usage(1)));
   await world.cycle(contact);
 
   expect([spared, told]).toEqual([0, expect.objectContaining({ event: "sweep", outcome: "spared" })]);
@@ -191,7 +192,7 @@ test("a sweep makes no call while pulls have stopped for the sake of the org's c
   expect(await names()).toHaveLength(3);
 });
 
-describe("rows whose records were deleted for good, of which getDeleted tells nothing any more", () => {
+describe("rows whose records were deleted for good, of which getDeleted shows nothing any more", () => {
   const rows = () => world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
   const held = () => world.sql("SELECT sfid, confirmed FROM salesforce._bridge_held_deletes");
   let id: string;
@@ -217,7 +218,7 @@ describe("rows whose records were deleted for good, of which getDeleted tells no
       () => world.sql("UPDATE salesforce._bridge_state SET deleted = deleted - interval '16 days'"),
     ],
     ["they are too many", () => world.fault({ kind: "malformedRequest", code: "EXCEEDED_ID_LIMIT", path: "/deleted" })],
-  ])("are looked for by a sweep where %s, and held until somebody confirms", async (_, happens) => {
+  ])("are looked for by a sweep where %s, and held until a user confirms", async (_, happens) => {
     await viewAll(false);
     await happens();
     await world.pass(3600);
@@ -232,7 +233,7 @@ describe("rows whose records were deleted for good, of which getDeleted tells no
     expect([await rows(), await held()]).toEqual([[{ lastname: "L0" }, { lastname: "L2" }], []]);
   });
 
-  test("leave the table by themselves where our user may view all data", async () => {
+  test("leave the table where our user may view all data", async () => {
     await world.control("DELETE", "/delete-log");
 
     await sweep();
@@ -240,7 +241,7 @@ describe("rows whose records were deleted for good, of which getDeleted tells no
     expect([await rows(), await held()]).toEqual([[{ lastname: "L0" }, { lastname: "L2" }], []]);
   });
 
-  test("leave the table by themselves where our user may view all records of the object, and of no other one", async () => {
+  test("leave the table where our user may view all records of the object, and of no other one", async () => {
     await viewAll(false);
     const [set] = await world.soql("SELECT Id FROM PermissionSet WHERE IsOwnedByProfile = TRUE");
     const permit = (SobjectType: string) =>

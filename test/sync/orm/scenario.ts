@@ -39,7 +39,7 @@ export interface Step {
   readonly edit: (code: SchemaCode) => SchemaCode;
   /** What the developer writes instead, where drizzle-kit would ask whether something was renamed. */
   readonly sql?: readonly string[];
-  /** What the mapping then says, and what its remedy asks for; left out: it goes on running. */
+  /** What the mapping then says, and what its remedy asks for; left out: it continues running. */
   readonly breaks?: { readonly failure: string; readonly act?: (operator: Operator) => Promise<void> };
 }
 
@@ -66,7 +66,7 @@ function renamed(code: SchemaCode, from: string, to: string): SchemaCode {
   return { ...others, [to]: table };
 }
 
-/** A renamed column whose field is then taken out of the mapping. */
+/** A renamed column whose field is then removed from the mapping. */
 export const RENAME: Step = {
   name: "rename_mapped_column",
   edit: contactOf(replaced("firstname", 'given_name: varchar("given_name", { length: 40 }),')),
@@ -298,7 +298,7 @@ interface Writers {
 /** Statements that each writes at least. */
 const LEAST = 20;
 
-/** Two sessions of the application's. They rest between, for a cycle goes on for as long as there is something to send. */
+/** Two sessions of the application's. They rest between, for a cycle continues for as long as there is something to send. */
 async function openWriters(url: string): Promise<Writers> {
   const failures: string[] = [];
   const counts = { written: 0 };

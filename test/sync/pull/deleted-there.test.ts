@@ -166,7 +166,7 @@ describe("an update that ran beside one whose record cannot be brought back", ()
   const updates = () =>
     world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE action = 'UPDATE' ORDER BY id");
 
-  test("stands, and the other one fails with what Salesforce said", async () => {
+  test("stays, and the other one fails with what Salesforce said", async () => {
     await world.fault({ kind: "malformedRequest", path: "services/Soap", record: "undelete", times: 0 });
 
     await world.cycle(contact);
@@ -178,7 +178,7 @@ describe("an update that ran beside one whose record cannot be brought back", ()
     expect(await records()).toMatchObject([{ LastName: "Meitner", Title: "Professor" }]);
   });
 
-  test("is not taken for one that did not when the org gives no answer to that", async () => {
+  test("is not mistaken for one that did not when the org gives no answer to that", async () => {
     await world.fault({ kind: "unavailable", path: "services/Soap", record: "undelete" });
 
     await world.cycle(contact);
@@ -213,7 +213,7 @@ describe("a row that was deleted while its record was changed in Salesforce, whi
     ]);
   });
 
-  test("shows what a save of before, whose answer was lost, has made of the record", async () => {
+  test("shows what a save of before, whose answer was lost, has changed in the record", async () => {
     await meet("salesforce_wins");
     await world.sql("UPDATE salesforce.contact SET email = 'old@example.com'");
     await world.fault(LOST);

@@ -139,11 +139,11 @@ test("a row that the application moves out of the filter leaves the table with t
   expect(await world.sql("SELECT DISTINCT state FROM salesforce._trigger_log")).toEqual([{ state: "SUCCESS" }]);
 });
 
-test("a row whose update was in doubt when pulls passed it leaves with the end of the doubt", async () => {
+test("a row whose update was in doubt when pulls passed it leaves when it is resolved", async () => {
   await world.sql("UPDATE salesforce.contact SET department = 'Sales' WHERE lastname = 'Stays on'");
   await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
   await world.cycle(contact);
-  // Nobody can tell at once who has saved what when somebody else has saved it since.
+  // It is not known at once who has saved what when another user has saved it since.
   const [record] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Stays on'");
   await world.colleague("PATCH", `/sobjects/Contact/${record?.["Id"]}`, { Title: "changed there" });
   for (let minutes = 0; minutes < 10; minutes += 2) {

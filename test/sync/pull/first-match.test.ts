@@ -82,7 +82,7 @@ test("activating a mapping over a table with postgres_wins keeps the application
 });
 
 describe.each(["salesforce_wins", "latest_wins"])("with %s", (policy) => {
-  test("Salesforce's values are taken at the first match, and each one that was overwritten is recorded", async () => {
+  test("Salesforce's values win at the first match, and each one that was overwritten is recorded", async () => {
     await bothHave(5);
 
     await map(policy);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { listMappingStates } from "../../../functions/api/list-mapping-states.ts";
+import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 
 let made = 0;
-/** So many contacts of one stamp, by somebody else. */
+/** So many contacts of one stamp, by another user. */
 async function create(count: number, values: object = {}): Promise<string> {
   made += 1;
   const department = `D${made}`;
@@ -68,11 +68,11 @@ async function asked(): Promise<readonly string[]> {
   return paths.map((path) => decodeURIComponent(path.replaceAll("+", " ")));
 }
 
-/** What API, console and `doctor` tell of the mapping. */
+/** What API, console and `doctor` show of the mapping. */
 async function shown() {
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
-  return (await readStates(listMappingStates.services(), workspace, false, new Date(cloud.clock.now())))[0];
+  return (await readStates(listMappingStates.endpoint.services(), workspace, false, new Date(cloud.clock.now())))[0];
 }
 
 /** A cycle that is killed before its `nth` query. */
@@ -98,7 +98,7 @@ test("many records of one second arrive although no cycle reads more than one pa
   expect(await arrived(department)).toBe(3 * PAGE + 10);
 });
 
-test("a late lane that no cycle comes through goes on where it stood, and finds what was committed late", async () => {
+test("a late lane that no cycle comes through continues where it ended, and finds what was committed late", async () => {
   const size = { rows: 6, fields: 0, since: cloud.clock.now() }; // pages of 31 stamps
   await world.sql("UPDATE salesforce._bridge_state SET lanes = $1", [JSON.stringify({ size })]);
   await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 200_000, times: 1 });

@@ -115,7 +115,7 @@ test("a pull that reads its last minute again does not revert an unseen write ei
   expect(await log()).toMatchObject([{ captured: "late", state: "SUCCESS" }]);
 });
 
-test("a record that has changed as well is an ordinary pull: nobody can tell, and Salesforce's value is taken", async () => {
+test("a record that has changed as well is an ordinary pull, and Salesforce's value wins", async () => {
   await settled("postgres_wins", ["Curie"]);
   await unseen("UPDATE salesforce.contact SET email = 'marie@new.example'");
   await world.rest("PATCH", `/sobjects/Contact/${(await world.soql("SELECT Id FROM Contact"))[0]?.["Id"]}`, {
@@ -254,7 +254,7 @@ test("an unseen write of what Salesforce keeps as the same value is no change: d
   expect(await conflicts()).toEqual([]);
 });
 
-test("what we or Salesforce have made of a value is no unseen write: spaces, dates, parents, refusals", async () => {
+test("what we or Salesforce have changed in a value is no unseen write: spaces, dates, parents, refusals", async () => {
   await world.rest("POST", "/sobjects/Account", { Name: "Acme", External_Id__c: "A-1" });
   await settled("postgres_wins", ["Curie", "Hopper", "Noether"]);
   await world.sql(
@@ -278,7 +278,7 @@ test("what we or Salesforce have made of a value is no unseen write: spaces, dat
   expect(await conflicts()).toEqual([]);
 });
 
-test("a change of ours that is under way while Salesforce changes the same field is not taken for an unseen write", async () => {
+test("a change of ours that is under way while Salesforce changes the same field is not mistaken for an unseen write", async () => {
   await settled("postgres_wins", ["Curie"]);
   const [{ Id } = {}] = await world.soql("SELECT Id FROM Contact");
   await world.sql("UPDATE salesforce.contact SET email = 'marie@new.example'");

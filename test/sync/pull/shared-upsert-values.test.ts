@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listMappingStates } from "../../../functions/api/list-mapping-states.ts";
+import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { queue, workspaces } from "../../../functions/services/composition.ts";
 import { provisioningServices } from "../../../functions/services/provisioning-services.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
@@ -49,12 +49,14 @@ test("records that share a value of an upsert field that Salesforce does not kee
   expect(await indexes()).toEqual(["CREATE INDEX contact_code__c_idx"]);
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
-  expect(await readStates(listMappingStates.services(), workspace, false, new Date(cloud.clock.now()))).toMatchObject([
+  expect(
+    await readStates(listMappingStates.endpoint.services(), workspace, false, new Date(cloud.clock.now())),
+  ).toMatchObject([
     { notices: [{ message: expect.stringContaining("does not keep the upsert field Code__c unique") }] },
   ]);
 });
 
-test("a row meets the one record of its value; where several have it, or several rows do, none is taken for another", async () => {
+test("a row meets the one record of its value; where several have it, or several rows do, none is mistaken for another", async () => {
   const contact = await mapContact();
   await world.sql(`ALTER TABLE salesforce.contact DISABLE TRIGGER USER;
     INSERT INTO salesforce.contact (lastname, code__c) VALUES ('One', 'K-1'), ('Two', 'K-2'), ('Two', 'K-2'), ('Three', 'K-3');
@@ -99,7 +101,7 @@ test("an insert with a value that two records have fails and says so, and change
   ]);
 });
 
-test("a table from before has its unique index replaced by the daily look, which tells what to do about the field", async () => {
+test("a table from before has its unique index replaced by the daily check, which shows what to do about the field", async () => {
   const contact: Mapping = await mapContact();
   await world.sql(`DROP INDEX salesforce.contact_code__c_idx;
     CREATE UNIQUE INDEX contact_code__c_key ON salesforce.contact (code__c);
@@ -112,7 +114,7 @@ test("a table from before has its unique index replaced by the daily look, which
   const before = (await errors()).length;
   const message = { workspace_id: world.workspaceId, mapping_id: contact.id, import_id: null, describe: true };
   await queue("provisioning").send([{ message }]);
-  // The look, and the new version that it asks for.
+  // The check, and the new version that it asks for.
   for (let turn = 0; turn < 2; turn += 1) {
     const services = { ...provisioningServices(cloud.clock.now() + 300_000), log: (line: Row) => log.push(line) };
     for (const one of (await cloud.take("provisioning")) as ProvisioningMessage[])

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { listMappingStates } from "../../../functions/api/list-mapping-states.ts";
+import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
@@ -37,17 +37,17 @@ const states = async () =>
       row["n"],
     ]),
   );
-/** What the last cycle learned of the size of a call, and how many calls saved. */
+/** What the last cycle stored of the size of a call, and how many calls saved. */
 const calls = () => {
   const saves = world.log.flatMap(({ event, callSize, saves }) => (event === "cycle" ? [{ callSize, saves }] : []));
   return saves.at(-1);
 };
-/** What API, console and `doctor` tell of it. */
+/** What API, console and `doctor` show of it. */
 const notices = async () => {
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
   const now = new Date(world.cloud.clock.now());
-  return (await readStates(listMappingStates.services(), workspace, false, now))[0]?.notices;
+  return (await readStates(listMappingStates.endpoint.services(), workspace, false, now))[0]?.notices;
 };
 const lift = () => world.control("DELETE", "/faults");
 
@@ -96,7 +96,7 @@ test("the size that a trigger can bear grows again slowly, and one call in an ho
   expect(await states()).toEqual({ SUCCESS: 192 });
 });
 
-test("a row that exceeds a limit alone ends FAILED in Apex's words, the others are saved and go on in full calls", async () => {
+test("a row that exceeds a limit alone ends FAILED in Apex's words, the others are saved and continue in full calls", async () => {
   await insert(40);
   await world.fault({ kind: "governorLimit", object: "Contact", record: "L17", times: 0 });
 
@@ -131,7 +131,7 @@ test("a trigger that bears no record at all fails them with few calls, as what i
   expect(calls()).toEqual({ callSize: undefined, saves: 1 });
 });
 
-test("a job of the Bulk API whose records a trigger cannot bear goes on by SOAP in smaller calls, and so does what comes next", async () => {
+test("a job of the Bulk API whose records a trigger cannot bear continues by SOAP in smaller calls, and so does what comes next", async () => {
   endJobsBeforeLooks(world);
   await insert(MANY);
   await world.cycle(contact);

@@ -50,7 +50,7 @@ const ingested = async () => {
 };
 const jobs = () => ingestJobs(world);
 
-/** Jobs stay at work until the org's time has gone on by that much. */
+/** Jobs stay at work until the org's time has advanced by that much. */
 const slowJobs = (seconds: number) =>
   world.fault({ kind: "heldCommit", path: "BULK", milliseconds: seconds * 1000, times: 1 });
 
@@ -81,7 +81,7 @@ async function push(): Promise<void> {
   }
 }
 
-/** As the next minutes would: the dead holder's lease runs out, beats go on, what is in doubt becomes known. */
+/** As the next minutes would: the dead holder's lease runs out, beats continue, what is in doubt becomes known. */
 async function settleDown(): Promise<void> {
   await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
   for (const seconds of [10, 60, ELEVEN_MINUTES, 10, 60]) {
@@ -157,7 +157,7 @@ describe("many rows", () => {
     expect(await rows("_ab_lastop = 'FAILED' AND _ab_err LIKE 'REQUIRED%'")).toMatchObject([{ n: 1 }]);
   });
 
-  test("of which only those are read that were refused, where the job's counts tell the rest", async () => {
+  test("of which only those are read that were refused, where the job's counts show the rest", async () => {
     await insertMany();
     await push();
     const files = async () => (await ingested()).filter((request) => /Results$/.test(request));
@@ -176,7 +176,7 @@ describe("many rows", () => {
     expect(await rows("_ab_lastop = 'FAILED'")).toMatchObject([{ n: 1 }]);
   });
 
-  test("of which a part is settled already are read, since the job's counts tell nothing of the rest", async () => {
+  test("of which a part is settled already are read, since the job's counts show nothing of the rest", async () => {
     await insertMany();
     await push();
     await world.sql("UPDATE salesforce.contact SET title = 'new'");
@@ -236,7 +236,7 @@ describe("a job that takes long", () => {
     },
   );
 
-  test("is left at work, holds back its own rows only, and is taken up by a later cycle", async () => {
+  test("is left running, holds back its own rows only, and is continued by a later cycle", async () => {
     await insertMany();
     await slowJobs(60);
     await cycleInMovedTime();
@@ -287,7 +287,7 @@ describe("a job that takes long", () => {
     expect(await world.sql("SELECT FROM salesforce._trigger_log WHERE state <> 'SUCCESS'")).toEqual([]);
   });
 
-  test("and is aborted by somebody in Salesforce loses nothing and doubles nothing", async () => {
+  test("and is aborted by a user in Salesforce loses nothing and doubles nothing", async () => {
     await insertMany();
     await slowJobs(60);
     await cycleInMovedTime();

@@ -19,7 +19,7 @@ const version = async () => (await (await workspaces().find(world.workspaceId))?
 const soapCalls = async () =>
   ((await world.control("GET", "/requests")) as { readonly api: string }[]).filter(({ api }) => api === "SOAP").length;
 
-test("what is to be saved stays NEW and is never in doubt, and the mapping says what to do", async () => {
+test("what waits stays NEW and is never in doubt, and the mapping says what to do", async () => {
   await release({ newestVersion: 67, jsonWebTokens: true });
   const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
   await insert();
@@ -34,7 +34,7 @@ test("what is to be saved stays NEW and is never in doubt, and the mapping says 
   );
 });
 
-test("it is saved once the app's tokens are taken again, without anybody's help", async () => {
+test("it is saved once the app's tokens are accepted again, without any user's help", async () => {
   await release({ newestVersion: 67, jsonWebTokens: true });
   const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
   await insert();
@@ -63,7 +63,7 @@ test("a connection of before, at version 66, moves to version 68 with its next s
   expect(await world.soql("SELECT LastName FROM Contact")).toMatchObject([{ LastName: "Ada" }]);
 });
 
-test("a connection whose tokens SOAP takes keeps the version that it was made with", async () => {
+test("a connection whose tokens SOAP takes keeps the version that it was created with", async () => {
   const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
   await world.control("DELETE", "/sessions");
   await insert();

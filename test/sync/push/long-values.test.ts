@@ -24,7 +24,7 @@ aWorldForEachTest(async (made) => {
   await told();
 });
 
-/** The events that were announced since the last look. */
+/** The events that were announced since the last check. */
 const told = async () => {
   const messages = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
   const mine = messages.filter(({ workspace_id }) => workspace_id === world.workspaceId);
@@ -99,7 +99,7 @@ test("an event that DynamoDB refuses is set aside, logged and a finding of docto
     {
       check: "events",
       ok: false,
-      message: `1 event could not be stored, so no webhook is told; "salesforce"."_bridge_outbox_aside" keeps each with its reason`,
+      message: `1 event could not be stored, so no webhook received it; "salesforce"."_bridge_outbox_aside" keeps each with its reason`,
       remedy: `read them there, look at: bridge errors; then run: DELETE FROM "salesforce"."_bridge_outbox_aside";`,
     },
   ]);
@@ -115,7 +115,7 @@ const findings = async () => {
   return judgeDatabase(facts, "salesforce", world.workspaceId).filter(({ check }) => check === "events");
 };
 
-test("while DynamoDB does not answer, no event is set aside, and the next cycle tells them all", async () => {
+test("while DynamoDB does not answer, no event is set aside, and the next cycle publishes them all", async () => {
   await small("first");
   await waits(`jsonb_build_object('table_name', repeat('x', 500000))`);
   const store = await world.services.connections.openStore(world.workspaceId);
@@ -141,8 +141,8 @@ test("while DynamoDB does not answer, no event is set aside, and the next cycle 
 /** Far more together than a function has memory for; in the gate a few that are as much too long. */
 const [LONG_ROWS, LONG_MEGABYTES] = isWholeGrid ? [60, 20] : [6, 2];
 
-test(`errors, failures, activity and one change are told of ${LONG_ROWS} rows of ${LONG_MEGABYTES} MB that earlier versions kept whole`, async () => {
-  // One is made, and the others are copies of what PostgreSQL has packed.
+test(`errors, failures, activity and one change are reported of ${LONG_ROWS} rows of ${LONG_MEGABYTES} MB that earlier versions kept whole`, async () => {
+  // One is created, and the others are copies of what PostgreSQL has packed.
   const long = "(SELECT sf_message FROM salesforce._trigger_log)";
   const value = `jsonb_build_object('description', repeat('x', ${LONG_MEGABYTES}000000), 'title', NULL)`;
   await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, sf_message, old, "values")

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { listMappingStates } from "../../../functions/api/list-mapping-states.ts";
+import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
@@ -67,7 +67,7 @@ const beat = async (seconds = 10) => {
 };
 
 describe("an org in read-only mode", () => {
-  test("fails no row and uses up no attempt; the mapping is broken in Salesforce's words, and goes on by itself", async () => {
+  test("fails no row and uses up no attempt; the mapping is broken in Salesforce's words, and continues automatically", async () => {
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('One')");
     await world.cycle(contact);
     await world.sql("UPDATE salesforce.contact SET title = 'first'");
@@ -122,7 +122,7 @@ describe("an org in read-only mode", () => {
     expect((await events()).filter(({ event }) => event === "sync.recovered")).toEqual([]);
   });
 
-  test("answers a save that was in doubt without ending the doubt", async () => {
+  test("answers a save that was in doubt and leaves it in doubt", async () => {
     await insertMany(1);
     await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
     await world.cycle(contact);
@@ -143,7 +143,12 @@ test("an org that is read-only for an hour and full for another says so with the
   const shown = async () => {
     const workspace = await workspaces().find(world.workspaceId);
     if (!workspace) throw new Error("the test's workspace is gone");
-    const [state] = await readStates(listMappingStates.services(), workspace, false, new Date(cloud.clock.now()));
+    const [state] = await readStates(
+      listMappingStates.endpoint.services(),
+      workspace,
+      false,
+      new Date(cloud.clock.now()),
+    );
     return { state: state?.state, failure: state?.failure, reason: state?.reason };
   };
   const hour = async () => {
@@ -181,7 +186,7 @@ test("an org that is read-only for an hour and full for another says so with the
 });
 
 describe("an org without storage", () => {
-  test("settles the records of the same call that it judged by themselves", async () => {
+  test("settles the records of the same call that it judged on their own", async () => {
     await world.sql(
       `INSERT INTO salesforce.contact (lastname, birthdate) VALUES ('Full', NULL), ('Good', NULL), ('Bad', '2099-01-01')`,
     );
@@ -288,7 +293,7 @@ describe("a job of the Bulk API", () => {
     expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: MANY }]);
   });
 
-  test("settles the records that it judged by themselves", async () => {
+  test("settles the records that it judged on their own", async () => {
     await insertMany(MANY);
     await world.fault({ ...FULL, record: "L7" });
     await world.fault({ kind: "validation", object: "Contact", record: "L9", message: "must be a grown-up" });

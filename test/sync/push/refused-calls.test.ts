@@ -31,7 +31,7 @@ const states = async () =>
 const saves = () => Number(world.log.findLast(({ event }) => event === "cycle")?.["saves"]);
 const lastFailure = () => world.log.findLast(({ level }) => level === "error")?.["reason"];
 
-test("one record that makes Salesforce refuse the whole call ends FAILED alone, and the rest goes on", async () => {
+test("one record that makes Salesforce refuse the whole call ends FAILED alone, and the rest continues", async () => {
   await insertMany(200);
   await poison("L137");
 

@@ -27,7 +27,7 @@ async function mapContact(upsertField?: string): Promise<Mapping> {
   return mapped(world, { object: "Contact", fields, ...(upsertField && { upsertField }) });
 }
 
-/** What keeps a cycle from learning what became of what it sends. */
+/** What keeps a cycle from getting the results of what it sends. */
 const TROUBLES = {
   none: async () => undefined,
   "a kill after the claim": () => killAt("store.markSent"),
@@ -63,7 +63,7 @@ async function killAt(step: string): Promise<void> {
   });
 }
 
-/** One cycle in trouble, and what the next minutes bring: its lease runs out, beats go on, what is in doubt becomes known. */
+/** One cycle in trouble, and what the next minutes bring: its lease runs out, beats continue, what is in doubt becomes known. */
 async function cycles(contact: Mapping, trouble: Trouble): Promise<void> {
   await TROUBLES[trouble]();
   await world.cycle(contact);
@@ -97,7 +97,7 @@ const events = async () => {
 const failed = (changes: number) => Array(changes).fill("FAILED");
 
 test.each(TOLD)(
-  "$changes refused changes of one row are told as so many failures and no spike, in spite of $trouble",
+  "$changes refused changes of one row are reported as so many failures and no spike, in spite of $trouble",
   async ({ trouble, changes }) => {
     const contact = await mapContact("External_Id__c");
     await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c, birthdate) VALUES ('1', 'C-1', $1)", [
@@ -127,7 +127,7 @@ test.each(TOLD)(
 describe.each(isWholeGrid ? GRID : GRID.slice(1, 3))(
   "a mapping with the upsert field $upsertField, in spite of $trouble,",
   ({ upsertField, trouble }) => {
-    test("makes one record with all values of a refused new row that was mended", async () => {
+    test("makes one record with all values of a refused new row that was corrected", async () => {
       const contact = await mapContact(upsertField);
       await world.sql(
         `INSERT INTO salesforce.contact (lastname, external_id__c, email, birthdate)
@@ -157,7 +157,7 @@ describe.each(isWholeGrid ? GRID : GRID.slice(1, 3))(
       expect(await rows("sfid, _ab_err")).toEqual([{ sfid: record?.["Id"], _ab_err: null }]);
     });
 
-    test("keeps a refused value on its row, whatever is pulled, and sends it with what mends it", async () => {
+    test("keeps a refused value on its row, whatever is pulled, and sends it with what corrects it", async () => {
       const contact = await mapContact(upsertField);
       await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Curie', 'C-1')");
       await settleDown(contact);
@@ -193,7 +193,7 @@ const changeThere = async (values: Row) => {
   await world.rest("PATCH", `/sobjects/Contact/${record?.["Id"]}`, values);
 };
 
-test("a refused value is told as FAILED while the change that carries it is under way, and is no waiting row", async () => {
+test("a refused value is reported as FAILED while the change that carries it is under way, and is no waiting row", async () => {
   const contact = await mapContact();
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
   await settleDown(contact);
@@ -234,7 +234,7 @@ test("a refused value waits with the newer change that a lock has put off, whate
   expect(await errors()).toBe(1);
 });
 
-test("a refused value stands on its row with its error until the record changes in Salesforce", async () => {
+test("a refused value is on its row with its error until the record changes in Salesforce", async () => {
   const contact = await mapContact();
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
   await world.cycle(contact);
@@ -294,7 +294,7 @@ describe("many rows, by jobs of the Bulk API,", () => {
     ["end as they should", "none"],
     ["are killed after the save", "store.settle"],
     ["are killed after the claim", "store.markSent"],
-    ["are killed before their job is looked at", "org.lookAtBulkSave"],
+    ["are killed before their job is looked at", "org.pollBulkSave"],
   ] as const;
   test.each(isWholeGrid ? STEPS : STEPS.slice(0, 2))(
     "whose cycles %s: a refused value is refused once, and then arrives",

@@ -5,7 +5,7 @@ import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
-/** A trigger of the customer's that lets nobody write some rows, not even what became of their changes. */
+/** A trigger of the customer's that refuses every write of some rows, also that of their results. */
 
 vi.mock(import("../../../lib/model/change/ways.ts"), async (original) =>
   (await import("../../support/doubles/small-jobs.ts")).smallJobs(original),
@@ -23,7 +23,7 @@ const lastCycle = () => world.log.findLast(({ event }) => event === "cycle");
 test.each([
   ["the most rows that go by SOAP", FEWEST - 1],
   ["some more, by the Bulk API", FEWEST + 200],
-])("a row that refuses to be told holds up none of %s, and later changes of its own go their way", async (_, count) => {
+])("a row that refuses its result holds up none of %s, and later changes of its own go their way", async (_, count) => {
   await world.createRecords(
     "Contact",
     Array.from({ length: count }, (_, at) => ({ LastName: `L${at}` })),
@@ -39,15 +39,15 @@ test.each([
   await world.cycle(contact);
 
   expect(lastCycle()).toMatchObject({ level: "info", accepted: count });
-  expect(lastCycle()?.["notes"]).toEqual([expect.stringMatching(/^rows refused to be told .*: 2 \(SQLSTATE P0001\)/)]);
+  expect(lastCycle()?.["notes"]).toEqual([expect.stringMatching(/^rows refused the results .*: 2 \(SQLSTATE P0001\)/)]);
   expect(JSON.stringify(lastCycle())).not.toContain("is closed");
   expect(
     await world.sql(
-      "SELECT state, sf_message IS NULL AS told, count(*)::int FROM salesforce._trigger_log GROUP BY 1, 2 ORDER BY 2",
+      "SELECT state, sf_message IS NULL AS written, count(*)::int FROM salesforce._trigger_log GROUP BY 1, 2 ORDER BY 2",
     ),
   ).toEqual([
-    { state: "SUCCESS", told: false, count: 2 },
-    { state: "SUCCESS", told: true, count: count - 2 },
+    { state: "SUCCESS", written: false, count: 2 },
+    { state: "SUCCESS", written: true, count: count - 2 },
   ]);
   expect(await world.sql("SELECT lastname FROM salesforce.contact WHERE _ab_lastop <> 'UPDATED' ORDER BY id")).toEqual([
     { lastname: "L7" },

@@ -17,7 +17,7 @@ test.each([
   [new Error("Connection terminated unexpectedly"), "postgres_unavailable"],
   [new Failure("CONFLICT", "the workspace has no database: connect PostgreSQL first"), "postgres_unavailable"],
   [new TypeError("x is not a function"), "engine_fault"],
-])("%s is told as %s", (error, reason) => {
+])("%s is reported as %s", (error, reason) => {
   expect(failureOf(error).reason).toBe(reason);
 });
 
@@ -32,7 +32,7 @@ test("trouble of the service's own cloud is not laid at the door of the customer
   });
 });
 
-test("a table that somebody has locked as a whole is told as what it is", () => {
+test("a table that is locked as a whole is reported as what it is", () => {
   expect(failureOf(coded("55P03", "canceling statement due to lock timeout"))).toMatchObject({
     reason: "postgres_unavailable",
     message: expect.stringContaining("locked a mapped table"),
@@ -54,23 +54,23 @@ test.each([
   [
     "28P01",
     { message: 'password authentication failed for user "app"' },
-    /28P01\): it does not take our password any more/,
+    /28P01\): it refuses our password; give the new one/,
   ],
   ["23514", { constraint: "adult", table: "contact" }, /23514\): constraint adult, table contact; a constraint/],
-  ["08006", {}, /08006\): the connection broke; it goes on by itself$/],
+  ["08006", {}, /08006\): the connection broke; syncing continues automatically$/],
   ["0A000", {}, /^PostgreSQL refused \(SQLSTATE 0A000\)$/],
-])("SQLSTATE %s is told with what to do", (code, said, told) => {
+])("SQLSTATE %s is reported with what to do", (code, said, told) => {
   expect(failureOf(Object.assign(new Error("words"), said, { code })).message).toMatch(told);
 });
 
-test("what a function of theirs says, which may hold anything, is not told, nor a remedy that is not meant", () => {
+test("what a function of theirs says, which may hold anything, is not shown, nor a remedy that is not meant", () => {
   const raised = { code: "42501", where: "PL/pgSQL function refuse() line 1 at RAISE" };
   expect(failureOf(Object.assign(new Error("contact Secret is closed"), raised)).message).toBe(
     "PostgreSQL refused (SQLSTATE 42501): a trigger or function of the database has raised it; the server's log has its words",
   );
 });
 
-test("no value of a row is told", () => {
+test("no value of a row is shown", () => {
   const values = coded("23505", "Key (email)=(secret@example.com) already exists");
   for (const code of ["23505", "22P02", "P0001", "40P01"]) {
     expect(failureOf(Object.assign(values, { code, detail: "secret", where: "secret" })).message).not.toContain(
@@ -80,7 +80,7 @@ test("no value of a row is told", () => {
   expect(failureOf(new Error("row (secret)")).message).toBe("Error");
 });
 
-test("a refusal of the org is told in Salesforce's words, with what to do", () => {
+test("a refusal of the org is reported in Salesforce's words, with what to do", () => {
   const refusal = refusalOf(400, "STORAGE_LIMIT_EXCEEDED", "storage limit exceeded");
 
   expect(failureOf(new SalesforceRefusal(refusal)).message).toBe(

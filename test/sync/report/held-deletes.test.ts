@@ -15,7 +15,7 @@ aWorldForEachTest(
   { asOrdinaryRole: true },
 );
 
-/** Announced since the last look. */
+/** Announced since the last check. */
 const told = async () => {
   const events = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
   const mine = events.filter(({ workspace_id }) => workspace_id === world.workspaceId);
@@ -29,7 +29,7 @@ const cycles = async (count: number, secondsApart: number) => {
   }
 };
 
-test("held deletes break nothing and are told when holding begins, once an hour, and when it ends", async () => {
+test("held deletes break nothing and are reported when holding begins, once an hour, and when it ends", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || n FROM generate_series(1, 160) n");
   await world.cycle(contact);
   await told();
@@ -67,7 +67,7 @@ test("held deletes break nothing and are told when holding begins, once an hour,
   expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Lovelace" }]);
 });
 
-test("a mapping that is broken while it holds deletes recovers, and goes on holding without a further word", async () => {
+test("a mapping that is broken while it holds deletes recovers, and continues holding without a further word", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || n FROM generate_series(1, 120) n");
   await world.cycle(contact);
   await world.sql("DELETE FROM salesforce.contact");

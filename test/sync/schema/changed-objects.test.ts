@@ -94,7 +94,7 @@ const neverSwept = () =>
     new DeleteCommand({ TableName: database().table("engine"), Key: { pk: "sweep", sk: "minute" } }),
   );
 
-test("once a day, at the mapping's own minute, the sweep asks for a look at the object", async () => {
+test("once a day, at the mapping's own minute, the sweep asks for a check of the object", async () => {
   const day = 24 * 60;
   const until = ((hash(contact.id) % day) - (Math.floor(cloud.clock.now() / 60_000) % day) + day) % day;
 
@@ -104,7 +104,7 @@ test("once a day, at the mapping's own minute, the sweep asks for a look at the 
   expect(await askedAfter(until + 1)).toEqual([]);
 });
 
-test("a mapping whose minute passed while nobody swept is looked at by the next sweep, and once", async () => {
+test("a mapping whose minute passed without a sweep is checked by the next one, and once", async () => {
   const day = 24 * 60;
   const until = day + ((hash(contact.id) % day) - (Math.floor(cloud.clock.now() / 60_000) % day));
   await neverSwept();
@@ -124,13 +124,13 @@ test("after an outage of hours each mapping is looked at once, some with each sw
   expect(asked.reduce((sum, count) => sum + count)).toBe(1);
 });
 
-test("a look at an object that is as it was changes nothing", async () => {
+test("a check of an object that is as it was changes nothing", async () => {
   await look();
 
   expect(await mappingOf("Contact")).toMatchObject({ configVersion: contact.configVersion });
 });
 
-test("a field that has grown in Salesforce widens its column without anybody's doing", async () => {
+test("a field that has grown in Salesforce widens its column without any user's doing", async () => {
   await lastNameWas(10);
   const longName = "Skłodowska-Curie-of-Warsaw";
   await world.rest("POST", "/sobjects/Contact", { LastName: longName });
@@ -150,7 +150,7 @@ test("a field that has grown in Salesforce widens its column without anybody's d
   );
 });
 
-test("a column that a view holds narrow is tried once, told each day, and tried again with the next version", async () => {
+test("a column that a view holds narrow is tried once, reported each day, and tried again with the next version", async () => {
   await world.sql("DELETE FROM salesforce.contact");
   await lastNameWas(10);
   await world.sql("CREATE VIEW names AS SELECT lastname FROM salesforce.contact");
@@ -183,7 +183,7 @@ test("a field that is gone from Salesforce breaks its own mapping, by name, and 
        jsonb_build_array((shape -> 'columns' -> 0) || '{"field": "Gone__c", "column": "gone__c"}')) WHERE mapping_id = $1`,
     [contact.id],
   );
-  await world.rest("POST", "/sobjects/Account", { Name: "Goes on" });
+  await world.rest("POST", "/sobjects/Account", { Name: "Continues" });
 
   for (let i = 0; i < 3; i++) await world.cycle(contact);
   await world.cycle(account);
@@ -195,10 +195,10 @@ test("a field that is gone from Salesforce breaks its own mapping, by name, and 
       detail: { mapping_id: contact.id, sf_object: "Contact", message: expect.stringContaining("Gone__c") },
     },
   ]);
-  expect(await world.sql("SELECT name FROM salesforce.account")).toEqual([{ name: "Goes on" }]);
+  expect(await world.sql("SELECT name FROM salesforce.account")).toEqual([{ name: "Continues" }]);
 });
 
-test("the daily look brings the metadata of a schema to this version, which a deployment alone does not", async () => {
+test("the daily check brings the metadata of a schema to this version, which a deployment alone does not", async () => {
   await world.sql("DROP VIEW salesforce._trigger_log_archive");
   await world.sql(`DO $$ DECLARE made record; BEGIN
     FOR made IN SELECT relname FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'r'

@@ -85,7 +85,7 @@ const bothSides = async () => ({
   })),
 });
 
-test("a table of the application's is not altered: the mapping waits, says for what, and goes on once it is migrated", async () => {
+test("a table of the application's is not altered: the mapping waits, says for what, and continues once it is migrated", async () => {
   await world.sql("CREATE TABLE salesforce.contact (id bigserial PRIMARY KEY, email text, note text)");
   await changesAre("propose");
   const before = await table();
@@ -217,7 +217,7 @@ test("the migration of a missing table makes what Bridge would make, but for the
 test("a column that the application dropped is proposed, and filled from Salesforce once it is back", async () => {
   contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
   await changesAre("propose");
-  // Later pulls do not read the records once more.
+  // Later pulls do not read the records again.
   await world.pass(3600);
   for (let i = 0; i < 2; i++) await world.cycle(contact);
   await leaveBehind();

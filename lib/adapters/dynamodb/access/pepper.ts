@@ -7,7 +7,7 @@ import { updateIf } from "../client/transact.ts";
 
 const KEY = { pk: "service#secrets", sk: "token-pepper" };
 
-/** Stands for the service itself where the vault asks for a workspace. */
+/** The service itself, where the vault asks for a workspace. */
 const SERVICE = "service";
 
 /** The pepper as an item beside the workspaces, sealed; a process reads it once. */
@@ -26,7 +26,7 @@ export function pepper(database: Database, vault: Vault): Pepper {
       if (existing) return existing;
       await putOnce(database, await vault.seal(SERVICE, randomBytes(32).toString("base64")));
       const made = await read();
-      if (!made) throw new Error("the service's token secret vanished while it was made");
+      if (!made) throw new Error("the service's token secret vanished while it was created");
       return made;
     },
   };
@@ -39,7 +39,7 @@ async function readKept(database: Database, vault: Vault): Promise<KeyObject | n
   return stored === undefined ? null : createSecretKey(await vault.open(SERVICE, item.parse(stored).secret), "base64");
 }
 
-/** Of two that make it at once, the first one's stands. */
+/** Of two that create it at once, the first one's stays. */
 async function putOnce(database: Database, secret: string): Promise<void> {
   await updateIf(database, {
     TableName: database.table("workspaces"),

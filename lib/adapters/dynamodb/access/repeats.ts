@@ -10,7 +10,7 @@ import { isConditionFailed } from "../client/transact.ts";
 
 const KEPT_SECONDS = 86_400;
 
-/** Longer than any function of the API runs: whoever has not ended by then never will. */
+/** Longer than any function of the API runs: a request that has not ended by then never will. */
 const RUNNING_SECONDS = 60;
 
 /** An item ends at 400 KB (DynamoDB). */

@@ -8,13 +8,14 @@ import type { Database } from "../client/client.ts";
 import { queryAll, readItem } from "../client/read-item.ts";
 import { commitIf } from "../commit.ts";
 import { WEBHOOK_PREFIX } from "../delivery/webhook-item.ts";
+import { figuresKey } from "../engine/kept-figures.ts";
 import { mappingKey } from "../mappings/mapping-item.ts";
 import { readPostgres } from "./connection-text.ts";
 import { workspaceKey } from "./workspace-key.ts";
 
 type Item = Record<string, unknown>;
 
-/** Tables in which a workspace has a partition of its own; deliveries and events of the past expire by themselves. */
+/** Tables in which a workspace has a partition of its own; deliveries and events of the past expire on their own. */
 const PARTITIONED: readonly TableName[] = ["mappings", "webhooks", "engine", "counters", "baselines", "events"];
 
 /** Takes workspaces apart in DynamoDB. */
@@ -59,6 +60,7 @@ export function workspaceRemoval(database: Database, vault: Vault): WorkspaceRem
 
     clear: async (workspaceId) => {
       for (const table of PARTITIONED) await remove(database, table, await keysOf(database, table, workspaceId));
+      await remove(database, "engine", await keysOf(database, "engine", figuresKey(workspaceId)));
       const others = await keysOf(database, "workspaces", workspaceId);
       await remove(
         database,

@@ -1,9 +1,11 @@
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { SealedWorkspace, Vault, Workspaces } from "../../../access/ports.ts";
+import { DEPLOYMENT } from "../../../model/workspace/pause.ts";
 import type { PostgresConnection, SalesforceConnection, Workspace } from "../../../model/workspace/workspace.ts";
 import type { Database } from "../client/client.ts";
 import { readItem } from "../client/read-item.ts";
+import { storedTime } from "../client/stored-time.ts";
 import type { Write } from "../client/transact.ts";
 import { commit, commitIf } from "../commit.ts";
 import { readPostgres, readSalesforce, writePostgres, writeSalesforce } from "./connection-text.ts";
@@ -23,8 +25,8 @@ export function workspaces(database: Database, vault: Vault): Workspaces {
         { client: database.client },
         {
           TableName: database.table("workspaces"),
-          FilterExpression: "sk = :sk",
-          ExpressionAttributeValues: { ":sk": workspaceKey("").sk },
+          FilterExpression: "sk = :sk AND pk <> :deployment",
+          ExpressionAttributeValues: { ":sk": workspaceKey("").sk, ":deployment": DEPLOYMENT },
         },
       );
       for await (const { Items } of pages) {
@@ -44,6 +46,18 @@ export function workspaces(database: Database, vault: Vault): Workspaces {
 
     rename: (workspaceId, name, entry) =>
       commitIf(database, { writes: [setName(database, workspaceId, name)], audit: [entry], events: [] }),
+
+    switchPause: (workspaceId, { paused, at, by, reason }, entry) => {
+      const Update = {
+        TableName: database.table("workspaces"),
+        Key: workspaceKey(workspaceId),
+        UpdateExpression: "SET pause_switch = :switch",
+        // What was never paused is not resumed.
+        ConditionExpression: `attribute_exists(pk) AND attribute_not_exists(deleted_at) AND (pause_switch.paused = :other${paused ? " OR attribute_not_exists(pause_switch)" : ""})`,
+        ExpressionAttributeValues: { ":switch": { paused, at: at.toISOString(), by, reason }, ":other": !paused },
+      };
+      return commitIf(database, { writes: [{ Update }], audit: [entry], events: [] });
+    },
   };
 }
 
@@ -65,6 +79,10 @@ const item = z.object({
   deleted_at: z.optional(z.string()),
   postgres: z.optional(z.string()),
   salesforce: z.optional(z.string()),
+  // Left out until the first pause, and by versions before this one.
+  pause_switch: z.optional(
+    z.object({ paused: z.boolean(), at: storedTime, by: z.string(), reason: z.nullable(z.string()) }),
+  ),
 });
 
 async function sealItem(vault: Vault, { id, name, createdAt, postgres, salesforce }: Workspace) {
@@ -78,7 +96,7 @@ async function sealItem(vault: Vault, { id, name, createdAt, postgres, salesforc
 }
 
 function sealedWorkspace(vault: Vault, stored: Record<string, unknown>): SealedWorkspace | null {
-  const { pk: id, name, created_at, deleted_at, postgres, salesforce } = item.parse(stored);
+  const { pk: id, name, created_at, deleted_at, postgres, salesforce, pause_switch } = item.parse(stored);
   if (deleted_at !== undefined) return null;
   const createdAt = new Date(created_at);
   const open = async (): Promise<Workspace> => {
@@ -88,7 +106,8 @@ function sealedWorkspace(vault: Vault, stored: Record<string, unknown>): SealedW
     ]);
     return { id, name, createdAt, postgres: openPostgres, salesforce: openSalesforce };
   };
-  return { id, name, createdAt, isConnected: postgres !== undefined && salesforce !== undefined, open };
+  const isConnected = postgres !== undefined && salesforce !== undefined;
+  return { id, name, createdAt, isConnected, pauseSwitch: pause_switch ?? null, open };
 }
 
 async function openText<Connection>(

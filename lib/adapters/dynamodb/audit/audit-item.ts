@@ -29,7 +29,7 @@ const content = z.object({
   created_at: z.string(),
 });
 
-/** What lists show of it, as JSON. An entry of a version that wrote it in another order is written anew. */
+/** What lists show of it, as JSON. An entry of a version that wrote it in another order is written again. */
 export function readListed(stored: Readonly<Record<string, unknown>>, workspaceId: string): string {
   const text = String(stored["entry"]);
   const end = `,"workspace_id":${JSON.stringify(workspaceId)}}`;

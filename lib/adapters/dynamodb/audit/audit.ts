@@ -1,11 +1,12 @@
 import { GetCommand, QueryCommand, type QueryCommandOutput } from "@aws-sdk/lib-dynamodb";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../../audit/ports.ts";
 import { JsonArray } from "../../../model/json-array.ts";
+import { unknownCursor } from "../../../model/page.ts";
 import type { Database } from "../client/client.ts";
 import { commit } from "../commit.ts";
 import { oldestKept, readCounter } from "./audit-bounds.ts";
 import { readEntry, readListed } from "./audit-item.ts";
-import { COUNTER, partition, sequenceKey } from "./audit-keys.ts";
+import { COUNTER, partition, placeOfId, sequenceKey } from "./audit-keys.ts";
 
 /** The audit log in DynamoDB. Entries past their days are left out of pages and totals before DynamoDB deletes them. */
 export function auditLog(database: Database, now: () => Date): AuditLog & AuditTrail {
@@ -28,23 +29,67 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
 
 type Item = Readonly<Record<string, unknown>>;
 
-interface Slice {
-  /** Null: up to the oldest entry. */
-  readonly limit: number | null;
-  readonly offset: number;
-}
+/** Limit null: up to the oldest entry. */
+type Slice = Parameters<AuditLog["batches"]>[1];
 
 /** The numbers of the oldest and the newest entry that are kept, and the items of a slice of them, newest first. */
-async function read(database: Database, filter: AuditFilter, { limit, offset }: Slice, at: Date) {
+async function read(database: Database, filter: AuditFilter, { limit, offset, beforeId }: Slice, at: Date) {
   const pk = partition(filter);
-  const { first, last } = await bounds(database, pk, at);
-  const newest = last - offset;
+  const kept = await bounds(database, pk, at);
+  const placeOf = (time: Date | undefined, otherwise: number) =>
+    time === undefined ? otherwise : firstSince(database, pk, kept, time);
+  const [first, end] = await Promise.all([placeOf(filter.from, kept.first), placeOf(filter.to, kept.last + 1)]);
+  const last = Math.max(first, end) - 1;
+  const before = beforeId === undefined ? last + 1 : await placeOfEntry(database, filter, kept, beforeId);
+  const newest = Math.min(last, before - 1) - offset;
   const oldest = limit === null ? first : Math.max(first, newest - limit + 1);
   return { first, last, pieces: range(database, pk, oldest, newest) };
 }
 
+interface Bounds {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Entries that were written at once may be in another order than their times, by as much as a request takes. */
+const DISORDER_MILLISECONDS = 120_000;
+
+/** The number of the first entry of that time or later: found by halving up to where the order is sure, then one by one. */
+async function firstSince(database: Database, pk: string, { first, last }: Bounds, time: Date): Promise<number> {
+  const sure = new Date(time.getTime() - DISORDER_MILLISECONDS);
+  let [from, to] = [first, last + 1];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    const Key = { pk, sk: sequenceKey(middle) };
+    const { Item } = await database.client.send(new GetCommand({ TableName: database.table("audit"), Key }));
+    if (Item !== undefined && readEntry(Item).createdAt >= sure) to = middle;
+    else from = middle + 1;
+  }
+  for await (const items of range(database, pk, from, last, true)) {
+    for (const item of items) {
+      if (readEntry(item).createdAt >= time) return from;
+      from += 1;
+    }
+  }
+  return from;
+}
+
+/** The number of an entry among those of a filter. One whose id does not say it is looked for from the newest on. */
+async function placeOfEntry(database: Database, filter: AuditFilter, { first, last }: Bounds, id: string) {
+  const known = placeOfId(id, filter);
+  if (known !== null) return known;
+  let place = last;
+  for await (const items of range(database, partition(filter), first, last)) {
+    for (const item of items) {
+      if (readEntry(item).id === id) return place;
+      place -= 1;
+    }
+  }
+  throw unknownCursor("the audit log has");
+}
+
 /** The sequence numbers of the oldest entry that is still kept and of the newest; `first` is `last + 1` when none is. */
-async function bounds(database: Database, pk: string, at: Date): Promise<{ first: number; last: number }> {
+async function bounds(database: Database, pk: string, at: Date): Promise<Bounds> {
   const { Item } = await database.client.send(
     new GetCommand({ TableName: database.table("audit"), Key: { pk, sk: COUNTER }, ConsistentRead: true }),
   );
@@ -57,7 +102,14 @@ async function bounds(database: Database, pk: string, at: Date): Promise<{ first
 /** Entries of one read: a long log goes by in pieces of some hundred kilobytes, not of DynamoDB's megabyte. */
 const ENTRIES_PER_READ = 500;
 
-async function* range(database: Database, pk: string, oldest: number, newest: number): AsyncGenerator<readonly Item[]> {
+/** The entries of a range of numbers, newest first unless said otherwise. */
+async function* range(
+  database: Database,
+  pk: string,
+  oldest: number,
+  newest: number,
+  forward = false,
+): AsyncGenerator<readonly Item[]> {
   let after: Item | undefined;
   while (oldest <= newest) {
     const { Items = [], LastEvaluatedKey }: QueryCommandOutput = await database.client.send(
@@ -66,7 +118,7 @@ async function* range(database: Database, pk: string, oldest: number, newest: nu
         KeyConditionExpression: "pk = :pk AND sk BETWEEN :oldest AND :newest",
         ExpressionAttributeValues: { ":pk": pk, ":oldest": sequenceKey(oldest), ":newest": sequenceKey(newest) },
         ProjectionExpression: "entry",
-        ScanIndexForward: false,
+        ScanIndexForward: forward,
         Limit: ENTRIES_PER_READ,
         ConsistentRead: true,
         ExclusiveStartKey: after,

@@ -17,7 +17,7 @@ const REQUESTS = 25;
 
 const ATTEMPTS = 8;
 
-/** The items that exist of these keys, in no order, as last written unless told otherwise. */
+/** The items that exist of these keys, in no order, as last written by default. */
 export async function readItems(
   database: Database,
   table: TableName,

@@ -52,7 +52,7 @@ function positionsOf(reasons: readonly string[], code: string): readonly number[
   return reasons.flatMap((reason, position) => (reason === code ? [position] : []));
 }
 
-/** All that went wrong passes by itself. */
+/** All errors pass on their own. */
 function isClash(error: unknown): boolean {
   const reasons = cancellationReasons(error);
   const passing = new Set(["None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);

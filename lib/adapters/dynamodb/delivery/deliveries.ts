@@ -1,7 +1,7 @@
 import { PutCommand, paginateQuery, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Attempt, Delivery } from "../../../model/delivery/delivery.ts";
 import { JsonArray } from "../../../model/json-array.ts";
-import type { Slice } from "../../../model/page.ts";
+import { type Slice, unknownCursor } from "../../../model/page.ts";
 import { TABLES } from "../../../model/resources.ts";
 import type { AuditEntry } from "../../../model/workspace/audit.ts";
 import type { Deliveries } from "../../../webhooks/ports.ts";
@@ -23,16 +23,16 @@ import {
 
 /**
  * Deliveries and their attempts. A delivery's item holds its newest attempt, and the attempts before it are items of
- * their own: so one that succeeds at once costs three writes (it is owed, it is claimed, it is done).
+ * their own: so one that succeeds at once costs three writes (created, claimed, done).
  */
 export function deliveries(database: Database, now: () => Date): Deliveries {
   const read = (webhookId: string, slice: Slice) => readPage(database, webhookId, slice, now());
   return {
-    add: (owed) =>
+    add: (added) =>
       insertItems(
         database,
         "deliveries",
-        owed.map((delivery) => itemOf(database, delivery)),
+        added.map((delivery) => itemOf(database, delivery)),
       ),
 
     addAsked: (delivery, audit) =>
@@ -68,6 +68,14 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
       return { rows: items.map(readListed), total };
     },
 
+    since: async (webhookId, since, { limit, beforeId }) => {
+      const from = beforeId === undefined ? undefined : await placeOf(database, webhookId, beforeId);
+      const query = { ...byWebhook(database, webhookId, since), ProjectionExpression: "pk, listed" };
+      const { items, end } = await walk(database, query, limit, from);
+      const rows = items.map(readListed);
+      return { rows, next: end === undefined ? null : (rows.at(-1)?.id ?? null) };
+    },
+
     history: async (delivery) => {
       const attempts: Attempt[] = [];
       const asked = {
@@ -93,17 +101,31 @@ type Item = Readonly<Record<string, unknown>>;
 async function readPage(
   database: Database,
   webhookId: string,
-  { limit, offset }: Slice,
+  { limit, offset, beforeId }: Slice,
   at: Date,
 ): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
   const since = new Date(at.getTime() - database.keptDays.deliveryDays * 86_400_000);
   const counting = { ...byWebhook(database, webhookId, since), Select: "COUNT" } as const;
   const listing = { ...byWebhook(database, webhookId, since), ProjectionExpression: "pk, listed" };
+  if (beforeId !== undefined) {
+    const { count } = await walk(database, counting, Number.POSITIVE_INFINITY, undefined);
+    const from = await placeOf(database, webhookId, beforeId);
+    if (from.listed_at <= since.toISOString()) return { items: [], total: count };
+    const skipped = offset === 0 ? from : (await walk(database, counting, offset, from)).end;
+    return { items: skipped ? (await walk(database, listing, limit, skipped)).items : [], total: count };
+  }
   const before = offset === 0 ? null : await walk(database, counting, offset, undefined);
   if (before !== null && before.end === undefined) return { items: [], total: before.count };
   const { items, count, end } = await walk(database, listing, limit, before?.end);
   const rest = end === undefined ? 0 : (await walk(database, counting, Number.POSITIVE_INFINITY, end)).count;
   return { items, total: (before?.count ?? 0) + count + rest };
+}
+
+/** The position of a delivery in the list of its webhook. */
+async function placeOf(database: Database, webhookId: string, id: string) {
+  const [item] = await readItems(database, "deliveries", [{ pk: id }]);
+  if (item?.["webhook_id"] !== webhookId) throw unknownCursor("this webhook's deliveries have");
+  return { pk: id, webhook_id: webhookId, listed_at: String(item["listed_at"]) };
 }
 
 const itemOf = ({ keptDays }: Database, delivery: Delivery) => ({
@@ -168,7 +190,7 @@ function byWebhook(database: Database, webhookId: string, since: Date) {
   };
 }
 
-/** So many from a place on, and where the list goes on; undefined: it ends with them. */
+/** So many from a position on, and where the list continues; undefined: it ends with them. */
 async function walk(
   database: Database,
   query: ReturnType<typeof byWebhook> & { readonly ProjectionExpression?: string; readonly Select?: "COUNT" },

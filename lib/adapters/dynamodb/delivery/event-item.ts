@@ -2,10 +2,10 @@ import type { Event } from "../../../model/delivery/event.ts";
 import type { Database } from "../client/client.ts";
 import type { Write } from "../client/transact.ts";
 
-/** An event that nobody has dispatched after this many days is given up. */
+/** An event that was not dispatched after this many days is given up. */
 const EVENT_DAYS = 30;
 
-/** The write that makes an event wait for its dispatch, for the transaction of the change that it tells of. */
+/** The write that makes an event wait for its dispatch, for the transaction of the change that it announces. */
 export function putEvent(database: Database, event: Event): Write {
   return { Put: { TableName: database.table("events"), Item: eventItem(event) } };
 }

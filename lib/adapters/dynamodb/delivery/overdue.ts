@@ -9,7 +9,7 @@ type LateEvents = Pick<Overdue, "events" | "postponeEvents">;
 /** Deliveries and one read of their items. */
 const PAGE = 100;
 
-/** What is late, by the index by time, and by a look at all waiting events. */
+/** What is late, by the index by time, and by a scan of all waiting events. */
 export function overdue(
   database: Database,
   deliveries: Pick<Deliveries, "read" | "postpone">,

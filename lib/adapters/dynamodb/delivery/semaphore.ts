@@ -7,10 +7,10 @@ import { isConditionFailed } from "../client/transact.ts";
 
 const itemShape = z.object({ holders: z.record(z.string(), z.string()) });
 
-/** Seconds after which an item that nobody uses any more may go. */
+/** Seconds after which an unused item may expire. */
 const KEPT_SECONDS = 3600;
 
-/** At most `places` holders at once per webhook, over all workers. A holder that died gives its turn back by its time. */
+/** At most `places` holders at once per webhook, over all workers. The slot of a dead holder expires. */
 export function semaphore(database: Database, places: number, now: () => Date): Semaphore {
   const address = (webhookId: string) => ({
     TableName: database.table("webhooks"),

@@ -14,6 +14,7 @@ const settable = z.object({
   description: z.string(),
   active: z.boolean(),
   secret: z.string(),
+  next_secret: z._default(z.nullable(z.string()), null),
   previous_secrets: z.array(z.object({ secret: z.string(), until: storedTime })),
   updated_at: storedTime,
   version: z.number(),
@@ -35,14 +36,19 @@ export function webhookItem(webhook: Webhook): Record<string, unknown> {
     pk: webhook.workspaceId,
     sk: webhook.id,
     created_at: webhook.createdAt.toISOString(),
-    ...settableAttributes(webhook),
+    ...present(settableAttributes(webhook)),
     ...present(healthAttributes(webhook)),
   };
 }
 
 /** What people change. */
 export const settableAttributes = ({ secrets, ...webhook }: Webhook): Attributes =>
-  toSnakeCase(settable, { ...webhook, secret: secrets.current, previousSecrets: secrets.previous });
+  toSnakeCase(settable, {
+    ...webhook,
+    secret: secrets.current,
+    nextSecret: secrets.next,
+    previousSecrets: secrets.previous,
+  });
 
 /** What attempts change. */
 export const healthAttributes = (webhook: Pick<Webhook, "failingSince" | "slowUntil">): Attributes =>
@@ -50,6 +56,7 @@ export const healthAttributes = (webhook: Pick<Webhook, "failingSince" | "slowUn
 
 /** The webhook that an item holds. */
 export function readWebhook(item: Record<string, unknown>): Webhook {
-  const { pk, sk, secret, previousSecrets, ...webhook } = toCamelCase(webhookShape, webhookShape.parse(item));
-  return { ...webhook, id: sk, workspaceId: pk, secrets: { current: secret, previous: previousSecrets } };
+  const stored = toCamelCase(webhookShape, webhookShape.parse(item));
+  const { pk, sk, secret: current, nextSecret: next, previousSecrets: previous, ...webhook } = stored;
+  return { ...webhook, id: sk, workspaceId: pk, secrets: { current, next, previous } };
 }

@@ -1,29 +1,34 @@
-import { GetCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
-import type { Counters, KeptCounters, OtherCalls, QueueDepth } from "../../../metrics/ports.ts";
+import type { Counters, KeptCounters, KeptDepth, OtherCalls } from "../../../metrics/ports.ts";
+import { HOURS_KEPT, type HourOfTotals } from "../../../model/calls/account.ts";
 import type { MappingTotals } from "../../../model/totals.ts";
 import type { Database } from "../client/client.ts";
+import { queryAll } from "../client/read-item.ts";
 import { updateIf } from "../client/transact.ts";
 
-/** Sort keys of a workspace's queue depth, and of the calls that no cycle made. */
+/** Sort keys of a workspace's queue depth, of the calls that no cycle made, and of whether it is paused. */
 const QUEUE = "queue";
 const CALLS = "calls";
+const PAUSE = "pause";
 
 /** By so much the clocks of two processes may differ, and a report come late. */
 const DOUBTFUL_MILLISECONDS = 60_000;
 
 /**
  * Totals as items, one per mapping. A mapping's totals all come from one row and only rise, so their sum says which of
- * two reports is the later one; unless that row was made anew, which shows in a smaller sum of a later cycle.
+ * two reports is the later one; unless that row was created again, which shows in a smaller sum of a later cycle.
  */
 export function counters(database: Database): Counters {
   const write = async (totals: MappingTotals, condition: string, beganAt: number, more: Record<string, number>) => {
+    const hour = Math.floor(beganAt / 3_600_000);
     await updateIf(database, {
       TableName: database.table("counters"),
       Key: { pk: totals.workspaceId, sk: `mapping#${totals.mappingId}` },
       UpdateExpression:
-        "SET sf_object = :object, rows_synced = :synced, rows_failed = :failed, api_calls = :calls, weight = :weight, began_at = :began",
+        "SET sf_object = :object, rows_synced = :synced, rows_failed = :failed, api_calls = :calls, weight = :weight, began_at = :began, #hour = :hour",
       ConditionExpression: condition,
+      ExpressionAttributeNames: { "#hour": `hour_${hour % HOURS_KEPT}` },
       ExpressionAttributeValues: {
         ":object": totals.sfObject,
         ":synced": totals.rowsSynced,
@@ -31,6 +36,7 @@ export function counters(database: Database): Counters {
         ":calls": totals.apiCalls,
         ":weight": weightOf(totals),
         ":began": beganAt,
+        ":hour": [hour, sumOf(totals.apiCalls), totals.rowsSynced + totals.rowsFailed],
         ...more,
       },
     });
@@ -44,14 +50,33 @@ export function counters(database: Database): Counters {
       const around = { ":before": beganAt - DOUBTFUL_MILLISECONDS, ":after": beganAt + DOUBTFUL_MILLISECONDS };
       return write(totals, `${IS_NEW} OR ${HAS_RISEN} OR ${BEGAN_ANEW}`, beganAt, around);
     },
-    setQueueDepth: async ({ workspaceId, rows }, countedAt) => {
+    hours: async (workspaceId) => {
+      const items = await queryAll(database, "counters", {
+        KeyConditionExpression: "pk = :pk AND begins_with(sk, :mapping)",
+        ExpressionAttributeValues: { ":pk": workspaceId, ":mapping": "mapping#" },
+      });
+      return items.map((item) => ({
+        mappingId: String(item["sk"]).replace(/^mapping#/, ""),
+        sfObject: String(item["sf_object"]),
+        hours: Object.entries(item).flatMap(([name, kept]) => (name.startsWith("hour_") ? [readHour(kept)] : [])),
+      }));
+    },
+    setQueueDepth: async ({ workspaceId, rows, oldestAt = null }, countedAt) => {
       await updateIf(database, {
         TableName: database.table("counters"),
         Key: { pk: workspaceId, sk: QUEUE },
-        UpdateExpression: "SET #rows = :rows, counted_at = :at",
+        UpdateExpression: "SET #rows = :rows, counted_at = :at, oldest_at = :oldest",
         ExpressionAttributeNames: { "#rows": "rows" },
-        ExpressionAttributeValues: { ":rows": rows, ":at": countedAt.getTime() },
+        ExpressionAttributeValues: {
+          ":rows": rows,
+          ":at": countedAt.getTime(),
+          ":oldest": oldestAt?.getTime() ?? null,
+        },
       });
+    },
+    setPaused: async (workspaceId, since) => {
+      const Item = { pk: workspaceId, sk: PAUSE, since: since?.getTime() ?? null };
+      await database.client.send(new PutCommand({ TableName: database.table("counters"), Item }));
     },
     addCalls: async ({ workspaceId, apiCalls }) => {
       const labels = Object.entries(apiCalls);
@@ -71,8 +96,8 @@ export function counters(database: Database): Counters {
         new GetCommand({ TableName: database.table("counters"), Key: { pk: workspaceId, sk: QUEUE } }),
       );
       if (Item === undefined) return { rows: 0, countedAt: null };
-      const { rows, counted_at: at } = depthItem.parse(Item);
-      return { rows, countedAt: at === undefined ? null : new Date(at) };
+      const { rows, countedAt } = readDepth(Item);
+      return { rows, countedAt };
     },
     readAll: () => readAll(database),
   };
@@ -84,7 +109,15 @@ const HAS_RISEN = "(weight < :weight AND (attribute_not_exists(began_at) OR bega
 const BEGAN_ANEW = "(weight > :weight AND (attribute_not_exists(began_at) OR began_at < :before))";
 
 const weightOf = ({ rowsSynced, rowsFailed, apiCalls }: MappingTotals): number =>
-  Object.values(apiCalls).reduce((sum, calls) => sum + calls, rowsSynced + rowsFailed);
+  rowsSynced + rowsFailed + sumOf(apiCalls);
+
+const sumOf = (apiCalls: MappingTotals["apiCalls"]): number =>
+  Object.values(apiCalls).reduce((sum, calls) => sum + calls, 0);
+
+function readHour(kept: unknown): HourOfTotals {
+  const [hour, calls, changes] = z.tuple([z.number(), z.number(), z.number()]).parse(kept);
+  return { hour, calls, changes };
+}
 
 const totalsItem = z.object({
   pk: z.string(),
@@ -95,27 +128,40 @@ const totalsItem = z.object({
   api_calls: z.record(z.string(), z.number()),
 });
 
-// A version before this one kept no time.
-const depthItem = z.object({ pk: z.string(), rows: z.number(), counted_at: z.optional(z.number()) });
+// Versions before this one kept no times.
+const depthItem = z.object({
+  pk: z.string(),
+  rows: z.number(),
+  counted_at: z.optional(z.number()),
+  oldest_at: z.optional(z.nullable(z.number())),
+});
 
 async function readAll(database: Database): Promise<KeptCounters> {
   const totals: MappingTotals[] = [];
-  const depths: QueueDepth[] = [];
+  const depths: KeptDepth[] = [];
   const calls: OtherCalls[] = [];
+  const pauses: KeptCounters["pauses"][number][] = [];
   for await (const { Items } of paginateScan({ client: database.client }, { TableName: database.table("counters") })) {
     for (const item of Items ?? []) {
       if (item["sk"] === QUEUE) depths.push(readDepth(item));
       else if (item["sk"] === CALLS) calls.push(readCalls(item));
+      else if (item["sk"] === PAUSE) pauses.push(readPause(item));
       else totals.push(readTotals(totalsItem.parse(item)));
     }
   }
-  return { totals, depths, calls };
+  return { totals, depths, calls, pauses };
 }
 
-function readDepth(item: Record<string, unknown>): QueueDepth {
-  const { pk, rows } = depthItem.parse(item);
-  return { workspaceId: pk, rows };
+function readDepth(item: Record<string, unknown>): KeptDepth {
+  const { pk, rows, counted_at: at, oldest_at: oldest = null } = depthItem.parse(item);
+  const countedAt = at === undefined ? null : new Date(at);
+  return { workspaceId: pk, rows, countedAt, oldestAt: oldest === null ? null : new Date(oldest) };
 }
+
+const readPause = ({ pk, since }: Record<string, unknown>) => ({
+  workspaceId: String(pk),
+  since: since === null ? null : new Date(Number(since)),
+});
 
 function readCalls({ pk, sk: _, ...labels }: Record<string, unknown>): OtherCalls {
   const counted = Object.entries(labels).map(([label, calls]) => [label.replace(/^api#/, ""), Number(calls)]);

@@ -1,14 +1,20 @@
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
-import type { EngineReport, EngineReports } from "../../../health/ports.ts";
-import { type Budget, FRESH_BUDGET, type Usage } from "../../../model/budget.ts";
+import type { EngineReport, EngineReports, WorkspaceReport } from "../../../health/ports.ts";
+import { type Budget, FRESH_BUDGET, paceOf, type Usage } from "../../../model/budget.ts";
+import { DEFAULT_SHARE } from "../../../model/calls/plan.ts";
 import type { Event } from "../../../model/delivery/event.ts";
 import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from "../../../model/engine.ts";
-import type { EngineMemory, KeptEngine, Remembered } from "../../../sync/cycle/cycle-ports.ts";
-import { readItems } from "../client/batch.ts";
+import type { CallShares } from "../../../settings/ports.ts";
+import type { EngineMemory, KeptEngine, StoredEnds } from "../../../sync/cycle/cycle-ports.ts";
 import type { Database } from "../client/client.ts";
 import { queryAll } from "../client/read-item.ts";
 import { ConditionFailed, transact, updateIf, type Write } from "../client/transact.ts";
+import { commit } from "../commit.ts";
 import { putEvent } from "../delivery/event-item.ts";
+import { claimWake, doorbellOf, noteMissed } from "./doorbells.ts";
+import { figuresKey, readFigures } from "./kept-figures.ts";
+import { endPoll } from "./polls.ts";
 
 /** Sort key of what a workspace's mappings share: the budget and the probe. */
 const SHARED = "workspace";
@@ -16,33 +22,50 @@ const SHARED = "workspace";
 const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
 
 /**
- * What the engine remembers of a workspace's mappings, by mapping id, in one eventually consistent reading: who saves
- * over a state that has moved on is told so.
+ * The engine state of a workspace's mappings, by mapping id, in one eventually consistent read: a save over a state
+ * that has moved on is refused.
  */
-export async function readRemembered(
-  database: Database,
-  workspaceId: string,
-): Promise<(mappingId: string) => Remembered> {
+export async function readStored(database: Database, workspaceId: string): Promise<(mappingId: string) => StoredEnds> {
   const items = await readAll(database, workspaceId);
-  const budget = readBudget(items.get(SHARED));
+  const budget = await budgetIn(database, items);
   return (mappingId) => ({ engine: readEngine(items.get(mappingKey(mappingId))), budget });
 }
 
-/** What the engine's memory tells of a workspace's health. */
-export function engineReports(database: Database): EngineReports {
+type Items = ReadonlyMap<string, Record<string, unknown>>;
+
+const budgetIn = async (database: Database, items: Items): Promise<Budget> => ({
+  ...readBudget(items.get(SHARED)),
+  doorbell: await doorbellOf(database, items),
+});
+
+/** The part of a workspace's health that the engine state shows. */
+export function engineReports(database: Database, now: () => Date): EngineReports {
   return {
-    read: async (workspaceId) => {
-      const items = await readAll(database, workspaceId);
-      const { usage, step, since = null } = readBudget(items.get(SHARED));
-      const ofMappings = [...items].filter(([sk]) => sk.startsWith(mappingKey("")));
-      return { mappings: ofMappings.map(reportOf), usage, budgetStep: step, budgetSince: since };
+    read: async (workspaceId) => workspaceReport(database, await readAll(database, workspaceId)),
+    readAll: async () => {
+      const found: Record<string, unknown>[] = [];
+      const pages = paginateScan({ client: database.client }, { TableName: database.table("engine") });
+      for await (const { Items = [] } of pages) found.push(...Items);
+      const byKey = Map.groupBy(found, ({ pk }) => String(pk));
+      const ids = new Set([...byKey.keys()].map((key) => key.replace(/#.*/, "")));
+      const reports = [...ids].map(async (id) => {
+        const figures = readFigures(byKey.get(figuresKey(id))?.[0], now());
+        return [id, { ...(await workspaceReport(database, bySortKey(byKey.get(id) ?? []))), figures }] as const;
+      });
+      return new Map(await Promise.all(reports));
     },
   };
 }
 
+async function workspaceReport(database: Database, items: Items): Promise<WorkspaceReport> {
+  const budget = await budgetIn(database, items);
+  const ofMappings = [...items].filter(([sk]) => sk.startsWith(mappingKey("")));
+  return { mappings: ofMappings.map(reportOf), usage: budget.usage, budget };
+}
+
 function reportOf([sk, item]: readonly [string, Record<string, unknown>]): EngineReport {
   const { failedCycles, lastFailure, loadFailure, brokenSince, callSize } = readEngine(item).state;
-  // A failing cycle is told first: while it fails, nothing moves.
+  // A failing cycle is reported first: while it fails, nothing moves.
   const failure = failedCycles > 0 ? lastFailure : loadFailure;
   return {
     mappingId: sk.slice(mappingKey("").length),
@@ -54,14 +77,36 @@ function reportOf([sk, item]: readonly [string, Record<string, unknown>]): Engin
   };
 }
 
+/** The share of an org's calls that a workspace may make, kept beside its plan. */
+export const callShares = (database: Database): CallShares => ({
+  set: (workspaceId, { calls_share, most_calls, when_quiet_seconds }, entry) =>
+    commit(database, {
+      writes: [
+        {
+          Update: {
+            TableName: database.table("engine"),
+            Key: { pk: workspaceId, sk: SHARED },
+            UpdateExpression: "SET calls_share = :share, most_calls = :most, when_quiet_seconds = :quiet",
+            ExpressionAttributeValues: { ":share": calls_share, ":most": most_calls, ":quiet": when_quiet_seconds },
+          },
+        },
+      ],
+      audit: [entry],
+      events: [],
+    }),
+});
+
 /** A workspace's items by their sort keys, eventually consistent. */
-async function readAll(database: Database, workspaceId: string): Promise<ReadonlyMap<string, Record<string, unknown>>> {
+async function readAll(database: Database, workspaceId: string): Promise<Items> {
   const items = await queryAll(database, "engine", {
     KeyConditionExpression: "pk = :pk",
     ExpressionAttributeValues: { ":pk": workspaceId },
   });
-  return new Map(items.map((item) => [String(item["sk"]), item]));
+  return bySortKey(items);
 }
+
+const bySortKey = (items: readonly Record<string, unknown>[]) =>
+  new Map(items.map((item) => [String(item["sk"]), item]));
 
 /** The engine's memory as items: one per mapping that ever failed, one per workspace. */
 export function engineMemory(database: Database): EngineMemory {
@@ -71,14 +116,7 @@ export function engineMemory(database: Database): EngineMemory {
   });
 
   return {
-    read: async (workspaceId, mappingId) => {
-      const keys = [SHARED, mappingKey(mappingId)].map((sk) => ({ pk: workspaceId, sk }));
-      const items = await readItems(database, "engine", keys);
-      return {
-        engine: readEngine(items.find(({ sk }) => sk !== SHARED)),
-        budget: readBudget(items.find(({ sk }) => sk === SHARED)),
-      };
-    },
+    read: async (workspaceId, mappingId) => (await readStored(database, workspaceId))(mappingId),
 
     save: async (workspaceId, mappingId, before, after, events) => {
       const write = putState(database, workspaceId, mappingId, before, after);
@@ -91,22 +129,27 @@ export function engineMemory(database: Database): EngineMemory {
       }
     },
 
-    saveBudget: async (workspaceId, { usage, step, since = null }) => {
+    saveBudget: async (workspaceId, make) => {
+      const { usage, plan, since } = await make();
+      const pace = paceOf(plan);
       const old = await updateIf(database, {
         ...shared(workspaceId),
         UpdateExpression:
-          "SET calls_used = :used, calls_limit = :limit, calls_at = :at, budget_step = :step, budget_since = :since",
-        ConditionExpression: "attribute_not_exists(calls_at) OR calls_at < :at",
+          "SET calls_used = :used, calls_limit = :limit, calls_at = :at, budget_step = :step, budget_since = :since, #plan = :plan, planned_at = :planned",
+        ConditionExpression: "attribute_not_exists(planned_at) OR planned_at < :planned",
+        ExpressionAttributeNames: { "#plan": "plan" },
         ExpressionAttributeValues: {
           ":used": usage.used,
           ":limit": usage.limit,
           ":at": usage.at.toISOString(),
-          ":step": step,
+          ":step": STEPS[pace],
           ":since": since?.toISOString() ?? null,
+          ":plan": { ...plan, at: plan.at.toISOString() },
+          ":planned": plan.at.toISOString(),
         },
         ReturnValues: "UPDATED_OLD",
       });
-      return old !== null && (old["budget_step"] ?? FRESH_BUDGET.step) !== step;
+      return old !== null && (old["budget_step"] ?? STEPS.normal) !== STEPS[pace];
     },
 
     claimProbe: async (workspaceId, slot) => {
@@ -118,6 +161,10 @@ export function engineMemory(database: Database): EngineMemory {
       });
       return claimed !== null;
     },
+
+    claimWake: (asked) => claimWake(database, asked),
+    noteMissed: (workspaceId, mappingId, at) => noteMissed(database, workspaceId, mappingId, at),
+    endPoll: (workspaceId, mark, outcome) => endPoll(database, workspaceId, mark, outcome),
   };
 }
 
@@ -173,21 +220,44 @@ function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
 const failureIn = (reason: CycleFailure["reason"] | null, message: string | null | undefined): CycleFailure | null =>
   reason === null ? null : { reason, message: message ?? "" };
 
+/** What a version that knows no plan makes of a pace: it pulls as configured, a third as often, or makes no call. */
+const STEPS = { normal: 0, stretched: 1, waiting: 5 } as const;
+
+const planItem = z.object({
+  at,
+  allowed: z.number(),
+  used: z.number(),
+  paceSeconds: z.number(),
+  ringSeconds: z.number(),
+  pushCalls: z.number(),
+  spareCalls: z.number(),
+});
+
+const shareItem = z.object({
+  calls_share: z.number(),
+  most_calls: z.nullable(z.number()),
+  // Earlier versions do not write it.
+  when_quiet_seconds: z._default(z.nullable(z.number()), null),
+});
+
 const budgetItem = z.object({
   calls_used: z.number(),
   calls_limit: z.number(),
   calls_at: at,
-  budget_step: z.number(),
-  // Earlier versions do not write it.
+  // Earlier versions do not write them.
   budget_since: z.optional(z.nullable(at)),
+  plan: z.optional(planItem),
 });
 
 function readBudget(item: Record<string, unknown> | undefined): Budget {
   const parsed = budgetItem.safeParse(item);
-  if (!parsed.success) return FRESH_BUDGET; // only the probe has written so far
-  const { calls_used, calls_limit, calls_at, budget_step, budget_since = null } = parsed.data;
+  const asked = shareItem.safeParse(item);
+  const share = asked.success ? { share: asked.data.calls_share, most: asked.data.most_calls } : DEFAULT_SHARE;
+  const whenQuiet = asked.data?.when_quiet_seconds ?? null;
+  if (!parsed.success) return { ...FRESH_BUDGET, share, whenQuiet }; // only the probe has written so far
+  const { calls_used, calls_limit, calls_at, budget_since = null, plan = null } = parsed.data;
   const usage: Usage = { used: calls_used, limit: calls_limit, at: calls_at };
-  return { usage, step: budget_step, since: budget_since };
+  return { usage, share, whenQuiet, plan, since: plan === null ? null : budget_since };
 }
 
 function putState(

@@ -9,7 +9,7 @@ const KEY = { pk: "sweep", sk: "minute" };
 
 const item = z.object({ minute: z.number() });
 
-/** How far the daily looks at all mappings are, over all invocations; it never goes back. */
+/** How far the daily checks of all mappings are, over all invocations; it never goes back. */
 export function sweptMinutes(database: Database): SweepNeeds["swept"] {
   return {
     read: async () => {

@@ -16,7 +16,7 @@ const place = (workspaceId: string, id: string) =>
 
 /**
  * Baselines in DynamoDB: the chunks first, then the head that makes them one, with the audit entry. The most recent one
- * stays beside a new one, for whoever is reading it just then; those before it, which nobody asks for, go.
+ * stays beside a new one, for requests that are reading it; those before it are deleted.
  */
 export function baselines(database: Database): Baselines {
   const known = new Map<string, readonly Mapping[]>(); // a baseline never changes
@@ -77,7 +77,7 @@ async function forgetOlder(database: Database, workspaceId: string, [, ...old]: 
   );
 }
 
-/** Baselines that one process remembers at most. */
+/** Baselines that one process caches at most. */
 const MAX_KNOWN = 20;
 
 async function readMappings(

@@ -32,7 +32,7 @@ export function importPlans(database: Database): ImportPlans {
     },
 
     carryOut: async (planId, recorded) => {
-      // When somebody else carries the same plan out at the same time, what is left is looked up again.
+      // When another process carries the same plan out at the same time, what is left is looked up again.
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
         const rest = await notYet(database, recorded);
         if (rest.changes.length === 0) return;
@@ -57,7 +57,7 @@ export function importPlans(database: Database): ImportPlans {
   };
 }
 
-/** Whoever read the plan's changes as if they were carried out reads other mappings now: that is a generation of its own. */
+/** A caller that read the plan's changes as if they were carried out reads other mappings now: a new generation. */
 async function giveUp(database: Database, workspaceId: string, planId: string, entry: AuditEntry): Promise<boolean> {
   const { generation, plan } = await getHead(database, workspaceId);
   if (plan?.id !== planId) return false;
@@ -69,7 +69,7 @@ const ATTEMPTS = 10;
 
 const kept = z.object({ sk: z.string(), config_version: z.number() });
 
-/** The changes that nobody carried out yet, with what belongs to them. */
+/** The changes that were not carried out yet, with what belongs to them. */
 async function notYet(database: Database, recorded: RecordedChanges): Promise<RecordedChanges> {
   const keys = recorded.changes.map(({ after }) => ({ pk: after.workspaceId, sk: mappingKey(after.id) }));
   const items = (await readItems(database, "mappings", keys)).map((item) => kept.parse(item));

@@ -6,10 +6,10 @@ import { mappings } from "./mappings.ts";
 import { readMappings } from "./read-mappings.ts";
 
 /** Mappings as cycles read them, beat after beat. */
-export interface RememberedMappings {
+export interface CachedMappings {
   /** Some mappings of a workspace by their ids, at most 99, deleted ones left out. */
   read(workspaceId: string, mappingIds: readonly string[]): Promise<ReadonlyMap<string, Mapping>>;
-  /** Those of a workspace that are active. Tables of theirs may be still to be made. */
+  /** Those of a workspace that are active. Their tables may not exist yet. */
   listActive(workspaceId: string): Promise<readonly Mapping[]>;
 }
 
@@ -18,16 +18,16 @@ interface Known {
   readonly byId: Map<string, Mapping>;
 }
 
-/** Fields of the mappings that one process remembers: some tens of megabytes. */
+/** Fields of the mappings that one process caches: some tens of megabytes. */
 const MOST_FIELDS = 200_000;
 
 /**
  * A process asks DynamoDB for a workspace's generation only, which every change of a mapping raises, and reads mappings
- * anew when it is another. What has no table yet is always read, for tables are made without a new generation. The
+ * again when it is another. What has no table yet is always read, for tables are created without a new generation. The
  * generation is read eventually consistent: a cycle checks the config version in the customer's database, so an old one
  * only lets it end without work.
  */
-export function rememberedMappings(database: Database, mostFields = MOST_FIELDS): RememberedMappings {
+export function cachedMappings(database: Database, mostFields = MOST_FIELDS): CachedMappings {
   const workspaces = new Map<string, Known>();
 
   const know = async (workspaceId: string): Promise<Known> => {
@@ -63,7 +63,7 @@ async function readGeneration(database: Database, workspaceId: string): Promise<
   return readHead(Item).generation;
 }
 
-/** Whether its tables are made; nothing about it changes then without a new generation. */
+/** Whether its tables exist; nothing about it changes then without a new generation. */
 const isFinished = (mapping: Mapping | undefined): boolean =>
   mapping?.provisioning.state === "ready" && mapping.provisioning.version === mapping.configVersion;
 

@@ -45,8 +45,8 @@ export async function getHead(database: Database, workspaceId: string): Promise<
 }
 
 /**
- * The two writes that take the next generation for a change, if none was taken since `seen` and no import is open (the
- * first one's condition); with `plan` they open one.
+ * The two writes that claim the next generation for a change, if none was claimed since `seen` and no import is open
+ * (the first one's condition); with `plan` they open one.
  */
 export function nextGeneration(
   database: Database,

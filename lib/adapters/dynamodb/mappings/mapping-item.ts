@@ -22,7 +22,7 @@ const provisioning = z.discriminatedUnion("state", [
   z.object({ state: z.literal("failed"), version: z.number(), reason: z.string() }),
 ]);
 
-/** What conditions and filters look at stands beside the rest, which is one text: fields can be eight hundred. */
+/** What conditions and filters read is beside the rest, which is one text: fields can be eight hundred. */
 const item = z.object({
   pk: z.string(),
   active: z.boolean(),
@@ -40,11 +40,13 @@ const content = z.object({
   fields: z.array(z.string()),
   upsert_field: z.nullable(z.string()),
   polling_seconds: z.number(),
+  when_quiet_seconds: z._default(z.nullable(z.number()), null),
   notify_enabled: z.boolean(),
   conflict_policy: z.enum(CONFLICT_POLICIES),
   capture: z._default(z.enum(CAPTURE_MODES), "origin"),
   delete_limit: z._default(z.string(), AUTO),
   sweep_days: z._default(z.int(), 1),
+  keep_history: z._default(z.boolean(), true),
   batch_size: z._default(z.number(), BATCH_SIZE),
   filter: z.nullable(z.string()),
   foreign: z.record(z.string(), z.unknown()),

@@ -105,7 +105,7 @@ interface ReadAll {
   readonly tail: number;
 }
 
-/** The head, then the mappings, then the tail: they stand in this order in the partition. */
+/** The head, then the mappings, then the tail: in this order in the partition. */
 async function readAll(database: Database, workspaceId: string): Promise<ReadAll> {
   const items = await queryAll(database, "mappings", {
     KeyConditionExpression: "pk = :pk AND sk BETWEEN :head AND :last",

@@ -39,8 +39,8 @@ export const objectByName = (mapped: MappedTable, alias: string): string =>
         FROM ${metadata(mapped.shape.schema).meta})`;
 
 /**
- * PL/pgSQL that logs a statement's rows by the mapped columns that are there now, with any types. It plans anew each time,
- * so it is for the moment between a change of the table and the next cycle, or until somebody has put the table right.
+ * PL/pgSQL that logs a statement's rows by the mapped columns that are there now, with any types. It is planned at each
+ * call, so it serves only between a change of the table and the next cycle, or until the table is repaired.
  */
 export function statementByName(mapped: MappedTable, kind: "insert" | "update" | "delete"): string {
   const { log, meta } = metadata(mapped.shape.schema);

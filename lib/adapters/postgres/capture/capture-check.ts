@@ -8,7 +8,7 @@ import { functionNameOf } from "./own-functions.ts";
 
 const ASKED = `'{${CAPTURE_TRIGGERS.join(",")}}'::name[]`;
 
-/** Everybody may read `pg_subscription_rel`, but not all of `pg_subscription`. */
+/** Every role may read `pg_subscription_rel`, but not all of `pg_subscription`. */
 const isSubscribed = (table: string): string => `EXISTS (SELECT FROM pg_subscription_rel f WHERE f.srrelid = ${table})`;
 
 /** The mark of a table that is not as the layout says, or was not there. */
@@ -30,7 +30,7 @@ export function captureSigns(schema: string, state: string): string {
         AND c.oid = to_regclass(${literal(`${name(schema)}.`)} || quote_ident(${state}.table_name)))`;
 }
 
-/** Whether `captureSigns` has nothing to tell but perhaps a changed table; else `readCaptureOff` says what. */
+/** Whether `captureSigns` finds nothing but perhaps a changed table; else `readCaptureOff` says what. */
 export const isCaptured = (shape: TableShape, signs: unknown): boolean =>
   typeof signs === "string" &&
   (!pushes(shape.direction) || (signs.replace(CHANGED, "") === lettersOf(shape) && !("capturing" in shape)));

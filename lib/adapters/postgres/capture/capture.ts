@@ -5,7 +5,7 @@ import type { CatalogColumn } from "./catalog.ts";
 import { functionName } from "./own-functions.ts";
 import { captureFunctions, IS_REKEYED } from "./trigger-functions.ts";
 
-/** Raised with each change of triggers or functions: the daily look makes them anew where a table has older ones. */
+/** Raised with each change of triggers or functions: the daily check then replaces older ones. */
 export const CAPTURE_VERSION = 2;
 
 /** The triggers that capture puts on a table; there were never others. */
@@ -88,18 +88,18 @@ function triggers({ shape }: MappedTable): string {
   const run = (kind: string) => `EXECUTE FUNCTION ${qualified(shape.schema, functionName(kind, shape.table))}()`;
   // Silent for our own statements alone: what a customer's trigger writes to this table meanwhile is deeper, and after
   // a pooled transaction the setting reads '' instead of NULL.
-  const heard = `(current_setting('bridge.in_sync', true) IS DISTINCT FROM ${literal(shape.table)} OR pg_trigger_depth() > 0)`;
+  const isCaptured = `(current_setting('bridge.in_sync', true) IS DISTINCT FROM ${literal(shape.table)} OR pg_trigger_depth() > 0)`;
   const bothSides = "REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows";
   return `
     CREATE TRIGGER _bridge_insert AFTER INSERT ON ${table} REFERENCING NEW TABLE AS new_rows
-      FOR EACH STATEMENT WHEN (${heard}) ${run("insert")};
+      FOR EACH STATEMENT WHEN (${isCaptured}) ${run("insert")};
     CREATE TRIGGER _bridge_update AFTER UPDATE ON ${table} ${bothSides}
-      FOR EACH STATEMENT WHEN (${heard}) ${run("update")};
+      FOR EACH STATEMENT WHEN (${isCaptured}) ${run("update")};
     CREATE TRIGGER _bridge_delete AFTER DELETE ON ${table} REFERENCING OLD TABLE AS old_rows
-      FOR EACH STATEMENT WHEN (${heard}) ${run("delete")};
+      FOR EACH STATEMENT WHEN (${isCaptured}) ${run("delete")};
     CREATE TRIGGER _bridge_truncate AFTER TRUNCATE ON ${table} FOR EACH STATEMENT ${run("truncate")};
     CREATE TRIGGER _bridge_rekey AFTER UPDATE ON ${table} ${bothSides}
       FOR EACH STATEMENT WHEN (${IS_REKEYED}) ${run("rekey")};
-    CREATE TRIGGER zz_bridge_insert BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${heard}) ${run("mark")};
-    CREATE TRIGGER zz_bridge_update BEFORE UPDATE ON ${table} FOR EACH ROW WHEN (${heard}) ${run("mark")};`;
+    CREATE TRIGGER zz_bridge_insert BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${isCaptured}) ${run("mark")};
+    CREATE TRIGGER zz_bridge_update BEFORE UPDATE ON ${table} FOR EACH ROW WHEN (${isCaptured}) ${run("mark")};`;
 }

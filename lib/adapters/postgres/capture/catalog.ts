@@ -18,7 +18,7 @@ export interface CatalogTable {
   readonly digest: string;
   /** Columns of the primary key, in order. */
   readonly primaryKey: readonly string[];
-  /** Columns that a valid unique index of exactly one column, without condition, stands on. */
+  /** Columns with a valid unique index of exactly that column and no condition. */
   readonly unique: readonly string[];
   readonly indexed: readonly string[];
 }

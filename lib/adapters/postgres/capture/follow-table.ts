@@ -5,13 +5,13 @@ import { type CatalogTable, layoutOf, readTable } from "./catalog.ts";
 import { secureFunctions } from "./own-functions.ts";
 import { captureFunctions } from "./trigger-functions.ts";
 
-/** Whoever provisions holds the mapping's row for as long as it waits for the table. */
+/** Provisioning holds the mapping's row for as long as it waits for the table. */
 const LOCK_MILLISECONDS = 5_000;
 
 /**
- * Follows what the application has done to a mapped table: the layout and the trigger functions are made again for the
- * columns, their types and the key as they are now. Takes no lock on the table. Null where mapped columns are missing:
- * then nothing is changed, and `readCaptureOff` says which.
+ * Follows what the application has done to a mapped table: creates the layout and the trigger functions again for the
+ * columns, types and key of now. Takes no lock on the table. Null where mapped columns are missing: then nothing is
+ * changed, and `readCaptureOff` says which.
  */
 export async function followTable(session: Session, schema: string, mappingId: string): Promise<Layout | null> {
   const { state } = metadata(schema);

@@ -32,12 +32,12 @@ export const UNLESS_OWN_TABLE =
 const HEAD_CHARACTERS = UNLESS_OWN_TABLE.length + 100;
 
 /**
- * The statement that closes our functions of a schema to everybody but their owner. PostgreSQL checks EXECUTE when a trigger
- * is created, not when it fires, so applications that write mapped tables need no right on a function; whoever has it can
- * have a table of their own logged as a mapped one. PUBLIC gets EXECUTE by default, other roles by the owner's default
- * privileges. Functions that an older version has made, or makes beside this one, get the first statement above as well.
- * Changes nothing where nothing is open. Functions that our role may not alter are left alone. With `table` those of one
- * mapped table alone: a schema of 1,000 mappings has thousands.
+ * The statement that closes our functions of a schema to all roles but their owner. PostgreSQL checks EXECUTE when a
+ * trigger is created, not when it fires, so applications that write mapped tables need no right on a function; a role
+ * with that right could have a table of its own logged as a mapped one. PUBLIC gets EXECUTE by default, other roles by
+ * the owner's default privileges. Functions of an older version get the first statement above as well. Changes nothing
+ * where nothing is open. Functions that our role may not alter are left alone. With `table` those of one mapped table
+ * alone: a schema of 1,000 mappings has thousands.
  */
 export function secureFunctions(schema: string, table?: string): string {
   const ofTable = FUNCTION_KINDS.map((kind) => literal(functionName(kind, table ?? ""))).join(", ");

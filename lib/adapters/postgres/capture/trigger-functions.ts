@@ -12,8 +12,8 @@ export const IS_REKEYED = "current_setting('bridge.rekeyed', true) = 'yes'";
 const REKEYED = "PERFORM pg_catalog.set_config('bridge.rekeyed', 'yes', true);";
 
 /**
- * The functions of a mapped table's triggers, for the columns that it has. An application may change its table before they
- * are made again: then they go by the names of the columns that are left, and never fail a write.
+ * The functions of a mapped table's triggers, for the columns that it has. An application may change its table before
+ * they are created again: then they use the names of the columns that are left, and never fail a write.
  */
 export function captureFunctions(mapped: MappedTable, columns: readonly CatalogColumn[]): string {
   const whole = isWhole(mapped, columns);
@@ -35,8 +35,8 @@ function capturedColumns({ shape }: MappedTable, columns: readonly CatalogColumn
 }
 
 /**
- * Runs as its owner, so that writing the table takes no right on the log; with a fixed search path, so that nobody
- * slips it other functions. Values are logged as text in one zone and style. A plan made for one row would join the
+ * Runs as its owner, so that writing the table takes no right on the log; with a fixed search path, so that no other
+ * role's functions are called. Values are logged as text in one zone and style. A plan made for one row would join the
  * two sides of a later 50,000-row statement by nested loops, hence no such plan.
  */
 const SETTINGS = `LANGUAGE plpgsql SECURITY DEFINER
@@ -57,7 +57,7 @@ function unlessElsewhere({ shape }: MappedTable): string {
 
 /**
  * Whether each column that is captured, the key and `sfid` are there by name, with the types that the statement was
- * written for. One look at the catalog; false as well in a copy of the schema without its data, where nothing is mapped.
+ * written for. One query of the catalog; false as well in a copy of the schema without its data, which maps nothing.
  */
 function isWhole({ shape, layout }: MappedTable, columns: readonly CatalogColumn[]): string {
   const wanted = new Set([layout.key, "sfid", ...shape.columns.map(({ column }) => column)]);
@@ -135,7 +135,7 @@ function truncateFunction({ shape }: MappedTable): string {
 
 /**
  * A row that gets another key takes its waiting changes along, and is logged whole. The two sides of a statement have
- * their rows in the same order. Keys that move up are told from the largest on, so that none meets one that moves later.
+ * their rows in the same order. Keys that move up are logged from the largest on, so that none meets a later one.
  */
 function rekeyFunction(mapped: MappedTable): string {
   const { shape } = mapped;

@@ -6,9 +6,9 @@ export const leaseTable = (tables: Metadata, work: Lease["work"]): string =>
   work === "cycle" ? tables.state : tables.loads;
 
 /**
- * Prolongs a lease that is still ours; one that ran out is ours as long as nobody took it. No row: it is lost. Parameters:
- * mapping, fence, config version; `seconds` gives how long, and where it is NULL the lease is only locked, and nobody asked
- * whether to stop.
+ * Renews a lease that is still ours; an expired one is ours until another cycle acquires it. No row: it is lost.
+ * Parameters: mapping, fence, config version; `seconds` gives how long. Where it is NULL the lease is only locked, and
+ * no abort is read.
  */
 export const renewal = (tables: Metadata, { work }: Lease, seconds: string): string => `
        UPDATE ${leaseTable(tables, work)}
@@ -21,7 +21,7 @@ interface FencedSettings {
   readonly lockMilliseconds?: number;
   /** The same for what is locked once the lease is. */
   readonly laterLockMilliseconds?: number;
-  /** Capture is to be silent for our own statements. */
+  /** Capture ignores our own statements. */
   readonly silent?: boolean;
   /** The results of calls count whatever the configuration is by now. */
   readonly anyVersion?: boolean;
@@ -34,8 +34,8 @@ interface FencedSettings {
 }
 
 /**
- * A transaction that nobody with a later fence, and no change of configuration, can overtake; else `LeaseLost`. Every
- * transaction of ours locks in one order: a mapping's state, its load, the log, the totals, the customer's rows.
+ * A transaction that no later fence and no change of configuration can overtake; else `LeaseLost`. All our transactions
+ * lock in one order: a mapping's state, its load, the log, the totals, the customer's rows.
  */
 export async function fenced<T>(
   { session, tables, mapped }: StoreContext,

@@ -1,6 +1,6 @@
 import { FAILURE_SPIKE_ROWS } from "../../../model/change/failure-spike.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
-import type { CycleCount, IdleBeats, Standing, Totals } from "../../../sync/lease/lease-ports.ts";
+import type { CycleCount, IdleBeats, Standing, Totals, Unchanged } from "../../../sync/lease/lease-ports.ts";
 import { captureSigns, isCaptured, isChanged } from "../capture/capture-check.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
 import { isHeld, isOfTable, isPutOff, isReady } from "../log/change-states.ts";
@@ -31,7 +31,7 @@ export function whatWaits(schema: string, tables: Metadata, now: string): string
       ${captureSigns(schema, "s")} AS capture_signs`;
 }
 
-/** Where mappings stand, without their leases; one round trip. */
+/** The state of mappings, without their leases; one round trip. */
 export async function standings(
   { session, schema, tables, retention, now }: Context,
   mappingIds: readonly string[],
@@ -80,11 +80,11 @@ export async function endIdle(
         WHERE (s.lease_until IS NULL OR s.lease_until <= clock_timestamp()) AND (s.slot IS NULL OR s.slot < $3)
         FOR NO KEY UPDATE OF s SKIP LOCKED
       ), ended AS (
-        UPDATE ${tables.state} s SET last_run_at = $4, slot = $3,
+        UPDATE ${tables.state} s SET last_run_at = $4, slot = $3, ${lateMarks("$8")},
           last_pull_at = CASE WHEN s.mapping_id = ANY ($5::text[]) THEN greatest(s.last_pull_at, $6) ELSE s.last_pull_at END
         FROM free WHERE s.mapping_id = free.mapping_id
         RETURNING s.mapping_id, true AS is_current, s.rows_synced, s.rows_failed, s.api_calls
-      ), ${unchanged(tables, { ids: "$5", at: "$6", own: "$1" })}${addCount(tables, "ended", "$7", "$4")}
+      ), ${unchanged(tables, { ids: "$5", at: "$6", late: "$8", own: "$1" })}${addCount(tables, "ended", "$7", "$4")}
       SELECT ended.*, counted.waiting FROM ended, (SELECT (${waiting ?? "NULL"}) AS waiting) AS counted`,
       [
         beats.map(({ mappingId }) => mappingId),
@@ -94,6 +94,7 @@ export async function endIdle(
         seen?.mappingIds ?? [],
         seen?.at ?? null,
         JSON.stringify(IDLE),
+        lateLooks(seen),
       ],
     ),
   );
@@ -108,16 +109,35 @@ const totalsOf = (row: Row): Omit<Totals, keyof Waiting> => ({
   apiCalls: row["api_calls"] as Totals["apiCalls"],
 });
 
+/** The parameter that `lateMarks` reads: looks by mapping. */
+export const lateLooks = (seen: Unchanged | null | undefined): string =>
+  JSON.stringify(
+    Object.fromEntries((seen?.late ?? []).map(({ mappingId, from, marks }) => [mappingId, { from, ...marks }])),
+  );
+
+/** `SET` clauses that move the pulls of a mapping as far as a probe has looked, unless they have moved since. */
+const lateMarks = (late: string): string => {
+  const look = `${late}::jsonb -> s.mapping_id`;
+  return ["position", "slow", "deleted"]
+    .map(
+      (mark) =>
+        `${mark} = CASE WHEN s.slow IS NOT NULL AND s.position = (${look} ->> 'from')::timestamptz THEN (${look} ->> '${mark}')::timestamptz ELSE s.${mark} END`,
+    )
+    .join(", ");
+};
+
 interface Seen {
   /** Expressions: the mappings of which a probe saw nothing new, its time, and the mappings whose own end says so. */
   readonly ids: string;
   readonly at: string;
+  /** What `lateLooks` gives. */
+  readonly late: string;
   readonly own: string;
 }
 
 /** A part of a WITH clause. A mapping whose row is held runs a cycle, which says itself when it pulled. */
-export const unchanged = ({ state }: Metadata, { ids, at, own }: Seen): string => `unchanged AS (
-      UPDATE ${state} s SET last_pull_at = ${at}
+export const unchanged = ({ state }: Metadata, { ids, at, late, own }: Seen): string => `unchanged AS (
+      UPDATE ${state} s SET last_pull_at = ${at}, ${lateMarks(late)}
       FROM (SELECT mapping_id FROM ${state} WHERE mapping_id = ANY (${ids}::text[]) AND mapping_id <> ALL (${own}::text[])
               AND position IS NOT NULL AND last_pull_at < ${at}::timestamptz FOR NO KEY UPDATE SKIP LOCKED) free
       WHERE s.mapping_id = free.mapping_id)`;

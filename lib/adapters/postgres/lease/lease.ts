@@ -28,12 +28,12 @@ import {
 } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { leaseTable, lockState, renewal } from "./fence.ts";
-import { unchanged, whatWaits } from "./idle-beats.ts";
+import { lateLooks, unchanged, whatWaits } from "./idle-beats.ts";
 import { hasLanes, lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf, watermarksToSet } from "./watermarks.ts";
 
 type Bench = Omit<StoreContext, "mapped">;
 
-/** Takes the lease of a mapping if it is free, and tells where the mapping stands; one round trip. */
+/** Acquires the lease of a mapping if it is free, and reads the mapping's state; one round trip. */
 export async function begin(
   { session, schema, tables, now, failedRows }: Bench,
   request: BeginRequest,
@@ -82,7 +82,7 @@ function whyNot(row: Row): "config changed" | "slot taken" | "running" {
 }
 
 /**
- * A row that a running transaction holds is skipped, not waited for: whoever holds it has the lease. The next holder of
+ * A row that a running transaction holds is skipped, not waited for: its transaction has the lease. The next holder of
  * a cycle's lease reports the spike of a cycle that never came to its end.
  */
 function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): string {
@@ -94,7 +94,7 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
         AND (lease_until IS NULL OR lease_until <= clock_timestamp())
         AND ($3::bigint IS NULL OR slot IS NULL OR slot < $3::bigint)
       FOR NO KEY UPDATE SKIP LOCKED
-    ), taken AS (
+    ), acquired AS (
       UPDATE ${leases} l SET fence = l.fence + 1, lease_owner = $4, slot = coalesce($3::bigint, l.slot),
         lease_until = clock_timestamp() + make_interval(secs => $5)
         ${work === "cycle" ? ", running_failed = 0" : ""}
@@ -102,19 +102,19 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
       RETURNING l.fence
     )${work === "cycle" ? `, spike AS (${spike(tables, "free")})` : ""}
     SELECT s.mapping_id IS NOT NULL AS known, l.config_version < $2 AS is_behind, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
-      taken.fence, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
+      acquired.fence, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
       ${whatWaits(schema, tables, "$6")},
       EXISTS (SELECT FROM ${tables.outbox})
-        ${work === "cycle" ? `OR (taken.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
+        ${work === "cycle" ? `OR (acquired.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
       ${hasClaimIndexes(schema)} AS is_indexed, ${hasLanes(tables)} AS has_lanes, ${lanesOf(tables, "$1")} AS lanes
     FROM (SELECT $1::text AS mapping_id) asked CROSS JOIN ${UNKNOWN_LANES}
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
     LEFT JOIN ${tables.loads} lo ON lo.mapping_id = asked.mapping_id
-    LEFT JOIN taken ON true`;
+    LEFT JOIN acquired ON true`;
 }
 
-/** Rows that failed in a cycle which has ended, or will never end, become one event (spec 6.1). */
+/** Rows that failed in a cycle which has ended, or will never end, become one event (contract 6.1). */
 function spike(tables: Metadata, locked: string, condition = "true"): string {
   return `INSERT INTO ${tables.outbox} (event, detail)
     SELECT 'sync.failure_spike', jsonb_build_object('failed_count', running_failed, 'mapping_id', mapping_id,
@@ -142,12 +142,12 @@ export async function finish(
   backlog: BacklogMemory,
 ): Promise<Finished> {
   const { session, tables, now } = bench;
-  const marks = watermarksToSet(end.marks, 9, bench.mapped(lease));
+  const marks = watermarksToSet(end.marks, 10, bench.mapped(lease));
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
   const waiting = isCountDue(backlog, now()) ? countWaiting(tables) : null;
   const gained = end.count ? [JSON.stringify(end.count)] : [];
-  const counted = gained.map(() => addCount(tables, "ended", `$${10 + marks.values.length}`, "$7")).join("");
+  const counted = gained.map(() => addCount(tables, "ended", `$${11 + marks.values.length}`, "$7")).join("");
   const [row] = await session.query<{
     still_ours: boolean;
     totals: Omit<Finished, keyof Waiting | "refusedWriteBacks"> & { readonly mayBeRowless: boolean };
@@ -162,6 +162,7 @@ export async function finish(
     now(),
     mappingIds,
     at,
+    lateLooks(end.unchanged),
     ...marks.values,
     ...gained,
   ]);
@@ -176,11 +177,12 @@ export async function finish(
 }
 
 /**
- * The calls were made, so they count whoever holds the lease by now; the rest is written while it is ours, and for the
- * configuration that it was taken for. A cycle that a change of configuration has ended gives its lease back.
+ * Calls were sent, so they count even if another cycle holds the lease by now. The rest is written only while the lease
+ * is ours, for the configuration that it was acquired for. A cycle that a change of configuration has ended gives its
+ * lease back.
  */
 function finishStatement(
-  bench: Bench,
+  bench: StoreContext,
   lease: Lease,
   marks: readonly string[],
   waiting: string | null,
@@ -188,6 +190,7 @@ function finishStatement(
 ): string {
   const { tables } = bench;
   const isCycle = lease.work === "cycle";
+  const hasHistory = bench.mapped(lease).isIndexed === true;
   const whileCurrent = [
     "last_pull_at = coalesce($4, s.last_pull_at)",
     isCycle ? "last_error = $6" : "last_error = coalesce($6::text, s.last_error)",
@@ -203,7 +206,7 @@ function finishStatement(
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, lease.is_current
-    ), ${unchanged(tables, { ids: "$8", at: "$9", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(bench, "$7")}`}${pruneSettled(bench, "ended", "$7")}${counted}
+    ), ${unchanged(tables, { ids: "$8", at: "$9", late: "$10", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(bench, "$7", hasHistory)}`}${pruneSettled(bench, "ended", "$7", hasHistory)}${counted}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
         'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless(bench, "$7")})
@@ -217,7 +220,7 @@ const withCalls = (calls: string) => `(
             FROM (SELECT * FROM jsonb_each_text(s.api_calls) UNION ALL SELECT * FROM jsonb_each_text(${calls})) AS both_sides (label, calls)
             GROUP BY label) AS summed)`;
 
-/** Counts calls that were made without the lease, whoever has it. */
+/** Counts calls that were sent without the lease. */
 export async function addCalls(
   { session, tables }: Bench,
   mappingId: string,

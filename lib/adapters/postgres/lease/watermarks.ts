@@ -2,7 +2,7 @@ import { type Lanes, type Lease, LongWorkUnderWay, type Watermarks } from "../..
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import { instant, iso, literal, type MappedTable, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
 
-/** The marks of the pulls, which stand in the mapping's row; that of the load stands in the load's own. */
+/** The watermarks of the pulls, in the mapping's row; that of the load is in the load's own. */
 const PULL_MARKS = ["position", "slow", "deleted", "lanes"] as const;
 
 /** `SET` clauses for the pulls' marks that are given, their values as parameters after the first `after`. */
@@ -27,7 +27,7 @@ const orNull = (_: string, value: unknown) => (value === undefined ? null : valu
 /** Whether committing these marks changes the mapping's row. */
 export const movesPulls = (marks: Partial<Watermarks>): boolean => PULL_MARKS.some((mark) => marks[mark] !== undefined);
 
-/** Writes where pulls and load stand, in the caller's transaction. */
+/** Writes the watermarks of pulls and load, in the caller's transaction. */
 export async function writeWatermarks(
   { session, tables, mapped }: StoreContext,
   lease: Lease,
@@ -50,11 +50,11 @@ export async function writeWatermarks(
 /** A cycle hands long work over where there is none: it does not hold the lease of what another does. */
 const IS_FREE = " AND load IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())";
 
-/** Whether the mapping's row has its lanes: a schema of version 8 gets them with the daily look. */
+/** Whether the mapping's row has its lanes: a schema of version 8 gets them with the daily check. */
 export const hasLanes = ({ state }: Metadata): string =>
   `EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ${literal(state)}::regclass AND a.attname = 'lanes')`;
 
-/** They are read where the column is there; else the name means that of `unknown`, which is to be in the same FROM. */
+/** They are read where the column exists; else the name is that of `unknown`, which must be in the same FROM. */
 export const lanesOf = ({ state }: Metadata, mapping: string): string =>
   `(SELECT lanes FROM ${state} own WHERE own.mapping_id = ${mapping})`;
 export const UNKNOWN_LANES = "(SELECT NULL::jsonb AS lanes) unknown";
@@ -65,7 +65,7 @@ export const watermarkColumns = (state: string, load: string): string =>
     ", ",
   );
 
-/** Where pulls and load stand. */
+/** The watermarks of pulls and load. */
 export const watermarksOf = (row: Row): Watermarks => ({
   position: instant(row, "position"),
   slow: instant(row, "slow"),

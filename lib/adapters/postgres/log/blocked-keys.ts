@@ -59,7 +59,7 @@ export function isUnblocked(log: string, alias: string, mapped: MappedTable, isB
   ].join("\n          AND ");
 }
 
-/** Conditions of changes as `b` whose upsert value the index does not tell; each is a part of it. */
+/** Conditions of changes as `b` whose upsert value is not in the index; each is a part of it. */
 export function unnoted(mapped: MappedTable): readonly string[] {
   if (upsertColumn(mapped.shape) === null) return [];
   const note = noteOf(mapped);

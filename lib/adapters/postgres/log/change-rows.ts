@@ -4,8 +4,8 @@ import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import { literal, type MappedTable, name, qualified, type Row } from "../session/sql.ts";
 
 /**
- * A SELECT of the changes of a part of a WITH clause, with sfid and version of their row as it is now, in log order. What a
- * carried change was tried before does not count. For transactions, whose settings tell how instants are written.
+ * A SELECT of the changes of a part of a WITH clause, with sfid and version of their row as it is now, in log order.
+ * Earlier attempts of a carried change do not count. For transactions, whose settings say how instants are written.
  */
 export function changesFrom(part: string, mapped: MappedTable): string {
   const { shape, layout } = mapped;
@@ -19,7 +19,7 @@ export function changesFrom(part: string, mapped: MappedTable): string {
     ORDER BY l.id`;
 }
 
-/** A row of the log, or what JSON tells of one, as a claimed change. An INSERT tells no NULLs. */
+/** A row of the log, or its JSON, as a claimed change. An INSERT leaves NULLs out. */
 export function changeOf(row: Row): ClaimedChange {
   const action = row["action"] as Action;
   const values = (row["values"] ?? {}) as ColumnValues;

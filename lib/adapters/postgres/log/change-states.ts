@@ -3,8 +3,8 @@ import { literal, type Metadata, qualified } from "../session/sql.ts";
 
 /*
  * How statements find changes by their state. Partial indexes of the log (`migrations.ts`) know those that wait, failed
- * and succeeded. None of them names `state`, which tells NEW from PENDING and changes with every claim: what an index
- * names, each of its changes has to be written into. A registry names those that are PENDING.
+ * and succeeded. None of them names `state`, which is NEW or PENDING and changes with every claim: an index that names
+ * a column is written at each of its changes. A registry names those that are PENDING.
  */
 
 /** A condition by which indexes know a failed change. */
@@ -15,15 +15,15 @@ export const hasSucceeded = (alias: string): string =>
   `${alias}.processed_at IS NOT NULL AND ${alias}.last_operation IS DISTINCT FROM 'FAILED'`;
 
 /**
- * Entries of the log of a table that another part of the statement names, which the planner cannot weigh: with `=` it takes
- * each table to have as many of them as the others, and walks through all to find the first. Of a range it expects little,
- * and takes an index that begins with the table. Whoever wants the first ones orders them by the table, too, or the order
- * of an index of all tables serves that.
+ * Entries of the log of a table that another part of the statement names, which the planner cannot weigh: with `=` it
+ * takes each table to have as many of them as the others, and walks through all to find the first. Of a range it
+ * expects little, and takes an index that begins with the table. To find the first ones, order by the table as well, or
+ * the order of an index of all tables serves that.
  */
 export const isOfTable = (alias: string, table: string): string =>
   `${alias}.table_name >= ${table} AND ${alias}.table_name <= ${table}`;
 
-/** Before every id of the log, also one that somebody has given by hand. */
+/** Before every id of the log, also one that a person has given. */
 export const BEGINNING = Number.MIN_SAFE_INTEGER;
 
 /**
@@ -40,7 +40,7 @@ const waits = (alias: string, table: string): string =>
 /** A condition of deletes that the breaker holds. */
 export const isHeld = (alias: string): string => `${alias}.processed_at IS NULL AND ${alias}.held`;
 
-/** A condition of what waits of a table for nothing but its turn: it is neither held nor put off. */
+/** A condition of changes of a table that can be claimed: neither held nor put off. */
 export const isReady = (alias: string, table: string): string => `${waits(alias, table)} AND ${alias}.due_at IS NULL`;
 
 /** The same of what waits for its time. */
@@ -99,15 +99,16 @@ export const CLAIM_INDEXES = [
   ["_bridge_log_held", "(table_name, id) WHERE processed_at IS NULL AND held"],
   ["_bridge_log_blocked_rows", `(${tableBy("row")}, record_id) WHERE ${BLOCKS}`],
   ["_bridge_log_blocked_records", `(${tableBy("record")}, (left(sfid, 15))) WHERE ${BLOCKS}`],
+  ["_bridge_log_rows", "(table_name, record_id, id) WHERE processed_at IS NOT NULL"],
   ["_bridge_log_parents", `(${parentOf("sf_message")}) WHERE ${waitsForParent()}`],
   [BLOCKED_KEYS, `(${tableBy("key")}, upsert_key) WHERE ${BLOCKS}`],
 ] as const;
 
 /**
- * Which changes are PENDING. No index of the log tells, so that claiming and marking changes writes none
- * (`migrations.ts`): each claim names its changes in one row here, in the transaction that makes them PENDING. The row goes
- * with the last of them; what a lost cycle left of it, the next one takes away once it has recovered (`recover.ts`). So
- * every PENDING change is named, and a named one need not be PENDING.
+ * Which changes are PENDING. No index of the log says so, and so claiming and marking changes write none
+ * (`migrations.ts`): each claim names its changes in one row here, in the transaction that makes them PENDING. The row
+ * goes with the last of them; what a lost cycle left of it, the next one takes away once it has recovered
+ * (`recover.ts`). So every PENDING change is named, and a named one need not be PENDING.
  */
 export const registerPending = ({ inHand }: Metadata, { id, table, ids }: Named): string =>
   `INSERT INTO ${inHand} (id, table_name, ids) SELECT ${id}, ${table}, ${ids} WHERE ${ids} <> '{}'`;
@@ -144,8 +145,8 @@ export const forgetHandled = ({ inHand, log }: Metadata): string =>
      AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND (l.state = 'PENDING' OR ${isCarried("l")}))`;
 
 /**
- * Names what is PENDING and is not named: a version that knew nothing of it claimed it, or somebody by hand. Nothing else
- * would ever find such a change.
+ * Registers what is PENDING and unregistered: an older version claimed it, or a person did. Nothing else would ever
+ * find such a change.
  */
 export const registerUnregistered = ({ inHand, log }: Metadata): string =>
   `INSERT INTO ${inHand} (id, table_name, ids)

@@ -5,9 +5,9 @@ import type { Ask, Metadata } from "../session/sql.ts";
 const COUNTS = ["well", "failed", "stopped", "pulled", "accepted", "refused"] as const;
 
 /**
- * A further part of a WITH clause that adds a `CycleCount` to its minute. `ended` names the part that tells the mapping
- * and whether the lease was still right, without which no cycle has ended well. The minute's row of the day before is
- * taken over, so that nothing has to be deleted; `count` and `now` are the parameters with the count and the time.
+ * A further part of a WITH clause that adds a `CycleCount` to its minute. `ended` names the part with the mapping and
+ * whether the lease was still valid, without which no cycle has ended well. The minute's row of the day before is taken
+ * over, so that nothing has to be deleted; `count` and `now` are the parameters with the count and the time.
  */
 export function addCount({ cycles }: Metadata, ended: string, count: string, now: string): string {
   const added = COUNTS.map(

@@ -38,7 +38,7 @@ const PARTS_AT_ONCE = 10;
 
 /**
  * Holds the deletes after one that is: each claim would find the next of them, beside ever more that are held already.
- * Whoever deletes a table deletes all of it.
+ * An application that empties a table deletes all of it.
  */
 async function holdAfter(bench: StoreContext, mapped: MappedTable, id: number): Promise<"held" | "more"> {
   let last = id;
@@ -100,8 +100,8 @@ async function recentDeletes(
 }
 
 /**
- * About how many rows the table has, by the planner: `reltuples` at the table's present size, summed over partitions, and a
- * guess by its width where nobody has analyzed it yet.
+ * About how many rows the table has, by the planner: `reltuples` at the table's present size, summed over partitions,
+ * and a guess by its width where it was never analyzed.
  */
 async function estimatedRows({ session }: StoreContext, { shape }: MappedTable): Promise<number> {
   const [row] = await session.query<{ "QUERY PLAN": readonly [{ readonly Plan: { readonly "Plan Rows": number } }] }>(
@@ -110,12 +110,12 @@ async function estimatedRows({ session }: StoreContext, { shape }: MappedTable):
   return row?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
 }
 
-/** Tombstones that one look at the busiest hour reads at most, the latest: a fraction of a second. */
+/** Tombstones that one query of the busiest hour reads at most, the latest: a fraction of a second. */
 const TOMBSTONES_AT_ONCE = 500_000;
 
 /**
- * Deletes of the busiest hour of the last seven days; what happened in the last 24 hours does not tell yet what is usual.
- * Asked once in a cycle.
+ * Deletes of the busiest hour of the last seven days; what happened in the last 24 hours does not show yet what is
+ * usual. Asked once in a cycle.
  */
 async function busiestHour(
   { session, tables, now, busiestHours }: StoreContext,

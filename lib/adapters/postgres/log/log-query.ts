@@ -6,6 +6,8 @@ import { BEGINNING as BEFORE_ALL, hasSucceeded, isPending } from "./change-state
 export interface LogFilter {
   readonly state: State | null;
   readonly table: string | null;
+  /** Only rows with a lower id; totals count all rows. */
+  readonly before?: number | null | undefined;
 }
 
 /**
@@ -35,7 +37,8 @@ const INSTANT = /("(?:created|synced)_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(
 
 /**
  * Rows with their instants as the contract writes them, to the millisecond and in UTC: `to_char` would take PostgreSQL
- * half of a page's time. Within a text of a row each quotation mark has a backslash before it, so none is taken for one.
+ * half of a page's time. Within a text of a row each quotation mark has a backslash before it, so none is mistaken for
+ * an instant.
  */
 export const withInstants = (rows: string): string =>
   rows.replace(INSTANT, (_, before: string, fraction = "") => `${before}.${fraction.padEnd(3, "0").slice(0, 3)}Z"`);
@@ -43,7 +46,7 @@ export const withInstants = (rows: string): string =>
 const BEGINNING = "l.id, l.table_name, l.sfid, l.action, l.state";
 const CREATED_AT = `${instant("l.created_at")} AS created_at`;
 
-/** The members of a row in the activity list (spec 2.4), in their order. */
+/** The members of a row in the activity list (contract 2.4), in their order. */
 export const ACTIVITY_COLUMNS = `${BEGINNING}, coalesce(l.last_operation, 'PENDING') AS _ab_lastop, ${CREATED_AT},
   CASE WHEN l.state = 'SUCCESS' THEN ${instant("l.processed_at")} END AS synced_at`;
 
@@ -55,7 +58,8 @@ const written = (page: string): string =>
   `(SELECT string_agg(row_to_json(item)::text, ',') FROM (${page} ORDER BY id DESC) AS item)`;
 
 /** The number of rows, as an expression. */
-function total(tables: Metadata, filter: LogFilter): string {
+function total(tables: Metadata, asked: LogFilter): string {
+  const filter = { ...asked, before: null };
   switch (filter.state) {
     case null:
       return `${settledTotal(tables, filter)} + ${waitingTotal(tables, filter)}`;
@@ -91,7 +95,7 @@ function firstIds(tables: Metadata, filter: LogFilter): string {
   if (filter.state !== "SUCCESS" || filter.table !== null) return pageOfIds(tables, filter, "DESC");
   // A range of both columns seems to hold many: of what seems to be few, all would be read and sorted.
   const first = `(t.table_name, (${BEFORE_ALL})::bigint)`;
-  const last = `(t.table_name, ${Number.MAX_SAFE_INTEGER}::bigint)`;
+  const last = `(t.table_name, ${(filter.before ?? Number.MAX_SAFE_INTEGER) - 1}::bigint)`;
   const ofEach = `SELECT l.id FROM ${tables.log} l
       WHERE (l.table_name, l.id) >= ${first} AND (l.table_name, l.id) <= ${last} AND ${hasSucceeded("l")}
       ORDER BY l.table_name DESC, l.id DESC LIMIT ${REACH}`;
@@ -106,7 +110,7 @@ const REACH = "$1::bigint + $2::bigint";
 function pageOfIds(tables: Metadata, filter: LogFilter, order: Order): string {
   const cut = (rows: string) => `SELECT id FROM ${rows} ORDER BY id ${order} LIMIT $1::bigint OFFSET $2::bigint`;
   const { state, table } = filter;
-  if (state === null && table === null) return cut(tables.log);
+  if (state === null && table === null) return cut(`${tables.log} WHERE true${belowCursor(filter)}`);
   if (state === "SUCCESS" || state === "FAILED") return cut(`${tables.log} l WHERE ${settled(state, filter)}`);
   if (state !== null) return cut(`(${waitingIds(tables, filter)}) AS waiting`);
 
@@ -132,10 +136,12 @@ function waitingIds(tables: Metadata, filter: LogFilter): string {
 
 const ofTable = ({ table }: LogFilter): string => (table === null ? "" : " AND table_name = $3");
 
-const settled = (state: "SUCCESS" | "FAILED", filter: LogFilter): string =>
-  `${state === "SUCCESS" ? hasSucceeded("l") : "last_operation = 'FAILED'"}${ofTable(filter)}`;
+const belowCursor = ({ before }: LogFilter): string => (before ? ` AND id < ${before}` : "");
 
-const waiting = (filter: LogFilter): string => `processed_at IS NULL${ofTable(filter)}`;
+const settled = (state: "SUCCESS" | "FAILED", filter: LogFilter): string =>
+  `${state === "SUCCESS" ? hasSucceeded("l") : "last_operation = 'FAILED'"}${ofTable(filter)}${belowCursor(filter)}`;
+
+const waiting = (filter: LogFilter): string => `processed_at IS NULL${ofTable(filter)}${belowCursor(filter)}`;
 
 const pending = (tables: Metadata, filter: LogFilter): string =>
-  `${isPending(tables, "l", filter.table === null ? "true" : "table_name = $3")}${ofTable(filter)}`;
+  `${isPending(tables, "l", filter.table === null ? "true" : "table_name = $3")}${ofTable(filter)}${belowCursor(filter)}`;

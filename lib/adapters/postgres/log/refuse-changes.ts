@@ -9,7 +9,7 @@ export interface RefusedChange {
 
 /**
  * Ends changes FAILED, whatever their state was, with totals and events, in the caller's transaction. They are
- * superseded: a newer change of the row does not carry them. That is all that becomes of those that are FAILED already.
+ * superseded: a newer change of the row does not carry them. Those that are FAILED already are only superseded.
  */
 export async function refuseChanges(
   { session, tables, now }: StoreContext,

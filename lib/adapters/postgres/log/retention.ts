@@ -12,9 +12,10 @@ type Context = Pick<StoreContext, "tables" | "retention">;
 
 /**
  * Further parts of a WITH clause that take away a few settled rows which are old enough, and keep the totals exact, and
- * of what else is kept for a time. `$1` is the mapping, `ended` names the part that tells the table; `now` is the parameter with the time.
+ * of what else is kept for a time. `$1` is the mapping, `ended` names the part with the table; `now` is the parameter
+ * with the time.
  */
-export function pruneSettled({ tables, retention }: Context, ended: string, now: string): string {
+export function pruneSettled({ tables, retention }: Context, ended: string, now: string, hasHistory: boolean): string {
   const past = ago(retention.logDays, now);
   const table = `(SELECT table_name FROM ${ended})`;
   return `, oldest_successes AS (
@@ -27,7 +28,7 @@ export function pruneSettled({ tables, retention }: Context, ended: string, now:
     ), ${pruned(tables)}
     , ${forgotten("pushes", tables.pushed, "answered_at", PUSHED_DAYS, now)}
     , ${forgotten("tombstones", tables.tombstones, "deleted_at", retention.tombstoneDays, now)}
-    , ${forgotten("conflicts", tables.conflicts, "at", retention.conflictDays, now)}`;
+    , ${forgotten("conflicts", tables.conflicts, "at", retention.conflictDays, now)}${hasHistory ? `, ${forgotten("history", tables.history, "at", retention.logDays, now)}` : ""}`;
 }
 
 /**
@@ -100,7 +101,7 @@ const RESTORABLE_DAYS = 31;
  * Further parts of a WITH clause for tables whose mapping was deleted: what they left in the log, and what was kept for
  * their records, goes as old as any other entry. `now` is the parameter with the time.
  */
-export function pruneOrphans({ tables, retention }: Context, now: string): string {
+export function pruneOrphans({ tables, retention }: Context, now: string, hasHistory: boolean): string {
   const { log, inHand, totals, state } = tables;
   const past = ago(retention.logDays, now);
   const settled = (of: string) =>
@@ -129,7 +130,7 @@ export function pruneOrphans({ tables, retention }: Context, now: string): strin
     , ${orphaned("tombstones", tables.tombstones, "deleted_at", state, past)}
     , ${orphaned("conflicts", tables.conflicts, "at", state, past)}
     , ${orphaned("inbound_errors", tables.inboundErrors, "last_at", state, past)}
-    , ${orphaned("held_deletes", tables.heldDeletes, "held_at", state, past)}`;
+    , ${orphaned("held_deletes", tables.heldDeletes, "held_at", state, past)}${hasHistory ? `, ${orphaned("history", tables.history, "at", state, past)}` : ""}`;
 }
 
 /** Each table's mappings are stepped through by its index: a scan of what millions of pushes left would take too long. */

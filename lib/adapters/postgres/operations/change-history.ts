@@ -8,12 +8,12 @@ import { type Ask, cut, iso, type Metadata } from "../session/sql.ts";
 /** Changes that are looked at for a throughput of more than a day, the latest ones. */
 const LOOKED_AT = 100_000;
 
-/** Changes of each mapping that its lag is told of, the latest ones. */
+/** The latest changes of each mapping, by which its lag is measured. */
 const LAG_OF = 200;
 
 /**
- * What became of changes in that time, and how cycles ended, by mapping and step. Cycles count both by the minute, for a
- * day; only for a longer time is the log read.
+ * The results of changes in that time, and how cycles ended, by mapping and step. Cycles count both by the minute, for
+ * a day; only for a longer time is the log read.
  */
 export async function readThroughput(ask: Ask, tables: Metadata, span: Span): Promise<Throughput> {
   const counted = await readCycles(ask, tables, span);
@@ -63,10 +63,7 @@ const lagsOf = ({ log, state }: Metadata): string => `
 /** One change; null: there is none of this id, or it was settled more than 31 days ago. */
 export async function readChange(ask: Ask, tables: Metadata, id: number): Promise<CapturedChange | null> {
   const [row] = await ask(
-    `SELECT id, table_name, record_id, sfid, action, state, ${cutTexts("old")} AS old, ${cutTexts('"values"')} AS "values",
-       attempts, ${cut("sf_message")} AS message, held, superseded,
-       ${iso("created_at")} AS created_at, ${iso("sent_at")} AS sent_at, ${iso("processed_at")} AS synced_at,
-       ${iso("due_at")} AS due_at, captured_by AS captured
+    `SELECT ${CHANGE_COLUMNS}
      FROM (SELECT NULL::varchar AS captured) AS version_8
        -- Of a log that has no such column yet the name means the one before.
        CROSS JOIN LATERAL (SELECT *, coalesce(captured, 'trigger') AS captured_by FROM ${tables.log} WHERE id = $1) AS l`,
@@ -76,6 +73,14 @@ export async function readChange(ask: Ask, tables: Metadata, id: number): Promis
 }
 
 /** One side of a change, each long text of it cut. */
-const cutTexts = (side: string): string => `CASE WHEN jsonb_typeof(${side}) <> 'object' THEN ${side} ELSE (
+function cutTexts(side: string): string {
+  return `CASE WHEN jsonb_typeof(${side}) <> 'object' THEN ${side} ELSE (
          SELECT coalesce(jsonb_object_agg(key, CASE jsonb_typeof(value) WHEN 'string' THEN to_jsonb(${cut("value #>> '{}'")}) ELSE value END), '{}')
          FROM jsonb_each(${side})) END`;
+}
+
+/** The columns of a change that are shown: the log's, with `captured_by` beside them. */
+export const CHANGE_COLUMNS = `id, table_name, record_id, sfid, action, state, ${cutTexts("old")} AS old, ${cutTexts('"values"')} AS "values",
+       attempts, ${cut("sf_message")} AS message, held, superseded,
+       ${iso("created_at")} AS created_at, ${iso("sent_at")} AS sent_at, ${iso("processed_at")} AS synced_at,
+       ${iso("due_at")} AS due_at, captured_by AS captured`;

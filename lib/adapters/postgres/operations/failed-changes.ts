@@ -29,17 +29,17 @@ const FINGERPRINT = `left(md5(concat_ws('|', l.table_name, l.action, ${PATTERN})
 /** A failed change that could be tried again: no newer state of its row has overruled it. */
 const RETRIABLE = `${hasFailed("l")} AND NOT l.superseded`;
 
-/** Ends the error of a change that was dismissed; its beginning keeps its meaning, that of a doubt above all. */
+/** Ends the error of a change that was dismissed; its beginning keeps its meaning, above all for a change in doubt. */
 const DISMISSED = " (dismissed)";
 
 const isDismissed = `coalesce(l.sf_message LIKE ${literal(`%${DISMISSED}`)}, false)`;
 
-/** One that somebody has to look at. */
+/** One that an operator must see. */
 const OPEN = `${RETRIABLE} AND NOT ${isDismissed}`;
 
 /**
- * Failed changes by kind. Equal errors are counted as one before their fingerprint is made, which costs a hundred times
- * what reading a change does. Parameter: the table, or NULL.
+ * Failed changes by kind. Equal errors are counted as one before their fingerprint is computed, which costs a hundred
+ * times what reading a change does. Parameter: the table, or NULL.
  */
 export function failureKinds({ log }: Metadata): string {
   return `
@@ -60,7 +60,7 @@ export function failureKinds({ log }: Metadata): string {
 /** Rows of one kind that are shown: enough to see what they have in common. */
 const ROWS_OF_A_KIND = 50;
 
-/** The latest failed changes of a kind, among those that kinds are made of. Parameter: the fingerprint. */
+/** The latest failed changes of a kind, among those that kinds are counted from. Parameter: the fingerprint. */
 export const failedRows = ({ log }: Metadata): string => `
     SELECT l.id, l.record_id, l.sfid, ${cut(nameOf(`(coalesce(l.old, '{}') || coalesce(l."values", '{}'))`))} AS name,
       coalesce(${cut("l.sf_message")}, '') AS error, ${iso("l.created_at")} AS at,
@@ -69,17 +69,17 @@ export const failedRows = ({ log }: Metadata): string => `
     FROM (SELECT * FROM ${log} l WHERE ${OPEN} ORDER BY l.id DESC LIMIT ${LOOKED_AT}) l
     WHERE ${FINGERPRINT} = $1 ORDER BY l.id DESC LIMIT ${ROWS_OF_A_KIND}`;
 
-/** Fields stand in brackets at the end of an error (`errorText`); a column is called like its field, in lower case. */
+/** An error ends with its fields in brackets (`errorText`); a column is called like its field, in lower case. */
 const NAMED_FIELDS = `SELECT field FROM regexp_matches(lower(l.sf_message), '\\[([a-z0-9_, ]+)\\]', 'g') AS found,
           regexp_split_to_table(found[1], ', ') AS field`;
 
-/** Marks failed changes as dismissed. Their rows' next changes carry them as ever: what was put right is sent whole. */
+/** Marks failed changes as dismissed. Their rows' next changes carry them as before. */
 export const dismissStatement = ({ log, state }: Metadata): string => `
     WITH mapping AS MATERIALIZED (SELECT table_name FROM ${state} WHERE mapping_id = $1 FOR NO KEY UPDATE)
     UPDATE ${log} l SET sf_message = concat(l.sf_message, ${literal(DISMISSED)}) FROM mapping m
     WHERE l.table_name = m.table_name AND l.id = ANY ($2::bigint[]) AND ${OPEN} AND l.fence IS NULL RETURNING l.id`;
 
-/** Of a table's latest failures those that nobody has to look at any more, for the totals count them. */
+/** Of a table's latest failures those that no operator has to see any more; the totals count them. */
 export const settledFailures = ({ log }: Metadata, table: string): string =>
   `(SELECT count(*) FILTER (WHERE is_settled) FROM (
       SELECT l.superseded OR ${isDismissed} AS is_settled FROM ${log} l WHERE ${isOfTable("l", table)} AND ${hasFailed("l")}
@@ -101,8 +101,8 @@ export async function findFailed(
 }
 
 /**
- * A table that is not mapped any more has nobody who would send. What ended in doubt is meant by its own id or kind alone:
- * to try it again with all others would make a second record of each that is there.
+ * A table that is not mapped any more has no cycle that would send. What ended in doubt is retried by its own id or
+ * kind alone: retrying it with all others would create a second record of each that exists.
  */
 function findStatement({ log, state }: Metadata): string {
   return `

@@ -2,17 +2,23 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
 import { captureOff } from "../capture/capture-check.ts";
 import { openSession } from "../session/session.ts";
-import { metadata, type Session } from "../session/sql.ts";
+import { literal, metadata, type Session } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 
-/** Looks into databases that are to be connected. */
+/** Inspects databases before they are connected. */
 export const databases: Databases = {
   look: (connection) => withSession(connection, (session) => readFacts(session, connection.schema)),
 
   takeOver: (connection, workspaceId) =>
     withSession(connection, async (session) => {
-      const { meta } = metadata(connection.schema);
-      if (await isThere(session, meta)) await session.query(`UPDATE ${meta} SET workspace_id = $1`, [workspaceId]);
+      const { meta, state, loads } = metadata(connection.schema);
+      if (!(await isThere(session, meta))) return;
+      const moved = `UPDATE ${meta} SET workspace_id = ${literal(workspaceId)} WHERE workspace_id <> ${literal(workspaceId)} RETURNING 1`;
+      await session.transaction({}, moved, async ([isMoved]) => {
+        if (!isMoved || !(await isThere(session, state))) return;
+        // Ends the former workspace's cycles and loads; the next mapping of each table adopts its state (`adoption.ts`).
+        await session.script(`UPDATE ${state} SET config_version = 0; UPDATE ${loads} SET config_version = 0`);
+      });
     }),
 };
 
@@ -79,10 +85,10 @@ async function isThere(session: Session, table: string): Promise<boolean> {
 
 const UNVERIFIED = "install one from a public authority, or give up verification with ?sslmode=no-verify";
 
-type Told = readonly [message: string, remedy: string];
+type Trouble = readonly [message: string, remedy: string];
 
 /** By SQLSTATE, by the code of Node, or by the little that the driver says in words. */
-const TROUBLE: Readonly<Record<string, Told>> = {
+const TROUBLE: Readonly<Record<string, Trouble>> = {
   "28P01": [
     "the database refuses this user and password",
     "check both in the URL; special characters must be %-encoded",
@@ -91,7 +97,10 @@ const TROUBLE: Readonly<Record<string, Told>> = {
   "3D000": ["the server has no database of this name", "check the part after the host in the URL"],
   "53300": ["the server has no connection left", "raise max_connections, or connect through a pooler"],
   "57P03": ["the server is starting up or shutting down", "try again in a minute"],
-  ECONNREFUSED: ["nobody listens at this host and port", "check both, and whether the server takes remote connections"],
+  ECONNREFUSED: [
+    "no server listens at this host and port",
+    "check both, and whether the server takes remote connections",
+  ],
   ENOTFOUND: ["the host name does not exist", "check the host in the URL"],
   EHOSTREFUSED: [
     "the host points to an address that this service does not connect to",
@@ -115,7 +124,7 @@ function noConnection(error: unknown): NoConnection {
   return new NoConnection(code === "" ? message : `${message} (${code})`, remedy, error);
 }
 
-function saidInWords(words: string): Told | null {
+function saidInWords(words: string): Trouble | null {
   if (/does not support SSL/i.test(words)) {
     return ["the server does not speak TLS", "turn TLS on, or give it up with ?sslmode=disable"];
   }

@@ -5,14 +5,14 @@ import { herokuConnectTriggers } from "../takeover/heroku-connect-triggers.ts";
 import { stillToDo } from "../takeover/import-log.ts";
 import { withSession } from "./inspect-database.ts";
 
-/** Looks at what Heroku Connect has made of a schema, and adopts it. */
+/** Inspects what Heroku Connect has created in a schema, and adopts it. */
 export const herokuConnectSchemas: HerokuConnectSchemas = {
-  look: (connection) => withSession(connection, (session) => lookAt(session, connection.schema)),
+  look: (connection) => withSession(connection, (session) => inspect(session, connection.schema)),
   adopt: (connection, workspaceId) =>
     withSession(connection, (session) => migrate(session, connection.schema, workspaceId, { adopts: true })),
 };
 
-async function lookAt(session: Session, schema: string): Promise<HerokuConnectSchema> {
+async function inspect(session: Session, schema: string): Promise<HerokuConnectSchema> {
   const tables = metadata(schema);
   const state = await stateOf(session, tables);
   const [who] = await session.query<{ user: string }>(`SELECT current_user::text AS "user"`);
@@ -74,7 +74,7 @@ function factsStatement({ log, archive }: Places): string {
           WHERE d.classid = 'pg_rewrite'::regclass AND d.refobjid = to_regclass($2) AND r.ev_class <> d.refobjid
         UNION SELECT 'trigger ' || t.tgname FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
           WHERE t.tgrelid = to_regclass($2) AND NOT t.tgisinternal
-            AND p.proname !~ '^(tlog_notify_trigger|_bridge_)') AS standing) AS dependents`;
+            AND p.proname !~ '^(tlog_notify_trigger|_bridge_)') AS dependent) AS dependents`;
 }
 
 async function readTables(session: Session, schema: string, places: Places): Promise<readonly HerokuConnectTable[]> {
@@ -94,10 +94,10 @@ async function readTables(session: Session, schema: string, places: Places): Pro
   return tables;
 }
 
-/** Types that Heroku Connect chooses and we do not (reference heroku-connect.md 2.6). */
+/** Types that Heroku Connect chooses and we do not (heroku-connect-facts 2.6). */
 const THEIR_TYPES = ["double precision", "timestamp without time zone"];
 
-/** Its tables have a key of that name and say on each row what became of it. */
+/** Its tables have a key of that name, and columns with each row's result. */
 function tableStatement(schema: string, table: string, { log, archive }: Places): string {
   const on = qualified(schema, table);
   const open = stillToDo({ log, archive, table: on, key: "id", rowsSay: true });

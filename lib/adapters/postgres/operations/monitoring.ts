@@ -1,7 +1,8 @@
 import { JsonArray } from "../../../model/json-array.ts";
 import type { WrittenPage } from "../../../model/page.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
-import type { MonitoredDatabase, Monitoring } from "../../../monitoring/ports.ts";
+import type { ActivityQuery, MonitoredDatabase, Monitoring } from "../../../monitoring/ports.ts";
+import { readChanges } from "../log/change-feed.ts";
 import {
   ACTIVITY_COLUMNS,
   ERROR_COLUMNS,
@@ -14,17 +15,21 @@ import {
 import { type KeptSession, keepSessions } from "../session/request-session.ts";
 import { type Ask, instant, iso, type Metadata, metadata, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
+import { readMappingFigures } from "./mapping-figures.ts";
+import { readRowPage } from "./row-activity.ts";
 
 /** Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. */
 export function postgresMonitoring(now: () => Date): Monitoring {
   const sessions = keepSessions(now);
-  return { open: async (connection) => monitoredDatabase(sessions.take(connection), connection) };
+  return { open: async (connection) => monitoredDatabase(sessions.take(connection), connection, now) };
 }
 
-function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection): MonitoredDatabase {
+function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection, now: () => Date): MonitoredDatabase {
   const tables = metadata(schema);
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
   const page = (asked: AskedPage) => readPage(ask, tables, asked);
+  const listAll = ({ state, table, before, limit, offset }: ActivityQuery) =>
+    page({ filter: { state, table, before }, columns: ACTIVITY_COLUMNS, limit, offset });
 
   return {
     check: async () => {
@@ -43,16 +48,25 @@ function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection): M
       };
     },
     countNew: async () => {
-      const [row] = await ask(`SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL AND state = 'NEW'`);
-      return Number(row?.["count"] ?? 0);
+      const [row] = await ask(
+        `SELECT count(*), ${iso("min(created_at) FILTER (WHERE NOT held)")} AS oldest_at
+         FROM ${tables.log} WHERE processed_at IS NULL AND state = 'NEW'`,
+      );
+      return { rows: Number(row?.["count"] ?? 0), oldestAt: row ? instant(row, "oldest_at") : null };
     },
-    listActivity: ({ state, table, limit, offset }) =>
-      page({ filter: { state, table }, columns: ACTIVITY_COLUMNS, limit, offset }),
-    listErrors: ({ table, limit, offset }) =>
-      page({ filter: { state: "FAILED", table }, columns: ERROR_COLUMNS, limit, offset }),
-    isCycleRunning: async (mappingId) => {
-      const rows = await ask(`SELECT FROM ${tables.state} WHERE ${isHeld}`, [mappingId]);
-      return rows.length > 0;
+    mappingFigures: () => readMappingFigures(ask, tables, now()),
+    listActivity: async ({ named, ...asked }) => {
+      if (!named) return listAll(asked);
+      const found = await readRowPage(ask, tables, asked, named);
+      return { total: Number(found?.["total"] ?? 0), rows: rowsOf(found) };
+    },
+    listErrors: ({ table, before, limit, offset }) =>
+      page({ filter: { state: "FAILED", table, before }, columns: ERROR_COLUMNS, limit, offset }),
+    listChanges: (asked) => readChanges(ask, tables, asked),
+    leaseOf: async (mappingId) => {
+      const held = "coalesce(lease_until > clock_timestamp(), false) AS is_held";
+      const [row] = await ask(`SELECT fence, ${held} FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
+      return row ? { fence: Number(row["fence"]), isHeld: row["is_held"] === true } : null;
     },
     requestAbort: async (mappingId, requestedAt) => {
       const rows = await ask(
@@ -77,13 +91,13 @@ interface AskedPage {
   readonly offset: number;
 }
 
-/** From this offset on a page is worth a second statement, which tells from which end of the log it is nearer. */
+/** From this offset on a second statement pays, which finds the nearer end of the log. */
 const DEEP = 5000;
 
 async function readPage(ask: Ask, tables: Metadata, asked: AskedPage): Promise<WrittenPage> {
   const { filter, columns, limit, offset } = asked;
   const table = filter.table === null ? [] : [filter.table];
-  if (offset < DEEP) {
+  if (offset < DEEP || filter.before) {
     const [page] = await ask(logPage(tables, filter, columns), [limit, offset, ...table]);
     return { total: Number(page?.["total"] ?? 0), rows: rowsOf(page) };
   }

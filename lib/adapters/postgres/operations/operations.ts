@@ -7,39 +7,23 @@ import { refusalOf } from "../session/savepoint.ts";
 import { type Layout, literal, type Metadata, metadata, name, qualified, textOf, typed } from "../session/sql.ts";
 import { messageOf } from "../session/sql-errors.ts";
 
-/** What an operator does to a mapping by hand. Each answers how many rows it concerned. */
-export interface Operations {
-  /** Lets deletes go that the breaker holds, on both sides, all or some, about as many as `most`; the next cycle carries them out. */
-  confirmDeletes(mappingId: string, most: number, only: ChosenDeletes | null): Promise<number>;
-  /** Makes FAILED changes NEW again: those of the given log ids, with what ended in doubt beside them; not one that a newer change carries just now. */
-  retryFailed(mappingId: string, logIds: readonly number[]): Promise<number>;
-  /** Writes what lost a conflict into its row, for the triggers to capture; null: done, else why not. */
-  useOtherValue(conflictId: number): Promise<string | null>;
-}
-
-/** An operator's hand in a customer's database. */
-export function createOperations(kept: KeptSession, schema: string): Operations {
-  const tables = metadata(schema);
-  return {
-    confirmDeletes: (mappingId, most, only) => confirmDeletes(kept, tables, mappingId, most, only),
-    retryFailed: (mappingId, logIds) => retryFailed(kept, tables, schema, mappingId, logIds),
-    useOtherValue: (conflictId) => useOtherValue(kept, tables, schema, conflictId),
-  };
-}
-
-/** In parts, each for good by itself: a million at once would take longer than a statement may, and none would go. */
-async function confirmDeletes(
+/**
+ * Lets deletes go that the breaker holds, on both sides, all or some, about as many as `most`, and says how many; the
+ * next cycle carries them out. In parts that each commit: a million at once would take longer than a statement may.
+ */
+export async function confirmDeletes(
   kept: KeptSession,
-  tables: Metadata,
+  schema: string,
   mappingId: string,
   most: number,
   only: ChosenDeletes | null,
 ): Promise<number> {
+  const tables = metadata(schema);
   let all = 0;
   for (let part = 1; part > 0 && all < most; all += part) {
     part = await confirmRows(kept, tables, mappingId, only?.sfids ?? null);
   }
-  // What comes to be held meanwhile has not been seen by whoever confirms.
+  // Deletes held after this were not seen by the operator who confirms.
   const [held] = await kept.query(`SELECT max(l.id) AS last FROM ${heldOf(tables)}`, [mappingId]);
   const until = held?.["last"] as number | null | undefined;
   for (let after: number | null = BEGINNING; after !== null && until != null && all < most; ) {
@@ -91,13 +75,14 @@ async function confirmRecords(
   return { confirmed: Number(records?.["confirmed"] ?? 0), last: (records?.["last"] as number | null) ?? null };
 }
 
-async function retryFailed(
+/** Makes FAILED changes NEW again, with what ended in doubt beside them, and says how many; not one that a newer change carries just now. */
+export async function retryFailed(
   kept: KeptSession,
-  tables: Metadata,
   schema: string,
   mappingId: string,
   logIds: readonly number[],
 ): Promise<number> {
+  const tables = metadata(schema);
   const first = `SELECT table_name, layout FROM ${tables.state} WHERE mapping_id = ${literal(mappingId)}`;
   const [mapping] = await kept.query(first);
   if (!mapping) return 0;
@@ -119,24 +104,21 @@ async function retryFailed(
        SELECT record_id FROM retried`,
       [table, logIds, IN_DOUBT],
     );
-    // What was held back for the sake of a doubt is read again before anything is sent.
+    // Records that were held back because of inserts in doubt are read again before anything is sent.
     await session.query(
       `UPDATE ${tables.inboundErrors} SET retry_at = last_at WHERE mapping_id = $1 AND starts_with(error, $2)`,
       [mappingId, IN_DOUBT],
     );
     const show = `UPDATE ${qualified(schema, table)} SET _ab_lastop = 'PENDING', _ab_err = NULL WHERE ${name(layout.key)} = ANY ($1::bigint[])`;
-    // They are sent again, whatever their rows can be made to show.
+    // They are sent again, whatever their rows hold.
     await refusalOf(session, () => session.query(show, [retried.map(({ record_id }) => record_id)]));
     return retried.length;
   });
 }
 
-async function useOtherValue(
-  kept: KeptSession,
-  { conflicts, state }: Metadata,
-  schema: string,
-  conflictId: number,
-): Promise<string | null> {
+/** Writes what lost a conflict into its row, for the triggers to capture; null: done, else why not. */
+export async function useOtherValue(kept: KeptSession, schema: string, conflictId: number): Promise<string | null> {
+  const { conflicts, state } = metadata(schema);
   const found = `SELECT c.*, s.table_name, s.layout FROM ${conflicts} c JOIN ${state} s USING (mapping_id) WHERE c.id = ${conflictId}`;
   return await kept.transaction({}, found, async (session, [conflict]) => {
     if (!conflict) return "its mapping is gone";

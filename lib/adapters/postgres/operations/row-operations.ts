@@ -22,8 +22,9 @@ import { type Ask, cut, iso, literal, type Metadata, metadata, nameOf, qualified
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { readChange, readThroughput } from "./change-history.ts";
 import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
-import { createOperations } from "./operations.ts";
+import { confirmDeletes, retryFailed, useOtherValue } from "./operations.ts";
 import { rejections } from "./reject-deletes.ts";
+import { readStory } from "./row-story.ts";
 
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
 export function rowQueriesOf(now: () => Date): RowQueriesOf {
@@ -32,12 +33,12 @@ export function rowQueriesOf(now: () => Date): RowQueriesOf {
 }
 
 function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => Date): RowQueries {
-  const tables = metadata(connection.schema);
-  const operations = createOperations(kept, connection.schema);
+  const { schema } = connection;
+  const tables = metadata(schema);
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
   const tableOf = async (mappingId: string): Promise<string | null> => {
     const [state] = await ask(`SELECT table_name FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
-    return state ? qualified(connection.schema, String(state["table_name"])) : null;
+    return state ? qualified(schema, String(state["table_name"])) : null;
   };
 
   return {
@@ -53,6 +54,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
 
     throughput: (span) => readThroughput(ask, tables, span),
     change: (id) => readChange(ask, tables, id),
+    story: (mappingId, key) => readStory(ask, tables, mappingId, key),
 
     countRows: async (mappingId) => {
       const table = await tableOf(mappingId);
@@ -66,7 +68,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
     findFailed: (which, limit) => findFailed(ask, tables, which, limit),
     failedRows: async (fingerprint) =>
       (await ask(failedRows(tables), [fingerprint])).map((row) => toCamelCase(failedRow, row)),
-    retry: (mappingId, logIds) => operations.retryFailed(mappingId, logIds),
+    retry: (mappingId, logIds) => retryFailed(kept, schema, mappingId, logIds),
     dismiss: async (mappingId, logIds) => (await ask(dismissStatement(tables), [mappingId, logIds])).length,
 
     retryInbound: async (mappingId, sfid) =>
@@ -88,7 +90,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
       const [row] = await ask(`SELECT mapping_id, field FROM ${tables.conflicts} WHERE id = $1`, [id]);
       return row ? { mappingId: String(row["mapping_id"]), field: row["field"] as string | null } : null;
     },
-    useOtherValue: (id) => operations.useOtherValue(id),
+    useOtherValue: (id) => useOtherValue(kept, schema, id),
 
     heldDeletes: async (mappingId, { limit, offset }) => {
       const table = await tableOf(mappingId);
@@ -97,7 +99,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
     },
 
     confirmDeletes: async (mappingId, most, only) =>
-      (await tableOf(mappingId)) === null ? 0 : operations.confirmDeletes(mappingId, most, only),
+      (await tableOf(mappingId)) === null ? 0 : confirmDeletes(kept, schema, mappingId, most, only),
 
     recentDeletes: async (mappingId) => {
       const [row] = await ask(
@@ -108,7 +110,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
       return Number(row?.["deletes"] ?? 0);
     },
 
-    ...rejections(kept, connection.schema, now),
+    ...rejections(kept, schema, now),
 
     startOver: async (mappingId) => (await ask(startOverOf(tables), [mappingId])).length > 0,
 
@@ -118,7 +120,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
     startDryRun: (mappingId, run) => beginDryRun(ask, tables, mappingId, run),
     confirmDryRun: (mappingId, digest) => confirmDryRun(ask, tables, mappingId, digest),
 
-    captureExisting: (mappingId, limit) => captureExisting(kept, connection.schema, mappingId, limit),
+    captureExisting: (mappingId, limit) => captureExisting(kept, schema, mappingId, limit),
 
     [Symbol.asyncDispose]: async () => kept.giveBack(),
   };
@@ -128,8 +130,10 @@ const progressOf = (tables: Metadata): string => `
   SELECT s.mapping_id, s.position IS NOT NULL AS loaded,
     lo.load ->> 'kind' AS reading, lo.load -> 'records' AS records_to_read,
     coalesce((lo.load ->> 'read')::bigint, 0) AS records_read, lo.load ->> 'readSince' AS reading_since,
-    coalesce(lo.load -> 'size', ${lanesOf(tables, "s.mapping_id")} -> 'size') AS read_size, ${iso("s.last_pull_at")} AS last_pull_at,
+    coalesce(lo.load -> 'size', ${lanesOf(tables, "s.mapping_id")} -> 'size') AS read_size,
+    ${lanesOf(tables, "s.mapping_id")} -> 'back' ->> 'stamp' AS clock_back_until, ${iso("s.last_pull_at")} AS last_pull_at,
     ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
+    to_jsonb(s) -> 'compared' AS compared,
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
     coalesce((SELECT CASE WHEN failed > 0 THEN failed - ${settledFailures(tables, "s.table_name")} ELSE 0 END
@@ -203,8 +207,8 @@ function readPage<Thing>(rows: readonly Row[], read: (row: Row) => Thing) {
 }
 
 /**
- * A first load begins anew, and after it everything is read again beside the cycles, which go on. The lease of long work
- * goes: whoever holds it now would write its mark back.
+ * A first load begins again, and after it everything is read again beside the cycles, which continue. The lease of long
+ * work ends: its holder would write its checkpoint back.
  */
 const startOverOf = (tables: Metadata): string => `
   WITH pulls AS MATERIALIZED (SELECT position FROM ${tables.state} WHERE mapping_id = $1 FOR NO KEY UPDATE)

@@ -22,8 +22,8 @@ import { type Around, isUntouched, type LockedRow, lockByUpsertField, lockRows, 
 import { rowOf } from "./row-to-write.ts";
 import { insertRows, lateColumns, updateRows } from "./write-rows.ts";
 
-/** What one try of a page does about what stands in its way. */
-interface Patience {
+/** How one try of a page handles what blocks it. */
+interface Attempt {
   readonly lockMilliseconds: number;
   /** Rows that a transaction of the customer holds are left for later instead of waited for. */
   readonly skipsLocked: boolean;
@@ -34,7 +34,7 @@ interface Patience {
 /** When a record whose row was held is read again. */
 const BUSY_RETRY_SECONDS = 10;
 
-/** When a record that may be an insert in doubt is read again: a doubt takes eleven minutes, an operator longer. */
+/** When a record that may be an insert in doubt is read again: most are resolved after eleven minutes. */
 const DOUBT_RETRY_SECONDS = 300;
 
 /**
@@ -42,19 +42,19 @@ const DOUBT_RETRY_SECONDS = 300;
  * rows are locked, then what waits of them is read, then they are merged and written. A single statement would judge
  * on what it saw before it got its locks, and would lose a user's edit.
  */
-export async function applyImages(bench: StoreContext, lease: Lease, page: Page, patience: Patience): Promise<Applied> {
-  const { lockMilliseconds } = patience;
+export async function applyImages(bench: StoreContext, lease: Lease, page: Page, attempt: Attempt): Promise<Applied> {
+  const { lockMilliseconds } = attempt;
   // A page of a load that is lost in a crash is lost with the marks behind it, and read again.
   const commitsLater = page.lane === "load";
   const settings = { silent: true, lockMilliseconds, commitsLater, changesState: movesPulls(page.marks) };
   return await fenced(bench, lease, settings, async () => {
-    const applied = page.images.length === 0 ? null : await applyAll(bench, lease, page, patience);
+    const applied = page.images.length === 0 ? null : await applyAll(bench, lease, page, attempt);
     await writeWatermarks(bench, lease, page.marks);
     return applied ?? NOTHING;
   });
 }
 
-/** Nothing was to be done. */
+/** Nothing had to be done. */
 export const NOTHING: Applied = {
   inserted: 0,
   updated: 0,
@@ -72,9 +72,11 @@ async function applyAll(
   bench: StoreContext,
   lease: Lease,
   page: Page,
-  { skipsLocked, makesRoom }: Patience,
+  { skipsLocked, makesRoom }: Attempt,
 ): Promise<Applied> {
-  const mapped = bench.mapped(lease);
+  const bare = bench.mapped(lease);
+  const keepsHistory = page.keepsHistory === true && bare.isIndexed === true && !isLoading(page);
+  const mapped = { ...bare, keepsHistory };
   const images = newestOfEach(page.images);
   const { rows, busy } = await lockRows(bench, mapped, images, skipsLocked ? "FOR UPDATE SKIP LOCKED" : "FOR UPDATE");
   const bySfid = new Map(rows.map((row) => [row.sfid, row]));
@@ -98,10 +100,10 @@ async function applyAll(
   const rowOf = (sfid: string): LockedRow | null =>
     bySfid.get(sfid) ?? (around.deletionBySfid.has(sfid) ? null : (byUpsert.get(sfid) ?? null));
   // Its row is there and only does not know; another one for the same record would be the customer's to clear up.
-  const untold = images.filter(
-    ({ sfid, isDeleted }) => !isDeleted && !busy.has(sfid) && around.owed.has(sfid) && rowOf(sfid) === null,
+  const unwritten = images.filter(
+    ({ sfid, isDeleted }) => !isDeleted && !busy.has(sfid) && around.unwritten.has(sfid) && rowOf(sfid) === null,
   );
-  const passedOver = new Set([...busy, ...linked, ...untold.map(({ sfid }) => sfid)]);
+  const passedOver = new Set([...busy, ...linked, ...unwritten.map(({ sfid }) => sfid)]);
   const heldBack = new Set(around.inboundErrors);
   const judged = images
     .filter(({ sfid }) => !passedOver.has(sfid))
@@ -113,9 +115,9 @@ async function applyAll(
         readAt: page.readAt,
         policy: mapped.shape.conflictPolicy,
         row: row && { ...row, isFirstMatch: isFirstMatch(row, image, page, around) },
+        settledUntil: mapped.settledUntil ?? null,
         // A record that is held back may have been written by us meanwhile.
-        settledUntil:
-          pushes(mapped.shape.direction) && !heldBack.has(image.sfid) ? (mapped.settledUntil ?? null) : null,
+        capturesLate: pushes(mapped.shape.direction) && !heldBack.has(image.sfid),
         waiting: row ? waitingOf(around, row, image, page.lane) : [],
         deletion: around.deletionBySfid.get(image.sfid) ?? null,
         pushedAt: around.pushedLater.get(image.sfid) ?? null,
@@ -132,7 +134,7 @@ async function applyAll(
     ...[...busy].map((sfid) => busyRow(bench, sfid)),
     ...applied.reread.map((sfid) => outdatedRow(bench, sfid)),
     ...awaiting.map((sfid) => awaitingRow(bench, sfid)),
-    ...untold.map(({ sfid }) => untoldRow(bench, sfid, around.owed.get(sfid) ?? null)),
+    ...unwritten.map(({ sfid }) => unwrittenRow(bench, sfid, around.unwritten.get(sfid) ?? null)),
     ...(doubtful.suspects?.sfids ?? []).map((sfid) => suspectRow(bench, sfid)),
     ...(page.lane === "reread" ? [...linked] : []).map((sfid) => suspectRow(bench, sfid)),
   ]);
@@ -149,16 +151,16 @@ const isLoading = ({ lane }: Page): boolean => lane === "load";
 
 /**
  * Whether the row has not met its record before: it was found by the upsert field, or was given its sfid by the
- * application, not by one of our pushes. A row that an accepted push still owes its sfid knows its record.
+ * application, not by one of our pushes. A row whose accepted push has not written its sfid yet knows its record.
  */
 function isFirstMatch({ sfid, stamp }: LockedRow, image: Image, page: Page, around: Around): boolean {
-  if (sfid === null) return !around.owed.has(image.sfid);
+  if (sfid === null) return !around.unwritten.has(image.sfid);
   return isLoading(page) && stamp === null && !around.pushedBefore.has(sfid);
 }
 
 /**
  * What waits of a row. FAILED changes count as waiting beside a newer one, which carries them, and where the pull only
- * meets again what the row has taken before; news of the record overwrite them.
+ * meets again what the row has already got; news of the record overwrite them.
  */
 function waitingOf(around: Around, row: LockedRow, image: Image, lane: Page["lane"]): readonly WaitingChange[] {
   const waiting = around.waitingByKey.get(row.key) ?? [];
@@ -203,53 +205,43 @@ function newestOfEach(images: readonly Image[]): readonly Image[] {
   return [...newest.values()];
 }
 
-/** When a record that a transaction of the customer stood in the way of is read again. */
+/** When a record is read again whose row a transaction of the customer had locked. */
 export const busyUntil = ({ now }: StoreContext): Date => new Date(now().getTime() + BUSY_RETRY_SECONDS * 1000);
 
-const busyRow = (bench: StoreContext, sfid: string) => ({
+/** Why a record is no row yet, and when it is read again. */
+const again = (sfid: string, retryAt: Date, error: string, sqlState: string | null = null) => ({
   sfid,
-  error: "the row is held by a transaction of yours; the record is read again as soon as it ends",
-  sqlState: LOCK_NOT_AVAILABLE,
-  retryAt: busyUntil(bench),
+  error,
+  sqlState,
+  retryAt,
 });
+
+const BUSY = "the row is held by a transaction of yours; the record is read again as soon as it ends";
+const busyRow = (bench: StoreContext, sfid: string) => again(sfid, busyUntil(bench), BUSY, LOCK_NOT_AVAILABLE);
 
 /** Written down because the position moves on: a cycle that dies before it reads the record again must not forget it. */
-const outdatedRow = (bench: StoreContext, sfid: string) => ({
-  sfid,
-  error: "it was read before our last save of it; the record is read again",
-  sqlState: null,
-  retryAt: bench.now(),
-});
+const OUTDATED = "it was read before our last save of it; the record is read again";
+const outdatedRow = (bench: StoreContext, sfid: string) => again(sfid, bench.now(), OUTDATED);
 
-/** The position moves on, and the answer may tell of a save that came before what was read. */
-const awaitingRow = (bench: StoreContext, sfid: string) => ({
-  sfid,
-  error: "a change of its row is under way; the record is read again until that is answered",
-  sqlState: null,
-  retryAt: busyUntil(bench),
-});
+/** The position advances, and the answer may show a save that came before what was read. */
+const AWAITING = "a change of its row is under way; the record is read again until that is answered";
+const awaitingRow = (bench: StoreContext, sfid: string) => again(sfid, busyUntil(bench), AWAITING);
 
-const untoldRow = (bench: StoreContext, sfid: string, askedAgain: Date | null) => ({
-  sfid,
-  error: "its row was not told yet that this is its record; the record is read again once the row is asked again",
-  sqlState: null,
-  retryAt: askedAgain ?? busyUntil(bench),
-});
+const UNWRITTEN = "its sfid is not written to its row yet; the record is read again once that is tried again";
+const unwrittenRow = (bench: StoreContext, sfid: string, askedAgain: Date | null) =>
+  again(sfid, askedAgain ?? busyUntil(bench), UNWRITTEN);
 
-/** Seen as well by whoever looks for a record that has no row. */
-const suspectRow = (bench: StoreContext, sfid: string) => ({
-  sfid,
-  error: `${IN_DOUBT}: it may be the record of a row whose insert got no answer; it is held until that change is retried`,
-  sqlState: null,
-  retryAt: new Date(bench.now().getTime() + DOUBT_RETRY_SECONDS * 1000),
-});
+/** Also seen by a search for a record that has no row. */
+const SUSPECT = `${IN_DOUBT}: it may be the record of a row whose insert got no answer; it is held until that change is retried`;
+const suspectRow = (bench: StoreContext, sfid: string) =>
+  again(sfid, new Date(bench.now().getTime() + DOUBT_RETRY_SECONDS * 1000), SUSPECT);
 
 async function carryOut(
   bench: StoreContext,
   lease: Lease,
   mapped: MappedTable,
   judged: readonly Judged[],
-  { doubtful, page, makesRoom }: Pick<Patience, "makesRoom"> & { readonly doubtful: HeldImages; readonly page: Page },
+  { doubtful, page, makesRoom }: Pick<Attempt, "makesRoom"> & { readonly doubtful: HeldImages; readonly page: Page },
 ): Promise<Applied & { readonly awaiting: readonly string[] }> {
   const reread = judged.filter(({ verdict }) => verdict.kind === "reread").map(({ image }) => image.sfid);
   const deletions = judged.flatMap(({ image, verdict }) => (verdict.kind === "delete" ? [{ ...verdict, image }] : []));
@@ -290,7 +282,9 @@ async function carryOut(
   await recordConflicts(bench, lease, conflicts);
 
   const inserted = inserts.length + returned.rows.length;
-  const updated = differing.size - unsure.length;
+  const changed = judged.filter(({ verdict }) => "key" in verdict && differing.has(verdict.key));
+  const echoes = await countEchoes(bench, mapped, page, changed);
+  const updated = differing.size - unsure.length - echoes;
   const again = [...reread, ...unsure.map(({ sfid }) => sfid)];
   return {
     inserted,
@@ -305,6 +299,23 @@ async function carryOut(
     suspects: doubtful.suspects,
     awaiting: [...merged.awaiting, ...late.awaiting],
   };
+}
+
+/** Records that only we have saved since: what differs is what Salesforce set at our own save, such as its defaults. */
+async function countEchoes(
+  { session, tables }: StoreContext,
+  { shape }: MappedTable,
+  page: Page,
+  changed: readonly Judged[],
+): Promise<number> {
+  if (changed.length === 0 || isLoading(page) || !pushes(shape.direction)) return 0;
+  const [row] = await session.query<{ echoes: number }>(
+    `SELECT count(DISTINCT c.sfid)::int AS echoes FROM unnest($2::text[], $3::timestamptz[]) AS c (sfid, stamp)
+     JOIN (SELECT unnest(sfids) AS sfid, answered_at FROM ${tables.pushed} WHERE mapping_id = $1
+       AND answered_at >= (SELECT min(s) FROM unnest($3::timestamptz[]) s)) p ON p.sfid = c.sfid AND p.answered_at >= c.stamp`,
+    [shape.mappingId, changed.map(({ image }) => image.sfid), changed.map(({ image }) => image.systemModstamp)],
+  );
+  return row?.echoes ?? 0;
 }
 
 /** Whether a row may hold what the application wrote without a trigger seeing it. */

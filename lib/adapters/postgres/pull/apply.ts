@@ -17,13 +17,13 @@ import { type InboundError, keepInboundErrors } from "./inbound-errors.ts";
 
 /** How long a page waits for a row that a transaction of the customer holds; then it does without that row. */
 const LOCK_MILLISECONDS = 2_000;
-/** Further tries when two transactions stand in each other's way. */
+/** Further tries when two transactions block each other. */
 const ATTEMPTS = 3;
 
 /**
- * A page of records becomes rows. It is one transaction unless the database refuses a value: then it is taken in pieces
- * until each culprit stands alone, all of which are kept in `_bridge_inbound_errors` with the marks, last. While the whole
- * table is locked no record is to blame: that rejects, and the page comes again.
+ * A page of records becomes rows. It is one transaction unless the database refuses a value: then it is applied in
+ * pieces until each refused record is alone, and those are kept in `_bridge_inbound_errors` with the watermarks, last.
+ * While the whole table is locked no record is to blame: that rejects, and the page comes again.
  */
 export async function apply(bench: StoreContext, lease: Lease, page: Page): Promise<Applied> {
   try {
@@ -35,15 +35,15 @@ export async function apply(bench: StoreContext, lease: Lease, page: Page): Prom
 }
 
 /**
- * Whether a record, or a row that stands in its way, is why a page was refused. A trigger that is broken itself (42) would
- * refuse each of them: they come again when it is mended.
+ * Whether a record, or a row that blocks it, is why a page was refused. A trigger that is broken itself (42) would
+ * refuse each of them: they come again when it is repaired.
  */
 async function isRecords(bench: StoreContext, lease: Lease, error: unknown): Promise<boolean> {
   if (isLockRefused(error)) return !(await isTableLocked(bench, lease));
   return isRefusedValue(error) && sqlState(error)?.startsWith("42") !== true;
 }
 
-/** Each further try knows more of what stood in the way of the one before. */
+/** Each further try knows more of what blocked the one before. */
 async function whole(bench: StoreContext, lease: Lease, page: Page): Promise<Applied> {
   const attempt = (skipsLocked: boolean, makesRoom: boolean) =>
     retry(ATTEMPTS, isClash, () =>

@@ -24,6 +24,13 @@ export const sweepStore = (bench: StoreContext): SweepStore => ({
     return Number(row?.["last"] ?? 0);
   },
   compareRows: (lease, images, lastRow) => compareRows(bench, lease, images, lastRow),
+  keepComparison: async (lease, comparison) => {
+    if (!bench.mapped(lease).isIndexed) return; // a schema of version 8 has no place for it
+    await bench.session.query(`UPDATE ${bench.tables.state} SET compared = $2 WHERE mapping_id = $1`, [
+      lease.mappingId,
+      JSON.stringify(comparison),
+    ]);
+  },
   countRows: async (lease, { afterRow, lastRow = null }) => {
     const [row] = await bench.session.query(
       `${spanOf(bench.mapped(lease))} SELECT max(key) AS looked, (SELECT coalesce(jsonb_object_agg(bucket, rows), '{}')
@@ -95,8 +102,8 @@ const comparedColumns = ({ shape, layout }: MappedTable, { values }: Image): str
 
 /**
  * Those of the records that differ, or have no row among those that the sweep compares. A row that is newer than the
- * record's image has seen more than this tells. What is kept back, or held, is met again, for its end may be known by now.
- * By the LIMIT each row is looked up by index: of a table of some gigabytes the planner would rather read all, for each page.
+ * record's image is left. What is kept back, or held, is met again, for its end may be known by now. By the LIMIT each
+ * row is looked up by index: of a table of some gigabytes the planner would rather read all, for each page.
  */
 function compareStatement({ tables }: StoreContext, mapped: MappedTable, columns: readonly string[]): string {
   const { layout } = mapped;

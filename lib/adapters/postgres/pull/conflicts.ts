@@ -59,7 +59,9 @@ export interface UncapturedChange {
   readonly isOverruled: boolean;
 }
 
-/** Captures them, and gives those that end at once, with the reason. A schema of version 8, in which no claim index stands yet, cannot say what captured a change. */
+/**
+ * Captures them; gives those that end at once, with the reason. A schema of version 8 does not say what captured one.
+ */
 export async function captureUncaptured(
   { session, tables }: StoreContext,
   mapped: MappedTable,

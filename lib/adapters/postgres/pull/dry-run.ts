@@ -40,8 +40,8 @@ export async function confirmDryRun(ask: Ask, { dryRuns }: Metadata, mappingId: 
 }
 
 /**
- * Keeps what a dry run has found so far. Without the lease's fence: whoever was overtaken keeps an earlier state of the same
- * run, from which it goes on as well. `LeaseLost` where another run was begun instead.
+ * Keeps what a dry run has found so far. Without the lease's fence: an overtaken invocation stores an earlier state of
+ * the same run, from which it can continue too. `LeaseLost` where another run was begun instead.
  */
 export async function saveDryRun({ session, tables }: StoreContext, lease: Lease, run: DryRun): Promise<void> {
   const saved = await session.query(
@@ -52,7 +52,7 @@ export async function saveDryRun({ session, tables }: StoreContext, lease: Lease
   if (saved.length === 0) throw new LeaseLost(lease);
 }
 
-/** Says in the dry run of a mapping why it does not go on. */
+/** Stores in the dry run of a mapping why it stopped. */
 export async function failDryRun({ session, tables }: StoreContext, mappingId: string, error: string): Promise<void> {
   await session.query(
     `UPDATE ${tables.dryRuns} SET run = run || jsonb_build_object('error', $2::text)
@@ -83,7 +83,7 @@ export async function compare(bench: StoreContext, lease: Lease, images: readonl
   const { columns, upsertField, direction, conflictPolicy } = mapped.shape;
   const policy = pushes(direction) ? conflictPolicy : "salesforce_wins";
   const comparable = columns.filter(({ field }) => field !== upsertField);
-  // A transaction for its settings, which tell how instants are written.
+  // A transaction for its settings, which say how instants are written.
   return await bench.session.transaction({}, "SELECT", async () => {
     const { rows } = await lockRows(bench, mapped, images, "");
     const bySfid = new Map(rows.map((row) => [row.sfid, row]));

@@ -10,18 +10,18 @@ import { type LockedRow, readSides } from "./page-context.ts";
 /** Records without a row that get none as long as inserts of ours are under way or in doubt: else these would have two. */
 export interface HeldImages {
   readonly sfids: ReadonlySet<string>;
-  /** Those of them that only their creator tells from a stranger's. */
+  /** Those of them that only their creator distinguishes from other users' records. */
   readonly suspects: Applied["suspects"];
 }
 
-/** A change that ended FAILED because nobody could tell what came of its insert, as an SQL condition. */
+/** A change that ended FAILED because the result of its insert stayed unknown, as an SQL condition. */
 export const endedInDoubt = (alias: string): string =>
   `(${hasFailed(alias)} AND ${alias}.sent_at IS NOT NULL AND starts_with(${alias}.sf_message, ${literal(IN_DOUBT)}))`;
 
 /**
- * Which of a page's records without a row may be inserts of ours. One that we sent with an upsert value, or that another
- * product sent, is known by its values. Any other is known by its creator alone, for somebody may have changed it since:
- * until he was asked for, whatever could have been created at that time is held.
+ * Which of a page's records without a row may be inserts of ours. One that we sent with an upsert value, or that
+ * another product sent, is known by its values. Any other is known by its creator alone, for other users may have
+ * changed it since: until the creator is known, whatever could have been created at that time is held.
  */
 export async function imagesInDoubt(
   bench: StoreContext,
@@ -51,7 +51,7 @@ export async function imagesInDoubt(
   };
 }
 
-/** What one insert told Salesforce, later changes that were sent with it included. */
+/** What one insert sent to Salesforce, later changes that were sent with it included. */
 interface Sent {
   readonly values: ColumnValues;
   readonly sentAt: Date;
@@ -64,7 +64,7 @@ function isPlain({ shape }: MappedTable, { values, batchId }: Sent): boolean {
   return batchId !== BATCH_OF_ANOTHER && (key === undefined || (values[key] ?? null) === null);
 }
 
-/** Records that show everything that an insert told Salesforce: most likely they are it. */
+/** Records that hold everything that an insert sent: most likely they are its result. */
 async function equalImages(
   bench: StoreContext,
   mapped: MappedTable,

@@ -11,13 +11,13 @@ import { lockByUpsertField, readSides } from "./page-context.ts";
 import { type RowToWrite, rowOf } from "./row-to-write.ts";
 import type { LateColumns } from "./write-rows.ts";
 
-/** A record of a page, and what is to be done with it. */
+/** A record of a page, and what to do with it. */
 export interface Judged {
   readonly image: Image;
   readonly verdict: Verdict;
 }
 
-/** Rows with waiting changes, or with values that no change tells, merged with what Salesforce shows. */
+/** Rows with waiting changes, or with values that no change contains, merged with what Salesforce shows. */
 export async function mergeRows(
   bench: StoreContext,
   mapped: MappedTable,
@@ -78,8 +78,8 @@ function changesOf(
   const { postgres = [], salesforce = [] } = Object.groupBy(decided, ({ winner }) => winner);
   const sideOf = (some: readonly Collision[], side: "postgres" | "salesforce"): ColumnValues =>
     Object.fromEntries(some.map((one) => [one.column, one[side]]));
-  const told = row.by === "late" ? [postgres, salesforce] : [postgres];
-  return told
+  const values = row.by === "late" ? [postgres, salesforce] : [postgres];
+  return values
     .filter((some) => some.length > 0)
     .map((some) => ({
       ...row,
@@ -100,7 +100,7 @@ export async function returningRows(bench: StoreContext, mapped: MappedTable, ju
   const contests = judged.flatMap(({ image, verdict }) =>
     verdict.kind === "contest" ? [{ image, key: null, deletion: verdict.deletion }] : [],
   );
-  // A formula that was only read after the row was deleted is nobody's change.
+  // A formula that was only read after the row was deleted is no change.
   const writable = mapped.shape.columns.filter(({ createable, updateable }) => createable || updateable);
   const columns = writable.map(({ column }) => column);
   const sides = await readSides(bench, mapped, contests, columns);

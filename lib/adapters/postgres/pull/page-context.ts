@@ -40,8 +40,8 @@ export interface Around {
   readonly inboundErrors: readonly string[];
   /** Records whose deletion the breaker holds. */
   readonly heldDeletes: readonly string[];
-  /** Records whose rows were not told yet that they are theirs, and when such a row is asked again; null: at once. */
-  readonly owed: ReadonlyMap<string, Date | null>;
+  /** Records whose sfid is not written to their rows yet, and when that is tried again; null: at once. */
+  readonly unwritten: ReadonlyMap<string, Date | null>;
   /** Whether an insert is under way or in doubt. */
   readonly hasSentInserts: boolean;
 }
@@ -49,14 +49,14 @@ export interface Around {
 /** Whether nothing at all is known beside the rows. */
 export const isUntouched = (around: Around): boolean =>
   !around.hasSentInserts &&
-  [around.waitingByKey, around.deletionBySfid, around.pushedLater, around.tombstones, around.owed].every(
+  [around.waitingByKey, around.deletionBySfid, around.pushedLater, around.tombstones, around.unwritten].every(
     ({ size }) => size === 0,
   ) &&
   around.inboundErrors.length + around.heldDeletes.length === 0;
 
 /**
  * Locks the rows that have the page's sfids, in their order. With SKIP LOCKED rows that a transaction of the customer
- * holds are left out and told apart; without a clause the rows are only read.
+ * holds are left out and listed; without a clause the rows are only read.
  */
 export async function lockRows(
   { session }: StoreContext,
@@ -128,7 +128,7 @@ export async function lockByUpsertField(
 
 const NOT_SHARED: ReadonlySet<string> = new Set();
 
-/** Values of the upsert field that more than one of these records, or more than one row, has: which is whose nobody knows. */
+/** Values of the upsert field that several of these records, or several rows, have: they identify none. */
 async function ambiguousValues(
   session: Session,
   { shape, layout }: MappedTable,
@@ -168,7 +168,7 @@ export async function readAround(
     tombstones: { sfid: string; at: string }[];
     errors: string[];
     held: string[];
-    owed: { sfid: string; at: string | null }[];
+    unwritten: { sfid: string; at: string | null }[];
     sent_inserts: boolean;
   }>(
     // From a subquery, as above, for every part.
@@ -199,7 +199,7 @@ export async function readAround(
        (SELECT coalesce(jsonb_agg(h.sfid), '[]') FROM ${tables.heldDeletes} h
          WHERE h.mapping_id = $4 AND h.sfid = ANY (${ASKED_SFIDS})) AS held,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', o.sfid, 'at', o.due_at)), '[]') FROM ${tables.log} o
-         WHERE o.table_name = $1 AND o.row_owed AND o.state = 'SUCCESS' AND (o.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE) AS owed,
+         WHERE o.table_name = $1 AND o.row_owed AND o.state = 'SUCCESS' AND (o.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE) AS unwritten,
        EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $1 AND ${isClaimed(tables, "l", "table_name = $1")} AND l.action = 'INSERT'
          AND l.sent_at IS NOT NULL) AS sent_inserts`,
     [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt, asksForPushes],
@@ -214,7 +214,7 @@ export async function readAround(
     tombstones: instantsBySfid(row.tombstones),
     inboundErrors: row.errors,
     heldDeletes: row.held,
-    owed: new Map(row.owed.map(({ sfid, at }) => [sfid, at === null ? null : new Date(at)])),
+    unwritten: new Map(row.unwritten.map(({ sfid, at }) => [sfid, at === null ? null : new Date(at)])),
     hasSentInserts: row.sent_inserts,
   };
 }

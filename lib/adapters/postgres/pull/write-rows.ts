@@ -4,7 +4,19 @@ import type { Image } from "../../../model/record/record.ts";
 import { isSameValue } from "../../../model/record/same-value.ts";
 import { differingColumns } from "../../../model/record/uncaptured-values.ts";
 import { hasFailed } from "../log/change-states.ts";
-import { comparable, type MappedTable, name, qualified, type StoreContext, typed } from "../session/sql.ts";
+import {
+  comparable,
+  cut,
+  exactText,
+  literal,
+  type MappedTable,
+  metadata,
+  name,
+  qualified,
+  type StoreContext,
+  textOf,
+  typed,
+} from "../session/sql.ts";
 import { copyRows } from "./copy-rows.ts";
 import { giveUpUpsertValues } from "./give-up-upsert-values.ts";
 import { readSides } from "./page-context.ts";
@@ -25,6 +37,22 @@ export async function updateRows(
     for (const { key } of changed) differing.add(key);
   }
   return differing;
+}
+
+/** A further part: what each row held before, and what it holds now. It sees the rows as they were before the statement. */
+function history(columns: readonly string[], { shape, layout }: MappedTable): string {
+  const { history } = metadata(shape.schema);
+  const values = columns.map((column, index) => {
+    const [was, is] = [textOf(layout, column, "t"), exactText(layout, column, `j.v${index}`)];
+    return `(${literal(column)}, ${cut(was)}, ${cut(is)})`;
+  });
+  return `kept AS (
+      INSERT INTO ${history} (mapping_id, record_id, at, fields)
+      SELECT ${literal(shape.mappingId)}, j.key, ${exactText(layout, "systemmodstamp", "j.stamp")}::timestamptz, (
+        SELECT jsonb_object_agg(name, jsonb_build_array(was, is_now)) FROM (VALUES ${values.join(", ")}) AS v (name, was, is_now)
+        WHERE was IS DISTINCT FROM is_now)
+      FROM judged j JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = j.key WHERE j.differs AND j.sure
+    )`;
 }
 
 function updateStatement(log: string, mapped: MappedTable, columns: readonly string[]): string {
@@ -53,11 +81,11 @@ function updateStatement(log: string, mapped: MappedTable, columns: readonly str
       WHERE t.${key} = j.key AND j.sure
         AND (j.differs OR t.systemmodstamp IS DISTINCT FROM j.stamp OR t.sfid IS DISTINCT FROM j.sfid)
     ), superseded AS (
-      -- What failed of a row that Salesforce has overwritten since is not to be tried again, unless a newer change carries it.
+      -- What failed of a row that Salesforce has overwritten since is not tried again, unless a newer change carries it.
       UPDATE ${log} l SET superseded = true
       FROM judged j WHERE j.differs AND j.sure AND l.table_name = $1 AND l.record_id = j.key AND ${hasFailed("l")}
         AND NOT l.superseded AND NOT j.waits
-    )
+    )${mapped.keepsHistory && columns.length > 0 ? `, ${history(columns, mapped)}` : ""}
     SELECT key FROM judged WHERE differs`;
 }
 
@@ -119,7 +147,7 @@ function byColumns({ shape, layout }: MappedTable, rows: readonly RowToWrite[]):
 /** The columns of rows, by key, that hold what the application wrote without a trigger seeing it. */
 export type LateColumns = ReadonlyMap<number, readonly Column[]>;
 
-/** After a field was decided it is left alone for so long: where both sides change it by themselves, it goes round once. */
+/** How long a decided field is left alone: where both sides change it automatically, that goes round once. */
 const DECIDED_HOURS = 1;
 
 interface Meeting extends Merge {
@@ -128,8 +156,8 @@ interface Meeting extends Merge {
 
 /**
  * Which differences of rows from records that Salesforce has not changed are late. A parent's key follows its parent
- * without a newer stamp. What a trigger of the application makes of our own write is nobody's change either: the write is
- * tried, and undone. A NULL counts for nothing, because a column that was dropped and made again holds nothing else.
+ * without a newer stamp. What a trigger of the application changes in our own write is no change either: the write is
+ * tried, and undone. A NULL counts for nothing, because a column that was dropped and added again holds nothing else.
  */
 export async function lateColumns(
   bench: StoreContext,
@@ -163,7 +191,7 @@ export async function lateColumns(
   );
 }
 
-/** A value of a row that is told already; `value` null: any of the column. */
+/** A value of a row that is already listed; `value` null: any of the column. */
 interface KnownValue {
   readonly column: string;
   readonly value: string | null;

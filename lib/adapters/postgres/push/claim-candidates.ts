@@ -2,6 +2,7 @@ import { isUnblocked, keysOf, unnoted } from "../log/blocked-keys.ts";
 import { unpacked } from "../log/change-rows.ts";
 import { dueOrder, isClaimed, isPutOff, isReady, logOrder, mayBlock } from "../log/change-states.ts";
 import { literal, type MappedTable, type Metadata } from "../session/sql.ts";
+import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
 
 /** What is looked for. */
 export interface Asked {
@@ -16,11 +17,11 @@ export interface Asked {
 export interface Found {
   /** At most as many changes as were asked for. */
   readonly found: number;
-  /** As many of the first as fit into memory with what becomes of them; one always does. */
+  /** As many of the first as fit into memory with their results; at least one. */
   readonly fit: number;
   /** The last id of those; null: nothing was found. */
   readonly last: number | null;
-  /** The keys of the rows of those that fit, as texts, which tell a key of any size. */
+  /** The keys of the rows of those that fit, as texts, which hold a key of any size. */
   readonly recordIds: readonly string[] | null;
 }
 
@@ -32,13 +33,13 @@ const CLAIM_BYTES = 16_000_000;
 const INLINE_BYTES = 2_000;
 
 /**
- * A SELECT, without parameters, that finds the first changes which can be claimed now; its one row has `found`. It is to be
- * asked so that nothing is sorted (`unsorted`).
+ * A SELECT, without parameters, that finds the first changes which can be claimed now; its one row has `found`. Run it
+ * so that nothing is sorted (`unsorted`).
  *
- * Candidates come first: those that are ready, in log order, and of those that were put off as many as are asked for, in
- * the order in which they became due; the others are put off for this claim. What blocks a candidate is looked for by its
- * keys: what is under way in one JSON object, what waits or is held by indexes. Nothing is joined, so no plan can go wrong
- * over a long backlog.
+ * Candidates come first: those that are ready, in log order, and of those that were put off as many as are asked for,
+ * in the order in which they became due; the others are put off for this claim. What blocks a candidate is looked for
+ * by its keys: what is under way in one JSON object, what waits or is held by indexes. Nothing is joined, so no plan
+ * can go wrong over a long backlog.
  */
 export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Asked): string {
   const table = literal(mapped.shape.table);
@@ -89,11 +90,12 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
 const time = (at: Date): string => `${literal(at.toISOString())}::timestamptz`;
 
 /**
- * The rows of changes that are under way, and those that were not told their last result; and the first such change of
- * each sfid and upsert value. With them what waits or is held and no index tells: in a schema without the indexes all of it.
+ * The rows of changes that are under way, and those whose last result is not written back; and the first such change of
+ * each sfid and upsert value; and the records that wait for the lock of their row. With them what waits or is held and
+ * is in no index: without the indexes all of it.
  */
 function blocking(tables: Metadata, mapped: MappedTable, isBlocking: string): string {
-  const { log } = tables;
+  const { log, inboundErrors } = tables;
   const table = literal(mapped.shape.table);
   const parts = [
     `b.table_name = ${table} AND ${isClaimed(tables, "b", `table_name = ${table}`)}`,
@@ -112,5 +114,9 @@ function blocking(tables: Metadata, mapped: MappedTable, isBlocking: string): st
       SELECT coalesce(jsonb_object_agg(key, id ORDER BY id DESC), '{}') AS first_by_key FROM (
         ${keysOfThose.join("")}
         SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = ${table} AND o.row_owed
+        UNION ALL
+        -- What Salesforce has changed meets the row once its lock is free; sent before, the change would overwrite it.
+        SELECT 'id ' || left(e.sfid, 15), 0 FROM ${inboundErrors} e
+        WHERE e.mapping_id = ${literal(mapped.shape.mappingId)} AND e.sqlstate = '${LOCK_NOT_AVAILABLE}'
       ) AS keys`;
 }

@@ -8,7 +8,7 @@ export interface Claims {
   handledWith(ids: readonly number[]): readonly string[];
   /** The caller has none of these any more: what they ended as is committed. */
   giveBack(ids: readonly number[]): void;
-  /** The version of an outcome's row when all that waits of it was claimed; null: the outcome ends less, or nobody knows. */
+  /** The version of an outcome's row when all that waits of it was claimed; null: it ends less, or is unknown. */
   versionOf(outcome: PushOutcome): string | null;
 }
 

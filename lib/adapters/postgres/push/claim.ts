@@ -29,9 +29,8 @@ export interface Claimed {
 /**
  * NEW changes that are due, in log order, as PENDING, and with them what failed before on the same rows: a newer change
  * carries it (`isCarried`), and so gives it another try; one whose insert ended in doubt stays sent, so that it is
- * looked up again instead of sent. A change that is in doubt, waits for its retry, is held,
- * or whose result its row was not told yet, holds back its row and later changes of the same sfid or upsert value, and
- * nothing else.
+ * looked up again instead of sent. A change that is in doubt, waits for its retry, is held, or whose result is not
+ * written back yet, holds back its row and later changes of the same sfid or upsert value, and nothing else.
  *
  * What can be claimed is found with the opening of the transaction: a claim takes three round trips.
  */
@@ -41,12 +40,12 @@ export async function claim(bench: StoreContext, lease: Lease, { limit, after: p
   const looking = (after: number) => unsorted(claimStatement(tables, mapped, { now: now(), limit, after }));
   const then = [lockRowsToWriteBack(bench, mapped), ...looking(place)];
 
-  return await fenced(bench, lease, { silent: true, then }, async ([owed = [], , first = []]) => {
-    await writeLocked(bench, mapped, owed);
+  return await fenced(bench, lease, { silent: true, then }, async ([pending = [], , first = []]) => {
+    await writeLocked(bench, mapped, pending);
     let after = place;
     const look = async () => (await session.script(looking(after).join(";")))[1] ?? [];
-    // Rows that were told now hold nothing back any more.
-    for (let rows = owed.length === 0 ? first : await look(); ; rows = await look()) {
+    // Rows that got their results now hold nothing back any more.
+    for (let rows = pending.length === 0 ? first : await look(); ; rows = await look()) {
       const found = foundIn(rows);
       if (found.found === 0 && after > BEGINNING) {
         after = BEGINNING;
@@ -57,7 +56,7 @@ export async function claim(bench: StoreContext, lease: Lease, { limit, after: p
       const excess = await holdExcessDeletes(bench, mapped, claimId, taken);
       // Some deletes were too many and are held now, which may hold back what was claimed with them; all is NEW again.
       if (excess === "held") continue;
-      // There may be more of them, and this claim has held enough: the next one goes on.
+      // There may be more of them, and this claim has held enough: the next one continues.
       if (excess === "more") return { changes: [], claimId, next: BEGINNING, versions: new Map() };
       return { changes: taken.map(changeOf), claimId, next: placeAfter(found, limit), versions: versionsOf(taken) };
     }
@@ -73,18 +72,19 @@ function versionsOf(rows: readonly Row[]): Map<number, string> {
 }
 
 function foundIn([row]: readonly Row[]): Found {
-  if (!row) throw new Error("PostgreSQL told nothing of what can be claimed");
+  if (!row) throw new Error("PostgreSQL returned no row of what can be claimed");
   return row["found"] as Found;
 }
 
-/** Where a claim was filled, the next one goes on behind it instead of looking through what is under way again. */
+/** Where a claim was filled, the next one continues behind it instead of searching what is under way again. */
 function placeAfter({ found, fit, last }: Found, limit: number): number {
   return last !== null && (fit < found || found === limit) ? last : BEGINNING;
 }
 
 /**
- * Makes all NEW changes of these rows PENDING, names them, and marks what failed before as carried; a row of which somebody
- * holds a change is left out. One statement, so that a row's version is that of a moment when nothing else waited of it.
+ * Makes all NEW changes of these rows PENDING, names them, and marks what failed before as carried; a row with a change
+ * that is locked elsewhere is left out. One statement, so that a row's version is that of a moment when nothing else
+ * waited of it.
  */
 async function take(
   { session, tables, now }: StoreContext,
@@ -152,8 +152,8 @@ export async function markSent(
 }
 
 /**
- * Makes claimed changes NEW again that were not sent, as long as nobody else has the lease; one round trip. `handled`: the
- * rows of `_bridge_in_hand` that name none but these.
+ * Makes claimed changes NEW again that were not sent, while no other cycle has the lease; one round trip. `handled`:
+ * the rows of `_bridge_in_hand` that name none but these.
  */
 export async function release(
   bench: StoreContext,

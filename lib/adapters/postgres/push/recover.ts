@@ -10,10 +10,10 @@ import { iso, type MappedTable, type Metadata, type Row, type StoreContext } fro
 import { writeBackRows } from "./write-back.ts";
 
 /**
- * What cycles before this one left behind. PENDING changes that were never marked sent are NEW again; the others become,
- * with what they carry, this cycle's, one doubt for each row's part of a batch; jobs of the Bulk API, which may be large and are most likely still
- * at work, are only named. Rows that could not be told their result are told, and deletes
- * that an operator has confirmed are carried out.
+ * What cycles before this one left behind. PENDING changes that were never marked sent are NEW again; the others
+ * become, with what they carry, this cycle's, in doubt, one for each row's part of a batch; jobs of the Bulk API, which
+ * may be large and are most likely still at work, are only named. Results that could not be written back are written
+ * now, and deletes that an operator has confirmed are carried out.
  */
 export async function recover(bench: StoreContext, lease: Lease): Promise<Recovered> {
   const { session, tables, now } = bench;
@@ -73,7 +73,7 @@ export async function doubtsIn(bench: StoreContext, lease: Lease, batchId: strin
   return doubtsOf(rows);
 }
 
-/** The first change of a batch remembers when its job was last looked after. */
+/** The first change of a batch stores when its job was last polled. */
 export async function noteLook({ session, tables, mapped, now }: StoreContext, lease: Lease, batchId: string) {
   await session.query(
     `UPDATE ${tables.log} SET updated_at = $3 WHERE id = (SELECT min(id) FROM ${tables.log} l

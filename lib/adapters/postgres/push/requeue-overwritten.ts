@@ -4,11 +4,12 @@ import { refusalOf } from "../session/savepoint.ts";
 import { literal, name, qualified, type StoreContext } from "../session/sql.ts";
 
 /**
- * Makes changes NEW again that were sent for the same rows, or records, after these saves had been claimed: the saves came
- * so late that they may have undone them. What they brought becomes what the newer changes started from, so that a pull
- * that meets it takes it for nobody's change. A delete goes again where a late upsert has made its record anew and no row
- * owns it. A change that is under way is only counted. Rows that nobody holds say that they wait, which also tells whoever
- * has others of their changes under way. All this between the transactions of whoever has the lease by now.
+ * Makes changes NEW again that were sent for the same rows, or records, after these saves had been claimed: the saves
+ * came so late that they may have undone them. What they brought becomes what the newer changes started from, so that a
+ * pull that meets it sees no change. A delete is sent again where a late upsert has created its record again and no row
+ * owns it. A change that is under way is only counted. Rows that are not locked say that they wait, which also reaches
+ * a cycle that has others of their changes under way. All this runs between the transactions of the cycle that has the
+ * lease by now.
  */
 export async function requeueOverwritten(
   { session, tables, mapped, now }: StoreContext,
@@ -70,7 +71,7 @@ export async function requeueOverwritten(
   });
 }
 
-/** Rows that nobody holds. Parameter: keys. */
+/** Rows that no transaction holds. Parameter: keys. */
 const showStatement = (table: string, key: string): string => `
   WITH free AS MATERIALIZED (
     SELECT t.${key} AS key FROM ${table} t WHERE t.${key} = ANY ($1::bigint[]) FOR UPDATE OF t SKIP LOCKED

@@ -5,35 +5,34 @@ import { parentOf, waitsForParent } from "../log/change-states.ts";
 import { literal, type MappedTable, type Metadata, name, qualified } from "../session/sql.ts";
 
 /**
- * Writes down how changes ended that are this fence's, with everything that follows from it, and tells the rows that are
- * still what they were when all their changes were claimed; the others are owed their result, also those that are to get
- * an sfid which another row has, and with `skipsHeld` those that somebody's transaction holds: `untold`.
- *
- * All changes come before the first row, or whoever gives a row another key, and so its changes, could wait for us while
- * we wait for him. Where not all are this fence's, no row is touched. Parameters: those of `settledChanges`, fence, count,
- * mapping, table, object, time, claims that name no others, rows that have failed in this cycle already.
+ * Records the outcome of the changes that this fence holds, with all that follows from it, and writes it back to the
+ * rows that have not changed since all their changes were claimed. The others get `row_owed`, also those whose sfid
+ * another row has, and with `skipsHeld` those that a transaction holds: `unwritten`.  All changes are locked before the
+ * first row, or a transaction that gives a row another key, and so its changes, could wait for us while we wait for it.
+ * Where not all are this fence's, no row is touched. Parameters: those of `settledChanges`, fence, count, mapping,
+ * table, object, time, claims that name no others, rows that have failed in this cycle already.
  */
 export function settleStatement(
   tables: Metadata,
   mapped: MappedTable,
-  { skipsHeld }: { readonly skipsHeld: boolean },
+  { skipsHeld, keepsAttempts }: { readonly skipsHeld: boolean; readonly keepsAttempts: boolean },
 ): string {
   return `
-    WITH told AS MATERIALIZED (
+    WITH results AS MATERIALIZED (
       SELECT t.id, t.sfid, t.speaks, t.version, e.*
       FROM unnest($2::bigint[], $3::int[], $4::text[], $5::boolean[], $6::xid[]) AS t (id, kind, sfid, speaks, version)
       JOIN jsonb_to_recordset($1::jsonb) AS e (kind int, state text, last_operation text, message text,
         answered_at timestamptz, due_at timestamptz, attempt int, accepted boolean) USING (kind)
-    ), ${settled(tables, mapped)}, ${kept(tables)}, ${counted(tables)}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
-    SELECT all_of_them AS settled, owed, CASE WHEN known > (SELECT count(*) FROM written) THEN (
+    ), ${settled(tables, mapped)}, ${kept(tables)}, ${counted(tables)}${keepsAttempts ? `, ${attempted(tables)}` : ""}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
+    SELECT all_of_them AS settled, pending, CASE WHEN known > (SELECT count(*) FROM written) THEN (
         SELECT jsonb_agg(s.id) FROM settled s WHERE ${KNOWN} AND s.id NOT IN (SELECT id FROM written)
-      ) END AS untold, success > 0 AND EXISTS (SELECT FROM ${tables.log} w WHERE ${waitsForParent("w.")}) AS children_wait
+      ) END AS unwritten, success > 0 AND EXISTS (SELECT FROM ${tables.log} w WHERE ${waitsForParent("w.")}) AS children_wait
     FROM counted`;
 }
 
 /**
- * Lets changes of other rows go now that wait for a parent whose key these changes have saved, by the external ids that
- * mappings name parents of this object by. What somebody has claimed looks for its parent itself. Parameters: ids, time.
+ * Makes changes of other rows due that wait for a parent whose key these changes have saved, by the external ids that
+ * mappings name parents of this object by. A claimed change looks for its parent itself. Parameters: ids, time.
  */
 export function wakeChildrenStatement({ log, state }: Metadata, { shape }: MappedTable): string {
   const own = shape.columns
@@ -55,53 +54,60 @@ export function wakeChildrenStatement({ log, state }: Metadata, { shape }: Mappe
       FOR NO KEY UPDATE SKIP LOCKED))`;
 }
 
-/** Makes the rows of settled changes be told later. Parameter: ids. */
+/** Leaves the results of settled changes to a later write-back. Parameter: ids. */
 export const writeBackStatement = ({ log }: Metadata): string =>
   `UPDATE ${log} SET row_owed = true WHERE id = ANY ($1::bigint[])`;
 
-/** The settled changes whose row is to be told their end, and is known by its version. */
+/** The settled changes whose result goes to a row that is known by its version. */
 const KNOWN = "s.version IS NOT NULL AND s.state <> 'NEW' AND s.action <> 'DELETE'";
 
 function settled({ log }: Metadata, mapped: MappedTable): string {
   return `settled AS (
-      UPDATE ${log} l SET state = told.state, last_operation = told.last_operation, updated_at = $12,
-        sf_message = told.message, sfid = coalesce(told.sfid, l.sfid), attempts = l.attempts + told.attempt,
-        due_at = told.due_at${setsBlockedKey(mapped, "told.state = 'NEW'")},
-        processed_at = CASE WHEN told.state <> 'NEW' THEN $12::timestamptz END,
-        processed_tx = CASE WHEN told.state <> 'NEW' THEN txid_current() END,
-        sf_result = CASE WHEN told.accepted THEN 1 WHEN told.state = 'FAILED' THEN 0 END,
-        row_owed = told.speaks AND told.version IS NULL AND told.state <> 'NEW' AND l.action <> 'DELETE',
-        confirmed = l.confirmed AND told.state = 'NEW', fence = CASE WHEN l.state = 'FAILED' THEN l.fence END,
-        batch_id = CASE WHEN told.state = 'NEW' THEN NULL ELSE l.batch_id END,
-        sent_at = CASE WHEN told.state = 'NEW' THEN NULL ELSE l.sent_at END
+      UPDATE ${log} l SET state = results.state, last_operation = results.last_operation, updated_at = $12,
+        sf_message = results.message, sfid = coalesce(results.sfid, l.sfid), attempts = l.attempts + results.attempt,
+        due_at = results.due_at${setsBlockedKey(mapped, "results.state = 'NEW'")},
+        processed_at = CASE WHEN results.state <> 'NEW' THEN $12::timestamptz END,
+        processed_tx = CASE WHEN results.state <> 'NEW' THEN txid_current() END,
+        sf_result = CASE WHEN results.accepted THEN 1 WHEN results.state = 'FAILED' THEN 0 END,
+        row_owed = results.speaks AND results.version IS NULL AND results.state <> 'NEW' AND l.action <> 'DELETE',
+        confirmed = l.confirmed AND results.state = 'NEW', fence = CASE WHEN l.state = 'FAILED' THEN l.fence END,
+        batch_id = CASE WHEN results.state = 'NEW' THEN NULL ELSE l.batch_id END,
+        sent_at = CASE WHEN results.state = 'NEW' THEN NULL ELSE l.sent_at END
       -- By the index, however small the log is: what is settled in parts would look through all of it for each.
-      -- In a CASE, or a log without statistics seems to hold one such change, and each is looked for among all told.
-      FROM told WHERE l.id = told.id AND l.id = ANY ((SELECT $2::bigint[])::bigint[])
-        AND CASE WHEN l.state = 'PENDING' OR l.state = 'FAILED' AND told.state = 'SUCCESS' THEN l.fence = $7 ELSE false END
-      RETURNING l.id, l.record_id, l.action, l.state, l.fence IS NOT NULL AS was_carried, l.last_operation,
-        l.sfid, l.sf_message, l.row_owed, told.accepted, told.answered_at, told.speaks, told.sfid AS told_sfid, told.version
+      -- In a CASE, or a log without statistics seems to hold one such change, and each is looked for among all results.
+      FROM results WHERE l.id = results.id AND l.id = ANY ((SELECT $2::bigint[])::bigint[])
+        AND CASE WHEN l.state = 'PENDING' OR l.state = 'FAILED' AND results.state = 'SUCCESS' THEN l.fence = $7 ELSE false END
+      RETURNING l.id, l.record_id, l.action, l.state, l.attempts, l.fence IS NOT NULL AS was_carried, l.last_operation,
+        l.sfid, l.sf_message, l.row_owed, results.accepted, results.answered_at, results.speaks, results.sfid AS new_sfid, results.version
     )`;
 }
 
-/** Carried changes whose write was not accepted are what they were, but for a doubt that they share or are rid of. */
+/** Carried changes whose write was not accepted stay as they were; only a change in doubt shares or loses that. */
 function kept({ log }: Metadata): string {
   const isDoubt = (message: string) => `starts_with(${message}, ${literal(IN_DOUBT)})`;
   return `kept AS (
-      UPDATE ${log} l SET fence = NULL, updated_at = $12, batch_id = CASE WHEN told.state = 'FAILED' THEN l.batch_id END,
-        sent_at = CASE WHEN told.state = 'FAILED' THEN l.sent_at END,
-        sf_message = CASE WHEN ${isDoubt("l.sf_message")} OR ${isDoubt("told.message")} THEN told.message ELSE l.sf_message END
-      FROM told WHERE l.id = told.id AND l.id = ANY (ARRAY(SELECT id FROM told WHERE state <> 'SUCCESS'))
+      UPDATE ${log} l SET fence = NULL, updated_at = $12, batch_id = CASE WHEN results.state = 'FAILED' THEN l.batch_id END,
+        sent_at = CASE WHEN results.state = 'FAILED' THEN l.sent_at END,
+        sf_message = CASE WHEN ${isDoubt("l.sf_message")} OR ${isDoubt("results.message")} THEN results.message ELSE l.sf_message END
+      FROM results WHERE l.id = results.id AND l.id = ANY (ARRAY(SELECT id FROM results WHERE state <> 'SUCCESS'))
         AND CASE WHEN l.state = 'FAILED' THEN l.fence = $7 ELSE false END
       RETURNING l.id
     )`;
 }
+
+/** What Salesforce refused stays to be seen after the change was tried again. */
+const attempted = ({ history }: Metadata): string => `attempted AS (
+      INSERT INTO ${history} (mapping_id, record_id, change_id, at, message)
+      SELECT $9, record_id, id, $12::timestamptz, sf_message FROM settled
+      WHERE (state = 'FAILED' OR state = 'NEW' AND attempts > 0) AND sf_message IS NOT NULL
+    )`;
 
 /** Reads `counted` first, and so settles everything before any row is locked. */
 const COMPLETE = `(SELECT all_of_them FROM counted) = $8 AND ${KNOWN}`;
 
 const isRowOf = ({ layout }: MappedTable) => `t.${name(layout.key)} = s.record_id AND t.xmin = s.version`;
 
-/** The changes whose rows nobody holds; from here on we do. */
+/** The changes whose rows nothing holds; from here on we do. */
 function free(mapped: MappedTable): string {
   const { schema, table } = mapped.shape;
   return `free AS MATERIALIZED (
@@ -113,11 +119,11 @@ function free(mapped: MappedTable): string {
 function written(mapped: MappedTable, skipsHeld: boolean): string {
   const table = qualified(mapped.shape.schema, mapped.shape.table);
   return `written AS (
-      UPDATE ${table} t SET sfid = coalesce(s.told_sfid, t.sfid), _ab_lastop = s.last_operation, _ab_err = s.sf_message
+      UPDATE ${table} t SET sfid = coalesce(s.new_sfid, t.sfid), _ab_lastop = s.last_operation, _ab_err = s.sf_message
       FROM settled s
       WHERE ${COMPLETE} AND ${isRowOf(mapped)} ${skipsHeld ? "AND s.id IN (SELECT id FROM free)" : ""}
-        AND (s.told_sfid IS NULL OR t.sfid IS NOT DISTINCT FROM s.told_sfid
-          OR NOT EXISTS (SELECT FROM ${table} other WHERE other.sfid = s.told_sfid))
+        AND (s.new_sfid IS NULL OR t.sfid IS NOT DISTINCT FROM s.new_sfid
+          OR NOT EXISTS (SELECT FROM ${table} other WHERE other.sfid = s.new_sfid))
       RETURNING s.id
     )`;
 }
@@ -129,7 +135,7 @@ function counted(tables: Metadata): string {
         (SELECT count(*) FROM (SELECT DISTINCT record_id FROM settled
           WHERE state = 'FAILED' AND record_id <> ALL ($14::bigint[])) AS rows) AS failed_rows,
         count(*) FILTER (WHERE accepted) AS accepted,
-        count(*) FILTER (WHERE row_owed) AS owed, count(*) FILTER (WHERE ${KNOWN}) AS known
+        count(*) FILTER (WHERE row_owed) AS pending, count(*) FILTER (WHERE ${KNOWN}) AS known
       FROM settled s
     ), handled AS (
       DELETE FROM ${tables.inHand} WHERE id = ANY ($13::text[])

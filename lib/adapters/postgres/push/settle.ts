@@ -14,18 +14,17 @@ interface HowClaimed {
   readonly versionOf: (outcome: PushOutcome) => string | null;
 }
 
-/** How rows are told with the statement that settles their changes: all, those that nobody holds, or none. */
+/** How rows get their results with the statement that settles their changes: all, those that nothing holds, or none. */
 type Telling = "all" | "free" | "none";
 
 /**
- * What Salesforce said, kept for good in one transaction: states, totals, events, when it answered, and what the rows
- * are to say of it. A row that somebody's transaction holds is written later; its result is safe in the log.
- *
- * Most rows are told by the statement that settles their changes: nobody has written them since all that waits of them was
- * claimed, so they have not changed again. The others are owed their result, and told by `writeOwedRows` in the same
- * transaction, which finds out. Most often nobody holds any of them, so none is asked: one that is held is waited for as
- * briefly as it may wait for us, and then all are tried again without those that are. And where a row refuses, by a trigger
- * or a constraint of the customer's, all are owed their result, and those that take it are told.
+ * Commits Salesforce's answers in one transaction: states, totals, events, when it answered, and what the rows show of
+ * it. A row that another transaction holds is written later; its result is safe in the log.  Most rows are written by
+ * the statement that settles their changes: nothing has written them since all that waits of them was claimed. The
+ * others are written by `writePendingRows` in the same transaction. Most often none of them is locked, so no lock is asked
+ * for first: one that is held is waited for as briefly as it may wait for us, and then all are tried again without
+ * those that are. Where a row refuses, by a trigger or a constraint of the customer's, all are left to the write-back,
+ * and those that accept it are written.
  */
 export async function settle(
   bench: StoreContext,
@@ -34,13 +33,13 @@ export async function settle(
   claimed: HowClaimed,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  const untold = bench.refusedWriteBacks.rows;
+  const unwritten = bench.refusedWriteBacks.rows;
   for (let telling: Telling | null = "all"; telling !== null; ) {
     try {
       await settleOnce(bench, lease, outcomes, claimed, telling);
       break;
     } catch (error) {
-      bench.refusedWriteBacks.rows = untold; // whatever refused was told nothing for good
+      bench.refusedWriteBacks.rows = unwritten; // rows that refused were not written after all
       telling = instead(telling, error);
       if (telling === null) throw error;
     }
@@ -54,7 +53,7 @@ function instead(telling: Telling, error: unknown): Telling | null {
   return telling === "all" && isWorthWaiting(error) ? "free" : null;
 }
 
-/** How long a row that somebody holds is waited for while we hold others. */
+/** How long a locked row is waited for while we hold others. */
 const HELD_ROW_MILLISECONDS = 10;
 
 async function settleOnce(
@@ -68,7 +67,10 @@ async function settleOnce(
   const mapped = bench.mapped(lease);
   const { count, parameters } = settledChanges(outcomes, telling === "none" ? () => null : versionOf, now());
   const refused = outcomes.flatMap(({ kind, recordId }) => (kind === "refused" ? [recordId] : []));
-  const statement = settleStatement(tables, mapped, { skipsHeld: telling === "free" });
+  const statement = settleStatement(tables, mapped, {
+    skipsHeld: telling === "free",
+    keepsAttempts: mapped.isIndexed === true && outcomes.some(({ kind }) => kind !== "accepted"),
+  });
   const values = [
     ...parameters,
     lease.fence,
@@ -84,11 +86,11 @@ async function settleOnce(
   await fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
     const [settled] = await session.query<Settled>(statement, values);
     if (settled?.settled !== count) throw new LeaseLost(lease);
-    const { owed, untold } = settled;
+    const { pending, unwritten } = settled;
     if (settled.children_wait) await wakeChildren(bench, mapped, outcomes);
-    if (untold !== null) await session.query(writeBackStatement(tables), [untold]);
-    if (owed === 0 && untold === null) return;
-    // What a constraint has against the rows that were told already, before it is taken for what it has against others.
+    if (unwritten !== null) await session.query(writeBackStatement(tables), [unwritten]);
+    if (pending === 0 && unwritten === null) return;
+    // What a constraint has against the rows that are written already, before it is blamed on others.
     await session.script("SET CONSTRAINTS ALL IMMEDIATE");
     await writeBackRows(bench, mapped);
   });
@@ -106,11 +108,11 @@ async function wakeChildren(
 }
 
 interface Settled {
-  /** Changes that were settled; fewer than were told where the lease is not ours any more. */
+  /** Changes that were settled; fewer than were given where the lease is not ours any more. */
   readonly settled: number;
-  readonly owed: number;
-  /** The changes that speak to rows which could not be told; null: all were. */
-  readonly untold: readonly number[] | null;
+  readonly pending: number;
+  /** The changes whose rows could not be written; null: all were. */
+  readonly unwritten: readonly number[] | null;
   /** Some changes of the schema wait for their parents. */
   readonly children_wait: boolean;
 }

@@ -2,7 +2,7 @@ import type { Action, LastOperation, State } from "../../../model/change/change.
 import type { PushOutcome } from "../../../sync/push/push-ports.ts";
 import { idArray, numberArray } from "../session/sql.ts";
 
-/** What becomes of a change; names are those of the statement that settles. Thousands of changes share a few of them. */
+/** The results of changes; names are those of the statement that settles. Thousands of changes share a few of them. */
 interface Ending {
   readonly state: State;
   readonly last_operation: LastOperation | null;
@@ -53,7 +53,7 @@ export function settledChanges(
     const last = Math.max(...outcome.changeIds);
     const sfid = outcome.kind === "accepted" ? outcome.sfid : null;
     if (sfid !== null && !rowOfSfid.has(sfid)) rowOfSfid.set(sfid, outcome.recordId);
-    // One record for two rows: what becomes of the second one is found out when it is told.
+    // One record for two rows: the second one's result is found out at its write-back.
     const isClear = sfid === null || rowOfSfid.get(sfid) === outcome.recordId;
     for (const id of outcome.changeIds) {
       ids.push(id);

@@ -4,15 +4,15 @@ import { type MappedTable, type Metadata, name, qualified, type StoreContext } f
 interface Clash {
   readonly id: number;
   readonly sfid: string;
-  /** Key of the row that has this sfid already, or is to be told it first. */
+  /** Key of the row that has this sfid already, or gets it first. */
   readonly other: number;
   readonly young: boolean;
 }
 
 /**
- * A row cannot get an sfid that another row has. Where a pull made that other row while our insert was under way, the
- * younger one, which nobody has changed, gives way. Any other row stays, and the change is FAILED with the reason; so is
- * the later one of two that were told one sfid, as upsert values can be which only Salesforce takes for the same.
+ * A row cannot get an sfid that another row has. Where a pull created that other row while our insert was under way,
+ * the younger one, if unchanged, gives way. Any other row stays, and the change is FAILED with the reason; so is the
+ * later one of two that got one sfid, as upsert values can that only Salesforce treats as the same.
  */
 export async function resolveClashes(
   bench: StoreContext,
@@ -46,18 +46,18 @@ export async function resolveClashes(
 function clashStatement(tables: Metadata, { shape, layout }: MappedTable): string {
   const key = name(layout.key);
   const table = qualified(shape.schema, shape.table);
-  const owed = "l.table_name = $1 AND l.row_owed AND l.state = 'SUCCESS'";
+  const pending = "l.table_name = $1 AND l.row_owed AND l.state = 'SUCCESS'";
   return `
     SELECT l.id, l.sfid, o.${key} AS other,
       o.${key} > l.record_id AND o._ab_lastop IS NOT DISTINCT FROM 'SYNCED' AND NOT EXISTS (
         SELECT FROM ${tables.log} w WHERE w.table_name = $1 AND w.record_id = o.${key} AND w.processed_at IS NULL) AS young
     FROM ${tables.log} l JOIN ${table} o ON o.sfid = l.sfid AND o.${key} <> l.record_id
-    WHERE ${owed} AND l.record_id = ANY ($2::bigint[])
+    WHERE ${pending} AND l.record_id = ANY ($2::bigint[])
     UNION ALL
     SELECT id, sfid, first, false FROM (
       SELECT l.id, l.sfid, l.record_id, first_value(l.record_id) OVER (PARTITION BY l.sfid ORDER BY l.id) AS first
       FROM ${tables.log} l
-      WHERE ${owed} AND l.sfid IN (SELECT l.sfid FROM ${tables.log} l WHERE ${owed} AND l.record_id = ANY ($2::bigint[]))
+      WHERE ${pending} AND l.sfid IN (SELECT l.sfid FROM ${tables.log} l WHERE ${pending} AND l.record_id = ANY ($2::bigint[]))
         AND NOT EXISTS (SELECT FROM ${table} o WHERE o.${key} = l.record_id AND o.sfid = l.sfid)
-    ) AS told WHERE record_id <> first AND record_id = ANY ($2::bigint[])`;
+    ) AS results WHERE record_id <> first AND record_id = ANY ($2::bigint[])`;
 }

@@ -15,14 +15,14 @@ import { resolveClashes } from "./sfid-clashes.ts";
 /** What one pass writes at most. */
 const ROWS_AT_ONCE = 5_000;
 
-/** How many rows that refuse one pass looks for. Where none but such was found, all others are taken for such, too. */
+/** How many rows that refuse one pass looks for. Where none but such was found, all others count as such. */
 const REFUSALS_AT_ONCE = 20;
 
-/** A row that must be told its sfid is asked again when that is 10 s old, 20 s, 40 s, and so on, at most an hour later. */
+/** A row that lacks its sfid is asked again when that is 10 s old, 20 s, 40 s, and so on, at most an hour later. */
 const FIRST_RETRY = "interval '10 s'";
 const LAST_RETRY = "interval '1 h'";
 
-interface OwedRow {
+interface PendingRow {
   readonly record_id: number;
   readonly exists: boolean;
   readonly locked: boolean;
@@ -30,13 +30,11 @@ interface OwedRow {
 }
 
 /**
- * Tells rows what became of their changes: sfid, `_ab_lastop`, `_ab_err`. Rows that a transaction of the customer holds
- * are left for the next pass instead of waited for. First the rows are locked, then, by a statement that sees what was
- * committed until then, it is judged which of them have changed again: those stay PENDING.
- *
- * A row that refuses, by a trigger or a constraint of the customer's, is told nothing, and stands in nobody's way: its
- * result is in the log, with what the row said. Only a row that does not know its sfid yet is asked again, and waits until
- * it does: its next change would make another record.
+ * Writes the results of changes back to their rows: sfid, `_ab_lastop`, `_ab_err`. Rows that a transaction of the
+ * customer holds are left for the next pass. First the rows are locked; then a statement that sees what was committed
+ * until then finds which of them have changed again: those stay PENDING.  A row that refuses, by a trigger or a
+ * constraint of the customer's, gets nothing and blocks no other row: its result is in the log, with what the row said.
+ * Only a row without its sfid is asked again, and waits until it has it: its next change would create another record.
  */
 export async function writeBackRows(bench: StoreContext, mapped: MappedTable): Promise<void> {
   await writeLocked(bench, mapped, await bench.session.query(lockRowsToWriteBack(bench, mapped)));
@@ -44,44 +42,44 @@ export async function writeBackRows(bench: StoreContext, mapped: MappedTable): P
 
 /** The same for rows that `lockOwedRows` has locked in this transaction. */
 export async function writeLocked(bench: StoreContext, mapped: MappedTable, locked: readonly Row[]): Promise<void> {
-  const owed = locked as readonly unknown[] as readonly OwedRow[];
-  const ready = owed.filter(({ exists, locked }) => locked || !exists);
+  const pending = locked as readonly unknown[] as readonly PendingRow[];
+  const ready = pending.filter(({ exists, locked }) => locked || !exists);
   const refusals: Refusal[] = [];
   const pieces = ready.length === 0 ? [] : [ready];
-  let isAnyTold = false;
+  let isAnyWritten = false;
   while (refusals.length < REFUSALS_AT_ONCE) {
     const piece = pieces.pop();
     const [first, ...others] = piece ?? [];
     if (piece === undefined || first === undefined) break;
     const error = await refusalOf(bench.session, () => write(bench, mapped, piece));
     const half = Math.ceil(piece.length / 2);
-    if (error === null) isAnyTold = true;
+    if (error === null) isAnyWritten = true;
     else if (others.length === 0) refusals.push({ row: first, error });
     else pieces.push(piece.slice(half), piece.slice(0, half));
   }
   // A table that is closed as a whole; what is left of another one is the next pass's.
   const [known] = refusals;
-  if (known && !isAnyTold) refusals.push(...pieces.flat().map((row) => ({ row, error: known.error })));
+  if (known && !isAnyWritten) refusals.push(...pieces.flat().map((row) => ({ row, error: known.error })));
   if (refusals.length > 0) await noteRefusals(bench, mapped, refusals);
 }
 
 interface Refusal {
-  readonly row: OwedRow;
+  readonly row: PendingRow;
   readonly error: unknown;
 }
 
-async function write(bench: StoreContext, mapped: MappedTable, owed: readonly OwedRow[]): Promise<void> {
+async function write(bench: StoreContext, mapped: MappedTable, pending: readonly PendingRow[]): Promise<void> {
   const { session, tables } = bench;
   const { table } = mapped.shape;
-  const ready = owed.map((row) => row.record_id);
-  if (owed.some((row) => row.locked && row.lacks_sfid)) await resolveClashes(bench, mapped, ready);
-  const without = owed.filter((row) => row.lacks_sfid || !row.exists).map((row) => row.record_id);
+  const ready = pending.map((row) => row.record_id);
+  if (pending.some((row) => row.locked && row.lacks_sfid)) await resolveClashes(bench, mapped, ready);
+  const without = pending.filter((row) => row.lacks_sfid || !row.exists).map((row) => row.record_id);
   if (without.length > 0) await session.query(writeBackLater(tables), [table, without]);
   await session.query(writeStatement(tables, mapped), [table, ready]);
 }
 
 async function noteRefusals(bench: StoreContext, mapped: MappedTable, refusals: readonly Refusal[]): Promise<void> {
-  const { session, tables, now, refusedWriteBacks: untold } = bench;
+  const { session, tables, now, refusedWriteBacks: unwritten } = bench;
   await session.query(
     `UPDATE ${tables.log} l SET row_owed = r.lacks_sfid AND l.sfid IS NOT NULL,
        due_at = CASE WHEN r.lacks_sfid AND l.sfid IS NOT NULL
@@ -94,34 +92,35 @@ async function noteRefusals(bench: StoreContext, mapped: MappedTable, refusals: 
       refusals.map(({ row }) => row.record_id),
       refusals.map(({ row }) => row.lacks_sfid),
       refusals.map(
-        ({ error }) => `${ROW_REFUSES}: it was not told its result (SQLSTATE ${sqlState(error)}): ${messageOf(error)}`,
+        ({ error }) =>
+          `${ROW_REFUSES}: its result was not written to it (SQLSTATE ${sqlState(error)}): ${messageOf(error)}`,
       ),
       now(),
     ],
   );
-  untold.rows += refusals.length;
-  untold.sqlState = sqlState(refusals[0]?.error);
+  unwritten.rows += refusals.length;
+  unwritten.sqlState = sqlState(refusals[0]?.error);
 }
 
-/** A statement without parameters; it locks the rows that can be told. */
+/** A statement without parameters; it locks the rows that can be written. */
 export function lockRowsToWriteBack({ tables, now }: StoreContext, { shape, layout }: MappedTable): string {
   const table = qualified(shape.schema, shape.table);
   const key = name(layout.key);
   return `
-    WITH owed AS (
+    WITH pending AS (
       SELECT DISTINCT record_id FROM ${tables.log} WHERE table_name = ${literal(shape.table)} AND row_owed
         AND (due_at IS NULL OR due_at <= ${literal(now().toISOString())} OR NOT EXISTS (
           SELECT FROM ${table} t WHERE t.${key} = record_id)) LIMIT ${ROWS_AT_ONCE}
     ), locked AS (
       SELECT t.${key} AS key, t.sfid FROM ${table} t
-      WHERE t.${key} = ANY (ARRAY(SELECT record_id FROM owed)) ORDER BY t.${key} FOR UPDATE SKIP LOCKED
+      WHERE t.${key} = ANY (ARRAY(SELECT record_id FROM pending)) ORDER BY t.${key} FOR UPDATE SKIP LOCKED
     )
-    SELECT owed.record_id, locked.key IS NOT NULL AS locked, locked.key IS NOT NULL AND locked.sfid IS NULL AS lacks_sfid,
-      EXISTS (SELECT FROM ${table} t WHERE t.${key} = owed.record_id) AS exists
-    FROM owed LEFT JOIN locked ON locked.key = owed.record_id`;
+    SELECT pending.record_id, locked.key IS NOT NULL AS locked, locked.key IS NOT NULL AND locked.sfid IS NULL AS lacks_sfid,
+      EXISTS (SELECT FROM ${table} t WHERE t.${key} = pending.record_id) AS exists
+    FROM pending LEFT JOIN locked ON locked.key = pending.record_id`;
 }
 
-/** What a row has said of a change that succeeded is not what became of it. */
+/** What a row has said of a change that succeeded is not its result. */
 const SAID_BY_SALESFORCE = "CASE WHEN state = 'FAILED' THEN sf_message END";
 
 function writeStatement(tables: Metadata, { shape, layout }: MappedTable): string {
@@ -139,7 +138,7 @@ function writeStatement(tables: Metadata, { shape, layout }: MappedTable): strin
     WHERE table_name = $1 AND row_owed AND record_id = ANY ($2::bigint[])`;
 }
 
-/** A change captured before its row had an sfid learns it, up to that row's end. */
+/** A change captured before its row had an sfid gets it, up to that row's end. */
 function writeBackLater(tables: Metadata): string {
   return `
     WITH results AS (${results(tables)})
@@ -151,18 +150,18 @@ function writeBackLater(tables: Metadata): string {
 }
 
 /**
- * What each row is to be told: its last result, its sfid if any result brought one, and whether it changed again. One
- * pass over two indexes: looking each row's waiting changes up would be planned as a pass over all that wait.
+ * What is written to each row: its last result, its sfid if any result brought one, and whether it changed again. One
+ * pass over two indexes: a search for each row's waiting changes would be planned as a pass over all that wait.
  */
 function results({ log }: Metadata): string {
   const ofRows = "table_name = $1 AND record_id = ANY ($2::bigint[])";
   return `
-      SELECT record_id, (array_agg(last_operation ORDER BY id DESC) FILTER (WHERE owed))[1] AS last_operation,
-        (array_agg(sf_message ORDER BY id DESC) FILTER (WHERE owed))[1] AS message,
-        (array_agg(sfid ORDER BY id DESC) FILTER (WHERE owed AND sfid IS NOT NULL))[1] AS sfid,
-        bool_or(NOT owed) AS changed_again, min(id) FILTER (WHERE NOT owed AND action = 'DELETE') AS first_delete
+      SELECT record_id, (array_agg(last_operation ORDER BY id DESC) FILTER (WHERE pending))[1] AS last_operation,
+        (array_agg(sf_message ORDER BY id DESC) FILTER (WHERE pending))[1] AS message,
+        (array_agg(sfid ORDER BY id DESC) FILTER (WHERE pending AND sfid IS NOT NULL))[1] AS sfid,
+        bool_or(NOT pending) AS changed_again, min(id) FILTER (WHERE NOT pending AND action = 'DELETE') AS first_delete
       FROM (
-        SELECT record_id, id, action, last_operation, ${SAID_BY_SALESFORCE} AS sf_message, sfid, true AS owed FROM ${log} WHERE ${ofRows} AND row_owed
+        SELECT record_id, id, action, last_operation, ${SAID_BY_SALESFORCE} AS sf_message, sfid, true AS pending FROM ${log} WHERE ${ofRows} AND row_owed
         UNION ALL
         SELECT record_id, id, action, NULL, NULL, NULL, false FROM ${log} WHERE ${ofRows} AND processed_at IS NULL
       ) AS both_kinds GROUP BY record_id`;

@@ -7,7 +7,7 @@ import { type Layout, literal, type Metadata, metadata, name, qualified, type Se
 import { isWorthWaiting, unlessUnprovisioned } from "../session/sql-errors.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
 
-/** Captures rows that no record stands for, as if they were inserted now; those that wait or failed already are left. */
+/** Captures rows without a record, as if they were inserted now; those that wait or failed already are left. */
 export async function captureExisting(
   kept: KeptSession,
   schema: string,
@@ -57,8 +57,9 @@ export const captureAllOf = ({ state, loads }: Metadata): string => `
 const ROWS_AT_ONCE = 10_000;
 
 /**
- * Captures the next rows of a mapping whose rows are marked, as changed in every mapped column; false once none is left.
- * Capture must be on. Rows stay locked until the commit, so what is captured of a row later has the later id.
+ * Captures the next rows of a mapping whose rows are marked, as changed in every mapped column; false once none is
+ * left. Capture must be on. Rows stay locked until the commit, so what is captured of a row later has the later id. The
+ * watermark `slow` is set back, so that Salesforce is read to the end before any of them is sent.
  */
 export async function captureNext(session: Session, schema: string, mappingId: string): Promise<boolean> {
   const { state, loads, log } = metadata(schema);
@@ -77,7 +78,7 @@ export async function captureNext(session: Session, schema: string, mappingId: s
       await session.query(
         `WITH leases AS (UPDATE ${loads} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END WHERE mapping_id = $1)
          UPDATE ${state} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END,
-           shape = shape - 'capturing' || CASE WHEN $2::bigint IS NULL THEN '{}' ELSE jsonb_build_object('capturing', $2::bigint) END
+           slow = NULL, lanes = lanes - 'late', shape = shape - 'capturing' || CASE WHEN $2::bigint IS NULL THEN '{}' ELSE jsonb_build_object('capturing', $2::bigint) END
          WHERE mapping_id = $1`,
         [mappingId, last],
       );
@@ -86,7 +87,7 @@ export async function captureNext(session: Session, schema: string, mappingId: s
   );
 }
 
-/** Without an old side, which nobody saw. A row that has no record is captured once, as by `captureStatement`. */
+/** Without an old side, which is unknown. A row that has no record is captured once, as by `captureStatement`. */
 function captureRowsStatement(log: string, shape: TableShape, layout: Layout): string {
   const key = name(layout.key);
   const columns = shape.columns.map(({ column }) => column);

@@ -1,7 +1,7 @@
 import { CLAIM_INDEXES } from "../log/change-states.ts";
 import { literal, type Metadata, metadata, qualified, type Session } from "../session/sql.ts";
 
-/** The indexes that version 8 of the schema read instead: what was put off stood in both, between what was looked for. */
+/** The indexes that version 8 of the schema read instead: both held put-off changes, between those searched for. */
 const REPLACED = ["_bridge_log_waiting_in_order", "_bridge_log_blocked"];
 
 /** A statement that makes the indexes of an empty log; on any other one they are built beside its writers. `schema` is quoted. */

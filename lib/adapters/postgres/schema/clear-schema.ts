@@ -55,7 +55,7 @@ const gently = <T>(session: Session, first: string, work: () => Promise<T>): Pro
 
 const ownerLocked = (schema: string): string => `SELECT workspace_id FROM ${metadata(schema).meta} FOR UPDATE`;
 
-/** The workspace that a schema belongs to; null when it is nobody's. */
+/** The workspace that a schema belongs to; null when it belongs to none. */
 async function ownerOf(session: Session, schema: string): Promise<string | null> {
   const { meta } = metadata(schema);
   const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [meta]);

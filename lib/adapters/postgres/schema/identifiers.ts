@@ -21,7 +21,7 @@ export function checkName(what: string, text: string): void {
 
 /**
  * Names that an index may have, the best first, each of at most 63 bytes: `contact_sfid_key`, which may be the name of
- * something else already, as of what stands on `b_c` of `a` and on `c` of `a_b`; and one that is this column's alone.
+ * something else already, as of the indexes on `b_c` of `a` and on `c` of `a_b`; and one that is this column's alone.
  */
 export function indexNames(table: string, column: string, kind: "key" | "idx"): readonly string[] {
   const whole = `${table}_${column}_${kind}`;

@@ -69,7 +69,7 @@ async function build(session: Session, shape: TableShape, index: Index): Promise
     if (sqlState(error) !== "23505") throw error;
     throw new Failure(
       "CONFLICT",
-      `${shape.schema}.${shape.table}.${index.column} holds values more than once, so it cannot tell records apart; make them unique, or choose another upsert_field`,
+      `${shape.schema}.${shape.table}.${index.column} holds values more than once, so it cannot identify records; make them unique, or choose another upsert_field`,
     );
   }
 }
@@ -116,7 +116,7 @@ export function createIndex(
 }
 
 /**
- * Few records share a stamp, yet each new version of a row would be laid together with the others of its stamp: a fifth
- * of what an UPDATE costs, the application's as well as ours. Not proposed, for an ORM would tell the parameter as drift.
+ * Few records share a stamp, yet each new version of a row would be merged with the others of its stamp: a fifth of
+ * what an UPDATE costs, the application's as well as ours. Not proposed, for an ORM would report it as drift.
  */
 export const storageOf = ({ unique }: Index): string => (unique ? "" : "WITH (deduplicate_items = off)");

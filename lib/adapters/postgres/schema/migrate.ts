@@ -13,7 +13,7 @@ export const DDL_ATTEMPTS = 8;
 
 interface MigrateOptions {
   readonly adopts?: boolean;
-  /** A schema of a newer version stays as it is: this one goes on in it, but changes nothing there. */
+  /** A schema of a newer version stays as it is: this one works in it, but changes nothing there. */
   readonly leavesNewer?: boolean;
   /** All versions that there are, in their order. */
   readonly migrations?: typeof MIGRATIONS;
@@ -61,11 +61,11 @@ export async function migrate(
 
 async function moveOn(session: Session, schema: string, version: number, migrations: typeof MIGRATIONS): Promise<void> {
   const tables = metadata(schema);
-  // Before anything is altered: naming reads what waits, which may take long, and whoever claims would stand behind a lock.
+  // Before anything is altered: naming reads what waits, which may take long, and claims would wait behind a lock.
   if (version > 0) await session.query(registerUnregistered(tables));
   const missing = version === 0 ? migrations : migrations.slice(version - FIRST_VERSION + 1);
   for (const migration of missing) await session.script(migration(name(schema), tables));
-  // At each look, not once: an older version beside this one makes its functions as before, and so does a restored dump.
+  // At each check: an older version beside this one creates its functions as before, and so does a restored dump.
   await session.script(`${secureFunctions(schema)}${dropPruningTrigger(name(schema), tables)}`);
   if (missing.length === 0) return;
   await session.query(`UPDATE ${tables.meta} SET schema_version = $1`, [newestOf(migrations)]);
@@ -106,6 +106,6 @@ function refuseUnreleased(schema: string, version: number): void {
 function refuseNewer(schema: string, version: number, known: number): void {
   if (version <= known) return;
   throw new Error(
-    `the schema ${schema} was made by a newer Bridge (version ${version}; this one knows ${known}); update this installation`,
+    `the schema ${schema} was created by a newer Bridge (version ${version}; this one knows ${known}); update this installation`,
   );
 }

@@ -6,13 +6,13 @@ export const FIRST_VERSION = 8;
 
 /**
  * The metadata schema, one entry per version. An entry is never changed once released: what comes later is a new one,
- * written so that cycles of the version before go on working while it runs. It reaches every schema within a day of its
- * deployment, by the daily look at each mapping, so cycles may rely on it from the version after.
+ * written so that cycles of the version before continue while it runs. It reaches every schema within a day of its
+ * deployment, by the daily check of each mapping, so cycles may rely on it from the version after.
  */
 export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [
   createTables,
   (schema, tables) =>
-    `${[indexBlockedChanges(schema, tables), markUncaptured(tables), keepDryRuns(tables), keepLanes(tables), keepConflictTimes(tables), createDetach(schema)].join(";")}`,
+    `${[indexBlockedChanges(schema, tables), markUncaptured(tables), keepDryRuns(tables), keepLanes(tables), keepConflictTimes(tables), keepHistory(tables), createDetach(schema)].join(";")}`,
 ];
 
 /**
@@ -229,12 +229,36 @@ const keepDryRuns = ({ dryRuns, state }: Metadata): string => `
 const keepConflictTimes = ({ conflicts }: Metadata): string =>
   `ALTER TABLE ${conflicts} ADD COLUMN postgres_at timestamptz, ADD COLUMN salesforce_at timestamptz`;
 
-/** Where the lanes of a pull go on within a second, and how much they read at once. */
+/** Where the lanes of a pull continue within a second, and how much they read at once. */
 const keepLanes = ({ state }: Metadata): string => `ALTER TABLE ${state} ADD COLUMN lanes jsonb`;
 
 /**
- * A function that a copy of the database has with it, for whoever restores it without a Bridge: takes our triggers, defaults
- * and other functions away, and says how many. Harmless where none is left. `schema` is quoted.
+ * What the log and the rows do not show any more: attempts that Salesforce refused, and what it changed in rows (`fields`: by
+ * column, before and after). The log says who wrote: `bridge.actor`, or the session's `application_name`. The default comes
+ * after the column, so that no change of before gets the name of this session. The longer rows need more room to be
+ * marked in their place.
+ */
+const keepHistory = ({ history, log, state }: Metadata): string => `
+    ALTER TABLE ${state} ADD COLUMN compared jsonb;
+    CREATE TABLE ${history} (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      mapping_id text NOT NULL,
+      record_id bigint NOT NULL,
+      change_id bigint,
+      at timestamptz NOT NULL,
+      message text,
+      fields jsonb
+    );
+    CREATE INDEX ON ${history} (mapping_id, record_id);
+    CREATE INDEX ON ${history} (mapping_id, at);
+    COMMENT ON TABLE ${history} IS 'Attempts that Salesforce refused, and what Salesforce changed in rows.';
+    ALTER TABLE ${log} SET (fillfactor = 36), ADD COLUMN actor text;
+    ALTER TABLE ${log} ALTER COLUMN actor SET DEFAULT left(coalesce(nullif(current_setting('bridge.actor', true), ''),
+      nullif(current_setting('application_name'), '')), 200)`;
+
+/**
+ * A function that a copy of the database has with it, for a restore without a Bridge: drops our triggers, defaults and
+ * other functions, and says how many. Harmless where none is left. `schema` is quoted.
  */
 function createDetach(schema: string): string {
   const functions = `pg_proc p WHERE p.pronamespace = ${literal(schema)}::regnamespace AND starts_with(p.proname, '_bridge_')`;
@@ -268,9 +292,9 @@ const LEASE_COLUMNS = `
       slot bigint`;
 
 /**
- * Takes away the trigger by which versions up to 0.2 followed what was deleted from the log. By each look at a mapping,
- * not once: a 0.2 that still runs during the upgrade makes it again. Writers of the log wait half a second at most: where
- * one is in the way, the next look tries again. `schema` is quoted.
+ * Takes away the trigger by which versions up to 0.2 followed what was deleted from the log. At each check of a
+ * mapping, not once: a 0.2 that still runs during the upgrade creates it again. Writers of the log wait half a second
+ * at most: where one holds it longer, the next check tries again. `schema` is quoted.
  */
 export const dropPruningTrigger = (schema: string, { log, totals }: Metadata): string => `
     DO $bridge$ BEGIN

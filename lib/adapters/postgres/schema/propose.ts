@@ -71,8 +71,8 @@ function migrationStatements(migration: Migration): readonly string[] {
 const widened = ({ column, type }: ProposedColumn) => `ALTER COLUMN ${name(column)} TYPE ${type}`;
 
 /**
- * What its pages are filled to, in percent: an update of the application's comes twice, as it is and with our word of what
- * became of it, and for some rows of a page both find room beside the row, so that no index of the table has to be written.
+ * What its pages are filled to, in percent: an update of the application's comes twice, as it is and with our result,
+ * and for some rows of a page both find room beside the row, so that no index of the table has to be written.
  */
 const FILLED = 90;
 

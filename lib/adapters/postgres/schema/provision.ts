@@ -18,7 +18,7 @@ import { dropCompatColumns, keepCompatColumns, servingFunction } from "../takeov
 import { endHerokuConnectCapture } from "../takeover/heroku-connect-triggers.ts";
 import { importLog } from "../takeover/import-log.ts";
 import { startFromHerokuConnect } from "../takeover/initial-watermark.ts";
-import { adoptedKey } from "./adoption.ts";
+import { adoptedKey, adoptState } from "./adoption.ts";
 import { captureNext } from "./capture-existing.ts";
 import { buildClaimIndexes } from "./claim-indexes.ts";
 import { checkName } from "./identifiers.ts";
@@ -115,7 +115,7 @@ function withSession<T>(connection: PostgresConnection, work: (session: Session)
   });
 }
 
-/** Between its statements it waits for nobody. */
+/** Between its statements it waits for nothing. */
 const LONG_WORK = { idleMilliseconds: 60_000, isLongWork: true } as const;
 
 /** An index on a large table takes minutes; the provisioning worker is given five. */
@@ -144,7 +144,8 @@ async function inOneTransaction(
   const { state } = metadata(shape.schema);
   const first = `SELECT config_version, shape FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
   return await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
-    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([current]) => {
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([own]) => {
+      const current = own ?? (await adoptState(session, shape));
       if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
       const theirs = await endHerokuConnectCapture(session, shape.schema, shape.table);
       const addedColumns = schemaChanges === "apply" ? await changeTable(session, shape, before) : [];

@@ -5,8 +5,8 @@ import { isWorthWaiting } from "../session/sql-errors.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
 
 /**
- * Sets the autovacuum parameters of the log that the workspace names; all others stay as their owner has set them. Writers
- * go on meanwhile. Does nothing where they are set already.
+ * Sets the autovacuum parameters of the log that the workspace names; all others stay as their owner has set them.
+ * Writers continue meanwhile. Does nothing where they are set already.
  */
 export async function tuneLog(session: Session, schema: string, asked: LogAutovacuum = {}): Promise<void> {
   const { log } = metadata(schema);

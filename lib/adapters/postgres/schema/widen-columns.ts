@@ -6,7 +6,7 @@ import type { CatalogTable } from "../capture/catalog.ts";
 import { name, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
 
-/** A column that stays as narrow as it was, and what stands in the way. */
+/** A column that stays as narrow as it was, and what prevents more. */
 export interface Narrow {
   readonly column: string;
   /** `character varying(120)`, as it should have become. */
@@ -15,9 +15,9 @@ export interface Narrow {
 }
 
 /**
- * Follows fields that have grown in Salesforce since `before`; nothing is ever narrowed, and a type of the customer's own
- * choice stays while the field stays. What a view or a trigger of the customer holds fast is left as it is and told.
- * A longer text is a matter of the catalog; more decimal places write the table anew, and hold its writers up meanwhile.
+ * Follows fields that have grown in Salesforce since `before`; nothing is ever narrowed, and a type of the customer's
+ * own choice stays while the field stays. A column that a view or a trigger of the customer uses is left and reported.
+ * A longer text is a matter of the catalog; more decimal places rewrite the table, and block its writers meanwhile.
  */
 export async function widenColumns(
   session: Session,
@@ -29,7 +29,7 @@ export async function widenColumns(
   const wider = widenings(before, shape, table);
   if (wider.length === 0) return [];
   if (schemaChanges === "propose") return wider.map((column) => ({ ...column, reason: "schema_changes is propose" }));
-  // Triggers of version 0.2 name the columns, which then keep their types; capture is made anew in the same transaction.
+  // Triggers of version 0.2 name the columns, which then keep their types; the transaction creates capture again.
   await session.script(endCapture(shape.schema, shape.table, schemaChanges));
   const narrow: Narrow[] = [];
   for (const { column, type } of wider) {

@@ -13,9 +13,9 @@ export interface ConnectionOptions {
 
 /**
  * Reads `postgres://user:password@host:port/database?sslmode=…`. TLS is verified unless the URL says otherwise:
- * `disable` (none), `no-verify` (any certificate), `verify-ca` (any host name). A loopback address without `sslmode`
- * is taken without TLS, since nothing leaves the machine. Other parameters are ignored, above all those that would
- * read files of the service (`sslrootcert`, `sslkey`, `service` …), because the URL is a customer's.
+ * `disable` (none), `no-verify` (any certificate), `verify-ca` (any host name). A loopback address without `sslmode` is
+ * used without TLS, since nothing leaves the machine. Other parameters are ignored, above all those that would read
+ * files of the service (`sslrootcert`, `sslkey`, `service` …), because the URL is a customer's.
  */
 export function connectionOptions(url: string): ConnectionOptions {
   const parsed = parse(url);

@@ -12,7 +12,7 @@ export interface IdleSessions {
 interface Idle {
   readonly session: Session;
   readonly since: number;
-  /** Ends this stay; taken back by the next use, of which there can be a thousand in a second. */
+  /** Ends the idle time; cleared by the next use, of which there can be a thousand in a second. */
   readonly end: NodeJS.Timeout;
 }
 

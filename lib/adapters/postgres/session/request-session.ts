@@ -8,9 +8,9 @@ import type { Row, Session, TransactionSettings } from "./sql.ts";
 import { isClash, sqlState } from "./sql-errors.ts";
 
 /**
- * A session for one request, its troubles told as `DatabaseUnavailable`; it is taken by the first question. One question
- * at a time. What a deadlock or a serialization failure has undone is done again, once: a request locks in the order of
- * cycles (`fence.ts`), but the customer's own transactions have theirs.
+ * A session for one request, its errors thrown as `DatabaseUnavailable`; the first query opens it. One query at a time.
+ * What a deadlock or a serialization failure has undone is done again, once: a request locks in the order of cycles
+ * (`fence.ts`), but the customer's own transactions have theirs.
  */
 export interface KeptSession {
   /** Takes a session without a question. */
@@ -65,7 +65,7 @@ export function keepSessions(now: () => Date): KeptSessions {
           session = null;
           if (!wasKept || error instanceof DeadlinePassed) throw error;
         }
-        // The server closed it while nobody used it.
+        // The server closed it while it was idle.
         wasKept = false;
         session = await open(connection);
         return await work(session);
@@ -119,7 +119,7 @@ function whyNoConnection(error: unknown): string {
   if (/timeout/i.test(String(error))) return "it did not answer in time";
   if (/certificate|self.signed|SSL|TLS/i.test(`${code} ${String(error)}`))
     return "its TLS certificate was not accepted";
-  return code === "" ? "no connection could be made" : `no connection could be made (${code})`;
+  return code === "" ? "the connection failed" : `the connection failed (${code})`;
 }
 
 /** What PostgreSQL itself refused for a reason of our own making stays a fault; the rest is the database's trouble. */

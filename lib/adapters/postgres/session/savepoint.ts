@@ -9,7 +9,7 @@ export async function refusalOf(session: Session, work: () => Promise<unknown>):
   await session.script("SAVEPOINT part");
   try {
     await work();
-    // What a constraint would say at the end of the transaction, when nobody could tell any more what it means.
+    // What a constraint would say at the end of the transaction, when its row could not be found any more.
     await session.script("SET CONSTRAINTS ALL IMMEDIATE; RELEASE SAVEPOINT part");
     return null;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { MOST_CONNECTIONS, type PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Deadlines, openSession } from "./session.ts";
-import type { Session } from "./sql.ts";
+import { literal, type Session } from "./sql.ts";
 import { sqlState } from "./sql-errors.ts";
 
 /** As many sessions as the workspace may have are open, over all functions. It has the SQLSTATE of a server without a connection left. */
@@ -31,41 +31,55 @@ const LONG_WORK_WAITS_MILLISECONDS = 200_000;
 const FIRST_AGAIN_MILLISECONDS = 100;
 const LAST_AGAIN_MILLISECONDS = 2_000;
 
-const NAME = "bridge";
-const LONG_WORK = `${NAME} long work`;
+const ADMITTED = { short: "bridge", longWork: "bridge long work" } as const;
+const NOT_YET_ADMITTED = "bridge connecting";
 
 /**
- * Sessions of ours that the database had before this one. The server ends this one when it was silent for as long as the
- * parameter says (14 and later), or when nobody acknowledges its probes: whoever opened it may be frozen or gone.
+ * Admits this session, if the admitted ones leave room, by giving it an admitted name. One session at a time: without the
+ * lock, which ends with the script, two would not see each other. The server ends the session when it was silent for as
+ * long as the setting says (14 and later), or when its probes are not acknowledged: the function may be frozen or gone.
  */
-const ADMISSION = `
-  SELECT count(*) AS all, count(*) FILTER (WHERE o.application_name = '${LONG_WORK}') AS "longWork",
-    (SELECT set_config(name, $1, false) FROM pg_settings WHERE name = 'idle_session_timeout') AS idle,
-    set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false),
-    set_config('tcp_keepalives_count', '3', false)
-  FROM pg_stat_activity me JOIN pg_stat_activity o ON o.usesysid = me.usesysid AND o.datid = me.datid
-    AND o.application_name IN ('${NAME}', '${LONG_WORK}') AND (o.backend_start, o.pid) < (me.backend_start, me.pid)
-  WHERE me.pid = pg_backend_pid()`;
+async function isAdmitted(session: Session, most: number, { idleMilliseconds, isLongWork }: Use): Promise<boolean> {
+  const name = literal(isLongWork ? ADMITTED.longWork : ADMITTED.short);
+  const hasRoom = isLongWork ? `"longWork" < ${Math.floor(most / 2)} AND "all" < ${most}` : `"all" < ${most}`;
+  const script = `
+    SELECT pg_advisory_xact_lock(hashtextextended('bridge connections ' || current_user, 0));
+    SELECT CASE WHEN ${hasRoom} THEN set_config('application_name', ${name}, false) END IS NOT NULL AS "isAdmitted",
+      (SELECT set_config(name, ${literal(String(idleMilliseconds))}, false) FROM pg_settings WHERE name = 'idle_session_timeout'),
+      set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false),
+      set_config('tcp_keepalives_count', '3', false)
+    FROM (
+      SELECT count(*) AS "all", count(*) FILTER (WHERE application_name = ${literal(ADMITTED.longWork)}) AS "longWork"
+      FROM pg_stat_activity
+      WHERE usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()
+        AND application_name IN (${literal(ADMITTED.short)}, ${literal(ADMITTED.longWork)})
+    ) admitted`;
+  let admitted = false;
+  try {
+    admitted = (await session.script(script))[1]?.[0]?.["isAdmitted"] === true;
+  } finally {
+    if (!admitted) await session.close();
+  }
+  return admitted;
+}
 
 /**
  * Opens a session where the workspace has one left, waiting for it up to a second; else rejects with `NoConnectionFree`, or
- * with what the server said that has none left itself. Who came first stays, so two that race do not both give up.
+ * with the refusal of a server that has none left.
  */
 export async function openWithinLimit(
   connection: PostgresConnection,
-  { idleMilliseconds, isLongWork = false, waits = true }: Use,
+  use: Use,
   deadlines: Deadlines = {},
 ): Promise<Session> {
   const most = connection.maxConnections ?? MOST_CONNECTIONS;
+  const { isLongWork = false, waits = true } = use;
   const longest = !waits ? 0 : isLongWork ? LONG_WORK_WAITS_MILLISECONDS : WAIT_MILLISECONDS;
   let again = FIRST_AGAIN_MILLISECONDS;
   for (let waited = 0; ; waited += again) {
     try {
-      const session = await openSession(connection, { ...deadlines, name: isLongWork ? LONG_WORK : NAME });
-      const [before] = await session.query<{ all: number; longWork: number }>(ADMISSION, [String(idleMilliseconds)]);
-      if (!before) throw new Error("PostgreSQL answered a count with no row");
-      if (before.all < most && (!isLongWork || before.longWork < Math.floor(most / 2))) return session;
-      await session.close();
+      const session = await openSession(connection, { ...deadlines, name: NOT_YET_ADMITTED });
+      if (await isAdmitted(session, most, use)) return session;
       throw new NoConnectionFree(most);
     } catch (error) {
       if (sqlState(error) !== "53300" || waited >= longest) throw error;

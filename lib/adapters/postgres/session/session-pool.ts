@@ -16,7 +16,7 @@ const PROVEN_MILLISECONDS = 2_000;
 /** Does one thing at a time, in the order in which it was asked for. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** A store's view of the pool: a session, and turns on it. The session may be asked within a turn alone. */
+/** A store's view of the pool: a session, and slots in its queue. The session may be asked within a slot alone. */
 export interface Pooled {
   readonly session: Session;
   readonly inTurn: InTurn;
@@ -96,7 +96,7 @@ export function createSessionPool(open: (waits: boolean) => Promise<Session>, no
 /** No connection is left, of the server or of the workspace. */
 const isFull = (error: unknown): boolean => sqlState(error) === "53300";
 
-/** The connection's trouble, also where its end is still to be heard of: the system's own codes are longer than a SQLSTATE. */
+/** The connection's trouble, also where its end is not known yet: the system's own codes are longer than a SQLSTATE. */
 const isConnections = (error: unknown, session: Session | null): boolean =>
   isBroken(error, session) || (error instanceof Error && "code" in error && /^E[A-Z]{4,}$/.test(String(error.code)));
 
@@ -115,7 +115,7 @@ async function answers(session: Session): Promise<boolean> {
 function behind(current: () => Session | null): Session {
   const now = (): Session => {
     const session = current();
-    if (session === null) throw new Error("a session was asked outside of a turn");
+    if (session === null) throw new Error("a session was used outside of its slot");
     return session;
   };
   return {

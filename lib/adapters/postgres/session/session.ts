@@ -110,7 +110,7 @@ export async function openSession(
         await script("COMMIT");
         return result;
       } catch (error) {
-        // When not even that works the connection is of no use, and the server rolls back by itself.
+        // When not even that works the connection is of no use, and the server rolls back on its own.
         if (alive) {
           await script("ROLLBACK").catch(() => {
             alive = false;
@@ -140,14 +140,14 @@ function beginWith(
   const settings = [
     `statement_timeout = ${statementMilliseconds}`,
     `lock_timeout = ${lockMilliseconds}`,
-    // Whoever is frozen in between must not hold the customer's rows until somebody finds out.
+    // A process that is frozen in between must not hold the customer's rows until its end is noticed.
     `idle_in_transaction_session_timeout = ${statementMilliseconds}`,
     "timezone = 'UTC'",
     "datestyle = 'ISO, MDY'",
     "intervalstyle = 'postgres'",
   ];
   if (commitsLater) settings.push("synchronous_commit = off");
-  // Triggers that customers wrote for Heroku Connect tell its writes by `xmlbinary`.
+  // Triggers that customers wrote for Heroku Connect recognise its writes by `xmlbinary`.
   if (silence !== undefined) settings.push(`bridge.in_sync = ${literal(silence)}`, "xmlbinary = 'hex'");
   return ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ...settings.map((setting) => `SET LOCAL ${setting}`)].join(
     ";",

@@ -14,13 +14,13 @@ export function sqlState(error: unknown): string | null {
 /** Whether a lock could not be had in time. */
 export const isLockRefused = (error: unknown): boolean => sqlState(error) === LOCK_NOT_AVAILABLE;
 
-/** Whether two transactions stood in each other's way, so that the same again may well succeed. */
+/** Whether two transactions blocked each other, so that the same again may well succeed. */
 export const isClash = (error: unknown): boolean => CLASHES.includes(sqlState(error) ?? "");
 
 /**
- * Whether a row is to blame: data exceptions, broken constraints, texts that PostgreSQL or an index cannot hold (54), and
- * refusals by the customer's triggers (20, 21, 38, 39, P0, or whatever SQLSTATE they choose or meet), unless the trouble is
- * the server's or passes by itself. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * Whether a row is to blame: data exceptions, broken constraints, texts that PostgreSQL or an index cannot hold (54),
+ * and refusals by the customer's triggers (20, 21, 38, 39, P0, or whatever SQLSTATE they choose or meet), unless the
+ * trouble is the server's or passes on its own. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export function isRefusedValue(error: unknown): boolean {
   const state = sqlState(error);
@@ -30,7 +30,7 @@ export function isRefusedValue(error: unknown): boolean {
   );
 }
 
-/** Of an error from inside a function the server tells where, in its own language: by the function's kind or as `name()`. */
+/** The server says where in a function an error is, in its own language: by the function's kind or as `name()`. */
 const isOfTheirCode = (error: unknown): boolean =>
   error instanceof Error && "where" in error && typeof error.where === "string" && /PL\/|\(\)/.test(error.where);
 

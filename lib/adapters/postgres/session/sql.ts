@@ -4,7 +4,7 @@ import type { Retention } from "../../../model/workspace/workspace.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 
 /*
- * What the statements of all parts need: the session that runs them, names and values as they stand in their text, the
+ * What the statements of all parts need: the session that runs them, names and values as their text has them, the
  * tables of a schema, and the mapped table with its columns.
  */
 
@@ -15,7 +15,7 @@ export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonl
 
 /** One connection; statements run one after the other. Every wait ends within the deadline of 15 s. */
 export interface Session {
-  /** One statement by itself, one round trip. */
+  /** One statement, one round trip. */
   query<R extends object = Row>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
   /** Several statements without parameters, one round trip; the rows of each. */
   script(text: string): Promise<readonly (readonly Row[])[]>;
@@ -40,35 +40,35 @@ export interface Session {
 export interface TransactionSettings {
   /** What waits longer for a lock ends with SQLSTATE 55P03. */
   readonly lockMilliseconds?: number;
-  /** The mapped table whose capture is to be silent for our own statements. */
+  /** The mapped table whose capture ignores our own statements. */
   readonly silence?: string;
   /** The commit is not waited for to be on disk: should the server crash, this and what came after it never was. */
   readonly commitsLater?: boolean;
 }
 
-/** A name as it must stand in a statement, always quoted. */
+/** A name for use in a statement, always quoted. */
 export const name = (text: string): string => escapeIdentifier(text);
 
 /** PostgreSQL cuts longer names silently (NAMEDATALEN). */
 export const LONGEST_NAME_BYTES = 63;
 
-/** A text as it must stand in a statement that takes no parameters. */
+/** A text for use in a statement that takes no parameters. */
 export const literal = (text: string): string => escapeLiteral(text);
 
-/** Ids of records as a parameter of type `text[]`: they need no quotes, and thousands of them are told faster without. */
+/** Ids of records as a parameter of type `text[]`: they need no quotes, and thousands are parsed faster without. */
 export const idArray = (ids: readonly (string | null)[]): readonly (string | null)[] | string =>
   ids.every((id) => id === null || RECORD_ID.test(id)) ? `{${ids.map((id) => id ?? "NULL").join(",")}}` : ids;
 
 const RECORD_ID = /^[A-Za-z0-9]{15,18}$/;
 
-/** Numbers as a parameter of an array type, told without quotes. */
+/** Numbers as a parameter of an array type, without quotes. */
 export const numberArray = (numbers: readonly number[]): string => `{${numbers.join(",")}}`;
 
 /** `"schema"."table"`. */
 export const qualified = (schema: string, table: string): string => `${name(schema)}.${name(table)}`;
 
 /**
- * A text as it is told: one of more than 8 KB, which versions before have kept, as its beginning. PostgreSQL knows the
+ * A text as it is shown: one of more than 8 KB, which versions before have kept, as its beginning. PostgreSQL knows the
  * length of a text, and reads its beginning, without reading the whole.
  */
 export const cut = (text: string): string =>
@@ -104,6 +104,7 @@ export const metadata = (schema: string) => ({
   heldDeletes: qualified(schema, "_bridge_held_deletes"),
   dryRuns: qualified(schema, "_bridge_dry_runs"),
   conflicts: qualified(schema, "_bridge_conflicts"),
+  history: qualified(schema, "_bridge_history"),
   cycles: qualified(schema, "_bridge_cycles"),
   meta: qualified(schema, "_bridge_meta"),
   theirLog: qualified(schema, "_hc_trigger_log"),
@@ -119,7 +120,7 @@ export interface Layout {
   readonly key: string;
   /** Type of each column without its length, as a cast may name it: an explicit cast with a length would cut silently. */
   readonly types: Readonly<Record<string, string>>;
-  /** The same with length, precision and scale, for telling how the column would hold a value. */
+  /** The same with length, precision and scale: how the column would hold a value. */
   readonly exactTypes: Readonly<Record<string, string>>;
   /** Columns that PostgreSQL computes: read and captured, never written. */
   readonly generated: readonly string[];
@@ -129,7 +130,7 @@ export interface Layout {
   readonly takesCopies: boolean;
   /** What a cycle compares to see that the application has changed the table; versions up to 0.2 kept none. */
   readonly digest?: string;
-  /** The version of the triggers and functions that were made for it. */
+  /** The version of the triggers and functions that it was created with. */
   readonly captureVersion?: number;
 }
 
@@ -137,11 +138,13 @@ export interface Layout {
 export interface MappedTable {
   readonly shape: TableShape;
   readonly layout: Layout;
-  /** Whether the log has its indexes of blocked changes: a schema of version 8 gets them with the daily look. */
+  /** Whether the log has its indexes of blocked changes: a schema of version 8 gets them with the daily check. */
   readonly isIndexed?: boolean;
+  /** What a page changes in rows is written down. */
+  readonly keepsHistory?: boolean;
   /** Whether the mapping's row holds the places of its lanes: the same. */
   readonly hasLanes?: boolean;
-  /** Up to this stamp every record was read once more after the second of its stamp; null: a first load or a backfill goes on. */
+  /** Up to this stamp every record was read again after its second; null: a first load or a backfill runs. */
   readonly settledUntil?: Date | null;
 }
 
@@ -174,7 +177,8 @@ export const textOf = (layout: Layout, column: string, alias: string): string =>
 export const heldText = (layout: Layout, column: string, text: string): string =>
   exactText(layout, column, cast(text, layout.exactTypes[column] ?? "text"));
 
-function exactText(layout: Layout, column: string, value: string): string {
+/** A value of a column as exact text. */
+export function exactText(layout: Layout, column: string, value: string): string {
   // Columns that Heroku Connect made hold UTC without saying so.
   if (isZoneless(layout, column)) return `(${value} AT TIME ZONE 'UTC')::text`;
   return `${value}::text`;
@@ -206,13 +210,13 @@ export interface StoreContext {
   readonly schema: string;
   readonly tables: Metadata;
   readonly retention: Retention;
-  /** How many rows have refused to be told what became of their changes, and the SQLSTATE of one. */
+  /** How many rows have refused the write-back of their results, and the SQLSTATE of one. */
   readonly refusedWriteBacks: { rows: number; sqlState: string | null };
-  /** The rows that changes have failed of since the cycle's lease was taken: a spike counts each once. */
+  /** The rows with failed changes since the cycle's lease was acquired: a spike counts each once. */
   readonly failedRows: Set<number>;
   /** Deletes of the busiest hour of the days before, by mapping and side, as far as they were asked for. */
   readonly busiestHours: Map<string, number>;
-  /** The table that the lease was taken for. */
+  /** The table that the lease was acquired for. */
   mapped(lease: Pick<Lease, "mappingId">): MappedTable;
   now(): Date;
 }

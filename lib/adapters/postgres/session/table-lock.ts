@@ -4,7 +4,7 @@ import { qualified, type StoreContext } from "./sql.ts";
 /** Modes in which no row of a table can be written (PostgreSQL, 13.3.1), as CREATE INDEX and ALTER TABLE take them. */
 const MODES = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
 
-/** Whether somebody else has the mapping's table as a whole, or waits for it, which makes all others wait as well. */
+/** Whether another session has locked the mapping's whole table, or waits for that, which blocks all others. */
 export async function isTableLocked({ session, mapped }: StoreContext, lease: Lease): Promise<boolean> {
   const { schema, table } = mapped(lease).shape;
   const locks = await session.query(

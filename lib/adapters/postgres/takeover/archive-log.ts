@@ -4,8 +4,8 @@ import { sqlState } from "../session/sql-errors.ts";
 import { type HerokuConnectTrigger, herokuConnectTriggers } from "./heroku-connect-triggers.ts";
 
 /**
- * Heroku Connect's log of a schema gets another name, so that ours can have its own, and its triggers go on writing to
- * it: until a table of theirs is adopted, with its waiting changes, they capture. In the caller's transaction.
+ * Heroku Connect's log of a schema gets another name, so that ours can have its own, and its triggers continue to write
+ * to it: until a table of theirs is adopted, with its waiting changes, they capture. In the caller's transaction.
  */
 export async function archiveLog(session: Session, schema: string): Promise<void> {
   await refuseStrangers(session, schema);
@@ -26,7 +26,7 @@ export async function archiveLog(session: Session, schema: string): Promise<void
 
 const NOT_THE_OWNER = "42501";
 
-/** What Heroku Connect's log has beyond any table of that name (reference heroku-connect.md 2.2). */
+/** What Heroku Connect's log has beyond any table of that name (heroku-connect-facts 2.2). */
 const ITS_COLUMNS = [
   "action",
   "created_at",
@@ -52,7 +52,7 @@ async function refuseStrangers(session: Session, schema: string): Promise<void> 
   );
 }
 
-/** Whoever is in the middle of a write would run on with a trigger that writes to the log by its old name. */
+/** A writer in the middle of a write would continue with a trigger that writes to the log by its old name. */
 async function holdWriters(session: Session, schema: string, triggers: readonly HerokuConnectTrigger[]): Promise<void> {
   const tables = [...new Set(triggers.map(({ table }) => table))].map((table) => qualified(schema, table));
   if (tables.length > 0) await session.script(`LOCK TABLE ${tables.join(", ")} IN SHARE ROW EXCLUSIVE MODE`);
@@ -78,7 +78,7 @@ async function redirectFunctions(session: Session, schema: string): Promise<void
   if (redirected.length > 0) await session.script(redirected.join(";\n"));
 }
 
-/** What is dropped is kept as text for whoever goes back; and what nobody would send any more is refused, not lost. */
+/** What is dropped is kept as text for the way back; and what would not be sent any more is refused, not lost. */
 function afterwards(schema: string): string {
   const { theirLog, theirTriggers: kept, state } = metadata(schema);
   const refuse = qualified(schema, "_bridge_refuse_old_log");
@@ -89,12 +89,12 @@ function afterwards(schema: string): string {
       definition text NOT NULL,
       dropped_at timestamptz NOT NULL DEFAULT clock_timestamp()
     );
-    COMMENT ON TABLE ${kept} IS 'Triggers of Heroku Connect that Bridge has taken the place of.';
+    COMMENT ON TABLE ${kept} IS 'Triggers of Heroku Connect that Bridge has replaced.';
     COMMENT ON TABLE ${theirLog} IS 'The trigger log of Heroku Connect, as it was when Bridge adopted the schema.';
     CREATE OR REPLACE FUNCTION ${refuse}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
       SET search_path = pg_catalog, pg_temp AS $bridge$ BEGIN
       IF EXISTS (SELECT FROM ${state} s WHERE s.table_name = NEW.table_name) THEN
-        RAISE EXCEPTION 'the changes of % are captured by Bridge; nobody sends what is written to this log', NEW.table_name
+        RAISE EXCEPTION 'the changes of % are captured by Bridge; what is written to this log is not sent', NEW.table_name
           USING HINT = 'Write the row itself again, or retry its failed change with: bridge errors --retry';
       END IF;
       RETURN NEW;

@@ -5,8 +5,8 @@ import { type MappedTable, name, qualified } from "../session/sql.ts";
 const TRIGGERS = ["zzz_bridge_hc_insert", "zzz_bridge_hc_update"] as const;
 
 /**
- * The statements by which `_hc_lastop` and `_hc_err`, where Heroku Connect has made them, go on telling what
- * `_ab_lastop` and `_ab_err` tell, in its words; where they are not, nothing is done. `_hc_err` is a JSON object, the
+ * The statements by which `_hc_lastop` and `_hc_err`, where Heroku Connect has created them, continue to say what
+ * `_ab_lastop` and `_ab_err` say, in its words; where they are not, nothing is done. `_hc_err` is a JSON object, the
  * error under `msg`.
  */
 export function keepCompatColumns({ shape, layout }: MappedTable): string {

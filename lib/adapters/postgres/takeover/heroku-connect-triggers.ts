@@ -22,8 +22,8 @@ export async function herokuConnectTriggers(session: Session, schema: string, ta
 }
 
 /**
- * Ends Heroku Connect's capture of a table, in the caller's transaction; the definitions are kept. Gives what was ended:
- * nothing, once somebody else has ended it.
+ * Ends Heroku Connect's capture of a table, in the caller's transaction; the definitions are kept. Gives what was
+ * ended: nothing, once another process has ended it.
  */
 export async function endHerokuConnectCapture(
   session: Session,
@@ -33,7 +33,7 @@ export async function endHerokuConnectCapture(
   if ((await herokuConnectTriggers(session, schema, table)).length === 0) return [];
   const on = qualified(schema, table);
   await session.script(`LOCK TABLE ${on} IN ACCESS EXCLUSIVE MODE`);
-  // Whoever held the table before may have been another who adopts it.
+  // The table may have been locked by another process that adopts it.
   const triggers = await herokuConnectTriggers(session, schema, table);
   if (triggers.length === 0) return [];
   await session.script(triggers.map(({ trigger }) => `DROP TRIGGER ${name(trigger)} ON ${on}`).join(";"));

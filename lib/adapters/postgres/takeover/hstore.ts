@@ -8,7 +8,7 @@ export type ReadHstore = (text: string) => string;
 
 /**
  * How this database reads the text of an hstore, the form in which Heroku Connect keeps changes (reference
- * heroku-connect.md 2.2): by the extension, or, where that is gone, too old or not ours to use, by an expression seventy
+ * heroku-connect-facts 2.2): by the extension, or, where that is gone, too old or not ours to use, by an expression seventy
  * times as slow.
  */
 export async function readerOfHstore(session: Session): Promise<ReadHstore> {

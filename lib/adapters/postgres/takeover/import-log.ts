@@ -44,11 +44,11 @@ function unreadable({ shape }: MappedTable, words: string): Failure {
   return new Failure(
     "CONFLICT",
     `${shape.schema}._hc_trigger_log holds a change of ${shape.table} that cannot be read (${words}); ` +
-      "set the state of that change to IGNORED, or mend it, then save the mapping again",
+      "set the state of that change to IGNORED, or correct it, then save the mapping again",
   );
 }
 
-/** Where Heroku Connect's changes of a table stand, and by what they know its rows. */
+/** The state of Heroku Connect's changes of a table, and by what they know its rows. */
 interface Place {
   readonly log: string;
   readonly archive: string;
@@ -75,7 +75,7 @@ export function stillToDo({ log, archive, table, key, rowsSay }: Place): string 
 const later = (from: string) =>
   `SELECT FROM ${from} s WHERE s.table_name = f.table_name AND s.record_id = f.record_id AND s.state = 'SUCCESS' AND s.id > f.id`;
 
-/** One statement, so that what is taken and what is marked are the same. An update of nothing that is mapped is ignored. */
+/** One statement, so that the same changes are imported and marked. An update of nothing mapped is ignored. */
 function takeStatement(mapped: MappedTable, read: ReadHstore): string {
   const { schema, table } = mapped.shape;
   const { log, inHand, totals, theirLog, theirArchive } = metadata(schema);
@@ -90,7 +90,7 @@ function takeStatement(mapped: MappedTable, read: ReadHstore): string {
           ELSE ${mappedOnly(mapped, "old", "old")} END AS was,
         CASE WHEN action <> 'DELETE' THEN ${mappedOnly(mapped, '"values"', '"values"')} END AS becomes
       FROM read
-    ), taken AS (
+    ), imported AS (
       INSERT INTO ${log} (txid, created_at, updated_at, processed_at, state, action, table_name, record_id, sfid, old,
         "values", sf_result, sf_message, last_operation, fence, batch_id, sent_at)
       SELECT txid, created_at, updated_at, CASE WHEN state = 'FAILED' THEN coalesce(processed_at, updated_at, created_at) END,
@@ -101,7 +101,7 @@ function takeStatement(mapped: MappedTable, read: ReadHstore): string {
       RETURNING id, state
     ), in_hand AS (
       INSERT INTO ${inHand} (id, table_name, ids)
-      SELECT gen_random_uuid()::text, $1::varchar, array_agg(id) FROM taken WHERE state = 'PENDING' HAVING count(*) > 0
+      SELECT gen_random_uuid()::text, $1::varchar, array_agg(id) FROM imported WHERE state = 'PENDING' HAVING count(*) > 0
     ), marked AS (
       UPDATE ${theirLog} l SET state = CASE WHEN m.action = 'UPDATE' AND m.becomes = '{}' THEN 'IGNORED' ELSE 'REQUEUED' END,
         processed_at = $3
@@ -109,7 +109,7 @@ function takeStatement(mapped: MappedTable, read: ReadHstore): string {
     ), marked_too AS (
       UPDATE ${theirArchive} l SET state = 'REQUEUED' FROM meant m WHERE l.id = m.id
     )
-    INSERT INTO ${totals} AS t (table_name, failed) SELECT $1::varchar, count(*) FROM taken WHERE state = 'FAILED'
+    INSERT INTO ${totals} AS t (table_name, failed) SELECT $1::varchar, count(*) FROM imported WHERE state = 'FAILED'
     ON CONFLICT (table_name) DO UPDATE SET failed = t.failed + excluded.failed`;
 }
 

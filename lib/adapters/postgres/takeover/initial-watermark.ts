@@ -5,7 +5,7 @@ import { type MappedTable, metadata, qualified, type Session } from "../session/
 /** Heroku Connect asks up to the present, so it may have missed what was committed this long after its stamp. */
 const OVERLAP_SECONDS = 15 * 60;
 
-/** Salesforce tells of deletions for fifteen days. */
+/** Salesforce lists deletions for fifteen days. */
 const DELETIONS_DAYS = 14;
 
 /**
@@ -40,5 +40,5 @@ export async function startFromHerokuConnect(
 
 const UNSTARTED = { startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
 const BACKFILL: LoadCheckpoint = { ...UNSTARTED, kind: "backfill" };
-/** A sweep whose first half, which reads everything, is taken as done. */
+/** A sweep whose first half, which reads everything, counts as done. */
 const LOOK_UP: LoadCheckpoint = { ...UNSTARTED, kind: "sweep", afterRow: 0 };

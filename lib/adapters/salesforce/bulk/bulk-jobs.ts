@@ -24,10 +24,10 @@ export async function openJob(client: Client, jobs: string, settings: object) {
   return { jobId: understand(job, answer, "making a job of the Bulk API").id, at };
 }
 
-/** A job as it stands, at the org's time. */
+/** The state of a job, at the org's time. */
 export async function lookAtJob(client: Client, path: string) {
   const { answer, at } = await call(client, { method: "GET", path, deadline: READ_MILLISECONDS, reads: asJson });
-  return { ...understand(job, answer, "a look at a job of the Bulk API"), at };
+  return { ...understand(job, answer, "the state of a job of the Bulk API"), at };
 }
 
 /** A file of results, read while it arrives. */

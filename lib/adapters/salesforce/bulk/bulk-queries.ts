@@ -38,13 +38,13 @@ export function bulkQueries(client: Client): BulkQueries {
   };
 }
 
-/** Where the next part begins; Salesforce says "null" behind the last one, so that nobody takes silence for the end. */
+/** Where the next part begins; Salesforce says "null" behind the last one, so a missing header is no end. */
 async function locatorIn(headers: Headers, results: ReadableStream | null): Promise<string | null> {
   const locator = headers.get("sforce-locator");
   if (locator !== null) return locator === "null" ? null : locator;
   await results?.cancel();
   const message =
-    "results of a Bulk query came without the header Sforce-Locator, which alone tells whether more follow; " +
-    "if a proxy stands before the org, let it pass that header on";
+    "results of a Bulk query came without the header Sforce-Locator, which alone says whether more follow; " +
+    "if there is a proxy before the org, let it pass that header on";
   throw new SalesforceRefusal({ kind: "transient", code: "BROKEN_ANSWER", message, mayHaveRun: false });
 }

@@ -27,7 +27,7 @@ export function bulkSaves(client: Client): BulkSaves {
       return (await openJob(client, "ingest", { object, operation: NAMES[operation], ...form, ...key })).jobId;
     },
     uploadBulkSave: async (jobId, records) => {
-      // Made anew for each session, for a stream is sent once.
+      // Created again for each session, for a stream is sent once.
       await call(client, () => ({
         method: "PUT",
         path: `${pathOf(jobId)}/batches`,
@@ -39,7 +39,7 @@ export function bulkSaves(client: Client): BulkSaves {
     },
     startBulkSave: (jobId) => setState(jobId, "UploadComplete"),
     abortBulkSave: (jobId) => setState(jobId, "Aborted"),
-    lookAtBulkSave: (jobId) => look(client, jobId),
+    pollBulkSave: (jobId) => look(client, jobId),
     bulkSaved: async (jobId, kind) => batchesOf((await streamCsv(client, `${pathOf(jobId)}/${FILES[kind]}`)).answer),
   };
 }

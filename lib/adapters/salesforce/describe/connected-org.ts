@@ -14,14 +14,15 @@ import { describeObject, listObjects } from "./describe-objects.ts";
 /** Descriptions that are asked for at once: an org bears 25 long requests. */
 const AT_ONCE = 5;
 
-interface Needs {
+/** Sessions of workspaces, and where their calls are counted. */
+export interface OrgNeeds {
   readonly sessionsOf: (workspaceId: string) => Sessions;
   /** Adds to the workspace's count of API calls, by label. */
   readonly countCalls: (workspaceId: string, calls: Readonly<Record<string, number>>) => Promise<void>;
 }
 
 /** The org as it is now, or as `cached` has it. Its refusals become failures that say what an operator can do. */
-export function connectedOrg(needs: Needs, cached: Cache = (_, read) => read()): Org {
+export function connectedOrg(needs: OrgNeeds, cached: Cache = (_, read) => read()): Org {
   const ask = <Answered>(workspaceId: string, work: (client: Client) => Promise<Answered>) =>
     counted(needs, workspaceId, work).catch(throwFailure);
   return {
@@ -42,7 +43,7 @@ export function connectedOrg(needs: Needs, cached: Cache = (_, read) => read()):
 }
 
 /** Reads the org's count of its API calls; the question costs one. Rejects with `SalesforceRefusal`. */
-export function usageReader(needs: Needs): (workspaceId: string) => Promise<CallUsage> {
+export function usageReader(needs: OrgNeeds): (workspaceId: string) => Promise<CallUsage> {
   return (workspaceId) =>
     counted(needs, workspaceId, async (client) => {
       const request = { method: "GET", path: "/limits", deadline: READ_MILLISECONDS, reads: asJson } as const;
@@ -54,8 +55,9 @@ export function usageReader(needs: Needs): (workspaceId: string) => Promise<Call
 
 const limits = z.object({ DailyApiRequests: z.object({ Max: z.number(), Remaining: z.number() }) });
 
-async function counted<Answered>(
-  { sessionsOf, countCalls }: Needs,
+/** Asks an org, and counts the calls. */
+export async function counted<Answered>(
+  { sessionsOf, countCalls }: OrgNeeds,
   workspaceId: string,
   work: (client: Client) => Promise<Answered>,
 ): Promise<Answered> {
@@ -72,7 +74,8 @@ function nullIfUnknown(error: unknown): null {
   throw error;
 }
 
-function throwFailure(error: unknown): never {
+/** A refusal as a failure that says what an operator can do. */
+export function throwFailure(error: unknown): never {
   if (!(error instanceof SalesforceRefusal)) throw error;
   const { kind, code, message } = error.refusal;
   if (code === "NOT_CONNECTED") {

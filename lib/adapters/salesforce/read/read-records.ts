@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../../model/change/refusal.ts";
 import type { Salesforce } from "../../../sync/cycle/cycle-ports.ts";
-import type { DeletedRecords, QueryPage } from "../../../sync/pull/pull-ports.ts";
+import type { DeletedRecords, DeletedWindow, QueryPage } from "../../../sync/pull/pull-ports.ts";
 import { type Client, call } from "../client.ts";
 import { describeObject } from "../describe/describe-objects.ts";
 import { asDigits, READ_MILLISECONDS } from "../exchange.ts";
 import { understand } from "../understand.ts";
 
-type Reads = Pick<Salesforce, "query" | "queryTogether" | "recordCount" | "deleted" | "describe">;
+type Reads = Pick<Salesforce, "query" | "queryTogether" | "askTogether" | "recordCount" | "deleted" | "describe">;
 
 /** Salesforce refuses a request whose line and headers together pass 16,384 bytes. */
 const MAX_PATH = 8_000;
@@ -17,18 +17,26 @@ export function readingCalls(client: Client): Reads {
   const get = (path: string, deadline = READ_MILLISECONDS) =>
     call(client, { method: "GET", path, deadline, reads: asDigits });
 
-  const queryTogether: Reads["queryTogether"] = async (soqls, deadline = READ_MILLISECONDS) => {
+  const askTogether: Reads["askTogether"] = async (soqls, windows, deadline = READ_MILLISECONDS) => {
+    const paths = [...soqls.map(queryPath), ...windows.map(deletedPath)];
     const { answer, askedAt } = await call(client, ({ apiVersion }) => ({
       method: "POST",
       path: "/composite",
-      json: { allOrNone: false, compositeRequest: soqls.map(asPart(apiVersion)) },
+      json: { allOrNone: false, compositeRequest: paths.map(asPart(apiVersion)) },
       deadline,
       reads: asDigits,
     }));
-    return understand(composite, answer, "a composite").compositeResponse.map((part) => pageOrRefusal(part, askedAt));
+    const parts = understand(composite, answer, "a composite").compositeResponse;
+    return {
+      pages: parts.slice(0, soqls.length).map((one) => bodyOrRefusal(one, (body) => pageOf(body, askedAt))),
+      deleted: parts.slice(soqls.length).map((one) => bodyOrRefusal(one, (body) => deletedOf(body, askedAt))),
+    };
   };
+  const queryTogether: Reads["queryTogether"] = async (soqls, deadline) =>
+    (await askTogether(soqls, [], deadline)).pages;
 
   return {
+    askTogether,
     queryTogether,
     query: async (soql, milliseconds) => {
       const path = queryPath(soql);
@@ -53,8 +61,7 @@ export function readingCalls(client: Client): Reads {
       }
     },
     deleted: async (object, from, until, milliseconds) => {
-      const window = `start=${encodeURIComponent(instant(from))}&end=${encodeURIComponent(instant(until))}`;
-      const { answer, askedAt } = await get(`/sobjects/${object}/deleted/?${window}`, milliseconds);
+      const { answer, askedAt } = await get(deletedPath({ object, from, until }), milliseconds);
       return deletedOf(answer, askedAt);
     },
     describe: (object) => describeObject(client, object),
@@ -63,11 +70,14 @@ export function readingCalls(client: Client): Reads {
 
 const queryPath = (soql: string) => `/queryAll?q=${encodeURIComponent(soql)}`;
 
+const deletedPath = ({ object, from, until }: DeletedWindow) =>
+  `/sobjects/${object}/deleted/?start=${encodeURIComponent(instant(from))}&end=${encodeURIComponent(instant(until))}`;
+
 const instant = (at: Date) => `${at.toISOString().slice(0, 19)}+00:00`;
 
-const asPart = (apiVersion: string) => (soql: string, index: number) => ({
+const asPart = (apiVersion: string) => (path: string, index: number) => ({
   method: "GET",
-  url: `/services/data/v${apiVersion}${queryPath(soql)}`,
+  url: `/services/data/v${apiVersion}${path}`,
   referenceId: `q${index}`,
 });
 
@@ -88,8 +98,11 @@ const errors = z.array(z.object({ errorCode: z.string(), message: z.string() }))
 const part = z.object({ httpStatusCode: z.string(), body: z.unknown() });
 const composite = z.object({ compositeResponse: z.array(part) });
 
-function pageOrRefusal({ httpStatusCode, body }: z.infer<typeof part>, readAt: Date): QueryPage | RequestRefusal {
-  if (httpStatusCode === "200") return pageOf(body, readAt);
+function bodyOrRefusal<Read>(
+  { httpStatusCode, body }: z.infer<typeof part>,
+  read: (body: unknown) => Read,
+): Read | RequestRefusal {
+  if (httpStatusCode === "200") return read(body);
   const [first] = understand(errors, body, "a query in a composite");
   return refusalOf(Number(httpStatusCode), first?.errorCode ?? `HTTP_${httpStatusCode}`, first?.message ?? "");
 }

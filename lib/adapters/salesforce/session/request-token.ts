@@ -40,7 +40,7 @@ export async function requestGrant(url: string, grant: Readonly<Record<string, s
   };
 }
 
-/** The JSON of a login host's answer, in its shape. Of another shape it is no org's: somebody typed another host. */
+/** The JSON of a login host's answer, in its shape. Of another shape it is no org's: the host is mistyped. */
 export function understandLogin<Shape extends z.ZodMiniType>(shape: Shape, text: string, url: string): z.output<Shape> {
   const read = shape.safeParse(jsonOf(text));
   if (read.success) return read.data;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { barredFromSoap, newestCommonVersion } from "../../../model/api-version.ts";
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
+import { foreignOrigin, orgOrigin } from "../../../model/workspace/org-origin.ts";
 import { formerWriters, type SalesforceConnection } from "../../../model/workspace/workspace.ts";
 import type { ConnectionStore, KeptConnection, Sessions } from "../../../sync/beat/sessions.ts";
 import { orgLogin } from "./log-in.ts";
@@ -90,7 +91,9 @@ async function renewAndKeep(
 }
 
 async function renewed(connection: SalesforceConnection, at: Date): Promise<SalesforceConnection> {
-  const { accessToken, instanceUrl, refreshToken, userId, organizationId } = await requestToken(connection, at);
+  const { accessToken, refreshToken, userId, organizationId, ...granted } = await requestToken(connection, at);
+  const instanceUrl = orgOrigin(connection.loginUrl, granted.instanceUrl);
+  if (instanceUrl === null) throw refused("FOREIGN_INSTANCE", foreignOrigin(connection.loginUrl));
   const { credentials } = connection;
   const writer = userId ?? connection.userId;
   const { apiVersion } = connection;
@@ -108,7 +111,7 @@ async function renewed(connection: SalesforceConnection, at: Date): Promise<Sale
   };
 }
 
-/** The newest version that both sides know; the one of before while the org does not tell. */
+/** The newest version that both sides know; the previous one while the org names none. */
 async function newestOr(before: string, instanceUrl: string): Promise<string> {
   const versions = await orgLogin.versions(instanceUrl).catch(() => []);
   return newestCommonVersion(versions) ?? before;

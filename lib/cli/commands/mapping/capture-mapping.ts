@@ -12,14 +12,14 @@ interface Captured {
   readonly queued: boolean;
 }
 
-/** Puts the triggers back on a mapping's table, after a question that says what becomes of its rows. */
+/** Puts the triggers back on a mapping's table, after a question that says which side wins. */
 export async function captureMapping(context: Context): Promise<void> {
   const { out, terminal } = context;
   const [isSalesforces, isMine] = [isSet(context, "salesforce"), isSet(context, "mine")];
   if (isSalesforces === isMine) {
     throw new CommandFailure(
       "usage",
-      "say what the writes are worth that nobody captured: --salesforce (read every record again, Salesforce's values win) or --mine (send every row)",
+      "choose what wins over the writes that were not captured: --salesforce (read every record again, Salesforce's values win) or --mine (send every row)",
     );
   }
   const api = context.api();
@@ -31,9 +31,9 @@ export async function captureMapping(context: Context): Promise<void> {
     const [rows, calls] = [count(data.rows, "row", "rows"), count(data.calls, "API call", "API calls")];
     const what = isMine
       ? `sends ${rows} of ${pg_table}; where a record of Salesforce has changed meanwhile, ${conflict_policy} decides`
-      : `reads every record of ${sf_object} again over ${rows} of ${pg_table}; what nobody captured is overwritten`;
+      : `reads every record of ${sf_object} again over ${rows} of ${pg_table}; writes that were not captured are overwritten`;
     out.note(`This ${what}. It takes about ${calls}.`);
-    if (!(await confirm(terminal, "Go on?"))) {
+    if (!(await confirm(terminal, "Continue?"))) {
       throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
     }
   }

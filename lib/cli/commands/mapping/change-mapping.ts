@@ -34,16 +34,42 @@ export async function createMapping(context: Context): Promise<void> {
   );
 }
 
-/** Changes what was given; somebody else's change in between is refused. */
+/** Changes what was given; refused when the mapping was changed in between. */
 export async function updateMapping(context: Context): Promise<void> {
   const api = context.api();
   const { id } = await findMapping(api, argument(context, 0));
   const path = `/mappings/${segment(id)}`;
-  const { data: current, etag } = await api.get<{ readonly fields: readonly string[] }>(path);
+  const { data: current, etag } = await api.get<Current>(path);
   const body = { ...settingsIn(context), ...fieldsIn(context, current.fields) };
   if (Object.keys(body).length === 0) throw new CommandFailure("usage", "nothing to change was given");
+  await reportCost(context, id, { ...current, ...body });
   const { data } = await api.patch<MappingState>(path, { body, ifMatch: etag });
   context.out.done(`${data.sf_object} is changed; its state is ${data.state}.`, data);
+}
+
+interface Current {
+  readonly fields: readonly string[];
+  readonly calls_per_day: number;
+  readonly sync_direction: string;
+  readonly sf_polling_seconds: number;
+  readonly when_quiet_seconds?: number | null;
+  readonly filter: string | null;
+}
+
+/** Says that a change will cost more of the org's calls, before it is saved. */
+async function reportCost(context: Context, id: string, then: Current): Promise<void> {
+  const { sf_polling_seconds, when_quiet_seconds = null, sync_direction, filter, calls_per_day: now } = then;
+  const asked = { mapping_id: id, sf_polling_seconds, when_quiet_seconds, sync_direction, filtered: filter !== null };
+  if (now === 0) return; // it is paused, or never pulls
+  const { data } = await context
+    .api()
+    .get<{ readonly with_mapping: { readonly own_calls_per_day: number } | null }>("/monitoring/budget", asked)
+    .catch(() => ({ data: { with_mapping: null } })); // the change itself says what is wrong with it
+  const cost = data.with_mapping?.own_calls_per_day ?? 0;
+  if (cost > now)
+    context.out.note(
+      `That costs ${cost} of the org's API calls a day while nothing changes, ${cost - now} more than now.`,
+    );
 }
 
 /** What each action has come to. */
@@ -51,10 +77,11 @@ const DONE = {
   activate: "is active.",
   deactivate: "is paused; changes of its rows are still captured.",
   reload: "is read again from the beginning. Follow it with: bridge mapping show OBJECT --wait",
+  compare: "is compared with Salesforce now. What was found: bridge mapping show OBJECT",
   restore: "is restored and paused. Begin again with: bridge mapping activate OBJECT",
 };
 
-/** `activate`, `deactivate`, `reload`, `restore`. */
+/** `activate`, `deactivate`, `reload`, `compare`, `restore`. */
 export function actOnMapping(action: keyof typeof DONE): Work {
   return async (context) => {
     const api = context.api();
@@ -70,7 +97,7 @@ interface Queued {
   readonly more: boolean;
 }
 
-/** Sends the rows that no record stands for, as many calls as it takes. */
+/** Pushes the rows without a record, with as many calls as it takes. */
 export async function pushExisting(context: Context): Promise<void> {
   const { out } = context;
   const api = context.api();
@@ -113,6 +140,14 @@ export async function pollNow(context: Context): Promise<void> {
   if (!data.triggered) context.endAs("unwell");
 }
 
+/** Has what was committed sent now. */
+export async function nudge(context: Context): Promise<void> {
+  const [table] = context.args;
+  const query = table === undefined ? {} : { table };
+  const { data } = await context.api().post<{ readonly mappings: number }>("/nudge", { query });
+  context.out.done(`${count(data.mappings, "mapping sends", "mappings send")} what waits.`, data);
+}
+
 /** Asks the running cycle to stop. */
 export async function abortPoll(context: Context): Promise<void> {
   const api = context.api();
@@ -127,10 +162,12 @@ function settingsIn(typed: Typed): Readonly<Record<string, unknown>> {
     fields: words(typed, "fields"),
     sync_direction: text(typed, "direction"),
     sf_polling_seconds: wholeNumber(typed, "interval"),
+    sf_notify_enabled: switched(text(typed, "doorbell")),
     conflict_policy: text(typed, "policy"),
     capture: text(typed, "capture"),
     delete_limit: text(typed, "deleteLimit"),
     sweep_days: wholeNumber(typed, "sweepDays"),
+    keep_history: switched(text(typed, "keepHistory")),
     batch_size: wholeNumber(typed, "batchSize"),
   };
   const said = Object.entries(given).filter(([, value]) => value !== null);
@@ -138,13 +175,22 @@ function settingsIn(typed: Typed): Readonly<Record<string, unknown>> {
     ...Object.fromEntries(said),
     ...takenAway(typed, "upsert_field", "upsertField"),
     ...takenAway(typed, "filter"),
+    ...takenAway(typed, "when_quiet_seconds", "whenQuiet", wholeNumber),
   };
 }
 
+/** Anything else than on and off is left for the service to refuse. */
+const switched = (given: string | null) => (given === "on" ? true : given === "off" ? false : given);
+
 /** A setting that an empty text takes away. */
-function takenAway(typed: Typed, setting: string, option = setting): Readonly<Record<string, string | null>> {
+function takenAway(
+  typed: Typed,
+  setting: string,
+  option = setting,
+  read: (typed: Typed, option: string) => string | number | null = text,
+): Readonly<Record<string, string | number | null>> {
   const value = text(typed, option);
-  return value === null ? {} : { [setting]: value === "" ? null : value };
+  return value === null ? {} : { [setting]: value === "" ? null : read(typed, option) };
 }
 
 function fieldsIn(typed: Typed, current: readonly string[]): { readonly fields?: readonly string[] } {

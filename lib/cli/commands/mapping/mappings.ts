@@ -43,7 +43,7 @@ export async function listMappings(context: Context): Promise<void> {
   );
 }
 
-/** One mapping; with `--wait` not before its tables are made, and its first load or its reload is done. */
+/** One mapping; with `--wait` not before its tables exist, and its first load or its reload is done. */
 export async function showMapping(context: Context): Promise<void> {
   const api = context.api();
   const { id } = await findMapping(api, argument(context, 0));
@@ -121,7 +121,7 @@ export async function dryRun(context: Context): Promise<void> {
   }
   out.progress("");
   if (data.state !== "done") {
-    out.done(`The comparison of ${sf_object} does not go on: ${data.error}`, data);
+    out.done(`The comparison of ${sf_object} has stopped: ${data.error}`, data);
     context.endAs("unwell");
     return;
   }
@@ -146,5 +146,5 @@ export async function dryRun(context: Context): Promise<void> {
 function summary(run: DryRun, object: string, policy: string): string {
   const matched = `${count(run.matched, "row has", "rows have")} a record of ${object} with the same key, ${run.differing} of them with other values.`;
   const changed = `With ${policy} the first load changes ${count(run.records_changed, "record", "records")} in Salesforce and ${count(run.rows_changed, "row", "rows")} in PostgreSQL.`;
-  return `${matched} ${changed} Go on with: bridge mapping activate ${object} --digest ${run.digest}`;
+  return `${matched} ${changed} Continue with: bridge mapping activate ${object} --digest ${run.digest}`;
 }

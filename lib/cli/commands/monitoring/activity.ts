@@ -22,7 +22,7 @@ const PAGE = 200;
 /** Changes that `--follow` begins with. */
 const FIRST = 10;
 
-/** Changes of rows and what came of them. */
+/** Changes of rows and their results. */
 export async function activity(context: Context): Promise<void> {
   if (isSet(context, "follow")) return follow(context);
   const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
@@ -52,7 +52,13 @@ async function follow(context: Context): Promise<void> {
   }
 }
 
-const filter = (context: Context) => ({ state: text(context, "state"), table: text(context, "table") });
+const filter = (context: Context) => ({
+  state: text(context, "state"),
+  table: text(context, "table"),
+  sfid: text(context, "sfid"),
+  row: wholeNumber(context, "row"),
+  key: text(context, "key"),
+});
 
 function columns(context: Context): readonly Column<Change>[] {
   return [

@@ -3,14 +3,16 @@ import { CommandFailure } from "../../failure.ts";
 import { harmless } from "../../width.ts";
 import { count } from "../../words.ts";
 import type { Finding } from "../connect.ts";
+import { type Doorbell, remedyOf } from "../doorbell.ts";
+import { isNearlySpent } from "./monitoring.ts";
 
-/** What monitoring knows that somebody should see to; what it cannot tell now is a finding as well. */
+/** What in monitoring needs the operator; what cannot be read now is a finding as well. */
 export async function monitoringFindings(api: Api, now: Date): Promise<readonly Finding[]> {
-  const looks = [failures, inboundErrors, conflicts, calls, webhooks];
+  const looks = [failures, inboundErrors, conflicts, calls, doorbells, webhooks];
   return (await Promise.all(looks.map((look) => look(api, now).catch((error) => notSeen(look.name, error))))).flat();
 }
 
-/** Good: nothing to do. Warning: worth a look. Bad: something does not work until somebody does something. */
+/** Good: nothing to do. Warning: read it. Bad: something does not work until the operator acts. */
 type Tone = "good" | "warning" | "bad";
 
 const finding = (check: string, tone: Tone, message: string, remedy: string): Finding => ({
@@ -27,7 +29,7 @@ function notSeen(check: string, error: unknown): readonly Finding[] {
   const remedy =
     error.kind === "refused"
       ? "look again with a token that has the scope admin: bridge login"
-      : "mend what is wrong above, then look again";
+      : "correct what is wrong above, then run it again";
   return [finding(check, "warning", `${NAMES[check] ?? check} could not be looked at: ${error.message}`, remedy)];
 }
 
@@ -38,7 +40,7 @@ async function failures(api: Api): Promise<readonly Finding[]> {
   const [most] = data.toSorted((one, other) => other.count - one.count);
   if (most === undefined) return [finding("failures", "good", "Salesforce has refused no row", "")];
   const message = `Salesforce refused ${count(rows, "row", "rows")}, ${most.count} of them for: ${most.sample}`;
-  return [finding("failures", "bad", message, "see: bridge errors --grouped; once mended: bridge errors --retry")];
+  return [finding("failures", "bad", message, "see: bridge errors --grouped; once corrected: bridge errors --retry")];
 }
 
 async function inboundErrors(api: Api): Promise<readonly Finding[]> {
@@ -51,7 +53,7 @@ async function inboundErrors(api: Api): Promise<readonly Finding[]> {
   return [finding("inbound_errors", "bad", message, "see: bridge inbound-errors")];
 }
 
-/** Conflicts that one look counts. */
+/** Conflicts that one check counts. */
 const PAGE = 200;
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
@@ -68,25 +70,30 @@ async function conflicts(api: Api, now: Date): Promise<readonly Finding[]> {
 interface Budget {
   readonly calls_limit: number | null;
   readonly calls_used: number | null;
+  readonly allowed_calls: number | null;
+  readonly own_calls: number | null;
   readonly forecast_calls_per_day: number;
-  readonly pace: "normal" | "stretched" | "pushes_only" | "waiting";
+  readonly pace: "normal" | "stretched" | "waiting";
 }
 
 const PACES: Readonly<Record<Budget["pace"], readonly [Tone, string]>> = {
-  normal: ["good", "pulls and pushes go on as configured"],
-  stretched: ["warning", "pulls are further apart, because the org's calls run low"],
-  pushes_only: ["bad", "only rows are sent, because the org's calls run low"],
-  waiting: ["bad", "everything waits, because the org's calls have run out"],
+  normal: ["good", "pulls and pushes run as configured"],
+  stretched: ["warning", "pulls are further apart, so that the calls of Bridge's share last for the day"],
+  waiting: ["bad", "rows wait, because Bridge's share of the org's calls is spent"],
 };
 
 async function calls(api: Api): Promise<readonly Finding[]> {
   const { data } = await api.get<Budget>("/monitoring/budget");
   const { calls_limit: limit, calls_used: used, forecast_calls_per_day: forecast, pace } = data;
-  const [tone, says] = PACES[pace];
+  const { allowed_calls: allowed, own_calls: own } = data;
+  const [tone, says] =
+    pace === "normal" && isNearlySpent(data)
+      ? (["warning", `Bridge has made ${own} of the ${allowed} calls of its share`] as const)
+      : PACES[pace];
   const slower = "raise sf_polling_seconds of mappings (bridge mapping update MAPPING --interval), or the org's limit";
   const isTooMuch = limit !== null && forecast > limit;
   const cost = `the mappings cost ${forecast} API calls a day while nothing changes`;
-  const allowed = limit === null ? "" : `; the org allows ${limit}`;
+  const most = limit === null ? "" : `; the org allows ${limit}`;
   return [
     finding(
       "calls",
@@ -94,8 +101,19 @@ async function calls(api: Api): Promise<readonly Finding[]> {
       `${says}${used === null ? "" : `: ${used} used in 24 hours`}`,
       `see: bridge budget; ${slower}`,
     ),
-    finding("forecast", isTooMuch ? "warning" : "good", `${cost}${allowed}`, slower),
+    finding("forecast", isTooMuch ? "warning" : "good", `${cost}${most}`, slower),
   ];
+}
+
+/** Nothing is said of doorbells where none is switched on. */
+async function doorbells(api: Api): Promise<readonly Finding[]> {
+  const { data } = await api.get<Doorbell>("/doorbell");
+  const remedy = remedyOf(data);
+  return data.mappings.flatMap(({ sf_object, state, since }) => {
+    if (state === "off") return [];
+    const says = `the doorbell of ${sf_object} is ${state} since ${since}`;
+    return [finding("doorbell", state === "alive" ? "good" : "warning", says, remedy)];
+  });
 }
 
 interface Webhook {
@@ -103,18 +121,16 @@ interface Webhook {
   readonly url: string;
   readonly active: boolean;
   readonly failing_since: string | null;
+  readonly given_up: boolean;
 }
 
 async function webhooks(api: Api): Promise<readonly Finding[]> {
   const { data } = await api.get<readonly Webhook[]>("/webhooks");
   const failing = data.filter(({ active, failing_since }) => active && failing_since !== null);
   if (failing.length === 0) return [finding("webhooks", "good", "no webhook fails", "")];
-  return failing.map(({ id, url, failing_since }) =>
-    finding(
-      "webhooks",
-      "bad",
-      `${url} takes no delivery since ${failing_since}`,
-      `see: bridge webhook deliveries ${id}`,
-    ),
-  );
+  return failing.map(({ id, url, failing_since, given_up }) => {
+    const replay = `; once it answers: bridge webhook replay ${id} --since ${failing_since}`;
+    const says = `${url} takes no delivery since ${failing_since}${given_up ? ", and deliveries are given up" : ""}`;
+    return finding("webhooks", "bad", says, `see: bridge webhook deliveries ${id}${given_up ? replay : ""}`);
+  });
 }

@@ -1,13 +1,14 @@
 import type { Context } from "../../context.ts";
 import { CommandFailure, type ExitKind } from "../../failure.ts";
 import { NEEDS_SOMEBODY } from "../../find.ts";
+import { harmless } from "../../width.ts";
 import type { Checked } from "../connect.ts";
-import { tellChecked } from "../connect.ts";
+import { reportChecked } from "../connect.ts";
 import { monitoringFindings } from "./doctor-monitoring.ts";
 
 type Findings = Checked["findings"];
 
-/** Clocks that differ by more make tokens and schedules fail in ways that nobody understands. */
+/** Clocks that differ by more make tokens and schedules fail in confusing ways. */
 const MAX_CLOCK_SECONDS = 30;
 
 /** Looks at everything between this machine and the org, and says what to do for each finding. */
@@ -21,7 +22,7 @@ export async function doctor(context: Context): Promise<void> {
     monitoringFindings(api, new Date()),
   ]);
   const findings = parts.flat();
-  tellChecked(context, { ok: findings.every(({ ok }) => ok), findings });
+  reportChecked(context, { ok: findings.every(({ ok }) => ok), findings });
 }
 
 async function service(context: Context): Promise<Findings> {
@@ -54,15 +55,16 @@ async function look(ask: () => Promise<{ readonly data: Checked }>, check: strin
   }
 }
 
-/** Only what is not connected yet is mended by connecting it. */
+/** Only what is not connected yet is fixed by connecting it. */
 function remedyFor(kind: ExitKind, check: string): string {
   if (kind === "refused") return "look again with a token that has the scope admin: bridge login";
   if (kind === "conflict") return `connect it with: bridge connect ${check}`;
-  return "look again; if it stays, tell the operator";
+  return "run it again; if it stays, report it to the operator";
 }
 
 interface State {
   readonly sf_object: string;
+  readonly active: boolean;
   readonly state: string;
   readonly reason: string | null;
   /** Left out by services of before 0.3. */
@@ -71,17 +73,27 @@ interface State {
 
 async function mappingFindings(context: Context): Promise<Findings> {
   const { data } = await context.api().get<readonly State[]>("/monitoring/mappings");
-  return data.flatMap(({ sf_object, state, reason, notices = [] }) => {
-    const isBroken = NEEDS_SOMEBODY.has(state);
-    // The engine is broken after some cycles in a row; whoever looks before wants to know of the first.
-    const isWhy = isBroken || state === "sparing_calls" || state === "deletes_held";
-    const why = reason === null ? "" : isWhy ? `: ${reason}` : `, with an error: ${reason}`;
-    const remedy = REMEDIES[state] ?? `see: bridge mapping show ${sf_object}`;
-    return [
-      finding("mapping", !isBroken && reason === null, `${sf_object} is ${state}${why}`, remedy),
-      ...notices.map((notice) => finding("mapping", false, `${sf_object}: ${notice.message}`, notice.remedy)),
-    ];
-  });
+  return [...pauseOf(data), ...data.flatMap(findingsOn)];
+}
+
+/** One that is active and paused is so with all of its workspace. */
+function pauseOf(mappings: readonly State[]): Findings {
+  const why = mappings.find(({ active, state }) => active && state === "paused")?.reason;
+  const [message = "", remedy = ""] = why?.split("; ") ?? [];
+  return why ? [{ check: "pause", ok: true, message: harmless(message), remedy }] : [];
+}
+
+function findingsOn({ sf_object, state, reason, notices = [] }: State): Findings {
+  const isBroken = NEEDS_SOMEBODY.has(state);
+  // The engine is broken after some cycles in a row; before that, the first one is shown.
+  const isPaused = state === "paused"; // why is a finding of its own
+  const isWhy = isBroken || state === "sparing_calls" || state === "deletes_held";
+  const why = reason === null || isPaused ? "" : isWhy ? `: ${reason}` : `, with an error: ${reason}`;
+  const remedy = REMEDIES[state] ?? `see: bridge mapping show ${sf_object}`;
+  return [
+    finding("mapping", !isBroken && (isPaused || reason === null), `${sf_object} is ${state}${why}`, remedy),
+    ...notices.map((notice) => finding("mapping", false, `${sf_object}: ${notice.message}`, notice.remedy)),
+  ];
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -22,8 +22,9 @@ interface Failures {
   readonly last_at: string;
 }
 
-/** Failed rows, one by one or by kind; `--retry` tries them again. */
+/** Failed rows, one by one or by kind; `--retry` tries them again, `--dismiss` takes them out of the list. */
 export async function errors(context: Context): Promise<void> {
+  if (context.options["dismiss"] !== undefined) return dismiss(context);
   if (context.options["retry"] !== undefined) return retry(context);
   return isSet(context, "grouped") ? listGrouped(context) : list(context);
 }
@@ -99,4 +100,39 @@ async function retry(context: Context): Promise<void> {
   }
   context.out.progress("");
   context.out.done(`${count(retried, "row is", "rows are")} tried again by the next cycles.`, { retried });
+}
+
+interface Dismissed {
+  readonly dismissed: number;
+  readonly remaining: number;
+}
+
+/** They stay FAILED in the log; the next change of a row still carries what was dismissed of it. */
+async function dismiss(context: Context): Promise<void> {
+  const { dismiss: id, retry: alsoRetry } = context.options;
+  if (alsoRetry !== undefined) throw new CommandFailure("usage", "--retry or --dismiss, not both");
+  const api = context.api();
+  if (typeof id === "string") {
+    if (!/^\d{1,15}$/.test(id)) throw new CommandFailure("usage", `--dismiss takes a number of the list, not "${id}"`);
+    const { data } = await api.post<Dismissed>("/monitoring/errors/dismiss", { body: { id: Number(id) } });
+    if (data.dismissed === 0) await api.get(`/monitoring/activity/${segment(id)}`);
+    const was =
+      data.dismissed > 0 ? `The failure ${id} is dismissed.` : `The change ${id} has not failed, or was dismissed.`;
+    return context.out.done(was, data);
+  }
+  const [fingerprint, table] = [text(context, "fingerprint"), text(context, "table")];
+  const which = `all failed rows${fingerprint === null ? "" : ` of kind ${fingerprint}`}${table === null ? "" : ` of ${table}`}`;
+  if (!isSet(context, "yes") && !(await confirm(context.terminal, `Dismiss ${which}?`))) {
+    throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
+  }
+  const body = { ...(fingerprint === null ? {} : { fingerprint }), ...(table === null ? {} : { table }) };
+  let dismissed = 0;
+  for (;;) {
+    const { data } = await api.post<Dismissed>("/monitoring/errors/dismiss", { body });
+    dismissed += data.dismissed;
+    context.out.progress(`${dismissed} rows, ${data.remaining} to go`);
+    if (data.remaining === 0 || data.dismissed === 0) break;
+  }
+  context.out.progress("");
+  context.out.done(`${count(dismissed, "failure is", "failures are")} dismissed.`, { dismissed });
 }

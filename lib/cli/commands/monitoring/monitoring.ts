@@ -1,12 +1,19 @@
-import { type Context, isSet, text, wholeNumber } from "../../context.ts";
+import { type Context, isSet, segment, text, wholeNumber } from "../../context.ts";
+import { CommandFailure } from "../../failure.ts";
 import { findMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
+import { harmless } from "../../width.ts";
 import { count } from "../../words.ts";
 
 interface Health {
   readonly pg: { readonly status: string; readonly latency_ms: number | null };
   readonly sf: { readonly status: string; readonly org_id: string | null };
-  readonly sync: { readonly status: string; readonly last_run_at: string | null; readonly pending_rows: number };
+  readonly sync: {
+    readonly status: string;
+    readonly last_run_at: string | null;
+    readonly pending_rows: number;
+    readonly pause?: string;
+  };
 }
 
 /** Both sides and the engine. */
@@ -30,6 +37,7 @@ export async function health(context: Context): Promise<void> {
       `${out.paint("dim", "engine")}      ${mark(status)}, ${count(pending_rows, "row", "rows")} waiting, last run ${last_run_at ?? "never"}`,
       data,
     );
+    if (data.sync.pause !== undefined) out.done(`            ${harmless(data.sync.pause)}`, data);
   }
   if (!isWell) context.endAs("unwell");
 }
@@ -43,8 +51,9 @@ interface InboundError {
   readonly last_at: string;
 }
 
-/** Records that could not become rows. */
+/** Records that could not become rows; `--retry` has them read again. */
 export async function inboundErrors(context: Context): Promise<void> {
+  if (context.options["retry"] !== undefined) return retryInbound(context);
   const { data } = await context.api().get<readonly InboundError[]>("/monitoring/inbound-errors", await slice(context));
   context.out.list(
     data,
@@ -59,6 +68,22 @@ export async function inboundErrors(context: Context): Promise<void> {
   );
 }
 
+async function retryInbound(context: Context): Promise<void> {
+  const [sfid, wanted] = [text(context, "retry"), text(context, "mapping")];
+  if (wanted === null) throw new CommandFailure("usage", "name the mapping whose records are read again: --mapping");
+  const { id, sf_object } = await findMapping(context.api(), wanted);
+  const { data } = await context
+    .api()
+    .post<{ readonly retried: number }>(`/mappings/${segment(id)}/retry-inbound`, { query: { sfid } });
+  if (sfid !== null && data.retried === 0)
+    throw new CommandFailure(
+      "notFound",
+      `no record ${sfid} of ${sf_object} waits to become a row: it has, or never came`,
+    );
+  const many = count(data.retried, "record is", "records are");
+  context.out.done(`${many} read again by the next cycle of ${sf_object}.`, data);
+}
+
 interface Conflict {
   readonly id: number;
   readonly sf_object: string;
@@ -71,12 +96,18 @@ interface Conflict {
   readonly at: string;
 }
 
-/** Fields that changed on both sides. */
+/** Fields that changed on both sides; `--use-other` gives the row the value that lost. */
 export async function conflicts(context: Context): Promise<void> {
+  const id = text(context, "useOther");
+  if (id !== null) {
+    const { data } = await context.api().post(`/monitoring/conflicts/${segment(id)}/use-other-value`);
+    return context.out.done(`The row has the other value of conflict ${id} now; the next cycle sends it.`, data);
+  }
   const { data } = await context.api().get<readonly Conflict[]>("/monitoring/conflicts", await slice(context));
   context.out.list(
     data,
     [
+      { name: "ID", of: ({ id }) => id, right: true, whole: true },
       { name: "AT", of: ({ at }) => at, short: shortTime, spare: true },
       { name: "OBJECT", of: ({ sf_object }) => sf_object },
       { name: "RECORD", of: ({ sfid }) => sfid, whole: true },
@@ -91,18 +122,119 @@ export async function conflicts(context: Context): Promise<void> {
 
 interface Budget {
   readonly calls_limit: number | null;
+  readonly allowed_calls: number | null;
+  readonly own_calls: number | null;
   readonly forecast_calls_per_day: number;
+  readonly pace: "normal" | "stretched" | "waiting";
+  readonly pace_seconds: number;
+  readonly since: string | null;
+  /** Both left out by services of before 0.3. */
+  readonly hours?: readonly {
+    readonly sf_object: string;
+    readonly at: string;
+    readonly calls: number;
+    readonly changes: number;
+  }[];
+  readonly presets?: readonly Preset[];
+}
+
+interface Preset {
+  readonly when_quiet_seconds: number | null;
+  readonly calls_per_day: number;
+  readonly pace_seconds: number | null;
 }
 
 /** The org's API calls. */
 export async function budget(context: Context): Promise<void> {
-  const { data } = await context.api().get<Budget>("/monitoring/budget");
-  context.out.record({ ...data });
-  const { calls_limit: limit, forecast_calls_per_day: forecast } = data;
-  if (!limit || forecast <= limit) return;
-  context.out.note(
-    `The forecast of ${forecast} calls a day is above the org's ${limit}: reads will slow down and then stop each day. Let mappings read less often (bridge mapping update MAPPING --interval SECONDS), or raise the org's limit.`,
+  const body = shareIn(context);
+  const api = context.api();
+  const { data } =
+    Object.keys(body).length === 0
+      ? await api.get<Budget>("/monitoring/budget")
+      : await api.patch<Budget>("/monitoring/budget", { body });
+  const { out } = context;
+  if (out.json) out.record({ ...data });
+  else reportBudget(out, data);
+  for (const warning of warningsOf(data)) out.note(warning);
+}
+
+function reportBudget(out: Context["out"], { hours = [], presets = [], ...figures }: Budget): void {
+  out.record({ ...figures });
+  if (presets.length === 0) return;
+  const byObject = [...Map.groupBy(hours, ({ sf_object }) => sf_object)].map(([sf_object, some]) => ({
+    sf_object,
+    calls: some.reduce((sum, { calls }) => sum + calls, 0),
+    changes: some.reduce((sum, { changes }) => sum + changes, 0),
+    busiest: some.reduce((most, one) => (one.calls > most.calls ? one : most)),
+  }));
+  out.text("\n");
+  out.list(
+    byObject.toSorted((one, other) => other.calls - one.calls),
+    [
+      { name: "OBJECT", of: ({ sf_object }) => sf_object },
+      { name: "CALLS IN 24 H", of: ({ calls }) => calls, right: true },
+      { name: "CHANGES", of: ({ changes }) => changes, right: true },
+      { name: "BUSIEST HOUR", of: ({ busiest }) => `${busiest.calls} from ${busiest.at}`, spare: true },
+    ],
+    "No call of a mapping is counted yet.",
   );
+  out.text("\n");
+  out.list(
+    presets,
+    [
+      { name: "WHAT IT WOULD COST", of: presetName },
+      { name: "CALLS A DAY", of: ({ calls_per_day }) => calls_per_day, right: true },
+      { name: "A PULL EVERY", of: ({ pace_seconds: pace }) => (pace === null ? "-" : `${pace} s`), right: true },
+    ],
+    "",
+  );
+}
+
+/** A preset by what asks for it. */
+function presetName({ when_quiet_seconds: quiet }: Preset): string {
+  return quiet === null ? "--when-quiet none" : `--when-quiet ${quiet}`;
+}
+
+/** Whether so much of the share is used that the operator should know. */
+export const isNearlySpent = ({
+  own_calls: own,
+  allowed_calls: allowed,
+}: Pick<Budget, "own_calls" | "allowed_calls">) => allowed !== null && own !== null && own >= 0.8 * allowed;
+
+/** What needs the operator. */
+function warningsOf(budget: Budget): readonly string[] {
+  const { calls_limit: limit, forecast_calls_per_day: forecast, allowed_calls: allowed, own_calls: own } = budget;
+  const { pace, pace_seconds, since } = budget;
+  const slower =
+    "Let mappings read less often (bridge mapping update MAPPING --interval SECONDS, or --when-quiet SECONDS)";
+  return [
+    ...(limit && forecast > limit
+      ? [
+          `The forecast of ${forecast} calls a day is above the org's ${limit}: pulls will be further apart than configured. ${slower}, or raise the org's limit.`,
+        ]
+      : []),
+    ...(pace === "waiting"
+      ? [`Bridge's share was spent at ${since}: rows wait, pulls come every ${pace_seconds} s.`]
+      : []),
+    ...(pace !== "waiting" && isNearlySpent(budget)
+      ? [`Bridge has made ${own} of the ${allowed} calls of its share in 24 hours. ${slower}, or raise the share.`]
+      : []),
+  ];
+}
+
+/** What of the org's calls Bridge may make, and how it spends them, as it was typed. */
+function shareIn(context: Context): object {
+  const [share, most, quiet] = [text(context, "share"), text(context, "atMost"), text(context, "whenQuiet")];
+  const percent = /^(\d+(?:\.\d+)?)%?$/.exec(share ?? "")?.[1];
+  if (share !== null && percent === undefined)
+    throw new CommandFailure("usage", `--share ${share}: name a part of the org's calls, such as 60%`);
+  if (most !== null && most !== "none" && !/^\d+$/.test(most))
+    throw new CommandFailure("usage", `--at-most ${most}: name a number of calls a day, such as 8000, or none`);
+  return {
+    ...(percent !== undefined && { calls_share: Number(percent) / 100 }),
+    ...(most !== null && { most_calls: most === "none" ? null : Number(most) }),
+    ...(quiet !== null && { when_quiet_seconds: quiet === "none" ? null : wholeNumber(context, "whenQuiet") }),
+  };
 }
 
 interface AuditEntry {

@@ -13,7 +13,7 @@ export function ActivityFrame({ children }: { readonly children: ReactNode }) {
   const failed = data?.data.reduce((sum, mapping) => sum + (mapping.failed ?? 0), 0) ?? 0;
   const inbound = data?.data.reduce((sum, mapping) => sum + (mapping.inbound_errors ?? 0), 0) ?? 0;
   return (
-    <Page title="Activity" says="What was captured of your rows, and what became of it.">
+    <Page title="Activity" says="Changes of your rows, and their results in Salesforce.">
       <Tabs
         label="Activity"
         at={path}

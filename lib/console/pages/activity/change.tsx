@@ -77,7 +77,7 @@ function Story({ change }: { readonly change: ReadChangeData }) {
           tone={change.state === "FAILED" ? "bad" : "info"}
           title={<span className="mono">{change._ab_err}</span>}
         >
-          {change.superseded && <p>A newer state of the row has overruled this change: nothing is to be done.</p>}
+          {change.superseded && <p>A newer change of the row replaces this one: there is nothing to do.</p>}
           {!change.superseded && remedy && <p>{remedy}</p>}
         </Notice>
       )}
@@ -106,7 +106,7 @@ function Story({ change }: { readonly change: ReadChangeData }) {
             )}
             {change.synced_at ? (
               <li>
-                <strong>{change.state === "FAILED" ? "Refused" : "Taken"}</strong> <Time at={change.synced_at} />
+                <strong>{change.state === "FAILED" ? "Rejected" : "Accepted"}</strong> <Time at={change.synced_at} />
                 <span className="muted">
                   , {duration((Date.parse(change.synced_at) - Date.parse(change.created_at)) / 1000)} after the capture
                 </span>
@@ -120,7 +120,9 @@ function Story({ change }: { readonly change: ReadChangeData }) {
             <dd className="mono">{change.sfid ?? "none yet"}</dd>
             <dt>Row</dt>
             <dd className="mono">
-              {change.table_name}.id = {change.record_id}
+              <a href={hrefOf(`/rows/${change.table_name}`, { key: String(change.record_id) })}>
+                {change.table_name}.id = {change.record_id}
+              </a>
             </dd>
           </dl>
         </Card>
@@ -132,7 +134,7 @@ function Story({ change }: { readonly change: ReadChangeData }) {
 const WAITS: Record<ReadChangeData["state"], string> = {
   NEW: "Waits for the next cycle",
   PENDING: "Is being sent",
-  SUCCESS: "Taken",
+  SUCCESS: "Accepted",
   FAILED: "Refused by Salesforce",
 };
 

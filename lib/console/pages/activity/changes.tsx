@@ -49,10 +49,10 @@ export function Changes() {
           compact
           kind="plain"
           icon={isLive ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
-          refused={offset === 0 ? null : "Older pages stand still."}
+          refused={offset === 0 ? null : "Older pages do not update."}
           onClick={() => setRuns(!runs)}
         >
-          {isLive ? "Live" : "Stands still"}
+          {isLive ? "Live" : "Paused"}
         </Button>
       </div>
       <PagedCard
@@ -69,14 +69,14 @@ export function Changes() {
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered)
     return (
-      <Empty icon={<Activity size={24} aria-hidden />} title="No change is like this">
+      <Empty icon={<Activity size={24} aria-hidden />} title="No changes match">
         Take a filter away to see more.
       </Empty>
     );
   return (
     <Empty
       icon={<Activity size={24} aria-hidden />}
-      title="Nothing was captured yet"
+      title="No changes yet"
       acts={
         <a className="button" href={hrefOf("/mappings")}>
           To the mappings
@@ -113,7 +113,13 @@ function Rows({ rows }: { readonly rows: readonly ListActivityData[] }) {
           <td>
             <RowState state={row.state} />
           </td>
-          <td className="wide mono">{row.sfid ?? <span className="muted">–</span>}</td>
+          <td className="wide mono">
+            {row.sfid ? (
+              <a href={hrefOf(`/rows/${row.table_name}`, { key: row.sfid })}>{row.sfid}</a>
+            ) : (
+              <span className="muted">–</span>
+            )}
+          </td>
           <td className="once">
             <Time at={row.created_at} />
           </td>

@@ -24,7 +24,7 @@ export function Conflicts() {
         answer={answer}
         onGo={(to) => go(hrefOf("/activity/conflicts", { offset: to ? String(to) : undefined }), "replace")}
         empty={
-          <Empty icon={<Handshake size={24} aria-hidden />} title="No field was changed on both sides at once">
+          <Empty icon={<Handshake size={24} aria-hidden />} title="No conflicts">
             When that happens, the mapping's policy decides, and both values are kept here.
           </Empty>
         }
@@ -61,11 +61,15 @@ function Row({ conflict }: { readonly conflict: ListConflictsData }) {
     <tr>
       <td>
         {conflict.sf_object} <span className="mono">{conflict.field ?? "the whole record"}</span>
-        <span className="sub mono">{conflict.sfid}</span>
+        <a className="sub mono" href={hrefOf(`/rows/${conflict.mapping_id}`, { key: conflict.sfid })}>
+          {conflict.sfid}
+        </a>
       </td>
       <Side value={conflict.postgres} at={conflict.postgres_at} hasWon={hasWon("postgres")} />
       <Side value={conflict.salesforce} at={conflict.salesforce_at} hasWon={hasWon("salesforce")} />
-      <td className="wide breaks">{conflict.base ?? <span className="muted mono">NULL</span>}</td>
+      <td className="wide breaks">
+        <Value of={conflict.base} />
+      </td>
       <td className="wide once">
         <Time at={conflict.at} />
         {mapping && (
@@ -88,7 +92,7 @@ interface SideProps {
 function Side({ value, at, hasWon }: SideProps) {
   return (
     <td className="breaks">
-      {value ?? <span className="muted mono">NULL</span>} {hasWon && <span className="tag">won</span>}
+      <Value of={value} /> {hasWon && <span className="tag">won</span>}
       {at && (
         <span className="sub">
           written <Time at={at} />
@@ -96,6 +100,11 @@ function Side({ value, at, hasWon }: SideProps) {
       )}
     </td>
   );
+}
+
+function Value({ of }: { readonly of: string | null }) {
+  const { may } = useScopes();
+  return of ?? <span className="muted mono">{may("operate") ? "NULL" : "hidden"}</span>;
 }
 
 function UseOther({ conflict }: { readonly conflict: ListConflictsData }) {

@@ -8,9 +8,9 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   WAITS_FOR_PARENT:
     "The row names its parent by an external id that no record has yet. It is sent as soon as the parent is saved; if that never comes, correct the key in the row.",
   REQUIRED_FIELD_MISSING:
-    "A field that Salesforce requires is empty. Fill its column, or have an administrator make it optional; an update of the row sends it by itself.",
+    "A field that Salesforce requires is empty. Fill its column, or have an administrator make it optional; an update of the row sends it again.",
   INVALID_EMAIL_ADDRESS:
-    "The e-mail address is not one to Salesforce. Correct it in the row; the update is sent by itself.",
+    "The e-mail address is not one to Salesforce. Correct it in the row; the update is sent automatically.",
   DUPLICATE_VALUE:
     "Another record has this value in a unique field. Find it in Salesforce, then change one of the two or delete the row.",
   DUPLICATES_DETECTED:
@@ -21,7 +21,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST:
     "The value is none of the picklist's. Add it in Salesforce, or change the row.",
   CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY:
-    "A trigger or flow of the org failed. Its owner finds it in the org's debug log; retry when it is mended.",
+    "A trigger or flow of the org failed. Its owner finds it in the org's debug log; retry when it is fixed.",
   INSUFFICIENT_ACCESS_OR_READONLY:
     "Bridge's user may not write this record. Give it the right in Salesforce, then retry.",
   INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY:
@@ -30,7 +30,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   ENTITY_IS_DELETED:
     "The record, or one that it points at, was deleted in Salesforce. Restore it there and retry, or change or delete the row.",
   UNABLE_TO_LOCK_ROW:
-    "Somebody else held the record for long. Retry; if it happens often, two programs write the same parent at once.",
+    "The record was locked for long. Retry; if it happens often, two programs write the same parent at once.",
   INVALID_FIELD_FOR_INSERT_UPDATE:
     "Bridge's user may not write one of these fields. Give it the right, or take the field out of the mapping.",
 };

@@ -58,7 +58,9 @@ function FailedRow({ row, kind }: { readonly row: Row; readonly kind: Kind }) {
         <a className="row-link" href={hrefOf(`/activity/${row.id}`)}>
           {row.name ?? row.sfid ?? kind.table_name}
         </a>
-        <span className="sub mono">id = {row.record_id}</span>
+        <a className="sub mono" href={hrefOf(`/rows/${kind.table_name}`, { key: String(row.record_id) })}>
+          id = {row.record_id}
+        </a>
       </td>
       <td className="breaks">
         {values.map(([column, value]) => (
@@ -115,7 +117,7 @@ export function Retry({
   );
 }
 
-/** What became of a retry, as a title and a sentence. */
+/** The result of a retry, as a title and a sentence. */
 export function retried({ retried: rows, remaining }: RetryRowsData): [title: string, says: string] {
   if (rows === 0)
     return ["Nothing was left to retry", "A newer state of each row has overruled it, or it waits already."];
@@ -132,7 +134,7 @@ interface DismissProps {
   readonly name: string;
 }
 
-/** Takes failed changes out of what is to be looked at; a change of the row still sends what was dismissed of it. */
+/** Dismisses failed changes; a change of the row still sends what was dismissed of it. */
 export function Dismiss({ what, total, name }: DismissProps) {
   const { refusal } = useScopes();
   const say = useSay();

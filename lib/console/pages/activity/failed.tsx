@@ -18,7 +18,7 @@ import { Dismiss, FailedRows, Retry, retried } from "./failed-rows.tsx";
 
 type Kind = ListFailuresData[number];
 
-/** What Salesforce refused, by kind: a thousand rows with one reason are one thing to mend. */
+/** What Salesforce rejected, by kind: a thousand rows with one reason need one correction. */
 export function Failed() {
   const { query } = usePlace();
   const table = query.get("table") ?? undefined;
@@ -40,8 +40,8 @@ export function Failed() {
       )}
       {data?.data.length === 0 && (
         <Card padded={false}>
-          <Empty icon={<CircleCheck size={24} aria-hidden />} title="No row has failed">
-            When Salesforce refuses one, it appears here with the reason, and can be sent again once that is mended.
+          <Empty icon={<CircleCheck size={24} aria-hidden />} title="No failed rows">
+            When Salesforce refuses one, it appears here with the reason, and can be sent again once that is corrected.
           </Empty>
         </Card>
       )}
@@ -49,18 +49,18 @@ export function Failed() {
         <KindCard key={kind.fingerprint} kind={kind} />
       ))}
       <p className="small muted">
-        Every refusal of the last 31 days, also of rows that went through later, stands in the{" "}
+        Every rejection of the last 31 days, also of rows that were accepted later, is in the{" "}
         <a href={hrefOf("/activity", { state: "FAILED", table })}>trigger log</a>.
       </p>
     </ActivityFrame>
   );
 }
 
-/** What waits or goes slowly for reasons of the org, which nobody finds among what failed. */
+/** What waits or is slow for reasons of the org, which is not among what failed. */
 function Notices({ table }: { readonly table: string | undefined }) {
   const { data } = useAnswer(questions.mappings, { everySeconds: 15, keepsPrevious: true });
-  const told = data?.data.filter(({ pg_table }) => table === undefined || pg_table === table) ?? [];
-  return told.flatMap(({ sf_object, notices }) =>
+  const rows = data?.data.filter(({ pg_table }) => table === undefined || pg_table === table) ?? [];
+  return rows.flatMap(({ sf_object, notices }) =>
     notices.map(({ message, remedy }) => (
       <Notice key={message} tone="info" title={`${sf_object}: ${message}`}>
         <p>{remedy}</p>
@@ -135,7 +135,7 @@ function RetryAll({ kinds, table }: { readonly kinds: readonly Kind[]; readonly 
           })
         }
       >
-        <p>What is not mended fails again, and each failure is told to your webhooks once more.</p>
+        <p>What is not corrected fails again, and each failure is sent to your webhooks again.</p>
       </Confirm>
     </>
   );

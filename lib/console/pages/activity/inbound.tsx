@@ -25,7 +25,7 @@ export function Inbound() {
         answer={answer}
         onGo={(to) => go(hrefOf("/activity/inbound", { offset: to ? String(to) : undefined }), "replace")}
         empty={
-          <Empty icon={<CircleCheck size={24} aria-hidden />} title="Every record became a row">
+          <Empty icon={<CircleCheck size={24} aria-hidden />} title="No inbound errors">
             A record that your table refuses, by a CHECK or a column that is too narrow, is set aside here. It is tried
             again when it changes and with each daily sweep; where another row is in its way, soon and for an hour too.
           </Empty>
@@ -49,7 +49,9 @@ export function Inbound() {
             <tr key={`${record.mapping_id} ${record.sfid}`}>
               <td>
                 {record.sf_object ?? "deleted mapping"}
-                <span className="sub mono">{record.sfid}</span>
+                <a className="sub mono" href={hrefOf(`/rows/${record.mapping_id}`, { key: record.sfid })}>
+                  {record.sfid}
+                </a>
               </td>
               <td className="breaks mono small">{record.error}</td>
               <td className="wide number">{record.attempts}</td>

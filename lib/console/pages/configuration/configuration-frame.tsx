@@ -9,7 +9,7 @@ export function ConfigurationFrame({ acts, children }: { readonly acts?: ReactNo
   return (
     <Page
       title="Configuration"
-      says="All mappings as one document, to keep in version control and to carry elsewhere."
+      says="All mappings as one document, for version control, or for another workspace."
       acts={acts}
     >
       <Tabs

@@ -22,7 +22,7 @@ export function Drift() {
       {hasNone && (
         <Card padded={false}>
           <Empty icon={<Pin size={24} aria-hidden />} title="No baseline is pinned yet" acts={<SaveBaseline />}>
-            Pin the configuration when it is as it should be; from then on this page tells every difference from it.
+            Pin the configuration when it is as it should be; from then on this page lists every difference from it.
           </Empty>
         </Card>
       )}
@@ -59,7 +59,7 @@ function SaveBaseline({ again }: { readonly again?: boolean }) {
 type Change = ReadDriftData["changes"][number];
 
 const WORDS: Record<Change["type"], readonly [sign: string, kind: string, words: string]> = {
-  mapping_added: ["+", "added", "the mapping was made"],
+  mapping_added: ["+", "added", "the mapping was created"],
   mapping_removed: ["−", "removed", "the mapping was deleted"],
   field_added: ["+", "added", ""],
   field_removed: ["−", "removed", ""],
@@ -75,7 +75,7 @@ function Report({ drift }: { readonly drift: ReadDriftData }) {
   );
   if (!drift.drifted)
     return (
-      <Notice tone="good" title="The configuration is as it was pinned">
+      <Notice tone="good" title="No differences from the pinned configuration">
         It equals {since}.
       </Notice>
     );

@@ -27,7 +27,7 @@ export function Exported() {
         <Card padded={false}>
           <Empty
             icon={<FileJson size={24} aria-hidden />}
-            title="There is nothing to export yet"
+            title="Nothing to export yet"
             acts={
               <>
                 <a className="button primary" href={hrefOf("/mappings/new")}>

@@ -9,7 +9,7 @@ import { TextField } from "../../parts/field.tsx";
 import { Card } from "../../parts/page.tsx";
 import { useSay } from "../../parts/toast.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
-import { counted } from "../../parts/words.ts";
+import { count, counted, duration } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
 import { ConfigurationFrame } from "./configuration-frame.tsx";
 
@@ -39,11 +39,14 @@ export function Import() {
   };
   const choose = async ({ target }: ChangeEvent<HTMLInputElement>) => {
     const [file] = target.files ?? [];
-    if (file) change(await file.text());
+    if (!file) return;
+    const read = await file.text();
+    change(read);
+    if (refusal("admin") === null) withDocument((document) => plan.mutate(document), read);
   };
-  const withDocument = (act: (document: ImportConfigBody) => void) => {
+  const withDocument = (act: (document: ImportConfigBody) => void, read = text) => {
     try {
-      act(JSON.parse(text) as ImportConfigBody);
+      act(JSON.parse(read) as ImportConfigBody);
     } catch (error) {
       setUnreadable(`This is no JSON: ${(error as Error).message}.`);
     }
@@ -61,7 +64,7 @@ export function Import() {
       <Card title="Document">
         <div className="form">
           <label className="field">
-            <span className="small muted">A file, exported here or from Heroku Connect</span>
+            <span className="small muted">A file, exported here or from Heroku Connect; its plan is shown at once</span>
             <input type="file" accept=".json,application/json" onChange={(event) => void choose(event)} />
           </label>
           <TextField
@@ -86,6 +89,18 @@ export function Import() {
         </div>
       </Card>
       {plan.error && <Wrong error={plan.error} />}
+      {(plan.data?.data.warnings ?? []).length > 0 && (
+        <Notice tone="warn" title="Some of the document would be lost">
+          <ul>
+            {plan.data?.data.warnings?.map(({ path, message }) => (
+              <li key={path}>
+                <code>{path}</code> {message}
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      {plan.data?.data.calls && <Cost calls={plan.data.data.calls} />}
       {plan.data && (
         <Plan
           plan={plan.data.data}
@@ -113,6 +128,22 @@ function Wrong({ error }: { readonly error: Error }) {
 
 const summed = ({ created, updated, skipped }: ImportConfigData): string =>
   `${created} created, ${updated} updated, ${skipped} as they were.`;
+
+/** What the import costs of the org's calls, and how far apart pulls would be. */
+function Cost({ calls }: { readonly calls: NonNullable<ImportConfigData["calls"]> }) {
+  const { calls_per_day: then, calls_per_day_now: now, calls_limit: limit, pace_seconds: pace } = calls;
+  const isStretched = pace !== null && pace > 10;
+  return (
+    <Notice tone={then > now ? "warn" : "info"} title={`${count(then)} API calls a day, ${count(now)} now`}>
+      While nothing changes{limit ? `; the org allows ${count(limit)}` : ""}.{" "}
+      {pace !== null &&
+        (isStretched
+          ? `To keep to Bridge's share, pulls come at least ${duration(pace)} apart. `
+          : "Pulls come as configured. ")}
+      These calls count against the org's limit, as Heroku Connect's do not.
+    </Notice>
+  );
+}
 
 function Plan({ plan, acts }: { readonly plan: ImportConfigData; readonly acts: React.ReactNode }) {
   const changes = plan.changes ?? [];

@@ -9,7 +9,7 @@ import { SalesforceCard } from "./salesforce.tsx";
 /** The two sides: what is connected, whether it holds, and how to connect it. */
 export function Connections() {
   return (
-    <Page title="Connections" says="Bridge stands between one database and one Salesforce org.">
+    <Page title="Connections" says="Bridge connects one database with one Salesforce org.">
       <Needs scope="admin" what="Connections">
         <Both />
       </Needs>

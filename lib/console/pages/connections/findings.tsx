@@ -1,7 +1,7 @@
 import type { TestPostgresData } from "bridge/api";
 import { CircleCheck, CircleX } from "lucide-react";
 
-/** What a look at a connection found, with the remedy where something is wrong. */
+/** The findings of a connection's check, with the remedy where something is wrong. */
 export function Findings({ report }: { readonly report: TestPostgresData }) {
   return (
     <ul className="findings" aria-label="Findings">

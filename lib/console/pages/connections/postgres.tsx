@@ -92,13 +92,13 @@ function Form({ onDone, isNew }: { readonly onDone: () => void; readonly isNew: 
         onChange={({ target }) => setSchema(target.value)}
         required
         spellCheck={false}
-        hint="Made if it is not there. One workspace each."
+        hint="It is created if it does not exist. A schema belongs to one workspace."
         wrong={detailOf(connect.error, "schema")}
       />
       {(belongsElsewhere || takesOver) && (
         <Check
           label="Take the schema over from the workspace that has it"
-          hint="Only when that workspace is no longer used: two would send every change twice."
+          hint="Only when that workspace is no longer used: its sync ends."
           checked={takesOver}
           onChange={({ target }) => setTakesOver(target.checked)}
         />

@@ -30,7 +30,7 @@ export function SalesforceReturn() {
   return (
     <Page title="Salesforce sign-in">
       {!code && (
-        <Notice tone="bad" title="Salesforce did not let Bridge in." acts={on}>
+        <Notice tone="bad" title="Salesforce refused the sign-in." acts={on}>
           {query.get("error_description") ?? query.get("error")}
         </Notice>
       )}

@@ -169,7 +169,7 @@ function BrowserSteps() {
         </div>
       </li>
       <li>Copy the app's consumer key, and its secret if it has one, to the fields below.</li>
-      <li>Sign in as the user whose rights Bridge shall have. An integration user of its own is best.</li>
+      <li>Sign in as the user whose rights Bridge should have. An integration user of its own is best.</li>
     </ol>
   );
 }

@@ -3,8 +3,9 @@ import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { ForecastWarning } from "../../parts/forecast-warning.tsx";
 import { Card } from "../../parts/page.tsx";
+import { Notice } from "../../parts/trouble.tsx";
 import { count } from "../../parts/words.ts";
-import { forecastWith, OWN_COLUMNS } from "./preview.ts";
+import { OWN_COLUMNS } from "./preview.ts";
 import type { MappingSettings } from "./settings.tsx";
 
 /** The table that will be there. */
@@ -46,11 +47,19 @@ export function TablePreview({
 
 /** What a mapping will cost of the org's calls a day while nothing changes. */
 export function CallsPreview({ settings, except }: { readonly settings: MappingSettings; readonly except?: string }) {
-  const { data: mappings } = useAnswer(questions.mappings);
-  const { data: budget } = useAnswer(questions.budget);
-  const others = mappings?.data.filter(({ id }) => id !== except) ?? [];
-  const { own, all } = forecastWith(others, settings);
-  const limit = budget?.data.calls_limit;
+  const { sf_polling_seconds, when_quiet_seconds, sync_direction, filter } = settings;
+  const quiet = when_quiet_seconds ?? undefined;
+  const asked = {
+    sf_polling_seconds,
+    when_quiet_seconds: quiet,
+    sync_direction,
+    filtered: String(filter !== null),
+    mapping_id: except,
+  };
+  const { data } = useAnswer(questions.budgetWith(asked), { keepsPrevious: true });
+  const now = data?.data.forecast_calls_per_day ?? 0;
+  const { own_calls_per_day: own = 0, forecast_calls_per_day: all = 0 } = data?.data.with_mapping ?? {};
+  const limit = data?.data.calls_limit;
   return (
     <Card title="Calls a day">
       <div className="stack tight">
@@ -61,6 +70,11 @@ export function CallsPreview({ settings, except }: { readonly settings: MappingS
           All mappings together: {count(all)}
           {limit ? `, ${((100 * all) / limit).toFixed(1)} % of the org's ${count(limit)}` : ""}
         </p>
+        {all > now && (
+          <Notice tone="warn" title={`${count(all - now)} calls a day more than now`}>
+            {count(now)} a day is what the mappings cost as they are saved.
+          </Notice>
+        )}
         {limit && all > limit ? <ForecastWarning forecast={all} limit={limit} /> : null}
         <p className="small muted">
           Five mappings with the same interval share a call and its cost; one with a filter counts twice. What changes

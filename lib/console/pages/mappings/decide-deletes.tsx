@@ -14,10 +14,10 @@ interface Deciding {
   readonly onClose: () => void;
 }
 
-/** The keys as the API is told them; all where none is chosen. */
+/** The keys as the API takes them; all where none is chosen. */
 const only = (chosen: Chosen) => ({ only: [...chosen].join(",") || undefined });
 
-/** Lets deletes go on: there is no way back for records after Salesforce has emptied its recycle bin. */
+/** Confirms deletes: there is no way back for records after Salesforce has emptied its recycle bin. */
 export function ConfirmRelease({ mapping, chosen, figure, onClose }: Deciding & { readonly figure: number }) {
   const say = useSay();
   const release = useAct<ConfirmDeletesData>(() => ({

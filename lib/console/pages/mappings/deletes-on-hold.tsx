@@ -41,10 +41,18 @@ export function DeletesOnHold({ mapping }: { readonly mapping: ReadMappingData }
         }
       >
         More of {mapping.sf_object} was deleted within an hour than the limit lets through ({mapping.delete_limit}), or
-        a sweep met rows whose records Salesforce tells nothing of: deleted for good, or hidden from the connected user.
+        a sweep met rows whose records Salesforce does not return: deleted for good, or hidden from the connected user.
         Everything else is synced as ever. Release what was meant; reject what was not, and it comes back.
       </Notice>
-      <Held mapping={mapping} chosen={chosen} onChoose={setChosen} />
+      <Held
+        mapping={mapping}
+        chosen={chosen}
+        onChoose={setChosen}
+        onAsk={(key, act) => {
+          setChosen(new Set([key]));
+          setAsks(act);
+        }}
+      />
       {asks === "release" && <ConfirmRelease mapping={mapping} chosen={chosen} figure={figure} onClose={onClose} />}
       {asks === "reject" && <ConfirmReject mapping={mapping} chosen={chosen} onClose={onClose} />}
     </>
@@ -55,10 +63,12 @@ interface HeldProps {
   readonly mapping: ReadMappingData;
   readonly chosen: Chosen;
   readonly onChoose: (chosen: Chosen) => void;
+  /** Asks about one of them alone. */
+  readonly onAsk: (key: string, act: "release" | "reject") => void;
 }
 
 /** One page of them; a choice holds for its page. */
-function Held({ mapping, chosen, onChoose }: HeldProps) {
+function Held({ mapping, chosen, onChoose, onAsk }: HeldProps) {
   const [offset, setOffset] = useState(0);
   const asked = questions.heldDeletes(mapping.id, { limit: 20, offset });
   const { data, error, refetch } = useAnswer(asked, { everySeconds: 10, keepsPrevious: true });
@@ -84,11 +94,13 @@ function Held({ mapping, chosen, onChoose }: HeldProps) {
                 onChange={() => onChoose(new Set(isAll ? [] : keys))}
               />
             </th>
-            <th>Name</th>
-            <th>Would delete</th>
+            <th>Name, and what would be deleted</th>
             <th className="wide">Record</th>
             <th className="wide number">Row</th>
             <th className="wide">Since</th>
+            <th>
+              <span className="unseen">Acts</span>
+            </th>
           </>
         }
       >
@@ -99,6 +111,7 @@ function Held({ mapping, chosen, onChoose }: HeldProps) {
             table={mapping.pg_table}
             isChosen={chosen.has(one.key)}
             onTurn={() => onChoose(turned(chosen, one.key))}
+            onAsk={(act) => onAsk(one.key, act)}
           />
         ))}
       </List>
@@ -114,21 +127,46 @@ interface RowProps {
   readonly table: string;
   readonly isChosen: boolean;
   readonly onTurn: () => void;
+  readonly onAsk: (act: "release" | "reject") => void;
 }
 
-function Row({ one: { deletes, name, sfid, record_id, at }, table, isChosen, onTurn }: RowProps) {
+function Row({ one: { deletes, name, sfid, record_id, at }, table, isChosen, onTurn, onAsk }: RowProps) {
   const called = name ?? sfid ?? `row ${record_id}`;
+  const { refusal } = useScopes();
+  const refused = refusal("admin");
   return (
     <tr>
       <td>
         <input type="checkbox" aria-label={`Choose ${called}`} checked={isChosen} onChange={onTurn} />
       </td>
-      <td className="breaks">{called}</td>
-      <td>{deletes === "row" ? `the row in ${table}` : "the record in Salesforce"}</td>
+      <td className="breaks">
+        {called}
+        <span className="sub">{deletes === "row" ? `the row in ${table}` : "the record in Salesforce"}</span>
+      </td>
       <td className="wide mono">{sfid ?? "–"}</td>
       <td className="wide number">{record_id ?? "–"}</td>
       <td className="wide once">
         <Time at={at} />
+      </td>
+      <td className="acts-cell">
+        <Button
+          compact
+          kind="plain"
+          refused={refused}
+          aria-label={`Release ${called} alone`}
+          onClick={() => onAsk("release")}
+        >
+          Release
+        </Button>
+        <Button
+          compact
+          kind="plain"
+          refused={refused}
+          aria-label={`Reject ${called} alone`}
+          onClick={() => onAsk("reject")}
+        >
+          Reject
+        </Button>
       </td>
     </tr>
   );

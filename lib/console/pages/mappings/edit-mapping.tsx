@@ -15,7 +15,7 @@ import { detailOf } from "./new-mapping.tsx";
 import { ALWAYS_SYNCED } from "./preview.ts";
 import { type MappingSettings, SettingsFields } from "./settings.tsx";
 
-/** Changes a mapping's fields and settings; refused when somebody else's change came first. */
+/** Changes a mapping's fields and settings; refused when another change came first. */
 export function EditMapping({ id }: { readonly id: string }) {
   const { data, error, refetch } = useAnswer(questions.mapping(id));
   const name = data?.data.sf_object;
@@ -37,11 +37,13 @@ function Form({ before: given }: { readonly before: Reply<ReadMappingData> }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(
     new Set(mapping.fields.filter((name) => !ALWAYS_SYNCED.includes(name))),
   );
-  const { sync_direction, sf_polling_seconds, upsert_field, conflict_policy, delete_limit, batch_size, filter } =
-    mapping;
+  const { sync_direction, sf_polling_seconds, when_quiet_seconds, upsert_field, conflict_policy } = mapping;
+  const { sf_notify_enabled, delete_limit, batch_size, filter } = mapping;
   const [settings, setSettings] = useState<MappingSettings>({
     sync_direction,
     sf_polling_seconds,
+    when_quiet_seconds,
+    sf_notify_enabled,
     upsert_field,
     conflict_policy,
     delete_limit,
@@ -76,7 +78,7 @@ function Form({ before: given }: { readonly before: Reply<ReadMappingData> }) {
   return (
     <form className="split" onSubmit={submit}>
       <div className="stack">
-        <Card title="What is synced">
+        <Card title="Fields">
           {described.error && <Trouble error={described.error} again={() => void described.refetch()} />}
           {described.isPending && <Bones lines={6} />}
           {described.data && <FieldPicker fields={fields} chosen={chosen} onChange={setChosen} />}
@@ -86,7 +88,7 @@ function Form({ before: given }: { readonly before: Reply<ReadMappingData> }) {
             </p>
           )}
         </Card>
-        <Card title="How it is kept in step">
+        <Card title="Sync settings">
           <SettingsFields
             value={settings}
             onChange={setSettings}

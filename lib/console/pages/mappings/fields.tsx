@@ -51,7 +51,7 @@ export function FieldPicker({ fields, chosen, onChange }: Props) {
             </span>
           </label>
         ))}
-        {shown.length === 0 && <p className="muted small">No field is called so.</p>}
+        {shown.length === 0 && <p className="muted small">No field has this name.</p>}
       </div>
       <div className="acts small">
         <span className="muted">

@@ -11,6 +11,7 @@ import { useSay } from "../../parts/toast.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { count, counted, duration } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
+import { Compared } from "./compared.tsx";
 import { DeletesOnHold } from "./deletes-on-hold.tsx";
 import { DryRun } from "./dry-run.tsx";
 import { MoreActs } from "./more-acts.tsx";
@@ -60,7 +61,7 @@ function Acts({ mapping }: { readonly mapping: ReadMappingData }) {
       <Button
         icon={<RefreshCw size={15} aria-hidden />}
         busy={poll.isPending}
-        refused={refusal("operate") ?? (mapping.active ? null : "It is paused.")}
+        refused={refusal("operate") ?? (mapping.state === "paused" ? (mapping.reason ?? "It is paused.") : null)}
         onClick={() =>
           poll.mutate(undefined, {
             onSuccess: ({ data }) => say.done(data.triggered ? "A cycle runs" : "No cycle was started", data.message),
@@ -110,7 +111,8 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
           <p>{mapping.reason}</p>
           {mapping.broken_since && (
             <p className="small">
-              Since <Time at={mapping.broken_since} />. It is tried again by itself and goes on once the cause is gone.
+              Since <Time at={mapping.broken_since} />. It is retried automatically and continues once the cause is
+              gone.
             </p>
           )}
         </Notice>
@@ -141,6 +143,7 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
           <dl className="facts">
             <dt>Reads Salesforce</dt>
             <dd>{mapping.sync_direction === "pg_to_sf" ? "never" : `every ${duration(mapping.sf_polling_seconds)}`}</dd>
+            {mapping.sf_notify_enabled && mapping.sync_direction !== "pg_to_sf" && <Doorbell id={mapping.id} />}
             <dt>Upsert field</dt>
             <dd>{mapping.upsert_field ?? "none"}</dd>
             <dt>Conflicts</dt>
@@ -149,6 +152,11 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
             <dd>{mapping.delete_limit}</dd>
             <dt>Compares both sides</dt>
             <dd>{mapping.sync_direction === "pg_to_sf" ? "never" : `every ${counted(mapping.sweep_days, "day")}`}</dd>
+            <dt>Rows = records</dt>
+            <dd>
+              <Compared compared={mapping.compared} />
+              <CompareNow mapping={mapping} />
+            </dd>
             <dt>Records a call</dt>
             <dd>{mapping.batch_size}</dd>
             <dt>Only records where</dt>
@@ -178,8 +186,30 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
   );
 }
 
+function CompareNow({ mapping }: { readonly mapping: ReadMappingData }) {
+  const { refusal } = useScopes();
+  const say = useSay();
+  const compare = useAct(() => ({ method: "POST", path: `/mappings/${mapping.id}/compare` }));
+  const isOff = !mapping.active || mapping.sync_direction === "pg_to_sf";
+  return (
+    <Button
+      compact
+      busy={compare.isPending}
+      refused={refusal("operate") ?? (isOff ? "It reads nothing from Salesforce now." : null)}
+      onClick={() =>
+        compare.mutate(undefined, {
+          onSuccess: () => say.done("Both sides are compared", "What was found shows here; what differs is corrected."),
+          onError: say.failed,
+        })
+      }
+    >
+      Compare now
+    </Button>
+  );
+}
+
 const READING = {
-  load: "The first load goes on",
+  load: "The first load continues",
   backfill: "Every record is read again",
   sweep: "Both sides are compared",
   backlog: "Many changes are read by the Bulk API",
@@ -202,6 +232,27 @@ function Reading({ progress }: { readonly progress: NonNullable<ReadMappingData[
         <progress max={progress.rows_total} value={progress.rows_done} aria-label="Records read" />
       )}
     </Notice>
+  );
+}
+
+/** Whether the org's rings come through; what to do about it the command line says. */
+function Doorbell({ id }: { readonly id: string }) {
+  const { data } = useAnswer(questions.doorbell, { everySeconds: 10 });
+  const bell = data?.data.mappings.find(({ mapping_id }) => mapping_id === id);
+  return (
+    <>
+      <dt>Doorbell</dt>
+      <dd>
+        {bell?.state ?? "…"}
+        {bell?.since && (
+          <>
+            {" "}
+            since <Time at={bell.since} />
+          </>
+        )}
+        {bell && bell.state !== "alive" && <span className="small muted"> (bridge doorbell says what to do)</span>}
+      </dd>
+    </>
   );
 }
 

@@ -11,6 +11,8 @@ import { Ago } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { count, duration } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
+import { PauseButton } from "../fleet/pause.tsx";
+import { Compared } from "./compared.tsx";
 
 /** Every mapping with what it does now. */
 export function Mappings() {
@@ -28,14 +30,23 @@ export function Mappings() {
     </Button>
   );
   return (
-    <Page title="Mappings" says="One Salesforce object and one table each, kept in step." acts={create}>
+    <Page
+      title="Mappings"
+      says="Each syncs one Salesforce object with one table."
+      acts={
+        <>
+          {mappings && mappings.length > 0 && <PauseButton what="everything" />}
+          {create}
+        </>
+      }
+    >
       {error && !data && <Trouble error={error} again={() => void refetch()} />}
       <Card padded={false}>
         {!mappings && !error && <Bones lines={5} />}
         {mappings?.length === 0 && (
           <Empty
             icon={<ArrowLeftRight size={24} aria-hidden />}
-            title="Nothing is kept in step yet"
+            title="No mappings yet"
             acts={
               <>
                 {create}
@@ -45,7 +56,7 @@ export function Mappings() {
               </>
             }
           >
-            Choose an object of your org and the fields that you need; its table is made for you. An export of Heroku
+            Choose an object of your org and the fields that you need; its table is created for you. An export of Heroku
             Connect can be imported as it is.
           </Empty>
         )}
@@ -56,9 +67,10 @@ export function Mappings() {
               <>
                 <th>Object and table</th>
                 <th>State</th>
-                <th className="wide">Direction</th>
+                <th className="wider">Direction</th>
                 <th className="wide number">Reads every</th>
                 <th className="wide">Last cycle</th>
+                <th className="wide">Rows = records</th>
                 <th className="number">Waiting</th>
                 <th className="number">Failed</th>
               </>
@@ -88,10 +100,13 @@ function Row({ mapping }: { readonly mapping: ListMappingStatesData[number] }) {
         <MappingState mapping={mapping} />
         {mapping.reason && <span className="sub breaks">{mapping.reason}</span>}
       </td>
-      <td className="wide">{DIRECTIONS[mapping.sync_direction]}</td>
+      <td className="wider">{DIRECTIONS[mapping.sync_direction]}</td>
       <td className="wide number">{duration(mapping.sf_polling_seconds)}</td>
       <td className="wide once">
         <Ago at={mapping.last_run_at} />
+      </td>
+      <td className="wide">
+        <Compared compared={mapping.compared} />
       </td>
       <td className="number">{mapping.waiting === null ? "–" : count(mapping.waiting)}</td>
       <td className="number">

@@ -113,7 +113,7 @@ function ConfirmReload({ mapping, open, onClose }: Question) {
       onAct={() => reload.mutate(undefined, { onSuccess })}
     >
       <p>
-        It costs a call for every 2,000 records. Rows that differ are put right; nothing is deleted that Salesforce has.
+        It costs a call for every 2,000 records. Rows that differ are corrected; nothing is deleted that Salesforce has.
       </p>
     </Confirm>
   );
@@ -137,7 +137,7 @@ function ConfirmPush({ mapping, open, onClose }: Question) {
     <Confirm
       open={open}
       onClose={close}
-      title="Send rows that no record stands for?"
+      title="Push rows that have no Salesforce record?"
       act="Push existing rows"
       kind="primary"
       busy={push.isPending}

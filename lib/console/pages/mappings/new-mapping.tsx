@@ -19,7 +19,7 @@ import { DEFAULT_SETTINGS, SettingsFields } from "./settings.tsx";
 /** Makes a mapping: an object, its fields, and what that will come to. */
 export function NewMapping() {
   return (
-    <Page title="New mapping" says="Choose an object and its fields. The table is made for you, and filled.">
+    <Page title="New mapping" says="Choose an object and its fields. The table is created for you, and filled.">
       <Needs scope="admin" what="Mappings">
         <Form />
       </Needs>
@@ -46,9 +46,9 @@ function Form() {
   const wrong = (path: string) => detailOf(create.error, path);
 
   if (objects.error) return <NoObjects error={objects.error} again={() => void objects.refetch()} />;
-  const taken = new Set(mappings.data?.data.map(({ sf_object }) => sf_object));
+  const mapped = new Set(mappings.data?.data.map(({ sf_object }) => sf_object));
   const options = (objects.data?.data ?? [])
-    .filter(({ queryable, name }) => queryable && !taken.has(name))
+    .filter(({ queryable, name }) => queryable && !mapped.has(name))
     .map(({ name, label }) => ({ value: name, label }));
 
   const submit = (event: FormEvent) => {
@@ -57,7 +57,7 @@ function Form() {
     const body = { sf_object: object, ...(table && { pg_table: table }), fields: [...selected], active, ...settings };
     create.mutate(body, {
       onSuccess: ({ data }) => {
-        say.done(`${data.sf_object} is being set up`, "Its table is made now, then every record is read once.");
+        say.done(`${data.sf_object} is being set up`, "Its table is created now, then every record is read once.");
         go(hrefOf(`/mappings/${data.id}`));
       },
     });
@@ -85,7 +85,7 @@ function Form() {
             {described.data && <FieldPicker fields={fields} chosen={selected} onChange={setChosen} />}
           </div>
         </Card>
-        <Card title="How it is kept in step">
+        <Card title="Sync settings">
           <div className="form">
             <SettingsFields value={settings} onChange={setSettings} chosen={picked} wrong={wrong} />
             <Field
@@ -100,7 +100,7 @@ function Form() {
             <Check label="Start at once" checked={active} onChange={({ target }) => setActive(target.checked)} />
           </div>
         </Card>
-        {create.error && <Trouble error={create.error} title="The mapping was not made." />}
+        {create.error && <Trouble error={create.error} title="The mapping was not created." />}
         <div className="acts">
           <Button
             kind="primary"

@@ -6,6 +6,8 @@ import { DIRECTIONS, POLICIES } from "../../parts/mapping-state.tsx";
 export interface MappingSettings {
   readonly sync_direction: NonNullable<CreateMappingBody["sync_direction"]>;
   readonly sf_polling_seconds: number;
+  readonly when_quiet_seconds: number | null;
+  readonly sf_notify_enabled: boolean;
   readonly upsert_field: string | null;
   readonly conflict_policy: NonNullable<CreateMappingBody["conflict_policy"]>;
   readonly delete_limit: string;
@@ -17,6 +19,8 @@ export interface MappingSettings {
 export const DEFAULT_SETTINGS: MappingSettings = {
   sync_direction: "bidirectional",
   sf_polling_seconds: 10,
+  when_quiet_seconds: null,
+  sf_notify_enabled: false,
   upsert_field: null,
   conflict_policy: "salesforce_wins",
   delete_limit: "auto",
@@ -79,6 +83,29 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
           hint="Rows of yours are sent every ten seconds in any case; that costs no call while nothing changes."
         />
       )}
+      {value.sync_direction !== "pg_to_sf" && (
+        <Field
+          label="Once nothing has changed for five minutes, every (seconds)"
+          type="number"
+          min={10}
+          max={86_400}
+          value={value.when_quiet_seconds ?? ""}
+          onChange={({ target }) => set({ when_quiet_seconds: target.value === "" ? null : target.valueAsNumber })}
+          wrong={wrong("when_quiet_seconds")}
+          hint="Costs fewer calls, and the first change after it is found later. Empty: as the workspace says."
+        />
+      )}
+      {value.sync_direction !== "pg_to_sf" && (
+        <Choice
+          label="Doorbell"
+          value={value.sf_notify_enabled ? "on" : "off"}
+          onChange={({ target }) => set({ sf_notify_enabled: target.value === "on" })}
+          hint="On: read when the org rings, and every four minutes otherwise while that works; deletes arrive with the latter. bridge doorbell --prepare makes the org ring."
+        >
+          <option>off</option>
+          <option>on</option>
+        </Choice>
+      )}
       {value.sync_direction === "bidirectional" && (
         <Choice
           label="When both sides change the same field"
@@ -109,7 +136,7 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
           value={value.batch_size}
           onChange={({ target }) => set({ batch_size: target.valueAsNumber || 200 })}
           wrong={wrong("batch_size")}
-          hint="What triggers and flows of the org can bear is found out by itself. Below 200 the Bulk API saves none."
+          hint="What triggers and flows of the org can bear is found out automatically. Below 200 the Bulk API saves none."
         />
       )}
       <Field

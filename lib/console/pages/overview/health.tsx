@@ -6,6 +6,7 @@ import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { count } from "../../parts/words.ts";
+import { hrefOf } from "../../route.ts";
 
 const SIDE_TONES: Record<ReadHealthData["pg"]["status"], Tone> = {
   healthy: "good",
@@ -66,9 +67,8 @@ export function Health() {
 
 const PACES: Record<ReadBudgetData["pace"], string> = {
   normal: "",
-  stretched: "From 70 % on, reads are stretched.",
-  pushes_only: "From 85 % on, only your rows are sent.",
-  waiting: "From 95 % on, everything waits.",
+  stretched: "Pulls are further apart, so that Bridge's share of the calls lasts for the day.",
+  waiting: "Bridge's share of the calls is spent: rows wait.",
 };
 
 /** The org's calls: used today, allowed, and what the mappings cost while nothing changes. */
@@ -84,7 +84,8 @@ function Budget({
   const share = used !== null && limit ? Math.min(1, used / limit) : 0;
   const forecast = budget && limit ? Math.min(1, budget.forecast_calls_per_day / limit) : null;
   const isTooMuch = budget && limit ? budget.forecast_calls_per_day > limit : false;
-  const tone = share >= 0.95 ? "bad" : share >= 0.7 ? "warn" : "";
+  const isMuch = budget?.allowed_calls && budget.own_calls !== null && budget.own_calls >= 0.8 * budget.allowed_calls;
+  const tone = share >= 0.95 ? "bad" : share >= 0.7 || isMuch ? "warn" : "";
   return (
     <Tile
       name="Salesforce"
@@ -101,8 +102,9 @@ function Budget({
       </span>
       <span>
         {budget
-          ? `forecast ${count(budget.forecast_calls_per_day)} a day while nothing changes${isTooMuch ? ", more than the org allows: let mappings read less often" : ""}. ${PACES[budget.pace]}`
-          : " "}
+          ? `forecast ${count(budget.forecast_calls_per_day)} a day while nothing changes${isMuch ? ", 80 % of Bridge's share are used" : ""}${isTooMuch ? ", more than the org allows: let mappings read less often" : ""}. ${PACES[budget.pace]}`
+          : " "}{" "}
+        <a href={hrefOf("/budget")}>API calls</a>
       </span>
     </Tile>
   );

@@ -3,7 +3,7 @@ import { Notice } from "../../parts/trouble.tsx";
 import { counted } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
 
-/** What needs somebody, the worst first; nothing when nothing does. */
+/** What needs a user, the worst first; nothing when nothing does. */
 export function Troubles({ mappings }: { readonly mappings: ListMappingStatesData }) {
   const stopped = mappings.filter(({ state }) =>
     ["broken", "provisioning_failed", "migration_pending"].includes(state),

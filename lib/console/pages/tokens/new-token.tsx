@@ -10,7 +10,7 @@ import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { detailOf } from "../mappings/new-mapping.tsx";
 
 const SCOPES: Record<Scope, string> = {
-  read: "read: looks at everything that tells no secret",
+  read: "read: reads everything that shows no secret",
   operate: "operate: retries, polls and aborts as well",
   admin: "admin: everything, settings and tokens too",
 };
@@ -75,7 +75,7 @@ function Form({ onMade }: { readonly onMade: (token: CreateTokenData) => void })
         <option value="90">for 90 days</option>
         <option value="365">for a year</option>
       </Choice>
-      {create.error && <Trouble error={create.error} title="The token was not made." />}
+      {create.error && <Trouble error={create.error} title="The token was not created." />}
       <div className="acts">
         <Button kind="primary" type="submit" busy={create.isPending}>
           Create token
@@ -85,7 +85,7 @@ function Form({ onMade }: { readonly onMade: (token: CreateTokenData) => void })
   );
 }
 
-/** Shows a token that was made just now. */
+/** Shows a token that was created just now. */
 export function Made({
   token,
   onKept,
@@ -97,7 +97,7 @@ export function Made({
 }) {
   return (
     <>
-      <Notice tone="good" title={`${token.name} is made. Copy it now: it is shown this once.`} />
+      <Notice tone="good" title={`${token.name} is created. Copy it now: it is shown this once.`} />
       <Secret text={token.token} name="token" />
       <div className="acts">
         <Button kind="primary" onClick={onKept} busy={busy}>

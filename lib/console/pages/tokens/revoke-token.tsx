@@ -39,7 +39,7 @@ export function Revoke({
         })
       }
     >
-      <p>Whatever uses it is refused from now on. A revoked token can't be made valid again.</p>
+      <p>Whatever uses it is refused from now on. A revoked token can't become valid again.</p>
       {isOwn && (
         <p>
           <strong>You are signed in with it.</strong>

@@ -49,8 +49,8 @@ export function Rotate({ token, isOwn, onClose }: RotateProps) {
       {!made && (
         <>
           <p>
-            A new token is made with the same name, owner and rights. Until the old one ends, both open the API, so that
-            nothing is refused while you change over.
+            A new token is created with the same name, owner and rights. Until the old one ends, both open the API, so
+            that nothing is refused while you change over.
           </p>
           {isOwn && <p>You are signed in with the old one: sign in with the new one before it ends.</p>}
           <Choice label="The old one stays valid" value={hours} onChange={({ target }) => setHours(target.value)}>
@@ -60,7 +60,7 @@ export function Rotate({ token, isOwn, onClose }: RotateProps) {
               </option>
             ))}
           </Choice>
-          {create.error && <Trouble error={create.error} title="No token was made; the old one is as it was." />}
+          {create.error && <Trouble error={create.error} title="No token was created; the old one is as it was." />}
           <div className="acts">
             <Button onClick={onClose}>Cancel</Button>
             <Button kind="primary" busy={create.isPending} onClick={() => create.mutate(likeness(token))}>
@@ -73,7 +73,7 @@ export function Rotate({ token, isOwn, onClose }: RotateProps) {
   );
 }
 
-/** Valid for as many days as the old one was made for. */
+/** Valid for as many days as the old one was. */
 function likeness({ name, owner, scopes, created_at, valid_until }: Token): CreateTokenBody {
   const days =
     valid_until === null ? null : Math.ceil((Date.parse(valid_until) - Date.parse(created_at)) / DAY_MILLISECONDS);

@@ -23,7 +23,7 @@ export function Tokens() {
   return (
     <Page
       title="Tokens"
-      says="Each opens the API of this workspace, as the person it was made for."
+      says="Each opens the API of this workspace, as its owner."
       acts={
         <Button
           kind="primary"

@@ -23,7 +23,7 @@ export function DeliveryHistory({ webhookId, id }: { readonly webhookId: string;
       <dl className="facts">
         <dt>Event</dt>
         <dd className="mono">{delivery.event}</dd>
-        <dt>Owed since</dt>
+        <dt>Created</dt>
         <dd>
           <Time at={delivery.created_at} />
         </dd>

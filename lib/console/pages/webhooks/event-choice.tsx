@@ -8,7 +8,7 @@ interface Props {
   readonly onChange: (chosen: readonly EventType[]) => void;
 }
 
-/** The events to be told of, with a sample of each. */
+/** The events to send, with a sample of each. */
 export function EventChoice({ chosen, onChange }: Props) {
   const [shown, setShown] = useState<EventType>(chosen[0] ?? "record.failed");
   return (

@@ -20,7 +20,7 @@ export const EVENTS: readonly { readonly type: EventType; readonly says: string;
   },
   {
     type: "sync.recovered",
-    says: "It goes on again.",
+    says: "It works again.",
     sample: {
       mapping_id: "map_7dYw1cQ",
       sf_object: "Contact",
@@ -44,12 +44,12 @@ export const EVENTS: readonly { readonly type: EventType; readonly says: string;
       record_id: 4711,
       sfid: null,
       action: "INSERT",
-      error: "INVALID_EMAIL_ADDRESS: Email: invalid email address: nobody [Email]",
+      error: "INVALID_EMAIL_ADDRESS: Email: invalid email address: not-an-address [Email]",
     },
   },
   {
     type: "deletes.held",
-    says: "More was deleted in an hour than is let through; told again every hour, and when none is held any more.",
+    says: "More was deleted in an hour than the limit allows; sent again every hour, and when none is held any more.",
     sample: {
       mapping_id: "map_7dYw1cQ",
       sf_object: "Contact",
@@ -58,17 +58,17 @@ export const EVENTS: readonly { readonly type: EventType; readonly says: string;
       deletes: 939,
       since: "2026-11-20T03:02:10.000Z",
       message:
-        "939 deletes of Contact are held, beyond what an hour may bring (delete_limit auto) or of records that Salesforce tells nothing of any more; look at them with: bridge mapping held-deletes Contact, then confirm-deletes or reject-deletes",
+        "939 deletes of Contact are held: more in one hour than delete_limit auto allows, or of records that Salesforce does not return any more; list them with: bridge mapping held-deletes Contact, then confirm-deletes or reject-deletes",
     },
   },
   {
     type: "mapping.activated",
-    says: "Somebody started a mapping.",
+    says: "A mapping was activated.",
     sample: { mapping_id: "map_7dYw1cQ", sf_object: "Contact", pg_table: "contact", actor: "ada@example.com" },
   },
   {
     type: "mapping.deactivated",
-    says: "Somebody paused a mapping.",
+    says: "A mapping was deactivated.",
     sample: { mapping_id: "map_7dYw1cQ", sf_object: "Contact", pg_table: "contact", actor: "ada@example.com" },
   },
 ];

@@ -12,7 +12,7 @@ import { detailOf } from "../mappings/new-mapping.tsx";
 import { EventChoice } from "./event-choice.tsx";
 import type { EventType } from "./events.ts";
 
-/** Registers a URL to be told. */
+/** Registers a URL for events. */
 export function NewWebhook() {
   return (
     <Page
@@ -55,11 +55,11 @@ function Form() {
             value={description}
             onChange={({ target }) => setDescription(target.value)}
             maxLength={255}
-            placeholder="Pages whoever is on call"
+            placeholder="Pages the person on call"
           />
         </div>
       </Card>
-      <Card title="What it is told">
+      <Card title="Events">
         <EventChoice chosen={events} onChange={setEvents} />
       </Card>
       {create.error && <Trouble error={create.error} title="The webhook was not made." />}
@@ -82,7 +82,7 @@ function Form() {
 
 function Made({ webhook }: { readonly webhook: CreateWebhookData }) {
   return (
-    <Card title="The webhook is made">
+    <Card title="The webhook is created">
       <div className="stack">
         <Notice tone="good" title="Copy the signing secret now: it is shown this once.">
           Your endpoint checks with it that a delivery comes from here: <code>X-Bridge-Signature</code> is{" "}

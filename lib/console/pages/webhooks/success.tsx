@@ -39,7 +39,7 @@ export function Success({ webhookId }: { readonly webhookId: string }) {
 /** Never 100 while one has failed. */
 const percent = (share: number): string => (Math.floor(share * 1000) / 10).toFixed(share === 1 ? 0 : 1);
 
-/** Each step as a mark: something failed, all went through, or nothing was to tell. */
+/** Each step as a mark: something failed, all went through, or there was nothing. */
 function Steps({ success }: { readonly success: ReadWebhookSuccessData }) {
   const first = Date.parse(success.from);
   const step = success.step_seconds * 1000;

@@ -1,5 +1,5 @@
 import type { ChangeWebhookBody, ReadWebhookData, RotateWebhookSecretData, TestWebhookData } from "bridge/api";
-import { KeyRound, Pause, Pencil, Play, Send, Trash2 } from "lucide-react";
+import { History, KeyRound, Pause, Pencil, Play, Send, Trash2 } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
@@ -12,20 +12,19 @@ import { Menu } from "../../parts/menu.tsx";
 import { Bones, Card, Page } from "../../parts/page.tsx";
 import { Ago, Time, useNow } from "../../parts/time.tsx";
 import { useSay } from "../../parts/toast.tsx";
-import { Needs } from "../../parts/too-small.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { ago } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
 import { detailOf } from "../mappings/new-mapping.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { EventChoice } from "./event-choice.tsx";
+import { Replay } from "./replay.tsx";
 import { Success } from "./success.tsx";
 import { WebhookState } from "./webhooks.tsx";
 
-/** One webhook: what it is told, how that went, and everything that can be done with it. */
+/** One webhook: its events, their deliveries, and everything that can be done with it. */
 export function WebhookPage({ id }: { readonly id: string }) {
-  const { may } = useScopes();
-  const { data, error, refetch } = useAnswer(questions.webhook(id), { everySeconds: 5, when: may("admin") });
+  const { data, error, refetch } = useAnswer(questions.webhook(id), { everySeconds: 5 });
   const webhook = data?.data;
   return (
     <Page
@@ -34,15 +33,13 @@ export function WebhookPage({ id }: { readonly id: string }) {
       says={webhook && <span className="breaks">{webhook.url}</span>}
       acts={webhook && <Acts webhook={webhook} />}
     >
-      <Needs scope="admin" what="Webhooks">
-        {error && !webhook && <Trouble error={error} again={() => void refetch()} />}
-        {!webhook && !error && (
-          <Card padded={false}>
-            <Bones lines={8} />
-          </Card>
-        )}
-        {webhook && <Body webhook={webhook} />}
-      </Needs>
+      {error && !webhook && <Trouble error={error} again={() => void refetch()} />}
+      {!webhook && !error && (
+        <Card padded={false}>
+          <Bones lines={8} />
+        </Card>
+      )}
+      {webhook && <Body webhook={webhook} />}
     </Page>
   );
 }
@@ -51,22 +48,29 @@ function Body({ webhook }: { readonly webhook: ReadWebhookData }) {
   return (
     <>
       {webhook.failing_since && (
-        <Notice tone="bad" title="Deliveries fail">
+        <Notice tone="bad" title={webhook.given_up ? "Deliveries fail for good" : "Deliveries fail"}>
           <p>
             Since <Time at={webhook.failing_since} />, <Ago at={webhook.failing_since} />. The attempts below say why.
-            What is owed is tried again by itself, four times over two and a half hours, and can be retried by hand for
-            30 days.
+            Failed deliveries are retried automatically, four times over two and a half hours, and can be retried by
+            hand for 30 days.
           </p>
+          {webhook.given_up && (
+            <p>
+              The first ones are given up. Once your endpoint answers, “Replay what was missed” under More sends them
+              again.
+            </p>
+          )}
         </Notice>
       )}
       {webhook.previous_secret_valid_until && <Overlap until={webhook.previous_secret_valid_until} />}
+      {webhook.secret_prepared && <Prepared path={`/webhooks/${webhook.id}`} />}
       <Success webhookId={webhook.id} />
       <Deliveries webhookId={webhook.id} />
       <Card title="Settings">
         <dl className="facts">
           <dt>Description</dt>
           <dd>{webhook.description || <span className="muted">none</span>}</dd>
-          <dt>Told of</dt>
+          <dt>Events</dt>
           <dd className="mono">{webhook.events.join(", ")}</dd>
           <dt>Made</dt>
           <dd>
@@ -92,7 +96,25 @@ function Overlap({ until }: { readonly until: string }) {
   );
 }
 
-type Asked = "change" | "rotate" | "delete" | null;
+/** A secret that waits until the endpoint knows it. */
+function Prepared({ path }: { readonly path: string }) {
+  const { refusal } = useScopes();
+  const promote = useAct<unknown>(() => ({ method: "POST", path: `${path}/promote-secret` }));
+  return (
+    <Notice tone="warn" title="A new secret is prepared">
+      <p>
+        <code>X-Bridge-Signature</code> is still made with the old one. Give the new one to your endpoint, then promote
+        it.
+      </p>
+      {promote.error && <Trouble error={promote.error} />}
+      <Button busy={promote.isPending} refused={refusal("admin")} onClick={() => promote.mutate()}>
+        Promote the new secret
+      </Button>
+    </Notice>
+  );
+}
+
+type Asked = "change" | "replay" | "rotate" | "delete" | null;
 
 function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
   const [asked, setAsked] = useState<Asked>(null);
@@ -129,6 +151,12 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
             onAct: () => change.mutate({ active: !webhook.active }, { onError: say.failed }),
           },
           {
+            name: "Replay what was missed",
+            icon: <History size={16} aria-hidden />,
+            refused: refusal("operate"),
+            onAct: () => setAsked("replay"),
+          },
+          {
             name: "Rotate the secret",
             icon: <KeyRound size={16} aria-hidden />,
             refused,
@@ -146,6 +174,7 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
       <Dialog open={asked === "change"} onClose={() => setAsked(null)} title="Change webhook" broad>
         <ChangeForm webhook={webhook} onDone={() => setAsked(null)} />
       </Dialog>
+      {asked === "replay" && <Replay webhook={webhook} onDone={() => setAsked(null)} />}
       {asked === "rotate" && <Rotate path={path} onDone={() => setAsked(null)} />}
       <Confirm
         open={asked === "delete"}
@@ -164,7 +193,7 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
         }
       >
         <p className="breaks">
-          {webhook.url} is told nothing any more. What is owed to it is not sent, and its history goes.
+          {webhook.url} receives nothing any more. Unfinished deliveries are not sent, and its history is deleted.
         </p>
       </Confirm>
     </>
@@ -174,7 +203,7 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
 function ChangeForm({ webhook, onDone }: { readonly webhook: ReadWebhookData; readonly onDone: () => void }) {
   const [url, setUrl] = useState(webhook.url);
   const [description, setDescription] = useState(webhook.description);
-  const [events, setEvents] = useState(webhook.events);
+  const [events, setEvents] = useState<readonly (typeof webhook.events)[number][]>(webhook.events);
   const change = useAct<unknown, ChangeWebhookBody>((body) => ({
     method: "PATCH",
     path: `/webhooks/${webhook.id}`,
@@ -217,14 +246,18 @@ function ChangeForm({ webhook, onDone }: { readonly webhook: ReadWebhookData; re
 }
 
 function Rotate({ path, onDone }: { readonly path: string; readonly onDone: () => void }) {
-  const rotate = useAct<RotateWebhookSecretData>(() => ({ method: "POST", path: `${path}/rotate-secret` }));
-  const secret = rotate.data?.data.secret;
+  const rotate = useAct<RotateWebhookSecretData, boolean>((prepare) => ({
+    method: "POST",
+    path: `${path}/rotate-secret`,
+    query: { prepare },
+  }));
+  const { secret, secret_prepared: isPrepared } = rotate.data?.data ?? {};
   return (
     <Dialog open onClose={onDone} title="Rotate the signing secret" holds={secret !== undefined}>
       {secret ? (
         <>
           <Notice tone="good" title="Copy the new secret now: it is shown this once.">
-            The old one signs beside it for 24 hours.
+            {isPrepared ? "Promote it here once your endpoint has it." : "The old one signs beside it for 24 hours."}
           </Notice>
           <Secret text={secret} name="signing secret" />
           <div className="acts">
@@ -236,13 +269,20 @@ function Rotate({ path, onDone }: { readonly path: string; readonly onDone: () =
       ) : (
         <>
           <p>
-            A new secret is made. For 24 hours the old one signs as well, in a header of its own, so that no delivery is
-            missed while your endpoint changes over.
+            A new secret is created. For 24 hours the old one signs as well, in a header of its own, so that no delivery
+            is missed while your endpoint changes over.
+          </p>
+          <p>
+            If your endpoint knows one secret only, prepare the new one: the old one keeps{" "}
+            <code>X-Bridge-Signature</code> until you promote it.
           </p>
           {rotate.error && <Trouble error={rotate.error} />}
           <div className="acts">
             <Button onClick={onDone}>Cancel</Button>
-            <Button kind="primary" busy={rotate.isPending} onClick={() => rotate.mutate()}>
+            <Button busy={rotate.isPending} onClick={() => rotate.mutate(true)}>
+              Prepare secret
+            </Button>
+            <Button kind="primary" busy={rotate.isPending} onClick={() => rotate.mutate(false)}>
               Rotate secret
             </Button>
           </div>

@@ -8,19 +8,18 @@ import { Button } from "../../parts/button.tsx";
 import { List } from "../../parts/list.tsx";
 import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Needs } from "../../parts/too-small.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { counted } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
 import { DeliveryStrip } from "./strip.tsx";
 
-/** Who is told what happens. */
+/** The workspace's webhooks. */
 export function Webhooks() {
   const { refusal } = useScopes();
   return (
     <Page
       title="Webhooks"
-      says="Your own endpoints that are told, signed, when something happens."
+      says="Your own endpoints, which receive signed events."
       acts={
         <Button
           kind="primary"
@@ -32,9 +31,7 @@ export function Webhooks() {
         </Button>
       }
     >
-      <Needs scope="admin" what="Webhooks">
-        <Table />
-      </Needs>
+      <Table />
     </Page>
   );
 }
@@ -43,9 +40,10 @@ export function Webhooks() {
 export function WebhookState({
   webhook,
 }: {
-  readonly webhook: Pick<ListWebhooksData[number], "active" | "failing_since">;
+  readonly webhook: Pick<ListWebhooksData[number], "active" | "failing_since" | "given_up">;
 }) {
   if (!webhook.active) return <Badge>paused</Badge>;
+  if (webhook.given_up) return <Badge tone="bad">failing for good</Badge>;
   return webhook.failing_since ? <Badge tone="bad">failing</Badge> : <Badge tone="good">active</Badge>;
 }
 
@@ -61,7 +59,7 @@ function Table() {
       {data?.data.length === 0 && (
         <Empty
           icon={<Webhook size={24} aria-hidden />}
-          title="Nobody is told yet"
+          title="No webhooks yet"
           acts={
             <a className="button primary" href={hrefOf("/webhooks/new")}>
               New webhook
@@ -80,7 +78,7 @@ function Table() {
               <th>URL</th>
               <th>State</th>
               <th className="wide">Last deliveries</th>
-              <th className="wide">Told of</th>
+              <th className="wide">Events</th>
               <th className="wide">Made</th>
             </>
           }

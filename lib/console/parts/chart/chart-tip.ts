@@ -6,7 +6,7 @@ export interface Series {
   readonly name: string;
   /** A token: `--series-1`. */
   readonly colour: string;
-  /** Negative ones hang below the line, and stand for as many. */
+  /** Negative ones hang below the line, and count as many. */
   readonly values: readonly number[];
 }
 

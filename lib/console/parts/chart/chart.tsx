@@ -37,7 +37,7 @@ export default function Chart({ label, times, series, unit }: ChartProps) {
   return <div ref={box} className="chart" role="img" aria-label={label} />;
 }
 
-/** The last series is drawn first and stands on all before it of its direction. */
+/** The last series is drawn first and is stacked on all before it of its direction. */
 function stacked(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
   const sums = series.map(({ values: own }, index) =>
     times.map((_, at) => {

@@ -85,7 +85,7 @@ async function describedOrCreated(client: DynamoDBClient, input: CreateTableComm
     return (await client.send(new CreateTableCommand(input))).TableDescription ?? {};
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
-    return (await client.send(describe)).Table ?? {}; // somebody else was faster
+    return (await client.send(describe)).Table ?? {}; // another process was faster
   }
 }
 

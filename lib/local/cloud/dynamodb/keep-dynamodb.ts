@@ -1,6 +1,6 @@
 import { type DynamoDbServer, startDynamoDb } from "./start-dynamodb.ts";
 
-/** A DynamoDB that is started again when it ends by itself. */
+/** A DynamoDB that is restarted when it ends unexpectedly. */
 export interface KeptDynamoDb {
   readonly endpoint: string;
   /** Resolves when it has ended and cannot be started again; never because of `close`. */
@@ -8,7 +8,7 @@ export interface KeptDynamoDb {
   close(): Promise<void>;
 }
 
-/** Starts DynamoDB and keeps it running at the same address; each unexpected end is told. */
+/** Starts DynamoDB and keeps it running at the same address; each unexpected end is reported. */
 export async function keepDynamoDb(
   folder: string,
   wantedPort: number | undefined,

@@ -6,7 +6,7 @@ import { platformPackage } from "../../platform-package.ts";
 /** A running DynamoDB. */
 export interface DynamoDbServer {
   readonly endpoint: string;
-  /** Resolves when it has ended, by `close` or by itself. */
+  /** Resolves when it has ended, by `close` or otherwise. */
   readonly exited: Promise<number | null>;
   close(): Promise<void>;
 }

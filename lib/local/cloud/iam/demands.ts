@@ -7,7 +7,7 @@ export interface ServiceRequest {
   readonly service: string;
   readonly method: string;
   readonly url: URL;
-  /** What stands behind the dot of `X-Amz-Target`; undefined for REST services. */
+  /** What follows the dot of `X-Amz-Target`; undefined for REST services. */
   readonly action: string | undefined;
   readonly body: unknown;
 }
@@ -81,7 +81,7 @@ const definition = z.object({
   Target: z.optional(z.object({ RoleArn: z.string() })),
 });
 
-/** A schedule that is made or changed hands its role on, which takes a permission of its own. */
+/** A schedule that is created or changed passes its role on, which needs a permission of its own. */
 function scheduleDemands({ method, url, body }: ServiceRequest, arnOf: (rest: string) => string): Demand[] {
   const [, kind, name] = url.pathname.split("/").map(decodeURIComponent);
   const noun = kind === "schedule-groups" ? "ScheduleGroup" : "Schedule";

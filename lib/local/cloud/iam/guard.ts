@@ -27,7 +27,7 @@ interface GuardSettings {
   readonly accessKeyId: string;
   readonly callers: readonly Caller[];
   readonly arnOf: ArnOf;
-  /** Is told of every refusal, so that the missing grant has a name. */
+  /** Receives every refusal, so that the missing grant has a name. */
   readonly onRefusal: (caller: string, demand: Demand) => void;
 }
 
@@ -41,7 +41,7 @@ export interface Guard {
 
 const CREDENTIAL = /Credential=([^/,\s]+)\/\d{8}\/[^/]+\/([^/]+)\/aws4_request/;
 
-/** Opens the door on 127.0.0.1. Callers are told apart by their access keys; a key that nobody has is refused. */
+/** Listens on 127.0.0.1. Callers are identified by their access keys; an unknown key is refused. */
 export async function startGuard(settings: GuardSettings): Promise<Guard> {
   const secret = randomBytes(32);
   const accessKeyOf = (name: string) => keyFor(secret, name);
@@ -157,7 +157,7 @@ function reply(response: ServerResponse, status: number, type: string, message: 
   response.end(JSON.stringify({ __type: `com.amazon.coral.service#${type}`, message, Message: message }));
 }
 
-/** An access key id that starts as those of temporary credentials do, and that nobody can guess. */
+/** An access key id that starts as those of temporary credentials do, and cannot be guessed. */
 function keyFor(secret: Buffer, name: string): string {
   return `ASIA${createHmac("sha256", secret).update(name).digest("hex").slice(0, 32).toUpperCase()}`;
 }

@@ -52,7 +52,7 @@ export function allows(statements: readonly Statement[], { action, resource, key
   );
 }
 
-/** Whether a text fits a pattern in which `*` stands for anything and `?` for one character. */
+/** Whether a text fits a pattern with `*` for anything and `?` for one character. */
 function isLike(pattern: string, text: string): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, "\\$&")

@@ -7,7 +7,7 @@ import { inputs, type KmsInput } from "./inputs.ts";
 import { type Key, KeyRing } from "./key-ring.ts";
 import { type EncryptionContext, keyIdOf, open, seal } from "./seal.ts";
 
-/** Where the keys live and what their names are made of. */
+/** Where the keys are stored, and the parts of their names. */
 export interface KmsSettings {
   readonly file: string;
   readonly clock: Clock;

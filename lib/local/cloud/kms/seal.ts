@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { invalidCiphertext } from "./errors.ts";
 import type { Key } from "./key-ring.ts";
 
-/** What must be the same when a ciphertext is opened as when it was made. */
+/** What must be the same when a ciphertext is opened as when it was sealed. */
 export type EncryptionContext = Readonly<Record<string, string>>;
 
 const VERSION = 1;
@@ -20,7 +20,7 @@ export function seal(key: Key, plaintext: Buffer, context: EncryptionContext): B
   return Buffer.concat([header, iv, cipher.getAuthTag(), body]);
 }
 
-/** The id of the key that a ciphertext was made with. Throws InvalidCiphertextException when it is none of ours. */
+/** The id of the key that a ciphertext was sealed with. Throws InvalidCiphertextException when it is none of ours. */
 export function keyIdOf(sealed: Buffer): string {
   if (sealed.length < TAG_END || sealed[0] !== VERSION) throw invalidCiphertext();
   return sealed.toString("hex", 1, ID_END).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");

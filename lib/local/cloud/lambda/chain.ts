@@ -10,7 +10,7 @@ export const MOST_CALLS = 16;
 /** The chain of an event that nothing led to. */
 export const BEGINNING: Chain = new Map();
 
-/** The chain that trace headers tell of: of several the longest, because one call's messages cannot be told apart. */
+/** The chain in trace headers: of several the longest, because one call's messages cannot be distinguished. */
 export function chainOf(headers: readonly (string | undefined)[]): Chain {
   const chain = new Map<string, number>();
   for (const header of headers) {

@@ -6,15 +6,15 @@ export interface Invocation {
   readonly requestId: string;
   /** What JSON can say, and the function's own from now on. */
   readonly event: unknown;
-  /** Tells whose consequence the call is: what it sends carries it on. */
+  /** Names the chain of calls that caused it: what it sends carries that on. */
   readonly traceHeader: string;
   /** Epoch milliseconds at which the function is out of time. */
   readonly deadline: number;
-  /** Aborts when the time is up: whoever can, ends the function then. */
+  /** Aborts when the time is up; the function is ended then if possible. */
   readonly signal: AbortSignal;
 }
 
-/** What came of a call. A stream may still break off, with an error that names the reason. */
+/** The result of a call. A stream may still break off, with an error that names the reason. */
 export type Outcome =
   | Answered
   | { readonly kind: "streaming"; readonly contentType: string; readonly stream: Readable }
@@ -62,7 +62,7 @@ export interface Place {
 /** Lambda refuses answers above this, unless they are streamed. */
 export const MAXIMUM_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
-/** The failure that a thrown thing stands for, as Lambda tells it. */
+/** The failure for a thrown value, as Lambda reports it. */
 export function failureOf(thrown: unknown): Failed {
   if (!(thrown instanceof Error))
     return { kind: "failed", errorType: typeof thrown, message: String(thrown), trace: [] };

@@ -8,7 +8,7 @@ import type { LambdaFunction } from "./template/functions.ts";
 
 /** Calls functions within their time and keeps count of what runs. */
 export interface Invoker {
-  /** Resolves with what came of it; for a stream once it begins. Never rejects. */
+  /** Resolves with the result; for a stream once it begins. Never rejects. */
   invoke(target: LambdaFunction, event: unknown, chain?: Chain): Promise<Outcome>;
   /** How many calls are under way, streams included. */
   readonly running: number;

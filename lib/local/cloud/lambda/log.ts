@@ -7,7 +7,7 @@ export interface LogLine {
   readonly [detail: string]: unknown;
 }
 
-/** Where problems of invocations are told. */
+/** Where problems of invocations are logged. */
 export type Log = (line: LogLine) => void;
 
 /** Writes JSON lines to stderr. */

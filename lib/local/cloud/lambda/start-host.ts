@@ -28,7 +28,7 @@ export interface HostSettings {
   readonly cloud: Cloud;
   /** The folder that `cdk synth` wrote. */
   readonly assembly: string;
-  /** Where to listen; 127.0.0.1 and a free port unless told otherwise. */
+  /** Where to listen; by default 127.0.0.1 and a free port. */
   readonly port?: number;
   readonly address?: string;
   /** A process per function instead of this one, each allowed what the policy of its role allows and no more. */
@@ -40,7 +40,7 @@ export interface HostSettings {
   /** Counts how long functions and requests to them may take. What time it is, is the cloud's clock to say. */
   readonly clock?: Clock;
   readonly log?: Log;
-  /** Stands between the host and the functions, to measure their calls. */
+  /** Wraps calls from the host to the functions, to measure them. */
   readonly around?: (runner: Runner) => Runner;
 }
 

@@ -14,7 +14,7 @@ interface Needs {
   readonly clock: Clock;
   readonly jitter: Jitter;
   readonly deliver: Deliver;
-  /** Is told of an occurrence that no queue took. */
+  /** Receives an occurrence that no queue accepted. */
   readonly onLost: (reason: Error) => void;
   readonly arnOf: (groupName: string, name: string) => string;
 }
@@ -69,7 +69,7 @@ export class Firing {
     this.arm();
   }
 
-  /** Writes down what is owed to the target and moves the schedule on, or deletes one that is complete and wishes it. */
+  /** Stores the target's due occurrences and advances the schedule, or deletes one that is complete and wishes it. */
   #takeOccurrence({ group_name, name, definition: json, modified_at, occurrence, fire_at }: ScheduleRow): void {
     const { store, clock, arnOf } = this.#needs;
     if (occurrence === null || fire_at === null) return;

@@ -40,7 +40,7 @@ export function getGroup(needs: Needs, name: string) {
   return groupSummary(needs, row);
 }
 
-/** What is told of a group. Times are epoch seconds. */
+/** A group as the API shows it. Times are epoch seconds. */
 export function groupSummary({ groupArnOf }: Pick<Needs, "groupArnOf">, { name, created_at, modified_at }: GroupRow) {
   return {
     Arn: groupArnOf(name),

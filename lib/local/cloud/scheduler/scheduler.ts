@@ -18,7 +18,7 @@ export interface SchedulerSettings {
   readonly region: string;
   readonly accountId: string;
   readonly deliver: Deliver;
-  /** Is told of an occurrence that no queue took. */
+  /** Receives an occurrence that no queue accepted. */
   readonly onLost: (reason: Error) => void;
   /** How late occurrences fire; 0 to 59 seconds as on AWS unless given. */
   readonly jitter?: Jitter;
@@ -112,7 +112,7 @@ function routeGroup(needs: Needs, method: string, url: URL, name: string, query:
   return oncePerToken(needs, clientToken, ["DELETE group", name], () => deleteGroup(needs, name)) ?? {};
 }
 
-/** One row more than the page is asked for: it tells whether there is a next page. */
+/** One row more than the page has: it shows whether there is a next page. */
 function listSchedules(needs: Needs, query: unknown) {
   const { ScheduleGroup, State, NamePrefix, MaxResults, NextToken } = parsed(inputs.listSchedulesInput, query);
   const [afterGroup = "", afterName = ""] = NextToken.split("/");

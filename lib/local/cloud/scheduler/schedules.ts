@@ -24,7 +24,7 @@ export function createSchedule(needs: Needs, name: string, definition: ScheduleD
   return put(needs, name, definition, clock.now());
 }
 
-/** Replaces a schedule as a whole: what is not said goes back to its default. A rate begins anew. */
+/** Replaces a schedule as a whole: what is left out goes back to its default. A rate begins again. */
 export function updateSchedule(needs: Needs, name: string, definition: ScheduleDefinition): { ScheduleArn: string } {
   check(definition, needs.clock.now());
   return put(needs, name, definition, existing(needs.store, definition.GroupName, name).created_at);

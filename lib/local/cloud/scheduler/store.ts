@@ -33,7 +33,7 @@ export interface GroupRow {
   readonly modified_at: number;
 }
 
-/** One occurrence that is owed to its target. */
+/** One occurrence that is due for its target. */
 export interface InvocationRow {
   readonly execution_id: string;
   readonly schedule_arn: string;

@@ -19,7 +19,7 @@ interface Entry {
   state: State | "gone";
   /** The later it became ready, the higher. */
   turn: number;
-  /** When it was received, or hidden anew. */
+  /** When it was received, or hidden again. */
   since: number;
 }
 
@@ -63,11 +63,11 @@ class Group {
   readonly processing = new ProcessingTime();
   /** Null: it is quiet. */
   noisyUntil: number | null = null;
-  /** Where it stands in the ranking; any other place of it there is stale. */
+  /** Its place in the ranking; any other place of it there is stale. */
   place: Place | null = null;
   #first = 0;
 
-  /** Messages without a group are nobody's in particular, and never noisy. */
+  /** Messages without a group belong to none, and are never noisy. */
   constructor(groupId: string | null) {
     this.isCounted = groupId !== null;
   }

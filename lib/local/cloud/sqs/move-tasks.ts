@@ -9,7 +9,7 @@ import type { MoveTaskRow } from "./store.ts";
 
 const MAXIMUM_RATE = 500;
 
-/** Moves messages out of dead-letter queues, a portion a second, and goes on after a restart. */
+/** Moves messages out of dead-letter queues, a portion a second, and continues after a restart. */
 export class MoveTasks {
   readonly #queues: Queues;
   readonly #running = new Map<string, Cancel>();

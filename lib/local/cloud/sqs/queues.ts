@@ -4,7 +4,7 @@ import { Queue } from "./queue.ts";
 import { type QueueAttributes, redriveOf, withAttributes } from "./queue-attributes.ts";
 import { heldOf, openSqsStore, type SqsStore } from "./store.ts";
 
-/** Where the queues live and what their names are made of. */
+/** Where the queues are stored, and the parts of their names. */
 export interface SqsSettings {
   readonly file: string;
   readonly clock: Clock;

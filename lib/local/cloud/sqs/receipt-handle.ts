@@ -2,7 +2,7 @@ import { sqsError } from "./errors.ts";
 
 const HANDLE = /^(\d+)\/(\d+)\/((\d+)\/[0-9a-f-]{36})$/;
 
-/** What a receipt handle stands for. */
+/** The contents of a receipt handle. */
 export interface Receipt {
   readonly queueId: number;
   readonly seq: number;
@@ -21,7 +21,7 @@ export function handleFor(queueId: number, seq: number, receipt: string): string
   return Buffer.from(`${queueId}/${seq}/${receipt}`).toString("base64url");
 }
 
-/** What a handle stands for. Throws ReceiptHandleIsInvalid unless this queue gave it out. */
+/** The contents of a handle. Throws ReceiptHandleIsInvalid unless this queue gave it out. */
 export function receiptOf(handle: string, queueId: number): Receipt {
   const match = HANDLE.exec(Buffer.from(handle, "base64url").toString());
   const [, queue, seq, receipt, receivedAt] = match ?? [];

@@ -9,7 +9,7 @@ import { checkedBytes, MAXIMUM_BYTES } from "./message-rules.ts";
 import type { Queue } from "./queue.ts";
 import type { Queues } from "./queues.ts";
 
-/** What the sender is told of a message that is on disk now. */
+/** The sender's answer for a message that is on disk now. */
 export interface Sent {
   readonly MessageId: string;
   readonly MD5OfMessageBody: string;

@@ -68,7 +68,7 @@ export function sessionToken(organizationId: string): string {
   return `${organizationId.slice(0, 15)}!${randomBytes(72).toString("base64url").replaceAll("-", ".")}`;
 }
 
-/** An access token in the form of Salesforce's JSON Web Tokens; its signature is random, for nobody checks it. */
+/** An access token in the form of Salesforce's JSON Web Tokens; its signature is random, for it is not checked. */
 export function jsonWebToken(organizationId: string, userId: string): string {
   const header = {
     tnk: `core/prod/${organizationId}`,

@@ -4,7 +4,7 @@ import type { Database } from "../store/database.ts";
 
 const DAY_MINUTES = 24 * 60;
 
-/** The one place where API calls are counted, and where the daily allowance is kept (reference 5). */
+/** The one place where API calls are counted, and where the daily allowance is kept (salesforce-facts 5). */
 export class Calls {
   readonly #database: Database;
   readonly #clock: Clock;

@@ -4,7 +4,7 @@ import { makeSObject } from "../metadata/sobject.ts";
 import { Queries } from "../soql/query.ts";
 import type { Database } from "../store/database.ts";
 
-/** What one user may do with one field; who is not told of may do everything. */
+/** What one user may do with one field; users without an entry may do everything. */
 export interface FieldRight {
   readonly object: string;
   readonly field: string;
@@ -17,13 +17,13 @@ interface Restricted {
   readonly queries: Queries;
 }
 
-/** What of the org's parts depends on the user, and what it is made of. */
+/** The parts of the org that depend on the user, and how they are built. */
 interface Needs extends Restricted {
   readonly database: Database;
   readonly clock: Clock;
 }
 
-/** Field-level security: a field that a user may not read is not there for him, one that he may not edit is read only. */
+/** Field-level security: a field that a user may not read is hidden; one that may not be edited is read only. */
 export class FieldAccess {
   readonly #rights = new Map<string, FieldRight[]>();
   readonly #seen = new Map<string, Restricted>();

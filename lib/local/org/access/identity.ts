@@ -6,7 +6,7 @@ import type { Row } from "../store/database.ts";
 import { grantTo, revokeGrant } from "./grants.ts";
 import type { Session } from "./sessions.ts";
 
-/** `GET /services/oauth2/userinfo` (reference 1.1). */
+/** `GET /services/oauth2/userinfo` (salesforce-facts 1.1). */
 export function userInfo(parts: Parts, call: Call, { userId }: Session): Reply {
   const user = userRow(parts, userId);
   const organizationId = parts.identity.organizationId;
@@ -107,7 +107,7 @@ export function revoke(parts: Parts, call: Call): Reply {
 }
 
 /**
- * `GET /services/oauth2/authorize`: the embedded org asks nobody. It sends the browser back at once with a code that
+ * `GET /services/oauth2/authorize`: the embedded org asks no user. It sends the browser back at once with a code that
  * speaks for the administrator; a challenge for PKCE is kept with the code.
  */
 export function authorize(parts: Parts, call: Call): Reply {

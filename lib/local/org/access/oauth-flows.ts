@@ -4,7 +4,7 @@ import { checkClient, type Granted, OAuthRefusal, type TokenRequest } from "./to
 
 /**
  * JWT bearer. The signature is checked where the org was given the key; issuer, subject, audience and expiry always.
- * `exp` in milliseconds is taken as well: Salesforce's own command line sends it so.
+ * `exp` in milliseconds is accepted as well: Salesforce's own command line sends it so.
  */
 export function jwtBearer({ parts, form, origin }: TokenRequest): Granted {
   const assertion = form.get("assertion") ?? "";

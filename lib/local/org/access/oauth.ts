@@ -53,7 +53,7 @@ function tokenAnswer({ identity, sessions, clock, release }: Parts, origin: stri
   };
 }
 
-/** Has no refresh token: whoever has the password asks again with it. */
+/** Has no refresh token: the client has the password and asks again with it. */
 function password(request: TokenRequest): Granted {
   checkClient(request, true);
   const { parts, form } = request;

@@ -10,7 +10,7 @@ export interface Session {
   readonly userId: string;
 }
 
-/** Access tokens: two hours of life, refreshed by use; the administrator's own never ends (reference 1.1). */
+/** Access tokens: two hours of life, refreshed by use; the administrator's own never ends (salesforce-facts 1.1). */
 export class Sessions {
   readonly #database: Database;
   readonly #clock: Clock;

@@ -1,6 +1,6 @@
 import type { Parts } from "../parts.ts";
 
-/** What went wrong with a token request, in OAuth's words (reference 1.1). */
+/** What went wrong with a token request, in OAuth's words (salesforce-facts 1.1). */
 export class OAuthRefusal extends Error {
   readonly error: string;
 

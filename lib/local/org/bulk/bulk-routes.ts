@@ -7,7 +7,7 @@ import { multipartOf } from "./multipart.ts";
 
 const DEFAULT_PAGE_RECORDS = 50_000;
 
-/** Bulk API 2.0 below `/services/data/vXX.X` (reference 6). */
+/** Bulk API 2.0 below `/services/data/vXX.X` (salesforce-facts 6). */
 export const BULK_ROUTES: readonly Route[] = [
   [
     "jobs/query",
@@ -58,7 +58,7 @@ function createQuery(call: RestCall): RestReply {
   return ok(answer);
 }
 
-/** A job as GET tells it; on the wire its counters come with its type. */
+/** A job as GET shows it; on the wire its counters come with its type. */
 function queryAnswer(job: QueryJob) {
   return { ...job, jobType: "V2Query", isPkChunkingSupported: true };
 }

@@ -10,7 +10,7 @@ export class Bulk {
   readonly ingest: IngestJobs;
   readonly #work: readonly WorkQueue[];
 
-  /** Unfinished jobs of an earlier run go on at once. */
+  /** Unfinished jobs of an earlier run continue at once. */
   constructor(parts: PartsBeforeBulk, folder: string) {
     mkdirSync(folder, { recursive: true });
     const [queries, uploads] = [new WorkQueue(), new WorkQueue()];

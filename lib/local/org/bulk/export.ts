@@ -23,7 +23,7 @@ interface Needs {
   readonly isStopped: () => boolean;
 }
 
-/** The plan of a bulk query; refuses what Bulk 2.0 does not allow (reference 6.1). */
+/** The plan of a bulk query; refuses what Bulk 2.0 does not allow (salesforce-facts 6.1). */
 export function bulkPlan(queries: Queries, job: Pick<QueryJob, "query" | "operation">): Plan {
   const plan = queries.plan(job.query, job.operation === "queryAll");
   const isForbidden = (output: Output): boolean =>

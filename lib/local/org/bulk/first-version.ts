@@ -21,7 +21,7 @@ interface Asked {
   readonly apiVersion: number;
 }
 
-/** Bulk API 1, for clients that still speak it: XML jobs whose CSV batches run as jobs of Bulk API 2.0 (reference 6.3). */
+/** Bulk API 1, for clients that still speak it: XML jobs whose CSV batches run as jobs of Bulk API 2.0 (salesforce-facts 6.3). */
 export async function answerFirstVersion(parts: Parts, call: Call, admit: (token: string) => Session): Promise<Reply> {
   try {
     const session = admit(String(call.headers["x-sfdc-session"] ?? ""));

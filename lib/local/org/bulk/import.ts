@@ -28,7 +28,7 @@ interface Needs {
   readonly progress: (processed: number, failed: number) => void;
 }
 
-/** Saves an upload in transactions of 200 records, going on where an interrupted run ended. False if it was stopped. */
+/** Saves an upload in transactions of 200 records, from where an interrupted run ended. False if it was stopped. */
 export async function importRecords(
   { parts: whole, isStopped, progress }: Needs,
   job: IngestJob,
@@ -55,7 +55,7 @@ export async function importRecords(
     if (chunk.length < CHUNK_RECORDS) continue;
     if (isStopped()) return false;
     await flush(columns);
-    // The parser has many more lines by now; whoever asks something else of the org does not wait for them.
+    // The parser has many more lines by now; other requests of the org do not wait for them.
     await nextTurn();
   }
   if (columns !== null && chunk.length > 0) await flush(columns);

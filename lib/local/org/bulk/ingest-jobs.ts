@@ -16,7 +16,7 @@ const PAGE_ROWS = 2000;
 /** Which of a job's rows a result file holds. */
 export type ResultKind = "successful" | "failed" | "unprocessed";
 
-/** Bulk 2.0 ingest jobs: created, uploaded once, worked off behind the requests (reference 6.2). */
+/** Bulk 2.0 ingest jobs: created, uploaded once, worked off behind the requests (salesforce-facts 6.2). */
 export class IngestJobs {
   readonly #parts: PartsBeforeBulk;
   readonly #folder: string;
@@ -97,7 +97,7 @@ export class IngestJobs {
     });
   }
 
-  /** Backwards, because the order of the upload is what nobody may rely on (reference 6.2). */
+  /** Backwards, because the order of the upload is not guaranteed (salesforce-facts 6.2). */
   async *#processed(job: IngestJob, kind: "successful" | "failed"): AsyncGenerator<string> {
     const [delimiter, end] = [delimiterOf(job), lineEndOf(job)];
     const header = [

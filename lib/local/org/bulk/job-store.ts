@@ -77,8 +77,8 @@ export class JobStore<Kind extends keyof Kinds> {
   }
 
   /**
-   * Works a job off: it becomes InProgress, then JobComplete with what the work gives, or Failed with what it throws.
-   * Null leaves it as it is, to be gone on with at the next start; a job that is over meanwhile stays so.
+   * Runs a job: it becomes InProgress, then JobComplete with what the work gives, or Failed with what it throws. Null
+   * leaves it as it is, to be continued at the next start; a job that is over meanwhile stays so.
    */
   async workOff(id: string, work: (job: Kinds[Kind]) => Promise<Partial<Job> | null>): Promise<void> {
     if (this.isOver(id)) return;

@@ -1,7 +1,7 @@
 import { Refusal } from "../refusal.ts";
 import { textOf } from "../text-of.ts";
 
-/** The states of a Bulk 2.0 job (reference 6). */
+/** The states of a Bulk 2.0 job (salesforce-facts 6). */
 export type JobState = "Open" | "UploadComplete" | "InProgress" | "JobComplete" | "Failed" | "Aborted";
 
 /** What every job has, in the words of the wire. */

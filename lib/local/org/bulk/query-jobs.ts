@@ -17,7 +17,7 @@ export interface ResultPage {
   readonly next: number | null;
 }
 
-/** Bulk 2.0 query jobs: created, worked off behind the requests, their results kept as files (reference 6.1). */
+/** Bulk 2.0 query jobs: created, worked off behind the requests, their results kept as files (salesforce-facts 6.1). */
 export class QueryJobs {
   readonly #parts: PartsBeforeBulk;
   readonly #folder: string;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Runs jobs one after the other behind the requests, whatever becomes of each; stops between two steps when the org closes. */
+/** Runs jobs one after the other behind the requests; stops between two steps when the org closes. */
 export class WorkQueue {
   #tail: Promise<void> = Promise.resolve();
   #isStopped = false;

@@ -1,4 +1,4 @@
-/** A formula taken apart: literals, field paths, calls and operators. */
+/** A parsed formula: literals, field paths, calls and operators. */
 export type Expression =
   | { readonly kind: "literal"; readonly value: string | number | boolean | null }
   | { readonly kind: "path"; readonly path: readonly string[] }
@@ -31,7 +31,7 @@ interface Token {
   readonly text: string;
 }
 
-/** Reads a Salesforce formula; throws an Error that names the place where it cannot go on. */
+/** Reads a Salesforce formula; throws an Error that names the place where it cannot continue. */
 export function parseFormula(source: string): Expression {
   const parser = new FormulaParser(source, tokensOf(source));
   return parser.whole();

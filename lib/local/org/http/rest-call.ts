@@ -71,7 +71,7 @@ export function param(call: RestCall, name: string): string {
   return call.params[name] ?? "";
 }
 
-/** A path below `/services/data/vXX.X`, `:name` standing for any segment, and what answers it by method. */
+/** A path below `/services/data/vXX.X`, with `:name` for any segment, and what answers it by method. */
 export type Route = readonly [
   pattern: string,
   handlers: Readonly<Record<string, (call: RestCall) => RestReply | Promise<RestReply>>>,

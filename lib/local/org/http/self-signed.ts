@@ -4,7 +4,7 @@ import type { Tls } from "./server.ts";
 const DAY_MS = 24 * 3600 * 1000;
 const VALID_DAYS = 825;
 
-/** A certificate for localhost, 127.0.0.1 and ::1 that nobody vouches for, with its key: X.509 v3 over P-256 (RFC 5280). */
+/** A self-signed certificate for localhost, 127.0.0.1 and ::1, with its key: X.509 v3 over P-256 (RFC 5280). */
 export function selfSigned(now: Date): Tls {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = sequence(set(sequence(identifier("550403"), tlv(0x0c, Buffer.from("localhost")))));
@@ -37,7 +37,7 @@ function alternativeNames(): Buffer {
   return sequence(identifier("551d11"), tlv(0x04, sequence(...names)));
 }
 
-/** The certificate is its own authority, so that it can be trusted by itself. */
+/** The certificate is its own authority, so that it can be trusted alone. */
 function ownAuthority(): Buffer {
   return sequence(
     identifier("551d13"),

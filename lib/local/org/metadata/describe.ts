@@ -4,7 +4,7 @@ import { isNumeric } from "./field.ts";
 import { traitsOf } from "./field-type.ts";
 import type { RecordType, SObject } from "./sobject.ts";
 
-/** One entry of describeGlobal, with every key (reference 2.2). */
+/** One entry of describeGlobal, with every key (salesforce-facts 2.2). */
 export function describeBriefly(object: SObject, version: string) {
   const sobject = `/services/data/v${version}/sobjects/${object.name}`;
   return {
@@ -39,7 +39,7 @@ export function describeBriefly(object: SObject, version: string) {
   };
 }
 
-/** The full describe of an object, with every key (reference 2.3). */
+/** The full describe of an object, with every key (salesforce-facts 2.3). */
 export function describe(catalog: Catalog, object: SObject, version: string) {
   const brief = describeBriefly(object, version);
   return {

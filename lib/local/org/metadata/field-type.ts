@@ -46,7 +46,7 @@ const DOUBLE = {
   isGroupable: false,
 } satisfies Traits;
 
-/** Field types as describe names them (reference 2.3). */
+/** Field types as describe names them (salesforce-facts 2.3). */
 export const FIELD_TYPES = {
   id: ID,
   string: TEXT,
@@ -74,5 +74,5 @@ export const FIELD_TYPES = {
 
 export type FieldType = keyof typeof FIELD_TYPES;
 
-/** What is to be known of a field type. */
+/** The facts about a field type. */
 export const traitsOf = (type: FieldType): Traits => FIELD_TYPES[type];

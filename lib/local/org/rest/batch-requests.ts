@@ -6,7 +6,7 @@ import { errorsOf } from "./rest-errors.ts";
 
 const MAX_REQUESTS = 25;
 
-/** `POST /composite/batch` (reference 3.3): independent requests, each of them counted. */
+/** `POST /composite/batch` (salesforce-facts 3.3): independent requests, each of them counted. */
 export function batch(runInner: RunInner) {
   return async (call: RestCall): Promise<RestReply> => {
     const body = jsonObject(call);

@@ -15,7 +15,7 @@ import { restStyle } from "./rest-style.ts";
 const MAX_RECORDS = 200;
 const MAX_CHUNKS = 10;
 
-/** `POST /composite/sobjects` (reference 3.1). */
+/** `POST /composite/sobjects` (salesforce-facts 3.1). */
 export function createAll(call: RestCall): Promise<RestReply> {
   return saveRecords(call, null, (drafts, allOrNone, saving) => call.parts.dml.create(drafts, allOrNone, saving), null);
 }

@@ -8,7 +8,7 @@ import { errorsOf } from "./rest-errors.ts";
 const MAX_REQUESTS = 25;
 const MAX_QUERIES_AND_COLLECTIONS = 5;
 
-/** Runs a REST request inside of another one; it is not counted by itself. */
+/** Runs a REST request inside of another one; it is not counted separately. */
 export type RunInner = (call: RestCall, request: { method: string; url: string; body: unknown }) => Promise<RestReply>;
 
 /** What one part of a composite came to. */
@@ -35,7 +35,7 @@ interface Subrequest {
   readonly referenceId: string;
 }
 
-/** `POST /composite` (reference 3.2): up to 25 requests in order, later ones may use the answers of earlier ones. */
+/** `POST /composite` (salesforce-facts 3.2): up to 25 requests in order, later ones may use the answers of earlier ones. */
 export function composite(runInner: RunInner, maxRequests = MAX_REQUESTS) {
   return async (call: RestCall): Promise<RestReply> => {
     const body = jsonObject(call);

@@ -1,7 +1,7 @@
 import { ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { quoted } from "../store/database.ts";
 
-/** `GET /limits` (reference 5). Only the API calls are really counted. */
+/** `GET /limits` (salesforce-facts 5). Only the API calls are really counted. */
 export function limits({ parts: { calls, mode } }: RestCall): RestReply {
   const unused = (Max: number) => ({ Max, Remaining: Max });
   return ok({

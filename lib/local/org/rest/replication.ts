@@ -17,7 +17,7 @@ interface Window {
   readonly latestDateCovered: Date;
 }
 
-/** The ids that changed in a window (reference 4); `latestDateCovered` lags behind open transactions. */
+/** The ids that changed in a window (salesforce-facts 4); `latestDateCovered` lags behind open transactions. */
 export function updatedIds(
   parts: Parts,
   object: SObject,

@@ -1,6 +1,6 @@
 import type { Refusal } from "../refusal.ts";
 
-/** The error array of REST, the same for a request alone and for one inside of another (reference 8). */
+/** The error array of REST, the same for a request alone and for one inside of another (salesforce-facts 8). */
 export function errorsOf({ code, message, fields }: Refusal): readonly object[] {
   const isRecordLevel = fields.length > 0 || RECORD_LEVEL.has(code);
   return [{ message, errorCode: code, ...(isRecordLevel ? { fields } : {}) }];

@@ -7,7 +7,7 @@ import type { Page } from "../soql/query.ts";
 import { noteViewed } from "./recent.ts";
 import { restStyle } from "./rest-style.ts";
 
-/** `GET /query?q=`: alive records only (reference 2.4). */
+/** `GET /query?q=`: alive records only (salesforce-facts 2.4). */
 export const query = (call: RestCall): RestReply => run(call, false);
 
 /** `GET /queryAll?q=`: the recycle bin too. */

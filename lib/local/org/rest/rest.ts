@@ -7,7 +7,7 @@ import { isSpoken } from "../release.ts";
 import { errorsOf } from "./rest-errors.ts";
 import { routes } from "./rest-routes.ts";
 
-/** The REST protocol: finds the route, runs it, and puts what came of it into Salesforce's forms. */
+/** The REST protocol: finds the route, runs it, and puts the result into Salesforce's forms. */
 export class Rest {
   readonly #parts: Parts;
   readonly #routes: readonly { readonly segments: readonly string[]; readonly handlers: Route[1] }[];
@@ -25,7 +25,7 @@ export class Rest {
   async answer(call: Call, session: Session): Promise<Reply> {
     try {
       const answer = await this.#run(call, session, { bytes: call.body }, this.#parts);
-      // Bulk answers come without the usage header (reference 5).
+      // Bulk answers come without the usage header (salesforce-facts 5).
       const isBulk = /^\/services\/data\/v[\d.]+\/jobs\//.test(call.path);
       return replyOf(answer, isBulk ? null : this.#parts.calls.header());
     } catch (error) {
@@ -117,7 +117,7 @@ function replyOf(answer: RestReply, usage: string | null): Reply {
     : jsonReply(answer.status, answer.json, headers);
 }
 
-/** A refused request (reference 8); anything else is UNKNOWN_EXCEPTION with its own words. */
+/** A refused request (salesforce-facts 8); anything else is UNKNOWN_EXCEPTION with its own words. */
 export function refusalReply(error: unknown, usage: string): Reply {
   const headers = { "Sforce-Limit-Info": usage };
   if (error instanceof Refusal) return jsonReply(error.status, errorsOf(error), headers);

@@ -18,7 +18,7 @@ export function resources({ base, parts, session, origin }: RestCall): RestReply
   return ok({ ...listed, identity: `${origin}/id/${parts.identity.organizationId}/${session.userId}` });
 }
 
-/** What identifies a user begins with https:// even where the org itself is reached without (reference 13). */
+/** What identifies a user begins with https:// even where the org itself is reached without. */
 export function secure(origin: string): string {
   return origin.replace(/^http:/, "https:");
 }

@@ -34,7 +34,7 @@ export function search(call: RestCall): RestReply {
 
 interface Target {
   readonly object: SObject;
-  /** What stands in the parentheses: fields, and perhaps WHERE, ORDER BY and LIMIT. */
+  /** The contents of the parentheses: fields, and perhaps WHERE, ORDER BY and LIMIT. */
   readonly rest: string;
 }
 

@@ -14,13 +14,13 @@ import { viewedOf } from "./recent.ts";
 import { draftOf, objectAt } from "./rest-draft.ts";
 import { restStyle } from "./rest-style.ts";
 
-/** `GET /sobjects`: describeGlobal (reference 2.2). */
+/** `GET /sobjects`: describeGlobal (salesforce-facts 2.2). */
 export function describeGlobal(call: RestCall): RestReply {
   const sobjects = call.parts.catalog.objects.map((object) => describeBriefly(object, call.version));
   return unlessKnown(call, { encoding: "UTF-8", maxBatchSize: 200, sobjects });
 }
 
-/** `GET /sobjects/X/describe` (reference 2.3). */
+/** `GET /sobjects/X/describe` (salesforce-facts 2.3). */
 export function describeObject(call: RestCall): RestReply {
   const object = objectAt(call.parts.catalog, param(call, "object"));
   return unlessKnown(call, describe(call.parts.catalog, object, call.version));
@@ -44,7 +44,7 @@ export function aboutObject(call: RestCall): RestReply {
   return ok({ objectDescribe: describeBriefly(object, call.version), recentItems });
 }
 
-/** `POST /sobjects/X` (reference 2.5). */
+/** `POST /sobjects/X` (salesforce-facts 2.5). */
 export async function createRecord(call: RestCall): Promise<RestReply> {
   const { parts } = call;
   const object = objectAt(parts.catalog, param(call, "object"));

@@ -29,7 +29,7 @@ class Failed extends Error {
   }
 }
 
-/** `POST /composite/tree/X` (reference 3.4): parents with their children, all or none. */
+/** `POST /composite/tree/X` (salesforce-facts 3.4): parents with their children, all or none. */
 export async function tree(call: RestCall): Promise<RestReply> {
   const object = objectAt(call.parts.catalog, param(call, "object"));
   const nodes = nodesOf(call, object, recordsOf(jsonObject(call)), null, 1);

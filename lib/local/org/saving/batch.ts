@@ -14,7 +14,7 @@ class RolledBack extends Error {
 export interface Batch<T> {
   readonly allOrNone: boolean;
   readonly one: (item: T) => Outcome;
-  /** Upserts answer `created: true` even for a record that was refused (reference 3.1). */
+  /** Upserts answer `created: true` even for a record that was refused (salesforce-facts 3.1). */
   readonly createdWhenRefused?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { SObject } from "../metadata/sobject.ts";
 import type { Row } from "../store/database.ts";
 
-/** What the standard objects do by themselves on each save, before validation. */
+/** What the standard objects do automatically on each save, before validation. */
 export function applyStandardBehaviour(object: SObject, row: Row, prior: Row | null, stamp: string): void {
   if (object.field("LastName") && object.field("FirstName")) row["Name"] = fullName(row);
   BY_OBJECT[object.name]?.(row, prior, stamp);

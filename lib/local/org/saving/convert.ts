@@ -4,7 +4,7 @@ import { Refusal } from "../refusal.ts";
 import type { Stored } from "../store/database.ts";
 import { textOf } from "../text-of.ts";
 
-/** A value from JSON as it is stored. Refuses what the field's type cannot hold (reference 8: JSON_PARSER_ERROR). */
+/** A value from JSON as it is stored. Refuses what the field's type cannot hold (salesforce-facts 8: JSON_PARSER_ERROR). */
 export function fromJson(field: Field, value: unknown): Stored {
   if (value === null || value === undefined) return emptyOf(field);
   if (typeof value === "object") throw wrongType(field, value);
@@ -42,7 +42,7 @@ function emptyOf(field: Field): Stored {
   return field.type === "boolean" ? 0 : null;
 }
 
-/** Trailing blanks go on save, but not inside encoded bytes. */
+/** Trailing blanks are cut on save, but not inside encoded bytes. */
 function isKeptVerbatim(field: Field): boolean {
   return field.type === "base64";
 }

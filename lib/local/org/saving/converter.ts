@@ -11,7 +11,7 @@ interface Needs {
   readonly saver: Saver;
 }
 
-/** How a lead is to be converted; what has no id yet is created. */
+/** How to convert a lead; what has no id yet is created. */
 export interface Conversion {
   readonly leadId: string;
   readonly convertedStatus: string;
@@ -21,14 +21,14 @@ export interface Conversion {
   readonly doNotCreateOpportunity: boolean;
 }
 
-/** What came of a lead. */
+/** The result for a lead. */
 export interface Converted {
   readonly accountId: string;
   readonly contactId: string;
   readonly opportunityId: string | null;
 }
 
-/** Lead statuses that stand for a converted lead. */
+/** Lead statuses of a converted lead. */
 export const CONVERTED_STATUSES: ReadonlySet<string> = new Set(["Closed - Converted"]);
 
 /** Makes a lead into an account, a contact and, unless not wanted, an opportunity. */

@@ -16,6 +16,8 @@ interface Needs {
   readonly database: Database;
   readonly records: Records;
   readonly catalog: Catalog;
+  /** Receives a record that was created or changed, within its transaction. */
+  readonly saved: (object: string, id: string) => void;
 }
 
 /** The one engine behind REST, SOAP and Bulk: what may be done with a list of records, each with its own outcome. */

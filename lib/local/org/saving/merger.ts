@@ -23,7 +23,7 @@ export interface Merged {
 
 const MAX_LOSERS = 2;
 
-/** Merges up to two records into a master: it takes the draft's values and their children, they go to the recycle bin (reference 9). */
+/** Merges up to two records into a master: it takes the draft's values and their children, they go to the recycle bin (salesforce-facts 9). */
 export function mergeRecords(needs: Needs, master: Draft, loserIds: readonly string[], saving: Saving): Merged {
   const { object, id } = master;
   if (!object.mergeable) throw new Refusal("INVALID_OPERATION", `entity type cannot be merged: ${object.label}`);

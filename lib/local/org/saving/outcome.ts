@@ -1,6 +1,6 @@
 import { Refusal } from "../refusal.ts";
 
-/** What came of one record of a request; `created` matters to upserts only. */
+/** The result of one record of a request; `created` matters to upserts only. */
 export interface Outcome {
   readonly id: string | null;
   readonly success: boolean;

@@ -14,7 +14,7 @@ interface ParentRollup {
   readonly rollup: Rollup;
 }
 
-/** Computes the roll-ups of all parents of these rows again; a parent whose value changed gets the stamp (reference 9). */
+/** Computes the roll-ups of all parents of these rows again; a parent whose value changed gets the stamp (salesforce-facts 9). */
 export function refreshRollups(needs: Needs, child: SObject, rows: readonly Row[], stamp: string): void {
   for (const { parent, field, rollup } of rollupsOver(needs.catalog, child)) {
     const parentIds = new Set(rows.map((row) => row[rollup.reference] ?? null));

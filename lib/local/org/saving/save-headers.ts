@@ -2,7 +2,7 @@
 export interface SaveHeaders {
   /** Duplicates that a rule alerts of are saved; what a rule blocks is not (DuplicateRuleHeader, allowSave). */
   readonly allowsDuplicates: boolean;
-  /** The object's assignment rules choose the owner (AssignmentRuleHeader; REST does so unless it is told not to). */
+  /** The object's assignment rules choose the owner (AssignmentRuleHeader; REST does so by default). */
   readonly assigns: boolean;
 }
 

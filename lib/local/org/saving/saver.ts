@@ -18,6 +18,7 @@ interface Needs {
   readonly database: Database;
   readonly records: Records;
   readonly catalog: Catalog;
+  readonly saved: (object: string, id: string) => void;
 }
 
 /** Creates and updates single records by all rules of their object. Every method throws a Refusal, or has written all. */
@@ -189,8 +190,9 @@ export class Saver {
     }
   }
 
-  /** Roll-ups of the parents, then automation that saves the record once more. */
+  /** Roll-ups of the parents, then automation that saves the record again. */
   #follow(object: SObject, row: Row, prior: Row | null, saving: Saving): void {
+    this.#needs.saved(object.name, String(row["Id"]));
     if (hasRollups(this.#needs.catalog, object))
       refreshRollups(this.#needs, object, prior ? [row, prior] : [row], saving.stamp);
     if (!object.automations.some((automation) => automation.when === "after")) return;

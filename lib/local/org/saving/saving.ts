@@ -7,7 +7,7 @@ import { NO_HEADERS, type SaveHeaders } from "./save-headers.ts";
 export interface Saving {
   readonly userId: string;
   readonly startedAt: Date;
-  /** Every record saved in it carries this SystemModstamp (reference 9). */
+  /** Every record saved in it carries this SystemModstamp (salesforce-facts 9). */
   readonly stamp: string;
   /** Records that another open transaction holds; saving them fails with UNABLE_TO_LOCK_ROW. */
   readonly lockedIds: ReadonlySet<string>;
@@ -24,7 +24,7 @@ export function laterStamp({ stamp }: Saving, prior: Row): string {
   return stamp < before ? before : stamp;
 }
 
-/** What the org saves by itself: at once, as its administrator, under the time of now, and past every ordered fault. */
+/** The org's own saves: at once, as its administrator, under the time of now, and past every ordered fault. */
 export function ownSaving(userId: string, startedAt: Date): Saving {
   return {
     userId,

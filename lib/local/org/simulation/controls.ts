@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { tokenOf } from "../answer-request.ts";
 import { stampOf } from "../clock.ts";
 import { type Call, emptyReply, jsonReply, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
@@ -7,6 +8,7 @@ import { purgeDeleteLog } from "../rest/replication.ts";
 import { ownSaving } from "../saving/saving.ts";
 import { faultSchema } from "./faults.ts";
 import type { Journal } from "./journal.ts";
+import { outboundSchema } from "./outbound-messages.ts";
 import type { ShiftedClock } from "./shifted-clock.ts";
 
 interface Controlled {
@@ -67,8 +69,14 @@ const CONTROLS: Readonly<Record<string, Control>> = {
     return jsonReply(200, right);
   },
   "PUT mode": ({ parts }, call) => jsonReply(200, Object.assign(parts.mode, modeSchema.parse(bodyOf(call)))),
+  "GET outbound": ({ parts }) => jsonReply(200, parts.outbound.describe()),
+  "PUT outbound": ({ parts }, call) => {
+    parts.outbound.set(outboundSchema.parse(bodyOf(call)).messages);
+    return jsonReply(200, parts.outbound.describe());
+  },
   "POST clock": ({ parts, clock }, call) => {
     clock.advance(clockSchema.parse(bodyOf(call)).advanceMilliseconds);
+    parts.outbound.look();
     return jsonReply(200, { now: parts.clock.now().toISOString() });
   },
   "DELETE sessions": ({ parts }) => {
@@ -114,6 +122,11 @@ export async function answerControl(controlled: Controlled, call: Call): Promise
   if (!ADDRESS.test(call.headers.host ?? ""))
     return jsonReply(403, {
       error: "the controls answer at an address alone, such as 127.0.0.1: a name may be a web page's",
+    });
+  const { sessions, identity } = controlled.parts;
+  if (sessions.find(tokenOf(call))?.userId !== identity.userId)
+    return jsonReply(401, {
+      error: "the controls take a token of the administrator's alone: Authorization: Bearer <access token>",
     });
   const [, , name = "", id = ""] = call.path.split("/");
   const control = CONTROLS[`${call.method} ${name}`];

@@ -70,7 +70,7 @@ interface Standing {
   matches: number;
   /** Settles when a request has come to a gate. */
   readonly reached: PromiseWithResolvers<void>;
-  /** Settles when the order is taken back, which opens a gate. */
+  /** Settles when the order is withdrawn, which opens a gate. */
   readonly cleared: PromiseWithResolvers<void>;
 }
 
@@ -121,7 +121,7 @@ export class Faults {
     return standing !== undefined;
   }
 
-  /** Waits at a gate until its order is taken back. */
+  /** Waits at a gate until its order is withdrawn. */
   async waitAt(gate: Fault): Promise<void> {
     const standing = this.#standing.find(({ fault }) => fault === gate);
     standing?.reached.resolve();

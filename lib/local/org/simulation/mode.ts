@@ -8,7 +8,7 @@ export interface Mode {
   storageFull: boolean;
 }
 
-/** The mode of an org that nobody has changed. */
+/** The mode of an unchanged org. */
 export const usualMode = (): Mode => ({ readOnly: false, storageFull: false });
 
 /** Refuses a save as the mode does, in Salesforce's words. */

@@ -33,7 +33,7 @@ export interface Save<T> {
 
 /**
  * Every save of the org runs here. A transaction takes its stamp when it begins; one that is held back commits later
- * under that stamp, as a long one does in Salesforce, and keeps its records locked until then (reference 9).
+ * under that stamp, as a long one does in Salesforce, and keeps its records locked until then (salesforce-facts 9).
  */
 export class Transactions implements Committing {
   readonly #database: Database;
@@ -62,7 +62,7 @@ export class Transactions implements Committing {
     return this.#commit(complete, startedAt);
   }
 
-  /** Saves of a transaction that began earlier and is committed by whoever opened it: nothing is waited for. */
+  /** Saves of a transaction that began earlier and that its opener commits: nothing is waited for. */
   immediate(startedAt: Date): Committing {
     return { oldestStart: this.oldestStart, save: async (save) => this.#commit(save, startedAt) };
   }

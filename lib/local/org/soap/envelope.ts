@@ -45,7 +45,7 @@ export const MALFORMED = "Client";
 const FAULT_OPEN =
   '<?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:sf="urn:fault.partner.soap.sforce.com" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">';
 
-/** A refused request as a fault, HTTP 500 (reference 7); what is no refusal is UNKNOWN_EXCEPTION. */
+/** A refused request as a fault, HTTP 500 (salesforce-facts 7); what is no refusal is UNKNOWN_EXCEPTION. */
 export function faultReply(error: unknown): Reply {
   const { code, message } = saidBy(error);
   if (code === MALFORMED) {

@@ -3,10 +3,10 @@ import { Refusal } from "../refusal.ts";
 import type { SoapCall } from "./soap-call.ts";
 import { child, type Element, tag, textOf } from "./xml.ts";
 
-/** The last version that has login; it retires with Summer '27 (reference 1.2). */
+/** The last version that has login; it retires with Summer '27 (salesforce-facts 1.2). */
 const LAST_VERSION = 64;
 
-/** `login(username, password)`: the one operation without a session (reference 1.2 and 7). */
+/** `login(username, password)`: the one operation without a session (salesforce-facts 1.2 and 7). */
 export function login(parts: Parts, input: Element, { origin, version }: { origin: string; version: string }): string {
   if (Number(version) > LAST_VERSION) {
     throw new Refusal("UNSUPPORTED_API_VERSION", "SOAP API login() is not supported in API version 65.0 and later");

@@ -12,7 +12,7 @@ import { child, children, tag, textOf } from "./xml.ts";
 
 const MAX_RECORDS = 200;
 
-/** `create(sObjects[])` (reference 7). */
+/** `create(sObjects[])` (salesforce-facts 7). */
 export function create(call: SoapCall): Promise<string> {
   const drafts = draftsOf(call);
   return saveRecords(call, drafts, (saving) => call.parts.dml.create(drafts, allOrNone(call), saving), null);

@@ -13,7 +13,7 @@ export const soapStyle: Style = {
   children: (records) => ({ "@children": records }),
 };
 
-/** A record as XML: type, Id, then the fields in the order of the query; a selected Id appears twice, another is nil (reference 7). */
+/** A record as XML: type, Id, then the fields in the order of the query; a selected Id appears twice, another is nil (salesforce-facts 7). */
 export function recordXml(name: string, answer: Answer): string {
   const { "@type": type, "@id": _, ...fields } = answer;
   const { Id: id } = fields;

@@ -1,7 +1,7 @@
 import { XMLParser } from "fast-xml-parser";
 import { Refusal } from "../refusal.ts";
 
-/** An element of a request, namespaces ignored: clients disagree about them (reference 7). */
+/** An element of a request, namespaces ignored: clients disagree about them (salesforce-facts 7). */
 export type Element = string | { readonly [name: string]: Element | readonly Element[] };
 
 /** Elements that may come more than once. */
@@ -85,7 +85,7 @@ export function isNil(element: Element): boolean {
   return typeof element !== "string" && element["@nil"] === "true";
 }
 
-/** The names and contents of the child elements, lists taken apart, in order. */
+/** The names and contents of the child elements, lists as single elements, in order. */
 export function partsOf(element: Element): [name: string, part: Element][] {
   if (typeof element === "string") return [];
   return Object.entries(element).flatMap(([name, value]): [string, Element][] => {

@@ -16,7 +16,7 @@ export interface Cursor {
   readonly from: number;
 }
 
-/** The locators of queries with more than one page; they last two days, also across a restart (reference 2.4). */
+/** The locators of queries with more than one page; they last two days, also across a restart (salesforce-facts 2.4). */
 export class Cursors {
   readonly #database: Database;
   readonly #clock: Clock;

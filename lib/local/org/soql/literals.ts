@@ -24,7 +24,7 @@ export interface Span {
 
 type Unit = "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR";
 
-/** The days that `TODAY`, `LAST_N_DAYS:3`, `THIS_QUARTER` … stand for. Weeks begin on Sunday, fiscal years in January. */
+/** The days that `TODAY`, `LAST_N_DAYS:3`, `THIS_QUARTER` … mean. Weeks begin on Sunday, fiscal years in January. */
 export function spanOf(literal: string, now: Date): Span {
   const [rawName = "", count] = literal.toUpperCase().split(":");
   const name = rawName.replace("FISCAL_", "");

@@ -20,7 +20,7 @@ export interface Plan {
   readonly isAggregate: boolean;
   /** `SELECT COUNT()`: only the number is asked for. */
   readonly isCount: boolean;
-  /** `FOR VIEW`: whoever asks looks at the records. */
+  /** `FOR VIEW`: the user views the records. */
   readonly isView: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface ParentOutput {
   readonly kind: "parent";
   readonly name: string;
   readonly idAt: number;
-  /** The parent's object; null where the id tells which one it is. */
+  /** The parent's object; null where the id shows which one it is. */
   readonly object: SObject | null;
   readonly outputs: Output[];
   /** For TYPEOF: the outputs by the name of the parent's object. */

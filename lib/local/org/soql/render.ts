@@ -65,7 +65,7 @@ export function readBack(value: unknown): unknown {
   return isRawJSON(value) ? Number(value.rawJSON) : value;
 }
 
-/** REST's way of writing a value: JSON types, `12.0` for a whole double, datetimes with `+0000` (reference 2.3). */
+/** REST's way of writing a value: JSON types, `12.0` for a whole double, datetimes with `+0000` (salesforce-facts 2.3). */
 export function restValue(field: Field, stored: Stored): unknown {
   if (stored === null) return field.type === "boolean" ? false : null;
   switch (field.type) {

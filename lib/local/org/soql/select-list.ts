@@ -46,7 +46,7 @@ export class SelectList {
     this.#scope = scope;
     this.#isAggregate = isAggregate;
     this.#children = children;
-    // Every record tells its id in its attributes, selected or not.
+    // Every record has its id in its attributes, selected or not.
     if (!isAggregate) this.columns.push(`${scope.alias}."Id"`);
   }
 

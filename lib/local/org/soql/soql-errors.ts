@@ -1,6 +1,6 @@
 import { Refusal, unsupportedType } from "../refusal.ts";
 
-/** A refusal with the query, a caret under the offending word, and where it stands (reference 8). */
+/** A refusal with the query, a caret under the offending word, and its place (salesforce-facts 8). */
 export function queryRefusal(code: string, soql: string, word: string, message: string): Refusal {
   const line = soql.replace(/\s+/g, " ");
   const at = Math.max(0, line.search(new RegExp(`(?<![\\w.])${escaped(word)}(?!\\w)`, "i")));

@@ -19,6 +19,7 @@ export class Database {
   /** Opens or creates the file. Commits survive `kill -9`; only a power cut may lose the last of them. */
   constructor(file: string) {
     this.#sqlite = new DatabaseSync(file);
+    chmodSync(file, 0o600); // it holds sessions and passwords, and so does its log, which takes the same mode
     try {
       this.#sqlite.exec(`
         PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
@@ -28,7 +29,6 @@ export class Database {
       this.#sqlite.close();
       throw new Error(`cannot open the org's records in ${file}: ${(error as Error).message}`, { cause: error });
     }
-    chmodSync(file, 0o600); // it holds sessions and passwords
   }
 
   execute(sql: string): void {

@@ -63,7 +63,7 @@ function columnOf(field: Field): string {
   return `${quoted(field.name)} TEXT${ignoresCase(field) ? " COLLATE NOCASE" : ""}`;
 }
 
-/** Salesforce compares text without regard to case, except ids and fields that say otherwise (reference 12). */
+/** Salesforce compares text without regard to case, except ids and fields that say otherwise. */
 export function ignoresCase(field: Field): boolean {
   const { kind } = traitsOf(field.type);
   return (kind === "text" || kind === "compound") && !field.caseSensitive;

@@ -32,7 +32,7 @@ test("sources and minutes are counted apart", async () => {
   expect(await limits.count("203.0.113.2", now())).toBe(2);
 });
 
-test("a write that fails is told to whoever waited for it, and the next request is counted again", async () => {
+test("a write that fails rejects every caller that waited for it, and the next request is counted again", async () => {
   const whole = database();
   let isBroken = true;
   const limits = rateLimits({ ...whole, table: (name) => (isBroken ? "no-such-table" : whole.table(name)) });

@@ -54,7 +54,7 @@ test("every page at every offset holds the right entries, newest first, with the
   }
 });
 
-test("a range longer than one read of DynamoDB is told to its end, each entry once and newest first", async () => {
+test("a range longer than one read of DynamoDB is reported to its end, each entry once and newest first", async () => {
   const workspaceId = newId("ws");
   const made = Array.from({ length: 520 }, (_, at) => entry(workspaceId, "a@example.com", "token.created", `r${at}`));
   for (const one of made) await auditLog().append(one);

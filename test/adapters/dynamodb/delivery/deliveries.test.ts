@@ -41,7 +41,7 @@ test("every page of a webhook's deliveries holds the right ones, newest first, w
   );
 });
 
-test("the total follows deliveries that are made, and those that are past their thirty days", async () => {
+test("the total follows deliveries that are created, and those that are past their thirty days", async () => {
   const first = now();
   const owed = (at: number) =>
     newDelivery({

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.close());
 
-test("a history of more than DynamoDB answers at once, a megabyte, is told whole and in its order", async () => {
+test("a history of more than DynamoDB answers at once, a megabyte, is reported whole and in its order", async () => {
   const at = new Date(cloud.clock.now());
   const named = { id: "dlv_long", workspaceId: "ws_1", webhookId: "wh_1", eventId: "evt_1", body: "{}" };
   const delivery = newDelivery({ ...named, event: "sync.broken", createdAt: at });

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { database, importPlans, mappings } from "../../../../functions/services/composition.ts";
-import {
-  type RememberedMappings,
-  rememberedMappings,
-} from "../../../../lib/adapters/dynamodb/mappings/mapping-cache.ts";
+import { type CachedMappings, cachedMappings } from "../../../../lib/adapters/dynamodb/mappings/mapping-cache.ts";
 import { newId } from "../../../../lib/model/id.ts";
 import type { Mapping } from "../../../../lib/model/mapping/mapping.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
@@ -20,15 +17,15 @@ afterAll(() => cloud.close());
 let workspaceId: string;
 let contact: Mapping;
 let account: Mapping;
-let remembered: RememberedMappings;
+let remembered: CachedMappings;
 beforeEach(async () => {
   workspaceId = newId("ws");
   contact = await made("Contact");
   account = await made("Account");
-  remembered = rememberedMappings(database());
+  remembered = cachedMappings(database());
 });
 
-/** A mapping whose tables are made. */
+/** A mapping whose tables are created. */
 async function made(sfObject: string): Promise<Mapping> {
   const shape = { table: sfObject.toLowerCase(), sfObject, direction: "bidirectional", columns: [] } as const;
   const like = { ...shape, mappingId: newId("map"), upsertField: null, conflictPolicy: "latest_wins" };
@@ -52,7 +49,7 @@ async function finish(mapping: Mapping): Promise<Mapping> {
 const ids = () => [contact.id, account.id];
 const read = async () => Object.fromEntries(await remembered.read(workspaceId, ids()));
 
-test("mappings that nobody changes are read once, and then only whether they still stand", async () => {
+test("unchanged mappings are read once, and then only their generation", async () => {
   expect(await read()).toEqual({ [contact.id]: contact, [account.id]: account });
 
   expect(await countCalls(read)).toEqual({ "GetItem mappings": 1 });
@@ -75,7 +72,7 @@ test("a mapping that is changed, deactivated or deleted is so at the next readin
   expect(await read()).toEqual({ [account.id]: account });
 });
 
-test("a mapping whose tables are being made is read until they are", async () => {
+test("a mapping whose tables are being created is read until they are", async () => {
   const next = { ...contact, configVersion: 2, provisioning: { state: "pending" } } as const;
   await change(contact, next);
   expect(await read()).toMatchObject({ [contact.id]: { provisioning: { state: "pending" } } });
@@ -104,8 +101,8 @@ test("an import holds for all of its mappings from the moment that it is committ
   expect(await read()).toMatchObject({ [contact.id]: { pollingSeconds: 3600 }, [account.id]: account });
 });
 
-test("a process that has remembered its fill begins anew", async () => {
-  remembered = rememberedMappings(database(), 15);
+test("a process that has kept its fill begins again", async () => {
+  remembered = cachedMappings(database(), 15);
 
   expect(await read()).toEqual({ [contact.id]: contact, [account.id]: account });
   expect(await remembered.listActive("ws_other")).toEqual([]);

@@ -119,7 +119,7 @@ test("a row that is changed while all rows are captured is sent as it is in the 
   );
 });
 
-test("a table that a logical subscription feeds is refused, and a mapping whose table comes to be fed is told", async () => {
+test("a table that a logical subscription feeds is refused, and a mapping whose table is fed later is reported", async () => {
   const server = await startPostgres({ dataDir: temporaryFolder(), settings: { wal_level: "logical", fsync: "off" } });
   keepSecret(passwordIn(server.url));
   const inDatabase = async (name: string, user?: string) => {

@@ -108,7 +108,7 @@ test("an application role with rights on its table alone can write it", async ()
   await customer.sql(`DROP ROLE ${role}`);
 });
 
-test("nobody slips capture a function of their own", async () => {
+test("capture calls no function of another role", async () => {
   customer = await createCustomer();
   await customer.sql("CREATE SCHEMA evil");
   await customer.sql(
@@ -147,7 +147,7 @@ test("what a customer's trigger writes to other mapped rows during a pull is cap
   ]);
 });
 
-test("capture hears a session that was silent before", async () => {
+test("capture includes a session that was silent before", async () => {
   customer = await createCustomer();
   await customer.sql("BEGIN");
   await customer.sql("SET LOCAL bridge.in_sync = 'contact'");

@@ -7,7 +7,7 @@ import { column, contactShape, mappingOf } from "../../../support/worlds/shapes.
 import { type Customer, createCustomer, image, page, sfidOf } from "../customer.ts";
 
 let customer: Customer;
-/** The application's session from before: its plans are made, and it does not know of the change. */
+/** The application's session from before: its plans are created, and it does not know of the change. */
 let writer: Client;
 
 const COLUMNS = [
@@ -91,7 +91,7 @@ describe.each([
     expect(sorted(await log())).toEqual(sorted(written({ ...rest, lastname: null })));
   });
 
-  test("a mapping that drops the field goes on", async () => {
+  test("a mapping that drops the field continues", async () => {
     await customer.sql(`ALTER TABLE salesforce.contact ${away}`);
 
     await customer.provision({ configVersion: 2, columns: COLUMNS.slice(0, 3) });
@@ -206,7 +206,7 @@ test.each([
     "ALTER TABLE other.contact SET SCHEMA salesforce",
   ],
 ])(
-  "a table that is %s is captured all the same, its mapping says where it is, and goes on once it is back",
+  "a table that is %s is captured all the same, its mapping says where it is, and continues once it is back",
   async (_, away, now, back) => {
     await log();
     await customer.sql(away);
@@ -222,7 +222,7 @@ test.each([
   },
 );
 
-test("a table that was dropped is told, also of a mapping that only reads from Salesforce", async () => {
+test("a table that was dropped is reported, also of a mapping that only reads from Salesforce", async () => {
   await customer.provision({ configVersion: 2, direction: "sf_to_pg" });
   expect(await captureOff()).toBeNull();
 
@@ -252,11 +252,11 @@ test("what is cleaned up in the table that was swapped out deletes nothing in Sa
 test("a table that becomes a partition keeps taking writes, and its mapping says that they are not captured", async () => {
   await log();
   await customer.sql(`
-    CREATE TABLE salesforce.everybody (LIKE salesforce.contact) PARTITION BY LIST (isdeleted);
-    ALTER TABLE salesforce.everybody ATTACH PARTITION salesforce.contact DEFAULT`);
+    CREATE TABLE salesforce.parent_of_all (LIKE salesforce.contact) PARTITION BY LIST (isdeleted);
+    ALTER TABLE salesforce.parent_of_all ATTACH PARTITION salesforce.contact DEFAULT`);
 
-  await customer.sql("INSERT INTO salesforce.everybody (id, lastname) VALUES (1, 'Curie')");
-  await customer.sql("UPDATE salesforce.everybody SET lastname = 'Hopper'");
+  await customer.sql("INSERT INTO salesforce.parent_of_all (id, lastname) VALUES (1, 'Curie')");
+  await customer.sql("UPDATE salesforce.parent_of_all SET lastname = 'Hopper'");
   await writeThrough();
 
   expect(sorted(await log())).toEqual(sorted(written({ ...rest, lastname: null })));
@@ -283,7 +283,7 @@ test("a table with columns that PostgreSQL computes is captured, added later or 
   ]);
 });
 
-test("the application may drop the columns by which Bridge tells it of its rows", async () => {
+test("the application may drop the columns with which Bridge reports on its rows", async () => {
   await log();
   await customer.sql("ALTER TABLE salesforce.contact DROP COLUMN _ab_lastop, DROP COLUMN sfid");
 
@@ -308,7 +308,7 @@ describe("a table that version 0.2 has captured", () => {
     await log();
   });
 
-  test("is captured as before until the daily look, which gives it triggers that hold no column", async () => {
+  test("is captured as before until the daily check, which gives it triggers that hold no column", async () => {
     expect(await captureOff()).toBeNull();
     await expect(customer.sql(CHANGE)).rejects.toThrow("other objects depend on it");
 
@@ -320,7 +320,7 @@ describe("a table that version 0.2 has captured", () => {
     expect(await captureOff()).toEqual({ why: "columns", columns: ["email"] });
   });
 
-  test("keeps its triggers while one of them is disabled, for nobody has said what is lost", async () => {
+  test("keeps its triggers while one of them is disabled, for it is not decided what is lost", async () => {
     await customer.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER _bridge_update");
 
     await dailyLook();

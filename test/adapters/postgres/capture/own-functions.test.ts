@@ -90,7 +90,7 @@ test("a mapped table is captured whatever it is named, as a partition, and owned
   await clients.service.query("ALTER TABLE salesforce.contact RENAME TO person");
   await clients.service.query("INSERT INTO salesforce.person (lastname) VALUES ('Renamed')");
   await clients.service.query(
-    "CREATE TABLE salesforce.everybody (LIKE salesforce.person) PARTITION BY LIST (isdeleted); ALTER TABLE salesforce.everybody ATTACH PARTITION salesforce.person DEFAULT",
+    "CREATE TABLE salesforce.parent_of_all (LIKE salesforce.person) PARTITION BY LIST (isdeleted); ALTER TABLE salesforce.parent_of_all ATTACH PARTITION salesforce.person DEFAULT",
   );
   await clients.service.query("INSERT INTO salesforce.person (lastname) VALUES ('In a partition')");
   await admin.sql(`GRANT ${roles.nobody} TO ${roles.service}`);
@@ -120,7 +120,7 @@ const OWN_FUNCTIONS = [
   "_bridge_update_contact",
 ];
 
-test("each function of ours is its owner's alone; what asks whose a write is stays everybody's", async () => {
+test("each function of ours is its owner's alone; what asks whose a write is stays executable for all", async () => {
   const all = await admin.sql(
     `SELECT p.proname AS name, p.oid::regprocedure::text AS signature FROM pg_proc p
      WHERE p.pronamespace = 'salesforce'::regnamespace AND NOT starts_with(p.proname, 'hc_') ORDER BY 1`,
@@ -176,6 +176,7 @@ test("each table of ours is its owner's alone, and a mapped one gives what was g
     _bridge_dry_runs: owners,
     _bridge_hc_triggers: owners,
     _bridge_held_deletes: owners,
+    _bridge_history: owners,
     _bridge_in_hand: owners,
     _bridge_inbound_errors: owners,
     _bridge_loads: owners,
@@ -195,7 +196,7 @@ test("each table of ours is its owner's alone, and a mapped one gives what was g
   });
 });
 
-test("what the owner's default privileges give to others is taken away again", async () => {
+test("what the owner's default privileges give to others is removed again", async () => {
   await clients.service.query(
     `ALTER DEFAULT PRIVILEGES IN SCHEMA salesforce GRANT EXECUTE ON FUNCTIONS TO ${roles.reader} WITH GRANT OPTION`,
   );
@@ -205,7 +206,7 @@ test("what the owner's default privileges give to others is taken away again", a
   expect(await whoMay("has_function_privilege", String(insert?.signature), "EXECUTE")).toEqual(["service"]);
 });
 
-test("a schema of an earlier version is closed by the daily look, and again after an earlier version made its functions anew", async () => {
+test("a schema of an earlier version is closed by the daily check, and again after an earlier version created its functions again", async () => {
   const daily = () => provisioner().migrate(mappingOf(contactShape()));
   await clients.service.query(RELEASED_FUNCTIONS);
   for (const { signature } of await ownFunctions()) {
@@ -235,7 +236,7 @@ test("a schema of an earlier version is closed by the daily look, and again afte
   expect(await metadata()).toEqual(before);
 });
 
-/** What the version before made of these three, which logged for whatever table called them. */
+/** The version before of these three, which logged for every table that called them. */
 const RELEASED = `LANGUAGE plpgsql SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, MDY' SET enable_nestloop = 'off'`;
 const INTO_LOG = `INSERT INTO "salesforce"."_trigger_log" (action, table_name, record_id, sfid, old, "values")`;
@@ -267,7 +268,7 @@ const REFUSED = {
   rekey: "permission denied for function salesforce._bridge_rekey_contact",
 };
 
-/** Has each function that writes called by a table of the attacker's own, a copy of the mapped one; tells how that went. */
+/** Has each function that writes called by a table of the attacker's own, a copy of the mapped one; gives the results. */
 async function attacks(attacker: Client): Promise<Record<string, string>> {
   const of = (kind: string) => `EXECUTE FUNCTION salesforce._bridge_${kind}_contact()`;
   const each = "FOR EACH STATEMENT";

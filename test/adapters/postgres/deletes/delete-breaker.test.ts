@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createOperations } from "../../../../lib/adapters/postgres/operations/operations.ts";
+import { confirmDeletes, retryFailed } from "../../../../lib/adapters/postgres/operations/operations.ts";
 import { keepSessions } from "../../../../lib/adapters/postgres/session/request-session.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
@@ -11,8 +11,7 @@ beforeEach(async () => {
 afterEach(() => customer.close());
 
 const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
-const operations = () =>
-  createOperations(keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" }), "salesforce");
+const kept = () => keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" });
 const ALL = Number.POSITIVE_INFINITY;
 const minutesLater = (minutes: number) => {
   customer.now = new Date(customer.now.getTime() + minutes * 60_000);
@@ -93,7 +92,7 @@ test("three times what the busiest hour of the week before brought is let throug
   const { store, lease, numbers } = await withRows(400);
   await deleted(60, [25, 26, 27], true);
   await deleted(90, [100], true);
-  // Today's hours and those of the week before last tell nothing, nor does the other side.
+  // Today's hours and those of the week before last show nothing, nor does the other side.
   await deleted(200, [2, 23, 170], true);
   await deleted(5, [30], false);
   await customer.sql("DELETE FROM salesforce.contact WHERE id > 280");
@@ -151,7 +150,7 @@ test("confirmed deletes of rows are carried out by the next cycle, but not of a 
   const held = await customer.cycle();
   await held.store.finish(held.lease, END);
 
-  const confirmed = await operations().confirmDeletes("map_contact", ALL, null);
+  const confirmed = await confirmDeletes(kept(), "salesforce", "map_contact", ALL, null);
   const next = await customer.cycle();
   await next.store.recover(next.lease);
 
@@ -167,7 +166,7 @@ test("a confirmed delete of a row that a transaction holds is carried out once t
   const { store, lease, numbers } = await withRows(120);
   await store.apply(lease, page(numbers.slice(0, 110).map((n) => image(n, 2, {}, true))));
   await store.finish(lease, END);
-  await operations().confirmDeletes("map_contact", ALL, null);
+  await confirmDeletes(kept(), "salesforce", "map_contact", ALL, null);
   const user = await customer.connect();
   await user.query("BEGIN");
   await user.query("UPDATE salesforce.contact SET lastname = 'busy' WHERE key__c = '105'");
@@ -194,7 +193,7 @@ test("an application that deletes everything deletes a hundred records, and the 
   const more = await store.claim(lease, 1_000);
   await store.finish(lease, END);
   const held = await customer.cycle();
-  await operations().confirmDeletes("map_contact", ALL, null);
+  await confirmDeletes(kept(), "salesforce", "map_contact", ALL, null);
   const rest = await held.store.claim(held.lease, 1_000);
 
   expect(sent).toHaveLength(100);
@@ -317,9 +316,9 @@ test("an operator's retry gives failed changes another five attempts, with exact
     })),
   );
 
-  const one = await operations().retryFailed("map_contact", [Number(changes[0]?.id)]);
+  const one = await retryFailed(kept(), "salesforce", "map_contact", [Number(changes[0]?.id)]);
   const marks = await customer.sql("SELECT _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id");
-  const rest = await operations().retryFailed("map_contact", [Number(changes[1]?.id)]);
+  const rest = await retryFailed(kept(), "salesforce", "map_contact", [Number(changes[1]?.id)]);
 
   expect([one, rest]).toEqual([1, 1]);
   expect(marks).toEqual([
@@ -330,7 +329,7 @@ test("an operator's retry gives failed changes another five attempts, with exact
   expect(await store.claim(lease, 10)).toHaveLength(2);
 });
 
-test("whoever deletes a table finds all of it held by the first look, and lets all of it go by one word", async () => {
+test("an application that empties a table finds all of it held by the first claim, and confirms all of it at once", async () => {
   const count = 25_000;
   await customer.sql(
     `WITH silent AS (SELECT set_config('bridge.in_sync', 'contact', false))
@@ -355,14 +354,14 @@ test("whoever deletes a table finds all of it held by the first look, and lets a
   const held = "SELECT count(*)::int AS held FROM salesforce._trigger_log WHERE held";
   expect(claimed).toHaveLength(100);
   expect(await customer.sql(held)).toEqual([{ held: count - 100 }]);
-  // All but a tenth of what the first look found, then all but what an hour may bring, which the last look finds.
+  // All but a tenth of what the first claim found, then all but what an hour allows, which the last claim finds.
   expect(looks).toHaveLength(2);
-  expect(await operations().confirmDeletes("map_contact", ALL, null)).toBe(count - 100);
+  expect(await confirmDeletes(kept(), "salesforce", "map_contact", ALL, null)).toBe(count - 100);
   expect(await customer.sql(held)).toEqual([{ held: 0 }]);
   await store.finish(lease, END);
 });
 
-test("so many deletes are let go on either side as one request has time for, and the rest when it is asked again", async () => {
+test("so many deletes are confirmed on either side as one request has time for, and the rest when it is asked again", async () => {
   const count = 50_000;
   await customer.sql(
     `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, held_at, stamp, read_at)
@@ -382,11 +381,11 @@ test("so many deletes are let go on either side as one request has time for, and
     return held;
   };
 
-  expect(await operations().confirmDeletes("map_contact", 30_000, null)).toBe(40_000);
+  expect(await confirmDeletes(kept(), "salesforce", "map_contact", 30_000, null)).toBe(40_000);
   expect(await left()).toEqual({ rows: 10_000, records: 50_000 });
-  expect(await operations().confirmDeletes("map_contact", 30_000, null)).toBe(30_000);
+  expect(await confirmDeletes(kept(), "salesforce", "map_contact", 30_000, null)).toBe(30_000);
   expect(await left()).toEqual({ rows: 0, records: 30_000 });
-  expect(await operations().confirmDeletes("map_contact", ALL, null)).toBe(30_000);
+  expect(await confirmDeletes(kept(), "salesforce", "map_contact", ALL, null)).toBe(30_000);
   expect(await left()).toEqual({ rows: 0, records: 0 });
 });
 
@@ -404,7 +403,7 @@ test("what waits is held against a page's records by a table of hashes, not one 
   const comparisons = plan
     .map((row) => String(row["QUERY PLAN"]))
     .filter((line) => /Filter:.*sfid.*SubPlan/.test(line));
-  // The deletes that wait, what was pushed, at all and lately, and what rows were not told.
+  // The deletes that wait, what was pushed, at all and lately, and results that were not written back.
   expect(comparisons).toHaveLength(4);
   for (const comparison of comparisons) expect(comparison).toContain("hashed SubPlan");
 });

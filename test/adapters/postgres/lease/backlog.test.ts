@@ -14,13 +14,13 @@ afterEach(() => customer.close());
 
 const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
 
-/** What the end of a cycle tells of waiting rows, so many seconds later. */
+/** What the end of a cycle says of waiting rows, so many seconds later. */
 async function waitingAfter(seconds: number): Promise<number> {
   customer.now = new Date(customer.now.getTime() + seconds * 1000);
   const store = await open();
   const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
   const begun = await store.begin({ ...asked, leaseSeconds: 30 });
-  if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
+  if (!begun.held) throw new Error(`the lease is not free: ${begun.why}`);
   const end = await store.finish(begun.lease, END);
   await store.close();
   return end.queueDepth;
@@ -29,7 +29,7 @@ async function waitingAfter(seconds: number): Promise<number> {
 const insert = (rows: number) =>
   customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Curie' FROM generate_series(1, $1)", [rows]);
 
-test("every cycle tells how many rows wait, to the row", async () => {
+test("every cycle shows how many rows wait, to the row", async () => {
   await insert(9_998);
   expect(await waitingAfter(0)).toBe(9_998);
   await insert(1);

@@ -46,7 +46,7 @@ test("a cycle that was overtaken has not ended well, and what it moved is counte
   expect(await counts()).toMatchObject([{ well: 0, stopped: 1, pulled: 2 }]);
 });
 
-test("a day later the minute begins anew in its row", async () => {
+test("a day later the minute begins again in its row", async () => {
   await cycle("2026-11-19T12:00:00Z", { ended: "failed", pulled: 9, accepted: 9, refused: 9 });
   await cycle("2026-11-20T12:00:00Z", { ended: "well", pulled: 0, accepted: 0, refused: 0 });
 
@@ -54,7 +54,7 @@ test("a day later the minute begins anew in its row", async () => {
 });
 
 test("a thousand cycles that are counted in one row leave a page of the table and none more of its key", async () => {
-  // While anybody on the server has written something and not committed it, in whatever database, PostgreSQL takes no old
+  // While any session of the server has written something and not committed it, in whatever database, PostgreSQL takes no old
   // version of a row away; and none while it takes a table's statistics.
   const postgres = await startPostgres({ dataDir: temporaryFolder(), settings: { autovacuum: "off", fsync: "off" } });
   onTestFinished(() => postgres.close());

@@ -56,7 +56,7 @@ test.each([
   ],
   ["a claim was lost", "INSERT INTO salesforce._bridge_in_hand (id, table_name, ids) VALUES ('x', 'contact', '{1}')"],
   [
-    "a row was not told its result",
+    "a result was not written back",
     `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, row_owed)
      VALUES ('UPDATE', 'contact', 1, 'SUCCESS', 'UPDATED', now(), true)`,
   ],
@@ -65,7 +65,7 @@ test.each([
     `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, stamp, read_at, confirmed, held_at) VALUES ('map_contact', 'x', now(), now(), true, now())`,
   ],
   [
-    "a record is to be read again",
+    "a record must be read again",
     `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at, retry_at)
      VALUES ('map_contact', 'x', 'held', now(), now(), '2026-11-20T12:00:00Z')`,
   ],
@@ -74,7 +74,7 @@ test.each([
   ["a trigger is gone", "DROP TRIGGER _bridge_delete ON salesforce.contact"],
   ["a column was renamed", "ALTER TABLE salesforce.contact RENAME COLUMN lastname TO surname"],
   ["the table is gone", "DROP TABLE salesforce.contact CASCADE"],
-  ["an error is to be taken back", "UPDATE salesforce._bridge_state SET last_error = 'x'"],
+  ["an error must be removed", "UPDATE salesforce._bridge_state SET last_error = 'x'"],
   ["a spike has not ended", "UPDATE salesforce._bridge_state SET running_failed = 10"],
   [
     "the log holds what is old enough to go",
@@ -113,7 +113,7 @@ test.each([
   expect(await isIdle()).toBe(true);
 });
 
-test("deletes that are held are counted, so that they are told of though nothing else happens", async () => {
+test("deletes that are held are counted, so that they are reported though nothing else happens", async () => {
   await customer.sql(
     "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) VALUES ('DELETE', 'contact', 1, 'x', true)",
   );
@@ -122,7 +122,7 @@ test("deletes that are held are counted, so that they are told of though nothing
   expect(await store.standings(["map_contact"])).toMatchObject([{ heldDeletes: 1 }]);
 });
 
-test("a running cycle, a slot that is taken and another configuration are left alone", async () => {
+test("a running cycle, a slot that is used and another configuration are left alone", async () => {
   const running = await customer.cycle();
   const store = await customer.store();
   const before = await state();
@@ -138,7 +138,7 @@ test("a running cycle, a slot that is taken and another configuration are left a
   expect(await state()).toEqual({ ...after, slot: 110 });
 });
 
-test("a row that somebody holds is not waited for", async () => {
+test("a locked row is not waited for", async () => {
   const store = await customer.store();
   const holder = await customer.connect();
   await holder.query("BEGIN");

@@ -22,7 +22,7 @@ const request = (more: Partial<BeginRequest> = {}): BeginRequest => ({
   ...more,
 });
 
-test("one cycle of a mapping runs at a time, and a slot is taken once", async () => {
+test("one cycle of a mapping runs at a time, and a slot is used once", async () => {
   const store = await customer.store();
   const first = await store.begin(request({ slot: 100 }));
   const during = await store.begin(request({ slot: 110 }));
@@ -127,7 +127,7 @@ test("a lease that ran out goes to the next, and nothing of the first is written
   });
 });
 
-describe("a cycle that is frozen between its mark and the look at the clock", () => {
+describe("a cycle that is frozen between its mark and the check of the clock", () => {
   /** Marks a change, freezes for so long, and asks to save; `meanwhile` happens while it is frozen. */
   async function frozen(seconds: number, meanwhile: () => Promise<unknown>) {
     await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
@@ -158,7 +158,7 @@ describe("a cycle that is frozen between its mark and the look at the clock", ()
     expect(await store.begin(request())).toEqual({ held: false, why: "running" });
   });
 
-  test("renews the lease once more before it saves, when nobody has taken it", async () => {
+  test("renews the lease again before it saves, when no other cycle has it", async () => {
     const { saving } = await frozen(20, () => runsOut("10 s"));
 
     await saving;
@@ -216,7 +216,7 @@ test("a change of configuration ends the running cycle, whose results still coun
   expect(await customer.sql("SELECT state FROM salesforce._trigger_log")).toEqual([{ state: "FAILED" }]);
 });
 
-test("an unknown mapping, one whose tables are of an earlier version, or an empty database, is told as not provisioned", async () => {
+test("an unknown mapping, one whose tables are of an earlier version, or an empty database, is reported as not provisioned", async () => {
   const store = await customer.store();
   const behind = await store.begin(request({ configVersion: 2 }));
   const unknown = await store.begin(request({ mappingId: "map_other" }));
@@ -231,7 +231,7 @@ test("an unknown mapping, one whose tables are of an earlier version, or an empt
   expect(await store.pulses(["map_contact"])).toEqual([]);
 });
 
-test("a cycle's idle beat makes two round trips, each without waiting for anybody", async () => {
+test("a cycle's idle beat makes two round trips, each without waiting for a lock", async () => {
   let statements = 0;
   const { store, lease } = await customer.cycle({
     before: async () => {

@@ -60,7 +60,7 @@ test("many changes are named by their claim until the last of its batches is set
   expect(await named()).toEqual([]);
 });
 
-test("what a lost cycle left is named until the next one has taken it up and settled it", async () => {
+test("what a lost cycle left is named until the next one has found and settled it", async () => {
   await insert(3);
   const lost = await customer.cycle();
   const changes = await lost.store.claim(lost.lease, 10);
@@ -104,7 +104,7 @@ test("what could not be given back stays named, whatever else of its claim is se
   expect(idsOf(await store.claim(lease, 10))).toEqual([2, 3]);
 });
 
-test("what is PENDING and was never named is found after the next look at the mapping", async () => {
+test("what is PENDING and was never named is found after the next check of the mapping", async () => {
   await insert(2);
   await customer.sql("UPDATE salesforce._trigger_log SET state = 'PENDING', fence = 0 WHERE id = 2");
 
@@ -139,7 +139,7 @@ test("pages of the log have room for each of their changes to be marked in its p
   expect(await updatesOfTheLog()).toEqual({ updated: 5_000, in_place: 5_000 });
 });
 
-test("a full page of a mapped table has room for a few rows to be changed, and told what became of it, in their place", async () => {
+test("a full page of a mapped table has room for a few rows to be changed, and their results written, in their place", async () => {
   await insert(1_000);
   const cycle = await customer.cycle();
   await pushAll(cycle, ({ recordId }) => sfidOf(recordId), orgTime(1));
@@ -154,7 +154,7 @@ test("a full page of a mapped table has room for a few rows to be changed, and t
   expect(await pages()).toEqual(before);
 });
 
-/** What PostgreSQL has counted; a connection tells its counts when it ends. */
+/** What PostgreSQL has counted; a connection shows its counts when it ends. */
 async function updatesOfTheLog() {
   for (;;) {
     const [row] = await customer.sql(

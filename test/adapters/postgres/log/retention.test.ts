@@ -98,18 +98,18 @@ async function cycleWith(retention: PostgresConnection["retention"]): Promise<vo
   const store = createCycleStores(() => customer.now)(connection);
   const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
   const begun = await store.begin({ ...asked, leaseSeconds: 30 });
-  if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
+  if (!begun.held) throw new Error(`the lease is not free: ${begun.why}`);
   await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
   await store.close();
 }
 
-/** The daily look of a workspace with such a setting. */
+/** The daily check of a workspace with such a setting. */
 async function lookWith(more: Pick<PostgresConnection, "logAutovacuum">): Promise<void> {
   const provisioner = createProvisioner({ url: customer.url, schema: "salesforce", ...more }, () => customer.now);
   await provisioner.migrate(mappingOf(customer.shape));
 }
 
-/** The log's storage parameters, and which version of its catalog row they stand in. */
+/** The log's storage parameters, and which version of its catalog row they are in. */
 async function options() {
   const [row] = await customer.sql(
     "SELECT reloptions AS options, xmin::text AS version FROM pg_class WHERE oid = 'salesforce._trigger_log'::regclass",

@@ -20,7 +20,7 @@ const OTHERS = [
   ["changes that wait for a retry", { state: "'NEW'", due_at: "now() + interval '1 hour'" }],
   ["held deletes", { action: "'DELETE'", state: "'NEW'", held: "true" }],
   [
-    "changes of which rows are not told",
+    "changes whose results are not written back",
     { state: "'SUCCESS'", last_operation: "'UPDATED'", processed_at: "now()", row_owed: "true" },
   ],
 ] as const;

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => customer.close());
 
-test("the throughput of a day reads counts, and of the log the changes that its lag is told of", async () => {
+test("the throughput of a day reads counts, and of the log the changes that its lag is measured by", async () => {
   await fill("'SUCCESS', 'UPDATED', NULL");
   await count({ minutesAgo: 5, accepted: 7, refused: 2 });
   await count({ minutesAgo: 90, accepted: 40, refused: 1 });
@@ -44,7 +44,7 @@ test("the throughput of a week is read of the log, and so is a lag of nothing bu
   expect(later.lags.size).toBe(0);
 });
 
-test("the kinds of failures are told of the latest 10,000 failures, whose texts differ", async () => {
+test("the kinds of failures are counted from the latest 10,000 failures, whose texts differ", async () => {
   await fill("'FAILED', 'FAILED', 'INVALID_EMAIL_ADDRESS: Email: invalid email address: row ' || i");
   await fill("'FAILED', 'FAILED', 'REQUIRED_FIELD_MISSING: LastName'", 100);
 

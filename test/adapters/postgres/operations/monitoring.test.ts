@@ -70,7 +70,7 @@ describe("the trigger log", () => {
     }
   });
 
-  test("tells of each row what became of it", async () => {
+  test("shows the result of each row", async () => {
     const page = await asking(customer.url, (database) =>
       database.listActivity({ state: null, table: null, limit: 200, offset: 0 }),
     );
@@ -104,7 +104,7 @@ describe("the trigger log", () => {
     ["2024-03-10 12:00:00.5+00", "2024-03-10T12:00:00.500Z"],
     ["2024-03-10 12:00:00.0049+00", "2024-03-10T12:00:00.004Z"],
     ["2024-03-10 12:00:00.12+02", "2024-03-10T10:00:00.120Z"],
-  ])("tells %s as %s", async (instant, told) => {
+  ])("shows %s as %s", async (instant, told) => {
     await customer.sql(`
       INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, created_at, processed_at)
       VALUES ('SUCCESS', 'INSERT', 'at ${instant}', 1, '${instant}', '${instant}')`);
@@ -227,7 +227,8 @@ describe("a running cycle", () => {
 
   test("is seen, can be asked to stop, and is not asked when it is not there", async () => {
     const { mappingId } = customer.shape;
-    const isRunning = () => asking(customer.url, (database) => database.isCycleRunning(mappingId));
+    const isRunning = () =>
+      asking(customer.url, (database) => database.leaseOf(mappingId).then((lease) => lease?.isHeld ?? false));
     const abort = () => asking(customer.url, (database) => database.requestAbort(mappingId, new Date()));
     expect([await isRunning(), await abort()]).toEqual([false, false]);
 
@@ -247,7 +248,7 @@ describe("a running cycle", () => {
     await customer.cycle();
 
     expect(await asking(customer.url, (database) => database.requestAbort("map_other", new Date()))).toBe(false);
-    expect(await asking(customer.url, (database) => database.isCycleRunning("map_other"))).toBe(false);
+    expect(await asking(customer.url, (database) => database.leaseOf("map_other"))).toBeNull();
   });
 });
 
@@ -258,7 +259,7 @@ test("a schema in which nothing was provisioned yet answers like an empty one", 
     await asked.listActivity({ state: null, table: null, limit: 50, offset: 0 }),
     await asked.listErrors({ table: "contact", limit: 50, offset: 0 }),
     await asked.check(),
-    await asked.isCycleRunning("map_1"),
+    await asked.leaseOf("map_1"),
     await asked.requestAbort("map_1", new Date()),
   ]);
 
@@ -266,7 +267,7 @@ test("a schema in which nothing was provisioned yet answers like an empty one", 
     { rows: new JsonArray("[]"), total: 0 },
     { rows: new JsonArray("[]"), total: 0 },
     { latencyMilliseconds: expect.any(Number), lastRunAt: null, waitingRows: 0 },
-    false,
+    null,
     false,
   ]);
   await database.close();
@@ -277,7 +278,7 @@ describe("a database that cannot be asked", () => {
     ["nothing listens", (url: URL) => Object.assign(url, { port: "1" }), "nothing listens at its address"],
     ["the password is wrong", (url: URL) => Object.assign(url, { password: "wrong" }), "it refuses the password"],
     ["it does not exist", (url: URL) => Object.assign(url, { pathname: "/none" }), "there is no database of this name"],
-  ])("because %s is told by the class of the trouble, without a credential", async (_, change, message) => {
+  ])("because %s is reported by the class of the trouble, without a credential", async (_, change, message) => {
     const database = await createTestDatabase();
     const url = change(new URL(database.url)).href;
 
@@ -288,7 +289,7 @@ describe("a database that cannot be asked", () => {
     await database.close();
   });
 
-  test("because it closed the kept connection meanwhile is simply asked by another", async () => {
+  test("because it closed the kept connection meanwhile is replaced by another", async () => {
     const customer = await createCustomer();
     await asking(customer.url, (database) => database.check());
     await customer.sql(

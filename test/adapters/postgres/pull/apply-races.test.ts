@@ -55,7 +55,7 @@ describe.each(STEPS)("a user's transaction that begins before step %i of a page"
   });
 });
 
-/** Holds the edited row until somebody waits for it, or commits at once when it had to wait itself. */
+/** Holds the edited row until another session waits for it, or commits at once when it had to wait itself. */
 async function editInTransaction(user: Client, observer: Client): Promise<void> {
   await user.query("BEGIN");
   await user.query("UPDATE salesforce.contact SET email = 'user@example.com'");
@@ -101,6 +101,26 @@ test("a row that a transaction holds for long is left for later, and the rest of
     { sfid: sfidOf(1), lastname: "Sklodowska", email: "user@example.com" },
     { sfid: sfidOf(2), lastname: "Noether", email: null },
   ]);
+});
+
+test("a change of a row that a transaction holds is not sent before the record has met it, and then the policy decides", async () => {
+  await knownRow();
+  await customer.sql("UPDATE salesforce.contact SET email = 'sent@example.com'");
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  await user.query("UPDATE salesforce.contact SET lastname = 'Sklodowska'");
+  const { store, lease } = await customer.cycle();
+  const theirs = image(1, 2, { lastname: "Curie", email: "theirs@example.com" });
+
+  await store.apply(lease, page([theirs]));
+  const meanwhile = await pushAll({ store, lease }, () => null, orgTime(10));
+  await user.query("COMMIT");
+  await store.apply(lease, page([theirs], { lane: "reread" }));
+  const pushed = await pushAll({ store, lease }, () => null, orgTime(20));
+
+  expect(meanwhile).toEqual([]);
+  expect(pushed).toMatchObject([{ action: "UPDATE", values: { lastname: "Sklodowska" } }]);
+  expect(await contacts()).toEqual([{ sfid: sfidOf(1), lastname: "Sklodowska", email: "theirs@example.com" }]);
 });
 
 test("a row that is deleted while its record is read does not come back", async () => {
@@ -155,13 +175,13 @@ test("two writes in one second both arrive in the fast lane; from Bulk the secon
   expect(late).toMatchObject({ updated: 1, reread: [] });
 });
 
-test("an image that is older than the row changes nothing", async () => {
+test("an image that is older than the row changes nothing, and its record is read again", async () => {
   const { store, lease } = await customer.cycle();
   await store.apply(lease, page([image(1, 5, { lastname: "new" })]));
 
   const applied = await store.apply(lease, page([image(1, 4, { lastname: "old" })]));
 
-  expect(applied).toMatchObject({ updated: 0, unchanged: 1 });
+  expect(applied).toMatchObject({ updated: 0, reread: [sfidOf(1)] });
   expect(await contacts()).toMatchObject([{ lastname: "new" }]);
 });
 
@@ -235,7 +255,7 @@ test("a record that a pull made a row of before its insert was answered ends wit
   ]);
 });
 
-test("a table that is locked as a whole, as while an index is made, sets no record aside: the page comes again", async () => {
+test("a table that is locked as a whole, as while an index is created, sets no record aside: the page comes again", async () => {
   await knownRow();
   const user = await customer.connect();
   await user.query("BEGIN");
@@ -253,7 +273,7 @@ test("a table that is locked as a whole, as while an index is made, sets no reco
   expect(applied).toMatchObject({ updated: 1, inserted: 1 });
 });
 
-test("a record whose value a transaction has taken and not committed is read again in ten seconds, alone", async () => {
+test("a record whose value a transaction has locked and not committed is read again in ten seconds, alone", async () => {
   await customer.sql("CREATE UNIQUE INDEX ON salesforce.contact (email)");
   const user = await customer.connect();
   await user.query("BEGIN");
@@ -421,7 +441,7 @@ describe("with an upsert field", () => {
     expect(applied).toMatchObject({ inserted: 1, updated: 1, rejected: 0 });
   });
 
-  test("a record that is another row already is told, and that row stays", async () => {
+  test("a record that is another row already is reported, and that row stays", async () => {
     const { store, lease } = await customer.cycle();
     await store.apply(lease, page([image(1, 1, { lastname: "Curie" })]));
     await customer.sql("INSERT INTO salesforce.contact (key__c, lastname) VALUES ('K', 'Curie')");

@@ -71,7 +71,7 @@ test("where PostgreSQL wins, its value stays and is sent", async () => {
   expect(changes).toMatchObject([{ values: { email: "pg@example.com" } }]);
 });
 
-test("a conflict that was decided is not told again by the next image", async () => {
+test("a decided conflict is not recorded again by the next image", async () => {
   const { store, lease } = await known("salesforce_wins");
   await customer.sql("UPDATE salesforce.contact SET email = 'pg@example.com'");
   await store.apply(lease, page([image(1, 2, { email: "sf@example.com" })]));
@@ -132,7 +132,7 @@ test("a row that was deleted comes back under its key when its record changed me
   expect(await log()).toMatchObject([{ action: "DELETE", state: "FAILED" }]);
 });
 
-test("a row that was deleted right after our save of it stays deleted, whatever automation made of the save", async () => {
+test("a row that was deleted right after our save of it stays deleted, whatever automation changed at the save", async () => {
   const { store, lease } = await known("salesforce_wins");
   await customer.sql("UPDATE salesforce.contact SET email = 'pg@example.com'");
   await pushAll({ store, lease }, () => null, orgTime(5));
@@ -145,7 +145,7 @@ test("a row that was deleted right after our save of it stays deleted, whatever 
 
   expect(ours).toMatchObject({ inserted: 0 });
   expect(stillGone).toEqual([]);
-  // Stamped later than our save: somebody else's change, which wins.
+  // Stamped later than our save: another user's change, which wins.
   expect(theirs).toMatchObject({ inserted: 1 });
 });
 
@@ -193,7 +193,7 @@ test("an image of our own write that arrives before its answer is no conflict", 
   expect(await rows()).toMatchObject([{ email: "two@example.com" }]);
 });
 
-test("news of a field that is under way reach its row although the answer tells of an older save", async () => {
+test("news of a field that is under way reach its row although the answer is of an older save", async () => {
   const { store, lease } = await known("salesforce_wins");
   await customer.sql("UPDATE salesforce.contact SET email = 'sent@example.com'");
   const [sent] = await store.claim(lease, 10);

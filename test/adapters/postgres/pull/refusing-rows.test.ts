@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createOperations } from "../../../../lib/adapters/postgres/operations/operations.ts";
+import { retryFailed } from "../../../../lib/adapters/postgres/operations/operations.ts";
 import { keepSessions } from "../../../../lib/adapters/postgres/session/request-session.ts";
 import { accepted, type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 
@@ -11,7 +11,7 @@ afterEach(() => customer.close());
 
 const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
 
-/** A trigger of the customer's that refuses what becomes of some rows. */
+/** A trigger of the customer's that refuses the results of some rows. */
 const refuse = (which: string, timing = "BEFORE UPDATE") =>
   customer.sql(`
     CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -39,39 +39,36 @@ async function changed(count: number) {
 test.each([
   ["at once", "BEFORE UPDATE"],
   ["when the transaction ends", "CONSTRAINT TRIGGER refuse AFTER UPDATE"],
-])(
-  "a row that refuses its result %s stands in nobody's way: it is settled, and so are all others",
-  async (_, timing) => {
-    const { store, lease } = await changed(5);
-    await refuse("NEW.lastname = 'L3'", timing);
+])("a row that refuses its result %s blocks no other: it is settled, and so are all others", async (_, timing) => {
+  const { store, lease } = await changed(5);
+  await refuse("NEW.lastname = 'L3'", timing);
 
-    const sent = await pushAll({ store, lease }, () => null, orgTime(5));
-    const { refusedWriteBacks } = await store.finish(lease, END);
+  const sent = await pushAll({ store, lease }, () => null, orgTime(5));
+  const { refusedWriteBacks } = await store.finish(lease, END);
 
-    expect(sent).toHaveLength(5);
-    expect((await rows()).map(([name, , told]) => [name, told])).toEqual([
-      ["L1", "UPDATED"],
-      ["L2", "UPDATED"],
-      ["L3", "PENDING"],
-      ["L4", "UPDATED"],
-      ["L5", "UPDATED"],
-    ]);
-    const settled = { state: "SUCCESS", row_owed: false, sf_message: null, due_at: null };
-    const words = "ROW_REFUSES: it was not told its result (SQLSTATE P0001): closed: L3";
-    expect(await log()).toEqual([settled, settled, { ...settled, sf_message: words }, settled, settled]);
-    expect(refusedWriteBacks).toEqual({ rows: 1, sqlState: "P0001" });
+  expect(sent).toHaveLength(5);
+  expect((await rows()).map(([name, , told]) => [name, told])).toEqual([
+    ["L1", "UPDATED"],
+    ["L2", "UPDATED"],
+    ["L3", "PENDING"],
+    ["L4", "UPDATED"],
+    ["L5", "UPDATED"],
+  ]);
+  const settled = { state: "SUCCESS", row_owed: false, sf_message: null, due_at: null };
+  const words = "ROW_REFUSES: its result was not written to it (SQLSTATE P0001): closed: L3";
+  expect(await log()).toEqual([settled, settled, { ...settled, sf_message: words }, settled, settled]);
+  expect(refusedWriteBacks).toEqual({ rows: 1, sqlState: "P0001" });
 
-    const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
-    const other = await store.begin({ ...asked, leaseSeconds: 30 });
-    if (!other.held) throw new Error(other.why);
-    expect((await store.finish(other.lease, END)).refusedWriteBacks.rows).toBe(0);
+  const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
+  const other = await store.begin({ ...asked, leaseSeconds: 30 });
+  if (!other.held) throw new Error(other.why);
+  expect((await store.finish(other.lease, END)).refusedWriteBacks.rows).toBe(0);
 
-    await customer.sql("UPDATE salesforce.contact SET email = 'newer@example.com' WHERE lastname = 'L3'");
-    const next = await customer.cycle();
-    expect(next.begun.waiting).toMatchObject({ changes: true, unfinished: false });
-    expect(await next.store.claim(next.lease, 10)).toMatchObject([{ action: "UPDATE", sfid: sfidOf(3) }]);
-  },
-);
+  await customer.sql("UPDATE salesforce.contact SET email = 'newer@example.com' WHERE lastname = 'L3'");
+  const next = await customer.cycle();
+  expect(next.begun.waiting).toMatchObject({ changes: true, unfinished: false });
+  expect(await next.store.claim(next.lease, 10)).toMatchObject([{ action: "UPDATE", sfid: sfidOf(3) }]);
+});
 
 test("a new row that refuses its sfid waits until it takes it, and makes no second record", async () => {
   const { store, lease } = await customer.cycle();
@@ -91,7 +88,7 @@ test("a new row that refuses its sfid waits until it takes it, and makes no seco
   expect(await early.store.claim(early.lease, 10)).toEqual([]);
   await early.store.finish(early.lease, END);
 
-  // It refuses once more, and is asked again later.
+  // It refuses again, and is asked again later.
   customer.now = due;
   const again = await customer.cycle();
   expect(again.begun.waiting.unfinished).toBe(true);
@@ -108,7 +105,7 @@ test("a new row that refuses its sfid waits until it takes it, and makes no seco
   expect(await last.store.claim(last.lease, 10)).toMatchObject([{ action: "UPDATE", sfid: sfidOf(2) }]);
 });
 
-test("a new row that takes its sfid later is told what Salesforce said, and nothing of what it said itself", async () => {
+test("a new row that takes its sfid later gets what Salesforce said, and nothing of what it said itself", async () => {
   const { store, lease } = await refusedInsert();
   await store.finish(lease, END);
   await customer.sql("DROP TRIGGER refuse ON salesforce.contact");
@@ -122,7 +119,7 @@ test("a new row that takes its sfid later is told what Salesforce said, and noth
   expect(await log()).toEqual([{ state: "SUCCESS", row_owed: false, sf_message: null, due_at: null }]);
 });
 
-test("the record of a row that refuses its sfid gets no second row; it is read again, and so is told once it is theirs", async () => {
+test("the record of a row that refuses its sfid gets no second row; it is read again, and linked once the row has its sfid", async () => {
   const { store, lease } = await refusedInsert();
 
   const applied = await store.apply(lease, page([image(1, 9, { lastname: "theirs" }), image(2, 9, {})]));
@@ -198,11 +195,13 @@ test("a record whose row refuses to take it, with whatever SQLSTATE, is kept apa
   expect(await customer.sql("SELECT sfid FROM salesforce._bridge_inbound_errors")).toEqual([{ sfid: sfidOf(2) }]);
 });
 
-test("rows that refuse among many are looked for a few at a time, and those of a table that is closed are told apart no more", async () => {
+test("rows that refuse among many are looked for a few at a time, and those of a closed table are not searched for any more", async () => {
   const { store, lease } = await changed(250);
   await refuse("NEW.lastname LIKE 'L2%'"); // 62 of them
   const owed = async () =>
-    Number((await customer.sql("SELECT count(*) AS owed FROM salesforce._trigger_log WHERE row_owed"))[0]?.["owed"]);
+    Number(
+      (await customer.sql("SELECT count(*) AS pending FROM salesforce._trigger_log WHERE row_owed"))[0]?.["pending"],
+    );
 
   await pushAll({ store, lease }, () => null, orgTime(5));
   const left = [await owed()];
@@ -228,12 +227,12 @@ test("rows that refuse among many are looked for a few at a time, and those of a
   expect(new Set((await log()).map(({ state }) => state))).toEqual(new Set(["SUCCESS"]));
 });
 
-test("what a constraint has against a row that was told at once is not taken for what it has against others", async () => {
+test("what a constraint has against a row that was written at once is not mistaken for what it has against others", async () => {
   const { store, lease } = await changed(6);
   await refuse("NEW.lastname = 'L1'", "CONSTRAINT TRIGGER refuse AFTER UPDATE");
   const [first, ...others] = await store.claim(lease, 10);
   if (!first) throw new Error("nothing waits");
-  // These rows are written by somebody else meanwhile, and so owed their result.
+  // These rows are written by another session meanwhile, and so wait for their result.
   await customer.sql("UPDATE salesforce.contact SET systemmodstamp = systemmodstamp WHERE lastname > 'L3'");
   await store.markSent(
     lease,
@@ -246,7 +245,7 @@ test("what a constraint has against a row that was told at once is not taken for
   expect((await store.finish(lease, END)).refusedWriteBacks.rows).toBe(1);
 });
 
-test("rows that are owed their result for long keep nothing else from being forgotten", async () => {
+test("rows that lack their result for long keep nothing else from being deleted", async () => {
   const { store, lease } = await customer.cycle();
   await customer.sql(`INSERT INTO salesforce._trigger_log
       (action, table_name, record_id, state, last_operation, processed_at, created_at, row_owed, due_at)
@@ -274,7 +273,7 @@ const close = () =>
     CREATE FUNCTION public.close() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'closed'; END $$;
     CREATE TRIGGER close BEFORE UPDATE ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION public.close()`);
 
-test("what failed is sent again when an operator says so, whatever its rows can be made to show", async () => {
+test("what failed is sent again when an operator says so, whatever its rows hold", async () => {
   const { store, lease } = await changed(2);
   const [one] = await store.claim(lease, 1);
   if (!one) throw new Error("nothing waits");
@@ -282,17 +281,14 @@ test("what failed is sent again when an operator says so, whatever its rows can 
   await store.settle(lease, [{ kind: "refused", changeIds: [id], recordId, action, error: "X: no" }]);
   await close();
 
-  const operations = createOperations(
-    keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" }),
-    "salesforce",
-  );
-  expect(await operations.retryFailed("map_contact", [id])).toBe(1);
+  const kept = keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" });
+  expect(await retryFailed(kept, "salesforce", "map_contact", [id])).toBe(1);
 
   expect((await rows()).map(([, , told]) => told)).toEqual(["FAILED", "PENDING"]);
   expect((await log()).map(({ state }) => state)).toEqual(["NEW", "NEW"]);
 });
 
-test("what a late save has undone is sent again, whatever its row can be made to show", async () => {
+test("what a late save has undone is sent again, whatever its row holds", async () => {
   const cycle = await changed(1);
   const [late] = await pushAll(cycle, () => null, orgTime(5));
   await customer.sql("UPDATE salesforce.contact SET email = 'newer@example.com'");

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
-import { createOperations } from "../../../../lib/adapters/postgres/operations/operations.ts";
+import { retryFailed } from "../../../../lib/adapters/postgres/operations/operations.ts";
 import { keepSessions } from "../../../../lib/adapters/postgres/session/request-session.ts";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import type { JsonArray } from "../../../../lib/model/json-array.ts";
@@ -59,7 +59,7 @@ async function refuse(): Promise<readonly ClaimedChange[]> {
 
 const read = ({ text }: JsonArray) => JSON.parse(text) as readonly { readonly state: string }[];
 
-/** What the monitoring endpoints tell. */
+/** What the monitoring endpoints show. */
 async function told() {
   const monitoring = postgresMonitoring(() => customer.now);
   await using database = await monitoring.open({ url: customer.url, schema: "salesforce" });
@@ -77,7 +77,7 @@ async function told() {
 const processed = () =>
   customer.sql("SELECT processed_at, sf_message FROM salesforce._trigger_log WHERE state = 'FAILED' ORDER BY id");
 
-test("a refused change is told as FAILED, as it was, at every step of the newer one that carries it", async () => {
+test("a refused change is reported as FAILED, as it was, at every step of the newer one that carries it", async () => {
   await insert();
   await refuse();
   const before = await processed();
@@ -171,7 +171,7 @@ test("a row that is refused time and again in one cycle counts once for a spike,
   expect(await spikes()).toEqual([10]);
 });
 
-test("an insert that ended in doubt is looked up with its row's next change, then goes with it, and is one doubt with it", async () => {
+test("an insert that ended in doubt is looked up with its row's next change, then goes with it, and shares its unknown outcome", async () => {
   await insert();
   const [first] = [await claim()];
   await store.markSent(lease, "first", idsOf(first));
@@ -211,20 +211,17 @@ test("a write that ends in doubt leaves in doubt what it carries, too", async ()
 });
 
 test("an operator's retry leaves alone what a newer change carries just now, and takes it again afterwards", async () => {
-  const operations = createOperations(
-    keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" }),
-    "salesforce",
-  );
+  const kept = keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" });
   await insert();
   await refuse();
   await update("m@example.com");
   const changes = await claim();
 
-  const meanwhile = await operations.retryFailed(customer.shape.mappingId, [1]);
+  const meanwhile = await retryFailed(kept, "salesforce", customer.shape.mappingId, [1]);
   await store.settle(lease, [refused(changes)]);
 
   expect(meanwhile).toBe(0);
-  expect(await operations.retryFailed(customer.shape.mappingId, [1, 2])).toBe(2);
+  expect(await retryFailed(kept, "salesforce", customer.shape.mappingId, [1, 2])).toBe(2);
   expect(idsOf(await claim())).toEqual([1, 2]);
 });
 
@@ -298,7 +295,7 @@ test("what failed of a row without an sfid stays as long as the row does", async
   ]);
 });
 
-test("an old refused change is not taken away while a newer one carries it", async () => {
+test("an old refused change is not deleted while a newer one carries it", async () => {
   await insert();
   await pushAll({ store, lease }, () => sfidOf(1), orgTime(1));
   await update("m@example.com");
@@ -320,7 +317,7 @@ test("an old refused change is not taken away while a newer one carries it", asy
   ]);
 });
 
-test("a cycle of the version before goes on where one of this version was lost, and the other way round", async () => {
+test("a cycle of the version before continues where one of this version was lost, and the other way round", async () => {
   await insert();
   await refuse();
   await update("m@example.com");

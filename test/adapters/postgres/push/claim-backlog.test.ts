@@ -16,8 +16,8 @@ const insert = (key: string) =>
   customer.sql("INSERT INTO salesforce.contact (lastname, key__c) VALUES ($1, $1)", [key]);
 
 /**
- * Changes that were captured for rows of their own, and have waited since: put off by so many seconds, or held. An index
- * tells their upsert values, as a settled claim or the delete breaker leaves them.
+ * Changes that were captured for rows of their own, and have waited since: put off by so many seconds, or held. An
+ * index has their upsert values, as a settled claim or the delete breaker leaves them.
  */
 const waiting = (count: number, { putOff = null }: { readonly putOff?: number | null }) =>
   customer.sql(

@@ -87,7 +87,7 @@ test("a row whose deletion was not committed yet when its insert was answered is
   expect(await store.claim(lease, 10)).toMatchObject([{ action: "DELETE", sfid: sfidOf(1) }]);
 });
 
-test("a change that is to be tried again waits for its time, and holds back its own row only", async () => {
+test("a change that must be tried again waits for its time, and holds back its own row only", async () => {
   await insert("a");
   await insert("b");
   const [a, b] = await store.claim(lease, 10);
@@ -180,7 +180,7 @@ test("released changes are claimed again at once", async () => {
   expect(idsOf(await store.claim(lease, 10))).toEqual(idsOf(claimed));
 });
 
-test("a result is kept although a transaction holds its row, and the row is told afterwards", async () => {
+test("a result is kept although a transaction holds its row, and the row gets it afterwards", async () => {
   await insert("Curie");
   const [sent] = await store.claim(lease, 10);
   const user = await customer.connect();
@@ -200,7 +200,7 @@ test("a result is kept although a transaction holds its row, and the row is told
   ]);
 });
 
-test("a row that waits to be told is told by the next cycle, though nothing else waits", async () => {
+test("a row that waits for its result gets it from the next cycle, though nothing else waits", async () => {
   await insert("Curie");
   const [sent] = await store.claim(lease, 10);
   const user = await customer.connect();
@@ -219,7 +219,7 @@ test("a row that waits to be told is told by the next cycle, though nothing else
   ]);
 });
 
-test("totals tell exactly how many settled changes there are, also after old ones have gone", async () => {
+test("totals say exactly how many settled changes there are, also after old ones have gone", async () => {
   await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 30) i");
   const changes = await store.claim(lease, 100);
   await store.settle(
@@ -404,9 +404,9 @@ test("a text far beyond what its field takes is read cut, and is as much too lon
 });
 
 test.each([3, 2_001])(
-  "rows whose keys are beyond what a number tells exactly are claimed, %i at once",
+  "rows whose keys are beyond what a number holds exactly are claimed, %i at once",
   async (count) => {
-    // Their table has columns of the names by which a claim tells what it found.
+    // Their table has columns of the names by which a claim names what it found.
     await customer.sql(
       "ALTER TABLE salesforce.contact ADD found text, ADD last text, ADD fit int, ADD is_read boolean",
     );
@@ -437,12 +437,12 @@ test("a backlog of many claims is sent whole and in order", async () => {
 
   expect(claimed).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
   const [rows] = await customer.sql(
-    "SELECT count(DISTINCT sfid)::int AS told FROM salesforce.contact WHERE _ab_lastop = 'INSERTED'",
+    "SELECT count(DISTINCT sfid)::int AS written FROM salesforce.contact WHERE _ab_lastop = 'INSERTED'",
   );
-  expect(rows).toEqual({ told: 1000 });
+  expect(rows).toEqual({ written: 1000 });
 });
 
-test("pushed rows of before tell their later selves", async () => {
+test("earlier pushed rows recognise their later states", async () => {
   await insert("Curie");
   await pushAll({ store, lease }, () => sfidOf(1), orgTime(1));
   await customer.sql("UPDATE salesforce.contact SET lastname = 'Sklodowska'");

@@ -28,7 +28,7 @@ const rows = () => customer.sql("SELECT lastname, _ab_lastop, _ab_err FROM sales
 const log = () =>
   customer.sql("SELECT record_id::int, action, state, row_owed FROM salesforce._trigger_log ORDER BY id");
 
-/** Rows that have records, whose names the application has changed; a cycle whose statements `before` hears of. */
+/** Rows that have records, whose names the application has changed; a cycle; `before` gets its statements. */
 async function changedRows(numbers: readonly number[], before?: (statement: string) => Promise<void>) {
   const first = await customer.cycle();
   await first.store.apply(first.lease, page(numbers.map((number) => image(number, 1, { lastname: `L${number}` }))));
@@ -38,7 +38,7 @@ async function changedRows(numbers: readonly number[], before?: (statement: stri
   return { store, lease, sent: await store.claim(lease, 10) };
 }
 
-test("rows are told with the change that is settled, each what became of its own", async () => {
+test("rows get their results with the change that is settled, each its own", async () => {
   const { store, lease, sent } = await changedRows([1, 2, 3]);
   const [a, b, c] = sent as [ClaimedChange, ClaimedChange, ClaimedChange];
 
@@ -90,7 +90,7 @@ describe("saves that ended alike", () => {
     ]);
   });
 
-  test("tell a change its sfid that was captured before its row had one", async () => {
+  test("give a change its sfid that was captured before its row had one", async () => {
     const first = await changedRows([1]);
     await first.store.release(first.lease, [first.sent[0]?.id ?? 0]);
     await customer.sql("UPDATE salesforce._trigger_log SET sfid = NULL");
@@ -152,9 +152,9 @@ describe("a change of a row whose earlier one is settled", () => {
     await keepsPending(2, store, lease);
   });
 
-  test("keeps it PENDING when it is committed between the telling of two rows", async () => {
+  test("keeps it PENDING when it is committed between the writes of two rows", async () => {
     const { store, lease, sent } = await changedRows([1, 2]);
-    // The application's own trigger stays with the first row that is told until the other one has changed.
+    // The application's own trigger stays with the first row that is written until the other one has changed.
     await customer.sql("CREATE TABLE gate (is_open boolean)");
     await customer.sql(`CREATE FUNCTION stay() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       PERFORM pg_advisory_xact_lock(NEW.id);
@@ -184,7 +184,7 @@ describe("a change of a row whose earlier one is settled", () => {
   }
 });
 
-test("nobody is told anything when a change is not this fence's any more", async () => {
+test("no row is written when a change is not this fence's any more", async () => {
   const { store, lease, sent } = await changedRows([1, 2]);
   await customer.sql("UPDATE salesforce._trigger_log SET fence = 99 WHERE id = $1", [sent[1]?.id]);
 
@@ -194,7 +194,7 @@ test("nobody is told anything when a change is not this fence's any more", async
   expect((await rows()).map(({ _ab_lastop }) => _ab_lastop)).toEqual(["PENDING", "PENDING"]);
 });
 
-test("a row of which an older change was made to go again meanwhile stays PENDING", async () => {
+test("a row with an older change that was requeued meanwhile stays PENDING", async () => {
   const cycle = await customer.cycle();
   const { store, lease } = cycle;
   await store.apply(lease, page([image(1, 1, { lastname: "L" })]));
@@ -221,7 +221,7 @@ test("a row of which an older change was made to go again meanwhile stays PENDIN
   expect((await log()).map(({ state }) => state)).toEqual(["SUCCESS", "NEW", "SUCCESS"]);
 });
 
-test("the mapping's own row is waited for as long as it takes, and all rows are told at once then", async () => {
+test("the mapping's own row is waited for as long as it takes, and all rows are written at once then", async () => {
   const statements: string[] = [];
   const { store, lease, sent } = await changedRows([1, 2], async (statement) => void statements.push(statement));
   const other = await customer.connect();
@@ -231,7 +231,8 @@ test("the mapping's own row is waited for as long as it takes, and all rows are 
 
   const settling = store.settle(lease, sent.map(accepted));
   // Longer than a held row would be waited for.
-  const waits = "SELECT FROM pg_locks WHERE NOT granted AND waitstart < clock_timestamp() - interval '50 ms'";
+  const waits =
+    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query_start < clock_timestamp() - interval '50 ms'";
   while ((await customer.sql(waits)).length === 0);
   await other.query("COMMIT");
   await settling;
@@ -240,7 +241,7 @@ test("the mapping's own row is waited for as long as it takes, and all rows are 
   expect((await rows()).map(({ _ab_lastop }) => _ab_lastop)).toEqual(["UPDATED", "UPDATED"]);
 });
 
-test("a row that a transaction holds is told once that has ended, also when it was told nothing else", async () => {
+test("a row that a transaction holds gets its result once that has ended, also when it got nothing else", async () => {
   const { store, lease, sent } = await changedRows([1, 2]);
   const user = await customer.connect();
   await user.query("BEGIN");
@@ -265,8 +266,8 @@ test("a row that a transaction holds is told once that has ended, also when it w
   expect((await log()).map(({ row_owed }) => row_owed)).toEqual([false, false]);
 });
 
-test("rows that nobody holds are told at once, however many others are held", async () => {
-  // More than are told later in one pass.
+test("rows that nothing holds are written at once, however many others are held", async () => {
+  // More than are written later in one pass.
   const [all, held] = [5_600, 5_100];
   await customer.sql(
     "INSERT INTO salesforce.contact (lastname, sfid) SELECT 'L', 'X' || i FROM generate_series(1, $1::int) i",
@@ -298,7 +299,7 @@ test("rows that nobody holds are told at once, however many others are held", as
   ]);
 });
 
-test("a row that was given another key while its change was sent is told under that key, and no other row is", async () => {
+test("a row that was given another key while its change was sent gets its result under that key, and no other row does", async () => {
   const { store, lease, sent } = await changedRows([1, 2]);
   const [a] = sent as [ClaimedChange];
   await customer.sql("UPDATE salesforce.contact SET id = 99 WHERE sfid = $1", [sfidOf(1)]);
@@ -315,7 +316,7 @@ test("a row that was given another key while its change was sent is told under t
   expect(await store.claim(lease, 10)).toMatchObject([{ recordId: 99 }, { recordId: 1, action: "INSERT" }]);
 });
 
-test("new rows get their sfids with the change that is settled, and one whose sfid another row has is told so", async () => {
+test("new rows get their sfids with the change that is settled, and one whose sfid another row has gets the reason", async () => {
   const first = await customer.cycle();
   await first.store.apply(first.lease, page([image(7, 1, { lastname: "there" })]));
   await customer.sql("UPDATE salesforce.contact SET email = 'mine@example.com'");
@@ -331,7 +332,7 @@ test("new rows get their sfids with the change that is settled, and one whose sf
   const before = statements.length;
   await store.settle(lease, [sentAs(c, 3)]);
 
-  expect(statements.length - before, "nothing was owed").toBe(1);
+  expect(statements.length - before, "nothing was pending").toBe(1);
   expect(await customer.sql("SELECT lastname, sfid, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id")).toEqual([
     { lastname: "there", sfid: sfidOf(7), _ab_lastop: "PENDING", _ab_err: null },
     { lastname: "a", sfid: sfidOf(1), _ab_lastop: "INSERTED", _ab_err: null },
@@ -340,37 +341,32 @@ test("new rows get their sfids with the change that is settled, and one whose sf
   ]);
 });
 
-test.each([[false], [true]])(
-  "of two rows that are told one sfid the first gets it, held by somebody: %s",
-  async (isHeld) => {
-    await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('1'), ('1.0')");
-    const { store, lease } = await customer.cycle();
-    const sent = await store.claim(lease, 10);
-    const user = await customer.connect();
-    await user.query("BEGIN");
-    if (isHeld) await user.query("SELECT FROM salesforce.contact FOR UPDATE");
+test.each([[false], [true]])("of two rows for one sfid the first gets it, locked: %s", async (isHeld) => {
+  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('1'), ('1.0')");
+  const { store, lease } = await customer.cycle();
+  const sent = await store.claim(lease, 10);
+  const user = await customer.connect();
+  await user.query("BEGIN");
+  if (isHeld) await user.query("SELECT FROM salesforce.contact FOR UPDATE");
 
-    await store.settle(
-      lease,
-      sent.map((change) => accepted({ ...change, sfid: sfidOf(1) })),
-    );
-    await user.query("COMMIT");
-    await store.claim(lease, 10);
+  await store.settle(
+    lease,
+    sent.map((change) => accepted({ ...change, sfid: sfidOf(1) })),
+  );
+  await user.query("COMMIT");
+  await store.claim(lease, 10);
 
-    expect(
-      await customer.sql("SELECT lastname, sfid, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id"),
-    ).toEqual([
-      { lastname: "1", sfid: sfidOf(1), _ab_lastop: "INSERTED", _ab_err: null },
-      { lastname: "1.0", sfid: null, _ab_lastop: "FAILED", _ab_err: expect.stringContaining("DUPLICATE_ROW") },
-    ]);
-    expect((await log()).map(({ state, row_owed }) => [state, row_owed])).toEqual([
-      ["SUCCESS", false],
-      ["FAILED", false],
-    ]);
-  },
-);
+  expect(await customer.sql("SELECT lastname, sfid, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id")).toEqual([
+    { lastname: "1", sfid: sfidOf(1), _ab_lastop: "INSERTED", _ab_err: null },
+    { lastname: "1.0", sfid: null, _ab_lastop: "FAILED", _ab_err: expect.stringContaining("DUPLICATE_ROW") },
+  ]);
+  expect((await log()).map(({ state, row_owed }) => [state, row_owed])).toEqual([
+    ["SUCCESS", false],
+    ["FAILED", false],
+  ]);
+});
 
-test("the row that has an sfid keeps it, and its accepted change, when a new row is told the same", async () => {
+test("the row that has an sfid keeps it, and its accepted change, when a new row gets the same", async () => {
   const first = await customer.cycle();
   await first.store.apply(first.lease, page([image(1, 1, { lastname: "1.0" })]));
   await first.store.finish(first.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });

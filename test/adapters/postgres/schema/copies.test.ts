@@ -57,20 +57,20 @@ test("a full copy is detached by a statement that needs no Bridge, and nothing i
     CREATE TRIGGER own BEFORE INSERT ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION salesforce.own()`);
   await customer.sql("INSERT INTO salesforce.contact (id, lastname) VALUES (77, 'Kept')");
 
-  expect(await customer.sql("SELECT salesforce._bridge_detach() AS told")).toEqual([
-    { told: "14 triggers and 12 functions of Bridge are gone" },
+  expect(await customer.sql("SELECT salesforce._bridge_detach() AS removed")).toEqual([
+    { removed: "14 triggers and 12 functions of Bridge are gone" },
   ]);
 
   expect(await left()).toEqual({ triggers: 1, functions: "_bridge_detach", defaults: 0 });
   expect(await customer.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Kept" }]);
   await customer.sql("DELETE FROM salesforce._trigger_log");
   expect(await write()).toBe(0);
-  expect(await customer.sql("SELECT salesforce._bridge_detach() AS told")).toEqual([
-    { told: "0 triggers and 0 functions of Bridge are gone" },
+  expect(await customer.sql("SELECT salesforce._bridge_detach() AS removed")).toEqual([
+    { removed: "0 triggers and 0 functions of Bridge are gone" },
   ]);
 });
 
-test("a database that was detached by mistake says that its changes are not captured, and is put right", async () => {
+test("a database that was detached by mistake says that its changes are not captured, and is corrected", async () => {
   await customer.sql("SELECT salesforce._bridge_detach()");
 
   expect((await customer.cycle()).begun.captureOff).toMatchObject({ why: "triggers" });

@@ -14,7 +14,7 @@ async function longWorkAfter(days: number): Promise<void> {
   const store = await customer.store();
   const asked = { mappingId: "map_lead", work: "load", configVersion: 1, owner: "a test", slot: null } as const;
   const begun = await store.begin({ ...asked, leaseSeconds: 30 });
-  if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
+  if (!begun.held) throw new Error(`the lease is not free: ${begun.why}`);
   await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
   await store.close();
 }
@@ -117,7 +117,7 @@ test("what was kept for a deleted mapping's records goes as old, and what is kep
 
   expect(before).toEqual([1, 1, 1, 1, 1]);
   expect(await kept("map_contact")).toEqual([0, 0, 0, 0, 0]);
-  // Of a mapping that lives, the breaker's and the inbound errors wait for somebody; all else has its own time.
+  // Of a mapping that lives, the breaker's and the inbound errors wait for an operator; all else has its own time.
   expect(await kept("map_lead")).toEqual([0, 0, 0, 1, 1]);
 });
 

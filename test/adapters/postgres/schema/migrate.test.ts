@@ -23,7 +23,7 @@ const LATER: typeof MIGRATIONS = [
   (schema) => `CREATE TABLE ${schema}._bridge_later (id int PRIMARY KEY);`,
 ];
 
-test("a schema moves on to a later version once, whoever asks for it, while cycles run and rows are written", async () => {
+test("a schema moves to a later version once, however many processes ask for it, while cycles run and rows are written", async () => {
   const stop = new AbortController();
   const cycling = cyclesUntil(stop.signal);
   const writing = writesUntil(stop.signal);
@@ -41,7 +41,7 @@ test("a schema moves on to a later version once, whoever asks for it, while cycl
   ]);
 });
 
-test("a version that breaks off leaves the schema as it was, and is made whole by the next try", async () => {
+test("a version that breaks off leaves the schema as it was, and is completed by the next try", async () => {
   const broken: typeof MIGRATIONS = [...LATER, () => "SELECT 1 / 0"];
 
   await expect(migrateTo(broken)).rejects.toThrow("division by zero");
@@ -54,7 +54,7 @@ test("a version that breaks off leaves the schema as it was, and is made whole b
   expect(await versionOf()).toBe(NEWEST + 2);
 });
 
-test("a schema of a newer version is refused with the remedy, and cycles of the older one go on in it", async () => {
+test("a schema of a newer version is refused with the remedy, and cycles of the older one continue in it", async () => {
   await migrateTo(LATER);
 
   await expect(customer.provision()).rejects.toThrow("update this installation");
@@ -79,7 +79,7 @@ test("a schema of a version before the first release is refused with the remedy,
 const RELEASED = readFileSync(join(import.meta.dirname, "../../../contracts/released-1-schema.sql"), "utf8");
 const RELEASED_TRIGGER = RELEASED.slice(RELEASED.lastIndexOf("DO $bridge$"));
 
-test("a schema of the released version is after one look what a new one is", async () => {
+test("a schema of the released version is the same as a new one after one check", async () => {
   await using released = await emptyCustomer();
   await using fresh = await emptyCustomer();
   await released.customer.sql(RELEASED);
@@ -92,7 +92,7 @@ test("a schema of the released version is after one look what a new one is", asy
   expect(await versionOf(released.customer)).toBe(NEWEST);
 });
 
-test("what a released version makes again beside this one goes with the next look at which no writer is in the way", async () => {
+test("what a released version makes again beside this one goes with the next check at which no writer is in the way", async () => {
   const before = await catalogOf(customer);
   await customer.sql(RELEASED_TRIGGER);
   const writer = await customer.connect();

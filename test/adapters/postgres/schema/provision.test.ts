@@ -252,7 +252,7 @@ test("two provisionings at once end with one schema", async () => {
   expect(await customer.sql("SELECT mapping_id FROM salesforce._bridge_state ORDER BY 1")).toHaveLength(3);
 });
 
-test("a mapping that is provisioned several times at once gets its table, and nobody fails", async () => {
+test("a mapping that is provisioned several times at once gets its table, and no call fails", async () => {
   customer = await createCustomer({ provisioned: false });
 
   await Promise.all([1, 2, 3, 4].map(() => customer.provision()));

@@ -47,7 +47,7 @@ test.each([
   expect(widerType(is, wanted)).toBe(expected);
 });
 
-test("a field that has grown widens its column, keeps its rows and goes on being captured", async () => {
+test("a field that has grown widens its column, keeps its rows and continues being captured", async () => {
   customer = await createCustomer({ shape: contactShape({ columns: before }) });
   await customer.sql("INSERT INTO salesforce.contact (lastname, rate__c) VALUES ('Curie', 12.34)");
 
@@ -84,7 +84,7 @@ test("a field that has shrunk narrows nothing, and one that grows again later is
   expect(await typesIn(customer)).toMatchObject({ lastname: "character varying(200)" });
 });
 
-test("a column that a customer's view holds fast stays narrow, is told, and follows once the view is gone", async () => {
+test("a column that a customer's view holds fast stays narrow, is reported, and follows once the view is gone", async () => {
   customer = await createCustomer({ shape: contactShape({ columns: before }) });
   await customer.sql("CREATE VIEW salesforce.names AS SELECT lastname FROM salesforce.contact");
 

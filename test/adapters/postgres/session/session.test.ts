@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from "../../../support/worlds/p
 import { type Customer, createCustomer, image, page } from "../customer.ts";
 
 describe("a database URL", () => {
-  test("is taken apart, its escapes included", () => {
+  test("is parsed, its escapes included", () => {
     const options = connectionOptions("postgres://u%40x:p%2Fw%3A@db.example.com:6543/my%20db?sslmode=verify-full");
 
     expect(options).toEqual({
@@ -85,7 +85,7 @@ describe("a session", () => {
     await expect(open({ connectMilliseconds: 100 })).rejects.toThrow(/timeout/i);
   });
 
-  test("ends a statement that takes too long, names the reason, and goes on", async () => {
+  test("ends a statement that takes too long, names the reason, and continues", async () => {
     const session = await open({ statementMilliseconds: 50 });
 
     const slow = session.transaction({}, "SELECT 1", () => session.query("SELECT pg_sleep(10)"));

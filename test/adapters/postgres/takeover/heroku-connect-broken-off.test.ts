@@ -8,7 +8,7 @@ import { adopt, expectWholeHowever, SHAPE } from "./heroku-connect-broken-off.ts
 /** The gate cuts the connection before every fourth statement. */
 const EVERY = isWholeGrid ? 1 : 4;
 
-test("cut off from the database between any two statements, either Heroku Connect's triggers capture or ours, and what waits is taken once", () =>
+test("cut off from the database between any two statements, either Heroku Connect's triggers capture or ours, and what waits is imported once", () =>
   expectWholeHowever(async (nth, { url }) => {
     const relay = await startBreakingRelay(url);
     relay.breakBefore(nth, () => undefined);

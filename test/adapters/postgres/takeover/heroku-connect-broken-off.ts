@@ -11,7 +11,7 @@ const MORE_THAN_ENOUGH = 100;
 /** Ends an adoption before its nth statement. False when it came to its end before. */
 export type BreakOff = (nth: number, customer: Customer) => Promise<boolean>;
 
-/** Breaks an adoption off before every such statement of it: either side captures, and what waits is taken once. */
+/** Breaks an adoption off before every such statement of it: either side captures, and what waits is imported once. */
 export async function expectWholeHowever(breakOff: BreakOff, every = 1): Promise<void> {
   const brokenOff: number[] = [];
   for (let nth = 1; nth < MORE_THAN_ENOUGH; nth += every) {
@@ -51,7 +51,7 @@ async function theirDatabase(): Promise<Customer> {
   return customer;
 }
 
-/** How many waiting changes hold this text, wherever they stand. */
+/** How many waiting changes hold this text, in any log. */
 async function capturedWith(customer: Customer, text: string): Promise<number> {
   const logs = await customer.sql(
     "SELECT relname FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'r' AND relname IN ('_trigger_log', '_hc_trigger_log')",

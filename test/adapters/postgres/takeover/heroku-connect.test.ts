@@ -93,7 +93,7 @@ test("a schema with Heroku Connect's log is refused untouched, and the remedy is
   expect(await customer.sql("SELECT to_regclass('salesforce._hc_trigger_log') AS moved")).toEqual([{ moved: null }]);
 });
 
-test("a log that is not Heroku Connect's is refused even when it is to be adopted", async () => {
+test("a log that is not Heroku Connect's is refused even for an adoption", async () => {
   customer = await createCustomer({ provisioned: false });
   await customer.sql("CREATE SCHEMA salesforce; CREATE TABLE salesforce._trigger_log (id serial PRIMARY KEY)");
 
@@ -128,7 +128,7 @@ test("until a table is adopted Heroku Connect's triggers capture it, from then o
   expect((await triggersOf("contact")).filter((name) => String(name).startsWith("hc_"))).toEqual([]);
 });
 
-test("waiting changes are taken over once, in order, as the columns hold their values, whatever zone they were made in", async () => {
+test("waiting changes are taken over once, in order, as the columns hold their values, whatever zone they were created in", async () => {
   customer = await theirDatabase();
   const tricky = 'a "b" \\ c=>"d", \n {x} => NULL';
   await customer.sql(
@@ -205,7 +205,7 @@ test("the old log is read without the hstore extension, too", async () => {
   expect((await log())[0]).toMatchObject({ values: { lastname: 'O"Neill' }, old: { lastname: "Record 1" } });
 });
 
-test("a change that cannot be read is named, and Heroku Connect goes on capturing", async () => {
+test("a change that cannot be read is named, and Heroku Connect continues capturing", async () => {
   customer = await theirDatabase();
   await customer.sql("UPDATE salesforce.contact SET email = 'x' WHERE id = 1");
   await customer.sql(`UPDATE salesforce._trigger_log SET "values" = '"email"=>"cut of'`);
@@ -334,7 +334,7 @@ test("columns keep the types that Heroku Connect gave them, and values travel ex
   expect(change?.values).toEqual({ amount__c: "1.1", at__c: "2026-08-01 00:00:00+00" });
 });
 
-test("queries on _hc_lastop and _hc_err go on answering in Heroku Connect's words", async () => {
+test("queries on _hc_lastop and _hc_err continue answering in Heroku Connect's words", async () => {
   customer = await theirDatabase();
   await adoptSchema();
   await customer.provision();
@@ -375,7 +375,7 @@ test("queries on _hc_lastop and _hc_err go on answering in Heroku Connect's word
   ]);
 });
 
-test("a customer's trigger that asks get_xmlbinary() still tells Salesforce's writes from the application's", async () => {
+test("a customer's trigger that asks get_xmlbinary() still distinguishes Salesforce's writes from the application's", async () => {
   customer = await theirDatabase();
   await customer.sql(HEARING_TRIGGER);
   await adoptSchema();
@@ -385,13 +385,13 @@ test("a customer's trigger that asks get_xmlbinary() still tells Salesforce's wr
   await customer.sql("UPDATE salesforce.contact SET lastname = 'Mine' WHERE id = 1");
   await store.apply(lease, page([image(2, 30, { lastname: "Theirs" })]));
 
-  expect(await customer.sql("SELECT who FROM public.heard")).toEqual([
+  expect(await customer.sql("SELECT who FROM public.seen")).toEqual([
     { who: "the application" },
     { who: "Salesforce" },
   ]);
 });
 
-test("an application role with rights on its table alone goes on writing, before and after", async () => {
+test("an application role with rights on its table alone continues writing, before and after", async () => {
   customer = await theirDatabase();
   const role = `app_${customer.url.slice(-12)}`;
   await customer.sql(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA salesforce TO ${role};
@@ -411,7 +411,7 @@ test("an application role with rights on its table alone goes on writing, before
   expect(captured).toEqual([{ email: "1" }, { email: "2" }, { email: "3" }]);
 });
 
-test("what nobody would send is refused, not lost: a row captured again by Heroku Connect's own function", async () => {
+test("what would not be sent is refused, not lost: a row captured again by Heroku Connect's own function", async () => {
   customer = await theirDatabase();
   await adoptSchema();
   const again = (table: string) =>
@@ -425,7 +425,7 @@ test("what nobody would send is refused, not lost: a row captured again by Herok
   expect((await log()).map(({ values }) => values)).toEqual([{ lastname: "Record 1" }]);
 });
 
-test("somebody in the middle of a write keeps it, and the schema waits for him", async () => {
+test("a user in the middle of a write keeps it, and the schema waits for it", async () => {
   customer = await theirDatabase();
   const other = await customer.connect();
   await other.query("BEGIN");
@@ -441,7 +441,7 @@ test("somebody in the middle of a write keeps it, and the schema waits for him",
   expect((await log()).map(({ values }) => values)).toEqual([{ email: "in time" }, { email: "and again" }]);
 });
 
-test("going back is as documented: Heroku Connect's triggers capture to its log again, and it can be left once more", async () => {
+test("going back is as documented: Heroku Connect's triggers capture to its log again, and it can be left again", async () => {
   customer = await theirDatabase();
   await adoptSchema();
   await customer.provision();
@@ -463,7 +463,7 @@ test("going back is as documented: Heroku Connect's triggers capture to its log 
   expect((await log()).map(({ values }) => values)).toEqual([{ email: "theirs" }]);
 });
 
-test("a table that is adopted several times at once changes hands once, and nobody fails", async () => {
+test("a table that is adopted several times at once changes hands once, and no call fails", async () => {
   customer = await theirDatabase();
   await customer.sql("UPDATE salesforce.contact SET email = 'waits' WHERE id = 1");
   await adoptSchema();

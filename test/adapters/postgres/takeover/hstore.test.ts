@@ -40,7 +40,7 @@ test.for([
     const session = await openSession(connection);
     const without = `REVOKE USAGE ON SCHEMA ${place} FROM ${role}`;
     if (!mayUse) {
-      // Heroku Connect's functions that take an hstore are made anew.
+      // Heroku Connect's functions that take an hstore are created again.
       await admin.sql(without);
       await expect(migrate(session, "salesforce", "w_1", { adopts: true })).rejects.toThrow(
         "permission denied for schema hidden; connect as the role that owns it, and grant that role what it lacks",

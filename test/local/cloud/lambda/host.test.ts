@@ -132,7 +132,7 @@ test("what templates say for Lambda alone is not said to this process, nor to th
   expect(QUEUE_CYCLES).toContain("bridge-dev-cycles");
 });
 
-test("what the gateway waits for no longer is told to the caller", async () => {
+test("a call that the gateway waits for no longer is answered as a time-out", async () => {
   const clock = createTestClock(TEST_START);
   const method = {
     resourceId: "r",

@@ -23,7 +23,7 @@ const SDK = createRequire(import.meta.url).resolve("@aws-sdk/client-sqs");
 
 /**
  * Functions that say the number that they got and, until it is 0, send the next lower one to the queue that the message
- * names, or to the queues that it names in turn.
+ * names, or to the queues that it names one after the other.
  */
 const COUNTING_DOWN = `
   import { SendMessageCommand, SQSClient } from ${JSON.stringify(SDK)};
@@ -59,7 +59,7 @@ test("a function that answers each message with another is stopped after sixteen
   expect(await waiting("events-dead")).toBe(1);
 });
 
-test("a function is stopped on its own way through another, also one that may go on", async () => {
+test("a function is stopped on its own way through another, also one that may continue", async () => {
   world = await host();
 
   await countDown("events", 99, ["deliveries", "events"]);
@@ -69,7 +69,7 @@ test("a function is stopped on its own way through another, also one that may go
 });
 
 test.each([false, true])(
-  "a function that says why it resends goes on, in processes of its own: %s",
+  "a function that says why it resends continues, in processes of its own: %s",
   async (isolate) => {
     world = await host({ isolate });
 
@@ -93,7 +93,7 @@ test("messages of which none is another's consequence are never stopped, however
   expect(world.log).toEqual([]);
 });
 
-test("exactly the workers that can stand on their own messages' way say why they may", () => {
+test("exactly the workers that can cause their own messages say why they may", () => {
   const rows = Object.entries(WORKERS).map(([name, { queue, ...row }]) => ({
     name,
     queue,
@@ -122,7 +122,7 @@ const got = (): string[] => said.mock.calls.map(([line]) => String(line)).filter
 const countdown = (from: number, length: number): string[] =>
   Array.from({ length }, (_, position) => `got ${from - position}`);
 
-/** Sends a number to a queue, to be counted down there or over these queues in turn. */
+/** Sends a number to a queue, to be counted down there or over these queues one after the other. */
 async function countDown(queue: QueueName, from: number, over: readonly QueueName[] = [queue]): Promise<void> {
   const { endpoints, accountId, clients } = world.cloud;
   const name = queue.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

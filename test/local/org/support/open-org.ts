@@ -69,7 +69,7 @@ export class Client {
     return String(answer.json["id"]);
   }
 
-  /** A SOAP operation; `inner` is what stands inside of the body. */
+  /** A SOAP operation; `inner` is the content of the body. */
   async soap(inner: string, header = ""): Promise<Answer> {
     const session = `<SessionHeader><sessionId>${this.token}</sessionId></SessionHeader>`;
     const response = await fetch(`${this.org.url}/services/Soap/u/${this.version}`, {
@@ -107,7 +107,7 @@ export async function freshFolder(): Promise<string> {
   return folder;
 }
 
-/** A clock that stands still until it is moved; sleepers wake when their time comes. */
+/** A clock that does not move until it is moved; sleepers wake when their time comes. */
 export class ManualClock {
   #now: number;
   #sleepers: { readonly until: number; readonly wake: () => void }[] = [];

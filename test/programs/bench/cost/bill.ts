@@ -43,7 +43,7 @@ export const total = (bill: Bill): number => SERVICES.reduce((sum, name) => sum 
 
 /**
  * A function waits as long on Lambda as it waits here, and computes longer: its memory buys it a share of a processor
- * (at 1,769 MB one), and the processor here is taken for one of Lambda's.
+ * (at 1,769 MB one), and the processor here counts as one of Lambda's.
  */
 function lambdaDollars({ functions }: Used): number {
   let dollars = 0;

@@ -10,7 +10,7 @@ export interface ServiceCounts {
 
 type Action = (...given: unknown[]) => unknown;
 
-/** Stands before the actions of the embedded services and counts. */
+/** Counts the actions of the embedded services. */
 export function countServices({ sqs, kms }: Cloud): { take(): ServiceCounts } {
   const none = { sqsRequests: 0, firings: 0, kmsRequests: 0 };
   const counted = { ...none };

@@ -109,7 +109,7 @@ function sessionDelay(): (answered: Buffer | null) => number {
   };
 }
 
-/** Asks DynamoDB to tell what each call costs, and counts it. */
+/** Asks DynamoDB for the cost of each call, and counts it. */
 async function relayCounted(
   port: number,
   units: { read: number; write: number; calls: Record<string, { calls: number; units: number }> },
@@ -124,7 +124,7 @@ async function relayCounted(
     const said = await text(answered);
     const consumed = consumedBy(said);
     const isRead = /^(Get|BatchGet|Query|Scan|TransactGet)/.test(action);
-    // A write whose condition does not hold costs as much as one that is made; its answer does not say so.
+    // A write whose condition does not hold costs as much as one that succeeds; its answer does not say so.
     const cost = isRead || consumed > 0 ? consumed : 1;
     units[isRead ? "read" : "write"] += cost;
     const name = callName(action, given) + (consumed === 0 ? " refused" : "");

@@ -1,5 +1,5 @@
 /**
- * What AWS asks for in us-east-1 (dollars, on demand, without free tiers, as of 2026): the one place where prices stand.
+ * What AWS asks for in us-east-1 (dollars, on demand, without free tiers, as of 2026): the one place with prices.
  * Data transfer, NAT gateways and Salesforce's own fees are not in it.
  */
 export const PRICES = {
@@ -16,13 +16,13 @@ export const PRICES = {
   /** KMS: a request, and a key for a month. */
   kmsRequest: 3e-6,
   kmsKeyMonth: 1,
-  /** CloudWatch: a gibibyte of log taken in, a standard alarm and a dashboard for a month. */
+  /** CloudWatch: a gibibyte of ingested log, a standard alarm and a dashboard for a month. */
   logGigabyte: 0.5,
   alarmMonth: 0.1,
   dashboardMonth: 3,
 } as const;
 
-/** Seconds of the month that prices are told for. */
+/** Seconds of the month that prices are given for. */
 export const MONTH_SECONDS = 30 * 24 * 3600;
 
 /** Lambda gives a function one processor for so much memory, and a share of one below it. */

@@ -27,16 +27,16 @@ export interface Used extends ServiceCounts {
 
 /** One workspace whose mappings beat on a clock that is moved by hand, with real distances to everything. */
 export interface Simulation {
-  /** Lets so much time pass, doing something first in each minute, and tells what it took. */
+  /** Lets so much time pass, doing something first in each minute, and gives what it took. */
   pass(minutes: number, eachMinute?: () => Promise<void>): Promise<Used>;
   /** Inserts so many rows into the table of each mapping. */
   change(rows: number): Promise<void>;
-  /** Compares both sides of every mapping whole and asks for its fields, as once a day, and tells what it took. */
+  /** Compares both sides of every mapping whole and asks for its fields, as once a day, and gives what it took. */
   onceADay(): Promise<Used>;
   close(): Promise<void>;
 }
 
-/** Minutes until every mapping is loaded, beats, and has told its totals once. */
+/** Minutes until every mapping is loaded, beats, and has reported its totals once. */
 const MINUTES_TO_START = 6;
 
 /** Starts everything and waits until every mapping beats. */

@@ -5,9 +5,11 @@ import type { Clock } from "../../../../lib/sync/cycle/cycle-ports.ts";
 /** A mapping that shares nothing with any other. */
 export const ALONE: Shared = {
   claimProbe: async () => true,
+  isPaused: async () => false,
   activeMappings: async () => [],
   sendSweep: async () => undefined,
   sendLoad: async () => undefined,
+  wakeAt: async () => undefined,
   sendPulls: async () => undefined,
 };
 

@@ -88,7 +88,7 @@ function createBeats(cloud: BridgeCloud, org: BenchOrg, workspaceId: string) {
   let stepped = 0;
   let all: readonly Mapping[] = [];
 
-  /** The service's clock keeps up with the org's, which goes on by itself, too. */
+  /** The service's clock keeps up with the org's, which runs on, too. */
   const step = async (seconds: number) => {
     stepped += seconds * 1000;
     await control(org, "POST", "clock", { advanceMilliseconds: seconds * 1000 });
@@ -157,6 +157,7 @@ async function calls(org: BenchOrg): Promise<number> {
   return ((await (await control(org, "GET", "calls")).json()) as { used: number }).used;
 }
 
-function control({ url }: BenchOrg, method: string, path: string, body?: object): Promise<Response> {
-  return fetch(`${url}/_sim/${path}`, { method, ...(body && { body: JSON.stringify(body) }) });
+function control({ url, token }: BenchOrg, method: string, path: string, body?: object): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}` };
+  return fetch(`${url}/_sim/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
 }

@@ -40,9 +40,9 @@ export async function startBenchServer(): Promise<BenchServer> {
 }
 
 /**
- * As on a server that has been up for a while, its shared memory has been used before, and there are files of the log to
- * be written again: handing out fresh memory would take the machine longer than some of what is measured, and whoever
- * commits when a file of the log is full would wait some 50 ms for a new one.
+ * As on a server that has been up for a while, its shared memory has been used before, and there are files of the log
+ * to be written again: handing out fresh memory would take the machine longer than some of what is measured, and a
+ * commit when a file of the log is full would wait some 50 ms for a new one.
  */
 async function useMemory(url: string): Promise<void> {
   await run(

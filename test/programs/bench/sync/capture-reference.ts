@@ -32,7 +32,7 @@ export function referenceCapture(table: string, columns: readonly ReferenceColum
       INSERT INTO ${log} (action, table_name, record_id, sfid, old, "values") ${rows};
       RETURN NULL;
     END $bridge$;`;
-  const heard = `(current_setting('bridge.in_sync', true) IS DISTINCT FROM '${table}' OR pg_trigger_depth() > 0)`;
+  const isCaptured = `(current_setting('bridge.in_sync', true) IS DISTINCT FROM '${table}' OR pg_trigger_depth() > 0)`;
   const run = (kind: string) => `EXECUTE FUNCTION salesforce.reference_${kind}_${table}()`;
   return `
     ${logging("insert", `SELECT 'INSERT', '${table}', n."id", n.sfid, NULL, ${row("n")} FROM new_rows n`)}
@@ -47,13 +47,13 @@ export function referenceCapture(table: string, columns: readonly ReferenceColum
     AS $bridge$ BEGIN NEW._ab_lastop := 'PENDING'; NEW._ab_err := NULL; RETURN NEW; END $bridge$;
     ALTER TABLE ${on} ALTER COLUMN _ab_lastop SET DEFAULT 'PENDING';
     CREATE TRIGGER _bridge_insert AFTER INSERT ON ${on} REFERENCING NEW TABLE AS new_rows
-      FOR EACH STATEMENT WHEN (${heard}) ${run("insert")};
+      FOR EACH STATEMENT WHEN (${isCaptured}) ${run("insert")};
     CREATE TRIGGER _bridge_update AFTER UPDATE ON ${on} REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-      FOR EACH STATEMENT WHEN (${heard}) ${run("update")};
+      FOR EACH STATEMENT WHEN (${isCaptured}) ${run("update")};
     CREATE TRIGGER _bridge_rekey AFTER UPDATE OF "id" ON ${on}
       FOR EACH ROW WHEN (OLD."id" IS DISTINCT FROM NEW."id") ${run("rekey")};
     CREATE TRIGGER zz_bridge_insert BEFORE INSERT ON ${on}
-      FOR EACH ROW WHEN ((NEW._ab_lastop IS DISTINCT FROM 'PENDING' OR NEW._ab_err IS NOT NULL) AND ${heard}) ${run("mark")};
+      FOR EACH ROW WHEN ((NEW._ab_lastop IS DISTINCT FROM 'PENDING' OR NEW._ab_err IS NOT NULL) AND ${isCaptured}) ${run("mark")};
     CREATE TRIGGER zz_bridge_update BEFORE UPDATE ON ${on}
-      FOR EACH ROW WHEN (${differs(names, "OLD", "NEW")} AND ${heard}) ${run("mark")};`;
+      FOR EACH ROW WHEN (${differs(names, "OLD", "NEW")} AND ${isCaptured}) ${run("mark")};`;
 }

@@ -88,7 +88,7 @@ async function prepare(client: Client, url: string): Promise<void> {
   await client.query(ROW_TRIGGER);
 }
 
-/** Milliseconds of each round by table; the tables take turns, so that a slow moment of the machine meets all. */
+/** Milliseconds of each round by table; the tables alternate, so that a slow moment of the machine meets all. */
 async function measure(client: Client, rows: number): Promise<number[][]> {
   const times = TABLES.map((): number[] => []);
   for (let round = 0; round <= ROUNDS; round++) {

@@ -64,7 +64,7 @@ async function measure(url: string, { rows, action, due, held }: Backlog): Promi
   );
   const store = await createCycleStores(() => new Date())(connection);
   const begun = await store.begin({ ...WHO, mappingId: shape.mappingId, configVersion: shape.configVersion });
-  if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
+  if (!begun.held) throw new Error(`the lease is not free: ${begun.why}`);
   const took: number[] = [];
   const claimSome = async () => {
     const began = performance.now();

@@ -17,8 +17,8 @@ const PROCESS = fileURLToPath(new URL("./load-process.ts", import.meta.url));
 
 /**
  * The first load against the same download piped into COPY, and against the loop that a user would write. Each runs in
- * a process of its own with the memory of the worker that loads, on an empty database of its own; engine and COPY take
- * turns.
+ * a process of its own with the memory of the worker that loads, on an empty database of its own; engine and COPY
+ * alternate.
  */
 export async function measureFirstLoad(
   server: BenchServer,
@@ -59,7 +59,7 @@ export async function measureFirstLoad(
       { name: "  rows a second", value: large / big.seconds, unit: "" },
       { name: "  rows a second, the same download piped into COPY", value: large / bigCopy.seconds, unit: "" },
       { name: "  times COPY", value: big.seconds / bigCopy.seconds, unit: "×", atMost: 2 },
-      // A part of the results is a call, and so is each look at the job; the org takes seconds to make it.
+      // A part of the results is a call, and so is each poll of the job; the org needs seconds for it.
       { name: "  calls", value: big.calls, unit: "", atMost: Math.ceil(large / 50_000) + 20 },
       { name: `  memory at its peak, ${loaded.toLocaleString("en")} records`, value: peak, unit: "MiB" },
       { name: `  memory at its peak, ${large.toLocaleString("en")} records`, value: big.peakMiB, unit: "MiB" },

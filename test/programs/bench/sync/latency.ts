@@ -25,7 +25,7 @@ export async function measureLatency(
   const org = await startBenchOrg({ [OBJECT]: 10 });
   const url = await server.createDatabase();
   const bridge = await startHostedBridge({ log: () => undefined });
-  // The functions run in this process; what they print must not stand among the figures.
+  // The functions run in this process; what they print must not be among the figures.
   const print = console.log;
   console.log = () => undefined;
   const client = new Client({ connectionString: url });
@@ -116,7 +116,7 @@ async function toTable({ client, org, ...sizes }: Sides): Promise<number[]> {
   return sample(sizes, make, look);
 }
 
-/** Seconds from when each change was made until it was seen. */
+/** Seconds from each change until it was seen. */
 async function sample(
   { latencySamples, latencySeconds }: Pick<Sides, "latencySamples" | "latencySeconds">,
   make: (key: string) => Promise<void>,

@@ -1,6 +1,6 @@
 import { type LoadOrder, loadByCopy, loadByEngine, loadByLoop } from "./load-ways.ts";
 
-/** One way of loading, in a process of its own, so that its memory is its own: prints what came of it as JSON. */
+/** One way of loading, in a process of its own, so that its memory is its own: prints the result as JSON. */
 const order = JSON.parse(process.argv[2] ?? "") as LoadOrder;
 const load = { engine: loadByEngine, narrow: loadByEngine, whole: loadByEngine, copy: loadByCopy, loop: loadByLoop }[
   order.way

@@ -9,7 +9,7 @@ interface Update {
 
 const BATCH = 200;
 
-/** Saves one field of records by SOAP in 200s, one call after the other; what is sent is made before. */
+/** Saves one field of records by SOAP in 200s, one call after the other; what is sent is built before. */
 export async function updateBySoap(
   { url, token }: BenchOrg,
   object: string,

@@ -12,8 +12,8 @@ import { updateByBulk, updateBySoap } from "./plain-updates.ts";
 
 /**
  * Changed rows to Salesforce, against the time that the org itself takes for the same saves, asked for by a client that
- * does nothing else: as many as the issue says, and few enough to go by SOAP. Both take turns, as the load does, so that
- * neither is measured on code of the org that runs for the first time.
+ * does nothing else: few enough to go by SOAP. Both alternate, as the load does, so that neither is measured on code of
+ * the org that runs for the first time.
  */
 export async function measurePush(
   server: BenchServer,

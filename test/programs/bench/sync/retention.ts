@@ -133,7 +133,7 @@ async function cycle(
   const store = openStore({ ...CONNECTION, url, retention: { logDays } });
   const { mappingId, configVersion } = contactShape();
   const begun = await store.begin({ ...WHO, mappingId, configVersion });
-  if (!begun.held) throw new Error(`the lease was not to be had: ${begun.why}`);
+  if (!begun.held) throw new Error(`the lease is not free: ${begun.why}`);
   await work(store, begun.lease);
   const began = performance.now();
   await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });

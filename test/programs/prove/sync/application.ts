@@ -7,7 +7,7 @@ import type { Proved } from "./mapped-objects.ts";
 export interface Application {
   /** Changes that were committed, as far as the application knows. */
   readonly changes: () => number;
-  /** One transaction, on a connection that is taken when none is open. Resolves whatever became of it. */
+  /** One transaction, on a connection that is opened when there is none. Resolves whatever happens to it. */
   act(dice: Dice): Promise<void>;
   /** One transaction that inserts more rows than calls of 200 are good for. */
   heap(mapping: Proved | undefined): Promise<void>;
@@ -23,7 +23,7 @@ export const PROOF_SCHEMA = `
     record_id bigint NOT NULL, vals jsonb NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp());
   CREATE TABLE proof.seen (seq bigserial PRIMARY KEY, table_name text NOT NULL, by text NOT NULL, action text NOT NULL,
     record_id bigint NOT NULL, old jsonb, new jsonb, at timestamptz NOT NULL DEFAULT clock_timestamp());
-  CREATE TABLE proof.told (seq bigserial PRIMARY KEY, event_id text NOT NULL, event text NOT NULL, log_id bigint);
+  CREATE TABLE proof.announced (seq bigserial PRIMARY KEY, event_id text NOT NULL, event text NOT NULL, log_id bigint);
   CREATE FUNCTION proof.see() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
     BEGIN
       INSERT INTO proof.seen (table_name, by, action, record_id, old, new) VALUES (TG_TABLE_NAME,
@@ -31,9 +31,9 @@ export const PROOF_SCHEMA = `
         CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END);
       RETURN NULL;
     END $$;
-  CREATE FUNCTION proof.hear() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+  CREATE FUNCTION proof.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
     BEGIN
-      INSERT INTO proof.told (event_id, event, log_id) VALUES (NEW.id, NEW.event, (NEW.detail ->> 'trigger_log_id')::bigint);
+      INSERT INTO proof.announced (event_id, event, log_id) VALUES (NEW.id, NEW.event, (NEW.detail ->> 'trigger_log_id')::bigint);
       RETURN NULL;
     END $$;`;
 
@@ -44,7 +44,7 @@ export const watching = (tables: readonly string[]) =>
       (table) => `CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce.${table}
         FOR EACH ROW EXECUTE FUNCTION proof.see()`,
     ),
-    "CREATE TRIGGER proof_hears AFTER INSERT ON salesforce._bridge_outbox FOR EACH ROW EXECUTE FUNCTION proof.hear()",
+    "CREATE TRIGGER proof_hears AFTER INSERT ON salesforce._bridge_outbox FOR EACH ROW EXECUTE FUNCTION proof.note()",
   ].join(";");
 
 /** From 2,201 records on the Bulk API costs fewer calls, and from 2,500 on a push has several jobs at work. */

@@ -10,7 +10,7 @@ export interface Colleagues {
   /** Calls of theirs that the org has counted, as far as they were answered. */
   readonly calls: () => number;
   act(dice: Dice): Promise<void>;
-  /** What tells living records apart, by their ids. */
+  /** What distinguishes living records, by their ids. */
   tagsOf(object: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -21,7 +21,7 @@ interface Settings {
   readonly recordsAtOnce: number;
 }
 
-/** Records that nobody writes to at the moment; one of theirs is written by one colleague at a time. */
+/** Records that are not written to at the moment; one of theirs is written by one colleague at a time. */
 interface Known {
   readonly id: string;
   readonly tag: string;
@@ -77,7 +77,7 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
     });
   };
 
-  /** Some records to whom nobody else does anything meanwhile. */
+  /** Some records that nothing else touches meanwhile. */
   const withFree = async (
     mapping: Proved,
     place: number,

@@ -9,7 +9,7 @@ export interface Desk {
   control(method: string, path: string, body?: unknown): Promise<void>;
   /** Ids of the mappings by their objects. */
   mappingIds(): Promise<ReadonlyMap<string, string>>;
-  /** Time goes on by so many seconds with each look: the message of a load that was killed comes again after minutes. */
+  /** Time advances by so many seconds with each poll: the message of a load that was killed comes again after minutes. */
   untilLoaded(mappings: number, seconds?: number): Promise<void>;
   /** Every mapping runs a cycle from beginning to end. */
   cycles(ids: ReadonlyMap<string, string>): Promise<void>;
@@ -54,6 +54,7 @@ export function createDesk(stage: Stage): Desk {
     control: async (method, path, body) => {
       const answer = await fetch(`${stage.org.url}/_sim${path}`, {
         method,
+        headers: { authorization: `Bearer ${stage.org.accessToken}` },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       if (!answer.ok) throw new Error(`${method} /_sim${path} answered ${answer.status}: ${await answer.text()}`);

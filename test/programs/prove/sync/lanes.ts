@@ -4,7 +4,7 @@ import { faultBy } from "./faults.ts";
 import { documentOf } from "./mapped-objects.ts";
 import { ENGINE, type Run } from "./run.ts";
 
-/** What goes on side by side: users of both sides, messages, operators, faults, kills of parts and at random moments. */
+/** What runs side by side: users of both sides, messages, operators, faults, kills of parts and at random moments. */
 export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>> {
   const { asked, stage, application, colleagues, desk } = run;
   const lane = async (

@@ -24,7 +24,7 @@ export function mappingsToProve(count: number): Proved[] {
   });
 }
 
-/** Tells records apart, on both sides and for good. */
+/** Identifies records, on both sides and for good. */
 const TAG = "Tag__c";
 /** Written by the application alone, by the colleagues alone, by both. */
 export const VALUES = ["Here__c", "There__c", "Both__c"] as const;

@@ -30,7 +30,7 @@ interface Settings {
   readonly mappings: readonly Proved[];
 }
 
-/** So long a migration waits for its table; whoever writes it may have been stopped by the proof. */
+/** So long a migration waits for its table; its writer may have been stopped by the proof. */
 const LOCK = "SET LOCAL lock_timeout = '5s'";
 
 /** A provisioning that was killed comes again after minutes; the minute sweep asks for it as well. */
@@ -130,7 +130,7 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
 
 const captureOff = ({ table }: Proved) => `ALTER TABLE salesforce."${table}" DISABLE TRIGGER USER`;
 
-/** The table is built anew beside itself and takes its own name, as tools do that change large tables. */
+/** The table is built again beside itself and takes its own name, as tools do that change large tables. */
 const swap = ({ table }: Proved) => `LOCK TABLE salesforce."${table}";
   CREATE TABLE salesforce.${table}_anew (LIKE salesforce."${table}" INCLUDING ALL);
   INSERT INTO salesforce.${table}_anew SELECT * FROM salesforce."${table}";

@@ -9,7 +9,10 @@ const WORTH_A_STOP = /salesforce: (create|update|upsert|delete)|commit of (resul
 /** In the short form, the part that an effect is in dies at one point of so many. */
 const POINTS_PER_PART = 5;
 
-/** Seeds that follow each other take turns, so that so many of them do everything, or in brief runs all, at every point. */
+/**
+ * Seeds that follow each other divide the points, so that so many of them do everything, or in brief runs all, at every
+ * point.
+ */
 const TURNS = 4;
 const BRIEF_TURNS = 3;
 
@@ -54,7 +57,7 @@ function partAt(point: string): Part {
   return point.includes("| salesforce:") ? "Salesforce" : "host";
 }
 
-/** What a workspace passes once, as when its tables are made, has no second chance. */
+/** What a workspace passes once, as when its tables are created, has no second chance. */
 export function pointsOf({ trouble }: Run): string[] {
   return [...trouble.passed]
     .filter(([, times]) => times > 1)

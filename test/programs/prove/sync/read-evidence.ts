@@ -2,7 +2,7 @@ import { Client } from "pg";
 import type { Calls, Conflict, Deed, Evidence, Held, Logged, Save, Seen, Values } from "./judge/evidence.ts";
 import type { OrgWrite } from "./wire/passage.ts";
 
-/** Where both sides stand, and what the proof itself has written down. */
+/** The state of both sides, and what the proof itself has recorded. */
 export interface Sources {
   readonly databaseUrl: string;
   readonly orgUrl: string;
@@ -35,7 +35,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
         ...(await ask<Row>(`SELECT * FROM salesforce.${table}`)).map((row) => heldRow(table, row, sources.columns)),
       );
     const totals = await ask<Row>("SELECT table_name, success, failed FROM salesforce._bridge_totals");
-    const told = await ask<Row>("SELECT event_id, event, log_id FROM proof.told ORDER BY seq");
+    const told = await ask<Row>("SELECT event_id, event, log_id FROM proof.announced ORDER BY seq");
     const waiting = await ask<Row>("SELECT id FROM salesforce._bridge_outbox");
     const { used } = (await fromOrg(sources, "/_sim/calls")) as { used: number };
     const records = await readRecords(sources);

@@ -38,7 +38,7 @@ const proof = (seed: number, findings: Proof["findings"] = []): Proof => ({
   findings,
 });
 
-/** Proves nothing, and tells with which seeds it was asked to. */
+/** Proves nothing, and returns the seeds that it got. */
 function prover(answer: (seed: number) => Proof = proof) {
   const seeds: number[] = [];
   const prove = async ({ seed }: Asked) => {
@@ -48,7 +48,7 @@ function prover(answer: (seed: number) => Proof = proof) {
   return { seeds, prove };
 }
 
-test("rounds go on, each with a seed of its own, until there were enough kills and changes", async () => {
+test("rounds continue, each with a seed of its own, until there were enough kills and changes", async () => {
   const { seeds, prove } = prover();
 
   const rounds = await proveInRounds(first, { kills: 100, changes: 2000, file }, prove);
@@ -57,7 +57,7 @@ test("rounds go on, each with a seed of its own, until there were enough kills a
   expect(summaryOfRounds(rounds)).toContain("3 rounds, 120 kills, 3000 changes");
 });
 
-test("the next start goes on after what was kept, and does a round again that was broken off", async () => {
+test("the next start continues after what was kept, and does a round again that was broken off", async () => {
   const broken = prover((seed) => {
     if (seed === 9) throw new Error("broken off");
     return proof(seed);
@@ -71,7 +71,7 @@ test("the next start goes on after what was kept, and does a round again that wa
   expect(rounds.map(({ seed }) => seed)).toEqual([7, 8, 9, 10]);
 });
 
-test("a finding ends them, also at the next start, and its seed is told", async () => {
+test("a finding ends them, also at the next start, and its seed is shown", async () => {
   const finding = { name: "lost value", table: "keyed1__c", tag: "h1-1", what: "it is gone", story: ["a line"] };
   const { seeds, prove } = prover((seed) => proof(seed, seed === 8 ? [finding] : []));
   const enough = { kills: 1000, changes: 0, file };

@@ -28,7 +28,7 @@ export async function proveInRounds(
 ): Promise<readonly Round[]> {
   const rounds: Round[] = existsSync(file) ? readRounds(file) : [];
   const { say } = first;
-  if (rounds.length > 0) say(`goes on after ${told(rounds)}, kept in ${file}`);
+  if (rounds.length > 0) say(`continues after ${told(rounds)}, kept in ${file}`);
   else say(`what is done is kept in ${file}`);
   while (killsIn(rounds) < kills || changesIn(rounds) < changes) {
     if (rounds.some(({ findings }) => findings.length > 0)) return rounds;

@@ -18,7 +18,7 @@ import { createParts } from "./stage/parts.ts";
 import { openStage } from "./stage/stage.ts";
 import { causeTrouble, type Incident } from "./trouble.ts";
 
-/** What came of it. */
+/** The result. */
 export interface Proof {
   readonly seed: number;
   readonly seconds: number;
@@ -107,7 +107,7 @@ async function provePeace(
   await desk.cycles(ids);
   await desk.untilNothingWaits();
   const calls = await untilCallsAgree(run);
-  // Beats go on while the evidence is read, so the books that are judged are those of one moment.
+  // Beats continue while the evidence is read, so the books that are judged are those of one moment.
   const evidence = { ...(await readEvidence(sourcesOf(run, true))), calls };
   const findings = judge(evidence);
   tell(run, findings);
@@ -168,16 +168,16 @@ async function proveTrouble(
   return { findings, settledByHand };
 }
 
-/** Trouble goes on so long beyond what was asked for, if what is to be done at points that are passed often is not done. */
+/** Trouble continues so long beyond what was asked for, if the incidents at points that are passed often are not done. */
 const MOST_MILLISECONDS = 5 * 60_000;
 
-/** A brief proof is part of every run of the tests: it goes on for less, and leaves what was not met to the next seed. */
+/** A brief proof is part of every run of the tests: it runs for less, and leaves what was not met to the next seed. */
 const BRIEF_MILLISECONDS = 45_000;
 
 /** A point that is passed so often has given every incident its chance; one that is passed less is not waited for. */
 const CHANCES = 20;
 
-/** At once, because whoever runs out of patience wants to know what there was. */
+/** At once, so that an interrupted run still shows what there was. */
 function tell({ asked }: Run, findings: readonly Finding[]): void {
   for (const { name, table, tag, what } of findings) asked.say(`${name}: ${table} ${tag} ${what}`);
 }
@@ -186,10 +186,10 @@ const killsOf = ({ trouble, parts }: Run) =>
   trouble.done.filter(({ how, whom }) => how === "kill" && whom === "function").length +
   Object.values(parts.done).reduce((all, { kills }) => all + kills, 0);
 
-/** A doubt's eleven minutes, the lanes of every five minutes, several times over, and a lock's longest wait. */
+/** The eleven minutes of an insert in doubt, the lanes of every five minutes, several times over, and a lock's longest wait. */
 const STEPS_SECONDS = [0, 400, 400, 1_000, 400];
 
-/** By how much time goes on with each look, five a second, for what is still to be loaded. */
+/** By how much time advances with each poll, five a second, for what is still to be loaded. */
 const LOOK_SECONDS = 5;
 
 /** No more trouble, and as much time as everything that waits may need. */

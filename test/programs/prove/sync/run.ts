@@ -9,7 +9,7 @@ import type { Parts } from "./stage/parts.ts";
 import type { Stage } from "./stage/stage.ts";
 import type { Trouble } from "./trouble.ts";
 
-/** How much is to be proved. The trouble goes on until all three are reached, and then, for a time, until every point had its incidents. */
+/** How much must be proved. The trouble continues until all three are reached, and then, for a time, until every point had its incidents. */
 export interface Asked {
   readonly seed: number;
   readonly minutes: number;

@@ -42,7 +42,7 @@ export function sourcesOf(
   };
 }
 
-/** Where a part was struck, whoever was at the point went on. */
+/** Where a part was struck, the process at the point continued. */
 const functionsStruck = ({ done }: Run["trouble"]): Sources["struck"] =>
   done.filter(({ whom }) => whom === "function").map(({ pid, at }) => ({ whom: pid, at }));
 

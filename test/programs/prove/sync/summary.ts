@@ -19,12 +19,12 @@ export function summaryOf({
   return [
     ...tableOf(incidents),
     `changes   ${changes.application} by the application, ${changes.colleagues} in Salesforce`,
-    `incidents ${all("kills")} kills, ${all("stops")} stops, ${heldSaves} saves held between check and send, ${lateSavesTold} cycles told that theirs came too late`,
+    `incidents ${all("kills")} kills, ${all("stops")} stops, ${heldSaves} saves held between check and send, ${lateSavesTold} cycles whose saves came too late`,
     `migrations ${Object.entries(migrations)
       .map(([kind, times]) => `${times} ${kind}`)
       .join(", ")}`,
     `calls     ${labels.map((label) => `${label} ${calls.engine[label] ?? 0} (wire ${calls.wire[label] ?? 0})`).join(", ")}, org ${calls.org} in all, while nothing was killed`,
-    `doubts    ${settledByHand} rows ended FAILED as in doubt, and were settled by hand as their error says`,
+    `in doubt  ${settledByHand} rows ended FAILED as in doubt, and were settled by hand as their error says`,
     ...findings
       .slice(0, 20)
       .flatMap(({ name, table, tag, what, story }) => [
@@ -48,8 +48,8 @@ export function summaryOfRounds(rounds: readonly Round[]): string {
   return [
     ...tableOf(sums),
     `rounds    ${told(rounds)}, in ${sum(({ seconds }) => seconds)} s`,
-    `saves     ${sum(({ heldSaves }) => heldSaves)} held between check and send, ${sum(({ lateSavesTold }) => lateSavesTold)} cycles told that theirs came too late`,
-    `doubts    ${sum(({ settledByHand }) => settledByHand)} rows ended FAILED as in doubt, and were settled by hand as their error says`,
+    `saves     ${sum(({ heldSaves }) => heldSaves)} held between check and send, ${sum(({ lateSavesTold }) => lateSavesTold)} cycles whose saves came too late`,
+    `in doubt  ${sum(({ settledByHand }) => settledByHand)} rows ended FAILED as in doubt, and were settled by hand as their error says`,
     ...findings.map(
       ({ name, table, tag, what, seed }) => `${name}: ${table} ${tag} ${what} (--thorough --seed ${seed})`,
     ),

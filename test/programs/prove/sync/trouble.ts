@@ -11,10 +11,10 @@ export interface Incident {
   readonly whom: "function" | Part;
 }
 
-/** What is to be done. */
+/** What to do. */
 export interface Plan {
   readonly parts: Parts;
-  /** What is to be done at a point, which is asked once, when the point is first met. */
+  /** What to do at a point, which is decided once, when the point is first met. */
   incidentsAt(point: string): readonly Incident[];
 }
 
@@ -35,7 +35,7 @@ export interface Trouble {
   end(): Promise<void>;
 }
 
-/** A lease is 30 s long, and somebody else must have had the time to take it. */
+/** A lease is 30 s long, and another cycle must have had the time to acquire it. */
 const STOPPED_MILLISECONDS = 33_000;
 
 interface Settings {

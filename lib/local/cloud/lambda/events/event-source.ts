@@ -140,7 +140,7 @@ async function gather(
 
 /**
  * Invokes the function and deletes what it did. False when the whole batch failed, or was refused because the function
- * stands too often on its own way: such messages come back until the queue gives them to its dead letters, as on AWS.
+ * is too often in its own chain: such messages come back until the queue gives them to its dead letters, as on AWS.
  */
 async function processBatch(
   source: EventSource,

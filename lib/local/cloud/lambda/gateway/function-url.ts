@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import type { LambdaFunction } from "../template/functions.ts";
 import { readRequest, TooLarge } from "./http-request.ts";
 import { answerOf, type HttpAnswer, streamedAnswer } from "./proxy-answer.ts";
+import { IDLE_MILLISECONDS } from "./servers.ts";
 import { urlEvent } from "./url-event.ts";
 import { writeAnswer } from "./write-answer.ts";
 
@@ -18,7 +19,7 @@ interface UrlSettings {
 
 /** A function's own URL: a listener of its own, as it is a host of its own on AWS. Every path reaches the function. */
 export function createFunctionUrl(settings: UrlSettings): Server {
-  return createServer((incoming, response) => {
+  return createServer({ keepAliveTimeout: IDLE_MILLISECONDS }, (incoming, response) => {
     answer(settings, incoming)
       .then((made) => writeAnswer(response, made))
       .catch((fault: Error) => {

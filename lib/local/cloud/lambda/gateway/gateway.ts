@@ -11,6 +11,7 @@ import { answerOf, type HttpAnswer, streamedAnswer } from "./proxy-answer.ts";
 import { isBinaryType, newRequestId, proxyEvent } from "./proxy-event.ts";
 import { refusalOf } from "./refusal.ts";
 import type { RestApi } from "./rest-routes.ts";
+import { IDLE_MILLISECONDS } from "./servers.ts";
 import { writeAnswer } from "./write-answer.ts";
 
 /** API Gateway's limit of a request. */
@@ -31,11 +32,14 @@ export function createGateway(settings: GatewaySettings): Server {
   const { api, log } = settings;
   const match = createMatcher(api.methods);
   // A request without Host is refused below, for Node's own answer has no envelope.
-  const server = createServer({ requireHostHeader: false }, (incoming, response) => {
-    answer(settings, match, incoming)
-      .then((made) => writeAnswer(response, made))
-      .catch((fault: Error) => broken(incoming, response, fault));
-  });
+  const server = createServer(
+    { requireHostHeader: false, keepAliveTimeout: IDLE_MILLISECONDS },
+    (incoming, response) => {
+      answer(settings, match, incoming)
+        .then((made) => writeAnswer(response, made))
+        .catch((fault: Error) => broken(incoming, response, fault));
+    },
+  );
   const broken = (incoming: IncomingMessage, response: ServerResponse, fault: Error) => {
     const isGone = !incoming.complete; // the client went away in the middle of its request
     if (!isGone)
@@ -142,9 +146,8 @@ function withRequestId(made: HttpAnswer, requestId: string): HttpAnswer {
 /** What cannot even be read as HTTP is refused in the envelope too. */
 function refuseUnreadable(api: RestApi, socket: Socket): void {
   if (!socket.writable) return;
-  const { status, body } = refusalOf(api, "BAD_REQUEST_PARAMETERS", newRequestId());
-  socket.end(
-    `HTTP/1.1 ${status} Bad Request\r\nContent-Type: application/json\r\nConnection: close\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  const { status, headers, body } = refusalOf(api, "BAD_REQUEST_PARAMETERS", newRequestId());
+  const all = [...headers, ["Connection", "close"], ["Content-Length", Buffer.byteLength(body)]];
+  const head = all.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${head}\r\n${body}`);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** A request as both kinds of events are made of it. */
+/** A request, from which both kinds of events are built. */
 export interface HttpRequest {
   readonly method: string;
   /** The path exactly as sent, percent signs included. */

@@ -6,7 +6,7 @@ export interface RouteMatch {
   readonly pathParameters: Readonly<Record<string, string>> | null;
 }
 
-/** Finds the method for a request, as API Gateway does; undefined when nothing stands there. */
+/** Finds the method for a request, as API Gateway does; undefined when there is none. */
 export type MatchRoute = (httpMethod: string, path: string) => RouteMatch | undefined;
 
 interface Node {

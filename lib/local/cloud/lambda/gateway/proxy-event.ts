@@ -64,7 +64,7 @@ export function isBinaryType(contentType: string | undefined, { binaryMediaTypes
 const isBinaryBody = (request: HttpRequest, api: RestApi): boolean =>
   isBinaryType(headerOf(request, "content-type") ?? "application/json", api);
 
-/** What the gateway adds. The client's address comes last: what stands before it a client may have invented. */
+/** What the gateway adds. The client's address comes last: a client may have invented what is before it. */
 function forwarded(request: HttpRequest): [string, string][] {
   return [
     ["X-Amzn-Trace-Id", traceRoot()],

@@ -23,7 +23,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   504: "Endpoint request timed out",
 };
 
-/** What the gateway answers by itself: the template's words for this type, or for its family, or the gateway's own. */
+/** The gateway's own answer: the template's words for this type, or for its family, or the gateway's own. */
 export function refusalOf(
   { gatewayResponses }: RestApi,
   type: string,

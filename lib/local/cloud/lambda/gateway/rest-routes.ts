@@ -2,7 +2,7 @@ import type { Assembly } from "../template/assembly.ts";
 import { resourcesOfType } from "../template/functions.ts";
 import type { Resolve } from "../template/resolve.ts";
 
-/** One method of the REST API and what stands behind it. */
+/** One method of the REST API and its integration. */
 export interface RestMethod {
   readonly resourceId: string;
   /** The resource as the template writes it: `/api/v1/t/{workspace_id}/mappings`. */
@@ -23,7 +23,7 @@ export interface RestApi {
   readonly gatewayResponses: ReadonlyMap<string, GatewayResponse>;
 }
 
-/** What the gateway says where it answers by itself. */
+/** The gateway's own answers. */
 export interface GatewayResponse {
   readonly status: number | null;
   readonly headers: Readonly<Record<string, string>>;

@@ -2,6 +2,12 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { originOf } from "../../../origin.ts";
 
+/**
+ * How long a connection without a request stays open: longer than load balancers and browsers keep theirs (60 s), or one
+ * of them sends its next request into a connection that is being closed.
+ */
+export const IDLE_MILLISECONDS = 75_000;
+
 /** Starts listening (port 0 takes a free one) and gives the address: `http://127.0.0.1:54321`. */
 export async function listen(server: Server, port: number, address: string): Promise<string> {
   await new Promise<void>((resolve, reject) => {

@@ -3,7 +3,9 @@ import type { Readable } from "node:stream";
 import { grouped } from "./http-request.ts";
 import type { HttpAnswer } from "./proxy-answer.ts";
 
-/** Writes an answer. A streamed body that breaks off cuts the connection, so that nobody takes a part for the whole. */
+/**
+ * Writes an answer. A streamed body that breaks off cuts the connection, so that a part does not look like the whole.
+ */
 export function writeAnswer(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
   response.statusCode = status;
   for (const [name, values] of grouped(headers)) response.setHeader(name, values.length === 1 ? values.join() : values);

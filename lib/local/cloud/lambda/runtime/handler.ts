@@ -7,7 +7,7 @@ import { isStreaming, ResponseStream } from "./response-stream.ts";
 /** A function's own code. */
 export type Handler = (event: unknown, ...rest: readonly unknown[]) => unknown;
 
-/** Loads the handler that `index.handler` names; the query tells apart copies of one module in a process. */
+/** Loads the handler that `index.handler` names; the query separates copies of one module in a process. */
 export async function loadHandler(folder: string, handler: string, query = ""): Promise<Handler> {
   const [file, name = ""] = handler.split(".");
   const url = pathToFileURL(join(folder, `${file}.mjs`));
@@ -19,8 +19,8 @@ export async function loadHandler(folder: string, handler: string, query = ""): 
 }
 
 /**
- * Calls a handler and tells what came of it; for a streaming one as soon as its stream begins. `apart` leaves the body of
- * a response beside the payload.
+ * Calls a handler and gives the result; for a streaming one as soon as its stream begins. `apart` leaves the body of a
+ * response beside the payload.
  */
 export async function callHandler(
   handler: Handler,
@@ -37,7 +37,7 @@ export async function callHandler(
   }
 }
 
-/** The outcome that a handler's value stands for: Lambda sends JSON, up to six megabytes of it. */
+/** The outcome of a handler's value: Lambda sends JSON, up to six megabytes of it. */
 function answered(value: unknown): Outcome {
   const payload = JSON.stringify(value ?? null) ?? "null";
   const bytes = Buffer.byteLength(payload);

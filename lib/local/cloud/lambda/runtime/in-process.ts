@@ -14,14 +14,14 @@ interface InProcessSettings {
   readonly clock: Clock;
   /** What functions take for the current time, in epoch milliseconds: the cloud's, which tests move. */
   readonly now: () => number;
-  /** Is told of variables that cannot have one value for all functions. */
+  /** Receives variables that cannot have one value for all functions. */
   readonly onWarning: (message: string) => void;
 }
 
 /** Where `lib/adapters/time.ts` looks for a host's own time. */
 const TIME_OF_FUNCTIONS = Symbol.for("bridge.now");
 
-/** Tells hosts of one process apart, so that each loads the bundles anew and none meets another's connections. */
+/** Separates hosts of one process, so that each loads the bundles again and none meets another's connections. */
 let hosts = 0;
 let running = 0;
 
@@ -67,7 +67,7 @@ export function runInProcess(settings: InProcessSettings): Runner {
 /** The SDK hands on traces inside of Lambda alone, which it knows by this. */
 const INSIDE_LAMBDA = { AWS_LAMBDA_FUNCTION_NAME: "every-function" };
 
-/** All functions' variables as one set; told of those that differ between functions. */
+/** All functions' variables as one set; those that differ between functions are reported. */
 function variablesOf({ functions, environment, onWarning }: InProcessSettings): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const { name, environment: own } of functions) {

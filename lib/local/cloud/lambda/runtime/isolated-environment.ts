@@ -45,7 +45,7 @@ export async function startEnvironment(
       return { outcome, free };
     },
     async end() {
-      if (isAlive) child.kill("SIGKILL"); // an idle environment is frozen on AWS: it never hears that it ends
+      if (isAlive) child.kill("SIGKILL"); // an idle environment is frozen on AWS: it gets no notice of its end
       await exited;
     },
   };

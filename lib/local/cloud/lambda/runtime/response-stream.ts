@@ -7,7 +7,7 @@ const HTTP_INTEGRATION = "application/vnd.awslambda.http-integration-response";
 const UTF_8: ReadonlySet<string> = new Set(["utf8", "utf-8"] satisfies BufferEncoding[]);
 
 type Write = (chunk: string | Uint8Array) => unknown;
-type Told = (error?: Error | null) => void;
+type Callback = (error?: Error | null) => void;
 
 /** With so many writes unread, a writer is asked to wait. */
 const MOST_UNREAD = 4;
@@ -16,14 +16,14 @@ const OVER = "the stream was ended or destroyed before";
 
 /**
  * What a streaming handler writes to. Its first write, even of nothing, sends what is due before. Reading gives each
- * write by itself and texts as texts: as bytes they would be copied three times on their way to the socket, and V8
+ * write separately and texts as texts: as bytes they would be copied three times on their way to the socket, and V8
  * collects all its memory, at once, when such copies come to 64 MB.
  *
- * It is a Readable that is written to, and no Duplex: Node's constructor of what can be written to sets `state.onwrite` to
- * an arrow function, and V8 makes functions that are set as properties in its old generation, from where this one would
- * keep the stream, and all that listens to it, until a collection of everything. To whoever pipes into it, it is a stream
- * of the old kind, which has `write`, `end`, "drain" and "finish" and no state. It has finished when all is written, read
- * or not: whoever calls a function waits for the reader's end.
+ * It is a Readable that is written to, and no Duplex: Node's constructor of what can be written to sets `state.onwrite`
+ * to an arrow function, and V8 makes functions that are set as properties in its old generation, from where this one
+ * would keep the stream, and all that listens to it, until a collection of everything. To a pipe it is a stream of the
+ * old kind, which has `write`, `end`, "drain" and "finish" and no state. It has finished when all is written, read or
+ * not: the caller of a function waits for the reader's end.
  */
 export class ResponseStream extends Readable {
   contentType = "application/octet-stream";
@@ -33,8 +33,8 @@ export class ResponseStream extends Readable {
   readonly #begun: (stream: ResponseStream) => void;
   #hasBegun = false;
   #isFull = false;
-  /** Those who are told of their write when there is room again. */
-  #waiting: Told[] = [];
+  /** Those whose write ends when there is room again. */
+  #waiting: Callback[] = [];
 
   /** `begun` is called once, when the type of the content is settled. */
   constructor(begun: (stream: ResponseStream) => void) {
@@ -59,13 +59,13 @@ export class ResponseStream extends Readable {
   override _read(): void {
     if (!this.#isFull) return;
     this.#isFull = false;
-    this.#tell(null);
+    this.#callBack(null);
     this.emit("drain");
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    // An error that nobody hears of would cost each answer 40 µs for its stack.
-    if (this.#waiting.length > 0) this.#tell(error ?? new Error(OVER));
+    // An error without a listener would cost each answer 40 µs for its stack.
+    if (this.#waiting.length > 0) this.#callBack(error ?? new Error(OVER));
     done(error);
   }
 
@@ -76,10 +76,10 @@ export class ResponseStream extends Readable {
   }
 
   end(...given: readonly unknown[]): this {
-    const [last, encoding] = given.filter((one) => !isTold(one));
+    const [last, encoding] = given.filter((one) => !isCallback(one));
     if (last !== undefined && last !== null) this.write(last as string, encoding);
     else this.#announce();
-    process.nextTick(finish, this, this.#isOver, given.find(isTold));
+    process.nextTick(finish, this, this.#isOver, given.find(isCallback));
     if (this.#isOver) return this;
     this.writableEnded = true;
     this.push(null);
@@ -90,20 +90,20 @@ export class ResponseStream extends Readable {
     if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) {
       throw new TypeError(`only text and bytes can be written, not ${chunk === null ? "null" : typeof chunk}`);
     }
-    const told = rest.find(isTold);
+    const callback = rest.find(isCallback);
     if (this.#isOver) {
-      if (told) process.nextTick(told, new Error(OVER));
+      if (callback) process.nextTick(callback, new Error(OVER));
       if (!this.destroyed) this.destroy(new Error("something was written after the end"));
       return false;
     }
     if (chunk.length > 0) this.#isFull = !this.push(encoded(chunk, rest[0])) || this.#isFull;
-    if (told) this.#waiting.push(told);
-    if (!this.#isFull) this.#tell(null);
+    if (callback) this.#waiting.push(callback);
+    if (!this.#isFull) this.#callBack(null);
     return !this.#isFull;
   }
 
-  #tell(error: Error | null): void {
-    for (const told of this.#waiting.splice(0)) process.nextTick(told, error);
+  #callBack(error: Error | null): void {
+    for (const callback of this.#waiting.splice(0)) process.nextTick(callback, error);
   }
 
   #begin(): void {
@@ -119,18 +119,18 @@ export class ResponseStream extends Readable {
   }
 }
 
-const isTold = (given: unknown): given is Told => typeof given === "function";
+const isCallback = (given: unknown): given is Callback => typeof given === "function";
 
 function encoded(chunk: string | Uint8Array, encoding: unknown): string | Uint8Array {
   const isOther = typeof chunk === "string" && typeof encoding === "string" && !UTF_8.has(encoding);
   return isOther ? Buffer.from(chunk, encoding as BufferEncoding) : chunk;
 }
 
-/** Tells that all was written, or who ends what was over before that nothing came of it. */
-function finish(stream: ResponseStream, wasOver: boolean, told: Told | undefined): void {
+/** Ends the writes when all was written, or with an error when it was over before that. */
+function finish(stream: ResponseStream, wasOver: boolean, callback: Callback | undefined): void {
   const isOver = wasOver || stream.destroyed;
   stream.writableFinished ||= !isOver;
-  told?.(isOver ? new Error(OVER) : null);
+  callback?.(isOver ? new Error(OVER) : null);
   if (!isOver) stream.emit("finish");
 }
 
@@ -148,7 +148,7 @@ const awslambda = {
       stream.setContentType(HTTP_INTEGRATION);
       const head: (write: Write) => void = (write) =>
         write(Buffer.concat([Buffer.from(JSON.stringify(prelude)), new Uint8Array(8)]));
-      stream._onBeforeFirstWrite = head; // set as it is made, it would be made in V8's old generation
+      stream._onBeforeFirstWrite = head; // set at its creation, it would be in V8's old generation
       return stream;
     },
   },

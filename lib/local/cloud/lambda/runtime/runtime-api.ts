@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import type { Failed, Invocation, Outcome } from "../invocation.ts";
 import type { LambdaFunction } from "../template/functions.ts";
 
-/** The Lambda Runtime API of one environment (version 2018-06-01): it asks for events and posts what came of them. */
+/** The Lambda Runtime API of one environment (version 2018-06-01): it asks for events and posts their results. */
 export interface RuntimeApi {
   /** `127.0.0.1:<port>`, for AWS_LAMBDA_RUNTIME_API. */
   readonly address: string;
@@ -37,7 +37,7 @@ const postedError = z.object({
   stackTrace: z.optional(z.array(z.string())),
 });
 
-/** Serves the API on a port of its own, which is how an environment is told from others. */
+/** Serves the API on a port of its own, which identifies the environment. */
 export async function serveRuntimeApi(): Promise<RuntimeApi> {
   let current: Handed | undefined;
   let asking: ServerResponse | undefined;

@@ -8,7 +8,7 @@ import { provideRuntime } from "./response-stream.ts";
 import { withTrace } from "./trace-store.ts";
 
 /**
- * The program of an isolated function: Lambda's Node.js runtime, as far as functions can tell. It loads the handler,
+ * The program of an isolated function: Lambda's Node.js runtime, as far as functions can see. It loads the handler,
  * then asks the Runtime API for one event after the other. It ends with its host, whose answers then stop.
  */
 const { env } = process;
@@ -43,10 +43,10 @@ async function next(handler: Handler): Promise<void> {
   const traceHeader = String(headers["lambda-runtime-trace-id"]);
   env["_X_AMZN_TRACE_ID"] = traceHeader;
   const outcome = await withTrace(traceHeader, () => callHandler(handler, JSON.parse(body), context));
-  await tell(`/invocation/${requestId}`, outcome);
+  await answer(`/invocation/${requestId}`, outcome);
 }
 
-async function tell(path: string, outcome: Outcome): Promise<void> {
+async function answer(path: string, outcome: Outcome): Promise<void> {
   if (outcome.kind === "failed") await post(`${path}/error`, errorBody(outcome));
   else if (outcome.kind === "answered") await post(`${path}/response`, outcome.payload);
   else await stream(`${path}/response`, outcome);

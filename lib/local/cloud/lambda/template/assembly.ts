@@ -17,7 +17,7 @@ export interface Stack {
 /** What `cdk synth` left in a folder. */
 export interface Assembly {
   readonly stacks: readonly Stack[];
-  /** The folder that a key of the assets' bucket stands for. */
+  /** The folder of a key in the assets' bucket. */
   assetFolder(objectKey: string): string;
 }
 

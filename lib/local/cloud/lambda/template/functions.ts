@@ -32,7 +32,7 @@ interface FunctionProperties {
   readonly LoggingConfig?: { readonly LogGroup?: string };
 }
 
-/** A resource of some type with its properties resolved, and where it stands. */
+/** A resource of some type with its properties resolved, and its place. */
 export interface Resolved<Properties> {
   readonly id: string;
   readonly stack: Stack;

@@ -10,7 +10,7 @@ interface RoleProperties {
   readonly ManagedPolicyArns?: readonly unknown[];
 }
 
-/** What each function may do: the policies that stand in its role. Throws at a role whose permissions lie elsewhere. */
+/** What each function may do: the policies in its role. Throws at a role whose permissions are elsewhere. */
 export function readPolicies(assembly: Assembly, resolve: Resolve, functions: readonly LambdaFunction[]): Caller[] {
   const roles = new Map(
     resourcesOfType<RoleProperties>(assembly, resolve, "AWS::IAM::Role").map(({ id, stack, properties }) => [

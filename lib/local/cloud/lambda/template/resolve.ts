@@ -1,6 +1,6 @@
 import type { Assembly, Stack, TemplateResource } from "./assembly.ts";
 
-/** Where the stacks are taken to be deployed. */
+/** The account and region that the stacks are resolved for. */
 export interface Place {
   readonly region: string;
   readonly accountId: string;

@@ -153,6 +153,12 @@ describe("an answer", () => {
     },
   );
 
+  test("leaves the connection open for longer than load balancers and browsers keep theirs", async () => {
+    const answer = await call("/api/metrics");
+
+    expect(answer.headers.get("keep-alive")).toBe("timeout=75");
+  });
+
   test("to what is no HTTP, or no method that exists, is in the envelope", async () => {
     const unreadable = await raw("GET /api\u0001 HTTP/1.1\r\n\r\n");
     const hostless = await raw("GET /api/metrics HTTP/1.1\r\nConnection: close\r\n\r\n");
@@ -162,6 +168,7 @@ describe("an answer", () => {
     expect(unreadable).toMatch(/^HTTP\/1.1 400 .*"success":false.*"VALIDATION_ERROR"/s);
     expect(hostless).toMatch(/^HTTP\/1.1 400 .*"success":false.*"VALIDATION_ERROR"/s);
     expect(twoHosts).toMatch(/^HTTP\/1.1 400 .*"success":false.*"VALIDATION_ERROR"/s);
+    for (const answer of [unreadable, hostless, twoHosts]) expect(answer).toContain("X-Content-Type-Options: nosniff");
     expect(unknown).toMatch(/^HTTP\/1.1 404 .*"success":false.*"NOT_FOUND"/s);
   });
 });
@@ -207,7 +214,7 @@ describe("a streamed answer", () => {
     expect(writtenUnread).toBeLessThan(200);
   });
 
-  test("that breaks off is not taken for a whole one", async () => {
+  test("that breaks off is not mistaken for a whole one", async () => {
     const broken = Promise.withResolvers<never>();
     world.streams("list-audit-log", (_, stream) => {
       streamFrom(stream, { statusCode: 200 }).write("half");

@@ -77,7 +77,7 @@ test("two requests at once are two environments with one event each", async () =
   expect(one?.pid).not.toBe(two?.pid);
 });
 
-test("requests beyond the environments of a function wait their turn", async () => {
+test("requests beyond the environments of a function wait in a queue", async () => {
   const gate = await startGate();
   const answers = Promise.all(Array.from({ length: 9 }, () => bodyOf(`mappings?gate=${gate.url}`)));
   await vi.waitUntil(() => gate.waiting() === 4, SOON);
@@ -90,7 +90,7 @@ test("requests beyond the environments of a function wait their turn", async () 
 test.each([
   ["throws", "do=throw", { error_type: "TypeError", message: "no such luck" }],
   ["crashes", "do=crash", { error_type: "Runtime.ExitError", message: expect.stringContaining("exit status 7") }],
-])("a function that %s is told of, and answers the next request", async (_, query, logged) => {
+])("a function that %s is logged, and answers the next request", async (_, query, logged) => {
   world.forget();
 
   const answer = await call(`mappings?${query}`);
@@ -155,7 +155,7 @@ async function bodyOf(path: string): Promise<Body> {
   return (await answer.json()) as Body;
 }
 
-/** Keeps whoever asks it waiting until it is opened. */
+/** Keeps callers waiting until it is opened. */
 async function startGate(): Promise<{ readonly url: string; waiting(): number; open(): void }> {
   const kept: ServerResponse[] = [];
   let isOpen = false;

@@ -17,7 +17,7 @@ async function* rowsWithoutEnd(ended: () => void): AsyncGenerator<string> {
 }
 
 describe("what a streaming handler writes to", () => {
-  test("gives each write by itself, texts as texts, those of other encodings as bytes, and nothing for nothing", async () => {
+  test("gives each write on its own, texts as texts, those of other encodings as bytes, and nothing for nothing", async () => {
     const stream = made();
 
     stream.write("");
@@ -34,7 +34,7 @@ describe("what a streaming handler writes to", () => {
     ]);
   });
 
-  test("tells who ends it when all is written, before it closes", async () => {
+  test("calls back the writer that ends it when all is written, before it closes", async () => {
     const stream = made();
     const seen: string[] = [];
     for (const event of ["finish", "end", "close"]) stream.on(event, () => seen.push(event));
@@ -47,7 +47,7 @@ describe("what a streaming handler writes to", () => {
     expect([stream.writable, stream.writableEnded, stream.writableFinished]).toEqual([false, true, true]);
   });
 
-  test("asks a fast writer to wait, and calls him when there is room", async () => {
+  test("asks a fast writer to wait, and calls it when there is room", async () => {
     const stream = made();
     let taken = 0;
     while (stream.write("x")) taken++;
@@ -94,7 +94,7 @@ describe("what a streaming handler writes to", () => {
     await ended.promise;
   });
 
-  test("tells who writes more than is read of each write when there is room, or that nothing comes of it", async () => {
+  test("calls back each write beyond the buffer when there is room, or with the error", async () => {
     const stream = made();
     const told: unknown[] = [];
     for (let count = 0; count < 10; count++) stream.write("row", (error: unknown) => told.push(error ?? "written"));
@@ -130,7 +130,7 @@ describe("what a streaming handler writes to", () => {
   test.each<[string, (stream: ResponseStream) => unknown]>([
     ["ended", (stream) => stream.end()],
     ["destroyed", (stream) => stream.destroy()],
-  ])("tells who writes to one that was %s that nothing comes of it", async (_, over) => {
+  ])("fails a write to one that was %s", async (_, over) => {
     const stream = made().on("error", () => undefined);
     over(stream);
 

@@ -70,7 +70,7 @@ describe("what the policy of a function's role allows is done", () => {
   });
 });
 
-describe("what it does not allow is refused as AWS refuses it, and the missing grant is told", () => {
+describe("what it does not allow is refused as AWS refuses it, and the missing grant is named", () => {
   test.each([
     ["list-mappings", "dynamodb", "PutItem", { TableName: "$TABLE_MAPPINGS", Item: item }, "table/bridge-dev-mappings"],
     [

@@ -62,7 +62,7 @@ test.each<[string, Stack, unknown, unknown]>([
     "42-arn:aws:sqs:eu-local-1:42:bridge-cycles",
   ],
   ["a part of a list", STORE, { "Fn::Select": ["1", { "Fn::Split": ["-", "a-b-c"] }] }, "b"],
-  ["what is not to be there", STORE, { A: 1, B: { Ref: "AWS::NoValue" } }, { A: 1 }],
+  ["what must not be there", STORE, { A: 1, B: { Ref: "AWS::NoValue" } }, { A: 1 }],
   [
     "lists and depth",
     STORE,

@@ -1,6 +1,6 @@
 /** Everything that the judge looks at, as plain rows. Names of columns are in lower case on both sides. */
 export interface Evidence {
-  /** What stands in the tables. */
+  /** What is in the tables. */
   readonly rows: readonly Held[];
   /** What the org holds, deleted records too. */
   readonly records: readonly (Held & { readonly isDeleted: boolean })[];
@@ -28,7 +28,7 @@ export interface Evidence {
   readonly calls: Calls;
 }
 
-/** Somebody who was killed, or who stood still: a function's process, or a part by its name. Epoch milliseconds. */
+/** What was killed or frozen: a function's process, or a part by its name. Epoch milliseconds. */
 export interface Struck {
   readonly whom: number | "host" | "PostgreSQL" | "Salesforce";
   readonly at: number;

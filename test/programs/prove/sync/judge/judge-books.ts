@@ -51,7 +51,7 @@ const said = ({ id, action, recordId, state, message }: Logged) =>
 const tagOf = ({ table, recordId }: Logged, application: Evidence["application"]) =>
   application.find((deed) => deed.table === table && deed.recordId === recordId)?.tag ?? "";
 
-/** Whether each failed change was told once, and everything that was told has arrived. */
+/** Whether each failed change was reported once, and every report has arrived. */
 export function judgeTold(
   { log, retried, told, waitingToBeTold, heard, application }: Evidence,
   complain: Complain,
@@ -64,14 +64,14 @@ export function judgeTold(
     const times = tellings.get(entry.id)?.length ?? 0;
     if (times === (entry.state === "FAILED" ? 1 : 0)) continue;
     const about = { table: entry.table, tag: tagOf(entry, application) };
-    if (entry.state === "FAILED" && times === 0) complain("untold failure", about, said(entry));
+    if (entry.state === "FAILED" && times === 0) complain("unreported failure", about, said(entry));
     // A newer change of its row tries a failed one again, and so does an operator; each time it may fail again.
     const byHand = retried.filter((id) => id === entry.id);
     const newer = log.filter(
       (one) => one.recordId === entry.recordId && one.table === entry.table && one.id > entry.id,
     );
     if (times > 1 + newer.length + byHand.length)
-      complain("failure told twice", about, `${said(entry)} was told ${times} times`);
+      complain("failure reported twice", about, `${said(entry)} was reported ${times} times`);
   }
   const nobody = { table: "", tag: "" };
   if (waitingToBeTold.length > 0) complain("outbox not empty", nobody, `${waitingToBeTold.length} events wait`);
@@ -82,13 +82,13 @@ export function judgeTold(
       complain(
         "lost event",
         nobody,
-        `change ${logId} was told ${tellings} times, ${ids.size} events reached the webhook`,
+        `change ${logId} was reported ${tellings} times, ${ids.size} events reached the webhook`,
       );
     if (ids.size > tellings)
       complain(
         "event made twice",
         nobody,
-        `change ${logId} was told ${tellings} times, ${ids.size} events reached the webhook`,
+        `change ${logId} was reported ${tellings} times, ${ids.size} events reached the webhook`,
       );
   }
 }

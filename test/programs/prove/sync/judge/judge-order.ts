@@ -19,9 +19,9 @@ function judgeLife(thing: Thing, complain: Complain): void {
   const { application, colleagues } = thing;
   const [lastHere, lastThere] = [application.at(-1), colleagues.at(-1)];
   if (lastHere?.action === "delete" && colleagues.length === 0)
-    complain("undead record", thing, "the application deleted it, and nobody else touched it");
+    complain("undead record", thing, "the application deleted it, and nothing else touched it");
   if (lastThere?.action === "delete" && lastThere.isSure && application.length === 0)
-    complain("undead record", thing, "it was deleted in Salesforce, and nobody else touched it");
+    complain("undead record", thing, "it was deleted in Salesforce, and nothing else touched it");
 }
 
 /** A field that one side alone writes ends as that side wrote it last. */
@@ -54,9 +54,10 @@ function lastOfBoth(thing: Thing, final: string | null, evidence: Evidence, comp
       there.includes(final) &&
       sure !== undefined &&
       !here.includes(final) &&
-      !isExplained(thing, column, sure, evidence)
+      // What the application wrote after it, which may not have been captured, may have met Salesforce's instead.
+      !here.some((value) => isExplained(thing, column, value, evidence))
     )
-      complain("lost value", thing, `${column} ends as ${final}; what became of ${sure} nobody tells`);
+      complain("lost value", thing, `${column} ends as ${final}; the result of ${sure} is unknown`);
     return;
   }
   if (wasRestarted(thing)) return;
@@ -80,11 +81,11 @@ function isRefused(thing: Thing, column: string, deeds: readonly Deed[], { log }
   );
 }
 
-/** Deleted by somebody at some time: what lived on, or came again, is a merger of both. */
+/** Deleted by a user at some time: what lived on, or came again, is a merger of both. */
 const wasRestarted = ({ application, colleagues }: Thing) =>
   [...application, ...colleagues].some(({ action }) => action === "delete");
 
-/** The last value that was surely written, and those after it of which nobody knows; the sure one first. */
+/** The last value that was surely written, and those after it that may be; the sure one first. */
 function possibleLast(deeds: readonly Deed[], column: string): (string | null)[] {
   const unsure: (string | null)[] = [];
   for (const deed of deeds.toReversed()) {
@@ -105,7 +106,7 @@ function staleSaves(thing: Thing, evidence: Evidence, complain: Complain): void 
       if (!isAfter || (age.get(later.values[column] ?? null) ?? 0) >= (age.get(earlier.values[column] ?? null) ?? 0))
         continue;
       const what = `${column}: ${later.values[column]} was saved after ${earlier.values[column]}`;
-      // Stopped between check and send: it must have been seen, and repaired, which the last values tell.
+      // Stopped between check and send: it must have been seen, and repaired, which the last values show.
       if (!later.wasHeld) complain("stale save", thing, what);
       else if (!isSeen(later, evidence)) complain("unseen stale save", thing, what);
     }
@@ -114,13 +115,13 @@ function staleSaves(thing: Thing, evidence: Evidence, complain: Complain): void 
 
 /** Its sender said so, or could not, because it, the host or PostgreSQL was struck after the save. */
 function isSeen({ table, sender, answeredAt, success }: Save, { toldLate, struck }: Evidence): boolean {
-  if (answeredAt === null || success === null) return true; // nobody has its results: it is in doubt, and looked up
+  if (answeredAt === null || success === null) return true; // its results are lost: it is in doubt, and looked up
   if (toldLate.some((told) => told.table === table && told.at >= answeredAt)) return true;
   const others = [sender, "host", "PostgreSQL"];
   return struck.some(({ whom, at }) => others.includes(whom) && at >= answeredAt && at < answeredAt + STRUCK_WITHIN);
 }
 
-/** A sender that is left in peace for so long has told what it had to tell. */
+/** A sender that was not disturbed for so long has reported all. */
 const STRUCK_WITHIN = 60_000;
 
 /** A row that Bridge gives an older value of the colleagues' than it had given it before. */

@@ -136,9 +136,9 @@ test.each<readonly [string, Partial<Evidence>]>([
   ["unexplained change", { log: [first, second, logged(3, "DELETE", {}, { recordId: 9 })], totals: [] }],
   ["open change", { log: [first, { ...second, state: "PENDING" }], totals: [] }],
   ["wrong total", { totals: [{ table: TABLE, success: 3, failed: 0 }] }],
-  ["untold failure", { log: [first, { ...second, state: "FAILED" }], totals: [] }],
+  ["unreported failure", { log: [first, { ...second, state: "FAILED" }], totals: [] }],
   [
-    "failure told twice",
+    "failure reported twice",
     {
       log: [first, { ...second, state: "FAILED" }],
       totals: [],
@@ -192,19 +192,19 @@ describe("a stale save of one who was stopped between check and send, whose newe
     ["its sender was killed since", { saves, struck: [{ whom: 7, at: 25 }] }],
     ["the host was killed since", { saves, struck: [{ whom: "host", at: 25 }] }],
     [
-      "PostgreSQL, which would have told its sender, was killed since",
+      "PostgreSQL, which would have refused its sender, was killed since",
       { saves, struck: [{ whom: "PostgreSQL", at: 25 }] },
     ],
-    ["nobody had its answer", { saves: unanswered }],
+    ["its answer was lost", { saves: unanswered }],
   ])("is forgiven when %s", (_, more) => {
     expect(complaints(more)).toEqual([]);
   });
 
   test.each<readonly [string, Partial<Evidence>]>([
-    ["nobody said anything", { saves }],
-    ["somebody said so of another table", { saves, toldLate: [{ table: "other__c", at: 40 }] }],
-    ["somebody had said so before", { saves, toldLate: [{ table: TABLE, at: 20 }] }],
-    ["somebody else was killed", { saves, struck: [{ whom: 8, at: 25 }] }],
+    ["there was no report", { saves }],
+    ["the report was of another table", { saves, toldLate: [{ table: "other__c", at: 40 }] }],
+    ["the report came before", { saves, toldLate: [{ table: TABLE, at: 20 }] }],
+    ["another process was killed", { saves, struck: [{ whom: 8, at: 25 }] }],
     ["its sender was struck long after", { saves, struck: [{ whom: 7, at: 100_000 }] }],
   ])("is complained of when %s", (_, more) => {
     expect(complaints(more)).toEqual(["unseen stale save"]);
@@ -253,7 +253,7 @@ describe("an update that nothing captured", () => {
   });
 });
 
-describe("a record that was made twice and deleted twice", () => {
+describe("a record that was created twice and deleted twice", () => {
   const deleted: Partial<Evidence> = {
     rows: [],
     records: [
@@ -274,7 +274,7 @@ describe("a record that was made twice and deleted twice", () => {
   });
 
   test.each<readonly [string, readonly Save[]]>([
-    ["nobody was stopped", [erased, again({})]],
+    ["nothing was stopped", [erased, again({})]],
     ["the one that was stopped came before the delete", [{ ...late, sentAt: 18 }, erased]],
     ["the one that was stopped was refused", [erased, again({ wasHeld: true, success: false })]],
     ["the record was not deleted by Bridge", [late]],
@@ -292,28 +292,41 @@ test.each<readonly [string, Partial<Evidence>]>([
       application: [...inOrder.application, deed("update", { here__c: "h2" }, 3)],
     },
   ],
-])("a failed change that %s may fail, and be told, once more and no oftener", (_, more) => {
+])("a failed change that %s may fail, and be reported, again but no oftener", (_, more) => {
   const failed = { log: [first, { ...second, state: "FAILED" }], totals: [], ...more };
   const told = (...ids: readonly string[]) => ({ ...failed, told: ids.map(telling), heard: ids.map(heard) });
 
   expect(complaints(told("e1", "e2"))).toEqual([]);
-  expect(complaints(told("e1", "e2", "e3"))).toEqual(["failure told twice"]);
+  expect(complaints(told("e1", "e2", "e3"))).toEqual(["failure reported twice"]);
 });
 
-test("a value that Salesforce's overruled is explained by the conflict that was recorded", () => {
+describe("a value that Salesforce's overruled", () => {
+  const conflict = { sfid: record.id, recordId: 1, column: "both__c", salesforce: "t1", winner: "salesforce" };
   const overruled = {
     ...oneValue({ here__c: "h2", both__c: "t1" }),
     colleagues: [colleague("update", { both__c: "t1" }, 5)],
     saves: [],
-    conflicts: [
-      { sfid: record.id, recordId: 1, column: "both__c", postgres: "h1", salesforce: "t1", winner: "salesforce" },
-    ],
   };
+  const wrote = (begunAt: number) => ({
+    application: [...inOrder.application, deed("update", { both__c: "h3" }, begunAt)],
+    uncaptured: [{ table: TABLE, from: 10, until: 20 }],
+    conflicts: [{ ...conflict, postgres: "h3" }],
+  });
 
-  expect(complaints(overruled)).toEqual([]);
+  test("is explained by the conflict that was recorded", () => {
+    expect(complaints({ ...overruled, conflicts: [{ ...conflict, postgres: "h1" }] })).toEqual([]);
+  });
+
+  test("is explained by the conflict of a later value of the application's that nothing captured", () => {
+    expect(complaints({ ...overruled, ...wrote(15) })).toEqual([]);
+  });
+
+  test("is not explained by the conflict of a value that was not written after it", () => {
+    expect(complaints({ ...overruled, conflicts: [{ ...conflict, postgres: "h3" }] })).toEqual(["lost value"]);
+  });
 });
 
-test("the story of a finding tells what both sides, Bridge and the log know of the record", () => {
+test("the story of a finding shows what both sides, Bridge and the log know of the record", () => {
   const [finding] = judge({ ...inOrder, records: [] });
 
   expect(finding?.story).toEqual([
@@ -327,7 +340,7 @@ test("the story of a finding tells what both sides, Bridge and the log know of t
   ]);
 });
 
-test("the judge and whoever reads its evidence know nothing of the engine", async () => {
+test("the judge and the readers of its evidence know nothing of the engine", async () => {
   const judges = ["judge", "judge-order", "judge-books", "story", "thing", "evidence"].map((name) => `judge/${name}`);
   const files = [...judges, "read-evidence", "wire/passage"].map((name) => `test/programs/prove/sync/${name}.ts`);
   const imports = (await importsOnce()).filter(({ from }) => files.includes(from));

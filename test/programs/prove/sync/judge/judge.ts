@@ -43,7 +43,7 @@ function judgeSides(thing: Thing, complain: Complain): void {
     complain("doubled record", thing, `${records.length} records: ${records.map(({ id }) => id).join(", ")}`);
 
   const made = [...application, ...colleagues].filter(({ action }) => action === "insert").length;
-  // An upsert that is repeated after somebody has deleted its record makes it anew, as anybody's would.
+  // An upsert that is repeated after a user has deleted its record creates it again, as any user's would.
   const deletedThere = colleagues.filter(({ action }) => action === "delete").length;
   const ever = records.length + deletedRecords.length;
   if (otherRecords.length === 0 && ever > made + deletedThere + heldBeyondDelete(thing))
@@ -56,7 +56,7 @@ function judgeSides(thing: Thing, complain: Complain): void {
   const isDeleted = [...application, ...colleagues].some(({ action }) => action === "delete");
   const isSure = [...application, ...colleagues].some((deed) => deed.action === "insert" && deed.isSure);
   if (!row && !record) {
-    if (isSure && !isDeleted) complain("lost insert", thing, "it is on neither side, and nobody deleted it");
+    if (isSure && !isDeleted) complain("lost insert", thing, "it is on neither side, and was not deleted");
     return;
   }
   if (!row) complain("missing row", thing, `record ${record?.id} has no row`);
@@ -66,7 +66,7 @@ function judgeSides(thing: Thing, complain: Complain): void {
 
 /**
  * Upserts that were stopped between their last check and the sending while a newer cycle deleted the record: they make it
- * anew, which no fence keeps from Salesforce. That it is deleted again then, `undead record` asks.
+ * again, which no fence keeps from Salesforce. That it is deleted again then, `undead record` asks.
  */
 function heldBeyondDelete({ saves }: Thing): number {
   const deletes = saves.filter(({ operation, success }) => operation === "delete" && success === true);
@@ -115,7 +115,7 @@ function gather(evidence: Evidence): Map<string, Thing> {
     (record.isDeleted ? thing.deletedRecords : thing.records).push(record);
     bySfid.set(record.id, record);
   }
-  // What nobody captured may have become nothing: Salesforce's values are taken again, or the rows' are.
+  // Uncaptured writes may be lost: Salesforce's values win again, or the rows' do.
   for (const deed of evidence.application)
     thingOf(deed.table, deed.tag).application.push(isUncaptured(deed, evidence) ? { ...deed, isSure: false } : deed);
   for (const deed of evidence.colleagues) thingOf(deed.table, deed.tag).colleagues.push(deed);

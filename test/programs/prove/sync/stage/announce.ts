@@ -3,7 +3,7 @@ import { Socket, type TcpNetConnectOpts } from "node:net";
 
 /**
  * Loaded before a function's own code (`NODE_OPTIONS=--import`): its connections go through the proof's wire, which they
- * tell who they are and where they want to go, and its time is the proof's. The function itself knows nothing of it.
+ * identify themselves and their destination to, and its time is the proof's. The function itself knows nothing of it.
  */
 
 const { env, pid } = process;

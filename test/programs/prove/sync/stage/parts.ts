@@ -1,6 +1,6 @@
 import type { Stage } from "./stage.ts";
 
-/** What outlives the functions, and may die and stand still as they may. */
+/** What outlives the functions, and may die and freeze as they may. */
 export type Part = "host" | "PostgreSQL" | "Salesforce";
 
 /** Who kills and stops the parts, one at a time. */
@@ -38,7 +38,7 @@ export function createParts(stage: Stage): Parts {
       current = ways[part][how]().finally(() => {
         current = null;
       });
-      // Whoever waits for all to be up meets its failure.
+      // A caller that waits for all to be up gets its failure.
       current.catch(() => undefined);
       return true;
     },

@@ -49,7 +49,7 @@ function soapOperation(url: string, body: Buffer): string | null {
   return /<(?:\w+:)?Body[^>]*>\s*<(?:\w+:)?(\w+)/.exec(body.toString("utf8"))?.[1] ?? null;
 }
 
-/** The save that a request asks for. Values are read as they stand, so the proof's own have nothing to escape. */
+/** The save that a request asks for. Values are read as they are, so the proof's own have nothing to escape. */
 export function writeIn(
   { method, url = "" }: IncomingMessage,
   body: Buffer,

@@ -22,7 +22,7 @@ export async function answerThrough(
   try {
     await exchange(request, response, passing);
   } catch {
-    // Whoever broke it off, the other side sees a broken connection too.
+    // The other side sees a broken connection too, from either end.
     request.socket.resetAndDestroy();
   }
 }

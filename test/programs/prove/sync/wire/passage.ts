@@ -38,6 +38,6 @@ export interface OrgLedger {
   readonly jobs: Map<string, { readonly operation: string; readonly object: string }>;
   /** Requests that were answered, by worker and by the label under which Salesforce counts them. */
   readonly calls: Record<string, Record<string, number>>;
-  /** All that were handed on, whatever became of them. */
+  /** All that were passed on, whatever their results. */
   readonly sent: Record<string, Record<string, number>>;
 }

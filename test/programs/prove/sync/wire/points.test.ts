@@ -20,7 +20,7 @@ describe("what a statement makes durable", () => {
     expect(effectsIn(sql)).toEqual(effects);
   });
 
-  test("is named by the engine's word for it, or by itself where there is none", () => {
+  test("is named by the engine's word for it, or on its own where there is none", () => {
     const results = ["UPDATE _trigger_log", "INSERT _bridge_pushed", "UPDATE rows"];
 
     expect(pointOf(results, true)).toBe("commit of results");

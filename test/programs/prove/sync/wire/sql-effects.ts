@@ -26,7 +26,7 @@ const POINTS: readonly (readonly [RegExp, string])[] = [
   [/^commit .*UPDATE _bridge_loads/, "commit of a load's page"],
   [/^commit DELETE _bridge_in_hand, UPDATE _trigger_log$/, "commit of a recovery"],
   [/^commit /, "commit of a page"],
-  [/^DELETE _bridge_outbox/, "forget told events"],
+  [/^DELETE _bridge_outbox/, "delete published events"],
   [/^DELETE _bridge_conflicts.*UPDATE _bridge_loads/, "end of a load"],
   [/^DELETE _bridge_conflicts/, "end of a cycle"],
   [/^INSERT _bridge_outbox, UPDATE _bridge_state/, "lease of a cycle"],

@@ -4,7 +4,7 @@ import { answerThrough } from "./http-wire.ts";
 import type { Caller, Gate, OrgLedger } from "./passage.ts";
 import { pipePostgres } from "./postgres-wire.ts";
 
-/** What stands between the functions and everything that outlives them. */
+/** What is between the functions and everything that outlives them. */
 export interface Wire {
   readonly port: number;
   readonly ledger: OrgLedger;
@@ -28,7 +28,7 @@ export async function openWire({ gate, postgresPort, orgPort }: WireSettings): P
   const callers = new Map<Socket, Caller & { readonly host: string; readonly port: number }>();
   const http = createHttpServer((request, response) => {
     const caller = callers.get(request.socket);
-    if (!caller) throw new Error("a request came over a connection that nobody announced");
+    if (!caller) throw new Error("a request came over an unannounced connection");
     answerThrough(request, response, { caller, target: caller, gate, ledger: caller.port === orgPort ? ledger : null });
   });
   http.keepAliveTimeout = 120_000;
@@ -61,7 +61,7 @@ export async function openWire({ gate, postgresPort, orgPort }: WireSettings): P
   };
 }
 
-/** Reads the first line, and leaves the rest to whoever reads next. */
+/** Reads the first line, and leaves the rest to the next reader. */
 function readAnnouncement(socket: Socket, then: (line: string) => void): void {
   let seen: Buffer = Buffer.alloc(0);
   const read = () => {

@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
+import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
+
+const HELP = `npm run deploy [-- OPTIONS]: checks region and credentials, builds, and deploys all stacks.
+
+  -c NAME=VALUE     an option of Bridge, as -c stage=prod; all are in lib/docs/deploy.md
+  --profile NAME    a profile of ~/.aws; else AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+  --help
+
+Everything else goes to "cdk deploy --all" as it is, for example --require-approval never, --hotswap or --json.`;
+
+/** What AWS says of credentials that are not, or no longer, right. */
+const NOT_VALID =
+  /InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch|InvalidSignature|ExpiredToken|InvalidAccessKeyId/;
+
+/** Why nothing can be deployed with this environment, with the remedy; null: nothing speaks against it. */
+async function refuseAccount(): Promise<string | null> {
+  const client = new SQSClient({ maxAttempts: 2, requestHandler: { connectionTimeout: 5000, requestTimeout: 10_000 } });
+  const region = await client.config.region().catch(() => null);
+  if (!region) return "no region is chosen: set AWS_REGION, or a region in the profile of AWS_PROFILE";
+  try {
+    await client.config.credentials();
+  } catch (error) {
+    return `no AWS credentials are found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (${(error as Error).message})`;
+  }
+  try {
+    await client.send(new ListQueuesCommand({ MaxResults: 1 }));
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (NOT_VALID.test(name)) return `AWS does not take these credentials: ${message} (${name})`;
+    // A user who may deploy need not be allowed to list queues.
+    if (!/AccessDenied/.test(name)) return `AWS does not answer in ${region}: ${message || name}`;
+  }
+  return null;
+}
+
+const args = process.argv.slice(2);
+const { values } = parseArgs({
+  args,
+  options: { help: { type: "boolean" }, profile: { type: "string" } },
+  strict: false,
+});
+if (values.help) console.log(HELP);
+else {
+  if (typeof values.profile === "string") process.env["AWS_PROFILE"] = values.profile;
+  const refusal = await refuseAccount();
+  if (refusal !== null) console.error(`Refused: ${refusal}`);
+  const cdk = ["deploy", "--all", "--no-notices", ...args];
+  const env = { ...process.env, BRIDGE_STRICT: "1" };
+  process.exitCode = refusal === null ? (spawnSync("cdk", cdk, { stdio: "inherit", env }).status ?? 1) : 1;
+}

@@ -1,0 +1,45 @@
+import * as z from "zod/mini";
+import { BELL_STATES, bellOf } from "../../lib/model/doorbell.ts";
+import { pulls } from "../../lib/model/mapping/mapping.ts";
+import { nullableTimestamp } from "../../lib/settings/shapes.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { engineReports, mappings } from "../services/composition.ts";
+
+export const handler = onLambda({
+  route: "read-doorbell",
+  summary:
+    "The workspace's doorbell, by which Salesforce announces changes: whether it works, and for which mappings. Never its URL, which administrators get when they make it.",
+  output: z.object({
+    created_at: nullableTimestamp(),
+    heartbeat_at: nullableTimestamp(),
+    mappings: z.array(
+      z.object({
+        mapping_id: z.string(),
+        sf_object: z.string(),
+        state: z.enum(BELL_STATES),
+        since: nullableTimestamp(),
+        rung_at: nullableTimestamp(),
+      }),
+    ),
+  }),
+  services: () => ({ engine: engineReports(), mappings: mappings() }),
+  run: async ({ workspace, services, at }) => {
+    const [{ budget }, all] = await Promise.all([
+      services.engine.read(workspace.id),
+      services.mappings.list(workspace.id),
+    ]);
+    const { doorbell = null } = budget;
+    const text = (time: Date | null | undefined) => time?.toISOString() ?? null;
+    return {
+      created_at: text(doorbell?.madeAt),
+      heartbeat_at: text(doorbell?.heartbeatAt),
+      mappings: all.mappings
+        .filter(({ active, syncDirection }) => active && pulls(syncDirection))
+        .map((mapping) => {
+          const { state, since } = bellOf(doorbell, mapping, at);
+          const rungAt = text(doorbell?.heard.get(mapping.id)?.rungAt);
+          return { mapping_id: mapping.id, sf_object: mapping.sfObject, state, since: text(since), rung_at: rungAt };
+        }),
+    };
+  },
+});

@@ -1,0 +1,99 @@
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { HEARTBEAT_MILLISECONDS } from "../model/doorbell.ts";
+import { base62 } from "../model/id.ts";
+import { auditEntry, type Doing } from "../model/workspace/audit.ts";
+import { DEPLOYMENT } from "../model/workspace/pause.ts";
+import type { Doorbells, DoorbellUrl, Pepper } from "./ports.ts";
+
+/** What a ring token looks like: `ring_` and 43 base-62 digits. It wakes pulls of its workspace, and opens nothing. */
+const RING_TOKEN = /^ring_[0-9A-Za-z]{43}$/;
+
+/** The token before a rotation still rings for so long, for messages under way and orgs that are not changed yet. */
+const FORMER_MILLISECONDS = 24 * 3_600_000;
+
+/** Derived from the service's own secret, so that it is kept nowhere; a workspace's tokens are numbered from 1. */
+function ringToken(pepper: KeyObject, workspaceId: string, number: number): string {
+  const digest = createHmac("sha256", pepper).update(`ring ${workspaceId} ${number}`).digest();
+  return `ring_${base62(digest, 43)}`;
+}
+
+interface Needs {
+  readonly doorbells: Doorbells;
+  readonly pepper: Pepper;
+}
+
+/** The token of a workspace's doorbell, created where there is none; `rotates`: another one in its place. */
+export async function takeRingToken(
+  { doorbells, pepper }: Needs,
+  { rotates, ...by }: Doing & { readonly rotates: boolean },
+): Promise<{ readonly token: string; readonly formerUntil: Date | null }> {
+  const { workspaceId, at } = by;
+  const before = await doorbells.read(workspaceId);
+  let url = before;
+  if (before.madeAt === null || rotates) {
+    const formerUntil = before.madeAt && new Date(at.getTime() + FORMER_MILLISECONDS);
+    url = { number: before.number + 1, madeAt: at, formerUntil };
+    const action = before.madeAt === null ? "doorbell.created" : "doorbell.rotated";
+    await doorbells.set(workspaceId, url, auditEntry(by, action, workspaceId, {}));
+  }
+  return { token: ringToken(await pepper.readOrCreate(), workspaceId, url.number), formerUntil: url.formerUntil };
+}
+
+/** Takes the doorbell away: no token rings any more. Harmless when there is none. */
+export async function removeRingToken(doorbells: Doorbells, by: Doing): Promise<void> {
+  const { number, madeAt } = await doorbells.read(by.workspaceId);
+  if (madeAt === null) return;
+  const entry = auditEntry(by, "doorbell.removed", by.workspaceId, {});
+  await doorbells.set(by.workspaceId, { number, madeAt: null, formerUntil: null }, entry);
+}
+
+/** Whether this token rings at this workspace's door. */
+export async function mayRing(
+  { doorbells, pepper }: { readonly doorbells: Pick<Doorbells, "read">; readonly pepper: Pepper },
+  { workspaceId, token, at }: { readonly workspaceId: string; readonly token: string; readonly at: Date },
+): Promise<boolean> {
+  if (!RING_TOKEN.test(token)) return false;
+  const isOwn = workspaceId === DEPLOYMENT;
+  const numbers = isOwn ? [hourOf(at), hourOf(at) - 1] : numbersOf(await doorbells.read(workspaceId), at);
+  const secret = numbers.length > 0 ? await pepper.read() : null;
+  const isSame = (number: number, key: KeyObject) =>
+    timingSafeEqual(Buffer.from(ringToken(key, workspaceId, number)), Buffer.from(token));
+  return secret !== null && numbers.some((number) => isSame(number, secret));
+}
+
+function numbersOf({ number, madeAt, formerUntil }: DoorbellUrl, at: Date): readonly number[] {
+  if (madeAt === null) return [];
+  return formerUntil && formerUntil > at ? [number, number - 1] : [number];
+}
+
+const hourOf = (at: Date): number => Math.floor(at.getTime() / 3_600_000);
+
+/** The minute's clock may come so much early. */
+const EARLY_MILLISECONDS = 15_000;
+
+interface HeartbeatNeeds extends Needs {
+  /** Where the service is reached from outside, by its configuration; null: nowhere. */
+  readonly address: string | null;
+  /** The status of what a POST from outside gives; null: none, and `problem` says why. */
+  readonly post: (url: string) => Promise<{ readonly code: number | null; readonly problem: string | null }>;
+  readonly now: () => Date;
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+}
+
+/**
+ * Rings the service's own doorbell by its public address, as an org would: what does not come through is missed by all
+ * cycles. It is the operators' workspace's, and its token another one every hour.
+ */
+export async function ringOwnDoorbell({ doorbells, pepper, address, post, now, log }: HeartbeatNeeds): Promise<void> {
+  if (address === null) return;
+  const [last, secret] = await Promise.all([doorbells.heartbeat(), pepper.read()]);
+  const isDue = last && now().getTime() - (last.at?.getTime() ?? 0) > HEARTBEAT_MILLISECONDS - EARLY_MILLISECONDS;
+  if (!isDue || secret === null) return;
+  const { code, problem } = await post(`${address}/ring/${DEPLOYMENT}/${ringToken(secret, DEPLOYMENT, hourOf(now()))}`);
+  if (code === 200) return;
+  log({
+    level: "warn",
+    event: "doorbell",
+    message: `the service cannot ring its own doorbell at ${address}/ring: ${problem ?? `it answered ${code}`}; mappings with doorbells are polled at their full pace until it can: see that the address leads to this deployment from outside`,
+  });
+}

@@ -1,0 +1,120 @@
+import * as z from "zod/mini";
+import type { Doorbells } from "../../../access/ports.ts";
+import { createCache } from "../../../model/cache.ts";
+import type { Doorbell, Heard } from "../../../model/doorbell.ts";
+import { DEPLOYMENT } from "../../../model/workspace/pause.ts";
+import type { WakeClaim } from "../../../sync/cycle/wake.ts";
+import { now } from "../../time.ts";
+import type { Database } from "../client/client.ts";
+import { readItem } from "../client/read-item.ts";
+import { updateIf } from "../client/transact.ts";
+import { commit } from "../commit.ts";
+
+/** When a mapping was rung for and woken last: an item of its own, so that many mappings do not meet in one. */
+const BELL = "doorbell#";
+
+/** A workspace's URL; of the operators' own workspace the service's own ring, of all workspaces. */
+const URL_KEY = "doorbell";
+
+const time = z.pipe(
+  z._default(z.nullable(z.number()), null),
+  z.transform((at) => (at === null ? null : new Date(at))),
+);
+const urlItem = z.object({ number: z._default(z.number(), 0), made_at: time, former_until: time, heartbeat_at: time });
+const bellItem = z.object({ pull: time, alive_since: time, missed_at: time });
+
+/** Doorbells as items of the engine's table. */
+export function doorbells(database: Database): Doorbells {
+  const key = (pk: string) => ({ TableName: database.table("engine"), Key: { pk, sk: URL_KEY } });
+  const keepOwn = (heartbeatAt: Date | null) => ({
+    ...key(DEPLOYMENT),
+    UpdateExpression: heartbeatAt ? "SET heartbeat_at = :at" : "SET heartbeat_at = if_not_exists(heartbeat_at, :at)",
+    ExpressionAttributeValues: { ":at": heartbeatAt?.getTime() ?? null },
+  });
+  const ownRing = async () => {
+    const stored = await readItem(database, "engine", key(DEPLOYMENT).Key);
+    return stored === undefined ? null : { at: urlItem.parse(stored).heartbeat_at };
+  };
+  return {
+    read: async (workspaceId) => {
+      const { number, made_at, former_until } = urlItem.parse(
+        (await readItem(database, "engine", key(workspaceId).Key)) ?? {},
+      );
+      return { number, madeAt: made_at, formerUntil: former_until };
+    },
+    set: (workspaceId, { number, madeAt, formerUntil }, entry) => {
+      const Update = {
+        ...key(workspaceId),
+        UpdateExpression: "SET #number = :number, made_at = :made, former_until = :until",
+        ExpressionAttributeNames: { "#number": "number" },
+        ExpressionAttributeValues: {
+          ":number": number,
+          ":made": madeAt?.getTime() ?? null,
+          ":until": formerUntil?.getTime() ?? null,
+        },
+      };
+      return commit(database, { writes: [{ Update }, { Update: keepOwn(null) }], audit: [entry], events: [] });
+    },
+    heartbeat: ownRing,
+    keepHeartbeat: async (at) => void (await updateIf(database, keepOwn(at))),
+  };
+}
+
+/** The service's own ring as this process read it in the last half minute. */
+const heartbeats = createCache<Date | null>({ ttl: { milliseconds: 30_000, now } });
+
+/** A workspace's doorbell, of its items by their sort keys. */
+export async function doorbellOf(
+  database: Database,
+  items: ReadonlyMap<string, Record<string, unknown>>,
+): Promise<Doorbell | null> {
+  const { made_at: madeAt } = urlItem.parse(items.get(URL_KEY) ?? {});
+  if (madeAt === null) return null;
+  const heartbeatAt = await heartbeats("", async () => (await doorbells(database).heartbeat())?.at ?? null);
+  const heard = [...items].flatMap(([sk, item]): readonly (readonly [string, Heard])[] => {
+    const { pull: rungAt, alive_since: aliveSince, missed_at: missedAt } = bellItem.parse(item);
+    return sk.startsWith(BELL) && rungAt ? [[sk.slice(BELL.length), { rungAt, aliveSince, missedAt }]] : [];
+  });
+  return { madeAt, heartbeatAt, heard: new Map(heard) };
+}
+
+/** Notes that a change of a mapping was found which no ring had announced; its next ring takes that back. */
+export async function noteMissed(database: Database, workspaceId: string, mappingId: string, at: Date): Promise<void> {
+  await updateIf(database, {
+    TableName: database.table("engine"),
+    Key: { pk: workspaceId, sk: BELL + mappingId },
+    UpdateExpression: "SET missed_at = :at REMOVE alive_since",
+    ExpressionAttributeValues: { ":at": at.getTime() },
+  });
+}
+
+/** Wake-ups of one mapping and side are so far apart. */
+const APART_MILLISECONDS = 2_000;
+
+/**
+ * At once when none came in the last two seconds, else two seconds after the last, unless that one is still to come. The
+ * clocks of two hosts differ by milliseconds; what is lost between them the next beat finds.
+ */
+export async function claimWake(
+  database: Database,
+  { workspaceId, mappingId, wakes, at }: WakeClaim,
+): Promise<number | null> {
+  const update = (set: string, condition: string, values: Readonly<Record<string, number>>) =>
+    updateIf(database, {
+      TableName: database.table("engine"),
+      Key: { pk: workspaceId, sk: BELL + mappingId },
+      UpdateExpression:
+        wakes === "pull"
+          ? `SET #wake = ${set}, alive_since = if_not_exists(alive_since, :at) REMOVE missed_at`
+          : `SET #wake = ${set}`,
+      ConditionExpression: condition,
+      ExpressionAttributeNames: { "#wake": wakes },
+      ExpressionAttributeValues: values,
+      ReturnValues: "UPDATED_NEW",
+    });
+  const last = { ":at": at, ":last": at - APART_MILLISECONDS };
+  const claimed =
+    (await update(":at", "attribute_not_exists(#wake) OR #wake <= :last", last)) ??
+    (await update("#wake + :apart", "#wake <= :at", { ":at": at, ":apart": APART_MILLISECONDS }));
+  return claimed === null ? null : Number(claimed[wakes]);
+}

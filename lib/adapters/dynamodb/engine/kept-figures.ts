@@ -1,0 +1,58 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { Figures, KeepFigures, MappingFigures } from "../../../metrics/ports.ts";
+import type { Database } from "../client/client.ts";
+
+/** Beside the workspace's own partition, which each cycle reads whole; older versions read neither. */
+const OF_FIGURES = "#figures";
+
+export const figuresKey = (workspaceId: string): string => `${workspaceId}${OF_FIGURES}`;
+
+/** Figures expire this long after the last query. */
+const KEPT_SECONDS = 86_400;
+
+/**
+ * Figures in the engine's table, one item a workspace. Lists are compressed to a fifth, because DynamoDB takes money by the
+ * kilobyte and at most 400 of them: some 10,000 mappings.
+ */
+export const keepFigures = (database: Database, now: () => Date): KeepFigures => ({
+  set: async (workspaceId, { mappings, webhooks }) => {
+    const seen = mappings && packed(mappings);
+    await database.client.send(
+      new UpdateCommand({
+        TableName: database.table("engine"),
+        Key: { pk: figuresKey(workspaceId), sk: "seen" },
+        UpdateExpression: `SET webhooks = :webhooks, expires_at = :until${seen ? ", mappings = :mappings" : ""}`,
+        ExpressionAttributeValues: {
+          ":webhooks": packed(webhooks),
+          ":until": Math.floor(now().getTime() / 1000) + KEPT_SECONDS,
+          ...(seen && { ":mappings": seen }),
+        },
+      }),
+    );
+  },
+});
+
+const figure = z.nullable(z.number());
+const mappingFigures = z.object({
+  ...{ id: z.string(), object: z.string(), waiting: z.number(), oldestAt: figure, heldDeletes: z.number() },
+  ...{ inboundErrors: z.number(), conflicts: z.number(), lastCycleAt: figure, pulled: z.number() },
+  ...{ lagP50: figure, lagP95: figure, rings: z.optional(z.boolean()) },
+});
+const outcomes = z.object({ successful: z.number(), failed: z.number(), pending: z.number() });
+const webhookFigures = z.object({ id: z.string(), isFailing: z.boolean(), deliveries: z.optional(outcomes) });
+
+/** The figures of a workspace in its item; null: there are none, or another version's. */
+export function readFigures(item: Record<string, unknown> | undefined, now: Date): Figures | null {
+  if (item === undefined || Number(item["expires_at"]) * 1000 <= now.getTime()) return null;
+  const read = z.object({ mappings: z.optional(z.array(mappingFigures)), webhooks: z.array(webhookFigures) });
+  const unpacked = { mappings: item["mappings"] && unpack(item["mappings"]), webhooks: unpack(item["webhooks"]) };
+  const { success, data } = read.safeParse(unpacked);
+  return success ? (data as Figures) : null;
+}
+
+const packed = (list: readonly MappingFigures[] | Figures["webhooks"]): Uint8Array =>
+  deflateRawSync(JSON.stringify(list));
+
+const unpack = (bytes: unknown): unknown => JSON.parse(inflateRawSync(bytes as Uint8Array).toString());

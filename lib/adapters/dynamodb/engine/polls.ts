@@ -1,0 +1,63 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod/mini";
+import type { PollOutcome } from "../../../model/engine.ts";
+import type { Polls } from "../../../monitoring/ports.ts";
+import type { Database } from "../client/client.ts";
+import { readItem } from "../client/read-item.ts";
+import { updateIf } from "../client/transact.ts";
+
+const KEPT_SECONDS = 86_400;
+
+const key = (workspaceId: string, mark: string) => ({ pk: `${workspaceId}#polls`, sk: mark });
+
+const item = z.object({
+  mapping_id: z.string(),
+  asked_at: z.string(),
+  ended_at: z.optional(z.string()),
+  pulled: z._default(z.nullable(z.number()), null),
+  accepted: z._default(z.nullable(z.number()), null),
+  refused: z._default(z.nullable(z.number()), null),
+  error: z._default(z.nullable(z.string()), null),
+});
+
+/** Polls that were asked for, in the engine's table, for a day. */
+export function polls(database: Database): Polls {
+  return {
+    add: async ({ workspaceId, mappingId, mark, askedAt }) => {
+      const expires_at = Math.floor(askedAt.getTime() / 1000) + KEPT_SECONDS;
+      const Item = { ...key(workspaceId, mark), mapping_id: mappingId, asked_at: askedAt.toISOString(), expires_at };
+      await database.client.send(new PutCommand({ TableName: database.table("engine"), Item }));
+    },
+    read: async (workspaceId, mark) => {
+      const stored = await readItem(database, "engine", key(workspaceId, mark));
+      if (stored === undefined) return null;
+      const { mapping_id, asked_at, ended_at, ...result } = item.parse(stored);
+      const outcome = ended_at === undefined ? null : { ...result, endedAt: new Date(ended_at) };
+      return { mappingId: mapping_id, askedAt: new Date(asked_at), outcome };
+    },
+  };
+}
+
+/** Notes the end of a poll; one that was asked for by a version that kept none, or more than a day ago, is not noted. */
+export async function endPoll(
+  database: Database,
+  workspaceId: string,
+  mark: string,
+  outcome: PollOutcome,
+): Promise<void> {
+  const { endedAt, pulled, accepted, refused, error } = outcome;
+  await updateIf(database, {
+    TableName: database.table("engine"),
+    Key: key(workspaceId, mark),
+    UpdateExpression: "SET ended_at = :at, pulled = :pulled, accepted = :accepted, refused = :refused, #error = :error",
+    ConditionExpression: "attribute_exists(pk)",
+    ExpressionAttributeNames: { "#error": "error" },
+    ExpressionAttributeValues: {
+      ":at": endedAt.toISOString(),
+      ":pulled": pulled,
+      ":accepted": accepted,
+      ":refused": refused,
+      ":error": error,
+    },
+  });
+}

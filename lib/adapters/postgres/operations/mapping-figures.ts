@@ -1,0 +1,51 @@
+import type { MappingFigures } from "../../../metrics/ports.ts";
+import { CYCLES_KEPT_MINUTES } from "../../../model/span.ts";
+import { hasSucceeded, isHeld, isOfTable, isPutOff, isReady, logOrder } from "../log/change-states.ts";
+import type { Ask, Metadata } from "../session/sql.ts";
+
+/** How far a figure of the last minutes looks back. */
+const MINUTES = 10;
+
+/** Beyond this many, what waits is not counted on, which takes a millisecond for each ten. */
+const MOST_COUNTED = 100_000;
+
+/** The latest changes, by which a lag is measured. */
+const LAG_OF = 200;
+
+/** The metrics of every mapping of a schema, in one query whose cost depends on no table's and no log's length. */
+export async function readMappingFigures(
+  ask: Ask,
+  tables: Metadata,
+  now: Date,
+): Promise<readonly Omit<MappingFigures, "object">[]> {
+  const minute = Math.floor(now.getTime() / 60_000);
+  const minutes = Array.from({ length: MINUTES }, (_, back) => minute - back);
+  const rows = await ask(figuresOf(tables), [minutes, minutes.map((one) => one % CYCLES_KEPT_MINUTES), now]);
+  return rows as unknown as readonly Omit<MappingFigures, "object">[];
+}
+
+/** The lag is looked for where something was accepted: of an idle mapping it would read old changes to find none. */
+const figuresOf = ({ log, state, cycles, heldDeletes, inboundErrors, conflicts }: Metadata): string => `
+  SELECT s.mapping_id AS id, ready.count + put_off.count AS waiting,
+    ${milliseconds("least(ready.first_at, put_off.first_at)")} AS "oldestAt",
+    ((SELECT count(*) FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
+      + (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}))::float8 AS "heldDeletes",
+    (SELECT count(*) FROM ${inboundErrors} e WHERE e.mapping_id = s.mapping_id)::float8 AS "inboundErrors",
+    (SELECT count(*) FROM ${conflicts} c
+      WHERE c.mapping_id = s.mapping_id AND c.at > $3::timestamptz - interval '1 day')::float8 AS conflicts,
+    ${milliseconds("s.last_run_at")} AS "lastCycleAt", coalesce(moved.pulled, 0) AS pulled,
+    lag.seconds[1] AS "lagP50", lag.seconds[2] AS "lagP95"
+  FROM ${state} s
+  CROSS JOIN LATERAL (SELECT sum(pulled)::float8 AS pulled, sum(accepted) AS accepted FROM ${cycles} c
+    WHERE c.mapping_id = s.mapping_id AND c.slot = ANY ($2::int[]) AND c.minute = ANY ($1::int[])) AS moved
+  CROSS JOIN LATERAL (SELECT count(*)::float8, min(created_at) AS first_at FROM (
+    SELECT created_at FROM ${log} l WHERE ${isReady("l", "s.table_name")} ORDER BY ${logOrder("l")} LIMIT ${MOST_COUNTED}) r) AS ready
+  CROSS JOIN LATERAL (SELECT count(*)::float8, min(created_at) AS first_at FROM (
+    SELECT created_at FROM ${log} l WHERE ${isPutOff("l", "s.table_name")} LIMIT ${MOST_COUNTED}) p) AS put_off
+  CROSS JOIN LATERAL (SELECT CASE WHEN moved.accepted > 0 THEN (
+    SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY extract(epoch FROM processed_at - created_at)::float8)
+    FROM (SELECT l.created_at, l.processed_at FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${hasSucceeded("l")}
+      ORDER BY l.table_name DESC, l.id DESC LIMIT ${LAG_OF}) latest
+    WHERE processed_at >= $3::timestamptz - make_interval(mins => ${MINUTES})) END AS seconds) AS lag`;
+
+const milliseconds = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)::float8`;

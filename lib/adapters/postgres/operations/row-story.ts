@@ -1,0 +1,102 @@
+import type { TableShape } from "../../../model/mapping/shape.ts";
+import { toCamelCase } from "../../../model/snake-case.ts";
+import { type RowStory, rowStory } from "../../../settings/row-ports.ts";
+import {
+  type Ask,
+  cut,
+  iso,
+  type Layout,
+  literal,
+  type MappedTable,
+  type Metadata,
+  name,
+  qualified,
+  textOf,
+} from "../session/sql.ts";
+import { CHANGE_COLUMNS } from "./change-history.ts";
+import { isKey, longId } from "./row-activity.ts";
+
+/** The latest ones of each kind, at most so many. */
+const MOST = 200;
+
+/** A row by its record's id, its key or the value of its upsert field; of one that is gone by what is left of it. */
+export async function readStory(ask: Ask, tables: Metadata, mappingId: string, key: string): Promise<RowStory | null> {
+  const [state] = await ask(
+    `SELECT shape, layout, to_regclass(${literal(tables.history)}) IS NOT NULL AS keeps FROM ${tables.state} WHERE mapping_id = $1`,
+    [mappingId],
+  );
+  if (!state) return null;
+  const mapped: MappedTable = { shape: state["shape"] as TableShape, layout: state["layout"] as Layout };
+  const [found] = await ask(findRow(tables, mapped, key), [key, mappingId]);
+  if (!found) return null;
+  const [story] = await ask(storyOf(tables, mapped, state["keeps"] === true), [
+    mappingId,
+    mapped.shape.table,
+    found["record_id"],
+    found["sfid"],
+  ]);
+  const shown = toCamelCase(rowStory, { ...story, ...found, record_id: found["record_id"] });
+  return { ...shown, shape: mapped.shape, key: mapped.layout.key };
+}
+
+/** The best of what is known by that: a row by its record, by its key, by its upsert value; one that is gone. Parameters: what was given, mapping. */
+function findRow({ tombstones, inboundErrors, log }: Metadata, { shape, layout }: MappedTable, given: string): string {
+  const table = qualified(shape.schema, shape.table);
+  const ways: string[] = [];
+  const way = (from: string, where: string, recordId: string, sfid = "t.sfid") =>
+    ways.push(
+      `(SELECT ${ways.length} AS way, ${recordId}::bigint AS record_id, ${sfid}::text AS sfid FROM ${from} WHERE ${where} LIMIT 1)`,
+    );
+  const key = `t.${name(layout.key)}`;
+  const isNumber = /^\d{1,18}$/.test(given);
+  if (RECORD_ID.test(given)) way(`${table} t`, `t.sfid = ${literal(longId(given))}`, key);
+  if (isNumber) way(`${table} t`, `${key} = $1::text::bigint`, key);
+  const upsert = shape.columns.find(({ field }) => field === shape.upsertField);
+  if (upsert) way(`${table} t`, isKey(layout, upsert.column, "$1"), key);
+  if (RECORD_ID.test(given)) {
+    way(`${tombstones} t`, `t.mapping_id = $2 AND t.sfid = ${literal(longId(given))}`, "t.record_id");
+    way(`${inboundErrors} t`, `t.mapping_id = $2 AND t.sfid = ${literal(longId(given))}`, "NULL");
+  }
+  if (isNumber) {
+    for (const is of ["NULL", "NOT NULL"])
+      way(
+        `${log} t`,
+        `t.table_name = ${literal(shape.table)} AND t.record_id = $1::text::bigint AND t.processed_at IS ${is}`,
+        "t.record_id",
+      );
+  }
+  return `SELECT record_id, sfid FROM (${ways.join(" UNION ALL ") || "SELECT 0 AS way, NULL::bigint AS record_id, NULL::text AS sfid WHERE false"}) AS found
+    WHERE $1::text IS NOT NULL AND $2::text IS NOT NULL ORDER BY way LIMIT 1`;
+}
+
+const RECORD_ID = /^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/;
+
+/** Parameters: mapping, table, key of the row, id of the record. */
+function storyOf(tables: Metadata, { shape, layout }: MappedTable, keeps: boolean): string {
+  const list = (rows: string) => `(SELECT coalesce(json_agg(listed), '[]') FROM (${rows}) AS listed)`;
+  const ofRow = (table: string) => `FROM ${table} WHERE mapping_id = $1 AND record_id = $3::bigint`;
+  const pairs = shape.columns
+    .map(({ column }) => `(${literal(column)}, ${cut(textOf(layout, column, "t"))})`)
+    .join(", ");
+  const changes = ["NULL", "NOT NULL"].map(
+    (is) =>
+      `(SELECT * FROM ${tables.log} WHERE table_name = $2 AND record_id = $3::bigint AND processed_at IS ${is} ORDER BY id DESC LIMIT ${MOST})`,
+  );
+  const refused = keeps
+    ? `(SELECT coalesce(json_agg(json_build_object('at', ${iso("h.at")}, 'message', ${cut("h.message")}) ORDER BY h.id), '[]')
+        FROM ${tables.history} h WHERE h.mapping_id = $1 AND h.record_id = $3::bigint AND h.change_id = l.id)`
+    : "'[]'::json";
+  return `SELECT
+    (SELECT (SELECT jsonb_object_agg(c, v) FROM (VALUES ${pairs || "(NULL, NULL)"}) AS of (c, v) WHERE c IS NOT NULL)
+      FROM ${qualified(shape.schema, shape.table)} t WHERE t.${name(layout.key)} = $3::bigint) AS "row",
+    ${list(`SELECT ${CHANGE_COLUMNS}, to_jsonb(l) ->> 'actor' AS actor, ${refused} AS attempts_refused
+      FROM (SELECT NULL::varchar AS captured) AS version_8
+      CROSS JOIN LATERAL (SELECT *, coalesce(captured, 'trigger') AS captured_by FROM (${changes.join(" UNION ALL ")}) AS of_row) AS l ORDER BY id DESC LIMIT ${MOST}`)} AS changes,
+    ${list(`SELECT id, mapping_id, sfid, record_id, field, ${cut("base")} AS base, ${cut("postgres")} AS postgres, ${cut("salesforce")} AS salesforce, winner,
+      ${iso("at")} AS at, to_jsonb(c) ->> 'postgres_at' AS postgres_at, to_jsonb(c) ->> 'salesforce_at' AS salesforce_at
+      ${ofRow(`${tables.conflicts} c`)} ORDER BY id DESC LIMIT ${MOST}`)} AS conflicts,
+    ${keeps ? list(`SELECT ${iso("at")} AS at, fields ${ofRow(tables.history)} AND change_id IS NULL ORDER BY id DESC LIMIT ${MOST}`) : "'[]'::json"} AS pulled,
+    ${list(`SELECT ${iso("deleted_at")} AS at, by_salesforce, reason FROM ${tables.tombstones} WHERE mapping_id = $1 AND sfid = $4::text ORDER BY id DESC LIMIT ${MOST}`)} AS deletions,
+    (SELECT json_build_object('mapping_id', mapping_id, 'sfid', sfid, 'error', ${cut("error")}, 'attempts', attempts, 'first_at', ${iso("first_at")}, 'last_at', ${iso("last_at")})
+      FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid = $4::text) AS inbound`;
+}

@@ -1,2 +1,0 @@
-/** A schema as a part of the document. */
-export type JsonSchema = { readonly [key: string]: unknown };

@@ -1,0 +1,69 @@
+/** What is known of a workspace's doorbell, by which its org announces changes. */
+export interface Doorbell {
+  /** When it got its URL; null: there is none, and nothing rings. */
+  readonly madeAt: Date | null;
+  /** When the service's own ring came through from outside last; null: never. */
+  readonly heartbeatAt: Date | null;
+  /** The rings for each mapping, by id. */
+  readonly heard: ReadonlyMap<string, Heard>;
+}
+
+export interface Heard {
+  readonly rungAt: Date;
+  /** Since when it rings without a miss; null: a change came without a ring since. */
+  readonly aliveSince: Date | null;
+  /** When a change was found that no ring had announced; the next ring takes that back. */
+  readonly missedAt: Date | null;
+}
+
+/** The service rings its own doorbell so often, where there is one, and every minute until that comes through. */
+export const HEARTBEAT_MILLISECONDS = 180_000;
+
+/** When it did not come through twice, no other ring may. */
+const SILENT_MILLISECONDS = HEARTBEAT_MILLISECONDS + 75_000;
+
+/** Salesforce promises no delay for a ring; a change that was found first waits so long for its own. */
+const GRACE_MILLISECONDS = 30_000;
+
+/** A ring announces what is found within this time after it. */
+const ANNOUNCED_MILLISECONDS = 60_000;
+
+/** Whose ring it is, and whether it is switched on. */
+interface Rung {
+  readonly id: string;
+  readonly notifyEnabled: boolean;
+}
+
+export const BELL_STATES = ["off", "waiting", "alive", "dead"] as const;
+
+/**
+ * `off`: it is not switched on, or there is no doorbell; `waiting`: it has not rung yet, so that it is not known to
+ * work; `dead`: it is known not to work. Only one that is `alive` lets its mapping be polled rarely.
+ */
+export interface BellState {
+  readonly state: (typeof BELL_STATES)[number];
+  readonly since: Date | null;
+}
+
+/** What a mapping's doorbell is worth. Silence never makes it alive; its next ring does. */
+export function bellOf(doorbell: Doorbell | null, { id, notifyEnabled }: Rung, now: Date): BellState {
+  if (!doorbell?.madeAt || !notifyEnabled) return { state: "off", since: null };
+  const heard = doorbell.heard.get(id);
+  if (!heard) return { state: "waiting", since: doorbell.madeAt };
+  const age = (at: Date) => now.getTime() - at.getTime();
+  if (heard.missedAt && age(heard.missedAt) > GRACE_MILLISECONDS) return { state: "dead", since: heard.missedAt };
+  const heartbeatAt = doorbell.heartbeatAt ?? doorbell.madeAt;
+  if (age(heartbeatAt) > SILENT_MILLISECONDS) return { state: "dead", since: heartbeatAt };
+  return { state: "alive", since: heard.aliveSince };
+}
+
+/** Whether a mapping's changes are announced, so that it is polled rarely. */
+export const isRung = (doorbell: Doorbell | null | undefined, mapping: Rung, now: Date): boolean =>
+  bellOf(doorbell ?? null, mapping, now).state === "alive";
+
+/** Whether a change that was found now without a ring shows that a doorbell, believed to be alive, is not. */
+export function isMissed(doorbell: Doorbell | null | undefined, mapping: Rung, now: Date): boolean {
+  const heard = doorbell?.heard.get(mapping.id);
+  if (!heard || heard.missedAt || !isRung(doorbell, mapping, now)) return false;
+  return now.getTime() - heard.rungAt.getTime() > ANNOUNCED_MILLISECONDS;
+}

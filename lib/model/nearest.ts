@@ -1,0 +1,18 @@
+/** The known name that a misspelt one is nearest to; undefined: there are none. */
+export const nearest = (name: string, known: readonly string[]): string | undefined =>
+  known.toSorted((one, other) => distance(name, one) - distance(name, other))[0];
+
+/** Letters to insert, delete or replace to turn one name into the other, whatever their case (Levenshtein). */
+function distance(from: string, to: string): number {
+  const [one, other] = [from.toLowerCase(), to.toLowerCase()];
+  let above = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (const [row, letter] of [...one].entries()) {
+    const line = [row + 1];
+    for (const [at, wanted] of [...other].entries()) {
+      const replaced = (above[at] ?? 0) + (letter === wanted ? 0 : 1);
+      line.push(Math.min(replaced, (above[at + 1] ?? 0) + 1, (line[at] ?? 0) + 1));
+    }
+    above = line;
+  }
+  return above.at(-1) ?? 0;
+}

@@ -1,0 +1,303 @@
+import * as z from "zod/mini";
+import type { SealedWorkspace } from "../access/ports.ts";
+import { STATES } from "../model/change/change.ts";
+import { Failure } from "../model/failure.ts";
+import type { Mapping } from "../model/mapping/mapping.ts";
+import { withWriter } from "../model/mapping/soql.ts";
+import { imageOf } from "../model/record/incoming.ts";
+import { isSameValue } from "../model/record/same-value.ts";
+import { withDatabase } from "../monitoring/with-database.ts";
+import type { Deliveries, Webhooks } from "../webhooks/ports.ts";
+import type { RowQueriesOf, RowStory } from "./row-ports.ts";
+import { nullableTimestamp, timestamp } from "./shapes.ts";
+
+const value = z.nullable(z.string());
+
+/** One thing that happened to a row. */
+const happening = z.object({
+  at: timestamp(),
+  from: z.enum(["postgres", "salesforce", "bridge"]),
+  kind: z.enum(["change", "attempt", "conflict", "pulled", "deleted", "inbound_error", "delivery"]),
+  text: z.string(),
+  by: value,
+  state: z.nullable(z.enum(STATES)),
+  change_id: z.nullable(z.int()),
+  fields: z.array(z.object({ column: z.string(), before: value, after: value })),
+});
+type Happening = z.infer<typeof happening>;
+
+/** The story of a row, newest first. */
+export const rowStoryView = z.object({
+  mapping_id: z.string(),
+  sf_object: z.string(),
+  table_name: z.string(),
+  record_id: z.nullable(z.int()),
+  sfid: value,
+  salesforce_url: value,
+  row: z.enum(["present", "absent"]),
+  record: z.enum(["present", "absent", "deleted", "unknown"]),
+  salesforce_error: value,
+  last_modified_by: value,
+  last_modified_at: nullableTimestamp(),
+  values: z.array(
+    z.object({
+      field: z.string(),
+      column: z.string(),
+      postgres: value,
+      salesforce: value,
+      equal: z.nullable(z.boolean()),
+    }),
+  ),
+  remedy: value,
+  events: z.array(happening),
+});
+
+interface Needs {
+  readonly desks: RowQueriesOf;
+  readonly webhooks: Pick<Webhooks, "list">;
+  readonly deliveries: Pick<Deliveries, "list" | "read">;
+  readonly recordOf: (workspaceId: string, soql: string) => Promise<Readonly<Record<string, unknown>> | null>;
+}
+
+interface Asked {
+  readonly workspace: SealedWorkspace;
+  /** Where it is looked for, in this order. */
+  readonly mappings: readonly Mapping[];
+  readonly key: string;
+}
+
+/** What happened to a row, and what both sides hold now. Of an org that cannot be asked only its side is missing. */
+export async function readRowStory(
+  needs: Needs,
+  { workspace, mappings, key }: Asked,
+): Promise<z.infer<typeof rowStoryView>> {
+  const found = await withDatabase(needs.desks, workspace, async (desk) => {
+    for (const mapping of mappings) {
+      const story = await desk.story(mapping.id, key);
+      if (story) return { mapping, story };
+    }
+    return null;
+  });
+  if (found === null) {
+    const where = mappings.length === 1 ? mappings[0]?.pgTable : "no mapped table";
+    throw new Failure(
+      "NOT_FOUND",
+      `${mappings.length === 1 ? `${where} has no` : `${where} has a`} row "${key}": give the id of its record, its own key, or its value of the upsert field`,
+    );
+  }
+  const { mapping, story } = found;
+  const hasFailed = story.changes.some(
+    ({ state, attemptsRefused }) => state === "FAILED" || attemptsRefused.length > 0,
+  );
+  const [read, delivered, { salesforce }] = await Promise.all([
+    readRecord(needs, workspace, story),
+    hasFailed ? readDeliveries(needs, workspace.id, story) : [],
+    workspace.open(),
+  ]);
+  const record = read.record;
+  const theirs = record ? imageOf(story.shape, record) : null;
+  const writer = record?.["LastModifiedBy"] as { readonly Name?: string } | null | undefined;
+  const lastBy = writer?.Name ?? (record?.["LastModifiedById"] as string | undefined) ?? null;
+  const pulled = story.pulled.map(({ at, fields }) =>
+    step(at, "salesforce", "pulled", `Salesforce changed ${Object.keys(fields).join(", ")}`, {
+      // The present record names its last writer alone.
+      by: theirs?.systemModstamp.getTime() === at.getTime() ? lastBy : null,
+      fields: Object.entries(fields).map(([column, [before, after]]) => ({ column, before, after })),
+    }),
+  );
+  return {
+    mapping_id: mapping.id,
+    sf_object: mapping.sfObject,
+    table_name: mapping.pgTable,
+    record_id: story.recordId,
+    sfid: story.sfid,
+    salesforce_url:
+      salesforce && story.sfid ? `${salesforce.instanceUrl}/lightning/r/${mapping.sfObject}/${story.sfid}/view` : null,
+    row: story.row ? "present" : "absent",
+    record: read.error ? "unknown" : theirs === null ? "absent" : theirs.isDeleted ? "deleted" : "present",
+    salesforce_error: read.error,
+    last_modified_by: lastBy,
+    last_modified_at: record?.["LastModifiedDate"] ? new Date(String(record["LastModifiedDate"])).toISOString() : null,
+    values: story.shape.columns.map((column) => {
+      const [postgres, other] = [story.row?.[column.column] ?? null, theirs?.values[column.column] ?? null];
+      const equal = story.row && theirs ? isSameValue(column, postgres, other) : null;
+      return { field: column.field, column: column.column, postgres, salesforce: other, equal };
+    }),
+    remedy: remedyFor(story),
+    events: inOrder(
+      [
+        ...story.changes.flatMap((change) => reportChange(change, story)),
+        ...reportRest(story),
+        ...pulled,
+        ...delivered,
+      ],
+      story,
+    ),
+  };
+}
+
+/** Newest first. The database's clock may be ahead of ours: nothing comes before the change that it is about. */
+function inOrder(events: readonly Happening[], { changes }: RowStory): Happening[] {
+  const captured = new Map(changes.map(({ id, createdAt }) => [id, createdAt.getTime()]));
+  const timeOf = ({ at, change_id }: Happening) => Math.max(Date.parse(at), captured.get(change_id ?? 0) ?? 0);
+  return events.toSorted((one, other) => timeOf(other) - timeOf(one));
+}
+
+const step = (
+  at: Date,
+  from: Happening["from"],
+  kind: Happening["kind"],
+  text: string,
+  more: Partial<Happening> = {},
+): Happening => ({
+  ...{ at: at.toISOString(), from, kind, text, by: null, state: null, change_id: null, fields: [] },
+  ...more,
+});
+
+const DID = { INSERT: "inserted", UPDATE: "updated", DELETE: "deleted" } as const;
+
+/** A change, each attempt that was refused, and its result: later in time, so later in the list. */
+function reportChange(change: RowStory["changes"][number], { conflicts }: RowStory): Happening[] {
+  const { id, action, state, old, values, captured, actor, createdAt, syncedAt, message, attemptsRefused } = change;
+  const of = { change_id: id };
+  const columns = Object.keys(values ?? old ?? {});
+  const fields = columns.map((column) => ({ column, before: asText(old?.[column]), after: asText(values?.[column]) }));
+  const changed = fields.filter(({ before, after }) => before !== after);
+  const names = action === "UPDATE" && changed.length > 0 ? ` ${changed.map(({ column }) => column).join(", ")}` : "";
+  const waits = change.held
+    ? ", on hold"
+    : state === "NEW" || state === "PENDING"
+      ? `, ${message ?? "waiting to be sent"}`
+      : "";
+  const by = captured === "trigger" ? actor : null;
+  const refused = attemptsRefused.map((attempt) =>
+    step(attempt.at, "salesforce", "attempt", `Salesforce refused it: ${attempt.message}`, { ...of, state: "FAILED" }),
+  );
+  const isKept = attemptsRefused.at(-1)?.at.getTime() === syncedAt?.getTime();
+  return [
+    ...(syncedAt && !(state === "FAILED" && isKept)
+      ? [step(syncedAt, "salesforce", "attempt", outcomeOf(change, conflicts), { ...of, state })]
+      : []),
+    ...refused.toReversed(),
+    step(createdAt, "postgres", "change", `the row was ${DID[action]}${names}${waits}`, {
+      ...of,
+      by,
+      state,
+      fields: changed,
+    }),
+  ];
+}
+
+/** The result of a change, by what won where both sides had changed a field. */
+function outcomeOf(change: RowStory["changes"][number], conflicts: RowStory["conflicts"]): string {
+  const { state, message, values, createdAt, syncedAt } = change;
+  const isLost = message?.startsWith("CONFLICT") === true;
+  const lost = conflicts
+    .filter(({ winner, at }) => winner === "salesforce" && at >= createdAt && (syncedAt === null || at <= syncedAt))
+    .filter(({ field }) => field !== null && field in (values ?? {}) === isLost);
+  if (lost.length > 0) {
+    return `${isLost ? "it was not sent" : "Salesforce took the rest, without"}: ${lost.map(whoWon).join("; ")}`;
+  }
+  if (state === "FAILED") return `it was refused: ${message ?? "without a reason"}`;
+  return message ?? "Salesforce took it";
+}
+
+/** `phone: you wrote "1", Salesforce's "2" won`. */
+function whoWon({ field, postgres, salesforce, winner }: RowStory["conflicts"][number]): string {
+  const won =
+    winner === "salesforce"
+      ? `Salesforce's ${quoted(salesforce)} won`
+      : `and it won over Salesforce's ${quoted(salesforce)}`;
+  return `${field}: you wrote ${quoted(postgres)}, ${won}`;
+}
+
+function reportRest({ conflicts, deletions, inbound }: RowStory): Happening[] {
+  return [
+    ...conflicts.map((conflict) => {
+      const { at, field, base, postgres, salesforce, winner } = conflict;
+      const side = winner === "salesforce" ? "Salesforce's" : "the row's";
+      if (field === null)
+        return step(at, "bridge", "conflict", `both sides changed the whole record, and ${side} side won`);
+      const fields = [{ column: field, before: base, after: winner === "salesforce" ? salesforce : postgres }];
+      return step(at, "bridge", "conflict", whoWon(conflict), { fields });
+    }),
+    ...deletions.map(({ at, bySalesforce, reason }) =>
+      step(
+        at,
+        bySalesforce ? "salesforce" : "postgres",
+        "deleted",
+        bySalesforce ? `the row was deleted: ${reason}` : `the record was deleted: ${reason}`,
+      ),
+    ),
+    ...(inbound
+      ? [step(inbound.lastAt, "salesforce", "inbound_error", `the record could not become a row: ${inbound.error}`)]
+      : []),
+  ];
+}
+
+const quoted = (text: string | null): string => (text === null ? "nothing" : `"${text}"`);
+
+const asText = (of: unknown): string | null =>
+  of === null || of === undefined ? null : typeof of === "string" ? of : JSON.stringify(of);
+
+/** Names the fields that Salesforce did, or those of the change. */
+function remedyFor({ changes, shape, key, recordId }: RowStory): string | null {
+  const failed = changes.find(({ state, superseded }) => state === "FAILED" && !superseded);
+  if (!failed || failed.action === "DELETE" || recordId === null) return null;
+  const named = [...(failed.message ?? "").matchAll(/\[([A-Za-z0-9_, ]+)\]/g)].flatMap(([, list]) =>
+    (list ?? "").toLowerCase().split(", "),
+  );
+  const known = shape.columns.filter(
+    ({ column, field }) => named.includes(column) || named.includes(field.toLowerCase()),
+  );
+  const columns = known.length > 0 ? known.map(({ column }) => column) : Object.keys(failed.values ?? {});
+  const set = columns
+    .slice(0, 5)
+    .map((column) => `${name(column)} = '…'`)
+    .join(", ");
+  return set === ""
+    ? null
+    : `UPDATE ${name(shape.schema)}.${name(shape.table)} SET ${set} WHERE ${name(key)} = ${recordId};`;
+}
+
+const name = (text: string): string => (/^[a-z_][a-z0-9_]*$/.test(text) ? text : `"${text.replaceAll('"', '""')}"`);
+
+async function readRecord({ recordOf }: Needs, { id }: SealedWorkspace, { sfid, shape }: RowStory) {
+  if (sfid === null) return { record: null, error: null };
+  try {
+    return { record: await recordOf(id, withWriter(shape, sfid)), error: null };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { record: null, error: error.message };
+  }
+}
+
+/** Deliveries that are looked at, the latest of each webhook. */
+const DELIVERIES = 100;
+
+/** What webhooks received about the row, among the latest deliveries of each. */
+async function readDeliveries(
+  { webhooks, deliveries }: Needs,
+  workspaceId: string,
+  { changes }: RowStory,
+): Promise<Happening[]> {
+  const known = new Set(changes.map(({ id }) => id));
+  const all = await webhooks.list(workspaceId);
+  const found = await Promise.all(
+    all.map(async ({ id, url }) => {
+      const { rows } = await deliveries.list(id, { limit: DELIVERIES, offset: 0 });
+      const ids = rows.filter(({ event }) => event === "record.failed").map((delivery) => delivery.id);
+      const read = ids.length === 0 ? [] : await deliveries.read(ids);
+      return read.flatMap((delivery) => {
+        const changeId =
+          (JSON.parse(delivery.body) as { readonly data?: { readonly trigger_log_id?: number } }).data
+            ?.trigger_log_id ?? 0;
+        if (!known.has(changeId)) return [];
+        const code = delivery.responseCode === null ? "" : ` (${delivery.responseCode})`;
+        const words = `${delivery.event} to webhook ${url}: ${delivery.status}${code}`;
+        return [step(delivery.deliveredAt ?? delivery.createdAt, "bridge", "delivery", words, { change_id: changeId })];
+      });
+    }),
+  );
+  return found.flat();
+}

@@ -1,0 +1,23 @@
+import { type Budget, pullSeconds } from "../../model/budget.ts";
+import { isPullDue } from "../../model/calls/interval.ts";
+import { isRung } from "../../model/doorbell.ts";
+import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
+import type { Standing } from "../lease/lease-ports.ts";
+
+/** Whether the time for a mapping's next pull has come. Without a position its first load has not ended. */
+export function isDue(
+  budget: Budget,
+  mapping: Mapping,
+  { marks: { position, lanes }, lastPullAt }: Pick<Standing, "marks" | "lastPullAt">,
+  now: Date,
+): boolean {
+  if (!pulls(mapping.syncDirection) || position === null) return false;
+  const changes = { lastAt: lanes.changed?.stamp ?? null, now };
+  const seconds = pullSeconds(budget, mapping, changes, isRung(budget.doorbell, mapping, now));
+  return isPullDue(mapping.workspaceId, seconds, lastPullAt, now);
+}
+
+/** Whether a mapping that has changes to send has missed a pull, or rested because nothing changed or rang. */
+export const isOverdue = (budget: Budget, mapping: Mapping, lastPullAt: Date | null, now: Date): boolean =>
+  lastPullAt === null ||
+  now.getTime() - lastPullAt.getTime() > 2_000 * pullSeconds(budget, mapping, { lastAt: now, now });

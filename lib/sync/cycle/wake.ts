@@ -1,0 +1,75 @@
+import type { Mapping } from "../../model/mapping/mapping.ts";
+import {
+  type CyclesMessage,
+  MAPPINGS_PER_MESSAGE,
+  type Outgoing,
+  type Queue,
+  type Wakes,
+} from "../../model/messages.ts";
+
+/** Where wake-ups of one mapping and side come together. */
+export interface WakeUpTimes {
+  /**
+   * Claims the next wake-up of a mapping: not before `at`, and two seconds after the one before. Gives its time (epoch
+   * milliseconds), which is the claimer's to keep; null: one is still to come, which sees all that was committed by now.
+   */
+  claimWake(asked: WakeClaim): Promise<number | null>;
+}
+
+export interface WakeClaim {
+  readonly workspaceId: string;
+  readonly mappingId: string;
+  readonly wakes: Wakes;
+  readonly at: number;
+}
+
+interface Needs {
+  readonly times: WakeUpTimes;
+  readonly cycles: Queue<CyclesMessage>;
+}
+
+/** What this process knows to come, by mapping and side (epoch milliseconds), so that a storm costs no claims. */
+const coming = new Map<string, number>();
+
+/** Wake-ups that one process caches at most. */
+const MOST_REMEMBERED = 10_000;
+
+/**
+ * Wakes cycles that look at one side, at once or at a time (epoch milliseconds), each mapping at most every two seconds
+ * however often it is asked for. Nothing depends on it: what a wake-up misses, the next beat finds.
+ */
+export async function wake(
+  { times, cycles }: Needs,
+  mappings: readonly Pick<Mapping, "id" | "workspaceId">[],
+  wakes: Wakes,
+  { now, at = now }: { readonly now: number; readonly at?: number },
+): Promise<void> {
+  const claims = await Promise.all(
+    mappings.map(async ({ id, workspaceId }) => {
+      const name = `${wakes} ${id}`;
+      if ((coming.get(name) ?? 0) > at) return null;
+      const time = await times.claimWake({ workspaceId, mappingId: id, wakes, at });
+      if (coming.size >= MOST_REMEMBERED) coming.clear();
+      if (time !== null) coming.set(name, time);
+      return time === null ? null : { id, workspaceId, delaySeconds: Math.ceil((time - now) / 1000) };
+    }),
+  );
+  const groups = Map.groupBy(
+    claims.filter((claim) => claim !== null),
+    ({ workspaceId, delaySeconds }) => `${workspaceId} ${delaySeconds}`,
+  );
+  const messages: Outgoing<CyclesMessage>[] = [];
+  for (const group of groups.values()) {
+    for (let from = 0; from < group.length; from += MAPPINGS_PER_MESSAGE) {
+      const [first, ...others] = group.slice(from, from + MAPPINGS_PER_MESSAGE);
+      if (!first) continue;
+      const also = others.map(({ id }) => id);
+      const cycle = { workspace_id: first.workspaceId, mapping_id: first.id, kind: "pull", slot: null, wakes } as const;
+      messages.push({
+        message: { ...cycle, ...(also.length > 0 && { also }) },
+        delaySeconds: first.delaySeconds,
+      });
+    }
+  }
+  if (messages.length > 0) await cycles.send(messages);
+}

@@ -1,0 +1,78 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { describe, expect, test } from "vitest";
+import { programOf } from "../../lib/cli/program.ts";
+import type { Terminal } from "../../lib/cli/terminal.ts";
+import { codeIn, DOCUMENTS, PROJECT, shellBlocks, textOf } from "./blocks.ts";
+
+const PROGRAM = programOf(() => async () => undefined, { stdout: {}, stderr: {}, env: {} } as unknown as Terminal);
+
+/** What connections are called in `pg_stat_activity`. */
+const NAMES_OF_CONNECTIONS = ["bridge long work", "bridge connecting"];
+
+const documents = DOCUMENTS.filter((file) => existsSync(join(PROJECT, file)));
+
+describe("in the documentation", () => {
+  test.each(documents)("%s: every block of commands says whether it can run", (file) => {
+    for (const { skipped, exits } of shellBlocks(file)) {
+      if (skipped !== null) expect(skipped.length).toBeGreaterThan(8);
+      for (const code of exits) expect(code).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  test.each(documents)("%s: every command of bridge and every option is one that exists", (file) => {
+    expect(codeIn(textOf(file)).flatMap(mistakesIn)).toEqual([]);
+  });
+});
+
+describe("a page", () => {
+  test.each([
+    ["npx bridge mapping lst", ["npx bridge mapping lst: bridge mapping has no command lst"]],
+    ["bridge mappings list", ["bridge mappings list: bridge has no command mappings"]],
+    ["npx bridge errors --regroup", ["npx bridge errors --regroup: bridge errors has no option --regroup"]],
+    ["npx bridge mapping create Contact --fields LastName --json", []],
+    ['npx bridge sql "SELECT 1" && npx bridge whoami', []],
+    ["pg_dump $(bridge schema exclude)", []],
+    ["the role bridge", []],
+  ])("with `%s` has the mistakes %j", (code, mistakes) => {
+    expect(mistakesIn(code)).toEqual(mistakes);
+  });
+
+  test.each([
+    ["```\nnpx bridge whoami\n```", "mark these commands as sh"],
+    ["```sh later\nnpx bridge whoami\n```", 'after sh write nothing, "skip: why" or "exits: code"'],
+  ])("%j is refused with its place", (text, message) => {
+    expect(() => shellBlocks("page.md", `# Title\n\n${text}\n`)).toThrow(`page.md:4: ${message}`);
+  });
+});
+
+/** What is wrong with the commands of bridge in a line of code. */
+function mistakesIn(code: string): string[] {
+  if (NAMES_OF_CONNECTIONS.includes(code)) return [];
+  return [...code.replace(/\s#\s.*/, "").matchAll(/(?:^|npx |\$\(|&& )bridge ((?:[^|&)"]|"[^"]*")+)/g)].flatMap(
+    ([, words = ""]) => {
+      const problem = problemOf(words.replaceAll(/"[^"]*"/g, "…").split(/[\s,;]+/));
+      return problem === null ? [] : [`${code}: ${problem}`];
+    },
+  );
+}
+
+function problemOf(words: readonly string[]): string | null {
+  let command: Command = PROGRAM;
+  let path = "bridge";
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (next) {
+      command = next;
+      path += ` ${word}`;
+    } else if (word.startsWith("--")) {
+      const name = word.split("=")[0] ?? "";
+      const known = [...command.options, ...PROGRAM.options].some(({ long }) => long === name) || name === "--help";
+      if (!known) return `${path} has no option ${name}`;
+    } else if (command.commands.length > 0 && command.registeredArguments.length === 0 && /^[a-z][a-z-]+$/.test(word)) {
+      return `${path} has no command ${word}`;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { shellBlocks, textOf } from "./blocks.ts";
+
+const WORKFLOW = textOf(".github/workflows/ci.yml");
+
+test("the public CI runs the commands that the README names for a change, on the Node of package.json", () => {
+  const section = textOf("README.md").split("\n## Working on it\n")[1] ?? "";
+  const commands = shellBlocks("README.md", section).flatMap((block) => block.commands.split("\n"));
+  const steps = [...WORKFLOW.matchAll(/^ {6}- run: (.+)$/gm)].map(([, command]) => command);
+
+  expect(commands).toEqual(["npm install && npm test", "npm run check"]);
+  expect(steps).toEqual(commands);
+  expect(manifest.engines.node).toContain(`>=${/node-version: (\d+)/.exec(WORKFLOW)?.[1]}.`);
+});
+
+test("every script that CONTRIBUTING.md names is in package.json", () => {
+  const named = [...textOf(".github/CONTRIBUTING.md").matchAll(/npm run ([\w:]+)/g)].map(([, script = ""]) => script);
+
+  expect(named.length).toBeGreaterThan(2);
+  expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
+});
+
+test("the public CI may read the repository and nothing else", () => {
+  expect(WORKFLOW).toMatch(/^permissions:\n {2}contents: read\n\n/m);
+  expect(WORKFLOW).not.toContain("secrets.");
+});

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { begin, newDelivery } from "../../lib/model/delivery/delivery.ts";
+import { newSecret, signedRequest } from "../../lib/webhooks/sign.ts";
+
+const FOLDER = join(import.meta.dirname, "../../lib/docs/receivers");
+
+/** Each receiver as its first line says that it is started. */
+const RECEIVERS = {
+  typescript: [process.execPath, "receiver.ts"],
+  python: ["python3", "receiver.py"],
+  java: ["java", "Receiver.java"],
+  go: ["go", "run", "receiver.go"],
+} as const;
+
+/** What this machine has not got, as `npm run test:long -- --without java` says. */
+const without = (process.env["WITHOUT"] ?? "").split(",");
+
+describe.each(Object.entries(RECEIVERS).filter(([language]) => !without.includes(language)))(
+  "the receiver in %s",
+  (_, [program, ...args]) => {
+    const secret = newSecret();
+    let inbox: string;
+    let receiver: ChildProcess;
+    let url: string;
+
+    beforeEach(async () => {
+      inbox = mkdtempSync(join(tmpdir(), "bridge-inbox-"));
+      const environment = { ...process.env, WEBHOOK_SECRETS: `${newSecret()} ${secret}`, INBOX: inbox, PORT: "0" };
+      // A group of its own: `go run` starts what it compiled as a child.
+      receiver = spawn(program, args, {
+        cwd: FOLDER,
+        env: environment,
+        stdio: ["ignore", "pipe", "inherit"],
+        detached: true,
+      });
+      for await (const line of createInterface({ input: receiver.stdout ?? process.stdin })) {
+        url = `http://127.0.0.1:${/listening on (\d+)/.exec(line)?.[1]}/hooks`;
+        break;
+      }
+    }, 120_000);
+    afterEach(() => {
+      if (receiver.pid !== undefined) process.kill(-receiver.pid, "SIGKILL");
+      rmSync(inbox, { recursive: true, force: true });
+    });
+
+    const post = async (body: string, headers: Readonly<Record<string, string>>) => {
+      const { "content-length": _length, ...rest } = headers;
+      const response = await fetch(url, { method: "POST", body, headers: rest });
+      return `${response.status} ${(await response.text()).trim()}`;
+    };
+
+    test("keeps a signed event once, however often it comes, and nothing else", async () => {
+      const body = JSON.stringify({ id: "evt_1", event: "record.failed", data: { error: 'Ärger, "quoted", 🚫' } });
+      const { headers } = deliveryOf(body, secret, new Date());
+      const old = deliveryOf(body, secret, new Date(Date.now() - 301_000)).headers;
+      const escaping: Record<string, string> = { ...headers, "webhook-id": "../evt_2" };
+      const signed = createHmac("sha256", Buffer.from(secret.slice(6), "base64"));
+      escaping["webhook-signature"] =
+        `v1,${signed.update(`../evt_2.${headers["webhook-timestamp"]}.${body}`).digest("base64")}`;
+
+      expect(await post(`${body} `, headers)).toBe("401 bad signature");
+      expect(await post(body, { ...headers, "webhook-signature": "v1,AAAA" })).toBe("401 bad signature");
+      expect(await post(body, deliveryOf(body, newSecret(), new Date()).headers)).toBe("401 bad signature");
+      expect(await post(body, old)).toBe("401 bad signature");
+      expect(await post(body, escaping)).toBe("401 bad signature");
+      const answers = await Promise.all(Array.from({ length: 8 }, () => post(body, headers)));
+
+      expect(answers.toSorted()).toEqual(["200 kept", ...Array<string>(7).fill("200 known")]);
+      expect(readdirSync(inbox)).toEqual(["evt_1.json"]);
+      expect(readFileSync(join(inbox, "evt_1.json"), "utf8")).toBe(body);
+    });
+  },
+);
+
+/** A delivery as Bridge signs it, at this time. */
+function deliveryOf(body: string, secret: string, at: Date) {
+  const made = { id: "dlv_1", workspaceId: "ws_1", webhookId: "whk_1", eventId: "evt_1", createdAt: at };
+  const delivery = begin(newDelivery({ ...made, event: "record.failed", body }), "automatic", at);
+  if (delivery.latest === null) throw new Error("no attempt is under way");
+  return signedRequest("https://example.com/", delivery, delivery.latest, {
+    current: secret,
+    next: null,
+    previous: [],
+  });
+}

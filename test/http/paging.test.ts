@@ -1,0 +1,378 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { handler as createWebhook } from "../../functions/api/create-webhook.ts";
+import { handler as listActivity } from "../../functions/api/list-activity.ts";
+import { handler as listChanges } from "../../functions/api/list-changes.ts";
+import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
+import { handler as listErrors } from "../../functions/api/list-errors.ts";
+import { auditLog, deliveries, now } from "../../functions/services/composition.ts";
+import type { RouteName } from "../../lib/http/routes.ts";
+import { createTestClock } from "../../lib/local/clock.ts";
+import { newDelivery } from "../../lib/model/delivery/delivery.ts";
+import { newId } from "../../lib/model/id.ts";
+import { type Customer, createCustomer } from "../adapters/postgres/customer.ts";
+import { call, type Response } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { answerWhole } from "../support/doubles/answer-whole.ts";
+import { createDice } from "../support/doubles/dice.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+
+let listAuditLog: Handler;
+let cloud: BridgeCloud;
+let customer: Customer;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  process.env["RATE_LIMIT_PER_MINUTE"] = "1000000";
+  answerWhole();
+  listAuditLog = (await import("../../functions/api/list-audit-log.ts")).handler as Handler;
+  cloud = await startBridgeCloud({ clock: createTestClock(new Date()) });
+  customer = await createCustomer();
+  workspace = await createTestWorkspace({ postgres: { url: customer.url, schema: "salesforce" } });
+});
+afterAll(async () => {
+  delete process.env["RATE_LIMIT_PER_MINUTE"];
+  await customer.close();
+  await cloud.close();
+});
+
+type Handler = Parameters<typeof call>[0];
+type Query = Readonly<Record<string, string>>;
+
+const ask = (handler: Handler, route: RouteName, query: Query = {}, path: Query = {}): Promise<Response> =>
+  call(handler, route, { token: workspace.token, query, path: { workspace_id: workspace.id, ...path } });
+
+/** Every id of a list, read page by page behind the last one; `between` happens after each page. */
+async function pagedIds<Id extends string | number>(
+  read: (query: Query) => Promise<Response>,
+  between: () => Promise<unknown> = async () => undefined,
+): Promise<readonly Id[]> {
+  const ids: Id[] = [];
+  for (;;) {
+    const last = ids.at(-1);
+    const page = dataOf<readonly { id: Id }[]>(await read(last === undefined ? {} : { before_id: String(last) }));
+    if (page.length === 0) return ids;
+    expect(ids).not.toContain(page[0]?.id);
+    ids.push(...page.map(({ id }) => id));
+    await between();
+  }
+}
+
+/** The results of changes: the log and its totals as cycles write them. */
+async function settle(state: "SUCCESS" | "FAILED", where: string): Promise<void> {
+  await customer.sql(`
+    WITH settled AS (
+      UPDATE salesforce._trigger_log SET state = '${state}', processed_at = clock_timestamp(),
+        last_operation = '${state === "SUCCESS" ? "UPDATED" : "FAILED"}'
+      WHERE state = 'NEW' AND ${where} RETURNING table_name)
+    UPDATE salesforce._bridge_totals SET ${state === "SUCCESS" ? "success = success" : "failed = failed"} + (SELECT count(*) FROM settled)
+    WHERE table_name = 'contact'`);
+}
+
+async function retry(where: string): Promise<void> {
+  await customer.sql(`
+    WITH again AS (
+      UPDATE salesforce._trigger_log SET state = 'NEW', processed_at = NULL, last_operation = NULL
+      WHERE state = 'FAILED' AND ${where} RETURNING id)
+    UPDATE salesforce._bridge_totals SET failed = failed - (SELECT count(*) FROM again) WHERE table_name = 'contact'`);
+}
+
+const write = (rows: number, client: Pick<Client, "query"> = customer.application) =>
+  client.query(`INSERT INTO salesforce.contact (lastname) SELECT 'Row ' || n FROM generate_series(1, ${rows}) AS n`);
+
+async function logIds(where = "true"): Promise<readonly number[]> {
+  const rows = await customer.sql(`SELECT id FROM salesforce._trigger_log WHERE ${where} ORDER BY id DESC`);
+  return rows.map(({ id }) => Number(id));
+}
+
+async function emptyLog(): Promise<void> {
+  await customer.sql("TRUNCATE salesforce._trigger_log, salesforce._bridge_totals");
+  await customer.sql("INSERT INTO salesforce._bridge_totals (table_name) VALUES ('contact')");
+}
+
+test.each([
+  ["without a filter", {} as Query],
+  ["of one table", { table: "contact" }],
+  ["with state=NEW", { state: "NEW" }],
+  ["with state=SUCCESS", { state: "SUCCESS" }],
+])(
+  "5,000 rows %s, paged by before_id while rows are added, settled and retried: each of the beginning once",
+  async (_, filter) => {
+    await emptyLog();
+    await write(5000);
+    await settle("SUCCESS", "id % 5 = 0");
+    await settle("FAILED", "id % 5 = 1");
+    const beginning = await logIds("state" in filter ? `state = '${filter["state"]}'` : "true");
+    // Rows of the filter that settle or are retried meanwhile lie above what was read: they leave the list only afterwards.
+    const read = { lowest: Number.MAX_SAFE_INTEGER };
+
+    const ids = await pagedIds<number>(
+      async (query) => {
+        const page = await ask(listActivity, "list-activity", { ...filter, ...query, limit: "200" });
+        read.lowest = Math.min(read.lowest, ...dataOf<readonly { id: number }[]>(page).map(({ id }) => id));
+        return page;
+      },
+      async () => {
+        await write(7);
+        await settle("SUCCESS", `id >= ${read.lowest} AND id % 3 = 0`);
+        await settle("FAILED", `id >= ${read.lowest} AND id % 7 = 0`);
+        await retry(`id >= ${read.lowest} AND id % 2 = 0`);
+      },
+    );
+
+    const [highest = 0] = beginning;
+    expect(ids).toEqual(ids.toSorted((one, other) => other - one));
+    expect(ids.filter((id) => id <= highest)).toEqual(beginning);
+    expect(new Set(ids).size).toBe(ids.length);
+  },
+);
+
+test("failed rows paged by before_id while some are retried: those that stay failed are seen once, totals stay whole", async () => {
+  await emptyLog();
+  await write(300);
+  await settle("FAILED", "true");
+  const stay = await logIds("id % 2 = 0");
+
+  const ids = await pagedIds<number>(
+    (query) => ask(listErrors, "list-errors", { ...query, limit: "50" }),
+    () => retry("id % 2 = 1"),
+  );
+
+  expect(ids.filter((id) => id % 2 === 0)).toEqual(stay);
+  const page = await ask(listErrors, "list-errors", { before_id: String(stay.at(-2)), limit: "1" });
+  expect(page.json).toMatchObject({ data: [{ id: stay.at(-1) }], meta: { total: stay.length, limit: 1, offset: 0 } });
+});
+
+interface Feed {
+  readonly changes: readonly { readonly id: number; readonly record_id: number; readonly state: string }[];
+  readonly next: string;
+  readonly more: boolean;
+  readonly waiting: boolean;
+}
+
+const follow = async (since: string | null, more: Query = {}) =>
+  dataOf<Feed>(await ask(listChanges, "list-changes", { ...(since === null ? {} : { since }), ...more }));
+
+/** Reads on until nothing waits: transactions of other databases of the server are waited for, too. */
+async function followAll(since: string | null): Promise<Pick<Feed, "changes" | "next">> {
+  const changes: Feed["changes"][number][] = [];
+  for (let page = await follow(since, { limit: "500" }); ; page = await follow(page.next, { limit: "500" })) {
+    changes.push(...page.changes);
+    if (!page.more && !page.waiting) return { changes, next: page.next };
+  }
+}
+
+test("changes?since= shows a change once whose transaction began earlier and committed later, and waits for it", async () => {
+  await emptyLog();
+  await write(1);
+  const first = await followAll(null);
+  const late = await customer.connect();
+  await late.query("BEGIN");
+  await write(1, late);
+  await write(2);
+
+  const beside = await follow(first.next);
+  const waiting = await follow(beside.next);
+  await late.query("COMMIT");
+  const after = await followAll(waiting.next);
+  const end = await followAll(after.next);
+
+  expect(first.changes.length).toBe(1);
+  expect([beside, waiting].map(({ changes, waiting }) => [changes.length, waiting])).toEqual([
+    [0, true],
+    [0, true],
+  ]);
+  expect(after.changes.map(({ id }) => id).toReversed()).toEqual((await logIds()).slice(0, 3));
+  expect(end.changes).toEqual([]);
+  const { record_id, state } = after.changes[0] ?? {};
+  const [row] = await customer.sql("SELECT max(id) - 2 AS id FROM salesforce.contact");
+  expect({ record_id, state }).toEqual({ record_id: Number(row?.["id"]), state: "NEW" });
+});
+
+test("changes?since= sees every change once among writers that overlap, commit in any order and roll back", async () => {
+  await emptyLog();
+  const dice = createDice(7);
+  const writers = await Promise.all([1, 2, 3, 4, 5].map(() => customer.connect()));
+  const open = new Set<Client>();
+  const seen: number[] = [];
+  let since: string | null = null;
+  const read = async () => {
+    const page: Feed = await follow(since, { limit: "37" });
+    seen.push(...page.changes.map(({ id }) => id));
+    since = page.next;
+    return page;
+  };
+
+  for (let step = 0; step < 600; step += 1) {
+    const writer = dice.pick(writers) ?? customer.application;
+    if (!open.has(writer)) {
+      await writer.query("BEGIN");
+      open.add(writer);
+    }
+    await write(1 + dice.below(12), writer);
+    if (dice.below(3) === 0) {
+      await writer.query(dice.below(5) === 0 ? "ROLLBACK" : "COMMIT");
+      open.delete(writer);
+    }
+    if (dice.below(2) === 0) await read();
+    if (dice.below(9) === 0) await settle("SUCCESS", "id % 2 = 0");
+  }
+  for (const writer of open) await writer.query("COMMIT");
+  for (let page = await read(); page.more || page.waiting || page.changes.length > 0; page = await read());
+
+  expect(seen.length).toBeGreaterThan(2000);
+  expect(seen).toEqual((await logIds()).toReversed());
+});
+
+test("a cursor that is older than what the log keeps is refused with 410 and the remedy; a fresh one continues", async () => {
+  await emptyLog();
+  await write(1);
+  const { next } = await followAll(null);
+  await cloud.clock.advance({ days: 20 });
+  const later = await followAll(next);
+  await cloud.clock.advance({ days: 12 });
+
+  const expired = await ask(listChanges, "list-changes", { since: next });
+
+  expect(expired.status).toBe(410);
+  expect(expired.json?.error).toMatchObject({
+    code: "CURSOR_EXPIRED",
+    message: expect.stringMatching(/31 days; ask again without `since`/),
+  });
+  expect((await ask(listChanges, "list-changes", { since: later.next })).status).toBe(200);
+});
+
+test("a cursor that waits for an open transaction grows old, for what waits may be forgotten before it is shown", async () => {
+  await emptyLog();
+  await write(1);
+  const late = await customer.connect();
+  await late.query("BEGIN");
+  await write(1, late);
+  await write(1);
+  const { next } = await follow(null);
+  await cloud.clock.advance({ days: 20 });
+  const later = await follow(next);
+  await cloud.clock.advance({ days: 12 });
+  await late.query("COMMIT");
+
+  expect(later.waiting).toBe(true);
+  expect((await ask(listChanges, "list-changes", { since: later.next })).json?.error?.code).toBe("CURSOR_EXPIRED");
+});
+
+test("a cursor of a database that was replaced is refused with 410, and what is no cursor with 400", async () => {
+  const { next } = await followAll(null);
+  await customer.sql("TRUNCATE salesforce._trigger_log RESTART IDENTITY");
+
+  expect((await ask(listChanges, "list-changes", { since: next })).json?.error?.code).toBe("CURSOR_EXPIRED");
+  for (const since of ["yesterday", "1.2.3", "9.1.1.1.1"]) {
+    const { status, json } = await ask(listChanges, "list-changes", { since });
+    expect([status, json?.error?.details?.[0]?.path]).toEqual([400, "since"]);
+  }
+});
+
+const entryAt = (actor: string, createdAt: Date) => ({
+  id: newId("aud"),
+  workspaceId: workspace.id,
+  actor,
+  action: "mapping.updated" as const,
+  resourceId: "map_1",
+  detail: {},
+  createdAt,
+});
+
+test("the audit log is paged by before_id under each filter while entries are added, by one day or all", async () => {
+  const start = now().getTime();
+  const added = [...Array(60)].map((_, at) =>
+    entryAt(at % 3 === 0 ? "ada@example.com" : "eva@example.com", new Date(start + at * 3_600_000)),
+  );
+  for (const entry of added) await auditLog().append(entry);
+  const times = (entries: readonly { readonly createdAt: Date }[]) =>
+    entries.map(({ createdAt }) => createdAt.toISOString()).toReversed();
+  const noise = () => auditLog().append(entryAt("ada@example.com", new Date(start + 90 * 3_600_000)));
+  const paged = async (filter: Query) => {
+    const listed = new Map<string, string>();
+    const ids = await pagedIds<string>(async (query) => {
+      const page = await ask(listAuditLog, "list-audit-log", { ...filter, ...query, limit: "7" });
+      for (const { id, created_at } of dataOf<readonly { id: string; created_at: string }[]>(page))
+        listed.set(id, created_at);
+      return page;
+    }, noise);
+    expect(listed.size).toBe(ids.length);
+    return ids.map((id) => listed.get(id) ?? "").filter((at) => at <= (times(added)[0] ?? ""));
+  };
+  const [from, to] = [new Date(start + 10 * 3_600_000).toISOString(), new Date(start + 34 * 3_600_000).toISOString()];
+
+  expect(await paged({ action: "mapping.updated" })).toEqual(times(added));
+  expect(await paged({ actor: "ada@example.com" })).toEqual(times(added.filter((_, at) => at % 3 === 0)));
+  expect(await paged({ actor: "eva@example.com", action: "mapping.updated", from, to })).toEqual(
+    times(added.filter((_, at) => at % 3 !== 0 && at >= 10 && at < 34)),
+  );
+  expect((await ask(listAuditLog, "list-audit-log", { from, to, limit: "1" })).json?.meta?.total).toBe(24);
+  expect((await ask(listAuditLog, "list-audit-log", { from, to, format: "csv" })).text.split("\r\n").length).toBe(26);
+  for (const query of [{ before_id: "aud_1" }, { from: "yesterday" }, { to: "2026-13-01" }] as Query[]) {
+    expect((await ask(listAuditLog, "list-audit-log", query)).json?.error?.details?.[0]?.path).toBe(
+      Object.keys(query)[0],
+    );
+  }
+});
+
+test("entries that were written before their ids had their place are paged by before_id as well", async () => {
+  const old = { ...entryAt("old@example.com", now()), id: "aud_1" };
+  const place = await auditLog()
+    .append(old)
+    .then(() => ask(listAuditLog, "list-audit-log", { actor: "old@example.com" }));
+  const [{ id } = { id: "" }] = dataOf<readonly { id: string }[]>(place);
+  const Key = { pk: `${workspace.id}#actor#old%40example.com`, sk: "000000000001" };
+  const entry = JSON.stringify({ ...old, workspace_id: workspace.id, resource_id: "map_1", created_at: old.createdAt });
+  await cloud.clients.documents.send(
+    new UpdateCommand({
+      TableName: "bridge-test-audit",
+      Key,
+      UpdateExpression: "SET entry = :entry",
+      ExpressionAttributeValues: { ":entry": entry },
+    }),
+  );
+  await auditLog().append(entryAt("old@example.com", now()));
+
+  const newest = await ask(listAuditLog, "list-audit-log", { actor: "old@example.com", limit: "1" });
+  const behind = await ask(listAuditLog, "list-audit-log", { actor: "old@example.com", before_id: "aud_1" });
+
+  expect(id).toMatch(/^aud_1(\.[0-9a-z]+){4}$/);
+  expect(newest.json?.meta?.total).toBe(2);
+  expect(behind.json).toMatchObject({ data: [], meta: { total: 2 } });
+});
+
+test("deliveries are paged by before_id while others are created, some in the same millisecond", async () => {
+  const path = { workspace_id: workspace.id };
+  const body = { url: "https://hooks.example.com/", events: ["record.failed"] };
+  const made = await call(createWebhook, "create-webhook", { token: workspace.token, path, body });
+  const webhookId = dataOf<{ id: string }>(made).id;
+  const deliver = async (count: number, at: Date) =>
+    deliveries().add(
+      [...Array(count)].map((_, number) =>
+        newDelivery({
+          id: newId("dlv"),
+          workspaceId: workspace.id,
+          webhookId,
+          eventId: newId("evt"),
+          event: "record.failed",
+          body: "{}",
+          createdAt: new Date(at.getTime() + Math.floor(number / 4)),
+        }),
+      ),
+    );
+  await deliver(100, now());
+  const list = (query: Query) => ask(listDeliveries, "list-deliveries", query, { webhook_id: webhookId });
+  const beginning = dataOf<readonly { id: string }[]>(await list({ limit: "200" })).map(({ id }) => id);
+
+  const ids = await pagedIds<string>(
+    (query) => list({ ...query, limit: "9" }),
+    () => deliver(3, new Date(now().getTime() + 60_000)),
+  );
+
+  expect(ids).toEqual(beginning);
+  const page = await list({ before_id: beginning[49] ?? "", offset: "2", limit: "1" });
+  expect(page.json).toMatchObject({ data: [{ id: beginning[52] }], meta: { limit: 1, offset: 2 } });
+  expect((await list({ before_id: newId("dlv") })).json?.error?.details?.[0]?.path).toBe("before_id");
+});

@@ -1,0 +1,204 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import type { SQSEvent } from "aws-lambda";
+import { expect, test, vi } from "vitest";
+import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
+import {
+  counters,
+  deliveries,
+  engineReports,
+  now,
+  pepper,
+  tokens,
+  webhooks,
+} from "../../functions/services/composition.ts";
+import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
+import { createToken } from "../../lib/access/create-token.ts";
+import { metricsText, scraper } from "../../lib/metrics/scrape.ts";
+import { type Delivery, newDelivery } from "../../lib/model/delivery/delivery.ts";
+import type { Webhook } from "../../lib/model/delivery/webhook.ts";
+import { newId } from "../../lib/model/id.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { call } from "../support/clients/call.ts";
+import { makeWebhook } from "../support/worlds/make-webhook.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { createTestWorkspace } from "../support/worlds/workspace.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
+
+let world: SyncWorld;
+let contact: Mapping;
+aWorldForEachTest(async (made) => {
+  world = made.world;
+  for (const queue of ["provisioning", "loads"] as const) await made.cloud.take(queue); // the sweeps' of the test before
+  contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
+});
+
+const sweep = () => sweepMinute({ Records: [{ messageId: "tick", body: "{}" }] } as SQSEvent);
+const insert = (rows: number) =>
+  world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Contact' FROM generate_series(1, $1)", [rows]);
+
+/** What a scrape shows of this workspace. */
+async function told(): Promise<number | undefined> {
+  const text = metricsText(await counters().readAll());
+  const [, depth] = new RegExp(`queue_depth\\{workspace_id="${world.workspaceId}"\\} (\\d+)`).exec(text) ?? [];
+  return depth === undefined ? undefined : Number(depth);
+}
+
+async function deactivate(): Promise<void> {
+  const by = { name: "test", owner: "ada@example.com", actor: "ada@example.com", scopes: ["admin"] as const };
+  const needs = { tokens: tokens(), pepper: pepper() };
+  const { token } = await createToken(needs, {
+    ...by,
+    workspaceId: world.workspaceId,
+    validUntil: null,
+    at: now(),
+  });
+  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
+  expect(await call(deactivateMapping, "deactivate-mapping", { token, path })).toMatchObject({ status: 200 });
+}
+
+test("rows in NEW are reported from minute to minute while no mapping of the workspace is active", async () => {
+  await world.cycle(contact);
+  await deactivate();
+  await insert(50);
+  await world.pass(90);
+
+  expect(await sweep()).toEqual({ batchItemFailures: [] });
+  expect(await told()).toBe(50);
+
+  await world.sql("DELETE FROM salesforce._trigger_log WHERE id IN (SELECT id FROM salesforce._trigger_log LIMIT 20)");
+  await world.sql(
+    "UPDATE salesforce._trigger_log SET state = 'PENDING' WHERE id IN (SELECT id FROM salesforce._trigger_log LIMIT 5)",
+  );
+  await world.pass(90);
+  await sweep();
+  expect(await told()).toBe(25);
+});
+
+test("and while its cycles cannot begin", async () => {
+  await world.cycle(contact);
+  await world.fault({ kind: "refusedGrant", path: "oauth2/token", times: 0 });
+  await world.control("DELETE", "/sessions");
+  await insert(3);
+  await world.pass(90);
+
+  await sweep();
+
+  expect(await told()).toBe(3);
+});
+
+test("what a cycle has just counted is not counted again", async () => {
+  await world.cycle(contact);
+  await insert(3);
+
+  await sweep();
+
+  expect(await told()).toBe(0);
+});
+
+test("a database that hangs holds up neither the count of another nor the sweep", async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => void sockets.push(socket.on("error", () => undefined)));
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as { port: number };
+  for (let i = 0; i < 3; i++) {
+    await createTestWorkspace({ postgres: { url: `postgres://a:b@127.0.0.1:${port}/c`, schema: "salesforce" } });
+  }
+  await insert(2);
+  await world.pass(90);
+
+  const swept = sweep();
+  await vi.waitFor(async () => {
+    expect(sockets).toHaveLength(3);
+    expect(await told()).toBe(2);
+  }, 300_000);
+
+  for (const socket of sockets) socket.destroy();
+  expect(await swept).toEqual({ batchItemFailures: [] });
+  silent.close();
+});
+
+/** A series of one of this workspace's mappings, as it is scraped now. */
+async function scraped(name: string, { id, sfObject }: Mapping = contact): Promise<number | undefined> {
+  const labels = `workspace_id="${world.workspaceId}",mapping_id="${id}",object="${sfObject}"`;
+  const text = await scraper(counters(), engineReports())(new Date(Date.now() + AHEAD)); // PostgreSQL has a clock of its own
+  const [, value] = new RegExp(`^bridge_mapping_${name}\\{${labels}\\} (\\S+)$`, "m").exec(text) ?? [];
+  return value === undefined ? undefined : Number(value);
+}
+
+const AHEAD = 60_000;
+
+test("what each active mapping does is reported as of the last sweep", async () => {
+  const account = await mapped(world, { object: "Account", fields: ["Name"] });
+  await world.cycle(contact);
+  await insert(1);
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Hopper" });
+  await world.pass(10);
+  await world.cycle(contact);
+  await insert(2);
+  await world.sql(
+    "UPDATE salesforce._trigger_log SET processed_at = created_at + interval '4 s' WHERE state = 'SUCCESS'",
+  );
+
+  await sweep();
+
+  expect(await scraped("waiting_rows")).toBe(2);
+  expect(await scraped("oldest_waiting_seconds")).toBeGreaterThanOrEqual(AHEAD / 1000);
+  expect(await scraped("pulled_rows_10m")).toBeGreaterThanOrEqual(1);
+  expect(await scraped("lag_p95_seconds")).toBe(4);
+  expect(await scraped("last_cycle_timestamp_seconds")).toBe(now().getTime() / 1000);
+  for (const name of ["conflicts_24h", "inbound_errors", "held_deletes", "broken"]) expect(await scraped(name)).toBe(0);
+  expect(await scraped("waiting_rows", account)).toBe(0);
+  expect(await scraped("lag_p95_seconds", account)).toBeUndefined();
+
+  await deactivate();
+  await sweep();
+  expect(await scraped("waiting_rows")).toBeUndefined();
+});
+
+/** A webhook of this workspace. */
+async function hooked(): Promise<Webhook> {
+  const hook = { ...(await makeWebhook("https://example.com/")), id: newId("whk"), workspaceId: world.workspaceId };
+  const entry = { workspaceId: hook.workspaceId, actor: "system", resourceId: hook.id, detail: {}, createdAt: now() };
+  await webhooks().create(hook, { ...entry, id: newId("aud"), action: "webhook.created" });
+  return hook;
+}
+
+test("the last hour's deliveries of each webhook are counted by outcome", async () => {
+  const { id: webhookId, workspaceId } = await hooked();
+  const owed = (status: Delivery["status"], minutesAgo: number): Delivery => {
+    const createdAt = new Date(now().getTime() - minutesAgo * 60_000);
+    const made = { id: newId("dlv"), eventId: newId("evt"), event: "record.failed", body: "{}" } as const;
+    return { ...newDelivery({ ...made, workspaceId, webhookId, createdAt }), status, nextAttemptAt: null };
+  };
+  const lately = [owed("pending", 1), owed("failed", 20), owed("failed", 30), owed("successful", 59)];
+  await deliveries().add([...lately, owed("successful", 61), owed("failed", 61)]);
+
+  await sweep();
+
+  const text = await scraper(counters(), engineReports())(now());
+  const labels = `workspace_id="${workspaceId}",webhook_id="${webhookId}"`;
+  expect(text.split("\n").filter((line) => line.includes("deliveries_1h") && line.includes(webhookId))).toEqual([
+    `bridge_webhook_deliveries_1h{${labels},outcome="successful"} 1`,
+    `bridge_webhook_deliveries_1h{${labels},outcome="failed"} 2`,
+    `bridge_webhook_deliveries_1h{${labels},outcome="pending"} 1`,
+  ]);
+});
+
+test("where the database does not answer, mappings keep their last figures and webhooks have new ones", async () => {
+  const hook = await hooked();
+  await insert(2);
+  await sweep();
+  await world.sql("ALTER TABLE salesforce._bridge_state RENAME COLUMN last_run_at TO hidden");
+  await webhooks().noteHealth(
+    { workspaceId: hook.workspaceId, webhookId: hook.id },
+    { failingSince: now(), slowUntil: null },
+  );
+
+  await sweep();
+
+  expect(await scraped("waiting_rows")).toBe(2);
+  const text = await scraper(counters(), engineReports())(now());
+  expect(text).toContain(`bridge_webhook_failing{workspace_id="${hook.workspaceId}",webhook_id="${hook.id}"} 1`);
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { everySeconds, isPullDue } from "../../../lib/model/calls/interval.ts";
+import { DEFAULT_SHARE, planCalls, wakeAt } from "../../../lib/model/calls/plan.ts";
+import { BURSTS, isBusiness, liveThrough, type Story, WHEN_QUIET } from "../../support/doubles/month-of-calls.ts";
+
+const live = (story: Partial<Story>) =>
+  liveThrough({ mappings: 10, limit: 15_000, share: DEFAULT_SHARE, days: 3, ...story });
+
+describe("the share is never exceeded, pulls stretch and never stop, saves continue", () => {
+  test.each([
+    // One and five mappings fit into a Developer Edition's calls, so that ten seconds stay ten seconds.
+    ["one idle mapping", { mappings: 1 }, 10],
+    ["five idle mappings", { mappings: 5 }, 10],
+    ["ten idle mappings", {}, 20],
+    ["ten mappings with bursts", BURSTS, 120],
+    ["a hundred mappings with bursts", { ...BURSTS, mappings: 100 }, 3_600],
+    ["ten mappings that are asked about less often when quiet", WHEN_QUIET, 60],
+    ["at most 8,000 a day", { ...BURSTS, share: { share: 1, most: 8_000 } }, 900],
+  ] satisfies [string, Partial<Story>, number][])("%s", (_, story, longest) => {
+    const told = live(story);
+
+    expect(told.mostOfShare).toBeLessThanOrEqual(1);
+    expect(told.longest).toBeLessThanOrEqual(longest);
+    expect(told.longestSave).toBeLessThanOrEqual(600);
+  });
+
+  test("most of what is left is used where intervals are longer than configured", () => {
+    expect(live({}).mostOfShare).toBeGreaterThan(0.7);
+  });
+
+  test("mappings that are asked about less often when quiet cost less, and wait no longer where calls are few", () => {
+    const [quiet, always] = [live(WHEN_QUIET), live({ ...WHEN_QUIET, whenQuiet: 10 })];
+    const idle = live({ changes: () => false, whenQuiet: 60 });
+
+    expect(idle.callsPerDay).toBe(2 * 1_440);
+    expect(quiet.callsPerDay).toBeLessThan(always.callsPerDay);
+    expect(quiet.p50).toBeLessThanOrEqual(always.p50);
+  });
+
+  test("others who use half of the org's calls leave less to pulls, and the org is not used up", () => {
+    const { mostOfOrg, longest } = live({ others: (minute) => (isBusiness(minute) ? 7_500 / 600 : 0), days: 5 });
+
+    expect(mostOfOrg).toBeLessThanOrEqual(1);
+    expect(longest).toBeLessThanOrEqual(3_660);
+  });
+});
+
+const now = new Date("2026-02-03T10:00:00Z");
+const usage = { used: 0, limit: 15_000, at: now };
+const five = Array.from({ length: 5 }, () => ({ everySeconds: 10, queries: 1 }));
+
+test("a fresh workspace pulls every ten seconds, and has 80 % of the org's calls", () => {
+  const plan = planCalls({ now, usage, share: DEFAULT_SHARE, hours: [], mappings: five });
+
+  expect(plan).toMatchObject({ allowed: 12_000, used: 0, paceSeconds: 10, ringSeconds: 7, pushCalls: 11_280 });
+});
+
+test("once the share is spent, saves and loads wait, and pulls come once an hour", () => {
+  const hours = [{ hour: now.getTime() / 3_600_000 - 2, calls: 12_000, changes: 0 }];
+  const plan = planCalls({ now, usage: { ...usage, used: 12_000 }, share: DEFAULT_SHARE, hours, mappings: five });
+
+  expect(plan).toMatchObject({ used: 12_000, pushCalls: 0, spareCalls: 0 });
+  expect(Math.abs(plan.paceSeconds - 3_600)).toBeLessThan(200);
+});
+
+test("an hour of many changes the day before is asked about more often than one of none", () => {
+  const hour = now.getTime() / 3_600_000;
+  const mappings = Array.from({ length: 100 }, () => ({ everySeconds: 10, queries: 1 }));
+  const at = (busy: number) =>
+    planCalls({ now, usage, share: DEFAULT_SHARE, hours: [{ hour: busy, calls: 0, changes: 500 }], mappings })
+      .paceSeconds;
+
+  expect(at(hour - 24)).toBeLessThan(at(hour - 20) / 2);
+});
+
+describe("a mapping is asked about", () => {
+  const pulling = { pollingSeconds: 10, whenQuiet: null, isQuiet: false, isRung: false };
+
+  test.each([
+    [{}, 10, 10],
+    [{ pollingSeconds: 600 }, 21, 600],
+    [{}, 21, 21],
+    [{ whenQuiet: 60 }, 10, 10],
+    [{ whenQuiet: 60, isQuiet: true }, 10, 60],
+    [{ isRung: true }, 10, 240],
+    [{ isRung: true, pollingSeconds: 900 }, 10, 900],
+  ])("%j at a pace of %i s every %i s", (more, pace, seconds) => {
+    expect(everySeconds({ ...pulling, ...more }, pace)).toBe(seconds);
+  });
+
+  test.each([10, 20, 21.6, 60, 97, 600])("every %d seconds on average, by beats of ten", (seconds) => {
+    let [last, pulls] = [now, 0];
+    for (let at = 10; at <= 86_400; at += 10) {
+      const beat = new Date(now.getTime() + at * 1000);
+      if (!isPullDue("ws_1", seconds, last, beat)) continue;
+      [last, pulls] = [beat, pulls + 1];
+    }
+
+    expect(Math.abs(pulls - 86_400 / seconds)).toBeLessThanOrEqual(1);
+  });
+
+  test("in the same beats as others of its interval, whenever each was pulled last", () => {
+    const beats = Array.from({ length: 60 }, (_, beat) => new Date(now.getTime() + (beat + 10) * 10_000));
+    const due = (last: number) =>
+      beats.findIndex((beat) => isPullDue("ws_1", 60, new Date(now.getTime() + last * 1000), beat));
+
+    expect(new Set([40, 70, 95].map(due)).size).toBeLessThanOrEqual(2);
+    expect(isPullDue("ws_1", 60, null, now)).toBe(true);
+  });
+
+  test("at a ring at once, and where the share is short so many seconds after the last pull", () => {
+    const plan = planCalls({ now, usage, share: DEFAULT_SHARE, hours: [], mappings: five });
+    const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
+
+    expect(wakeAt({ ...plan, ringSeconds: 2 }, ago(1), now)).toEqual(now);
+    expect(wakeAt({ ...plan, ringSeconds: 6 }, ago(6), now)).toEqual(now);
+    expect(wakeAt({ ...plan, ringSeconds: 6 }, ago(1), now)).toEqual(new Date(now.getTime() + 5_000));
+    expect(wakeAt(null, null, now)).toEqual(now);
+  });
+});

@@ -1,0 +1,86 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readOptions } from "../../lib/local/read-options.ts";
+
+const NAMES = ["roles", "redirects", "matrix", "addresses", "receivers", "names", "rows", "fuzz"];
+
+const HELP = `npm run attack [-- --only NAME,NAME] [--seed N] [--json]
+
+Attacks a running Bridge with a database and an org of its own, all on this machine, for ten minutes at most. A finding
+is a wrong let-in, an answer 5xx, a hang, a stack trace, a secret in an answer, an address that must not be reached, or
+a row without an end. Ends with 1 when there is one. What is tried:
+
+  roles      a database role without rights, at every table and function of Bridge's
+  redirects  an org and a receiver that redirect
+  matrix     every endpoint by every kind of token
+  addresses  hosts in every spelling, and names that lead where they must not, under production's rules
+  receivers  receivers of webhooks that stall, flood, lie and redirect
+  names      names of objects, fields and tables that break out of SQL
+  rows       hostile values, one of 100 MB
+  fuzz       20,000 requests near and far from what the API takes
+
+  --only     some of them
+  --seed N   the same requests again (chosen and printed unless given)
+  --json     the figures for programs`;
+
+const options = readOptions(HELP, { only: { type: "string" }, seed: { type: "string" }, json: { type: "boolean" } });
+const only = options.only?.split(",") ?? NAMES;
+const seed = Number(options.seed ?? Date.now() % 1_000_000);
+const unknown = only.filter((name) => !NAMES.includes(name));
+
+if (unknown.length > 0 || !Number.isInteger(seed)) {
+  console.error(
+    unknown.length > 0
+      ? `no such part: ${unknown.join(", ")}; there are ${NAMES.join(", ")}`
+      : "--seed takes a whole number",
+  );
+  process.exitCode = 1;
+} else attack();
+
+interface Figures {
+  readonly tried: number;
+  readonly seconds: number;
+  readonly findings: readonly string[];
+}
+
+function attack(): void {
+  const folder = mkdtempSync(join(tmpdir(), "bridge-attack-"));
+  const file = join(folder, "figures.json");
+  const args = ["run", "--mode", "long", "test/programs/attack/attack.long.test.ts", "--reporter", "dot"];
+  const env = { ...process.env, BRIDGE_ATTACK: JSON.stringify({ seed, only, file }) };
+  const { status, error } = spawnSync("vitest", args, {
+    // What the functions log is no figure.
+    stdio: ["ignore", "ignore", "inherit"],
+    env,
+    timeout: 600_000,
+  });
+  const figures = read(file);
+  rmSync(folder, { recursive: true, force: true });
+  const findings = Object.values(figures).flatMap((part) => part.findings);
+  const undone = only.filter((name) => figures[name] === undefined);
+  if (options.json) console.log(JSON.stringify({ seed, parts: figures, findings: findings.length }, null, 2));
+  else {
+    for (const [name, { tried, seconds, findings: found }] of Object.entries(figures))
+      console.log(
+        [
+          `${name.padEnd(10)} ${String(tried).padStart(7)} tried ${seconds.toFixed(1).padStart(7)} s  ${found.length} findings`,
+          ...found.slice(0, 20),
+        ].join("\n  "),
+      );
+    console.log(`${findings.length} findings (seed ${seed})`);
+  }
+  if (undone.length > 0)
+    console.error(`not tried to the end: ${undone.join(", ")} (${error?.message ?? `vitest ended with ${status}`})`);
+  process.exitCode = status === 0 && undone.length === 0 ? 0 : 1;
+}
+
+/** Of the parts that came to their end. */
+function read(file: string): Readonly<Record<string, Figures>> {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, Figures>>;
+  } catch {
+    return {};
+  }
+}

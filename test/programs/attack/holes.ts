@@ -1,0 +1,157 @@
+import { urlGuard } from "../../../lib/adapters/webhook-client/guard.ts";
+import { PRODUCTION } from "../../../lib/model/address.ts";
+import type { PartName } from "./parts.ts";
+import type { Attacked } from "./world.ts";
+
+interface Hole {
+  readonly part: PartName;
+  /** What is wrong while it is there. */
+  readonly hole: string;
+  /** Makes it, and gives what is another in the attacked world for it. */
+  readonly open: (world: Attacked) => Partial<Attacked> | Promise<Partial<Attacked>>;
+  readonly close?: (world: Attacked) => Promise<unknown>;
+}
+
+/** A row that Salesforce refuses, and what is kept of its refusal. */
+async function refusal({ sql, until }: Attacked, kept: string | undefined): Promise<void> {
+  const [row] = await sql<{ id: number }>("INSERT INTO salesforce.contact (email) VALUES ('none') RETURNING id");
+  await until(row?.id ?? 0, "FAILED");
+  await sql("UPDATE salesforce._trigger_log SET sf_message = $1 WHERE state = 'FAILED'", [kept]);
+}
+const mendRefusals = ({ sql }: Attacked) =>
+  sql("UPDATE salesforce._trigger_log SET sf_message = 'dismissed' WHERE state = 'FAILED'");
+
+/** Requests of one endpoint alone, so many that one of them is let through to its rows. */
+const askErrors = ({ size }: Attacked) => ({ size: { ...size, requests: 200, paths: /\/monitoring\/errors$/ } });
+
+/** Every part must find the hole that is planted for it, or its "0 findings" says nothing. */
+export const HOLES: readonly Hole[] = [
+  {
+    part: "roles",
+    hole: "every role may read what was captured",
+    open: async ({ sql }) => {
+      await sql("GRANT SELECT ON salesforce._trigger_log TO PUBLIC");
+      return {};
+    },
+    close: ({ sql }) => sql("REVOKE SELECT ON salesforce._trigger_log FROM PUBLIC"),
+  },
+  {
+    part: "redirects",
+    hole: "the client of orgs follows redirects",
+    open: ({ doors }) => ({ doors: { ...doors, askOrg: async (url) => (await fetch(url)).text() } }),
+  },
+  {
+    part: "matrix",
+    hole: "a token may more than its scopes allow",
+    open: ({ workspace }) => ({
+      workspace: { ...workspace, tokenWith: (_, until) => workspace.tokenWith(["admin"], until) },
+    }),
+  },
+  {
+    part: "matrix",
+    hole: "a token does not expire",
+    open: ({ workspace }) => ({ workspace: { ...workspace, tokenWith: (scopes) => workspace.tokenWith(scopes) } }),
+  },
+  {
+    part: "matrix",
+    hole: "a token is said to be revoked and is not",
+    open: ({ doors, workspace, ask }) => ({
+      doors: {
+        ...doors,
+        ask: (method, path, request) =>
+          method === "DELETE" && request.token === workspace.token
+            ? ask("GET", "/mappings")
+            : doors.ask(method, path, request),
+      },
+    }),
+  },
+  {
+    part: "matrix",
+    hole: "a token opens another workspace",
+    open: ({ bridge, workspace }) => ({ bridge: { ...bridge, createWorkspace: async () => workspace } }),
+  },
+  {
+    part: "addresses",
+    hole: "this machine may be named",
+    open: ({ doors }) => {
+      const lenient = urlGuard({ ...PRODUCTION, loopback: true, ports: null }, async () => []);
+      return { doors: { ...doors, save: async (url) => (await doors.save(url)) && lenient(url) } };
+    },
+  },
+  {
+    part: "addresses",
+    hole: "an attempt is sent without its addresses being judged",
+    open: ({ doors }) => ({
+      doors: {
+        ...doors,
+        post: (url, policy) => doors.post(url, { ...policy, loopback: true, opened: ["10.0.0.0/8"] }),
+      },
+    }),
+  },
+  {
+    part: "receivers",
+    hole: "an answer is read to its end",
+    open: ({ doors }) => ({
+      doors: {
+        ...doors,
+        post: async (url) => {
+          const body = await (await fetch(url, { method: "POST", body: "{}" })).text();
+          return { code: 200, body, truncated: false, problem: null, durationMs: 0 };
+        },
+      },
+    }),
+  },
+  {
+    part: "names",
+    hole: "an object's name becomes SQL",
+    open: ({ doors, sql }) => ({
+      doors: {
+        ...doors,
+        ask: async (method, path, request) => {
+          const [mapping] = (request.body as { mappings: { object_name: string }[] } | undefined)?.mappings ?? [];
+          await sql(`SET LOCAL search_path = salesforce; SELECT FROM "${mapping?.object_name}"`).catch(() => undefined);
+          return doors.ask(method, path, request);
+        },
+      },
+    }),
+  },
+  {
+    part: "rows",
+    hole: "a good row fails with the hostile ones beside it",
+    open: async ({ sql }) => {
+      await sql(`CREATE FUNCTION public.spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF NEW.lastname = 'A good one' THEN NEW._ab_lastop := 'FAILED'; END IF; RETURN NEW; END $$;
+        CREATE TRIGGER spoil BEFORE UPDATE ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION public.spoil();
+        ALTER TABLE salesforce.contact ENABLE ALWAYS TRIGGER spoil`);
+      return {};
+    },
+    close: ({ sql }) => sql("DROP FUNCTION public.spoil CASCADE"),
+  },
+  {
+    part: "rows",
+    hole: "what Salesforce said of a row repeats a token",
+    open: async (world) => {
+      await refusal(world, `invalid session ${world.workspace.token}`);
+      return {};
+    },
+    close: mendRefusals,
+  },
+  {
+    part: "fuzz",
+    hole: "an error shows where in the code it was thrown",
+    open: async (world) => {
+      await refusal(world, new Error("of the code").stack);
+      return askErrors(world);
+    },
+    close: mendRefusals,
+  },
+  {
+    part: "fuzz",
+    hole: "the log has another column than the code reads",
+    open: async (world) => {
+      await world.sql("ALTER TABLE salesforce._trigger_log RENAME sf_message TO said");
+      return askErrors(world);
+    },
+    close: ({ sql }) => sql("ALTER TABLE salesforce._trigger_log RENAME said TO sf_message"),
+  },
+];

@@ -1,0 +1,252 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SQSEvent } from "aws-lambda";
+import { Client } from "pg";
+import { handler as changeBudget } from "../../../../functions/api/change-budget.ts";
+import { handler as importConfig } from "../../../../functions/api/import-config.ts";
+import { handler as makeDoorbell } from "../../../../functions/api/make-doorbell.ts";
+import { handler as ring } from "../../../../functions/api/ring.ts";
+import {
+  counters,
+  doorbells,
+  engineReports,
+  mappings,
+  now,
+  pepper,
+  publicAddress,
+  queue,
+} from "../../../../functions/services/composition.ts";
+import { cycleServices } from "../../../../functions/services/cycle-services.ts";
+import { schedules, swept } from "../../../../functions/services/provisioning-services.ts";
+import { handler as runCycle } from "../../../../functions/workers/run-cycle.ts";
+import { ringOwnDoorbell } from "../../../../lib/access/ring-token.ts";
+import { createTestClock } from "../../../../lib/local/clock.ts";
+import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
+import { phaseOf } from "../../../../lib/model/beat.ts";
+import type { TickMessage } from "../../../../lib/model/messages.ts";
+import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
+import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
+import { type CostThen, readBudget } from "../../../../lib/settings/budget.ts";
+import { fanOut } from "../../../../lib/sync/beat/fan-out.ts";
+import { sweep } from "../../../../lib/sync/beat/sweep-minute.ts";
+import { call } from "../../../support/clients/call.ts";
+import { dataOf } from "../../../support/clients/data-of.ts";
+import { startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
+import { carryOut, importMappings } from "../../../support/worlds/carry-out.ts";
+import { startConnectedOrg } from "../../../support/worlds/connected-org.ts";
+import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
+import type { CountedStory } from "./stories.ts";
+
+/** What the org has counted, and what Bridge forecast and planned. */
+export interface Counted {
+  readonly callsPerDay: number;
+  readonly forecast: number;
+  /** The pace of the last plan. */
+  readonly paceSeconds: number;
+  /** Failed changes, held deletes and records that could not become rows, at the end. */
+  readonly trouble: { readonly refused: number; readonly held: number; readonly rejected: number };
+}
+
+const WELL: Counted["trouble"] = { refused: 0, held: 0, rejected: 0 };
+
+/** Sent each hour that has passed. */
+export interface Passed {
+  readonly hours: number;
+  /** Made since the counting began. */
+  readonly calls: number;
+}
+
+/**
+ * One workspace through the whole engine on a clock that is stepped: schedules, fan-out, queues, the worker of cycles, the
+ * minute sweep, loads. Started as a process of its own with the story as JSON, it sends a `Passed` each hour, then a
+ * `Counted`, and ends.
+ */
+if (process.send) {
+  console.log = console.error = () => undefined; // what functions print
+  guardConnections(() => null);
+  const story = JSON.parse(process.argv[2] ?? "") as CountedStory;
+  const counted = await count(story);
+  process.send(counted);
+  process.disconnect?.();
+}
+
+async function count(story: CountedStory): Promise<Counted> {
+  const folder = mkdtempSync(join(tmpdir(), "bridge-calls-"));
+  const clock = createTestClock(new Date());
+  const [postgres, cloud, org] = await Promise.all([
+    startPostgres({ dataDir: folder }),
+    startBridgeCloud({ clock }),
+    startConnectedOrg({
+      things: story.mappings,
+      dailyApiRequests: story.limit,
+      controls: true,
+      clock: { now: () => new Date(clock.now()), sleep: async () => undefined },
+    }),
+  ]);
+  const customer = new Client({ connectionString: postgres.url });
+  await customer.connect();
+  const { id, token } = await createTestWorkspace({
+    postgres: { url: postgres.url, schema: "salesforce" },
+    salesforce: org.connection,
+  });
+  const asked = { calls_share: story.share.share, most_calls: story.share.most, when_quiet_seconds: story.whenQuiet };
+  await call(changeBudget, "change-budget", { path: { workspace_id: id }, token, body: asked });
+  const names = Array.from({ length: story.mappings }, (_, at) => `Thing${at + 1}__c`);
+  const end = async () => {
+    await Promise.all([customer.end(), org.close(), cloud.close()]);
+    await postgres.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  if (story.hours === 0) {
+    const told = await planImport(id, token, names);
+    await end();
+    return told;
+  }
+
+  const services = { ...cycleServices(), log: () => undefined, figures: () => undefined };
+  const bridge = { delete_limit: "1" };
+  await importMappings(
+    id,
+    names.map((object) => ({ object, fields: ["Name", "Code__c"], bridge, notify: story.hasDoorbells })),
+  );
+  await carryOut(cloud, services, 4);
+  process.env["BASE_URL"] = "https://bridge.example.com";
+  const made = await call(makeDoorbell, "make-doorbell", { path: { workspace_id: id }, token });
+  const ringAt = ({ pathname }: URL) => {
+    const [ring_token = "", workspace_id = ""] = pathname.split("/").toReversed();
+    return call(ring, "ring", { path: { workspace_id, ring_token } });
+  };
+  if (story.hasDoorbells) await ringAt(new URL(dataOf<{ readonly url: string }>(made).url));
+
+  const used = async () => ((await org.control("GET", "/calls")) as { used: number }).used;
+  /** To the next beat, whose messages are there then, and what they lead to. */
+  const beat = async () => {
+    const seconds = clock.now() / 1000;
+    const next = Math.floor((seconds - phaseOf(id) + 8) / 10) * 10 + phaseOf(id) + 2;
+    await clock.advance({ milliseconds: Math.max(1_000, (next > seconds ? next - seconds : 10) * 1000) });
+    await fanOut({ cycles: queue("cycles"), clock }, (await cloud.take("fanOut")) as TickMessage[]);
+    for (let again = 0; again < 2; again += 1) {
+      const Records = (await cloud.take("cycles")).map((message, at) => ({
+        messageId: String(at),
+        body: JSON.stringify(message),
+      }));
+      if (Records.length > 0) await runCycle({ Records } as SQSEvent);
+    }
+  };
+  const minute = async (isWholeDay: boolean) => {
+    for (let beats = 0; beats < 6; beats += 1) await beat();
+    const queues = { provisioning: queue("provisioning"), loads: queue("loads") };
+    const needs = { mappings: mappings(), schedules: schedules(), swept: swept(), queues, clock, log: () => undefined };
+    if (isWholeDay) await sweep(needs);
+    const post = async (url: string) => ({ code: (await ringAt(new URL(url))).status, problem: null });
+    const own = { doorbells: doorbells(), pepper: pepper(), address: publicAddress(), now, log: () => undefined, post };
+    await ringOwnDoorbell(own);
+    await carryOut(cloud, services, 4);
+  };
+  const pass = async (minutes: number, isWholeDay: boolean) => {
+    const before = await used();
+    for (let passed = 1; passed <= minutes; passed += 1) {
+      await minute(isWholeDay);
+      if (passed % 60 === 0) process.send?.({ hours: passed / 60, calls: (await used()) - before } satisfies Passed);
+    }
+  };
+
+  await pass(2, false);
+  if (story.hasTrouble) await makeTrouble(customer, org.connection, () => pass(1, false));
+  // The late lanes look back a quarter of an hour, and ask again for what changed in it and is no row.
+  await pass(20, false);
+  const [before, isWholeDay] = [await used(), story.hours >= 24];
+  await pass(story.hours * 60, isWholeDay);
+  const lived = (await used()) - before;
+  if (!isWholeDay) await askForDay(id);
+  const atNight = await used();
+  await carryOut(cloud, services, 4);
+  const daily = isWholeDay ? 0 : (await used()) - atNight;
+
+  const needs = { mappings: mappings(), engine: engineReports(), counters: counters() };
+  const told = await readBudget(needs, id, new Date(clock.now()), null);
+  const [trouble] = (
+    await customer.query<Counted["trouble"]>(
+      `SELECT (SELECT count(*)::int FROM salesforce._trigger_log WHERE state = 'FAILED') AS refused,
+         (SELECT count(*)::int FROM salesforce._trigger_log WHERE state = 'NEW' AND action = 'DELETE') AS held,
+         (SELECT count(*)::int FROM salesforce._bridge_inbound_errors) AS rejected`,
+    )
+  ).rows;
+  await end();
+  return {
+    callsPerDay: Math.round((lived * 24) / story.hours) + daily,
+    forecast: told.forecast_calls_per_day,
+    paceSeconds: told.pace_seconds,
+    trouble: trouble ?? WELL,
+  };
+}
+
+/** What the dry run of an import says that mappings of these objects will cost. */
+async function planImport(id: string, token: string, names: readonly string[]): Promise<Counted> {
+  const body = {
+    version: 1,
+    mappings: names.map((object_name) => ({
+      ...{ object_name, config: { fields: { Name: {} }, sf_polling_seconds: 10, access: "read_only" } },
+    })),
+  };
+  const asked = { path: { workspace_id: id }, token, query: { dry_run: "true" }, body };
+  const { calls } = dataOf<{ readonly calls: Pick<CostThen, "calls_per_day" | "pace_seconds"> }>(
+    await call(importConfig, "import-config", asked),
+  );
+  const { calls_per_day, pace_seconds } = calls;
+  return { callsPerDay: calls_per_day, forecast: calls_per_day, paceSeconds: pace_seconds ?? 0, trouble: WELL };
+}
+
+/** What the minute sweep asks for once a day: a comparison of both sides, and a describe of the object. */
+async function askForDay(workspaceId: string): Promise<void> {
+  const all = (await mappings().list(workspaceId)).mappings;
+  const asked = all.map(({ id }) => ({ workspace_id: workspaceId, mapping_id: id }));
+  await queue("loads").send(asked.map((one) => ({ message: { ...one, kind: "sweep" } })));
+  await queue("provisioning").send(asked.map((one) => ({ message: { ...one, import_id: null, describe: true } })));
+}
+
+/** Rows that Salesforce refuses, deletes that are held, and a record that cannot become a row. */
+async function makeTrouble(
+  customer: Client,
+  connection: SalesforceConnection,
+  pass: () => Promise<void>,
+): Promise<void> {
+  await customer.query(
+    "INSERT INTO salesforce.thing1__c (name, code__c) SELECT 'row', 'c' || n FROM generate_series(1, 40) n",
+  );
+  await customer.query("INSERT INTO salesforce.thing2__c (name, code__c) VALUES ('wide', 'w')");
+  await pass();
+  // Of Thing1 three twins of what is there, and most rows go.
+  await customer.query(
+    "INSERT INTO salesforce.thing1__c (name, code__c) SELECT 'twin', 'c' || n FROM generate_series(1, 3) n",
+  );
+  await pass();
+  await customer.query("DELETE FROM salesforce.thing1__c WHERE name = 'row'");
+  await customer.query("ALTER TABLE salesforce.thing2__c ADD CHECK (name <> 'narrow') NOT VALID");
+  const { records } = await askOrg(connection, `/query?q=${encodeURIComponent("SELECT Id FROM Thing2__c")}`);
+  await askOrg(connection, `/sobjects/Thing2__c/${records?.[0]?.Id}`, { Name: "narrow" });
+  await pass();
+}
+
+/** A question to the org as its user, or a change. */
+async function askOrg(
+  { loginUrl, credentials }: SalesforceConnection,
+  path: string,
+  change?: object,
+): Promise<{ readonly records?: readonly { readonly Id: string }[] }> {
+  if (credentials.kind !== "password") throw new Error("the org of a test is connected by password");
+  const { clientId, clientSecret, username, password } = credentials;
+  const body = new URLSearchParams({
+    ...{ grant_type: "password", client_id: clientId, client_secret: clientSecret, username, password },
+  });
+  const session = await fetch(`${loginUrl}/services/oauth2/token`, { method: "POST", body });
+  const { access_token } = (await session.json()) as { readonly access_token: string };
+  const answer = await fetch(`${loginUrl}/services/data/v66.0${path}`, {
+    method: change ? "PATCH" : "GET",
+    headers: { authorization: `Bearer ${access_token}`, "content-type": "application/json" },
+    body: change ? JSON.stringify(change) : null,
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return answer.status === 204 ? {} : ((await answer.json()) as { records: { Id: string }[] });
+}

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { handler as changeBudget } from "../../functions/api/change-budget.ts";
+import { handler as createMapping } from "../../functions/api/create-mapping.ts";
+import { handler as importConfig } from "../../functions/api/import-config.ts";
+import { handler as readBudget } from "../../functions/api/read-budget.ts";
+import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
+import { createTestWorkspace } from "../support/worlds/workspace.ts";
+
+let cloud: BridgeCloud;
+let org: ConnectedOrg;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  org = await startConnectedOrg();
+});
+afterAll(async () => {
+  await org.close();
+  await cloud.close();
+});
+
+interface Budget {
+  readonly forecast_calls_per_day: number;
+  readonly presets: readonly {
+    readonly when_quiet_seconds: number | null;
+    readonly calls_per_day: number;
+    readonly pace_seconds: number | null;
+  }[];
+  readonly with_mapping: { readonly own_calls_per_day: number; readonly forecast_calls_per_day: number } | null;
+}
+
+interface Cost extends Pick<Budget, "presets"> {
+  readonly pace_seconds: number;
+}
+
+interface Mapping {
+  readonly id: string;
+  readonly calls_per_day: number;
+}
+
+async function openWorkspace() {
+  const workspace = await createTestWorkspace({ salesforce: org.connection });
+  const path = { workspace_id: workspace.id };
+  const { token } = workspace;
+  return {
+    create: async (body: object) =>
+      dataOf<Mapping>(await call(createMapping, "create-mapping", { path, token, body: { ...body, active: true } })),
+    update: async (id: string, body: object) =>
+      dataOf<Mapping>(await call(updateMapping, "update-mapping", { path: { ...path, mapping_id: id }, token, body })),
+    plan: async (...mappings: readonly object[]) => {
+      const query = { dry_run: "true" };
+      const planned = await call(importConfig, "import-config", { path, token, query, body: { version: 1, mappings } });
+      return dataOf<{ readonly calls: Cost }>(planned).calls;
+    },
+    change: (body: object) => call(changeBudget, "change-budget", { path, token, body }),
+    audited: async () => {
+      const filter = { workspaceId: workspace.id, actor: null, action: "workspace.budget_changed" };
+      return (await auditPage(filter, { limit: 10, offset: 0 })).entries.map(({ detail }) => detail);
+    },
+    ask: (query: Record<string, string> = {}) => call(readBudget, "read-budget", { path, token, query }),
+  };
+}
+
+const FILTER = "LastName != 'x'";
+
+test("what a mapping would cost is what it costs once it is saved", async () => {
+  const { ask, create, update } = await openWorkspace();
+  await create({ sf_object: "Account", fields: ["Name"] });
+  const asked = { sf_polling_seconds: "60", filtered: "true" };
+  const before = dataOf<Budget>(await ask(asked));
+
+  const contact = await create({ sf_object: "Contact", fields: ["LastName"], sf_polling_seconds: 60, filter: FILTER });
+
+  const after = dataOf<Budget>(await ask());
+  // Three questions of a minute's beat travel in the one call that Account's needs anyway.
+  expect(after).toMatchObject({ forecast_calls_per_day: 8_640 + 6, with_mapping: null });
+  expect(before.with_mapping).toEqual({
+    own_calls_per_day: contact.calls_per_day,
+    forecast_calls_per_day: after.forecast_calls_per_day,
+  });
+
+  const slower = dataOf<Budget>(await ask({ sf_polling_seconds: "600", mapping_id: contact.id })).with_mapping;
+  const saved = await update(contact.id, { sf_polling_seconds: 600, filter: null });
+  expect(slower?.own_calls_per_day).toBe(saved.calls_per_day);
+});
+
+test("quiet mappings cost less where they or their workspace say so, and as much as the forecast says", async () => {
+  const { ask, change, create, update } = await openWorkspace();
+  const account = await create({ sf_object: "Account", fields: ["Name"] });
+  await change({ when_quiet_seconds: 60 });
+
+  const contact = await create({ sf_object: "Contact", fields: ["LastName"], when_quiet_seconds: 600 });
+
+  // Every ten minutes both share a call: 1,440 calls of one mapping, and half of the 144 of two, and three each.
+  expect(dataOf<Budget>(await ask())).toMatchObject({ when_quiet_seconds: 60, forecast_calls_per_day: 1_440 + 6 });
+  expect(contact.calls_per_day).toBe(72 + 3);
+  const asked = { sf_polling_seconds: "10", when_quiet_seconds: "10", mapping_id: account.id };
+  const { with_mapping } = dataOf<Budget>(await ask(asked));
+  const faster = await update(account.id, { when_quiet_seconds: 10 });
+  expect([with_mapping?.own_calls_per_day, faster.calls_per_day]).toEqual([8_640 - 72 + 3, 8_640 - 72 + 3]);
+});
+
+test("what other settings would cost is shown beside what these cost", async () => {
+  const { ask, create } = await openWorkspace();
+  await create({ sf_object: "Account", fields: ["Name"] });
+  await create({ sf_object: "Contact", fields: ["LastName"], when_quiet_seconds: 10 });
+
+  const { presets, forecast_calls_per_day: now } = dataOf<Budget>(await ask());
+
+  expect(presets.map(({ when_quiet_seconds, calls_per_day }) => [when_quiet_seconds, calls_per_day])).toEqual([
+    [null, now],
+    // Contact says itself that it is never asked less often.
+    [60, 8_640 + 6],
+    [600, 8_640 + 6],
+  ]);
+  expect(dataOf<{ readonly with_doorbells: object }>(await ask()).with_doorbells).toEqual({
+    calls_per_day: 360 + 6,
+    pace_seconds: null,
+  });
+  expect(presets.every(({ pace_seconds }) => pace_seconds === null)).toBe(true); // the org has not reported its limit
+});
+
+test("the dry run of an import says what it will cost of the org's calls, and how far apart pulls will be", async () => {
+  const { change, create, plan } = await openWorkspace();
+  await create({ sf_object: "Account", fields: ["Name"], sf_polling_seconds: 600 });
+  await change({ most_calls: 2_000 });
+
+  const calls = await plan(
+    { object_name: "Account", config: { fields: { Name: {} }, sf_polling_seconds: 10 } },
+    { object_name: "Contact", config: { fields: { LastName: {} }, sf_polling_seconds: 600 } },
+  );
+
+  expect(calls).toMatchObject({
+    calls_per_day: 8_646,
+    calls_per_day_now: 147,
+    calls_limit: 15_000,
+    allowed_calls: 2_000,
+  });
+  // 2,000 calls a day are one in 43 seconds; a part is left to what changes.
+  expect(calls.pace_seconds).toBeGreaterThan(43);
+  expect(calls.pace_seconds).toBeLessThan(70);
+  expect(calls.presets.at(1)).toMatchObject({ when_quiet_seconds: 60, calls_per_day: 1_446 });
+});
+
+test.each(["9", "ten", ""])("an interval of %j is refused with its place", async (sf_polling_seconds) => {
+  const { ask } = await openWorkspace();
+
+  const refused = await ask({ sf_polling_seconds });
+
+  expect(refused.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "sf_polling_seconds" }] });
+});
+
+test("a workspace says what of the org's calls Bridge may make, and what is left out stays", async () => {
+  const { ask, audited, change } = await openWorkspace();
+  const fresh = { calls_share: 0.8, most_calls: null, when_quiet_seconds: null };
+  expect(dataOf(await ask())).toMatchObject({ ...fresh, allowed_calls: null, hours: [] });
+
+  await change({ most_calls: 8_000 });
+  const changed = await change({ calls_share: 0.5 });
+  await change({ calls_share: 0.5 });
+
+  expect(dataOf(changed)).toMatchObject({ calls_share: 0.5, most_calls: 8_000 });
+  expect(dataOf(await ask())).toMatchObject({ calls_share: 0.5, most_calls: 8_000 });
+  expect(await audited()).toEqual([
+    { from: { ...fresh, most_calls: 8_000 }, to: { ...fresh, calls_share: 0.5, most_calls: 8_000 } },
+    { from: fresh, to: { ...fresh, most_calls: 8_000 } },
+  ]);
+});
+
+test.each([
+  [{ calls_share: 0 }, "body.calls_share"],
+  [{ calls_share: 5e-324 }, "body.calls_share"], // DynamoDB keeps no number below 1e-130
+  [{ calls_share: 1.1 }, "body.calls_share"],
+  [{ calls_share: "80%" }, "body.calls_share"],
+  [{ most_calls: 0 }, "body.most_calls"],
+  [{ most_calls: 1.5 }, "body.most_calls"],
+  [{ when_quiet_seconds: 9 }, "body.when_quiet_seconds"],
+  [{ when_quiet_seconds: "60" }, "body.when_quiet_seconds"],
+])("%j is refused with its place", async (body, path) => {
+  const { audited, change } = await openWorkspace();
+
+  const refused = await change(body);
+
+  expect(refused.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path }] });
+  expect(await audited()).toEqual([]);
+});

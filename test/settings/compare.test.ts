@@ -1,0 +1,69 @@
+import { beforeEach, expect, test } from "vitest";
+import { handler as compareMapping } from "../../functions/api/compare-mapping.ts";
+import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
+import { handler as readMapping } from "../../functions/api/read-mapping.ts";
+import { now, pepper, tokens } from "../../functions/services/composition.ts";
+import { createToken } from "../../lib/access/create-token.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import type { Scope } from "../../lib/model/workspace/token.ts";
+import { call } from "../support/clients/call.ts";
+import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let contact: Mapping;
+let token: string;
+aWorldForEachTest((made) => {
+  ({ cloud, world } = made);
+});
+beforeEach(async () => {
+  token = await tokenFor("operate");
+  await world.createRecords("Contact", [{ LastName: "Lovelace" }, { LastName: "Byron" }, { LastName: "Babbage" }]);
+  contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
+  await world.pass(3600);
+  await cloud.take("loads");
+});
+
+async function tokenFor(scope: Scope): Promise<string> {
+  const asked = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
+  const made = await createToken(
+    { tokens: tokens(), pepper: pepper() },
+    { workspaceId: world.workspaceId, at: now(), ...asked, scopes: [scope] },
+  );
+  return made.token;
+}
+
+const path = () => ({ workspace_id: world.workspaceId, mapping_id: contact.id });
+const compared = async () =>
+  (await call(readMapping, "read-mapping", { token, path: path() })).json?.data as { compared: unknown };
+
+test("both sides are compared when a user asks, and the mapping says what was found", async () => {
+  const before = await compared();
+  const asked = await call(compareMapping, "compare-mapping", { token, path: path() });
+  const messages = await cloud.take("loads");
+  await world.work(contact, "sweep");
+  const equal = await compared();
+  await world.sql(`BEGIN; SET LOCAL session_replication_role = replica; DELETE FROM salesforce.contact WHERE lastname = 'Byron';
+    INSERT INTO salesforce.contact (lastname, sfid) VALUES ('Nemo', '003000000000000AAA'); COMMIT`);
+  await world.work(contact, "sweep");
+  const apart = await compared();
+  await world.work(contact, "sweep");
+  const mended = await compared();
+
+  expect(before.compared).toBeNull();
+  expect(asked.status).toBe(200);
+  expect(messages).toMatchObject([{ mapping_id: contact.id, kind: "sweep" }]);
+  expect(equal.compared).toEqual({ at: now().toISOString(), rows: 3, records: 3, differing: 0, vanished: 0 });
+  expect(apart.compared).toMatchObject({ rows: 3, records: 3, differing: 1, vanished: 1 });
+  expect(mended.compared).toMatchObject({ records: 3, differing: 0 });
+});
+
+test("a mapping that is paused is not compared, and says why", async () => {
+  await call(deactivateMapping, "deactivate-mapping", { token: await tokenFor("admin"), path: path() });
+
+  const refused = await call(compareMapping, "compare-mapping", { token, path: path() });
+
+  expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("is paused") });
+});

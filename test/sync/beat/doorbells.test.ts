@@ -1,0 +1,362 @@
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { handler as makeDoorbell } from "../../../functions/api/make-doorbell.ts";
+import { handler as nudge } from "../../../functions/api/nudge.ts";
+import { handler as readDoorbell } from "../../../functions/api/read-doorbell.ts";
+import { handler as removeDoorbell } from "../../../functions/api/remove-doorbell.ts";
+import { handler as ring } from "../../../functions/api/ring.ts";
+import { handler as updateMapping } from "../../../functions/api/update-mapping.ts";
+import { database, doorbells, now, pepper } from "../../../functions/services/composition.ts";
+import { ringOwnDoorbell } from "../../../lib/access/ring-token.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { call, type Request } from "../../support/clients/call.ts";
+import { dataOf } from "../../support/clients/data-of.ts";
+import { isWholeGrid } from "../../support/run/whole-grid.ts";
+import { createSyncWorld } from "../../support/worlds/sync-world.ts";
+import { type Asking, anIdleContactForEachTest } from "../../support/worlds/worlds.ts";
+
+let cloud: Asking["cloud"];
+let world: Asking["world"];
+let token: string;
+let admin: string;
+let contact: Mapping;
+let runWhatWasAskedFor: Asking["runWhatWasAskedFor"];
+anIdleContactForEachTest((made) => {
+  ({ cloud, world, token, admin, contact, runWhatWasAskedFor } = made);
+});
+
+const ask = (query: Readonly<Record<string, string>> = {}) =>
+  call(nudge, "nudge", { token, query, path: { workspace_id: world.workspaceId } });
+
+test("a nudge sends what was committed, and asks Salesforce for nothing", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ada')");
+  const before = await world.calls();
+
+  const answer = await ask();
+  await runWhatWasAskedFor();
+
+  expect(answer.json?.data).toEqual({ mappings: 1 });
+  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Ada" }]);
+  expect((await world.calls()) - before).toBe(1); // the save
+});
+
+test("a nudge without anything to send costs no call and no cycle", async () => {
+  const before = await world.calls();
+  const cycles = world.figures.length;
+
+  await ask({ table: "contact" });
+  await runWhatWasAskedFor();
+
+  expect((await world.calls()) - before).toBe(0);
+  expect(world.figures.length).toBe(cycles);
+});
+
+test("a nudge after a rest pulls before it sends, so that changes of both sides meet by the policy", async () => {
+  const before = await world.calls();
+  await world.pass(60);
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ada')");
+
+  await ask();
+  await runWhatWasAskedFor();
+
+  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Ada" }]);
+  expect((await world.calls()) - before).toBeGreaterThan(1);
+});
+
+test("a nudge for a table that nothing sends is refused by name", async () => {
+  expect((await ask({ table: "contacts" })).json?.error).toMatchObject({
+    code: "NOT_FOUND",
+    message: expect.stringMatching(/contacts; tables that are sent: contact$/),
+  });
+});
+
+test("nudges without end wake a mapping thirty times a minute, and the last of them is not lost", async () => {
+  let cycles = 0;
+  for (let tenths = 0; tenths < 600; tenths += 1) {
+    await ask();
+    if (tenths === 599) await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Last')");
+    if (tenths === 599) await ask();
+    await world.pass(0.1);
+    if (tenths % 5 === 4) cycles += await runWhatWasAskedFor();
+  }
+  await world.pass(2);
+  cycles += await runWhatWasAskedFor();
+
+  expect(cycles).toBeGreaterThan(25);
+  expect(cycles).toBeLessThanOrEqual(31);
+  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Last" }]);
+});
+
+test("nudges that meet a running cycle come back once a second, as one", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ada')");
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = clock_timestamp() + interval '1 hour'");
+  let cycles = 0;
+  for (let seconds = 0; seconds < 20; seconds += 1) {
+    await ask();
+    await world.pass(1);
+    cycles += await runWhatWasAskedFor();
+  }
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+  await world.pass(2);
+  await runWhatWasAskedFor();
+
+  expect(cycles).toBeLessThanOrEqual(20);
+  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Ada" }]);
+});
+
+/** Where the deployment says that it is reached. */
+const ADDRESS = "https://bridge.example.com";
+beforeAll(() => {
+  process.env["BASE_URL"] = ADDRESS;
+});
+afterAll(() => {
+  delete process.env["BASE_URL"];
+});
+
+async function urlOf(query: Readonly<Record<string, string>> = {}): Promise<URL> {
+  const made = await call(makeDoorbell, "make-doorbell", {
+    token: admin,
+    query,
+    path: { workspace_id: world.workspaceId },
+  });
+  return new URL(dataOf<{ readonly url: string }>(made).url);
+}
+
+async function everythingKept(): Promise<unknown> {
+  const scans = (["workspaces", "engine", "audit"] as const).map(async (name) => {
+    const { Items } = await database().client.send(new ScanCommand({ TableName: database().table(name) }));
+    return Items;
+  });
+  return await Promise.all(scans);
+}
+
+/** A POST to the doorbell's URL. */
+function ringAt({ pathname, searchParams }: URL, more: Request = {}) {
+  const [ring_token = "", workspace_id = ""] = pathname.split("/").toReversed();
+  return call(ring, "ring", { path: { workspace_id, ring_token }, query: Object.fromEntries(searchParams), ...more });
+}
+
+describe("the doorbell", () => {
+  let url: URL;
+  beforeEach(async () => {
+    url = await urlOf();
+    await world.map({ object: "Contact", fields: ["Email", "LastName"], notify: true });
+    await world.cycle(contact);
+    await cloud.take("cycles");
+  });
+
+  const ownRing = () =>
+    ringOwnDoorbell({
+      ...{ doorbells: doorbells(), pepper: pepper(), address: ADDRESS, now, log: () => undefined },
+      post: async (at) => ({ code: (await ringAt(new URL(at))).status, problem: null }),
+    });
+
+  /** Beats of ten seconds, with the service's own ring every minute; gives the calls that they cost. */
+  async function beats(minutes: number, { heartbeats = true } = {}): Promise<number> {
+    const before = await world.calls();
+    for (let slot = 0; slot < minutes * 6; slot += 1) {
+      if (heartbeats && slot % 6 === 0) await ownRing();
+      await world.pass(10);
+      await world.beat([contact]);
+    }
+    return (await world.calls()) - before;
+  }
+
+  const bell = async () =>
+    dataOf<Record<string, unknown>>(
+      await call(readDoorbell, "read-doorbell", { token, path: { workspace_id: world.workspaceId } }),
+    );
+
+  const rows = () => world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
+
+  test("rings with an outbound message, which it acknowledges, and what has changed is pulled at once", async () => {
+    await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+
+    const answer = await ringAt(url, { body: "<notifications>not read</notifications>" });
+    await runWhatWasAskedFor();
+
+    expect(answer.status).toBe(200);
+    expect(answer.headers["Content-Type"]).toBe("text/xml");
+    expect(answer.text).toContain(
+      '<notificationsResponse xmlns="http://soap.sforce.com/2005/09/outbound"><Ack>true</Ack></notificationsResponse>',
+    );
+    expect(await rows()).toEqual([{ lastname: "Lovelace" }]);
+  });
+
+  test("wakes only the object that its URL names, and only where the mapping listens", async () => {
+    await ringAt(url, { query: { object: "Account" } });
+    const ofOther = await runWhatWasAskedFor();
+    await ringAt(url, { query: { object: "contact" } });
+    const ofOwn = await runWhatWasAskedFor();
+    await world.map({ object: "Contact", fields: ["Email", "LastName"], notify: false });
+    await world.pass(5);
+    await ringAt(url);
+    const ofDeaf = await runWhatWasAskedFor();
+
+    expect([ofOther, ofOwn, ofDeaf]).toEqual([0, 1, 0]);
+  });
+
+  test("is rung by the service itself at its configured address every three minutes, and every minute until that comes through", async () => {
+    const addresses: string[] = [];
+    const ringFrom = (address: string | null) =>
+      ringOwnDoorbell({
+        ...{ doorbells: doorbells(), pepper: pepper(), address, now },
+        log: (line) => addresses.push(String(line["message"])),
+        post: async (at) => {
+          addresses.push(at.replace(/ring_\w+$/, "ring_…"));
+          return { code: null, problem: "refused" };
+        },
+      });
+    await world.pass(600);
+
+    await ringFrom(null);
+    await ringFrom(ADDRESS);
+    await world.pass(60);
+    await ringFrom(ADDRESS);
+    await ownRing();
+    await world.pass(120);
+    await ringFrom(ADDRESS);
+    await world.pass(60);
+    await ringFrom(ADDRESS);
+
+    expect(addresses).toEqual([
+      "https://bridge.example.com/ring/deployment/ring_…",
+      expect.stringMatching(/cannot ring its own doorbell at https:\/\/bridge.example.com\/ring: refused/),
+      ...["https://bridge.example.com/ring/deployment/ring_…", expect.stringMatching(/refused/)],
+      ...["https://bridge.example.com/ring/deployment/ring_…", expect.stringMatching(/refused/)],
+    ]);
+  });
+
+  /** In the gate ten seconds of a hundred rings; else a minute of ten thousand. */
+  const [tenths, ringsEach] = isWholeGrid ? [600, 17] : [100, 1];
+
+  test(`costs a pull every two seconds for ${tenths * ringsEach} rings in ${tenths / 10} s, and the last change comes along`, async () => {
+    const before = await world.calls();
+    for (let tenth = 1; tenth <= tenths; tenth += 1) {
+      if (tenth === tenths) await world.colleague("POST", "/sobjects/Contact", { LastName: "Last" });
+      for (let more = 0; more < ringsEach; more += 1) await ringAt(url);
+      await world.pass(0.1);
+      if (tenth % 5 === 0) await runWhatWasAskedFor();
+    }
+    await world.pass(2);
+    await runWhatWasAskedFor();
+
+    const calls = (await world.calls()) - before;
+    expect(calls).toBeGreaterThan(tenths / 30);
+    expect(calls).toBeLessThanOrEqual(tenths / 20 + 2); // with the first second and the last
+    expect(await rows()).toEqual([{ lastname: "Last" }]);
+  }, 600_000);
+
+  test("rings nowhere with a wrong token, which counts against its caller alone", async () => {
+    const wrong = new URL(`${url.href.slice(0, -1)}${url.href.endsWith("a") ? "b" : "a"}`);
+    const refused = await Promise.all(Array.from({ length: 301 }, () => ringAt(wrong, { address: "192.0.2.7" })));
+    const known = await ringAt(url, { address: "192.0.2.7" });
+
+    expect(refused.filter(({ status }) => status === 404)).toHaveLength(300);
+    expect(refused.filter(({ status }) => status === 429)).toHaveLength(1);
+    expect(known.status).toBe(200);
+  });
+
+  test("opens nothing but itself, is kept nowhere, and after a rotation rings for a day more", async () => {
+    const old = url.pathname.split("/").at(-1) ?? "";
+    const asToken = await call(nudge, "nudge", { token: old, path: { workspace_id: world.workspaceId } });
+    const same = await urlOf();
+    const next = await urlOf({ rotate: "true" });
+
+    await world.pass(4);
+    const both = [(await ringAt(url)).status, (await ringAt(next)).status];
+    await world.pass(86_400);
+    const later = [(await ringAt(url)).status, (await ringAt(next)).status];
+    await call(removeDoorbell, "remove-doorbell", { token: admin, path: { workspace_id: world.workspaceId } });
+    await world.pass(4);
+    const removed = (await ringAt(next)).status;
+    const again = await urlOf();
+
+    expect(url.pathname).toMatch(/^\/ring\/ws_\w+\/ring_[0-9A-Za-z]{43}$/);
+    expect(asToken.status).toBe(401);
+    expect([same.href, next.href === url.href, again.href === next.href]).toEqual([url.href, false, false]);
+    expect([both, later, removed]).toEqual([[200, 200], [404, 200], 404]);
+    expect(JSON.stringify(await everythingKept())).not.toContain(old);
+  });
+
+  test("rings at its own workspace alone", async () => {
+    const other = await createSyncWorld(cloud);
+    onTestFinished(() => other.close());
+    const elsewhere = new URL(url.href.replace(world.workspaceId, other.workspaceId));
+
+    expect((await ringAt(elsewhere)).status).toBe(404);
+  });
+
+  test("is not made where Salesforce cannot reach the deployment, which says what to do", async () => {
+    delete process.env["BASE_URL"];
+    onTestFinished(() => void Object.assign(process.env, { BASE_URL: ADDRESS }));
+    const answer = await call(makeDoorbell, "make-doorbell", {
+      token: admin,
+      path: { workspace_id: world.workspaceId },
+      headers: { Host: "attacker.example.com" },
+    });
+
+    expect(answer.json?.error).toEqual({
+      code: "CONFLICT",
+      message: expect.stringMatching(/no address of its own: deploy it with a domain/),
+    });
+  });
+
+  test("that works spares calls, and one whose own ring no longer comes through is noticed within five minutes", async () => {
+    const unproven = await beats(5);
+    await ringAt(url);
+    await runWhatWasAskedFor();
+    await beats(1);
+    const alive = await beats(20);
+    const state = await bell();
+    await beats(5, { heartbeats: false });
+    const dead = await beats(5, { heartbeats: false });
+
+    expect(unproven).toBeGreaterThanOrEqual(29);
+    expect(alive).toBeLessThanOrEqual(6);
+    expect(state).toMatchObject({ mappings: [{ state: "alive", since: expect.any(String) }] });
+    expect(dead).toBeGreaterThanOrEqual(29);
+    expect(await bell()).toMatchObject({ mappings: [{ state: "dead", since: expect.any(String) }] });
+  });
+
+  test("that misses a change is noticed within five minutes, and believed again with its next ring", async () => {
+    await ringAt(url);
+    await runWhatWasAskedFor();
+    await beats(10);
+    await world.colleague("POST", "/sobjects/Contact", { LastName: "First" });
+    await beats(5);
+    const found = await rows();
+    const state = await bell();
+    await world.colleague("POST", "/sobjects/Contact", { LastName: "Second" });
+    await beats(1);
+    const soon = await rows();
+    const calls = await beats(5);
+    await ringAt(url);
+    await runWhatWasAskedFor();
+    await beats(1);
+    const again = await beats(10);
+
+    expect(found).toEqual([{ lastname: "First" }]);
+    expect(state).toMatchObject({ mappings: [{ state: "dead", since: expect.any(String) }] });
+    expect(soon).toEqual([{ lastname: "First" }, { lastname: "Second" }]);
+    expect(calls).toBeGreaterThanOrEqual(29);
+    expect(again).toBeLessThanOrEqual(4);
+    expect(world.log.filter(({ event }) => event === "doorbell")).toHaveLength(1);
+  });
+
+  test("is switched per mapping, by the API as well", async () => {
+    const change = (sf_notify_enabled: boolean) =>
+      call(updateMapping, "update-mapping", {
+        token: admin,
+        path: { workspace_id: world.workspaceId, mapping_id: contact.id },
+        body: { sf_notify_enabled },
+      });
+
+    const off = dataOf<{ sf_notify_enabled: boolean }>(await change(false));
+    const state = await bell();
+    const on = dataOf<{ sf_notify_enabled: boolean }>(await change(true));
+
+    expect([off.sf_notify_enabled, on.sf_notify_enabled]).toEqual([false, true]);
+    expect(state).toMatchObject({ mappings: [{ state: "off" }] });
+  });
+});

@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import { handler as pollNow } from "../../../functions/api/poll-now.ts";
+import { handler as readCycle } from "../../../functions/api/read-cycle.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { call } from "../../support/clients/call.ts";
+import { type Asking, anIdleContactForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+let world: Asking["world"];
+let token: string;
+let contact: Mapping;
+let runWhatWasAskedFor: Asking["runWhatWasAskedFor"];
+anIdleContactForEachTest((made) => {
+  ({ world, token, contact, runWhatWasAskedFor } = made);
+});
+
+const poll = (headers: Readonly<Record<string, string>> = {}) =>
+  call(pollNow, "poll-now", { token, headers, path: { workspace_id: world.workspaceId, mapping_id: contact.id } });
+const read = (mark = "", query: Readonly<Record<string, string>> = {}, mappingId = contact.id) =>
+  call(readCycle, "read-cycle", {
+    token,
+    query,
+    path: { workspace_id: world.workspaceId, mapping_id: mappingId, mark },
+  });
+
+test("a poll names its cycle, and who waits for that is answered when it has ended, with what it moved", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ada'), (NULL)");
+  const asked = await poll();
+  const mark = asked.headers["Bridge-Cycle"];
+  const before = await read(mark);
+
+  const waiting = read(mark, { wait: "20" });
+  await runWhatWasAskedFor();
+
+  expect(asked.json?.data).toEqual({
+    triggered: true,
+    mapping_id: contact.id,
+    message: "Poll cycle started. Results appear in monitoring within seconds.",
+  });
+  expect(mark).toMatch(/^cyc_\w{22}$/);
+  expect(before.json?.data).toMatchObject({ state: "waiting", ended_at: null, accepted: null });
+  expect((await waiting).json?.data).toEqual({
+    state: "ended",
+    asked_at: expect.any(String),
+    ended_at: expect.any(String),
+    pulled: 0,
+    accepted: 1,
+    refused: 1,
+    error: null,
+  });
+});
+
+test("a poll that is repeated by its key names the same cycle", async () => {
+  const [first, again] = [await poll({ "idempotency-key": "k" }), await poll({ "idempotency-key": "k" })];
+
+  expect(again.headers["Bridge-Cycle"]).toBe(first.headers["Bridge-Cycle"]);
+  expect(await runWhatWasAskedFor()).toBe(1);
+});
+
+test("while a cycle runs a poll names that one, which can be waited for as well", async () => {
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = clock_timestamp() + interval '1 hour'");
+  const asked = await poll();
+  const mark = asked.headers["Bridge-Cycle"];
+  const before = await read(mark);
+  const waiting = read(mark, { wait: "20" });
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+
+  expect(asked.json?.data).toMatchObject({ triggered: false, message: expect.stringMatching(/running already/) });
+  expect(before.json?.data).toMatchObject({ state: "waiting", asked_at: null });
+  expect((await waiting).json?.data).toMatchObject({ state: "ended", accepted: null, error: null });
+  await world.cycle(contact);
+  expect((await read(mark)).json?.data).toMatchObject({ state: "ended" });
+});
+
+test("a poll that finds its mapping stopped, or meets an error, ends all the same and says why", async () => {
+  const stopped = (await poll()).headers["Bridge-Cycle"];
+  await world.map({ object: "Contact", fields: ["Email", "LastName"], bridge: { active: false } });
+  await runWhatWasAskedFor();
+  await world.map({ object: "Contact", fields: ["Email", "LastName"], bridge: { active: true } });
+  const failed = (await poll()).headers["Bridge-Cycle"];
+  await world.databaseGoesAway();
+  await runWhatWasAskedFor();
+  await world.databaseComesBack();
+
+  expect((await read(stopped)).json?.data).toMatchObject({
+    state: "ended",
+    accepted: null,
+    error: expect.stringMatching(/not active/),
+  });
+  expect((await read(failed)).json?.data).toMatchObject({
+    state: "ended",
+    accepted: null,
+    error: expect.stringMatching(/PostgreSQL/),
+  });
+});
+
+test("a mark that no cycle of the mapping has is not found", async () => {
+  const mark = (await poll()).headers["Bridge-Cycle"];
+  const other = await mapped(world, { object: "Account", fields: ["Name"] });
+
+  for (const answer of [await read("cyc_1"), await read("lease_99999"), await read(mark, {}, other.id)]) {
+    expect(answer.json?.error?.code).toBe("NOT_FOUND");
+  }
+});
