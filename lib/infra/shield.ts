@@ -32,10 +32,11 @@ export function addShield(scope: Construct, api: RestApi, shield: Shield, settin
 function floodGate(scope: Construct, { stage, rateLimitPerMinute }: Settings): CfnWebACL {
   const [, code, message] = GATEWAY_REFUSALS.THROTTLED;
   const name = nameIn(stage, "shield");
-  const nudges = pathMatches("ENDS_WITH", "/nudge");
-  const rings = pathMatches("CONTAINS", "/ring/");
+  const nudges = pathMatches("/nudge$");
+  // After the stage's name where the API has no domain of its own, and nowhere else: any path may hold these letters.
+  const rings = pathMatches("^(/[^/]+)?/ring/");
   const limit = rateLimitPerMinute ?? REQUESTS_PER_MINUTE;
-  const others = [pathMatches("ENDS_WITH", "/api/metrics"), nudges, rings];
+  const others = [pathMatches("/api/metrics$"), nudges, rings];
   return new CfnWebACL(scope, "FloodGate", {
     name,
     scope: "REGIONAL",
@@ -77,12 +78,11 @@ const beyond = (perMinute: number, scopeDownStatement: CfnWebACL.StatementProper
   },
 });
 
-function pathMatches(positionalConstraint: string, searchString: string): CfnWebACL.StatementProperty {
+function pathMatches(regexString: string): CfnWebACL.StatementProperty {
   return {
-    byteMatchStatement: {
+    regexMatchStatement: {
       fieldToMatch: { uriPath: {} },
-      positionalConstraint,
-      searchString,
+      regexString,
       textTransformations: [{ priority: 0, type: "NONE" }],
     },
   };

@@ -111,7 +111,21 @@ describe("a web application firewall", () => {
     const rate = rule?.["Statement"]?.["RateBasedStatement"];
 
     expect(rate).toMatchObject({ AggregateKeyType: "IP", EvaluationWindowSec: 60, Limit: 600 });
-    expect(JSON.stringify(rate?.["ScopeDownStatement"])).toMatch(/\/api\/metrics.*\/nudge.*\/ring\//);
+    const spared = rate?.["ScopeDownStatement"]?.["NotStatement"]?.["Statement"]?.["OrStatement"]?.["Statements"] as
+      | readonly { readonly RegexMatchStatement: { readonly RegexString: string } }[]
+      | undefined;
+    const isSpared = (path: string) =>
+      spared?.some(({ RegexMatchStatement }) => new RegExp(RegexMatchStatement.RegexString).test(path));
+    const calls = ["/api/metrics", "/v1/workspaces/ws_1/nudge", "/ring/ws_1/rg_2", "/dev/ring/ws_1/rg_2"];
+    expect(calls.filter(isSpared)).toEqual(calls);
+    const others = [
+      "/api/v1/workspaces",
+      "/api/v1/workspaces/ring/x",
+      "/dev/api/v1/ring/ws_1",
+      "/api/metrics/x",
+      "/nudge/x",
+    ];
+    expect(others.filter(isSpared)).toEqual([]);
     expect(rule?.["Action"]?.["Block"]?.["CustomResponse"]).toMatchObject({ ResponseCode: 429 });
     expect(JSON.parse(String(acl?.Properties["CustomResponseBodies"]?.["refused"]?.["Content"]))).toMatchObject({
       success: false,
@@ -119,10 +133,10 @@ describe("a web application firewall", () => {
     });
     const nudges = acl?.Properties["Rules"]?.["1"]?.["Statement"]?.["RateBasedStatement"];
     expect(nudges).toMatchObject({ AggregateKeyType: "IP", Limit: 12_000 });
-    expect(JSON.stringify(nudges?.["ScopeDownStatement"])).toContain('"SearchString":"/nudge"');
+    expect(nudges?.["ScopeDownStatement"]).toEqual(spared?.[1]);
     const rings = acl?.Properties["Rules"]?.["2"]?.["Statement"]?.["RateBasedStatement"];
     expect(rings).toMatchObject({ AggregateKeyType: "IP", Limit: 24_000 });
-    expect(JSON.stringify(rings?.["ScopeDownStatement"])).toContain('"SearchString":"/ring/"');
+    expect(rings?.["ScopeDownStatement"]).toEqual(spared?.[2]);
     expect(own.all("AWS::WAFv2::WebACLAssociation")).toHaveLength(1);
   });
 
