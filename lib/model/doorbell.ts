@@ -25,8 +25,11 @@ const SILENT_MILLISECONDS = HEARTBEAT_MILLISECONDS + 75_000;
 /** Salesforce promises no delay for a ring; a change that was found first waits so long for its own. */
 const GRACE_MILLISECONDS = 30_000;
 
-/** A ring announces what is found within this time after it. */
-const ANNOUNCED_MILLISECONDS = 60_000;
+/**
+ * A ring announces what is found within this time after it. With the 240 s between polls and the grace it makes the five
+ * minutes within which a death is noticed.
+ */
+const ANNOUNCED_MILLISECONDS = 30_000;
 
 /** Whose ring it is, and whether it is switched on. */
 interface Rung {

@@ -344,6 +344,24 @@ describe("the doorbell", () => {
     expect(world.log.filter(({ event }) => event === "doorbell")).toHaveLength(1);
   });
 
+  test.each([50, 20])(
+    "that dies %i s before the next poll is noticed within five minutes of its last ring",
+    async (before) => {
+      await ringAt(url);
+      await runWhatWasAskedFor();
+      while ((await beats(1 / 6)) === 0); // until a poll
+      await beats((240 - before) / 60);
+      await ringAt(url);
+      await runWhatWasAskedFor();
+      for (let saves = 0; saves < 5; saves += 1) {
+        await world.colleague("POST", "/sobjects/Contact", { LastName: `Unannounced ${saves}` });
+        await beats(1);
+      }
+
+      expect(await bell()).toMatchObject({ mappings: [{ state: "dead" }] });
+    },
+  );
+
   test("is switched per mapping, by the API as well", async () => {
     const change = (sf_notify_enabled: boolean) =>
       call(updateMapping, "update-mapping", {
