@@ -79,10 +79,7 @@ export const receivers: Part = async ({ doors, size }) => {
   const before = process.memoryUsage().rss;
   await Promise.all(
     asked.map(async ([name, port]) => {
-      const answer = await inTime(
-        doors.post(`http://127.0.0.1:${port}/`, DEVELOPMENT),
-        size.slow ? ATTEMPT_MILLISECONDS : 1_500,
-      );
+      const answer = await inTime(doors.post(`http://127.0.0.1:${port}/`, DEVELOPMENT), ATTEMPT_MILLISECONDS);
       if (typeof answer === "string") findings.push(`${name}: ${answer}`);
       else if (Buffer.byteLength(answer.body) > 1024)
         findings.push(`${name}: ${answer.body.length} characters are kept`);
