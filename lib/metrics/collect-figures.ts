@@ -55,7 +55,7 @@ export async function collectFigures(needs: Needs, isTimeUp: () => boolean = () 
     } catch (error) {
       // The workspace's health shows its database; the rest is in this line alone.
       if (error instanceof DatabaseUnavailable) return;
-      log({ level: "error", event: "look", workspace_id: subject.workspace.id, fault: describeFault(error) });
+      log({ level: "error", event: "figures", workspace_id: subject.workspace.id, fault: describeFault(error) });
     }
   });
 }

@@ -100,12 +100,12 @@ const REASONS = {
   column_gone: {
     atOnce: true,
     remedy:
-      "name the column so again, or take its field out of the mapping; the application can write, nothing is pulled or sent meanwhile",
+      "give the column its name back, or take its field out of the mapping; the application can write, nothing is pulled or sent meanwhile",
   },
   table_gone: {
     atOnce: true,
     remedy:
-      "give the table its name and schema again, or deactivate the mapping and activate it again, which makes a new table",
+      "give the table its name and schema back, or deactivate the mapping and activate it again, which creates a new table",
   },
   first_match: {
     awaitsSomebody: true,
