@@ -205,6 +205,7 @@ async function hasToPull(
   if (wakes === "push") return false;
   if (wakes === "pull") {
     const at = wakeAt(budget.plan, lastPullAt, now);
+    if (at === null) return false;
     if (at > now) await cycle.shared.wakeAt(mapping.id, at);
     return at <= now;
   }

@@ -19,7 +19,7 @@ export const isQuiet = (changedAt: Date | null, now: Date): boolean =>
   changedAt === null || now.getTime() - changedAt.getTime() >= QUIET_AFTER_SECONDS * 1000;
 
 /** Between pulls of a mapping whose doorbell works: the safety net, which finds within five minutes that it does not. */
-const RUNG_SECONDS = 240;
+export const RUNG_SECONDS = 240;
 
 /** The shortest time between two pulls: a beat. */
 export const FULL_PACE_SECONDS = 10;

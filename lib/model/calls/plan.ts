@@ -1,5 +1,5 @@
 import { type Asking, callsForChanges, idleCallsPerDay } from "./forecast.ts";
-import { FULL_PACE_SECONDS } from "./interval.ts";
+import { FULL_PACE_SECONDS, RUNG_SECONDS } from "./interval.ts";
 
 /** What of an org's daily calls Bridge may make: a share (above 0, to 1), and an absolute number that it may not pass. */
 export interface Share {
@@ -75,7 +75,7 @@ const [LEAST_WEIGHT, MOST_WEIGHT] = [0.5, 2];
 /** Pulls never stop while the org answers: the slowest pace is an hour, or what a part of the share suffices for. */
 const SLOWEST_SECONDS = HOUR_SECONDS;
 
-const [SHORTEST_RING_SECONDS, LONGEST_RING_SECONDS] = [2, 300];
+const SHORTEST_RING_SECONDS = 2;
 
 /** Plans the day from now on, so that no 24 hours hold more calls than the share allows. */
 export function planCalls({ now, usage, share, hours, mappings }: PlanRequest): Plan {
@@ -113,7 +113,7 @@ export function planCalls({ now, usage, share, hours, mappings }: PlanRequest): 
     allowed,
     used,
     paceSeconds: Math.min(slowest, Math.round(atLeastFull(pace / (weights[0] ?? 1)))),
-    ringSeconds: ringSeconds(mappings.length, spareCalls),
+    ringSeconds: ringSeconds(mappings.length, spareCalls - sum(HOURS, (at) => reserved[at] ?? 0)),
     pushCalls: Math.max(0, Math.floor(ofShare - KEPT_FOR_PULLS * most)),
     spareCalls,
   };
@@ -184,18 +184,20 @@ const slowestPace = (costs: (pace: number) => number, most: number): number =>
 
 const atLeastFull = (seconds: number): number => Math.max(FULL_PACE_SECONDS, seconds);
 
-/** While all doorbells ring without end, an hour takes a quarter of what is spare: it grows scarce, but never ends. */
-const ringSeconds = (mappings: number, spareCalls: number): number =>
-  Math.round(
-    Math.min(
-      LONGEST_RING_SECONDS,
-      Math.max(SHORTEST_RING_SECONDS, (4 * HOUR_SECONDS * mappings) / Math.max(1, spareCalls)),
-    ),
-  );
+/**
+ * While all doorbells ring without end, an hour takes a quarter of the calls that neither loads nor what is expected to
+ * change will want: when few are left, polls alone read.
+ */
+const ringSeconds = (mappings: number, leftCalls: number): number =>
+  Math.round(Math.max(SHORTEST_RING_SECONDS, (4 * HOUR_SECONDS * mappings) / Math.max(1, leftCalls)));
 
-/** When a ring of now may pull: rings until then come to one pull. Two seconds are between rings already. */
-export function wakeAt(plan: Plan | null, lastPullAt: Date | null, now: Date): Date {
+/**
+ * When a ring of now may pull: rings until then come to one pull. Two seconds are between rings already. Null: the share
+ * is so short that its change waits for the next poll, which comes as soon and shares its calls with other mappings.
+ */
+export function wakeAt(plan: Plan | null, lastPullAt: Date | null, now: Date): Date | null {
   const seconds = plan?.ringSeconds ?? SHORTEST_RING_SECONDS;
+  if (seconds >= RUNG_SECONDS) return null;
   if (seconds <= SHORTEST_RING_SECONDS) return now;
   return new Date(Math.max(now.getTime(), (lastPullAt?.getTime() ?? 0) + seconds * 1000));
 }

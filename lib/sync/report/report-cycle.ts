@@ -9,7 +9,7 @@ import {
 } from "../../model/budget.ts";
 import { allHours, hoursOf, lastChange } from "../../model/calls/account.ts";
 import { queriesOf } from "../../model/calls/forecast.ts";
-import { planCalls } from "../../model/calls/plan.ts";
+import { planCalls, wakeAt } from "../../model/calls/plan.ts";
 import { isMissed, isRung } from "../../model/doorbell.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
@@ -69,7 +69,8 @@ async function judgeDoorbell({ engine, clock, log }: MessageNeeds, ended: Ended,
   const { mapping, message, budget } = ended;
   const at = new Date(clock.now());
   const isFound = message.wakes !== "pull" && tally.inserted + tally.updated > 0;
-  if (!isFound || !isMissed(budget.doorbell, mapping, at)) return;
+  const isHeard = wakeAt(budget.plan, null, at) !== null; // else polls find what was rung for
+  if (!isFound || !isHeard || !isMissed(budget.doorbell, mapping, at)) return;
   await engine.noteMissed(mapping.workspaceId, mapping.id, at);
   log({
     level: "warn",

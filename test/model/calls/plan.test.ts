@@ -15,6 +15,9 @@ describe("the share is never exceeded, pulls stretch and never stop, saves conti
     ["ten mappings with bursts", BURSTS, 120],
     ["a hundred mappings with bursts", { ...BURSTS, mappings: 100 }, 3_600],
     ["ten mappings that are asked about less often when quiet", WHEN_QUIET, 60],
+    ["five mappings that ring without end", { mappings: 5, rings: true }, 300],
+    ["ten mappings with bursts that ring without end", { ...BURSTS, rings: true }, 300],
+    ["two hundred mappings that ring without end", { mappings: 200, rings: true, days: 1 }, 600],
     ["at most 8,000 a day", { ...BURSTS, share: { share: 1, most: 8_000 } }, 900],
   ] satisfies [string, Partial<Story>, number][])("%s", (_, story, longest) => {
     const told = live(story);
@@ -115,6 +118,8 @@ describe("a mapping is asked about", () => {
     expect(wakeAt({ ...plan, ringSeconds: 2 }, ago(1), now)).toEqual(now);
     expect(wakeAt({ ...plan, ringSeconds: 6 }, ago(6), now)).toEqual(now);
     expect(wakeAt({ ...plan, ringSeconds: 6 }, ago(1), now)).toEqual(new Date(now.getTime() + 5_000));
+    expect(wakeAt({ ...plan, ringSeconds: 239 }, ago(1), now)).toEqual(new Date(now.getTime() + 238_000));
+    expect(wakeAt({ ...plan, ringSeconds: 240 }, ago(1), now)).toBeNull(); // the next poll comes as soon
     expect(wakeAt(null, null, now)).toEqual(now);
   });
 });

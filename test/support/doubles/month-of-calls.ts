@@ -1,7 +1,7 @@
 import { lastChange } from "../../../lib/model/calls/account.ts";
 import { QUERIES_PER_CALL } from "../../../lib/model/calls/forecast.ts";
 import { everySeconds, isPullDue, isQuiet } from "../../../lib/model/calls/interval.ts";
-import { type HourOfCalls, type Plan, planCalls, type Share } from "../../../lib/model/calls/plan.ts";
+import { type HourOfCalls, type Plan, planCalls, type Share, wakeAt } from "../../../lib/model/calls/plan.ts";
 
 /** An org and what happens in it, for a planner that has nothing else. */
 export interface Story {
@@ -13,6 +13,8 @@ export interface Story {
   readonly whenQuiet?: number;
   /** Whether records change in Salesforce, by the second of the story; left out: always. */
   readonly changes?: (second: number) => boolean;
+  /** Doorbells of all mappings ring without end. */
+  readonly rings?: boolean;
   /** Calls a minute of other clients, by the minute of the story. */
   readonly others?: (minute: number) => number;
   /** Calls that saves want in a beat, by the second of the story. */
@@ -136,7 +138,7 @@ export function liveThrough({ mappings, limit, share, days, others, saves, loads
   const most = { ours: 0, all: 0, total: 0 };
   const whenQuiet = story.whenQuiet ?? null;
   let changedAt: Date | null = null;
-  const pulling = { pollingSeconds: BEAT, whenQuiet, isQuiet: false, isRung: false };
+  const pulling = { pollingSeconds: BEAT, whenQuiet, isQuiet: false, isRung: story.rings === true };
 
   /** Calls of a minute, and how many of them saved. */
   const minuteOf = (plan: Plan, minute: number) => {
@@ -154,6 +156,9 @@ export function liveThrough({ mappings, limit, share, days, others, saves, loads
         spent.calls += read;
         spent.changes += read;
       }
+      const rung = story.rings ? mappings * pullsByRings(plan, pulls, now) : 0;
+      spent.calls += rung;
+      spent.changes += rung;
       const sent = save.make(saves?.(minute * 60 + second) ?? 0, plan.pushCalls - spent.calls, now);
       spent.calls += sent;
       spent.changes += sent;
@@ -190,6 +195,18 @@ export function liveThrough({ mappings, limit, share, days, others, saves, loads
     longestSave: save.longest,
     longestLoad: load.longest,
   };
+}
+
+/** Pulls of a beat that rings cause, when they come without end. */
+function pullsByRings(plan: Plan, pulls: Pulls, now: number): number {
+  let many = 0;
+  for (let second = now; second < now + BEAT; second += 2) {
+    const at = new Date(second * 1000);
+    if ((wakeAt(plan, pulls.lastAt, at) ?? Number.POSITIVE_INFINITY) > at) continue;
+    pulls.note(second);
+    many += 1;
+  }
+  return many;
 }
 
 function lastDay(hours: ReadonlyMap<number, HourOfCalls>, now: Date): readonly HourOfCalls[] {

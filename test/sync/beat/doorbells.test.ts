@@ -11,6 +11,7 @@ import { ringOwnDoorbell } from "../../../lib/access/ring-token.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { call, type Request } from "../../support/clients/call.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
+import { plannedBudget } from "../../support/doubles/planned-budget.ts";
 import { isWholeGrid } from "../../support/run/whole-grid.ts";
 import { createSyncWorld } from "../../support/worlds/sync-world.ts";
 import { type Asking, anIdleContactForEachTest } from "../../support/worlds/worlds.ts";
@@ -246,6 +247,44 @@ describe("the doorbell", () => {
     expect(calls).toBeLessThanOrEqual(tenths / 20 + 2); // with the first second and the last
     expect(await rows()).toEqual([{ lastname: "Last" }]);
   }, 600_000);
+
+  /** A plan that leaves so much to rings. */
+  const planned = (ringSeconds: number) =>
+    world.services.engine.saveBudget(world.workspaceId, async () =>
+      plannedBudget({ used: 86, limit: 100, at: now() }, { ringSeconds }),
+    );
+
+  test("pulls no more often than the share of calls allows, and the last change comes along", async () => {
+    await planned(20);
+    const before = await world.calls();
+    for (let seconds = 1; seconds <= 40; seconds += 1) {
+      if (seconds === 40) await world.colleague("POST", "/sobjects/Contact", { LastName: "Last" });
+      await ringAt(url);
+      await world.pass(1);
+      await runWhatWasAskedFor();
+    }
+    await world.pass(20);
+    await runWhatWasAskedFor();
+
+    expect((await world.calls()) - before).toBeLessThanOrEqual(3);
+    expect(await rows()).toEqual([{ lastname: "Last" }]);
+  });
+
+  test("leaves its changes to the next poll where the share is short, and is not taken for dead for it", async () => {
+    await planned(240);
+    const before = await world.calls();
+    await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+    await ringAt(url);
+    await runWhatWasAskedFor();
+    const calls = (await world.calls()) - before;
+    await world.pass(55);
+    await world.cycle(contact, "poll");
+    await world.pass(40);
+
+    expect(calls).toBe(0);
+    expect(await rows()).toEqual([{ lastname: "Lovelace" }]);
+    expect(await bell()).toMatchObject({ mappings: [{ state: "alive" }] });
+  });
 
   test("rings nowhere with a wrong token, which counts against its caller alone", async () => {
     const wrong = new URL(`${url.href.slice(0, -1)}${url.href.endsWith("a") ? "b" : "a"}`);
