@@ -270,7 +270,7 @@ describe("the doorbell", () => {
     expect(await rows()).toEqual([{ lastname: "Last" }]);
   });
 
-  test("leaves its changes to the next poll where the share is short, and is not taken for dead for it", async () => {
+  test("leaves its changes to the next poll where the share is short, and stays alive", async () => {
     await planned(240);
     const before = await world.calls();
     await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
