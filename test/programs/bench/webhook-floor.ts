@@ -13,7 +13,7 @@ import {
 import { BatchWriteCommand, DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 
 /** Calls at once, and messages in each: those of `deliver-webhook`. */
-const CALLS = 20;
+export const FLOOR_CALLS = 20;
 const MESSAGES = 10;
 
 /** One event for one receiver. */
@@ -84,7 +84,7 @@ export async function startFloor(url: string): Promise<Floor> {
     const Entries = Messages.map(({ ReceiptHandle = "" }, at) => ({ Id: String(at), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
   };
-  const loops = Array.from({ length: CALLS }, async () => {
+  const loops = Array.from({ length: FLOOR_CALLS }, async () => {
     while (!stopping.signal.aborted) await call().catch(() => pause(100));
   });
 

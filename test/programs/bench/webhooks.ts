@@ -12,7 +12,7 @@ import { startHostedBridge } from "../../support/worlds/hosted-bridge.ts";
 import { makeWebhook } from "../../support/worlds/make-webhook.ts";
 import { type Figure, percentile } from "./sync/figure.ts";
 import { report } from "./sync/report.ts";
-import { type Floor, startFloor } from "./webhook-floor.ts";
+import { FLOOR_CALLS, type Floor, startFloor } from "./webhook-floor.ts";
 
 const HELP = `npm run bench:webhooks [-- --json]
 
@@ -83,7 +83,9 @@ async function besideFloor(webhook: Webhook): Promise<Figure[]> {
     ours.push(await run(FLOOR_EVENTS, (count) => publishMany(webhook, count)));
     theirs.push(await run(FLOOR_EVENTS, publishToFloor));
     const [own, least] = [sumOf(ours), sumOf(theirs)];
-    const rate = Math.max(10, Math.floor(((1000 * 2 * FLOOR_EVENTS) / least.milliseconds) * 0.5));
+    // The floor's rate under the load that follows, events one at a time: in batches it costs a third less.
+    const oneByOne = await run(FLOOR_EVENTS, (count) => publishOneByOne(floor, count));
+    const rate = Math.max(10, Math.floor((1000 * FLOOR_EVENTS) / oneByOne.milliseconds / 2));
     const ownTimes = await publishAtRate(() => webhook, rate, FLOOR_SECONDS);
     const leastTimes = await publishAtRate(() => null, rate, FLOOR_SECONDS, floor);
     const [ownP95, leastP95] = [percentile(ownTimes, 95), percentile(leastTimes, 95)];
@@ -91,7 +93,7 @@ async function besideFloor(webhook: Webhook): Promise<Figure[]> {
       { name: "floor: deliveries a second", value: (1000 * 2 * FLOOR_EVENTS) / least.milliseconds, unit: "/s" },
       { name: "floor: processor time of a delivery", value: least.processor / (2 * FLOOR_EVENTS), unit: "ms" },
       { name: "ours over the floor's processor time", value: own.processor / least.processor, unit: "x", atMost: 1.5 },
-      { name: "half of the floor's rate", value: rate, unit: "/s" },
+      { name: "half of the floor's rate, one event at a time", value: rate, unit: "/s" },
       { name: "floor: event to receipt at that rate, p95", value: leastP95, unit: "ms" },
       { name: "ours at that rate, p95", value: ownP95, unit: "ms" },
       { name: "ours over the floor's p95", value: ownP95 / leastP95, unit: "x", atMost: 4 },
@@ -99,6 +101,18 @@ async function besideFloor(webhook: Webhook): Promise<Figure[]> {
   } finally {
     await floor.close();
   }
+}
+
+/** As many at a time as a floor has calls. */
+async function publishOneByOne(floor: Floor, count: number): Promise<void> {
+  let left = count;
+  const publishing = Array.from({ length: FLOOR_CALLS }, async () => {
+    while (left > 0) {
+      left -= 1;
+      await floor.publish([floorEvent()]);
+    }
+  });
+  await Promise.all(publishing);
 }
 
 /** Processor time of this process, and how long it took until all had come, in milliseconds. */
