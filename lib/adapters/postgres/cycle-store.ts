@@ -5,7 +5,7 @@ import { type PostgresConnection, RETENTION, type Retention } from "../../model/
 import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
 import { type Lease, LeaseLost, type OutboxEvent } from "../../sync/lease/lease-ports.ts";
 import type { Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
-import { endIdle, standings } from "./lease/idle-beats.ts";
+import { endIdle, syncStates } from "./lease/idle-beats.ts";
 import { addCalls, begin, finish, renew } from "./lease/lease.ts";
 import { lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf } from "./lease/watermarks.ts";
 import type { BacklogMemory } from "./log/backlog.ts";
@@ -169,7 +169,7 @@ export function cycleStoreOn(
         return found.map(({ mapped: _, ...pulse }) => pulse);
       }),
     finish: (lease, end) => inTurn(() => finish(bench, lease, end, backlog)),
-    standings: (mappingIds) => inTurn(() => standings(bench, mappingIds)),
+    syncStates: (mappingIds) => inTurn(() => syncStates(bench, mappingIds)),
     endIdle: (idle) => inTurn(() => endIdle(bench, idle, backlog)),
     addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(bench, mappingId, apiCalls)),
     outbox: (limit) => inTurn(() => outbox(bench, limit)),

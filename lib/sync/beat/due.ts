@@ -2,13 +2,13 @@ import { type Budget, pullSeconds } from "../../model/budget.ts";
 import { isPullDue } from "../../model/calls/interval.ts";
 import { isRung } from "../../model/doorbell.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
-import type { Standing } from "../lease/lease-ports.ts";
+import type { SyncState } from "../lease/lease-ports.ts";
 
 /** Whether the time for a mapping's next pull has come. Without a position its first load has not ended. */
 export function isDue(
   budget: Budget,
   mapping: Mapping,
-  { marks: { position, lanes }, lastPullAt }: Pick<Standing, "marks" | "lastPullAt">,
+  { marks: { position, lanes }, lastPullAt }: Pick<SyncState, "marks" | "lastPullAt">,
   now: Date,
 ): boolean {
   if (!pulls(mapping.syncDirection) || position === null) return false;

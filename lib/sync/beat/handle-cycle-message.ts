@@ -82,7 +82,7 @@ async function answer(
       if (idle) ran = { ...idle, store };
       else {
         store = await needs.connections.openStore(mapping.workspaceId);
-        if (wakes === "push" && (await store.standings([mapping.id]))[0]?.isIdle) return notRun("nothing waits");
+        if (wakes === "push" && (await store.syncStates([mapping.id]))[0]?.isIdle) return notRun("nothing waits");
         const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
         const shared = sharedBy(needs, mapping.workspaceId);
         const report = await runCycle({ ...needs, store, salesforce, shared }, { ...order, writers, hasToPull });

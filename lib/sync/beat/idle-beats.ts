@@ -3,7 +3,7 @@ import type { Mapping } from "../../model/mapping/mapping.ts";
 import { newTally } from "../cycle/cycle.ts";
 import type { CycleStore, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
 import { sharedBy } from "../cycle/shared.ts";
-import type { Standing } from "../lease/lease-ports.ts";
+import type { SyncState } from "../lease/lease-ports.ts";
 import { type CycleReport, owesLoad } from "../run-cycle.ts";
 import { isDue } from "./due.ts";
 import { NOTHING_PROBED, type Probed, probe } from "./probe.ts";
@@ -46,10 +46,10 @@ export async function lookAtBeats(
   const [first] = beats;
   // One alone costs no less than its cycle.
   if (!first || beats.length === 1 || first.slot % WHOLE_EVERY_SECONDS < 10) return new Map();
-  const found = await withStore(needs, first, (store) => store.standings(beats.map(({ mapping }) => mapping.id)));
-  const standing = new Map(found.map((one) => [one.mappingId, one]));
+  const found = await withStore(needs, first, (store) => store.syncStates(beats.map(({ mapping }) => mapping.id)));
+  const states = new Map(found.map((one) => [one.mappingId, one]));
   const idle = beats.flatMap((beat) => {
-    const where = standing.get(beat.mapping.id);
+    const where = states.get(beat.mapping.id);
     return where?.isIdle ? [{ ...beat, where }] : [];
   });
   if (idle.length === 0) return new Map();
@@ -71,7 +71,7 @@ async function withStore<Answer>(
 }
 
 interface IdleBeat extends Beat {
-  readonly where: Standing;
+  readonly where: SyncState;
 }
 
 async function endTogether(

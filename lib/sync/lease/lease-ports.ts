@@ -90,7 +90,7 @@ export type Begun =
 export type Held = Extract<Begun, { readonly held: true }>;
 
 /** The state of a mapping, read without its lease. */
-export interface Standing extends Pick<Held, "marks" | "lastPullAt" | "heldDeletes"> {
+export interface SyncState extends Pick<Held, "marks" | "lastPullAt" | "heldDeletes"> {
   readonly mappingId: string;
   /** A cycle would have nothing to do, but perhaps to pull. */
   readonly isIdle: boolean;
@@ -182,7 +182,7 @@ export interface LeaseStore {
    * The state of these mappings, without their leases; those whose tables do not exist yet are left out. One round
    * trip.
    */
-  standings(mappingIds: readonly string[]): Promise<readonly Standing[]>;
+  syncStates(mappingIds: readonly string[]): Promise<readonly SyncState[]>;
   /**
    * Counts the beats as cycles that ended well, and gives the totals by mapping: of those whose lease was free, whose
    * slot had not run yet and whose configuration is the same. One round trip.

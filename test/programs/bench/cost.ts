@@ -5,7 +5,7 @@ import { BUNDLES, build } from "../../../lib/infra/build.ts";
 import { createApp } from "../../../lib/infra/synthesize.ts";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { QUEUES } from "../../../lib/model/resources.ts";
-import { type Bill, monthOf, SERVICES, standing, together, total } from "./cost/bill.ts";
+import { type Bill, fixedCosts, monthOf, SERVICES, together, total } from "./cost/bill.ts";
 import { DISTANCES } from "./cost/far-side.ts";
 import type { Measured } from "./cost/measure-process.ts";
 import { PRICES } from "./cost/prices.ts";
@@ -44,7 +44,7 @@ interface Line {
 
 async function run(): Promise<void> {
   const [one, hundred] = [await measured(1), await measured(100)];
-  const fixed = standing(Object.keys(QUEUES).length);
+  const fixed = fixedCosts(Object.keys(QUEUES).length);
   const lineOf = (name: string, workspaces: number, { mappings, month }: Month): Line => ({
     name,
     mappings: workspaces * mappings,

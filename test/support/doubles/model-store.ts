@@ -170,7 +170,7 @@ export class ModelStore {
       outbox: unused,
       setAside: unused,
       forget: unused,
-      standings: unused,
+      syncStates: unused,
       endIdle: unused,
       addCalls: unused,
     };

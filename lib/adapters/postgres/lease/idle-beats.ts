@@ -1,6 +1,6 @@
 import { FAILURE_SPIKE_ROWS } from "../../../model/change/failure-spike.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
-import type { CycleCount, IdleBeats, Standing, Totals, Unchanged } from "../../../sync/lease/lease-ports.ts";
+import type { CycleCount, IdleBeats, SyncState, Totals, Unchanged } from "../../../sync/lease/lease-ports.ts";
 import { captureSigns, isCaptured, isChanged } from "../capture/capture-check.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
 import { isHeld, isOfTable, isPutOff, isReady } from "../log/change-states.ts";
@@ -16,11 +16,11 @@ const REREADS_AT_ONCE = 200;
 
 /** Columns of a SELECT over `_bridge_state AS s`: what a cycle of the mapping has to do, beside pulling. */
 export function whatWaits(schema: string, tables: Metadata, now: string): string {
-  const { log, inHand, heldDeletes, inboundErrors } = tables;
+  const { log, pendingRegistry, heldDeletes, inboundErrors } = tables;
   return `
       (EXISTS (SELECT FROM ${log} c WHERE ${isReady("c", "s.table_name")} AND c.state = 'NEW')
         OR EXISTS (SELECT FROM ${log} c WHERE ${isPutOff("c", "s.table_name")} AND c.state = 'NEW' AND c.due_at <= ${now})) AS changes,
-      EXISTS (SELECT FROM ${inHand} h WHERE h.table_name = s.table_name)
+      EXISTS (SELECT FROM ${pendingRegistry} h WHERE h.table_name = s.table_name)
         OR EXISTS (SELECT FROM ${log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed
           AND (o.due_at IS NULL OR o.due_at <= ${now}))
         OR EXISTS (SELECT FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND h.confirmed) AS unfinished,
@@ -32,10 +32,10 @@ export function whatWaits(schema: string, tables: Metadata, now: string): string
 }
 
 /** The state of mappings, without their leases; one round trip. */
-export async function standings(
+export async function syncStates(
   { session, schema, tables, retention, now }: Context,
   mappingIds: readonly string[],
-): Promise<Standing[]> {
+): Promise<SyncState[]> {
   const rows = await unlessUnprovisioned(
     session.query(
       `SELECT s.mapping_id, s.shape, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,

@@ -22,7 +22,7 @@ export async function holdExcessDeletes(
   const allowance = await allowanceOfDeletes(bench, mapped, false, deletes.length);
   if (deletes.length <= allowance) return "none";
   await bench.session.query(
-    `WITH handled AS (DELETE FROM ${bench.tables.inHand} WHERE id = $4)
+    `WITH handled AS (DELETE FROM ${bench.tables.pendingRegistry} WHERE id = $4)
      UPDATE ${bench.tables.log} l SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])${setsBlockedKey(mapped, "id = ANY ($2::bigint[])")}
      WHERE id = ANY ($1::bigint[])`,
     [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now(), claimId],

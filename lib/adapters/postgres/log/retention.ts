@@ -102,7 +102,7 @@ const RESTORABLE_DAYS = 31;
  * their records, goes as old as any other entry. `now` is the parameter with the time.
  */
 export function pruneOrphans({ tables, retention }: Context, now: string, hasHistory: boolean): string {
-  const { log, inHand, totals, state } = tables;
+  const { log, pendingRegistry, totals, state } = tables;
   const past = ago(retention.logDays, now);
   const settled = (of: string) =>
     `SELECT id FROM ${oldestRows(tables, "orphans.table_name", of, past, ORPHANS_AT_ONCE)} AS settled
@@ -124,7 +124,7 @@ export function pruneOrphans({ tables, retention }: Context, now: string, hasHis
               count(*) FILTER (WHERE state = 'FAILED') AS failed FROM left_behind GROUP BY table_name) AS gone
       WHERE t.table_name = gone.table_name)
     , orphaned_claims AS (
-      DELETE FROM ${inHand} h WHERE h.table_name IN (SELECT table_name FROM orphans)
+      DELETE FROM ${pendingRegistry} h WHERE h.table_name IN (SELECT table_name FROM orphans)
         AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND l.state = 'PENDING'))
     , ${orphaned("pushes", tables.pushed, "answered_at", state, past)}
     , ${orphaned("tombstones", tables.tombstones, "deleted_at", state, past)}

@@ -165,7 +165,7 @@ export async function release(
     `WITH lease AS (
        SELECT FROM ${leaseTable(bench.tables, lease.work)} WHERE mapping_id = $4 AND fence = $2 FOR NO KEY UPDATE
      ), handled AS (
-       DELETE FROM ${bench.tables.inHand} WHERE id = ANY ($5::text[]) AND EXISTS (SELECT FROM lease)
+       DELETE FROM ${bench.tables.pendingRegistry} WHERE id = ANY ($5::text[]) AND EXISTS (SELECT FROM lease)
      )
      UPDATE ${bench.tables.log} SET state = ${UNCLAIMED_STATE}, fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = $3
      WHERE id = ANY ($1::bigint[]) AND state IN ('PENDING', 'FAILED') AND fence = $2 AND EXISTS (SELECT FROM lease)`,

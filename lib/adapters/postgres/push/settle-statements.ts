@@ -138,7 +138,7 @@ function counted(tables: Metadata): string {
         count(*) FILTER (WHERE row_owed) AS pending, count(*) FILTER (WHERE ${KNOWN}) AS known
       FROM settled s
     ), handled AS (
-      DELETE FROM ${tables.inHand} WHERE id = ANY ($13::text[])
+      DELETE FROM ${tables.pendingRegistry} WHERE id = ANY ($13::text[])
     ), totals AS (
       INSERT INTO ${tables.totals} AS t (table_name, success, failed) SELECT $10, success, failed - carried FROM counted
       ON CONFLICT (table_name) DO UPDATE SET success = t.success + excluded.success, failed = t.failed + excluded.failed

@@ -191,15 +191,15 @@ function createTables(schema: string, tables: Metadata): string {
     ) WITH (fillfactor = 80);
     COMMENT ON TABLE ${tables.cycles} IS 'How cycles ended and what they moved, by minute (since 1970), over a day.';
 
-    CREATE TABLE ${tables.inHand} (
+    CREATE TABLE ${tables.pendingRegistry} (
       id text PRIMARY KEY,
       table_name varchar(128) COLLATE "C" NOT NULL,
       ids bigint[] NOT NULL
     );
     -- Compressing the ids of 2,500 changes, which are kept for a moment, took a fifth of marking them as sent.
-    ALTER TABLE ${tables.inHand} ALTER COLUMN ids SET STORAGE EXTERNAL;
-    CREATE INDEX _bridge_in_hand_table ON ${tables.inHand} (table_name);
-    COMMENT ON TABLE ${tables.inHand} IS 'Changes that were claimed: every one that is PENDING is named here.';
+    ALTER TABLE ${tables.pendingRegistry} ALTER COLUMN ids SET STORAGE EXTERNAL;
+    CREATE INDEX _bridge_in_hand_table ON ${tables.pendingRegistry} (table_name);
+    COMMENT ON TABLE ${tables.pendingRegistry} IS 'Changes that were claimed: every one that is PENDING is named here.';
 
     -- Heroku Connect's own, which triggers depend on, stays where it is.
     DO $bridge$ BEGIN

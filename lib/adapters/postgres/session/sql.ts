@@ -100,7 +100,7 @@ export const metadata = (schema: string) => ({
   pushed: qualified(schema, "_bridge_pushed"),
   inboundErrors: qualified(schema, "_bridge_inbound_errors"),
   tombstones: qualified(schema, "_bridge_tombstones"),
-  inHand: qualified(schema, "_bridge_in_hand"),
+  pendingRegistry: qualified(schema, "_bridge_in_hand"),
   heldDeletes: qualified(schema, "_bridge_held_deletes"),
   dryRuns: qualified(schema, "_bridge_dry_runs"),
   conflicts: qualified(schema, "_bridge_conflicts"),

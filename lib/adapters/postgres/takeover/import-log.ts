@@ -78,7 +78,7 @@ const later = (from: string) =>
 /** One statement, so that the same changes are imported and marked. An update of nothing mapped is ignored. */
 function takeStatement(mapped: MappedTable, read: ReadHstore): string {
   const { schema, table } = mapped.shape;
-  const { log, inHand, totals, theirLog, theirArchive } = metadata(schema);
+  const { log, pendingRegistry, totals, theirLog, theirArchive } = metadata(schema);
   const place = { log: theirLog, archive: theirArchive, table: qualified(schema, table), key: mapped.layout.key };
   return `
     WITH open AS MATERIALIZED (${stillToDo({ ...place, rowsSay: "_hc_lastop" in mapped.layout.types })}
@@ -100,7 +100,7 @@ function takeStatement(mapped: MappedTable, read: ReadHstore): string {
       FROM meant WHERE action <> 'UPDATE' OR becomes <> '{}' ORDER BY id
       RETURNING id, state
     ), in_hand AS (
-      INSERT INTO ${inHand} (id, table_name, ids)
+      INSERT INTO ${pendingRegistry} (id, table_name, ids)
       SELECT gen_random_uuid()::text, $1::varchar, array_agg(id) FROM imported WHERE state = 'PENDING' HAVING count(*) > 0
     ), marked AS (
       UPDATE ${theirLog} l SET state = CASE WHEN m.action = 'UPDATE' AND m.becomes = '{}' THEN 'IGNORED' ELSE 'REQUEUED' END,

@@ -63,7 +63,7 @@ export type Fault = z.output<typeof faultSchema>;
 /** The faults that strike a whole request. */
 export type RequestFaultKind = (typeof ON_REQUEST)[number];
 
-interface Standing {
+interface ActiveFault {
   readonly id: number;
   readonly fault: Fault;
   readonly path: RegExp | null;
@@ -88,12 +88,12 @@ export interface Occasion {
 
 /** The faults that were ordered, in memory: a restart clears them. */
 export class Faults {
-  #standing: Standing[] = [];
+  #active: ActiveFault[] = [];
   #count = 0;
 
   order(fault: Fault): number {
     this.#count++;
-    this.#standing.push({
+    this.#active.push({
       id: this.#count,
       fault,
       path: fault.path === undefined ? null : new RegExp(fault.path),
@@ -105,43 +105,43 @@ export class Faults {
   }
 
   list(): readonly { id: number; fault: Fault; matches: number }[] {
-    return this.#standing.map(({ id, fault, matches }) => ({ id, fault, matches }));
+    return this.#active.map(({ id, fault, matches }) => ({ id, fault, matches }));
   }
 
   clear(id?: number): void {
-    const isCleared = (standing: Standing) => id === undefined || standing.id === id;
-    for (const standing of this.#standing.filter(isCleared)) standing.cleared.resolve();
-    this.#standing = this.#standing.filter((standing) => !isCleared(standing));
+    const isCleared = (active: ActiveFault) => id === undefined || active.id === id;
+    for (const active of this.#active.filter(isCleared)) active.cleared.resolve();
+    this.#active = this.#active.filter((active) => !isCleared(active));
   }
 
   /** Resolves when a request has come to this gate; false: there is no such order. */
   async reached(id: number): Promise<boolean> {
-    const standing = this.#standing.find((one) => one.id === id);
-    await standing?.reached.promise;
-    return standing !== undefined;
+    const active = this.#active.find((one) => one.id === id);
+    await active?.reached.promise;
+    return active !== undefined;
   }
 
   /** Waits at a gate until its order is withdrawn. */
   async waitAt(gate: Fault): Promise<void> {
-    const standing = this.#standing.find(({ fault }) => fault === gate);
-    standing?.reached.resolve();
-    await standing?.cleared.promise;
+    const active = this.#active.find(({ fault }) => fault === gate);
+    active?.reached.resolve();
+    await active?.cleared.promise;
   }
 
   /** The fault that strikes the request as a whole, if one does. */
   onRequest(occasion: Occasion): (Fault & { readonly kind: RequestFaultKind }) | null {
-    if (this.#standing.length === 0) return null;
+    if (this.#active.length === 0) return null;
     return this.#strike(occasion, ON_REQUEST) as (Fault & { readonly kind: RequestFaultKind }) | null;
   }
 
   /** The fault of this one kind that strikes here, if one does. */
   on(kind: (typeof ON_DETAIL)[number], occasion: Occasion): Fault | null {
-    return this.#standing.length === 0 ? null : this.#strike(occasion, [kind]);
+    return this.#active.length === 0 ? null : this.#strike(occasion, [kind]);
   }
 
   /** Throws the refusal that was ordered for this record. */
   beforeRecord(object: SObject, id: string | null, values: () => readonly string[]): void {
-    if (this.#standing.length === 0) return;
+    if (this.#active.length === 0) return;
     const fault = this.#strike({ object: object.name, record: id === null ? values() : [id, ...values()] }, ON_RECORD);
     if (!fault) return;
     if (fault.kind === "lockedRow") {
@@ -158,7 +158,7 @@ export class Faults {
 
   /** Throws what a trigger throws that can bear no more records of one transaction, or one of these, which is too heavy for it. */
   beforeChunk(object: SObject, records: number, values: () => readonly string[]): void {
-    if (this.#standing.length === 0) return;
+    if (this.#active.length === 0) return;
     const fault = this.#strike({ object: object.name, size: records, record: values() }, ON_CHUNK);
     if (!fault) return;
     const limit = fault.message ?? "Apex CPU time limit exceeded";
@@ -167,18 +167,18 @@ export class Faults {
   }
 
   #strike(occasion: Occasion, kinds: readonly Fault["kind"][]): Fault | null {
-    for (const standing of this.#standing) {
-      const { fault } = standing;
-      if (!kinds.includes(fault.kind) || !isMatch(standing, occasion)) continue;
-      standing.matches++;
+    for (const active of this.#active) {
+      const { fault } = active;
+      if (!kinds.includes(fault.kind) || !isMatch(active, occasion)) continue;
+      active.matches++;
       const last = fault.times === 0 ? Number.POSITIVE_INFINITY : fault.nth + fault.times - 1;
-      if (standing.matches >= fault.nth && standing.matches <= last) return fault;
+      if (active.matches >= fault.nth && active.matches <= last) return fault;
     }
     return null;
   }
 }
 
-function isMatch({ fault, path }: Standing, { request, body, object, record, size }: Occasion): boolean {
+function isMatch({ fault, path }: ActiveFault, { request, body, object, record, size }: Occasion): boolean {
   if (size !== undefined && fault.record === undefined && size <= fault.size) return false;
   if (path && !path.test(request ?? "")) return false;
   if (fault.record !== undefined && !(record ?? body?.() ?? "").includes(fault.record)) return false;

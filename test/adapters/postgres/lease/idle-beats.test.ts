@@ -26,8 +26,8 @@ async function state() {
 
 async function isIdle() {
   const store = await customer.store();
-  const [standing] = await store.standings(["map_contact"]);
-  return standing?.isIdle;
+  const [state] = await store.syncStates(["map_contact"]);
+  return state?.isIdle;
 }
 
 test("an idle beat costs two statements, and counts as a cycle that ended well", async () => {
@@ -35,7 +35,7 @@ test("an idle beat costs two statements, and counts as a cycle that ended well",
   const store = await customer.store(async () => void statements++);
   const before = await state();
 
-  const found = await store.standings(["map_contact", "map_of_nobody"]);
+  const found = await store.syncStates(["map_contact", "map_of_nobody"]);
   const ended = await store.endIdle(beats());
 
   expect(statements).toBe(2);
@@ -119,7 +119,7 @@ test("deletes that are held are counted, so that they are reported though nothin
   );
   const store = await customer.store();
 
-  expect(await store.standings(["map_contact"])).toMatchObject([{ heldDeletes: 1 }]);
+  expect(await store.syncStates(["map_contact"])).toMatchObject([{ heldDeletes: 1 }]);
 });
 
 test("a running cycle, a slot that is used and another configuration are left alone", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { monthOf, standing, together, total } from "./bill.ts";
+import { fixedCosts, monthOf, together, total } from "./bill.ts";
 import { PRICES } from "./prices.ts";
 
 const NOTHING = { read: 0, write: 0, calls: {} };
@@ -43,6 +43,6 @@ test("a stretch is shown as a month of it, service by service", () => {
 test("what a deployment pays in any case is paid once, however many workspaces it has", () => {
   const each = monthOf({ ...idle, firings: 1_000_000 });
 
-  expect(total(standing(10))).toBeCloseTo(10 * 648_000 * PRICES.sqsRequest + 1, 6);
-  expect(total(together(100, each, standing(10)))).toBeCloseTo(100 * total(each) + total(standing(10)), 6);
+  expect(total(fixedCosts(10))).toBeCloseTo(10 * 648_000 * PRICES.sqsRequest + 1, 6);
+  expect(total(together(100, each, fixedCosts(10)))).toBeCloseTo(100 * total(each) + total(fixedCosts(10)), 6);
 });

@@ -22,7 +22,7 @@ export function monthOf(used: Used): Bill {
 }
 
 /** What a month costs before anything happens: idle queues are asked whether they hold something, a key is kept. */
-export function standing(queues: number): Bill {
+export function fixedCosts(queues: number): Bill {
   const polls = queues * IDLE_POLLS_PER_SECOND * MONTH_SECONDS;
   return {
     Lambda: 0,
