@@ -32,7 +32,7 @@ describe("bridge doorbell", () => {
       /--doorbell on, then bridge doorbell --prepare/,
     ],
     ["it has not rung yet", {}, [bell("Contact", "waiting")], 0, /Not rung yet: deploy what this writes/],
-    ["it is alive", {}, [bell("Contact", "alive")], 0, /Deletes ring for nothing/],
+    ["it is alive", {}, [bell("Contact", "alive")], 0, /Deletes do not ring/],
     [
       "a change came without it",
       {},

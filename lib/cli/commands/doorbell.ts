@@ -52,7 +52,7 @@ export function remedyOf({ created_at, heartbeat_at, mappings }: Doorbell): stri
     return `Changes of ${dead.sf_object} came without a ring: see in the org that the flow Bridge Doorbell ${dead.sf_object} is active, and Setup, Outbound Messages for what was not delivered`;
   if (is("waiting").length > 0) return `Not rung yet: deploy what this writes, then change a record: ${PREPARE}`;
   return is("alive").length > 0
-    ? "Deletes ring for nothing: they arrive within four minutes."
+    ? "Deletes do not ring: they arrive within four minutes."
     : `Switch it on with: ${SWITCH}`;
 }
 
