@@ -255,8 +255,8 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     const marks = Object.keys(lanes).length === 0 ? done.marks : { ...done.marks, lanes };
     const end = { ...done, marks, apiCalls: salesforce.calls(), error: error === null ? null : String(error), count };
     // Conflicts and clashes end changes, too, outside of any answer.
-    const { outboxWaits, refusedWriteBacks: untold, ...totals } = await store.finish(lease, end);
-    if (untold.rows > 0) tally.notes.push(refusing(untold));
+    const { outboxWaits, refusedWriteBacks, ...totals } = await store.finish(lease, end);
+    if (refusedWriteBacks.rows > 0) tally.notes.push(refusing(refusedWriteBacks));
     return { ...report, totals, outboxWaits: report.outboxWaits || outboxWaits, error };
   } catch (cause) {
     if (cause instanceof LeaseLost) return { ...report, stopped: "lost", totals: null, error };

@@ -56,11 +56,11 @@ test("an answer that breaks off is asked for again", async () => {
 test.each([
   ["a long answer", ANSWER],
   ["a short answer, which is there as a whole,", JSON.stringify({ Item: { text: { S: "Ärger" } } })],
-])("%s that is gone before it is read is asked for again", async (_, told) => {
+])("%s that is gone before it is read is asked for again", async (_, body) => {
   let asked = 0;
   answer = (_, response) => {
     asked += 1;
-    response.end(told);
+    response.end(body);
   };
   const lose = (message: unknown) => {
     const { request } = message as { readonly request: ClientRequest };
@@ -74,7 +74,7 @@ test.each([
   expect(asked).toBe(2);
 });
 
-test("what was read is garbage that a quick collection of memory frees", async () => {
+test("what was read is freed by a minor garbage collection", async () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as (options: { readonly type: "major" | "minor" }) => void;
   answer = (_, response) => response.end(ANSWER);

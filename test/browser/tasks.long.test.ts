@@ -181,7 +181,7 @@ describe.skipIf(findChromium() === undefined)("in few clicks, a user", () => {
     expect(clicks).toBeLessThanOrEqual(2);
   });
 
-  test("understands a conflict and turns it", async () => {
+  test("understands a conflict and takes the other value", async () => {
     const [mapping] = await ask<readonly { id: string }[]>("GET", "/monitoring/mappings");
     await database.query(
       `INSERT INTO tasks._bridge_conflicts (mapping_id, sfid, record_id, field, base, postgres, salesforce, winner, at, postgres_at, salesforce_at)

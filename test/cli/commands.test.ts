@@ -531,7 +531,7 @@ describe("doctor", () => {
     expect(JSON.parse(json).ok).toBe(false);
   });
 
-  test("is not alone: budget, too, warns of a forecast above the org's limit, beside the answer", async () => {
+  test("warns of a forecast above the org's limit, as budget does beside its answer", async () => {
     const well = await world.line.run(["budget"]);
     world.answer("GET /monitoring/budget", { ...budget, forecast_calls_per_day: 16_640 });
     const warned = await world.line.run(["budget"]);
@@ -573,7 +573,7 @@ test("a mapping is named by its object or its table in any case", async () => {
   expect((await world.line.run(["mapping", "show", "Lead"])).stderr).toContain("known: Contact");
 });
 
-test("what ends something asks first, and does nothing without an answer", async () => {
+test("a command that deletes or ends something asks first, and does nothing without an answer", async () => {
   world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Contact", pg_table: "contact" }]);
   world.answer("DELETE /mappings/map_1", {});
 
@@ -582,7 +582,7 @@ test("what ends something asks first, and does nothing without an answer", async
   expect((await world.line.run(["mapping", "delete", "contact", "--yes"])).code).toBe(0);
 });
 
-test("the browser's return is accepted only with the word that began the sign-in", async () => {
+test("the browser's return is accepted only with the state that began the sign-in", async () => {
   world.answer("POST /connections/salesforce/authorize", { authorize_url: "https://login.example/", state: "st" });
   const connected = { organization_id: "00D1", instance_url: "https://acme.example", username: "ada" };
   world.answer("POST /connections/salesforce/complete", connected);
@@ -630,9 +630,9 @@ describe("the schema of the database", () => {
 
   test("is kept as long as was said, and the setting is shown without options", async () => {
     const retention = { log_days: 14, conflict_days: 31, tombstone_days: 31 };
-    const told = { postgres: { ...postgres, retention, log_autovacuum: null }, salesforce: null };
-    world.answer("GET /connections", told);
-    world.answer("PATCH /connections/postgres/retention", told);
+    const shown = { postgres: { ...postgres, retention, log_autovacuum: null }, salesforce: null };
+    world.answer("GET /connections", shown);
+    world.answer("PATCH /connections/postgres/retention", shown);
 
     const { stdout } = await world.line.run(["schema", "retention", "--json"]);
     const flags = ["--log-days", "14", "--autovacuum", "vacuum_scale_factor=0.02", "vacuum_cost_delay=1"];

@@ -89,7 +89,7 @@ describe("the metadata that makes an org ring", () => {
     });
   });
 
-  test("is what Salesforce's published types take, to the word", () => {
+  test("is exactly what Salesforce's published types take", () => {
     const found = [...FILES].flatMap(([path, text]) => {
       const [root = ""] = /(?<=<)[A-Z]\w+/.exec(text) ?? [];
       return complaints(root, parsed(path, root), path);

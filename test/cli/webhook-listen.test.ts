@@ -43,15 +43,15 @@ test("a webhook's new deliveries come to a port of this machine, once each and s
   }
   page(1);
   const typed = ["webhook", "listen", "whk_1", "--forward", port, "--events", "record.failed", "--secret-file", "-"];
-  let told = "";
+  let printed = "";
   const listening = world.line.run([...typed, "--json"], {
     stdin: SECRET,
     interrupted: stop.signal,
     onStderr: (text) => {
-      told += text;
+      printed += text;
     },
   });
-  await expect.poll(() => told, { timeout: 60_000 }).toContain("Waiting for deliveries");
+  await expect.poll(() => printed, { timeout: 60_000 }).toContain("Waiting for deliveries");
 
   page(4, 3, 2, 1);
   await expect.poll(() => got.length, { timeout: 60_000 }).toBe(2);

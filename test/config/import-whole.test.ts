@@ -57,8 +57,8 @@ function planOf(name: string, changes: ImportPlan["changes"]) {
   const at = new Date(cloud.clock.now());
   const [id, workspaceId, actor] = [`imp_${name}`, workspace.id, "owner@example.com"];
   const plan: ImportPlan = { id, workspaceId, actor, at, changes };
-  const told = { workspaceId, actor, action: "config.imported", resourceId: id, detail: {}, createdAt: at } as const;
-  return { plan, entry: { ...told, id: `aud_${name}` } };
+  const common = { workspaceId, actor, action: "config.imported", resourceId: id, detail: {}, createdAt: at } as const;
+  return { plan, entry: { ...common, id: `aud_${name}` } };
 }
 
 /** An import that deactivates every mapping, committed and left after so many batches; the generation before it. */

@@ -21,7 +21,7 @@ const SOURCES = FILES.filter((file) => /^(bin|functions|lib|test)\/.*\.(ts|tsx|m
   (file) => file !== "lib/http/openapi/types.ts" && file !== "test/docs/citations.test.ts",
 );
 
-describe("each citation in the code leads to something that is in the repository", () => {
+describe("each citation in the code names something that is in the repository", () => {
   test("sections", () => {
     expect(
       SOURCES.flatMap((file) =>
@@ -36,7 +36,7 @@ describe("each citation in the code leads to something that is in the repository
     expect(SOURCES.flatMap((file) => missingFiles(file, readFileSync(join(PROJECT, file), "utf8")))).toEqual([]);
   });
 
-  test("and none of what only the makers of a change could have read", () => {
+  test("and none cites an issue, a spec or a design that the repository does not have", () => {
     const found = SOURCES.flatMap((file) =>
       commentsIn(readFileSync(join(PROJECT, file), "utf8"))
         .filter((text) => /\b[Ii]ssue \d|\bdesign section\b|\b(the|of) spec\b|\(spec \d|\(reference \d/.test(text))

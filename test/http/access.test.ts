@@ -22,7 +22,7 @@ afterAll(() => cloud.close());
 const list = (request: Request = {}) =>
   call(listMappings, "list-mappings", { path: { workspace_id: own.id }, ...request });
 
-describe("who may come in (contract 5, 7)", () => {
+describe("tokens that are accepted (contract 5, 7)", () => {
   test("the workspace's own token", async () => {
     const answer = await list({ token: own.token });
 
@@ -125,7 +125,7 @@ describe("the rate limit (contract 8)", () => {
     for (const { headers } of [nobody, nowhere]) expect(headers["RateLimit"]).toMatch(/^"default";r=29[89];t=\d+$/);
   });
 
-  test("of nudges has a name and a quota of its own, and leaves the other one alone", async () => {
+  test("of nudges has its own name and quota, and does not change the other one", async () => {
     const address = "198.51.100.12";
     const nudged = await call(nudge, "nudge", { address, path: { workspace_id: own.id } });
     const listed = await list({ address, token: own.token });

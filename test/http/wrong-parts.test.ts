@@ -137,10 +137,10 @@ test("the contract's endpoints ignore what they do not have, and name it in a Wa
 
 async function expectRefused(route: RouteName, name: string, request: Parameters<typeof call>[2]): Promise<void> {
   const { status, json } = await call(await handlerOf(route), route, { token: workspace.token, path, ...request });
-  const told = json?.error?.details?.map((detail) => detail.path) ?? [];
+  const badPaths = json?.error?.details?.map((detail) => detail.path) ?? [];
 
   expect({ request, status }).toEqual({ request, status: 400 });
-  expect(told.some((one) => one?.split(/[.[]/).includes(name))).toBe(true);
+  expect(badPaths.some((one) => one?.split(/[.[]/).includes(name))).toBe(true);
 }
 
 async function handlerOf(route: RouteName): Promise<Handler> {

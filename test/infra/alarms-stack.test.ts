@@ -16,16 +16,16 @@ const GRAFANA = readFileSync(join(FOLDER, "grafana.json"), "utf8");
 const TOPIC = "arn:aws:sns:eu-central-1:123456789012:operators";
 
 let dev: Assembly;
-let told: Assembly;
+let withTopic: Assembly;
 
 beforeAll(async () => {
   dev = await synthesizeFixtures();
-  told = await synthesizeFixtures({ alarmTopicArn: TOPIC });
+  withTopic = await synthesizeFixtures({ alarmTopicArn: TOPIC });
 });
 
 afterEach(() => vi.unstubAllEnvs());
 
-test("the alarm's reader is led to what it means, where to look and what to do", () => {
+test("each alarm and rule links to a section that says what it means, where to look and what to do", () => {
   const linked = alarms(dev).map(({ Properties }) => sectionIn(String(Properties["AlarmDescription"])));
   const rules = [...RULES.matchAll(/runbook_url: https:\/\/bridge\.example\/docs\/(.*)/g)].map(([, link = ""]) => link);
   const sections = RUNBOOK.split(/^## /m).slice(1);
@@ -83,14 +83,14 @@ test("every queue, function and API that an alarm watches exists by that name", 
 });
 
 test("what an alarm watches of the rows is what the cycles report, stage by stage", () => {
-  const told: string[] = [];
+  const lines: string[] = [];
   vi.stubEnv("METRICS_NAMESPACE", String(environmentOf("run-cycle")["METRICS_NAMESPACE"]));
   vi.stubEnv("STAGE", "dev");
-  const gathered = gatherFigures((line) => told.push(line));
+  const gathered = gatherFigures((line) => lines.push(line));
   gathered.add({ accepted: 1, refused: 1, oldestWaitingSeconds: 1000, budgetShare: 0.9, heldDeletes: 7, failed: true });
   gathered.emit(1);
-  reportPaused(new Date(0), (line) => told.push(line));
-  const { _aws, Stage, ...figures } = { ...JSON.parse(told[1] ?? "{}"), ...JSON.parse(told[0] ?? "{}") };
+  reportPaused(new Date(0), (line) => lines.push(line));
+  const { _aws, Stage, ...figures } = { ...JSON.parse(lines[1] ?? "{}"), ...JSON.parse(lines[0] ?? "{}") };
 
   const watched = alarms(dev)
     .flatMap(({ Properties }) => [
@@ -104,7 +104,7 @@ test("what an alarm watches of the rows is what the cycles report, stage by stag
   for (const { Dimensions } of watched) expect(Dimensions).toEqual([{ Name: "Stage", Value: Stage }]);
 });
 
-test("a stopped clock rings, because then there are no figures", () => {
+test("an alarm rings when no beat comes, because then there are no figures", () => {
   const sweeper = alarms(dev).find(({ Properties }) => String(Properties["AlarmName"]) === "bridge-dev-sweeper-silent");
 
   expect(sweeper?.Properties).toMatchObject({ TreatMissingData: "breaching", ComparisonOperator: "LessThanThreshold" });
@@ -112,7 +112,7 @@ test("a stopped clock rings, because then there are no figures", () => {
 
 test("alarms and their ends are sent to the topic that the operator names, and nowhere else", async () => {
   expect(alarms(dev).filter(({ Properties }) => Properties["AlarmActions"])).toEqual([]);
-  for (const { Properties } of alarms(told)) {
+  for (const { Properties } of alarms(withTopic)) {
     expect(Properties).toMatchObject({ AlarmActions: [TOPIC], OKActions: [TOPIC] });
   }
   await expect(synthesizeFixtures({ alarmTopicArn: "operators" })).rejects.toThrow("must be the ARN of an SNS topic");

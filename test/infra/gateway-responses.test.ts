@@ -5,7 +5,7 @@ import { synthesizeFixtures } from "./assembly.ts";
 test("whatever the gateway answers on its own is in the envelope, with the right status", async () => {
   const responses = (await synthesizeFixtures()).all("AWS::ApiGateway::GatewayResponse");
 
-  const told = Object.fromEntries(
+  const byType = Object.fromEntries(
     responses.map(({ Properties }) => {
       const body = JSON.parse(String(Properties["ResponseTemplates"]?.["application/json"])) as Envelope;
       expect(body).toEqual({
@@ -16,8 +16,8 @@ test("whatever the gateway answers on its own is in the envelope, with the right
     }),
   );
 
-  expect(Object.keys(told).sort()).toEqual(typesOfThePlatform());
-  expect(told).toMatchObject({
+  expect(Object.keys(byType).sort()).toEqual(typesOfThePlatform());
+  expect(byType).toMatchObject({
     MISSING_AUTHENTICATION_TOKEN: "404 NOT_FOUND",
     THROTTLED: "429 RATE_LIMITED",
     REQUEST_TOO_LARGE: "413 PAYLOAD_TOO_LARGE",

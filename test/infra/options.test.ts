@@ -100,12 +100,12 @@ describe("a private network", () => {
 });
 
 describe("a web application firewall", () => {
-  test("is not there unless it is asked for, because it costs more a month than an idle service", () => {
+  test("is absent unless it is switched on, because it costs more a month than an idle service", () => {
     expect(plain.all("AWS::WAFv2::WebACL")).toEqual([]);
     expect(plain.all("AWS::WAFv2::WebACLAssociation")).toEqual([]);
   });
 
-  test("of our own turns floods away in the envelope, but no client that keeps the limit, and no scraper", () => {
+  test("of our own refuses floods in the envelope, but no client that keeps the limit, and no scraper", () => {
     const [acl] = own.all("AWS::WAFv2::WebACL");
     const rule = acl?.Properties["Rules"]?.["0"];
     const rate = rule?.["Statement"]?.["RateBasedStatement"];

@@ -26,7 +26,7 @@ describe("a clock moved by hand", () => {
     expect(fired).toEqual(["a +10", "b +30", "c +30"]);
   });
 
-  test("awaits what a timer starts, and the timers that it books one after the other", async () => {
+  test("awaits what a timer starts, and the timers that this sets one after the other", async () => {
     const clock = createTestClock(NOON);
     const fired: number[] = [];
     const again = async () => {
@@ -82,7 +82,7 @@ describe("a clock moved by hand", () => {
     expect(fired).toEqual(["overdue"]);
   });
 
-  test("shows the mover what a timer threw", async () => {
+  test("rejects with the error that a timer threw", async () => {
     const clock = createTestClock(NOON);
     clock.at(NOON.getTime() + 1, async () => {
       throw new Error("the timer failed");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { lockFolder } from "../../lib/local/folder-lock.ts";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
-test("a folder has one owner, and is free again when that lets go", () => {
+test("a folder has one owner, and is free again when the owner releases it", () => {
   const folder = temporaryFolder();
   const lock = lockFolder(folder);
 

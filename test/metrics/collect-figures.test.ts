@@ -38,7 +38,7 @@ const insert = (rows: number) =>
   world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Contact' FROM generate_series(1, $1)", [rows]);
 
 /** What a scrape shows of this workspace. */
-async function told(): Promise<number | undefined> {
+async function queueDepth(): Promise<number | undefined> {
   const text = metricsText(await counters().readAll());
   const [, depth] = new RegExp(`queue_depth\\{workspace_id="${world.workspaceId}"\\} (\\d+)`).exec(text) ?? [];
   return depth === undefined ? undefined : Number(depth);
@@ -64,7 +64,7 @@ test("rows in NEW are reported from minute to minute while no mapping of the wor
   await world.pass(90);
 
   expect(await sweep()).toEqual({ batchItemFailures: [] });
-  expect(await told()).toBe(50);
+  expect(await queueDepth()).toBe(50);
 
   await world.sql("DELETE FROM salesforce._trigger_log WHERE id IN (SELECT id FROM salesforce._trigger_log LIMIT 20)");
   await world.sql(
@@ -72,7 +72,7 @@ test("rows in NEW are reported from minute to minute while no mapping of the wor
   );
   await world.pass(90);
   await sweep();
-  expect(await told()).toBe(25);
+  expect(await queueDepth()).toBe(25);
 });
 
 test("and while its cycles cannot begin", async () => {
@@ -84,7 +84,7 @@ test("and while its cycles cannot begin", async () => {
 
   await sweep();
 
-  expect(await told()).toBe(3);
+  expect(await queueDepth()).toBe(3);
 });
 
 test("what a cycle has just counted is not counted again", async () => {
@@ -93,7 +93,7 @@ test("what a cycle has just counted is not counted again", async () => {
 
   await sweep();
 
-  expect(await told()).toBe(0);
+  expect(await queueDepth()).toBe(0);
 });
 
 test("a database that hangs holds up neither the count of another nor the sweep", async () => {
@@ -111,7 +111,7 @@ test("a database that hangs holds up neither the count of another nor the sweep"
   const swept = sweep();
   await vi.waitFor(async () => {
     expect(sockets).toHaveLength(3);
-    expect(await told()).toBe(2);
+    expect(await queueDepth()).toBe(2);
   }, 300_000);
 
   for (const socket of sockets) socket.destroy();
@@ -186,7 +186,7 @@ test("the last hour's deliveries of each webhook are counted by outcome", async 
   ]);
 });
 
-test("where the database does not answer, mappings keep their last figures and webhooks have new ones", async () => {
+test("where the database does not answer, mappings keep their last figures and webhooks get new ones", async () => {
   const hook = await hooked();
   await insert(2);
   await sweep();

@@ -59,7 +59,7 @@ test("a mapping that becomes active beats at once, until its first tick's minute
   );
 });
 
-test("workspaces are spread over the ten seconds, each always at its own place", () => {
+test("workspaces are spread over the ten seconds, each always at the same offset", () => {
   const phases = Array.from({ length: 1_000 }, (_, index) => phaseOf(`ws_${index}abc`));
 
   expect(new Set(phases).size).toBe(10);

@@ -15,7 +15,7 @@ test("a text of 4 KB stays whole, and one byte more is cut and marked, its end k
   expect(cut).toBe(`${"x".repeat(4_096)}... (truncated, 1,234,557 characters) ...${"x".repeat(199)}!`);
 });
 
-test("a cut splits no character, whatever its place", () => {
+test("a cut splits no character, wherever it is", () => {
   for (const before of ["", "x", "xx", "xxx"]) {
     const cut = cutText(`${before}${"😀".repeat(5_000)}${before}`);
 

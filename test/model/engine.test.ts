@@ -111,7 +111,7 @@ test("broken since is when it broke, not when it failed last", () => {
   expect(broken).toMatchObject({ brokenSince: at(2), failedCycles: 4 });
 });
 
-test("beats rest a minute after a refused login, and five when the calls are used up", () => {
+test("no cycle begins for a minute after a refused login, and for five when the calls are used up", () => {
   expect(afterCycle(HEALTHY, refused, at(0)).state.restUntil).toEqual(at(1));
   expect(afterCycle(HEALTHY, { reason: "salesforce_limit", message: "" }, at(0)).state.restUntil).toEqual(at(5));
   expect(afterCycle(HEALTHY, outage, at(0)).state.restUntil).toBeNull();

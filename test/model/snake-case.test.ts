@@ -66,7 +66,7 @@ test("a row of PostgreSQL is read with its bigints as numbers, and what it lacks
   });
 });
 
-test("a name that the schema has not, or another type, does not compile", () => {
+test("a name that the schema lacks, or another type, does not compile", () => {
   expectTypeOf<CamelCased<typeof attempts>>().toEqualTypeOf<{
     readonly tableName: string;
     readonly firstAt: Date;

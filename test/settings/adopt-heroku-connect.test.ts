@@ -100,11 +100,11 @@ test("a role that may not change what Heroku Connect has created gets the GRANT,
   const url = Object.assign(new URL(database.url), { username: role, password: "p" }).href;
   const workspace = await createTestWorkspace({ postgres: { url, schema: "foreign_one" } });
 
-  const told = (await look(workspace)).findings.find(({ check }) => check === "rights");
+  const finding = (await look(workspace)).findings.find(({ check }) => check === "rights");
   const refused = await ask(workspace);
   await application.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
 
-  expect(told?.remedy).toMatch(new RegExp(`GRANT "\\w+" TO "${role}";`));
+  expect(finding?.remedy).toMatch(new RegExp(`GRANT "\\w+" TO "${role}";`));
   expect(refused.json?.error?.code).toBe("CONFLICT");
   const { rows } = await application.query("SELECT to_regclass('foreign_one._hc_trigger_log') AS moved");
   expect(rows).toEqual([{ moved: null }]);

@@ -52,11 +52,11 @@ test("a workspace that moves to an empty database has its tables and its records
 });
 
 test("the metrics of a workspace that moved continue, from a new beginning, and keep moving", async () => {
-  const rowsTold = async () =>
+  const rowsShown = async () =>
     (await counters().readAll()).totals.find(({ mappingId }) => mappingId === contact.id)?.rowsSynced;
   await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 3) i");
   await world.cycle(contact);
-  const before = await rowsTold();
+  const before = await rowsShown();
   const other = await createTestDatabase();
 
   await connect(other.url);
@@ -66,18 +66,18 @@ test("the metrics of a workspace that moved continue, from a new beginning, and 
   await session.close();
   await world.cycle(contact);
 
-  expect([before, await rowsTold()]).toEqual([3, 1]);
+  expect([before, await rowsShown()]).toEqual([3, 1]);
   await other.close();
 });
 
 test("a mapping that was deleted and is restored counts from a new beginning, too", async () => {
   const { workspaceId, id: mappingId, sfObject } = contact;
-  const told = (rowsSynced: number, minute: number) =>
+  const expectRowsSynced = (rowsSynced: number, minute: number) =>
     counters().set(
       { workspaceId, mappingId, sfObject, rowsSynced, rowsFailed: 0, apiCalls: {} },
       new Date(Date.UTC(2027, 0, 1, 0, minute)),
     );
-  const rowsTold = async () =>
+  const rowsShown = async () =>
     (await counters().readAll()).totals.find((totals) => totals.mappingId === mappingId)?.rowsSynced;
   const seen: unknown[] = [];
 
@@ -88,8 +88,8 @@ test("a mapping that was deleted and is restored counts from a new beginning, to
     [500, 0], // and this one later still
     [4, 4],
   ] as const) {
-    await told(rows, minute);
-    seen.push(await rowsTold());
+    await expectRowsSynced(rows, minute);
+    seen.push(await rowsShown());
   }
 
   expect(seen).toEqual([500, 500, 3, 3, 4]);

@@ -82,12 +82,12 @@ describe("PostgreSQL", () => {
     const answer = await put({ url: database.url });
 
     expect(answer.json?.data).toMatchObject({ ok: true });
-    const told = await call(readConnections, "read-connections", request());
+    const view = await call(readConnections, "read-connections", request());
     const { username, password, port, pathname } = new URL(database.url);
-    expect(told.json?.data).toMatchObject({
+    expect(view.json?.data).toMatchObject({
       postgres: { host: "127.0.0.1", port: Number(port), database: pathname.slice(1), user: username },
     });
-    if (password !== "") expect(told.text).not.toContain(password);
+    if (password !== "") expect(view.text).not.toContain(password);
     expect(dataOf<Checked>(await call(testPostgres, "test-postgres", request())).ok).toBe(true);
   });
 
@@ -135,11 +135,11 @@ describe("PostgreSQL", () => {
 
   test("how long the database keeps what Bridge writes is a setting, which another password leaves as it is", async () => {
     const patch = (body: object) => call(changeRetention, "change-retention", request({ body }));
-    const told = async () =>
+    const view = async () =>
       dataOf<{ postgres: object }>(await call(readConnections, "read-connections", request())).postgres;
     await put({ url: database.url });
     const unset = { retention: { log_days: 31, conflict_days: 31, tombstone_days: 31 }, log_autovacuum: null };
-    expect(await told()).toMatchObject(unset);
+    expect(await view()).toMatchObject(unset);
 
     await patch({ log_days: 14, log_autovacuum: { vacuum_scale_factor: 0.02, vacuum_cost_limit: 500 } });
     const answer = await patch({ conflict_days: 3650 });
@@ -150,7 +150,7 @@ describe("PostgreSQL", () => {
       log_autovacuum: { vacuum_scale_factor: 0.02, vacuum_cost_limit: 500 },
     };
     expect(dataOf<{ postgres: object }>(answer).postgres).toMatchObject(chosen);
-    expect(await told()).toMatchObject(chosen);
+    expect(await view()).toMatchObject(chosen);
     const { entries } = await auditPage(
       { workspaceId: workspace.id, actor: null, action: null },
       { limit: 3, offset: 0 },
@@ -174,9 +174,9 @@ describe("PostgreSQL", () => {
       { path: "body.log_autovacuum.vacuum_cost_limit", message: "must be at most 10000" },
       { path: "body.log_autovacuum", message: 'has no "analyze_scale"' },
     ]);
-    expect(await told()).toMatchObject(chosen);
+    expect(await view()).toMatchObject(chosen);
     await patch({ log_autovacuum: null });
-    expect(await told()).toMatchObject({ log_autovacuum: null, retention: chosen.retention });
+    expect(await view()).toMatchObject({ log_autovacuum: null, retention: chosen.retention });
   });
 
   test("two people who change different settings of one connection at the same time both find theirs", async () => {
@@ -221,11 +221,11 @@ describe("PostgreSQL", () => {
     });
 
     expect(bad(dataOf(refused))).toMatchObject([{ check: "connection", remedy: expect.stringContaining("URL") }]);
-    const told = await call(readConnections, "read-connections", {
+    const view = await call(readConnections, "read-connections", {
       path: { workspace_id: other.id },
       token: other.token,
     });
-    expect(told.json?.data).toEqual({ postgres: null, salesforce: null });
+    expect(view.json?.data).toEqual({ postgres: null, salesforce: null });
   });
 
   test("a user without rights is refused with the very GRANT that is missing", async () => {
@@ -363,9 +363,9 @@ describe("Salesforce", () => {
 
     for (const credentials of flows) {
       expect((await connect(credentials)).json).toMatchObject({ data: { username: "admin@bridge.example" } });
-      const told = await call(readConnections, "read-connections", request());
-      expect(told.json?.data).toMatchObject({ salesforce: { flow: credentials.kind, api_version: "68.0" } });
-      for (const secret of [client_secret, password, private_key]) expect(told.text).not.toContain(secret);
+      const view = await call(readConnections, "read-connections", request());
+      expect(view.json?.data).toMatchObject({ salesforce: { flow: credentials.kind, api_version: "68.0" } });
+      for (const secret of [client_secret, password, private_key]) expect(view.text).not.toContain(secret);
     }
   });
 

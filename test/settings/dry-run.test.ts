@@ -73,7 +73,7 @@ async function compared(): Promise<Shown> {
   await carryOut(cloud, world.services);
   return await shown();
 }
-const told = async () => {
+const newEvents = async () => {
   const events = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
   const mine = events.filter(({ workspace_id }) => workspace_id === world.workspaceId);
   return (await world.events(mine.map(({ event_id }) => event_id))).filter(({ event }) => event.startsWith("sync."));
@@ -135,7 +135,7 @@ test("an activation that would change more than 100 records waits for the digest
   const message = expect.stringMatching(
     /^the first load would change 101 records of Contact .*bridge mapping dry-run Contact.*--digest \w+/,
   );
-  expect(await told()).toMatchObject([{ event: "sync.broken", detail: { reason: "first_match", message } }]);
+  expect(await newEvents()).toMatchObject([{ event: "sync.broken", detail: { reason: "first_match", message } }]);
   expect(await state()).toMatchObject({ state: "broken", failure: "first_match", reason: message });
   const { digest } = await shown();
 
@@ -154,7 +154,7 @@ test("an activation that would change more than 100 records waits for the digest
   expect(await world.soql("SELECT External_Id__c FROM Contact WHERE LastName = 'Captured'")).toEqual([
     { External_Id__c: "K-149" },
   ]);
-  expect((await told()).map(({ event }) => event)).toEqual(["sync.recovered"]);
+  expect((await newEvents()).map(({ event }) => event)).toEqual(["sync.recovered"]);
   expect(await state()).toMatchObject({ state: "running", failure: null });
   const filter = { workspaceId: world.workspaceId, actor: null, action: "mapping.dry_run_confirmed" };
   const { entries } = await auditPage(filter, { limit: 10, offset: 0 });
@@ -170,11 +170,11 @@ test("a mapping that was looked at before is activated with its digest, and load
   for (let i = 0; i < 3; i++) await world.cycle(contact);
 
   expect(await theirs()).toBe(0);
-  expect(await told()).toEqual([]);
+  expect(await newEvents()).toEqual([]);
   expect(await shown()).toMatchObject({ confirmed: true });
 });
 
-test("a digest is worth nothing for another mapping of the same table", async () => {
+test("a digest is refused for another mapping of the same table", async () => {
   await bothHave(150, 150, { active: false });
   const { digest } = await compared();
   await activate({ digest });
@@ -195,7 +195,7 @@ test("up to 100 records need no digest, however many rows match; nor does a poli
   for (let i = 0; i < 3; i++) await world.cycle(contact);
 
   expect(await theirs()).toBe(200);
-  expect(await told()).toEqual([]);
+  expect(await newEvents()).toEqual([]);
 });
 
 test("where Salesforce wins, a dry run shows how many rows would be overwritten, and a load waits for no digest", async () => {

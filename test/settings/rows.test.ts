@@ -98,10 +98,10 @@ test("the results of changes over the last minutes are listed by mapping and ste
     "SELECT to_json(created_at AT TIME ZONE 'UTC') AS at FROM salesforce._trigger_log WHERE state = 'NEW'",
   );
 
-  const told = dataOf<{ step_seconds: number; from: string; to: string; mappings: readonly object[] }>(answer);
-  expect(told).toMatchObject({ step_seconds: 1440, cut: false });
-  expect(new Date(told.from).getTime()).toBeGreaterThanOrEqual(new Date(told.to).getTime() - 86_400_000);
-  expect(told.mappings).toEqual([
+  const shown = dataOf<{ step_seconds: number; from: string; to: string; mappings: readonly object[] }>(answer);
+  expect(shown).toMatchObject({ step_seconds: 1440, cut: false });
+  expect(new Date(shown.from).getTime()).toBeGreaterThanOrEqual(new Date(shown.to).getTime() - 86_400_000);
+  expect(shown.mappings).toEqual([
     {
       mapping_id: contact.id,
       sf_object: "Contact",
@@ -146,16 +146,16 @@ test("each minute shows how its cycles ended, and how many rows they wrote for r
   await world.fault({ kind: "unavailable", times: 0 });
   await world.cycle(contact);
 
-  const told = dataOf<Told>(await ask(readThroughput, "read-throughput"));
+  const shown = dataOf<Throughput>(await ask(readThroughput, "read-throughput"));
 
-  expect(told.mappings[0]).toMatchObject({ pulled: 3, accepted: 0 });
-  const [well, failed] = told.mappings[0]?.steps.slice(-2) ?? [];
+  expect(shown.mappings[0]).toMatchObject({ pulled: 3, accepted: 0 });
+  const [well, failed] = shown.mappings[0]?.steps.slice(-2) ?? [];
   expect(well).toMatchObject({ pulled: 3, cycles: { well: 1, failed: 0, stopped: 0 } });
   expect(failed).toMatchObject({ pulled: 0, cycles: { well: 0, failed: 1, stopped: 0 } });
   expect(Date.parse(failed?.at ?? "") - Date.parse(well?.at ?? "")).toBeGreaterThanOrEqual(60_000);
 });
 
-interface Told {
+interface Throughput {
   readonly mappings: readonly {
     readonly steps: readonly { readonly at: string; readonly pulled: number; readonly cycles: object }[];
   }[];
@@ -290,10 +290,10 @@ test("a record that cannot become a row is reported with the reason, and becomes
   await world.rest("POST", "/sobjects/Contact", { LastName: "Evil" });
   await world.cycle(mapping);
 
-  const told = await ask(listInboundErrors, "list-inbound-errors", { query: { mapping_id: mapping.id } });
+  const shown = await ask(listInboundErrors, "list-inbound-errors", { query: { mapping_id: mapping.id } });
 
-  expect(told.json?.meta).toEqual({ total: 1, limit: 50, offset: 0 });
-  expect(told.json?.data).toMatchObject([{ sf_object: "Contact", error: expect.stringContaining("decent") }]);
+  expect(shown.json?.meta).toEqual({ total: 1, limit: 50, offset: 0 });
+  expect(shown.json?.data).toMatchObject([{ sf_object: "Contact", error: expect.stringContaining("decent") }]);
 
   await world.pass(600);
   await world.cycle(mapping);
@@ -322,10 +322,10 @@ test("a field that changed on both sides is reported with both values, times and
   await world.sql("UPDATE salesforce.contact SET lastname = 'Ours'");
   await world.cycle(mapping);
 
-  const told = await ask(listConflicts, "list-conflicts");
+  const shown = await ask(listConflicts, "list-conflicts");
   const readOnly = await ask(listConflicts, "list-conflicts", { token: await readToken() });
 
-  expect(told.json?.data).toMatchObject([
+  expect(shown.json?.data).toMatchObject([
     {
       sf_object: "Contact",
       field: "lastname",
@@ -339,7 +339,7 @@ test("a field that changed on both sides is reported with both values, times and
   ]);
   const unseen = { field: "lastname", base: null, postgres: null, salesforce: null, winner: "salesforce" };
   expect(readOnly.json?.data).toMatchObject([unseen]);
-  const [{ id } = { id: 0 }] = dataOf<readonly { id: number }[]>(told);
+  const [{ id } = { id: 0 }] = dataOf<readonly { id: number }[]>(shown);
   const turn = () => ask(useOtherValue, "use-other-value", { path: { conflict_id: String(id) } });
   await world.sql("ALTER TABLE salesforce.contact ADD CONSTRAINT theirs CHECK (lastname = 'Theirs')");
   const refused = await turn();
@@ -356,7 +356,7 @@ test("a field that changed on both sides is reported with both values, times and
   expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Ours" }]);
 });
 
-test("rows of an adopted table stay at home until they are asked to go", async () => {
+test("rows of an adopted table are not sent until a user asks", async () => {
   await world.sql("CREATE SCHEMA salesforce");
   await world.sql("CREATE TABLE salesforce.account (id serial PRIMARY KEY, name varchar(255))");
   await world.sql("INSERT INTO salesforce.account (name) VALUES ('Acme'), ('Globex')");

@@ -14,7 +14,7 @@ aWorldForEachTest(async (made) => {
 
 const states = async () =>
   (await world.sql("SELECT state FROM salesforce._trigger_log ORDER BY id")).map(({ state }) => state);
-const told = async () => {
+const newEvents = async () => {
   const events = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
   const mine = events.filter(({ workspace_id }) => workspace_id === world.workspaceId);
   return (await world.events(mine.map(({ event_id }) => event_id))).map(({ event }) => event);
@@ -36,32 +36,32 @@ describe("a session that has ended", () => {
     await world.fault({ kind: "expiredSession", times: 0 });
 
     for (let i = 0; i < 4; i++) await world.cycle(contact);
-    expect(await told()).toEqual(["mapping.activated", "sync.broken"]);
+    expect(await newEvents()).toEqual(["mapping.activated", "sync.broken"]);
     await world.control("DELETE", "/faults");
     await world.cycle(contact);
     await world.cycle(contact);
 
-    expect(await told()).toEqual(["sync.recovered"]);
+    expect(await newEvents()).toEqual(["sync.recovered"]);
   });
 });
 
 test("an outage of Salesforce fails no row, breaks after three cycles, and recovers with the first good one", async () => {
-  await told();
+  await newEvents();
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
   await world.fault({ kind: "unavailable", times: 0 });
 
   await world.cycle(contact);
   await world.cycle(contact);
-  expect(await told()).toEqual([]);
+  expect(await newEvents()).toEqual([]);
   await world.cycle(contact);
   await world.cycle(contact);
-  expect(await told()).toEqual(["sync.broken"]);
+  expect(await newEvents()).toEqual(["sync.broken"]);
   expect(await states()).toEqual(["NEW"]);
   await world.control("DELETE", "/faults");
   await world.cycle(contact);
 
   expect(await states()).toEqual(["SUCCESS"]);
-  expect(await told()).toEqual(["sync.recovered"]);
+  expect(await newEvents()).toEqual(["sync.recovered"]);
 });
 
 test("a login page in the place of the org is reported as Salesforce's absence, by host and title, and fails no row", async () => {
@@ -116,14 +116,14 @@ test("a record that is locked is sent again within ten seconds, then after minut
 });
 
 test("ten rows that fail in one cycle are reported one by one and as one spike", async () => {
-  await told();
+  await newEvents();
   await world.sql(
     "INSERT INTO salesforce.contact (lastname, birthdate) SELECT 'Unborn', '2099-01-01' FROM generate_series(1, 10)",
   );
 
   await world.cycle(contact);
 
-  const events = await told();
+  const events = await newEvents();
   expect(events.filter((event) => event === "record.failed")).toHaveLength(10);
   expect(events.filter((event) => event === "sync.failure_spike")).toHaveLength(1);
 });
@@ -135,11 +135,11 @@ test("a change that ends in a conflict is reported by the very cycle that ended 
   const [found] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Curie'");
   await world.rest("PATCH", `/sobjects/Contact/${found?.["Id"]}`, { Email: "theirs@example.com" });
   await world.sql("UPDATE salesforce.contact SET email = 'ours@example.com'");
-  await told();
+  await newEvents();
 
   await world.cycle(contact);
 
-  expect(await told()).toEqual(["record.failed"]);
+  expect(await newEvents()).toEqual(["record.failed"]);
 });
 
 test("a record that was committed late, under a stamp that the pull had passed, arrives within five minutes", async () => {
@@ -186,7 +186,7 @@ test("two messages for one mapping run one cycle at a time and send each row onc
 });
 
 test("a database that is gone for a minute is reported once as broken and once as recovered, and loses nothing", async () => {
-  await told();
+  await newEvents();
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Waiting')");
   await world.databaseGoesAway();
 
@@ -194,13 +194,13 @@ test("a database that is gone for a minute is reported once as broken and once a
     await world.pass(10);
     await world.cycle(contact, "beat");
   }
-  expect(await told()).toEqual(["sync.broken"]);
+  expect(await newEvents()).toEqual(["sync.broken"]);
   await world.databaseComesBack();
   await world.pass(10);
   await world.cycle(contact, "beat");
   await world.pass(10);
   await world.cycle(contact, "beat");
 
-  expect(await told()).toEqual(["sync.recovered"]);
+  expect(await newEvents()).toEqual(["sync.recovered"]);
   expect(await states()).toEqual(["SUCCESS"]);
 });

@@ -94,7 +94,7 @@ describe("the schedule (contract 3.5, 6.4)", () => {
     expect(nextRetryAt(attempted(fresh, "automatic", 500, 0))).toEqual(later(30));
   });
 
-  test("a stopped schedule says why and wants nothing more", () => {
+  test("a stopped schedule says why and has no next attempt", () => {
     const stopped = stop(attempted(fresh, "automatic", 500, 0), "the webhook was deactivated");
 
     expect(stopped.stopped).toBe("the webhook was deactivated");

@@ -124,7 +124,7 @@ describe("our own key service is down for minutes", () => {
   });
 });
 
-describe("messages that make no sense", () => {
+describe("messages that cannot be understood", () => {
   test("are given back to the queue, and hold up no other of their batch", async () => {
     const webhook = await makeWebhook((await world.webhook({ answers: 200 })).receiver.url);
     const id = await owe(webhook);

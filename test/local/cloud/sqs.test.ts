@@ -236,7 +236,7 @@ describe("a receiver that waits", () => {
     expect(await received).toEqual({});
   });
 
-  test("that has hung up takes no message with it", async () => {
+  test("that has closed its connection takes no message with it", async () => {
     const queue = await createQueue();
     const hangUp = new AbortController();
     const waiting = cloud.clients.sqs.send(new ReceiveMessageCommand({ QueueUrl: queue, WaitTimeSeconds: 20 }), {

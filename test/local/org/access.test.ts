@@ -211,7 +211,7 @@ test("a revoked token opens nothing", async () => {
   ]);
 });
 
-test("an authorization that is no bearer token is named as such", async () => {
+test("an authorization that is no bearer token is refused as such", async () => {
   const org = await openOrg();
 
   const answer = await org.call("GET", "limits", undefined, { Authorization: "Digest abc" });

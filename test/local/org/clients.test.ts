@@ -54,7 +54,7 @@ test("what was saved is still there after kill -9", async () => {
   expect(records.map((record) => record.Name)).toEqual(Array.from({ length: 20 }, (_, serial) => `A${serial}`));
 });
 
-test("alone and with TLS it serves HTTPS under a certificate that it keeps, and says how to come in", async () => {
+test("alone and with TLS it serves HTTPS under a certificate that it keeps, and prints address and credentials", async () => {
   const dataDir = await freshFolder();
   const stop = new AbortController();
   const said = Promise.withResolvers<string>();

@@ -247,7 +247,7 @@ test("the org's records are for its owner alone", async () => {
   for (const file of ["org.db", "org.db-wal"]) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
 });
 
-test("the controls are shut unless they were asked for", async () => {
+test("the controls are off unless they were switched on", async () => {
   const org = await openOrg({ controls: false });
 
   expect((await org.get("/_sim/faults")).status).toBe(404);

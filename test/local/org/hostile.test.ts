@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openOrg } from "./support/open-org.ts";
 
-test("no value that a client can put into a field is the org's failure, and what it accepts it gives back", async () => {
+test("no value that a client can put into a field makes the org fail, and what it accepts it gives back", async () => {
   const org = await openOrg();
   const { json } = await org.get("sobjects/Contact/describe");
   const names = [...(json["fields"] ?? [])]
@@ -23,7 +23,7 @@ test("no value that a client can put into a field is the org's failure, and what
   );
 });
 
-test("no object in the place of a word is the org's failure", async () => {
+test("an object in the place of a text never makes the org fail", async () => {
   const org = await openOrg();
   const odd = { toString: false };
   const requests: readonly [path: string, body: object][] = [
@@ -43,7 +43,7 @@ test("no object in the place of a word is the org's failure", async () => {
   }
 });
 
-test("no comparison that a client can write is the org's failure", async () => {
+test("no comparison that a client can write makes the org fail", async () => {
   const org = await openOrg();
   const { json } = await org.get("sobjects/Contact/describe");
   const names = [...(json["fields"] ?? [])].map((field) => String(field["name"]));

@@ -11,7 +11,7 @@ const codesOf = (answer: { json: Json }) =>
 const inSoap = (...names: string[]) =>
   `<create>${names.map((name) => `<sObjects><type>Contact</type><LastName>${name}</LastName></sObjects>`).join("")}</create>`;
 
-test("a trigger that bears two records of a transaction refuses three as a whole, by REST, SOAP and in a job", async () => {
+test("a trigger whose limit is two records of a transaction refuses three as a whole, by REST, SOAP and in a job", async () => {
   const org = await openOrg();
   await org.call("POST", "/_sim/faults", { kind: "governorLimit", object: "Contact", size: 2, times: 0 });
   const refusal = "ContactTrigger: System.LimitException: Apex CPU time limit exceeded";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Client, openOrg } from "./support/open-org.ts";
 
-test("login gives a session and says where to go, wrong credentials get the literal fault", async () => {
+test("login gives a session and its server URL, wrong credentials get Salesforce's own fault", async () => {
   const org = new Client((await openOrg()).org, "64.0");
   const login = (password: string, version = org) =>
     version.soap(`<login><username>${org.org.username}</username><password>${password}</password></login>`);

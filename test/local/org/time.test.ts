@@ -192,7 +192,7 @@ test("a merge leaves the master with all children and the others in the recycle 
   ]);
 });
 
-test("after fifteen days the recycle bin lets go of a record, after seven a bulk job of its results", async () => {
+test("a record leaves the recycle bin after fifteen days, and a bulk job loses its results after seven", async () => {
   const clock = new ManualClock(START);
   const org = await openOrg({ clock });
   const id = await org.create("Contact", { LastName: "Rose" });

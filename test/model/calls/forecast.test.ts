@@ -21,7 +21,7 @@ test.each([
   expect(idleCallsPerDay(mappings)).toBe(calls + DAILY_CALLS * mappings.length);
 });
 
-test("what each costs adds up to what all cost", () => {
+test("the calls of each mapping add up to the forecast of all", () => {
   const mappings = [...asking(7), ...asking(4, 60, 2), ...asking(1, 97)];
 
   const parts = idleCalls(mappings);

@@ -20,18 +20,18 @@ describe("the share is never exceeded, pulls stretch and never stop, saves conti
     ["two hundred mappings that ring without end", { mappings: 200, rings: true, days: 1 }, 600],
     ["at most 8,000 a day", { ...BURSTS, share: { share: 1, most: 8_000 } }, 900],
   ] satisfies [string, Partial<Story>, number][])("%s", (_, story, longest) => {
-    const told = live(story);
+    const lived = live(story);
 
-    expect(told.mostOfShare).toBeLessThanOrEqual(1);
-    expect(told.longest).toBeLessThanOrEqual(longest);
-    expect(told.longestSave).toBeLessThanOrEqual(600);
+    expect(lived.mostOfShare).toBeLessThanOrEqual(1);
+    expect(lived.longest).toBeLessThanOrEqual(longest);
+    expect(lived.longestSave).toBeLessThanOrEqual(600);
   });
 
   test("most of what is left is used where intervals are longer than configured", () => {
     expect(live({}).mostOfShare).toBeGreaterThan(0.7);
   });
 
-  test("mappings that are asked about less often when quiet cost less, and wait no longer where calls are few", () => {
+  test("mappings that are polled less often when quiet cost less, and wait no longer where calls are few", () => {
     const [quiet, always] = [live(WHEN_QUIET), live({ ...WHEN_QUIET, whenQuiet: 10 })];
     const idle = live({ changes: () => false, whenQuiet: 60 });
 
@@ -66,7 +66,7 @@ test("once the share is spent, saves and loads wait, and pulls come once an hour
   expect(Math.abs(plan.paceSeconds - 3_600)).toBeLessThan(200);
 });
 
-test("an hour of many changes the day before is asked about more often than one of none", () => {
+test("an hour that had many changes the day before is polled more often than one that had none", () => {
   const hour = now.getTime() / 3_600_000;
   const mappings = Array.from({ length: 100 }, () => ({ everySeconds: 10, queries: 1 }));
   const at = (busy: number) =>
@@ -76,7 +76,7 @@ test("an hour of many changes the day before is asked about more often than one 
   expect(at(hour - 24)).toBeLessThan(at(hour - 20) / 2);
 });
 
-describe("a mapping is asked about", () => {
+describe("a mapping is polled", () => {
   const pulling = { pollingSeconds: 10, whenQuiet: null, isQuiet: false, isRung: false };
 
   test.each([

@@ -76,7 +76,7 @@ describe("changes of one row", () => {
 });
 
 describe("changes that share a key", () => {
-  test("a delete goes before the insert that takes its upsert value", () => {
+  test("a delete is sent before the insert that takes its upsert value", () => {
     const folded = fold(shape, [
       change("DELETE", 1, { sfid: "003000000000001AAA", old: { key__c: "K-1" } }),
       change("INSERT", 2, { values: { lastname: "Rose", key__c: "k-1 " } }),
@@ -86,7 +86,7 @@ describe("changes that share a key", () => {
     expect(writesOf(folded)[1]?.after).toEqual([writesOf(folded)[0]]);
   });
 
-  test("an insert waits for the update that gives its value up, also where a row that came and went had it between", () => {
+  test("an insert waits for the update that gives its value up, also where a row that was inserted and deleted had it in between", () => {
     const three = { sfid: "003000000000003AAA" };
     const folded = fold(shape, [
       change("DELETE", 2, { sfid: "003000000000002AAA", old: { key__c: "K-2" } }),

@@ -8,7 +8,7 @@ const missing = (value: string) => ({
   fields: [],
 });
 
-test("a record that was refused for the want of its parent alone waits for it, whatever its key says", () => {
+test("a record that was refused only because its parent is missing waits for it, whatever its key says", () => {
   const key = "a-1 not found for field X in entity Y";
 
   expect(missingParentIn([missing(key)])).toEqual({ object: "Account", field: "Ext__c", value: key });

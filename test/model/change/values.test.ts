@@ -95,7 +95,7 @@ describe("what a row is given", () => {
     expect(image.values).toEqual({ email: null, key__c: null, lastname: "Rose", name: null });
   });
 
-  test("a time loses its Z, which a time column has no room for", () => {
+  test("a time loses its Z, which a time column cannot hold", () => {
     expect(columnText(column("F", { type: "time" }), "13:30:00.000Z")).toBe("13:30:00.000");
   });
 });

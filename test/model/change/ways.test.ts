@@ -51,7 +51,7 @@ describe("a job", () => {
     expect(sizes("update", mixed)).toEqual({ bulk: [FEWEST, FEWEST], soap: 100 });
   });
 
-  test("does not mind in which order the fields of a record were changed", () => {
+  test("takes records whose fields were changed in any order", () => {
     const one = { values: { LastName: "Rose", Email: null } };
     const other = { values: { Email: null, LastName: "Rose" } };
 
@@ -64,7 +64,7 @@ describe("a job", () => {
     expect(sizes("delete", crowd(FEWEST, { id: "003000000000001AAA", values: {} })).bulk).toEqual([FEWEST]);
   });
 
-  test("takes nothing that was tried before, so that one that fails as a whole is never repeated", () => {
+  test("takes nothing that was tried before, so that a job that fails as a whole is never repeated", () => {
     expect(sizes("update", [...crowd(FEWEST), ...crowd(7, {}, 1)])).toEqual({ bulk: [FEWEST], soap: 7 });
   });
 

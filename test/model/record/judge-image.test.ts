@@ -34,7 +34,7 @@ function known(more: Partial<Circumstances>, isDeleted = false): Circumstances {
   };
 }
 
-describe("a living record", () => {
+describe("a record that is not deleted", () => {
   test("changes its row", () => {
     expect(judge(known({}))).toEqual({ kind: "update", key: 7, isSure: true, mayBeLate: false });
   });
@@ -47,7 +47,7 @@ describe("a living record", () => {
     expect(judge(known({ waiting: [edit] }))).toEqual({ kind: "merge", key: 7, waiting: [edit], uncaptured: null });
   });
 
-  test("is contested when its row was deleted here", () => {
+  test("is a conflict when its row was deleted here", () => {
     const deletion = { ...edit, action: "DELETE", lastPushAt: null, earlier: [] } as const;
 
     expect(judge(known({ row: null, deletion }))).toEqual({ kind: "contest", deletion });
@@ -89,7 +89,7 @@ describe("a living record", () => {
     expect(judge(known({ row: null, deletedAt: at(second) })).kind).toBe(kind);
   });
 
-  test("read again by its id is believed to be alive", () => {
+  test("read again by its id counts as not deleted", () => {
     expect(judge(known({ row: null, deletedAt: at(11), lane: "reread" })).kind).toBe("insert");
   });
 
@@ -153,15 +153,15 @@ describe("a deleted record", () => {
     expect(judge(known({ waiting: [edit], policy: "postgres_wins" }, true)).kind).toBe("undelete");
   });
 
-  test("of no row is nothing", () => {
+  test("without a row changes nothing", () => {
     expect(judge(known({ row: null }, true)).kind).toBe("nothing");
   });
 
-  test("that our push met alive in the second of the reading is deleted all the same", () => {
+  test("that our push found undeleted in the second of the reading is deleted nevertheless", () => {
     expect(judge(known({ pushedAt: at(20) }, true)).kind).toBe("delete");
   });
 
-  test("that our push met alive later is read again", () => {
+  test("that our push found undeleted later is read again", () => {
     expect(judge(known({ pushedAt: at(21) }, true)).kind).toBe("reread");
   });
 

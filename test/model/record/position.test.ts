@@ -25,14 +25,14 @@ test("a record that was committed late while the pull was paging is read by the 
   expect(position.after({ lastStamp: null, readAt: at("11:02:00") })).toEqual(at("10:59:00"));
 });
 
-test("it goes back with the org's clock, and stays there until the next pull", () => {
+test("the position goes back with the org's clock, and stays there until the next pull", () => {
   const position = createPosition(at("10:59:00"));
 
   expect(position.after({ lastStamp: at("10:59:40"), readAt: at("10:00:00") })).toEqual(at("09:59:00"));
   expect(position.after({ lastStamp: null, readAt: at("10:00:10") })).toEqual(at("09:59:00"));
 });
 
-test("it never goes back while that clock continues", () => {
+test("the position never goes back while that clock continues", () => {
   const position = createPosition(at("10:59:30"));
 
   expect(position.after({ lastStamp: null, readAt: at("11:00:00") })).toEqual(at("10:59:30"));

@@ -40,7 +40,7 @@ test.each([
   expect(sizes.map(([rows]) => halved(2_000, { rows, fields: 0, since: 0 })).at(-1)).toBe(10);
 });
 
-test("what is too complicated is halved alternately, for either may be the reason", () => {
+test("a read that is too complicated is halved alternately by records and by fields, for either may be the reason", () => {
   expect(sizesOf(TOO_COMPLICATED).slice(0, 5)).toEqual([
     [0, 0],
     [1, 0],
@@ -50,7 +50,7 @@ test("what is too complicated is halved alternately, for either may be the reaso
   ]);
 });
 
-test("nothing else makes reads smaller", () => {
+test("no other error makes reads smaller", () => {
   expect(smaller(WHOLE, refusalOf(400, "INVALID_FIELD", "No such column"), 50, 0)).toBeNull();
   expect(smaller(WHOLE, refusalOf(503, "SERVER_UNAVAILABLE", "down"), 50, 0)).toBeNull();
 });

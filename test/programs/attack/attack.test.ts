@@ -28,7 +28,7 @@ describe.each(Object.keys(PARTS) as PartName[])("the attack's part %s", (part) =
   });
 });
 
-test("each part has a hole that it must find, and the forms of addresses are 465 or more", () => {
+test("each part of the attack finds the hole that is planted for it, and tries 465 forms of addresses or more", () => {
   expect(Object.keys(PARTS).filter((part) => !HOLES.some((hole) => hole.part === part))).toEqual([]);
   expect(new Set(HOSTS).size).toBeGreaterThanOrEqual(465);
 });

@@ -89,7 +89,7 @@ function run(args: readonly string[]): Run {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const clock = performance.now() - began;
-  const told = /processor (\d+)$/.exec(stdout)?.[1];
-  if (told === undefined) throw new Error(`${args.join(" ")} did not end on its own`);
-  return { clock, processor: Number(told) / 1000 };
+  const milliseconds = /processor (\d+)$/.exec(stdout)?.[1];
+  if (milliseconds === undefined) throw new Error(`${args.join(" ")} did not end on its own`);
+  return { clock, processor: Number(milliseconds) / 1000 };
 }

@@ -15,7 +15,7 @@ export function breakingChanges(released: OpenApi, next: OpenApi): readonly stri
         ...compare("the body", bodyOf(before), bodyOf(after), "asked", [released, next]).map(
           (what) => `${name}: ${what}`,
         ),
-        ...compare("the answer", answerOf(before), answerOf(after), "told", [released, next]).map(
+        ...compare("the answer", answerOf(before), answerOf(after), "answered", [released, next]).map(
           (what) => `${name}: ${what}`,
         ),
       ];
@@ -45,12 +45,12 @@ function answerOf({ responses }: Operation): JsonSchema {
 
 type Documents = readonly [OpenApi, OpenApi];
 
-/** `asked`: what a client sends; `told`: what it reads. */
+/** `asked`: what a client sends; `answered`: what it reads. */
 function compare(
   place: string,
   before: JsonSchema,
   after: JsonSchema,
-  kind: "asked" | "told",
+  kind: "asked" | "answered",
   documents: Documents,
 ): readonly string[] {
   const [was, is] = [resolve(before, documents[0]), resolve(after, documents[1])];
@@ -64,7 +64,7 @@ function compare(
   ];
 }
 
-function wordsThatBreak(place: string, was: JsonSchema, is: JsonSchema, kind: "asked" | "told"): readonly string[] {
+function wordsThatBreak(place: string, was: JsonSchema, is: JsonSchema, kind: "asked" | "answered"): readonly string[] {
   const [before, after] = [was["enum"], is["enum"]];
   if (kind !== "asked" || !Array.isArray(before) || !Array.isArray(after)) return [];
   return before.filter((word) => !after.includes(word)).map((word) => `${place} no longer takes ${word}`);
@@ -74,7 +74,7 @@ function propertiesThatBreak(
   place: string,
   was: JsonSchema,
   is: JsonSchema,
-  kind: "asked" | "told",
+  kind: "asked" | "answered",
   documents: Documents,
 ): readonly string[] {
   const [before, after] = [partsOf(was), partsOf(is)];

@@ -56,9 +56,9 @@ function cdk(...args: readonly string[]): void {
 
 /** Where the deployment answers, and a workspace that its operator makes with the same credentials. */
 function deploymentOf(outputs: string): Deployment {
-  const told = Object.values(JSON.parse(readFileSync(outputs, "utf8")) as Record<string, Record<string, string>>);
+  const stacks = Object.values(JSON.parse(readFileSync(outputs, "utf8")) as Record<string, Record<string, string>>);
   const output = (name: string): string => {
-    const found = told.find((stack) => stack[name] !== undefined)?.[name];
+    const found = stacks.find((stack) => stack[name] !== undefined)?.[name];
     if (found === undefined) throw new Error(`no stack has an output ${name}`);
     return found;
   };

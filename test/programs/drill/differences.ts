@@ -15,12 +15,12 @@ export function engineDifferencesOf(ours: Seen | undefined, theirs: Seen | undef
 
 function differences(ours: Seen | undefined, theirs: Seen | undefined, comparison: Comparison): readonly string[] {
   if (!ours || !theirs) return [`asked ${ours ? "of ours" : "of theirs"} only`];
-  const status = ours.status === theirs.status ? [] : [`status ${told(ours)}, theirs ${told(theirs)}`];
+  const status = ours.status === theirs.status ? [] : [`status ${inWords(ours)}, theirs ${inWords(theirs)}`];
   return [...status, ...comparison.of("", ours.body, theirs.body)];
 }
 
 /** A refusal says why on its own: the other side has no such text to differ from. */
-const told = ({ status, body }: Seen): string =>
+const inWords = ({ status, body }: Seen): string =>
   status === "refused" ? `refused ${JSON.stringify(body)}` : `${status}`;
 
 /** Error texts must be the same words; all other values need only be of the same kind. */

@@ -38,12 +38,12 @@ test.each([
   ["Bulk create, upload: status", { kind: "serverError", path: "PUT .*jobs/ingest", times: 0 }],
   ["Bulk create, done: .state", { kind: "failedJob", path: "BULK insert", times: 0 }],
   ["Bulk create, successful: status", { kind: "serverError", path: "successfulResults", times: 0 }],
-])("a fault that is in one of two orgs is reported by the step that meets it: %s", async (told, fault) => {
+])("a fault that is in one of two orgs is reported by the step that meets it: %s", async (step, fault) => {
   await theirs.fail(fault);
 
   const { differences } = await compareOrgs(ours.door, theirs.door);
 
-  expect(differences.filter((line) => line.startsWith(told))).not.toEqual([]);
+  expect(differences.filter((line) => line.startsWith(step))).not.toEqual([]);
 });
 
 test("a value that one of two orgs keeps otherwise is reported with both values", async () => {

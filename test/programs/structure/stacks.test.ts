@@ -17,7 +17,7 @@ const WRITES: Readonly<Record<string, (text: string, values: string) => boolean>
     /(INSERT INTO|UPDATE) "salesforce"\."contact"/.test(text) && text.includes("systemmodstamp"),
 };
 
-test("what a cycle writes is few calls away from the connection", async () => {
+test("few calls lie between a cycle and what it writes", async () => {
   const contact = await mapped(world, { object: "Contact", fields: ["LastName", "Email", "External_Id__c"] });
   await world.createRecords("Contact", [{ LastName: "Curie" }]);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");

@@ -145,7 +145,7 @@ export class ModelStore {
       owned: (_, sfids) =>
         statement("owned", () => sfids.filter((sfid) => [...this.rows.values()].some((row) => row.sfid === sfid))),
       knownSfids: (_, sfids) =>
-        statement("told", () =>
+        statement("accept", () =>
           sfids.filter((sfid) => this.log.some((change) => change.sfid === sfid && change.state === "SUCCESS")),
         ),
       finish: (lease) => statement("finish", () => this.#finish(lease)),
@@ -223,9 +223,9 @@ export class ModelStore {
     const groups = Map.groupBy(doubtful, ({ batchId, recordId }) => `${batchId} ${recordId}`);
     const doubts = [...groups.values()].map((ofOne): Doubt => {
       const sentAt = ofOne[0]?.sentAt?.getTime() ?? 0;
-      const told = this.#rules.datesDoubts ? sentAt : sentAt - 11 * 60_000;
+      const doubtfulSince = this.#rules.datesDoubts ? sentAt : sentAt - 11 * 60_000;
       const changes = ofOne.map((change) => this.#claimed(change));
-      return { changes, sentAt: new Date(told), batchId: String(ofOne[0]?.batchId) };
+      return { changes, sentAt: new Date(doubtfulSince), batchId: String(ofOne[0]?.batchId) };
     });
     return { doubts, jobs: [] };
   }
@@ -277,12 +277,12 @@ export class ModelStore {
     for (const outcome of outcomes) {
       const own = this.#own(lease, outcome.changeIds);
       if (this.#rules.settlesOwn && own.length < outcome.changeIds.length) throw new LeaseLost(lease);
-      const told = this.#rules.settlesOwn ? own : this.log.filter(({ id }) => outcome.changeIds.includes(id));
-      for (const change of told) this.#tell(change, outcome);
+      const settled = this.#rules.settlesOwn ? own : this.log.filter(({ id }) => outcome.changeIds.includes(id));
+      for (const change of settled) this.#recordOutcome(change, outcome);
     }
   }
 
-  #tell(change: Change, outcome: PushOutcome): void {
+  #recordOutcome(change: Change, outcome: PushOutcome): void {
     const sent = { fence: null, batchId: null, sentAt: null };
     if (outcome.kind === "retry") {
       const dueAt = new Date(this.#clock.now() + outcome.afterSeconds * 1000);

@@ -23,7 +23,7 @@ export interface Story {
   readonly loads?: (minute: number) => number;
 }
 
-export interface Told {
+export interface Lived {
   /** The most calls of Bridge in any 24 hours, as a part of what the share allows. */
   readonly mostOfShare: number;
   /** The most calls of all clients in any 24 hours, as a part of the org's limit. */
@@ -131,7 +131,7 @@ class Window {
 }
 
 /** Lives through the story beat by beat; each minute makes a new plan from what the minutes before have cost. */
-export function liveThrough({ mappings, limit, share, days, others, saves, loads, ...story }: Story): Told {
+export function liveThrough({ mappings, limit, share, days, others, saves, loads, ...story }: Story): Lived {
   const [ours, theirs, save, load] = [new Window(), new Window(), new Queue(), new Queue()];
   const pulls = new Pulls(story.changes ?? (() => true));
   const hours = new Map<number, HourOfCalls>();

@@ -64,7 +64,7 @@ test("a nudge after a rest pulls before it sends, so that changes of both sides 
   expect((await world.calls()) - before).toBeGreaterThan(1);
 });
 
-test("a nudge for a table that nothing sends is refused by name", async () => {
+test("a nudge for a table without a mapping that sends is refused by name", async () => {
   expect((await ask({ table: "contacts" })).json?.error).toMatchObject({
     code: "NOT_FOUND",
     message: expect.stringMatching(/contacts; tables that are sent: contact$/),
@@ -296,7 +296,7 @@ describe("the doorbell", () => {
     expect(known.status).toBe(200);
   });
 
-  test("opens nothing but itself, is kept nowhere, and after a rotation rings for a day more", async () => {
+  test("opens nothing else, is stored nowhere, and after a rotation rings for one more day", async () => {
     const old = url.pathname.split("/").at(-1) ?? "";
     const asToken = await call(nudge, "nudge", { token: old, path: { workspace_id: world.workspaceId } });
     const same = await urlOf();
@@ -358,7 +358,7 @@ describe("the doorbell", () => {
     expect(await bell()).toMatchObject({ mappings: [{ state: "dead", since: expect.any(String) }] });
   });
 
-  test("that misses a change is noticed within five minutes, and believed again with its next ring", async () => {
+  test("that misses a change is noticed within five minutes, and counts as alive again with its next ring", async () => {
     await ringAt(url);
     await runWhatWasAskedFor();
     await beats(10);

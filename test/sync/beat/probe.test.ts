@@ -57,7 +57,7 @@ test("a change wakes the mapping that it belongs to, once", async () => {
   expect([...first, ...(await woken())].filter((id) => id === account.id).length).toBeLessThanOrEqual(1);
 });
 
-test("a mapping that is asked to poll rarely is not asked about in between", async () => {
+test("a mapping with a long interval is not polled in between", async () => {
   await world.map(
     ...OBJECTS.map((object) => ({ object, fields: [FIELDS[object] ?? "Description"], pollingSeconds: 3_600 })),
   );

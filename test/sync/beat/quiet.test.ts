@@ -39,7 +39,7 @@ async function minutes(many: number): Promise<number[]> {
 
 const names = async () => (await world.sql("SELECT lastname FROM salesforce.contact")).map((row) => row["lastname"]);
 
-test("quiet mappings are asked about together once a minute, and at full pace from the first change there on", async () => {
+test("quiet mappings are polled together once a minute, and at full pace from the first change in Salesforce on", async () => {
   const quiet = await minutes(5);
   await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
   await minutes(1);
@@ -51,7 +51,7 @@ test("quiet mappings are asked about together once a minute, and at full pace fr
   expect([soon, later]).toEqual([6, 1]);
 });
 
-test("a row of ours is sent at once, and has its mapping asked about at full pace", async () => {
+test("a changed row of a quiet mapping is sent at once, and its mapping is polled at full pace", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
 
   await world.pass(10);

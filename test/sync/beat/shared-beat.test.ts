@@ -137,7 +137,7 @@ test("after a time without beats no mapping sends what Salesforce has changed me
     ]);
 });
 
-describe("late commits and deletes are looked for by the beat's own question", () => {
+describe("late commits and deletes are part of the beat's own query", () => {
   const quiet = async (minutes: number) => {
     const before = await world.calls();
     for (let slot = 0; slot < minutes * 6; slot++) await beat();
@@ -204,7 +204,7 @@ test("an org that answers the probe with an error breaks the mapping whose beat 
 
   await beat();
 
-  const told = lines.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+  const logged = lines.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
   lines.mockRestore();
-  expect(told.filter(({ event, level }) => event === "cycle" && level === "error")).toHaveLength(1);
+  expect(logged.filter(({ event, level }) => event === "cycle" && level === "error")).toHaveLength(1);
 });

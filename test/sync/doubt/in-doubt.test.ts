@@ -74,7 +74,7 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     expect(await heldBack()).toMatchObject([{ sfid: id, error: expect.stringMatching(/^IN_DOUBT: /) }]);
   });
 
-  test("is one with its record once its row has the sfid and is retried, and keeps what was changed there", async () => {
+  test("is joined to its record once its row has the sfid and is retried, and keeps what was changed there", async () => {
     const id = await lostInsert("Sklodowska");
     await changedThere(id, { LastName: "Curie", Department: "Radium" });
     await untilTheDoubtEnds();
@@ -172,10 +172,10 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     await world.cycle(contact);
 
     expect(await records()).toHaveLength(1);
-    const told = expect.stringContaining(id);
+    const naming = expect.stringContaining(id);
     expect(await changes()).toMatchObject([
-      { action: "INSERT", state: "FAILED", sf_message: told },
-      { action: "UPDATE", state: "FAILED", sf_message: told },
+      { action: "INSERT", state: "FAILED", sf_message: naming },
+      { action: "UPDATE", state: "FAILED", sf_message: naming },
     ]);
   });
 

@@ -96,7 +96,7 @@ test.each([
   [100, false, ["1 saves could not be recorded, and it is unknown whether they came too late"]],
 ])(
   "PostgreSQL is asked for half a minute whether the lease has passed on: %i times in vain",
-  async (inVain, isLost, told) => {
+  async (inVain, isLost, expectedNotes) => {
     let seconds = 0;
     const cycle = {
       store: {
@@ -125,7 +125,7 @@ test.each([
 
     expect(await hasPassedOn(cycle as unknown as Cycle, [save], AWAY)).toBe(isLost);
 
-    expect(cycle.tally.notes).toEqual(told);
+    expect(cycle.tally.notes).toEqual(expectedNotes);
     expect(seconds).toBe(Math.min(inVain, 30));
   },
 );

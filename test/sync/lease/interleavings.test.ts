@@ -54,13 +54,13 @@ interface Played {
 }
 
 /** Runs a story in the order that the scheduler chooses, then advances time until nothing waits. */
-async function play(scheduler: fc.Scheduler, told: Story, rules: StoreRules): Promise<Played> {
+async function play(scheduler: fc.Scheduler, chosen: Story, rules: StoreRules): Promise<Played> {
   const clock = new ModelClock();
   const columns = [column("Key__c"), column("LastName", { nillable: false })];
-  const shape = contactShape({ direction: "pg_to_sf", columns, upsertField: told.hasKey ? "Key__c" : null });
+  const shape = contactShape({ direction: "pg_to_sf", columns, upsertField: chosen.hasKey ? "Key__c" : null });
   const store = new ModelStore(clock, shape, rules);
   const org = new ModelOrg(clock);
-  const fates = [...told.fates];
+  const fates = [...chosen.fates];
   const step = async (label: string) => {
     await scheduler.schedule(Promise.resolve(), label);
   };
@@ -89,21 +89,21 @@ async function play(scheduler: fc.Scheduler, told: Story, rules: StoreRules): Pr
     );
 
   const tasks = [
-    ...told.workers.map(async (dies, worker) => {
+    ...chosen.workers.map(async (dies, worker) => {
       for (let turn = 0; turn < 2; turn++) {
         await step(`worker ${worker} wakes up`);
         await cycle(dyingAt(step, dies));
       }
     }),
     (async () => {
-      for (const { recordId, action } of told.writes) {
+      for (const { recordId, action } of chosen.writes) {
         await step("the application writes");
         if (action === "merge") store.merge(recordId);
         else store.write(recordId, action);
       }
     })(),
     (async () => {
-      for (const seconds of told.times) {
+      for (const seconds of chosen.times) {
         await step(`${seconds} s pass`);
         clock.pass(seconds);
       }
@@ -154,8 +154,8 @@ function wrongIn(store: ModelStore, org: ModelOrg): string[] {
 }
 
 const property = (rules: StoreRules, meet: (met: Played["met"]) => void = () => undefined) =>
-  fc.asyncProperty(fc.scheduler(), story, async (scheduler, told) => {
-    const { wrong, met } = await play(scheduler, told, rules);
+  fc.asyncProperty(fc.scheduler(), story, async (scheduler, chosen) => {
+    const { wrong, met } = await play(scheduler, chosen, rules);
     meet(met);
     expect(wrong).toEqual([]);
   });

@@ -61,7 +61,8 @@ async function queryJobs(): Promise<readonly Record<string, string>[]> {
   return records;
 }
 
-const notes = () => world.log.flatMap(({ event, notes: told = [] }) => (event === "load" ? (told as string[]) : []));
+const notes = () =>
+  world.log.flatMap(({ event, notes: newEvents = [] }) => (event === "load" ? (newEvents as string[]) : []));
 
 test.each([
   [
@@ -143,7 +144,7 @@ test("a sweep whose Bulk job has expired compares both sides all the same", asyn
 });
 
 /** The events of this workspace that were announced since they were last asked for. */
-async function told(): Promise<readonly (readonly [string, Record<string, unknown>])[]> {
+async function newEvents(): Promise<readonly (readonly [string, Record<string, unknown>])[]> {
   const announced = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
   const mine = announced.filter(({ workspace_id }) => workspace_id === world.workspaceId);
   return (await world.events(mine.map(({ event_id }) => event_id))).map(({ event, detail }) => [event, { ...detail }]);
@@ -170,7 +171,7 @@ test("a first load that fails three times breaks the mapping once, whatever its 
   expect(await shown()).toMatchObject({ state: "loading", reason: expect.stringContaining("INVALID_FIELD") });
   await fails();
   await world.cycle(contact);
-  expect(await told()).toMatchObject([["mapping.activated", {}]]);
+  expect(await newEvents()).toMatchObject([["mapping.activated", {}]]);
   await fails();
   for (let i = 0; i < 3; i++) await world.cycle(contact);
   await fails();
@@ -179,23 +180,25 @@ test("a first load that fails three times breaks the mapping once, whatever its 
   const message = expect.stringMatching(
     /^the load failed: INVALID_FIELD: No such column; give the connected user access/,
   );
-  expect(await told()).toMatchObject([["sync.broken", { reason: "salesforce_schema", message, failed_cycles: 3 }]]);
+  expect(await newEvents()).toMatchObject([
+    ["sync.broken", { reason: "salesforce_schema", message, failed_cycles: 3 }],
+  ]);
   expect(await shown()).toMatchObject({ state: "broken", reason: message, broken_since: expect.any(String) });
 
   await world.control("DELETE", "/faults");
   await world.cycle(contact);
-  expect(await told()).toEqual([]);
+  expect(await newEvents()).toEqual([]);
   await world.work(contact, "load");
   await world.cycle(contact);
 
-  expect(await told()).toMatchObject([["sync.recovered", {}]]);
+  expect(await newEvents()).toMatchObject([["sync.recovered", {}]]);
   expect(await shown()).toMatchObject({ state: "running", reason: null, broken_since: null });
 });
 
 test("a sweep that cannot begin is asked for again by the cycles, and is reported when it fails again and again", async () => {
   await world.createRecords("Contact", contacts(3));
   const contact = await mapContact("LastName");
-  await told();
+  await newEvents();
   await world.fault({ ...NO_FIELD, path: "BY(%20|\\+| )Id" });
   await expect(world.work(contact, "sweep")).rejects.toThrow("INVALID_FIELD");
   for (let i = 0; i < 2; i++) {
@@ -206,29 +209,29 @@ test("a sweep that cannot begin is asked for again by the cycles, and is reporte
   }
   await world.cycle(contact);
 
-  expect(await told()).toMatchObject([["sync.broken", { reason: "salesforce_schema" }]]);
+  expect(await newEvents()).toMatchObject([["sync.broken", { reason: "salesforce_schema" }]]);
   await world.control("DELETE", "/faults");
   await world.work(contact, "load");
-  expect(await told()).toMatchObject([["sync.recovered", {}]]);
+  expect(await newEvents()).toMatchObject([["sync.recovered", {}]]);
   expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
 });
 
 test("an outage that breaks cycles and a load is reported once, and so is its end", async () => {
   await world.createRecords("Contact", contacts(3));
   const contact = await mapContact("LastName");
-  await told();
+  await newEvents();
   await world.databaseGoesAway();
   for (let i = 0; i < 4; i++) {
     await world.cycle(contact);
     await expect(world.work(contact, "sweep")).rejects.toThrow();
   }
-  expect((await told()).map(([event]) => event)).toEqual(["sync.broken"]);
+  expect((await newEvents()).map(([event]) => event)).toEqual(["sync.broken"]);
   await world.databaseComesBack();
 
   await world.cycle(contact);
   await world.work(contact, "sweep");
 
-  expect((await told()).map(([event]) => event)).toEqual(["sync.recovered"]);
+  expect((await newEvents()).map(([event]) => event)).toEqual(["sync.recovered"]);
   expect(await shown()).toMatchObject({ state: "running", reason: null });
 });
 

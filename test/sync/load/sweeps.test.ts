@@ -181,12 +181,12 @@ test("a sweep makes no call while the rest of the share is for pulls and saves, 
 
   await sweep();
   const spared = (await world.calls()) - calls;
-  const told = world.log.at(-1);
+  const logged = world.log.at(-1);
   await world.pass(300);
   await world.services.engine.saveBudget(world.workspaceId, async () => plannedBudget(usage(1)));
   await world.cycle(contact);
 
-  expect([spared, told]).toEqual([0, expect.objectContaining({ event: "sweep", outcome: "spared" })]);
+  expect([spared, logged]).toEqual([0, expect.objectContaining({ event: "sweep", outcome: "spared" })]);
   expect(await cloud.take("loads")).toMatchObject([{ mapping_id: contact.id, kind: "load" }]);
   await world.work(contact, "load");
   expect(await names()).toHaveLength(3);

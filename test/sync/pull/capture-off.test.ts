@@ -25,12 +25,12 @@ aWorldForEachTest(
     ]);
     contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
     api = await apiClient(world.workspaceId);
-    await told();
+    await newEvents();
   },
   { asOrdinaryRole: true },
 );
 
-const told = async () => {
+const newEvents = async () => {
   const events = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
   const mine = events.filter(({ workspace_id }) => workspace_id === world.workspaceId);
   return world.events(mine.map(({ event_id }) => event_id));
@@ -108,7 +108,7 @@ describe.each(inTier(WAYS_OFF))("while %s", (_, how, trigger) => {
     const message = expect.stringMatching(
       new RegExp(`salesforce\\.contact are not captured.*${trigger}.*run: bridge mapping capture Contact`),
     );
-    expect(await told()).toMatchObject([
+    expect(await newEvents()).toMatchObject([
       { event: "sync.broken", detail: { mapping_id: contact.id, reason: "capture_off", message, failed_cycles: 1 } },
     ]);
     expect(await shown()).toMatchObject({ state: "broken", reason: message });
@@ -124,7 +124,7 @@ test("a mapping continues automatically once its triggers are enabled again, wit
 
   await world.cycle(contact);
 
-  expect((await told()).map(({ event }) => event)).toEqual(["sync.broken", "sync.recovered"]);
+  expect((await newEvents()).map(({ event }) => event)).toEqual(["sync.broken", "sync.recovered"]);
   expect(await health()).toBe("running");
   expect(await records()).toMatchObject([{ LastName: "Curie" }, { LastName: "Murray" }]);
 });
@@ -259,7 +259,7 @@ test("no cycle begins while the rows of a mapping are being captured, and it is 
 
   expect(during).toEqual([{ lastname: "Curie" }, { lastname: "Hopper" }]);
   expect(await bothSides()).toMatchObject({ rows: [{}, {}, {}], records: [{}, {}, {}] });
-  expect(await told()).toEqual([]);
+  expect(await newEvents()).toEqual([]);
 });
 
 describe("what Salesforce changed while capture was off is not overwritten by rows that are all sent", () => {
@@ -368,6 +368,6 @@ test("rows that no worker captures are reported, and the same command again ends
     state: "broken",
     reason: expect.stringContaining("run again: bridge mapping capture Contact --mine"),
   });
-  expect((await told()).map(({ event }) => event)).toEqual(["sync.broken", "sync.recovered"]);
+  expect((await newEvents()).map(({ event }) => event)).toEqual(["sync.broken", "sync.recovered"]);
   expect((await bothSides()).records).toMatchObject([{ lastname: "Hopper" }, { lastname: "Sklodowska" }]);
 });

@@ -25,12 +25,12 @@ aWorldForEachTest(
     ]);
     contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
     api = await apiClient(world.workspaceId);
-    await told();
+    await newEvents();
   },
   { asOrdinaryRole: true },
 );
 
-const told = async () => {
+const newEvents = async () => {
   const events = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
   const mine = events.filter(({ workspace_id }) => workspace_id === world.workspaceId);
   return world.events(mine.map(({ event_id }) => event_id));
@@ -82,7 +82,7 @@ test.each([
     await write("grace@yale.example");
 
     const message = expect.stringContaining(says);
-    expect(await told()).toMatchObject([
+    expect(await newEvents()).toMatchObject([
       { event: "sync.broken", detail: { mapping_id: contact.id, reason, message, failed_cycles: 1 } },
     ]);
     expect(await shown()).toMatchObject({ state: "broken", failure: reason, reason: message });
@@ -99,7 +99,7 @@ test.each([
       { lastname: "Hopper", email: "grace@yale.example" },
       { lastname: "Lovelace", email: "ada@example.com" },
     ]);
-    expect((await told()).map(({ event }) => event)).toEqual(["sync.recovered"]);
+    expect((await newEvents()).map(({ event }) => event)).toEqual(["sync.recovered"]);
     expect(await health()).toBe("running");
   },
 );

@@ -29,7 +29,7 @@ test("a record whose parent row of the application's own comes later is a row wi
   expect(await setAside()).toEqual([]);
 });
 
-test("a record whose value another row keeps is read again ever more rarely, and at last with the sweep alone", async () => {
+test("a record whose value another row has is read again less and less often, and in the end only by the sweep", async () => {
   await world.sql("ALTER TABLE salesforce.contact ADD UNIQUE (lastname)");
   for (let made = 0; made < 2; made++) {
     await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });

@@ -51,7 +51,7 @@ const notices = async () => {
 };
 const lift = () => world.control("DELETE", "/faults");
 
-test("200 rows that a trigger cannot bear together are all saved, and the next ones go at once in calls that it can bear", async () => {
+test("200 rows that exceed an Apex limit together are all saved, and the next ones are sent at once in smaller calls", async () => {
   await insert(150);
   await world.fault({ kind: "governorLimit", object: "Contact", size: 60, times: 0 });
 
@@ -75,7 +75,7 @@ test("200 rows that a trigger cannot bear together are all saved, and the next o
   expect(await states()).toEqual({ SUCCESS: 226 });
 });
 
-test("the size that a trigger can bear grows again slowly, and one call in an hour finds out whether it may", async () => {
+test("the size of calls after an Apex limit grows again slowly, and one call in an hour tries a larger one", async () => {
   await insert(64);
   await world.fault({ kind: "governorLimit", object: "Contact", size: 20, times: 0 });
   await world.cycle(contact);
@@ -115,7 +115,7 @@ test("a row that exceeds a limit alone ends FAILED in Apex's words, the others a
   expect(calls()).toEqual({ callSize: undefined, saves: 1 });
 });
 
-test("a trigger that bears no record at all fails them with few calls, as what is wrong is not their number", async () => {
+test("a trigger that exceeds its limit with a single record fails them with few calls, because their number is not the cause", async () => {
   await insert(200);
   await world.sql("UPDATE salesforce.contact SET title = 'heavy'");
   await world.fault({ kind: "governorLimit", object: "Contact", record: "heavy", times: 0 });
@@ -131,7 +131,7 @@ test("a trigger that bears no record at all fails them with few calls, as what i
   expect(calls()).toEqual({ callSize: undefined, saves: 1 });
 });
 
-test("a job of the Bulk API whose records a trigger cannot bear continues by SOAP in smaller calls, and so does what comes next", async () => {
+test("a job of the Bulk API whose records exceed an Apex limit continues by SOAP in smaller calls, and so do the next changes", async () => {
   endJobsBeforeLooks(world);
   await insert(MANY);
   await world.cycle(contact);

@@ -102,10 +102,10 @@ describe("many rows", () => {
     expect(await rows("_ab_lastop = 'INSERTED' AND sfid IS NOT NULL")).toEqual([{ n: many, records: many }]);
     expect(await count("Title = 'old'")).toBe(many);
     const [state] = await world.sql("SELECT api_calls FROM salesforce._bridge_state");
-    const told = state?.["api_calls"] as Record<string, number>;
-    expect(told["BULK"]).toBe((await ingested()).length);
-    expect(told["BULK"]).toBeLessThanOrEqual(10);
-    expect(told["SOAP"]).toBeUndefined();
+    const counted = state?.["api_calls"] as Record<string, number>;
+    expect(counted["BULK"]).toBe((await ingested()).length);
+    expect(counted["BULK"]).toBeLessThanOrEqual(10);
+    expect(counted["SOAP"]).toBeUndefined();
   });
 
   test("arrive with every character, number and NULL as they are, and only what was changed", async () => {

@@ -21,11 +21,11 @@ let contact: Mapping;
 aWorldForEachTest(async (made) => {
   ({ cloud, world } = made);
   contact = await mapped(world, { object: "Contact", fields: ["Description", "LastName", "Title"] });
-  await told();
+  await newEvents();
 });
 
 /** The events that were announced since the last check. */
-const told = async () => {
+const newEvents = async () => {
   const messages = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
   const mine = messages.filter(({ workspace_id }) => workspace_id === world.workspaceId);
   return world.events(mine.map(({ event_id }) => event_id));
@@ -47,7 +47,7 @@ test("a refusal of 600,000 characters is kept cut on the row, in the log and in 
     { _ab_lastop: "FAILED", _ab_err: cut },
     { _ab_lastop: "FAILED", _ab_err: "FIELD_CUSTOM_VALIDATION_EXCEPTION: must be a grown-up" },
   ]);
-  expect((await told()).map(({ event, detail }) => [event, detail["error"]])).toEqual([
+  expect((await newEvents()).map(({ event, detail }) => [event, detail["error"]])).toEqual([
     ["record.failed", cut],
     ["record.failed", "FIELD_CUSTOM_VALIDATION_EXCEPTION: must be a grown-up"],
   ]);
@@ -69,7 +69,7 @@ test("an outbox that earlier versions could not empty is emptied: refusals of ha
 
   await world.cycle(contact);
 
-  expect((await told()).map(({ detail }) => detail)).toEqual([
+  expect((await newEvents()).map(({ detail }) => detail)).toEqual([
     { trigger_log_id: 9, error: "first" },
     { trigger_log_id: 7, error: expect.stringMatching(/^[0-9a-f]{2000}\.{3} \(truncated, 512,000 bytes\)$/) },
     { trigger_log_id: 7, error: expect.stringMatching(/^[0-9a-f]{2000}\.{3} \(truncated, 20,000,000 bytes\)$/) },
@@ -85,7 +85,7 @@ test("an event that DynamoDB refuses is set aside, logged and a finding of docto
 
   await world.cycle(contact);
 
-  expect((await told()).map(({ detail }) => detail["error"])).toEqual(["first", "last"]);
+  expect((await newEvents()).map(({ detail }) => detail["error"])).toEqual(["first", "last"]);
   expect(await outbox()).toBe(0);
   expect(
     await world.sql(
@@ -134,7 +134,7 @@ test("while DynamoDB does not answer, no event is set aside, and the next cycle 
   expect(await outbox()).toBe(2);
   expect(world.log.filter(({ event }) => event === "event set aside")).toEqual([]);
   await world.cycle(contact);
-  expect((await told()).map(({ detail }) => detail["error"])).toEqual(["first"]);
+  expect((await newEvents()).map(({ detail }) => detail["error"])).toEqual(["first"]);
   expect(await outbox()).toBe(0);
 });
 
@@ -210,7 +210,7 @@ test("a text longer than its field fails its row before it is sent, with the fie
     { lastname: "Lovelace", _ab_lastop: "INSERTED", _ab_err: null },
   ]);
   expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Lovelace" }]);
-  expect((await told()).map(({ event, detail }) => [event, detail["error"]])).toEqual([
+  expect((await newEvents()).map(({ event, detail }) => [event, detail["error"]])).toEqual([
     ["record.failed", refused],
     ["record.failed", refused],
   ]);

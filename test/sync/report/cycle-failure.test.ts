@@ -21,7 +21,7 @@ test.each([
   expect(failureOf(error).reason).toBe(reason);
 });
 
-test("trouble of the service's own cloud is not laid at the door of the customer's database", async () => {
+test("an error of the service's own cloud is not reported as one of the customer's database", async () => {
   const credentials = { accessKeyId: "a", secretAccessKey: "b" };
   const nobody = { region: "us-east-1", endpoint: "http://127.0.0.1:1", maxAttempts: 1, credentials };
   const error: unknown = await new SQSClient(nobody).send(new ListQueuesCommand({})).catch((cause: unknown) => cause);
@@ -59,11 +59,11 @@ test.each([
   ["23514", { constraint: "adult", table: "contact" }, /23514\): constraint adult, table contact; a constraint/],
   ["08006", {}, /08006\): the connection broke; syncing continues automatically$/],
   ["0A000", {}, /^PostgreSQL refused \(SQLSTATE 0A000\)$/],
-])("SQLSTATE %s is reported with what to do", (code, said, told) => {
-  expect(failureOf(Object.assign(new Error("words"), said, { code })).message).toMatch(told);
+])("SQLSTATE %s is reported with what to do", (code, said, expected) => {
+  expect(failureOf(Object.assign(new Error("words"), said, { code })).message).toMatch(expected);
 });
 
-test("what a function of theirs says, which may hold anything, is not shown, nor a remedy that is not meant", () => {
+test("the message of a customer's function, which may hold anything, is not shown, nor a remedy that does not fit", () => {
   const raised = { code: "42501", where: "PL/pgSQL function refuse() line 1 at RAISE" };
   expect(failureOf(Object.assign(new Error("contact Secret is closed"), raised)).message).toBe(
     "PostgreSQL refused (SQLSTATE 42501): a trigger or function of the database has raised it; the server's log has its words",

@@ -16,7 +16,7 @@ aWorldForEachTest(
 );
 
 /** Announced since the last check. */
-const told = async () => {
+const newEvents = async () => {
   const events = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
   const mine = events.filter(({ workspace_id }) => workspace_id === world.workspaceId);
   return (await world.events(mine.map(({ event_id }) => event_id))).map(({ event, detail }) => ({ event, ...detail }));
@@ -32,21 +32,21 @@ const cycles = async (count: number, secondsApart: number) => {
 test("held deletes break nothing and are reported when holding begins, once an hour, and when it ends", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || n FROM generate_series(1, 160) n");
   await world.cycle(contact);
-  await told();
+  await newEvents();
   await world.sql("DELETE FROM salesforce.contact");
 
   await cycles(2, 10);
-  const began = await told();
+  const began = await newEvents();
   const [since] = lines().map((line) => line["since"]);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");
   await cycles(5, 600);
-  const within = await told();
+  const within = await newEvents();
   await cycles(1, 600);
-  const later = await told();
+  const later = await newEvents();
   await cycles(5, 600);
   await world.sql("UPDATE salesforce._trigger_log SET held = false, confirmed = true WHERE held");
   await cycles(2, 10);
-  const ended = await told();
+  const ended = await newEvents();
 
   const common = { event: "deletes.held", mapping_id: contact.id, sf_object: "Contact", pg_table: "contact", since };
   const message = expect.stringMatching(/^60 deletes of Contact are held.*held-deletes Contact.*reject-deletes/);
@@ -72,7 +72,7 @@ test("a mapping that is broken while it holds deletes recovers, and continues ho
   await world.cycle(contact);
   await world.sql("DELETE FROM salesforce.contact");
   await cycles(2, 10);
-  await told();
+  await newEvents();
 
   await world.fault({ kind: "unavailable", times: 0 });
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");
@@ -80,6 +80,6 @@ test("a mapping that is broken while it holds deletes recovers, and continues ho
   await world.control("DELETE", "/faults");
   await cycles(2, 10);
 
-  expect((await told()).map(({ event }) => event)).toEqual(["sync.broken", "sync.recovered"]);
+  expect((await newEvents()).map(({ event }) => event)).toEqual(["sync.broken", "sync.recovered"]);
   expect(lines()).toHaveLength(1);
 });

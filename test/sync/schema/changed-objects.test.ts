@@ -188,8 +188,8 @@ test("a field that is gone from Salesforce breaks its own mapping, by name, and 
   for (let i = 0; i < 3; i++) await world.cycle(contact);
   await world.cycle(account);
 
-  const told = (await cloud.take("events")) as { event_id: string }[];
-  expect(await world.events(told.map(({ event_id }) => event_id))).toMatchObject([
+  const sent = (await cloud.take("events")) as { event_id: string }[];
+  expect(await world.events(sent.map(({ event_id }) => event_id))).toMatchObject([
     {
       event: "sync.broken",
       detail: { mapping_id: contact.id, sf_object: "Contact", message: expect.stringContaining("Gone__c") },

@@ -206,8 +206,8 @@ test("the migration of a missing table makes what Bridge would make, but for the
   }
   await migrate();
 
-  const isTold = ({ name }: Row) => name !== "_ab_lastop" && name !== "contact_systemmodstamp_idx";
-  expect((await table()).filter(isTold)).toEqual(made.filter(isTold));
+  const isProposed = ({ name }: Row) => name !== "_ab_lastop" && name !== "contact_systemmodstamp_idx";
+  expect((await table()).filter(isProposed)).toEqual(made.filter(isProposed));
   await aMinuteLater();
   await world.cycle(contact);
   const { rows, records } = await bothSides();

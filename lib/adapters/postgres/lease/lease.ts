@@ -168,12 +168,12 @@ export async function finish(
   ]);
   if (!row?.still_ours) throw new LeaseLost(lease);
   if (waiting !== null) backlog.counted = { waiting: row.waiting, at: now() };
-  const untold = { ...bench.refusedWriteBacks };
+  const refusedWriteBacks = { ...bench.refusedWriteBacks };
   Object.assign(bench.refusedWriteBacks, { rows: 0, sqlState: null }); // the next lease of this store counts its own
   const { mayBeRowless: asks, ...totals } = row.totals;
   const mapped = asks ? bench.mapped(lease) : null;
   if (mapped) await unlessUnprovisioned(session.query(pruneRowless(bench, mapped), [mapped.shape.table, now()]));
-  return { ...totals, ...waitingNow(backlog, now()), refusedWriteBacks: untold };
+  return { ...totals, ...waitingNow(backlog, now()), refusedWriteBacks };
 }
 
 /**

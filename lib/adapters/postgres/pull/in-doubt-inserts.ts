@@ -73,8 +73,8 @@ async function equalImages(
 ): Promise<ReadonlySet<string>> {
   if (sent.length === 0) return new Set();
   // A parent's key may come back in another case than it was sent, and says little about the record.
-  const telling = mapped.shape.columns.filter(({ createable, parent }) => createable && !parent);
-  const columns = telling.map(({ column }) => column);
+  const identifying = mapped.shape.columns.filter(({ createable, parent }) => createable && !parent);
+  const columns = identifying.map(({ column }) => column);
   const shown = await readSides(
     bench,
     mapped,

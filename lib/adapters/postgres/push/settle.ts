@@ -15,7 +15,7 @@ interface HowClaimed {
 }
 
 /** How rows get their results with the statement that settles their changes: all, those that nothing holds, or none. */
-type Telling = "all" | "free" | "none";
+type WriteBack = "all" | "free" | "none";
 
 /**
  * Commits Salesforce's answers in one transaction: states, totals, events, when it answered, and what the rows show of
@@ -34,23 +34,23 @@ export async function settle(
 ): Promise<void> {
   if (outcomes.length === 0) return;
   const unwritten = bench.refusedWriteBacks.rows;
-  for (let telling: Telling | null = "all"; telling !== null; ) {
+  for (let writeBack: WriteBack | null = "all"; writeBack !== null; ) {
     try {
-      await settleOnce(bench, lease, outcomes, claimed, telling);
+      await settleOnce(bench, lease, outcomes, claimed, writeBack);
       break;
     } catch (error) {
       bench.refusedWriteBacks.rows = unwritten; // rows that refused were not written after all
-      telling = instead(telling, error);
-      if (telling === null) throw error;
+      writeBack = instead(writeBack, error);
+      if (writeBack === null) throw error;
     }
   }
   for (const outcome of outcomes) if (outcome.kind === "refused") bench.failedRows.add(outcome.recordId);
 }
 
 /** How to try again after such an error; null: not at all. */
-function instead(telling: Telling, error: unknown): Telling | null {
-  if (telling !== "none" && isRefusedValue(error)) return "none";
-  return telling === "all" && isWorthWaiting(error) ? "free" : null;
+function instead(writeBack: WriteBack, error: unknown): WriteBack | null {
+  if (writeBack !== "none" && isRefusedValue(error)) return "none";
+  return writeBack === "all" && isWorthWaiting(error) ? "free" : null;
 }
 
 /** How long a locked row is waited for while we hold others. */
@@ -61,14 +61,14 @@ async function settleOnce(
   lease: Lease,
   outcomes: readonly PushOutcome[],
   { handled, versionOf }: HowClaimed,
-  telling: Telling,
+  writeBack: WriteBack,
 ): Promise<void> {
   const { session, tables, now } = bench;
   const mapped = bench.mapped(lease);
-  const { count, parameters } = settledChanges(outcomes, telling === "none" ? () => null : versionOf, now());
+  const { count, parameters } = settledChanges(outcomes, writeBack === "none" ? () => null : versionOf, now());
   const refused = outcomes.flatMap(({ kind, recordId }) => (kind === "refused" ? [recordId] : []));
   const statement = settleStatement(tables, mapped, {
-    skipsHeld: telling === "free",
+    skipsHeld: writeBack === "free",
     keepsAttempts: mapped.isIndexed === true && outcomes.some(({ kind }) => kind !== "accepted"),
   });
   const values = [
@@ -82,7 +82,7 @@ async function settleOnce(
     handled,
     refused.filter((row) => bench.failedRows.has(row)),
   ];
-  const limit = telling === "all" ? { laterLockMilliseconds: HELD_ROW_MILLISECONDS } : {};
+  const limit = writeBack === "all" ? { laterLockMilliseconds: HELD_ROW_MILLISECONDS } : {};
   await fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
     const [settled] = await session.query<Settled>(statement, values);
     if (settled?.settled !== count) throw new LeaseLost(lease);

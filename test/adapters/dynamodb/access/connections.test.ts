@@ -56,7 +56,7 @@ test("a renewal that was given up can be claimed at once", async () => {
   expect(await claim(mark, 1, 31)).toBe(true);
 });
 
-test("who comes with a version of before may neither renew nor keep, and frees no claim", async () => {
+test("a caller with an older version may neither renew nor keep a session, and frees no claim", async () => {
   const { mark } = await kept();
   await claim(mark, 0, 30);
   const second = { ...CONNECTION, accessToken: "00D000000000001!second" };

@@ -59,7 +59,7 @@ test("a range longer than one read of DynamoDB is reported to its end, each entr
   const made = Array.from({ length: 520 }, (_, at) => entry(workspaceId, "a@example.com", "token.created", `r${at}`));
   for (const one of made) await auditLog().append(one);
   const newestFirst = made.map(({ resourceId }) => resourceId).reverse();
-  const told = async (limit: number | null, offset = 0) => {
+  const idsListed = async (limit: number | null, offset = 0) => {
     const resources: string[] = [];
     for await (const batch of auditLog().batches(all(workspaceId), { limit, offset })) {
       resources.push(...batch.map(({ resourceId }) => resourceId));
@@ -68,9 +68,9 @@ test("a range longer than one read of DynamoDB is reported to its end, each entr
     return resources;
   };
 
-  expect(await told(null)).toEqual(newestFirst);
-  expect(await told(null, 7)).toEqual(newestFirst.slice(7));
-  expect(await told(510, 5)).toEqual(newestFirst.slice(5, 515));
+  expect(await idsListed(null)).toEqual(newestFirst);
+  expect(await idsListed(null, 7)).toEqual(newestFirst.slice(7));
+  expect(await idsListed(510, 5)).toEqual(newestFirst.slice(5, 515));
   const page = await auditPage(all(workspaceId), { limit: 520, offset: 0 });
   expect(page).toEqual({ entries: [...made].reverse(), total: 520 });
 });

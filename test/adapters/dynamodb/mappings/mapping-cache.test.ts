@@ -17,12 +17,12 @@ afterAll(() => cloud.close());
 let workspaceId: string;
 let contact: Mapping;
 let account: Mapping;
-let remembered: CachedMappings;
+let cached: CachedMappings;
 beforeEach(async () => {
   workspaceId = newId("ws");
   contact = await made("Contact");
   account = await made("Account");
-  remembered = cachedMappings(database());
+  cached = cachedMappings(database());
 });
 
 /** A mapping whose tables are created. */
@@ -47,7 +47,7 @@ async function finish(mapping: Mapping): Promise<Mapping> {
 }
 
 const ids = () => [contact.id, account.id];
-const read = async () => Object.fromEntries(await remembered.read(workspaceId, ids()));
+const read = async () => Object.fromEntries(await cached.read(workspaceId, ids()));
 
 test("unchanged mappings are read once, and then only their generation", async () => {
   expect(await read()).toEqual({ [contact.id]: contact, [account.id]: account });
@@ -66,7 +66,7 @@ test("a mapping that is changed, deactivated or deleted is so at the next readin
   const still = { ...changed, configVersion: 3, active: false };
   await change(changed, still);
   expect(await read()).toMatchObject({ [contact.id]: { active: false } });
-  expect(await remembered.listActive(workspaceId)).toEqual([account]);
+  expect(await cached.listActive(workspaceId)).toEqual([account]);
 
   await change(still, { ...still, configVersion: 4, deletedAt: new Date() });
   expect(await read()).toEqual({ [account.id]: account });
@@ -101,11 +101,11 @@ test("an import holds for all of its mappings from the moment that it is committ
   expect(await read()).toMatchObject({ [contact.id]: { pollingSeconds: 3600 }, [account.id]: account });
 });
 
-test("a process that has kept its fill begins again", async () => {
-  remembered = cachedMappings(database(), 15);
+test("a process whose cache is full begins again with an empty one", async () => {
+  cached = cachedMappings(database(), 15);
 
   expect(await read()).toEqual({ [contact.id]: contact, [account.id]: account });
-  expect(await remembered.listActive("ws_other")).toEqual([]);
+  expect(await cached.listActive("ws_other")).toEqual([]);
 
   expect(Object.keys(await countCalls(read))).toContain("Query mappings");
   expect(await read()).toEqual({ [contact.id]: contact, [account.id]: account });

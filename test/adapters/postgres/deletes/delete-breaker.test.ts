@@ -203,7 +203,7 @@ test("an application that deletes everything deletes a hundred records, and the 
   expect(new Set([...sent, ...rest].map(({ sfid }) => sfid)).size).toBe(300);
 });
 
-test("deletes that are under way or in doubt count among those of the hour", async () => {
+test("deletes that are under way or in doubt count in the hour's limit", async () => {
   const { store, lease } = await withRows(300);
   await customer.sql("DELETE FROM salesforce.contact WHERE id <= 80");
   const sent = await store.claim(lease, 1_000);
@@ -389,7 +389,7 @@ test("so many deletes are confirmed on either side as one request has time for, 
   expect(await left()).toEqual({ rows: 0, records: 0 });
 });
 
-test("what waits is held against a page's records by a table of hashes, not one by one", async ({ skip }) => {
+test("waiting changes are joined to a page's records by a hash table, not one by one", async ({ skip }) => {
   const [{ server_version_num: version } = {}] = await customer.sql("SHOW server_version_num");
   skip(Number(version) < 160_000, "EXPLAIN knows no GENERIC_PLAN before PostgreSQL 16");
   const statements: string[] = [];

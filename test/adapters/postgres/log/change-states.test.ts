@@ -16,7 +16,7 @@ const named = async () =>
   );
 const idsOf = (changes: readonly ClaimedChange[]) => changes.map(({ id }) => id);
 
-test("what is claimed is named until the last of it is settled, whichever way it ends", async () => {
+test("claimed changes are in the registry of pending ones until the last of them is settled, however they end", async () => {
   await insert(3);
   const { store, lease } = await customer.cycle();
 
@@ -34,7 +34,7 @@ test("what is claimed is named until the last of it is settled, whichever way it
   expect(await named()).toEqual([]);
 });
 
-test("what is given back is not named any more", async () => {
+test("released changes leave the registry", async () => {
   await insert(3);
   const { store, lease } = await customer.cycle();
   const changes = await store.claim(lease, 2);
@@ -45,7 +45,7 @@ test("what is given back is not named any more", async () => {
   expect(await named()).toEqual([idsOf(others)]);
 });
 
-test("many changes are named by their claim until the last of its batches is settled", async () => {
+test("many changes stay in the registry by their claim until the last of its batches is settled", async () => {
   await insert(2_001);
   const { store, lease } = await customer.cycle();
   const changes = await store.claim(lease, 10_000);
@@ -60,7 +60,7 @@ test("many changes are named by their claim until the last of its batches is set
   expect(await named()).toEqual([]);
 });
 
-test("what a lost cycle left is named until the next one has found and settled it", async () => {
+test("what a lost cycle left stays in the registry until the next one has found and settled it", async () => {
   await insert(3);
   const lost = await customer.cycle();
   const changes = await lost.store.claim(lost.lease, 10);
@@ -81,7 +81,7 @@ test("what a lost cycle left is named until the next one has found and settled i
   expect(await named()).toEqual([]);
 });
 
-test("what could not be given back stays named, whatever else of its claim is settled meanwhile", async () => {
+test("changes that could not be released stay in the registry, whatever else of their claim is settled meanwhile", async () => {
   await insert(3);
   let fails = false;
   const { store, lease } = await customer.cycle({
@@ -104,7 +104,7 @@ test("what could not be given back stays named, whatever else of its claim is se
   expect(idsOf(await store.claim(lease, 10))).toEqual([2, 3]);
 });
 
-test("what is PENDING and was never named is found after the next check of the mapping", async () => {
+test("a PENDING change that was never in the registry is found after the next check of the mapping", async () => {
   await insert(2);
   await customer.sql("UPDATE salesforce._trigger_log SET state = 'PENDING', fence = 0 WHERE id = 2");
 

@@ -104,7 +104,7 @@ describe("the trigger log", () => {
     ["2024-03-10 12:00:00.5+00", "2024-03-10T12:00:00.500Z"],
     ["2024-03-10 12:00:00.0049+00", "2024-03-10T12:00:00.004Z"],
     ["2024-03-10 12:00:00.12+02", "2024-03-10T10:00:00.120Z"],
-  ])("shows %s as %s", async (instant, told) => {
+  ])("shows %s as %s", async (instant, shown) => {
     await customer.sql(`
       INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, created_at, processed_at)
       VALUES ('SUCCESS', 'INSERT', 'at ${instant}', 1, '${instant}', '${instant}')`);
@@ -112,7 +112,7 @@ describe("the trigger log", () => {
 
     const page = await asking(customer.url, (database) => database.listActivity(asked));
 
-    expect(activityOf(page)).toMatchObject([{ created_at: told, synced_at: told }]);
+    expect(activityOf(page)).toMatchObject([{ created_at: shown, synced_at: shown }]);
     await customer.sql(`DELETE FROM salesforce._trigger_log WHERE table_name = 'at ${instant}'`);
   });
 

@@ -206,7 +206,7 @@ test("a record read after its deletion was applied does not come back unless it 
   expect(undeleted).toMatchObject({ inserted: 1 });
 });
 
-test("a record that may be an insert under way gets no second row, and a stranger's gets its row at once", async () => {
+test("a record that may be an insert under way gets no second row, and another user's record gets its row at once", async () => {
   await customer.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Curie', 'm@example.com')");
   const { store, lease } = await customer.cycle();
   const [change] = await store.claim(lease, 1);

@@ -193,7 +193,7 @@ test("an image of our own write that arrives before its answer is no conflict", 
   expect(await rows()).toMatchObject([{ email: "two@example.com" }]);
 });
 
-test("news of a field that is under way reach its row although the answer is of an older save", async () => {
+test("a new value of a field that is under way reaches its row although the answer is of an older save", async () => {
   const { store, lease } = await known("salesforce_wins");
   await customer.sql("UPDATE salesforce.contact SET email = 'sent@example.com'");
   const [sent] = await store.claim(lease, 10);

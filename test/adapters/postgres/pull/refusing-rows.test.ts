@@ -47,7 +47,7 @@ test.each([
   const { refusedWriteBacks } = await store.finish(lease, END);
 
   expect(sent).toHaveLength(5);
-  expect((await rows()).map(([name, , told]) => [name, told])).toEqual([
+  expect((await rows()).map(([name, , lastOp]) => [name, lastOp])).toEqual([
     ["L1", "UPDATED"],
     ["L2", "UPDATED"],
     ["L3", "PENDING"],
@@ -78,7 +78,7 @@ test("a new row that refuses its sfid waits until it takes it, and makes no seco
   await store.finish(lease, END);
 
   const due = new Date(customer.now.getTime() + 10_000);
-  expect((await rows()).map(([, , told]) => told)).toEqual(["INSERTED", "PENDING", "INSERTED"]);
+  expect((await rows()).map(([, , lastOp]) => lastOp)).toEqual(["INSERTED", "PENDING", "INSERTED"]);
   expect((await log())[1]).toMatchObject({ state: "SUCCESS", row_owed: true, due_at: due });
 
   // Its next change waits, and no cycle looks after the row before it is due.
@@ -114,8 +114,8 @@ test("a new row that takes its sfid later gets what Salesforce said, and nothing
   const next = await customer.cycle();
   await next.store.recover(next.lease);
 
-  const told = "SELECT sfid, _ab_lastop, _ab_err FROM salesforce.contact";
-  expect(await customer.sql(told)).toEqual([{ sfid: sfidOf(1), _ab_lastop: "INSERTED", _ab_err: null }]);
+  const lastOp = "SELECT sfid, _ab_lastop, _ab_err FROM salesforce.contact";
+  expect(await customer.sql(lastOp)).toEqual([{ sfid: sfidOf(1), _ab_lastop: "INSERTED", _ab_err: null }]);
   expect(await log()).toEqual([{ state: "SUCCESS", row_owed: false, sf_message: null, due_at: null }]);
 });
 
@@ -167,7 +167,7 @@ test.each(["BR001", "42501", "22012"])(
 
     await pushAll({ store, lease }, () => null, orgTime(5));
 
-    expect((await rows()).map(([, , told]) => told)).toEqual(["UPDATED", "PENDING", "UPDATED"]);
+    expect((await rows()).map(([, , lastOp]) => lastOp)).toEqual(["UPDATED", "PENDING", "UPDATED"]);
     expect((await log()).map(({ state }) => state)).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
   },
 );
@@ -213,7 +213,7 @@ test("rows that refuse among many are looked for a few at a time, and those of a
   expect(left.length).toBeLessThan(6);
   expect(left.at(-1)).toBe(0);
   expect((await log()).filter(({ sf_message }) => sf_message !== null)).toHaveLength(62);
-  expect((await rows()).filter(([, , told]) => told === "PENDING")).toHaveLength(62);
+  expect((await rows()).filter(([, , lastOp]) => lastOp === "PENDING")).toHaveLength(62);
   const { refusedWriteBacks } = await store.finish(lease, END);
   expect(refusedWriteBacks).toEqual({ rows: 62, sqlState: "P0001" });
 
@@ -227,7 +227,7 @@ test("rows that refuse among many are looked for a few at a time, and those of a
   expect(new Set((await log()).map(({ state }) => state))).toEqual(new Set(["SUCCESS"]));
 });
 
-test("what a constraint has against a row that was written at once is not mistaken for what it has against others", async () => {
+test("the refusal of one row by a constraint does not count for the rows written together with it", async () => {
   const { store, lease } = await changed(6);
   await refuse("NEW.lastname = 'L1'", "CONSTRAINT TRIGGER refuse AFTER UPDATE");
   const [first, ...others] = await store.claim(lease, 10);
@@ -241,7 +241,7 @@ test("what a constraint has against a row that was written at once is not mistak
   );
   await store.settle(lease, [first, ...others].map(accepted));
 
-  expect((await rows()).map(([, , told]) => told)).toEqual(["PENDING", ...Array(5).fill("UPDATED")]);
+  expect((await rows()).map(([, , lastOp]) => lastOp)).toEqual(["PENDING", ...Array(5).fill("UPDATED")]);
   expect((await store.finish(lease, END)).refusedWriteBacks.rows).toBe(1);
 });
 
@@ -284,7 +284,7 @@ test("what failed is sent again when an operator says so, whatever its rows hold
   const kept = keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" });
   expect(await retryFailed(kept, "salesforce", "map_contact", [id])).toBe(1);
 
-  expect((await rows()).map(([, , told]) => told)).toEqual(["FAILED", "PENDING"]);
+  expect((await rows()).map(([, , lastOp]) => lastOp)).toEqual(["FAILED", "PENDING"]);
   expect((await log()).map(({ state }) => state)).toEqual(["NEW", "NEW"]);
 });
 
@@ -300,5 +300,5 @@ test("what a late save has undone is sent again, whatever its row holds", async 
 
   expect(sent).toEqual({ again: 1, underWay: 0 });
   expect((await log()).map(({ state }) => state)).toEqual(["SUCCESS", "NEW"]);
-  expect((await rows()).map(([, , told]) => told)).toEqual(["UPDATED"]);
+  expect((await rows()).map(([, , lastOp]) => lastOp)).toEqual(["UPDATED"]);
 });

@@ -60,7 +60,7 @@ async function refuse(): Promise<readonly ClaimedChange[]> {
 const read = ({ text }: JsonArray) => JSON.parse(text) as readonly { readonly state: string }[];
 
 /** What the monitoring endpoints show. */
-async function told() {
+async function results() {
   const monitoring = postgresMonitoring(() => customer.now);
   await using database = await monitoring.open({ url: customer.url, schema: "salesforce" });
   const all = { table: null, limit: 50, offset: 0 };
@@ -86,16 +86,16 @@ test("a refused change is reported as FAILED, as it was, at every step of the ne
   const carried = { activity: ["PENDING", "FAILED"], totals: [0, 1, 0, 1], errors: [1, 1], waiting: 1 };
 
   const changes = await claim();
-  const whenClaimed = await told();
+  const whenClaimed = await results();
   await store.release(lease, idsOf(changes));
-  const whenGivenBack = await told();
+  const whenGivenBack = await results();
   await claim();
   await lose();
-  const whenLost = await told();
+  const whenLost = await results();
   await store.markSent(lease, "batch", idsOf(await claim()));
-  const whenSent = await told();
+  const whenSent = await results();
   const { doubts } = await lose();
-  const whenInDoubt = await told();
+  const whenInDoubt = await results();
   const same = await processed();
   await store.settle(
     lease,
@@ -112,7 +112,7 @@ test("a refused change is reported as FAILED, as it was, at every step of the ne
   );
   expect(same).toEqual(before);
   expect(doubts.map((doubt) => doubt.changes)).toMatchObject([[{ action: "INSERT" }, { action: "UPDATE" }]]);
-  expect(await told()).toEqual({
+  expect(await results()).toEqual({
     activity: ["SUCCESS", "SUCCESS"],
     totals: [0, 0, 2, 0],
     errors: [0, 0],
@@ -240,7 +240,7 @@ test("a new row with the upsert value of a refused one that is under way again w
   expect(idsOf(await claim())).toEqual([3]);
 });
 
-test("a pull leaves a refused value on its row while a newer change waits or is under way, and the record's other news come", async () => {
+test("a pull leaves a refused value on its row while a newer change waits or is under way, and applies the record's other changes", async () => {
   await insert();
   await pushAll({ store, lease }, () => sfidOf(1), orgTime(1));
   await update("refused@example.com");
@@ -338,5 +338,5 @@ test("a cycle of the version before continues where one of this version was lost
   );
 
   expect(doubts).toMatchObject([{ changes: [{ action: "INSERT" }, { action: "UPDATE" }] }]);
-  expect((await told()).totals).toEqual([0, 0, 2, 0]);
+  expect((await results()).totals).toEqual([0, 0, 2, 0]);
 });

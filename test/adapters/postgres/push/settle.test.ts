@@ -165,16 +165,16 @@ describe("a change of a row whose earlier one is settled", () => {
       FOR EACH ROW WHEN (NEW._ab_lastop = 'UPDATED') EXECUTE FUNCTION stay()`);
 
     const settling = store.settle(lease, sent.map(accepted));
-    const told = await toldFirst();
-    await edit(3 - told);
+    const writtenFirst = await rowWrittenFirst();
+    await edit(3 - writtenFirst);
     await customer.sql("INSERT INTO gate VALUES (true)");
     await settling;
 
-    await keepsPending(3 - told, store, lease);
+    await keepsPending(3 - writtenFirst, store, lease);
   });
 
   /** The row with which the trigger stays. */
-  async function toldFirst(): Promise<number> {
+  async function rowWrittenFirst(): Promise<number> {
     for (;;) {
       const [lock] = await customer.sql(
         "SELECT objid::int FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",

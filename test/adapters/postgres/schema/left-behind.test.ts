@@ -44,7 +44,7 @@ test("what a deleted mapping left in the log stays for 31 days, then goes with t
   ]);
 });
 
-test("old changes go, however many young ones lie before them", async () => {
+test("old changes are deleted, however many newer ones come before them in the log", async () => {
   await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
   const capturedAgo = (days: number, firstRow: number, count: number) =>
     customer.sql(
@@ -79,7 +79,7 @@ test("the log of other mappings is not read through for what a deleted one may h
   expect(await rowsReadOfTheLog(customer)).toBeLessThan(100);
 });
 
-test("what was kept for a deleted mapping's records goes as old, and what is kept for others stays", async () => {
+test("what was kept for a deleted mapping's records is deleted when it is old, and what is kept for others stays", async () => {
   await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
   for (const mapping of ["map_contact", "map_lead"]) {
     await customer.sql("INSERT INTO salesforce._bridge_pushed VALUES ($1, now(), '{003A}')", [mapping]);

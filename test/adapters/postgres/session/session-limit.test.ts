@@ -93,13 +93,13 @@ test("loads and changes of tables leave half of the connections to the beat and 
   await third;
 });
 
-test("connections of an application, and of other users, are theirs", async () => {
+test("connections of an application, and of other users, are not counted", async () => {
   for (let at = 0; at < 6; at += 1) await customer.connect();
 
   await expect(open()).resolves.toBeDefined();
 });
 
-test("the server ends the connection of who says nothing any more, as a frozen function", async ({ skip }) => {
+test("the server ends the connection of a client that went silent, such as a frozen function", async ({ skip }) => {
   const [known] = await customer.sql("SELECT 1 FROM pg_settings WHERE name = 'idle_session_timeout'");
   skip(
     known === undefined,

@@ -111,7 +111,7 @@ describe("a session", () => {
     await session.close();
   });
 
-  test("lets go of the customer's rows when its process is frozen within a transaction", async () => {
+  test("releases the locks on the customer's rows when its process is frozen within a transaction", async () => {
     const session = await open({ statementMilliseconds: 200 });
     const customer = await open();
     await customer.query("CREATE TABLE kept (n int)");

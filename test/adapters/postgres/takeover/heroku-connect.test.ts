@@ -222,7 +222,7 @@ test("a change that cannot be read is named, and Heroku Connect continues captur
   expect(await log()).toEqual([]);
 });
 
-test("of what Heroku Connect failed to send, the last word on a row can be retried, and older ones are left", async () => {
+test("of what Heroku Connect failed to send, the last change of a row can be retried, and older ones are left", async () => {
   customer = await theirDatabase();
   const failed = async (id: number, state: string, record: number, message: string | null) =>
     customer.sql(
@@ -340,14 +340,14 @@ test("queries on _hc_lastop and _hc_err continue answering in Heroku Connect's w
   await customer.provision();
   const says = async (id: number) =>
     (await customer.sql("SELECT _hc_lastop, _hc_err FROM salesforce.contact WHERE id = $1", [id]))[0];
-  const told: unknown[] = [await says(1)];
+  const words: unknown[] = [await says(1)];
 
   await customer.sql("UPDATE salesforce.contact SET lastname = 'Changed' WHERE id = 1");
   await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('New')");
-  told.push(await says(1), await says(4));
+  words.push(await says(1), await says(4));
   const { store, lease } = await customer.cycle();
   await pushAll({ store, lease }, () => sfidOf(4), orgTime(20));
-  told.push(await says(1), await says(4));
+  words.push(await says(1), await says(4));
   await customer.sql("UPDATE salesforce.contact SET lastname = 'Wrong' WHERE id = 1");
   const [change] = await store.claim(lease, 10);
   await store.markSent(lease, "b", [change?.id ?? 0]);
@@ -360,11 +360,11 @@ test("queries on _hc_lastop and _hc_err continue answering in Heroku Connect's w
       error: "DUPLICATE_VALUE: it is there",
     },
   ]);
-  told.push(await says(1));
+  words.push(await says(1));
   await store.apply(lease, page([image(1, 30, { lastname: "From there" })]));
-  told.push(await says(1));
+  words.push(await says(1));
 
-  expect(told).toEqual([
+  expect(words).toEqual([
     { _hc_lastop: "SYNCED", _hc_err: null },
     { _hc_lastop: "PENDING", _hc_err: null },
     { _hc_lastop: "PENDING", _hc_err: null },

@@ -122,7 +122,7 @@ test("variables of this process are as before once the host is closed", async ()
   expect({ ...process.env }).toEqual(before);
 });
 
-test("what templates say for Lambda alone is not said to this process, nor to the children that it makes", async () => {
+test("variables of templates that are for Lambda alone are set neither in this process nor in its children", async () => {
   const before = process.env["NODE_EXTRA_CA_CERTS"];
   const world = await start();
   const { NODE_EXTRA_CA_CERTS, METRICS_NAMESPACE, QUEUE_CYCLES } = process.env;

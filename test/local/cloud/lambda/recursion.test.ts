@@ -39,7 +39,7 @@ const COUNTING_DOWN = `
 `;
 const sources = { "dispatch-events": COUNTING_DOWN, "deliver-webhook": COUNTING_DOWN, "run-cycle": COUNTING_DOWN };
 
-test("a function that answers each message with another is stopped after sixteen, and the message laid aside", async () => {
+test("a function that answers each message with another is stopped after sixteen, and the message goes to the dead letters", async () => {
   world = await host();
 
   await countDown("events", 99);

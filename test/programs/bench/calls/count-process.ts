@@ -99,9 +99,9 @@ async function count(story: CountedStory): Promise<Counted> {
     rmSync(folder, { recursive: true, force: true });
   };
   if (story.hours === 0) {
-    const told = await planImport(id, token, names);
+    const plan = await planImport(id, token, names);
     await end();
-    return told;
+    return plan;
   }
 
   const services = { ...cycleServices(), log: () => undefined, figures: () => undefined };
@@ -165,7 +165,7 @@ async function count(story: CountedStory): Promise<Counted> {
   const daily = isWholeDay ? 0 : (await used()) - atNight;
 
   const needs = { mappings: mappings(), engine: engineReports(), counters: counters() };
-  const told = await readBudget(needs, id, new Date(clock.now()), null);
+  const budget = await readBudget(needs, id, new Date(clock.now()), null);
   const [trouble] = (
     await customer.query<Counted["trouble"]>(
       `SELECT (SELECT count(*)::int FROM salesforce._trigger_log WHERE state = 'FAILED') AS refused,
@@ -176,8 +176,8 @@ async function count(story: CountedStory): Promise<Counted> {
   await end();
   return {
     callsPerDay: Math.round((lived * 24) / story.hours) + daily,
-    forecast: told.forecast_calls_per_day,
-    paceSeconds: told.pace_seconds,
+    forecast: budget.forecast_calls_per_day,
+    paceSeconds: budget.pace_seconds,
     trouble: trouble ?? WELL,
   };
 }

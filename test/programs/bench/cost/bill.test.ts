@@ -14,7 +14,7 @@ const idle = {
   logBytes: 0,
 };
 
-test("a function pays for what it waits and for the share of a processor that its memory buys", () => {
+test("a function costs for the time that it waits and for the share of a processor that comes with its memory", () => {
   const calls = {
     memoryMegabytes: 1769,
     calls: 1_000_000,
@@ -31,7 +31,7 @@ test("a function pays for what it waits and for the share of a processor that it
   expect(half.Lambda).toBeCloseTo(0.2 + gigabyteSeconds * 0.75 * PRICES.lambdaGigabyteSecond, 6);
 });
 
-test("a stretch is shown as a month of it, service by service", () => {
+test("a measured time is shown as a month's cost, service by service", () => {
   const hour = { ...idle, seconds: 3600, units: { ...NOTHING, read: 8, write: 2 }, sqsRequests: 5, firings: 1 };
   const bill = monthOf(hour);
 

@@ -15,7 +15,7 @@ export interface Sources {
   readonly writes: readonly OrgWrite[];
   readonly retried: Evidence["retried"];
   readonly heard: Evidence["heard"];
-  readonly toldLate: Evidence["toldLate"];
+  readonly lateReports: Evidence["lateReports"];
   readonly struck: Evidence["struck"];
   readonly wireCalls: Readonly<Record<string, number>>;
   readonly colleaguesCalls: number;
@@ -35,7 +35,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
         ...(await ask<Row>(`SELECT * FROM salesforce.${table}`)).map((row) => heldRow(table, row, sources.columns)),
       );
     const totals = await ask<Row>("SELECT table_name, success, failed FROM salesforce._bridge_totals");
-    const told = await ask<Row>("SELECT event_id, event, log_id FROM proof.announced ORDER BY seq");
+    const announced = await ask<Row>("SELECT event_id, event, log_id FROM proof.announced ORDER BY seq");
     const waiting = await ask<Row>("SELECT id FROM salesforce._bridge_outbox");
     const { used } = (await fromOrg(sources, "/_sim/calls")) as { used: number };
     const records = await readRecords(sources);
@@ -54,12 +54,12 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
       })),
       retried: sources.retried,
       conflicts: (await ask<Row>("SELECT * FROM salesforce._bridge_conflicts ORDER BY id")).map(conflict),
-      told: told.map((row) => ({
+      announced: announced.map((row) => ({
         eventId: String(row["event_id"]),
         event: String(row["event"]),
         logId: row["log_id"] === null ? null : Number(row["log_id"]),
       })),
-      waitingToBeTold: waiting.map(({ id }) => String(id)),
+      waitingToBeAnnounced: waiting.map(({ id }) => String(id)),
       heard: sources.heard,
       application: (await ask<Row>("SELECT * FROM proof.deeds ORDER BY seq")).map(deed),
       uncaptured: sources.uncaptured,
@@ -67,7 +67,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
       colleagues: sources.colleagues,
       seen: (await ask<Row>("SELECT * FROM proof.seen ORDER BY seq")).map(seen),
       saves: sources.writes.flatMap((write) => savesIn(write)),
-      toldLate: sources.toldLate,
+      lateReports: sources.lateReports,
       struck: sources.struck,
       calls: await readCalls(ask, sources, used - sources.colleaguesCalls),
     };

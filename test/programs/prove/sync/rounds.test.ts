@@ -33,7 +33,7 @@ const proof = (seed: number, findings: Proof["findings"] = []): Proof => ({
   calls: { engine: {}, wire: {}, org: 0 },
   migrations: {},
   heldSaves: 1,
-  lateSavesTold: 1,
+  lateSavesReported: 1,
   settledByHand: 2,
   findings,
 });

@@ -12,7 +12,7 @@ interface Enough {
 /** What one round came to, as it is kept; its seed repeats it. */
 export type Round = Pick<
   Proof,
-  "seed" | "seconds" | "changes" | "incidents" | "heldSaves" | "lateSavesTold" | "settledByHand"
+  "seed" | "seconds" | "changes" | "incidents" | "heldSaves" | "lateSavesReported" | "settledByHand"
 > & {
   readonly findings: readonly Pick<Proof["findings"][number], "name" | "table" | "tag" | "what">[];
 };
@@ -28,7 +28,7 @@ export async function proveInRounds(
 ): Promise<readonly Round[]> {
   const rounds: Round[] = existsSync(file) ? readRounds(file) : [];
   const { say } = first;
-  if (rounds.length > 0) say(`continues after ${told(rounds)}, kept in ${file}`);
+  if (rounds.length > 0) say(`continues after ${totalsOf(rounds)}, kept in ${file}`);
   else say(`what is done is kept in ${file}`);
   while (killsIn(rounds) < kills || changesIn(rounds) < changes) {
     if (rounds.some(({ findings }) => findings.length > 0)) return rounds;
@@ -38,7 +38,7 @@ export async function proveInRounds(
     const round = { ...proof, findings: findings.map(({ story: __, ...finding }) => finding) };
     appendFileSync(file, `${JSON.stringify(round)}\n`);
     rounds.push(round);
-    say(`${told(rounds)} of ${kills} kills and ${changes} changes`);
+    say(`${totalsOf(rounds)} of ${kills} kills and ${changes} changes`);
   }
   return rounds;
 }
@@ -48,7 +48,7 @@ function readRounds(file: string): Round[] {
   return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Round);
 }
 
-export const told = (rounds: readonly Round[]): string =>
+export const totalsOf = (rounds: readonly Round[]): string =>
   `${rounds.length} rounds, ${killsIn(rounds)} kills, ${changesIn(rounds)} changes`;
 
 const killsIn = (rounds: readonly Round[]) =>

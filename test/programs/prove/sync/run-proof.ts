@@ -13,7 +13,7 @@ import { settleByHand } from "./operator.ts";
 import { planOf, pointsOf } from "./plan.ts";
 import { readBooksOfCalls, readEvidence } from "./read-evidence.ts";
 import type { Asked, Run } from "./run.ts";
-import { sourcesOf, toldLate } from "./sources.ts";
+import { lateReports, sourcesOf } from "./sources.ts";
 import { createParts } from "./stage/parts.ts";
 import { openStage } from "./stage/stage.ts";
 import { causeTrouble, type Incident } from "./trouble.ts";
@@ -34,7 +34,7 @@ export interface Proof {
   readonly migrations: Readonly<Record<string, number>>;
   /** Saves that were stopped between check and send, and cycles that said that theirs came after the lease was lost. */
   readonly heldSaves: number;
-  readonly lateSavesTold: number;
+  readonly lateSavesReported: number;
   /** Rows whose insert ended in doubt, and that the operator gave their record, as the error says. */
   readonly settledByHand: number;
   readonly findings: readonly Finding[];
@@ -72,7 +72,7 @@ export async function runProof(asked: Asked): Promise<Proof> {
       calls: quiet.calls,
       migrations: Object.fromEntries(run.migrator.done),
       heldSaves: stage.wire.ledger.writes.filter(({ wasHeld }) => wasHeld).length,
-      lateSavesTold: toldLate(stage).length,
+      lateSavesReported: lateReports(stage).length,
       settledByHand: loud.settledByHand,
       findings: [...quiet.findings, ...loud.findings],
     };

@@ -34,7 +34,7 @@ export function sourcesOf(
     writes,
     retried,
     heard: receiver.received.map(({ body }) => heardIn(body)),
-    toldLate: toldLate(stage),
+    lateReports: lateReports(stage),
     struck: [...functionsStruck(trouble), ...parts.strikes],
     wireCalls: by((worker) => CALLERS.includes(worker)),
     colleaguesCalls: colleagues.calls() + others,
@@ -47,7 +47,7 @@ const functionsStruck = ({ done }: Run["trouble"]): Sources["struck"] =>
   done.filter(({ whom }) => whom === "function").map(({ pid, at }) => ({ whom: pid, at }));
 
 /** What cycles said of saves that came after the lease was lost. */
-export function toldLate({ notes }: Pick<Run["stage"], "notes">): Sources["toldLate"] {
+export function lateReports({ notes }: Pick<Run["stage"], "notes">): Sources["lateReports"] {
   return notes
     .filter(({ line }) => line.includes("saves came after the lease was lost"))
     .map(({ at, line }) => ({

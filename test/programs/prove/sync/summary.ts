@@ -1,4 +1,4 @@
-import { type Round, told } from "./rounds.ts";
+import { type Round, totalsOf } from "./rounds.ts";
 import type { Proof } from "./run-proof.ts";
 
 /** The summary for people. */
@@ -10,7 +10,7 @@ export function summaryOf({
   calls,
   migrations,
   heldSaves,
-  lateSavesTold,
+  lateSavesReported,
   settledByHand,
   findings,
 }: Proof): string {
@@ -19,7 +19,7 @@ export function summaryOf({
   return [
     ...tableOf(incidents),
     `changes   ${changes.application} by the application, ${changes.colleagues} in Salesforce`,
-    `incidents ${all("kills")} kills, ${all("stops")} stops, ${heldSaves} saves held between check and send, ${lateSavesTold} cycles whose saves came too late`,
+    `incidents ${all("kills")} kills, ${all("stops")} stops, ${heldSaves} saves held between check and send, ${lateSavesReported} cycles whose saves came too late`,
     `migrations ${Object.entries(migrations)
       .map(([kind, times]) => `${times} ${kind}`)
       .join(", ")}`,
@@ -47,8 +47,8 @@ export function summaryOfRounds(rounds: readonly Round[]): string {
   const findings = rounds.flatMap((round) => round.findings.map((finding) => ({ ...finding, seed: round.seed })));
   return [
     ...tableOf(sums),
-    `rounds    ${told(rounds)}, in ${sum(({ seconds }) => seconds)} s`,
-    `saves     ${sum(({ heldSaves }) => heldSaves)} held between check and send, ${sum(({ lateSavesTold }) => lateSavesTold)} cycles whose saves came too late`,
+    `rounds    ${totalsOf(rounds)}, in ${sum(({ seconds }) => seconds)} s`,
+    `saves     ${sum(({ heldSaves }) => heldSaves)} held between check and send, ${sum(({ lateSavesReported }) => lateSavesReported)} cycles whose saves came too late`,
     `in doubt  ${sum(({ settledByHand }) => settledByHand)} rows ended FAILED as in doubt, and were settled by hand as their error says`,
     ...findings.map(
       ({ name, table, tag, what, seed }) => `${name}: ${table} ${tag} ${what} (--thorough --seed ${seed})`,

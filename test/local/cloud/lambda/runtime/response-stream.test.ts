@@ -39,11 +39,11 @@ describe("what a streaming handler writes to", () => {
     const seen: string[] = [];
     for (const event of ["finish", "end", "close"]) stream.on(event, () => seen.push(event));
 
-    stream.end("all", () => seen.push("told"));
+    stream.end("all", () => seen.push("called back"));
     stream.resume();
     await once(stream, "close");
 
-    expect(seen).toEqual(["told", "finish", "end", "close"]);
+    expect(seen).toEqual(["called back", "finish", "end", "close"]);
     expect([stream.writable, stream.writableEnded, stream.writableFinished]).toEqual([false, true, true]);
   });
 
@@ -96,22 +96,24 @@ describe("what a streaming handler writes to", () => {
 
   test("calls back each write beyond the buffer when there is room, or with the error", async () => {
     const stream = made();
-    const told: unknown[] = [];
-    for (let count = 0; count < 10; count++) stream.write("row", (error: unknown) => told.push(error ?? "written"));
+    const calledBack: unknown[] = [];
+    for (let count = 0; count < 10; count++)
+      stream.write("row", (error: unknown) => calledBack.push(error ?? "written"));
     await new Promise(setImmediate);
-    const toldUnread = told.length;
+    const calledBackUnread = calledBack.length;
 
     for (let count = 0; count < 10; count++) stream.read();
     stream.write("row");
     stream.read();
     await new Promise(setImmediate);
-    expect([toldUnread < 10, told]).toEqual([true, Array.from({ length: 10 }, () => "written")]);
+    expect([calledBackUnread < 10, calledBack]).toEqual([true, Array.from({ length: 10 }, () => "written")]);
 
-    for (let count = 0; count < 10; count++) stream.write("row", (error: unknown) => told.push(error ?? "written"));
+    for (let count = 0; count < 10; count++)
+      stream.write("row", (error: unknown) => calledBack.push(error ?? "written"));
     stream.destroy();
     await new Promise(setImmediate);
-    expect(told).toHaveLength(20);
-    expect(told.at(-1)).toBeInstanceOf(Error);
+    expect(calledBack).toHaveLength(20);
+    expect(calledBack.at(-1)).toBeInstanceOf(Error);
   });
 
   test.each([[123], [{ a: 1 }], [null]])("refuses to write %j", (chunk) => {
@@ -135,14 +137,14 @@ describe("what a streaming handler writes to", () => {
     over(stream);
 
     const [written, ended] = await Promise.all([
-      new Promise((told) => stream.write("late", told)),
-      new Promise((told) => stream.end(told)),
+      new Promise((resolve) => stream.write("late", resolve)),
+      new Promise((resolve) => stream.end(resolve)),
     ]);
 
     expect([written, ended]).toEqual([expect.any(Error), expect.any(Error)]);
   });
 
-  test("is gone with the quick collections of memory once it was read", async () => {
+  test("is freed by minor garbage collections once it was read", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as (options: { readonly type: "major" | "minor" }) => void;
     const answer = async () => {

@@ -10,8 +10,8 @@ export interface Evidence {
   readonly totals: readonly { readonly table: string; readonly success: number; readonly failed: number }[];
   readonly conflicts: readonly Conflict[];
   /** Events of rows that were put into the outbox, those that are in it still, and those that reached a receiver. */
-  readonly told: readonly { readonly eventId: string; readonly event: string; readonly logId: number | null }[];
-  readonly waitingToBeTold: readonly string[];
+  readonly announced: readonly { readonly eventId: string; readonly event: string; readonly logId: number | null }[];
+  readonly waitingToBeAnnounced: readonly string[];
   readonly heard: readonly { readonly eventId: string; readonly logId: number | null }[];
   /** In the order in which it was done. */
   readonly application: readonly Deed[];
@@ -23,7 +23,7 @@ export interface Evidence {
   readonly seen: readonly Seen[];
   readonly saves: readonly Save[];
   /** Cycles that said that saves of theirs came after the lease was lost. */
-  readonly toldLate: readonly { readonly table: string; readonly at: number }[];
+  readonly lateReports: readonly { readonly table: string; readonly at: number }[];
   readonly struck: readonly Struck[];
   readonly calls: Calls;
 }

@@ -52,16 +52,16 @@ const tagOf = ({ table, recordId }: Logged, application: Evidence["application"]
   application.find((deed) => deed.table === table && deed.recordId === recordId)?.tag ?? "";
 
 /** Whether each failed change was reported once, and every report has arrived. */
-export function judgeTold(
-  { log, retried, told, waitingToBeTold, heard, application }: Evidence,
+export function judgeAnnounced(
+  { log, retried, announced, waitingToBeAnnounced, heard, application }: Evidence,
   complain: Complain,
 ): void {
-  const tellings = Map.groupBy(
-    told.filter(({ event }) => event === "record.failed"),
+  const announcements = Map.groupBy(
+    announced.filter(({ event }) => event === "record.failed"),
     ({ logId }) => logId,
   );
   for (const entry of log) {
-    const times = tellings.get(entry.id)?.length ?? 0;
+    const times = announcements.get(entry.id)?.length ?? 0;
     if (times === (entry.state === "FAILED" ? 1 : 0)) continue;
     const about = { table: entry.table, tag: tagOf(entry, application) };
     if (entry.state === "FAILED" && times === 0) complain("unreported failure", about, said(entry));
@@ -74,21 +74,22 @@ export function judgeTold(
       complain("failure reported twice", about, `${said(entry)} was reported ${times} times`);
   }
   const nobody = { table: "", tag: "" };
-  if (waitingToBeTold.length > 0) complain("outbox not empty", nobody, `${waitingToBeTold.length} events wait`);
+  if (waitingToBeAnnounced.length > 0)
+    complain("outbox not empty", nobody, `${waitingToBeAnnounced.length} events wait`);
   const arrived = Map.groupBy(heard, ({ logId }) => logId);
-  for (const [logId, tellings] of tellingsByLog(told)) {
+  for (const [logId, announcements] of announcementsByLog(announced)) {
     const ids = new Set(arrived.get(logId)?.map(({ eventId }) => eventId));
-    if (ids.size < tellings)
+    if (ids.size < announcements)
       complain(
         "lost event",
         nobody,
-        `change ${logId} was reported ${tellings} times, ${ids.size} events reached the webhook`,
+        `change ${logId} was reported ${announcements} times, ${ids.size} events reached the webhook`,
       );
-    if (ids.size > tellings)
+    if (ids.size > announcements)
       complain(
         "event made twice",
         nobody,
-        `change ${logId} was reported ${tellings} times, ${ids.size} events reached the webhook`,
+        `change ${logId} was reported ${announcements} times, ${ids.size} events reached the webhook`,
       );
   }
 }
@@ -106,7 +107,7 @@ export function judgeCalls({ calls }: Evidence, complain: Complain): void {
     complain("wrong counter", nobody, `the engine counts ${sum(calls.engine)} calls, the org ${calls.org}`);
 }
 
-function tellingsByLog(told: Evidence["told"]): ReadonlyMap<number | null, number> {
-  const ofRows = told.filter(({ event }) => event === "record.failed");
+function announcementsByLog(announced: Evidence["announced"]): ReadonlyMap<number | null, number> {
+  const ofRows = announced.filter(({ event }) => event === "record.failed");
   return new Map([...Map.groupBy(ofRows, ({ logId }) => logId)].map(([logId, all]) => [logId, all.length]));
 }

@@ -114,9 +114,9 @@ function staleSaves(thing: Thing, evidence: Evidence, complain: Complain): void 
 }
 
 /** Its sender said so, or could not, because it, the host or PostgreSQL was struck after the save. */
-function isSeen({ table, sender, answeredAt, success }: Save, { toldLate, struck }: Evidence): boolean {
+function isSeen({ table, sender, answeredAt, success }: Save, { lateReports, struck }: Evidence): boolean {
   if (answeredAt === null || success === null) return true; // its results are lost: it is in doubt, and looked up
-  if (toldLate.some((told) => told.table === table && told.at >= answeredAt)) return true;
+  if (lateReports.some((report) => report.table === table && report.at >= answeredAt)) return true;
   const others = [sender, "host", "PostgreSQL"];
   return struck.some(({ whom, at }) => others.includes(whom) && at >= answeredAt && at < answeredAt + STRUCK_WITHIN);
 }

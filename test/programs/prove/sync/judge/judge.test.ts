@@ -60,8 +60,8 @@ const inOrder: Evidence = {
   totals: [{ table: TABLE, success: 2, failed: 0 }],
   retried: [],
   conflicts: [],
-  told: [],
-  waitingToBeTold: [],
+  announced: [],
+  waitingToBeAnnounced: [],
   heard: [],
   application: [deed("insert", { here__c: "h1", both__c: "h1" }, 1), deed("update", { here__c: "h2" }, 2)],
   uncaptured: [],
@@ -69,14 +69,14 @@ const inOrder: Evidence = {
   colleagues: [],
   seen: [],
   saves: [save({ here__c: "h1", both__c: "h1" }, 10), save({ here__c: "h2" }, 20)],
-  toldLate: [],
+  lateReports: [],
   struck: [],
   calls: { engine: { SOAP: 2 }, wire: { SOAP: 2 }, org: 2, isQuiet: true },
 };
 
 const complaints = (change: Partial<Evidence>) => judge({ ...inOrder, ...change }).map(({ name }) => name);
 
-test("what is in order is not complained of", () => {
+test("what is correct is no finding", () => {
   expect(complaints({})).toEqual([]);
 });
 
@@ -142,21 +142,21 @@ test.each<readonly [string, Partial<Evidence>]>([
     {
       log: [first, { ...second, state: "FAILED" }],
       totals: [],
-      told: [telling("e1"), telling("e2")],
+      announced: [announcement("e1"), announcement("e2")],
       heard: [heard("e1"), heard("e2")],
     },
   ],
-  ["lost event", { log: [first, { ...second, state: "FAILED" }], totals: [], told: [telling("e1")] }],
+  ["lost event", { log: [first, { ...second, state: "FAILED" }], totals: [], announced: [announcement("e1")] }],
   [
     "event made twice",
     {
       log: [first, { ...second, state: "FAILED" }],
       totals: [],
-      told: [telling("e1")],
+      announced: [announcement("e1")],
       heard: [heard("e1"), heard("e2")],
     },
   ],
-  ["outbox not empty", { waitingToBeTold: ["e1"] }],
+  ["outbox not empty", { waitingToBeAnnounced: ["e1"] }],
   ["wrong counter", { calls: { ...inOrder.calls, engine: { SOAP: 1 } } }],
   ["wrong counter", { calls: { ...inOrder.calls, org: 3 } }],
   ["wrong counter", { calls: { ...inOrder.calls, engine: { SOAP: 3 }, isQuiet: false } }],
@@ -171,7 +171,7 @@ function oneValue(values: Held["values"]): Partial<Evidence> {
   };
 }
 
-function telling(eventId: string): Evidence["told"][number] {
+function announcement(eventId: string): Evidence["announced"][number] {
   return { eventId, event: "record.failed", logId: 2 };
 }
 
@@ -179,7 +179,7 @@ function heard(eventId: string): Evidence["heard"][number] {
   return { eventId, logId: 2 };
 }
 
-describe("a stale save of one who was stopped between check and send, whose newer value came back", () => {
+describe("a stale save of a cycle that was stopped between check and send, after which the newer value came back", () => {
   const saves = [
     save({ here__c: "h2" }, 10),
     save({ here__c: "h1" }, 20, { wasHeld: true }),
@@ -188,7 +188,7 @@ describe("a stale save of one who was stopped between check and send, whose newe
   const unanswered = saves.map((one) => (one.wasHeld ? { ...one, answeredAt: null, success: null } : one));
 
   test.each<readonly [string, Partial<Evidence>]>([
-    ["its sender said so", { saves, toldLate: [{ table: TABLE, at: 40 }] }],
+    ["its sender said so", { saves, lateReports: [{ table: TABLE, at: 40 }] }],
     ["its sender was killed since", { saves, struck: [{ whom: 7, at: 25 }] }],
     ["the host was killed since", { saves, struck: [{ whom: "host", at: 25 }] }],
     [
@@ -202,8 +202,8 @@ describe("a stale save of one who was stopped between check and send, whose newe
 
   test.each<readonly [string, Partial<Evidence>]>([
     ["there was no report", { saves }],
-    ["the report was of another table", { saves, toldLate: [{ table: "other__c", at: 40 }] }],
-    ["the report came before", { saves, toldLate: [{ table: TABLE, at: 20 }] }],
+    ["the report was of another table", { saves, lateReports: [{ table: "other__c", at: 40 }] }],
+    ["the report came before", { saves, lateReports: [{ table: TABLE, at: 20 }] }],
     ["another process was killed", { saves, struck: [{ whom: 8, at: 25 }] }],
     ["its sender was struck long after", { saves, struck: [{ whom: 7, at: 100_000 }] }],
   ])("is complained of when %s", (_, more) => {
@@ -220,7 +220,7 @@ describe("an update that nothing captured", () => {
     saves: [save({ here__c: "h1", both__c: "h1" }, 10)],
   };
 
-  test("may be overruled by a colleague's without a trace while capture was off", () => {
+  test("may lose against a colleague's without a trace while capture was off", () => {
     const overruled = {
       ...oneValue({ here__c: null, both__c: "t1" }),
       application: [deed("update", { both__c: "h1" }, 2)],
@@ -247,7 +247,7 @@ describe("an update that nothing captured", () => {
     expect(new Set(complaints({ ...unseen, uncaptured }))).toEqual(new Set(["lost value", "uncaptured change"]));
   });
 
-  test("is complained of when the two sides differ after it", () => {
+  test("is a finding when the two sides differ after it", () => {
     const differ = { ...unseen, records: inOrder.records, uncaptured: captureOff(2, 3) };
     expect(complaints(differ)).toEqual(["different field"]);
   });
@@ -269,7 +269,7 @@ describe("a record that was created twice and deleted twice", () => {
     save({ here__c: "h2" }, 30, { sfid: null, answeredAt: null, success: null, ...more });
   const late = again({ wasHeld: true });
 
-  test("is forgiven when an upsert was stopped between check and send until the record was deleted", () => {
+  test("is allowed when an upsert was stopped between check and send until the record was deleted", () => {
     expect(complaints({ ...deleted, saves: [...inOrder.saves, erased, late] })).toEqual([]);
   });
 
@@ -294,13 +294,17 @@ test.each<readonly [string, Partial<Evidence>]>([
   ],
 ])("a failed change that %s may fail, and be reported, again but no oftener", (_, more) => {
   const failed = { log: [first, { ...second, state: "FAILED" }], totals: [], ...more };
-  const told = (...ids: readonly string[]) => ({ ...failed, told: ids.map(telling), heard: ids.map(heard) });
+  const announced = (...ids: readonly string[]) => ({
+    ...failed,
+    announced: ids.map(announcement),
+    heard: ids.map(heard),
+  });
 
-  expect(complaints(told("e1", "e2"))).toEqual([]);
-  expect(complaints(told("e1", "e2", "e3"))).toEqual(["failure reported twice"]);
+  expect(complaints(announced("e1", "e2"))).toEqual([]);
+  expect(complaints(announced("e1", "e2", "e3"))).toEqual(["failure reported twice"]);
 });
 
-describe("a value that Salesforce's overruled", () => {
+describe("a value that lost against Salesforce's", () => {
   const conflict = { sfid: record.id, recordId: 1, column: "both__c", salesforce: "t1", winner: "salesforce" };
   const overruled = {
     ...oneValue({ here__c: "h2", both__c: "t1" }),

@@ -1,5 +1,5 @@
 import type { Evidence, Held, Save, Seen } from "./evidence.ts";
-import { isUncaptured, judgeCalls, judgeCapture, judgeTold } from "./judge-books.ts";
+import { isUncaptured, judgeAnnounced, judgeCalls, judgeCapture } from "./judge-books.ts";
 import { judgeOrder } from "./judge-order.ts";
 import { storyOf } from "./story.ts";
 import type { Complain, Thing } from "./thing.ts";
@@ -27,7 +27,7 @@ export function judge(evidence: Evidence): Finding[] {
   }
   judgeMerged(evidence, complain);
   judgeCapture(evidence, complain);
-  judgeTold(evidence, complain);
+  judgeAnnounced(evidence, complain);
   judgeCalls(evidence, complain);
   return findings;
 }
