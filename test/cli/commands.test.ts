@@ -746,7 +746,7 @@ describe("a migration that is proposed", () => {
 
     expect({ stdout, stderr }).toEqual({
       stdout: "",
-      stderr: "The mapped tables lack nothing that a migration is to add.\n",
+      stderr: "The mapped tables need no migration.\n",
     });
   });
 

@@ -27,7 +27,7 @@ export async function propose(context: Context): Promise<void> {
   const folder = text(context, "drizzle");
   const file = folder === null || data.length === 0 ? null : writeDrizzleMigration(folder, data, new Date());
   if (out.json) return out.record({ proposals: data, ...(folder !== null && { file }) });
-  if (data.length === 0) return out.note("The mapped tables lack nothing that a migration is to add.");
+  if (data.length === 0) return out.note("The mapped tables need no migration.");
   if (folder === null) return out.text(data.flatMap(({ sql }) => sql.map((statement) => `${statement};\n`)).join(""));
   out.done(data.map(drizzleCode).join("\n\n"), null);
   out.note(

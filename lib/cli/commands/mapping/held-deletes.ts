@@ -36,7 +36,7 @@ export async function heldDeletes(context: Context): Promise<void> {
       { name: "ROW", of: ({ record_id }) => record_id, right: true, whole: true },
       { name: "SINCE", of: ({ at }) => at, short: shortTime },
     ],
-    `${sf_object} has no deletes that are held back.`,
+    `${sf_object} has no held deletes.`,
   );
   if (meta && data.length < meta.total && !out.json) out.note(`${data.length} of ${meta.total} deletes`);
   if (data.length > 0 && !out.json) {
@@ -57,8 +57,7 @@ export async function confirmDeletes(context: Context): Promise<void> {
   if (!isSet(context, "yes")) {
     const { meta } = await api.get(`${path}/held-deletes`, { limit: 1 });
     asked = Math.min(meta?.total ?? 0, only?.split(",").length ?? Number.POSITIVE_INFINITY);
-    if (asked === 0)
-      return out.done(`${sf_object} has no deletes that are held back.`, { confirmed: 0, mapping_id: id });
+    if (asked === 0) return out.done(`${sf_object} has no held deletes.`, { confirmed: 0, mapping_id: id });
     const question = `Delete ${count(asked, "row or record", "rows and records")} of ${sf_object} for good?`;
     if (!(await confirm(terminal, question))) {
       throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");

@@ -44,7 +44,7 @@ export async function rejectDeletes(context: Context): Promise<void> {
   const only = text(context, "only");
   if (!isSet(context, "yes")) {
     const { data } = await api.post<Rejected>(path, { query: { dry_run: true, only }, body: {} });
-    if (data.rows + data.records === 0) return out.done(`${sf_object} has no deletes that are held back.`, data);
+    if (data.rows + data.records === 0) return out.done(`${sf_object} has no held deletes.`, data);
     out.note(forecast(data, sf_object, pg_table));
     if (!(await confirm(terminal, "Take these deletes back?"))) {
       throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");

@@ -64,7 +64,7 @@ export async function inboundErrors(context: Context): Promise<void> {
       { name: "TRIES", of: ({ attempts }) => attempts, right: true },
       { name: "ERROR", of: ({ error }) => error },
     ],
-    "Every record that was read has become a row.",
+    "Every record that was read is a row.",
   );
 }
 
