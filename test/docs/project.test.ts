@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { AUDIT_ACTIONS } from "../../lib/model/workspace/audit.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { shellBlocks, textOf } from "./blocks.ts";
 
@@ -19,6 +20,15 @@ test("every script that CONTRIBUTING.md names is in package.json", () => {
 
   expect(named.length).toBeGreaterThan(2);
   expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
+});
+
+test("lists-and-changes.md has each action of the audit log, with the type of its resource", () => {
+  const rows = [...textOf("lib/docs/lists-and-changes.md").matchAll(/^\| `(\w+)` \| (`\w+\.\w+`.*) \|$/gm)];
+  const listed = rows.flatMap(([, type = "", actions = ""]) =>
+    actions.split(", ").map((action) => [action.replaceAll("`", ""), type]),
+  );
+
+  expect(Object.fromEntries(listed)).toEqual(AUDIT_ACTIONS);
 });
 
 test("the public CI may read the repository and nothing else", () => {
