@@ -7,6 +7,7 @@ import { measureBeats } from "./sync/beats.ts";
 import { type BenchServer, startBenchServer } from "./sync/bench-database.ts";
 import { measureCapture } from "./sync/capture.ts";
 import { measureClaims } from "./sync/claims.ts";
+import { measureDoorbells } from "./sync/doorbells.ts";
 import { type Figure, FULL, QUICK, type Sizes } from "./sync/figure.ts";
 import { measureFirstLoad } from "./sync/first-load.ts";
 import { measureLatency } from "./sync/latency.ts";
@@ -21,7 +22,8 @@ How fast the sync engine is, as ratios within one run: on the same machine, agai
 org in a process of its own.
 
   --quick  small sizes, to see that it works; ratios of little work say little
-  --only   some of the parts: load, sweep, push, capture, beats, claims, retention, latency
+  --only   some of the parts: load, sweep, push, capture, beats, claims, retention, latency, doorbells (three to eight
+           minutes with --quick as well, most of it the wait until the death of the doorbells is noticed)
   --json   the figures as JSON
 
 Prints each figure with its bar and a verdict, and ends with 1 when one is missed. Progress goes to stderr.`;
@@ -37,6 +39,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   claims: measureClaims,
   retention: measureRetention,
   latency: measureLatency,
+  doorbells: measureDoorbells,
 };
 
 const options = readOptions(HELP, {

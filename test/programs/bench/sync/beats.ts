@@ -10,7 +10,7 @@ import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/brid
 import { carryOut, importMappings } from "../../../support/worlds/carry-out.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
 import type { BenchServer } from "./bench-database.ts";
-import { type BenchOrg, startBenchOrg } from "./bench-org.ts";
+import { type BenchOrg, control, startBenchOrg } from "./bench-org.ts";
 import type { Figure, Sizes } from "./figure.ts";
 
 /** What idle beats of so many mappings of one workspace took, for each mapping and beat. */
@@ -155,9 +155,4 @@ function countTrips(): () => number {
 
 async function calls(org: BenchOrg): Promise<number> {
   return ((await (await control(org, "GET", "calls")).json()) as { used: number }).used;
-}
-
-function control({ url, token }: BenchOrg, method: string, path: string, body?: object): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}` };
-  return fetch(`${url}/_sim/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
 }

@@ -58,3 +58,11 @@ function connectionOf(org: Child): SalesforceConnection {
     accessToken: token,
   };
 }
+
+/** A request of the org's controls. */
+export async function control({ url, token }: Child, method: string, path: string, body?: object): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${url}/_sim/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer;
+}

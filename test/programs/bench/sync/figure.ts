@@ -21,6 +21,8 @@ export interface Sizes {
   readonly mappings: readonly number[];
   readonly latencySamples: number;
   readonly latencySeconds: number;
+  readonly rungPerMinute: number;
+  readonly rungSeconds: number;
 }
 
 export const FULL: Sizes = {
@@ -36,6 +38,8 @@ export const FULL: Sizes = {
   mappings: [1, 10, 100, 1_000],
   latencySamples: 100,
   latencySeconds: 100,
+  rungPerMinute: 1_000,
+  rungSeconds: 60,
 };
 
 export const QUICK: Sizes = {
@@ -51,6 +55,8 @@ export const QUICK: Sizes = {
   mappings: [1, 10, 40],
   latencySamples: 12,
   latencySeconds: 25,
+  rungPerMinute: 300,
+  rungSeconds: 20,
 };
 
 export const isMissed = ({ value, atMost = Infinity, atLeast = -Infinity }: Figure): boolean =>

@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Client } from "pg";
+import { ask, askJson } from "./alone.ts";
+import type { BenchOrg } from "./bench-org.ts";
+
+/** From one side to the other: how a change is made, and which of those that were made the other side shows. */
+export interface Way {
+  /** Resolves when the change is committed. */
+  make(key: string): Promise<void>;
+  look(keys: readonly string[]): Promise<readonly string[]>;
+}
+
+/** When a change was committed, and when it was seen on the other side (milliseconds of `performance.now`). */
+export interface Change {
+  readonly committedAt: number;
+  readonly seenAt: number;
+}
+
+const PATIENCE_MILLISECONDS = 60_000;
+
+/** Looked for at once, the oldest first: more names would not fit into a URL. */
+const LOOKED_FOR = 200;
+
+/**
+ * Makes a change at each time (milliseconds from now), until the signal, and looks for all of them on the other side so
+ * many milliseconds after each look. Resolves when the last one was seen.
+ */
+export async function followChanges(
+  { make, look }: Way,
+  times: Iterable<number>,
+  { lookMilliseconds, signal }: { readonly lookMilliseconds: number; readonly signal?: AbortSignal },
+): Promise<readonly Change[]> {
+  const began = performance.now();
+  const open = new Map<string, number>();
+  const changes: Change[] = [];
+  let madeAt = Number.POSITIVE_INFINITY;
+  const makeAll = async () => {
+    for (const time of times) {
+      await pause(Math.max(0, began + time - performance.now()));
+      if (signal?.aborted) break;
+      const key = randomUUID();
+      await make(key);
+      open.set(key, performance.now());
+    }
+    madeAt = performance.now();
+  };
+  const lookForAll = async () => {
+    while (madeAt === Number.POSITIVE_INFINITY || open.size > 0) {
+      if (performance.now() > madeAt + PATIENCE_MILLISECONDS) throw new Error(`${open.size} changes never arrived`);
+      const keys = [...open.keys().take(LOOKED_FOR)];
+      const seen = keys.length > 0 ? await look(keys) : [];
+      for (const key of seen) {
+        changes.push({ committedAt: open.get(key) ?? Number.NaN, seenAt: performance.now() });
+        open.delete(key);
+      }
+      if (seen.length < LOOKED_FOR) await pause(lookMilliseconds);
+    }
+  };
+  await Promise.all([makeAll(), lookForAll()]);
+  return changes;
+}
+
+/** From commit to sight, of the changes that were committed between two times. */
+export const secondsOf = (changes: readonly Change[], from = 0, until = Number.POSITIVE_INFINITY): number[] =>
+  changes
+    .filter(({ committedAt }) => committedAt >= from && committedAt < until)
+    .map(({ committedAt, seenAt }) => (seenAt - committedAt) / 1000);
+
+/** Rows of a bench object's table that become records. */
+export const rowsToRecords = (client: Client, org: BenchOrg, object: string): Way => ({
+  make: async (key) => {
+    await client.query(`INSERT INTO salesforce.${object.toLowerCase()} (name, key__c) VALUES ($1, $1)`, [key]);
+  },
+  look: async (keys) => {
+    const soql = `SELECT Key__c FROM ${object} WHERE Key__c IN (${keys.map((key) => `'${key}'`).join(", ")})`;
+    const { records } = await askJson<{ records: { Key__c: string }[] }>(
+      org.connection,
+      "GET",
+      `/query?q=${encodeURIComponent(soql)}`,
+    );
+    return records.map(({ Key__c }) => Key__c);
+  },
+});
+
+/** Records of a bench object that become rows. */
+export const recordsToRows = (client: Client, org: BenchOrg, object: string): Way => ({
+  make: async (key) => {
+    await ask(org.connection, "POST", `/sobjects/${object}`, { Name: key, Key__c: key });
+  },
+  look: async (keys) => {
+    const { rows } = await client.query<{ key__c: string }>(
+      `SELECT key__c FROM salesforce.${object.toLowerCase()} WHERE key__c = ANY ($1)`,
+      [keys],
+    );
+    return rows.map(({ key__c }) => key__c);
+  },
+});
