@@ -77,6 +77,17 @@ export async function askForDeletes({ tell, salesforce, door }: Interview, { con
     }
     return found;
   });
+  await tell("deleted and queried together", async () => {
+    const { pages, deleted } = await salesforce.askTogether(
+      ["SELECT Id FROM Account LIMIT 1", "SELECT Bogus__c FROM Account"],
+      [
+        { object: "Contact", from, until: at },
+        { object: "Contact", from: at, until: from },
+      ],
+    );
+    // What others have deleted in a real org is not compared.
+    return [...pages, ...deleted].map((answer) => ("kind" in answer ? answer : { ...answer, records: [] }));
+  });
   await tell("deleted, of a window that ends before it begins", () => salesforce.deleted("Contact", at, from));
   const longAgo = new Date(at.getTime() - 60 * 24 * 60 * MINUTE);
   await tell("deleted, of a window too long ago", () => salesforce.deleted("Contact", longAgo, at));

@@ -30,7 +30,7 @@ test.each([
   ["record count: status", { kind: "serverError", path: "limits/recordCount", times: 0 }],
   ["deleted: status", { kind: "serverError", path: "v68.0/sobjects/Contact/deleted", times: 0 }],
   ["deleted: .records has 1 entries, theirs 0", { kind: "laggingReplication", milliseconds: 86_400_000, times: 0 }],
-  ["deleted in a composite: ", { kind: "serverError", path: "v62.0/composite$", times: 0 }],
+  ["deleted and queried together: status", { kind: "serverError", path: "v68.0/composite$", times: 0 }],
   ["Bulk query: status", { kind: "serverError", path: "POST .*jobs/query", times: 0 }],
   ["Bulk query, done: status", { kind: "failedJob", path: "BULK query", times: 0 }],
   ["results of a Bulk query: status", { kind: "missingLocator", times: 0 }],

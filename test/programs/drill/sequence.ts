@@ -144,21 +144,6 @@ const SEQUENCE: readonly Step[] = [
   ),
   get("updated", () => `sobjects/Account/updated/?start=${minutesAgo(10)}&end=${minutesAgo(0)}`),
   get("deleted", () => `sobjects/Account/deleted/?start=${minutesAgo(10)}&end=${minutesAgo(0)}`),
-  send(
-    "deleted in a composite",
-    "POST",
-    () => "composite",
-    () => ({
-      compositeRequest: [
-        {
-          method: "GET",
-          url: `${BASE}/sobjects/Account/deleted/?start=${minutesAgo(10)}&end=${minutesAgo(0)}`,
-          referenceId: "a",
-        },
-        { method: "GET", url: `${BASE}/sobjects/Account/deleted/?start=nonsense&end=nonsense`, referenceId: "b" },
-      ],
-    }),
-  ),
   get("deleted, backwards", () => `sobjects/Account/deleted/?start=${minutesAgo(0)}&end=${minutesAgo(10)}`),
   soap(
     "SOAP create",
