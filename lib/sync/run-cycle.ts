@@ -1,6 +1,7 @@
 import { type Budget, mayPush as hasCalls, madeOf } from "../model/budget.ts";
 import { wakeAt } from "../model/calls/plan.ts";
 import { CallSize } from "../model/change/call-size.ts";
+import { isRung } from "../model/doorbell.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import type { CycleMessage, Wakes } from "../model/messages.ts";
 import { WHOLE } from "../model/record/read-size.ts";
@@ -97,11 +98,11 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   return finish(cycle, begun, done, end);
 }
 
-/** Two slots: so long at most pull and push wait for each other, beyond the call that is under way. */
+/** Two slots: a pull or push with a backlog lets the other wait so long at most, beyond the call that is under way. */
 const TURN_MILLISECONDS = 20_000;
 
 /**
- * Pull and push alternate while either has work. A long push gives way to a pull once one is due again, and a pull
+ * Pull and push alternate while either has work. A long push gives way to a pull as soon as one is due again, and a pull
  * checks after each time slice for changes that have come meanwhile.
  */
 async function takeTurns(
@@ -128,7 +129,8 @@ async function takeTurns(
       toPush ||= toPull && mayPush(order, begun, salesforce);
     }
     if (toPush && !(toPull && blind)) {
-      const isLeft = await push(cycle, { settleEdited, probes: order.saves === "probe", isOver: nextTurn() });
+      const isOver = toPull ? nextTurn() : () => isPullDueAgain(cycle, order, begun, done);
+      const isLeft = await push(cycle, { settleEdited, probes: order.saves === "probe", isOver });
       toPush = isLeft && mayPush(order, begun, salesforce);
       toPull ||= toPush && isPullDueAgain(cycle, order, begun, done);
     }
@@ -145,15 +147,16 @@ const BLIND_MILLISECONDS = 10 * 60_000;
 const isBlind = ({ clock }: Cycle, { marks, lastPullAt }: Held): boolean =>
   marks.slow === null || (lastPullAt !== null && clock.now() - lastPullAt.getTime() > BLIND_MILLISECONDS);
 
-/** Whether the time for another pull has come during a push. */
+/** Whether the time for another pull has come during a push, whose own saves ring where a doorbell works. */
 function isPullDueAgain(
   { clock }: Cycle,
   { mapping, budget }: CycleOrder,
   { marks, lastPullAt }: Held,
   { pulledAt, unchanged }: Done,
 ): boolean {
-  const last = pulledAt ?? unchanged?.at ?? lastPullAt;
-  return isDue(budget, mapping, { marks, lastPullAt: last }, new Date(clock.now()));
+  const [last, now] = [pulledAt ?? unchanged?.at ?? lastPullAt, new Date(clock.now())];
+  const rungAt = isRung(budget.doorbell, mapping, now) ? wakeAt(budget.plan, last, now) : null;
+  return (rungAt !== null && rungAt <= now) || isDue(budget, mapping, { marks, lastPullAt: last }, now);
 }
 
 const refusing = ({ rows, sqlState }: Finished["refusedWriteBacks"]): string =>

@@ -184,6 +184,34 @@ describe("the doorbell", () => {
     expect(await rows()).toEqual([{ lastname: "Lovelace" }]);
   });
 
+  test("is heard during a long push, which gives way to a pull two seconds after the last", async () => {
+    await ringAt(url);
+    await runWhatWasAskedFor();
+    await world.pass(5);
+    await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd ' || n FROM generate_series(1, 1500) n");
+    const asked: string[] = [];
+    world.interfere(async (name) => {
+      if (name !== "org.query" && name !== "org.write") return;
+      asked.push(name);
+      if (name === "org.write") await cloud.clock.advance({ seconds: 1 });
+      if (name === "org.write" && asked.filter((one) => one === name).length === 1)
+        await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+    });
+
+    await world.cycle(contact);
+    world.interfere(null);
+
+    const pushes = asked
+      .join(" ")
+      .split(/(?: ?org\.query ?)+/)
+      .filter((run) => run !== "");
+    expect(pushes.length).toBeGreaterThan(2);
+    expect(Math.max(...pushes.map((run) => run.split(" ").length))).toBeLessThanOrEqual(3);
+    expect(await world.sql("SELECT count(*)::int AS n FROM salesforce.contact WHERE lastname = 'Lovelace'")).toEqual([
+      { n: 1 },
+    ]);
+  });
+
   test("wakes only the object that its URL names, and only where the mapping listens", async () => {
     await ringAt(url, { query: { object: "Account" } });
     const ofOther = await runWhatWasAskedFor();
@@ -272,6 +300,7 @@ describe("the doorbell", () => {
 
   test("leaves its changes to the next poll where the share is short, and stays alive", async () => {
     await planned(240);
+    await ownRing();
     const before = await world.calls();
     await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
     await ringAt(url);
