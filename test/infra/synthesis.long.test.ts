@@ -24,7 +24,7 @@ test("the same sources give the same deployment, byte for byte, wherever they li
 function freshClone(path = "bridge"): string {
   const folder = join(temporaryFolder(), path);
   mkdirSync(folder, { recursive: true });
-  for (const name of ["bin", "lib", "cdk.json", "package.json", "tsconfig.json"]) {
+  for (const name of [".github", "CHANGELOG.md", "bin", "lib", "cdk.json", "package.json", "tsconfig.json"]) {
     cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(PROJECT, "node_modules"), join(folder, "node_modules"));
