@@ -60,8 +60,21 @@ function lastOfBoth(thing: Thing, final: string | null, evidence: Evidence, comp
       complain("lost value", thing, `${column} ends as ${final}; the result of ${sure} is unknown`);
     return;
   }
-  if (wasRestarted(thing)) return;
+  if (wasRestarted(thing) || here.some((value) => isWithoutBase(thing, column, value, evidence))) return;
   complain("lost value", thing, `${column} ends as ${final}, but ${[...here, ...there].join(" or ")} was written last`);
+}
+
+/**
+ * A value that replaced one that nothing captured: Bridge cannot know whether Salesforce's is older, so that the policy
+ * may decide for it, and records the conflict.
+ */
+function isWithoutBase({ application }: Thing, column: string, value: string | null, { conflicts }: Evidence): boolean {
+  const ids = new Set(application.map(({ recordId }) => recordId));
+  const at = application.findLastIndex(({ values }) => values[column] === value);
+  const replaced = application.slice(0, Math.max(0, at)).findLast(({ values }) => column in values);
+  const isOver = (one: Evidence["conflicts"][number]) =>
+    ids.has(one.recordId) && one.column === column && one.postgres === value && one.winner === "salesforce";
+  return replaced !== undefined && !replaced.isSure && conflicts.some(isOver);
 }
 
 /** A value of the application that Salesforce's overruled: it was there before, or its end is written down. */

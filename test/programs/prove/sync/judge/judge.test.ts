@@ -325,6 +325,28 @@ describe("a value that lost against Salesforce's", () => {
     expect(complaints({ ...overruled, ...wrote(15) })).toEqual([]);
   });
 
+  test.each<readonly [string, Partial<Evidence>, readonly string[]]>([
+    ["after one that nothing captured", {}, []],
+    ["after one that was captured", { uncaptured: [] }, ["lost value"]],
+    ["without a conflict", { conflicts: [] }, ["lost value"]],
+    ["in a conflict that it won", { conflicts: [{ ...conflict, postgres: "h3", winner: "postgres" }] }, ["lost value"]],
+  ])("may be an older one of the application's own %s", (_, more, findings) => {
+    const old = {
+      ...oneValue({ here__c: "h2", both__c: "h1" }),
+      application: [
+        ...inOrder.application,
+        deed("update", { both__c: "h2" }, 15),
+        deed("update", { both__c: "h3" }, 25),
+      ],
+      log: [...inOrder.log, logged(3, "UPDATE", { both__c: "h3" })],
+      totals: [],
+      saves: [save({ here__c: "h2", both__c: "h1" }, 10)],
+      uncaptured: [{ table: TABLE, from: 10, until: 20 }],
+      conflicts: [{ ...conflict, postgres: "h3", salesforce: "h1" }],
+    };
+    expect(complaints({ ...old, ...more }).filter((one) => one === "lost value")).toEqual(findings);
+  });
+
   test("is not explained by the conflict of a value that was not written after it", () => {
     expect(complaints({ ...overruled, conflicts: [{ ...conflict, postgres: "h3" }] })).toEqual(["lost value"]);
   });
