@@ -6,8 +6,9 @@ import type { Asked } from "./sync/run.ts";
 import { runProof } from "./sync/run-proof.ts";
 import { summaryOf, summaryOfRounds } from "./sync/summary.ts";
 
-const HELP = `npm run prove:sync [-- options]: changes on both sides while everything is killed, stopped and broken; then both
-sides, the trigger log, the outbox and the calls are compared by a judge that knows nothing of the engine.
+const HELP = `npm run prove:sync [-- options]: changes on both sides while everything is killed, stopped and broken, and doorbells
+lie, double and die; then both sides, the trigger log, the outbox and the calls are compared by a judge that knows
+nothing of the engine.
 
   --seed N         the same users, faults and plan of incidents again (chosen and printed unless given)
   --minutes N      how long the trouble lasts at least (1; with --brief a quarter)

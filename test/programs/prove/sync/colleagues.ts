@@ -10,6 +10,8 @@ export interface Colleagues {
   /** Calls of theirs that the org has counted, as far as they were answered. */
   readonly calls: () => number;
   act(dice: Dice): Promise<void>;
+  /** One call that creates records; gives the value that they share. */
+  add(mapping: Proved, count: number): Promise<string>;
   /** What distinguishes living records, by their ids. */
   tagsOf(object: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
@@ -110,9 +112,24 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
     if (text !== null) merged.push({ table: mapping.table, tag: loser.tag, id: loser.id, master: master.id });
   };
 
+  const nextToken = () => {
+    tokens += 1;
+    return `t${tokens}`;
+  };
+  const insert = (mapping: Proved, token: string, count: number) => {
+    const values = { There__c: token, Both__c: token };
+    const records = Array.from({ length: count }, (_, n) => ({ id: "", tag: `${token}-${n}`, values }));
+    return save(mapping, "insert", records);
+  };
+
   return {
     deeds,
     merged,
+    add: async (mapping, count) => {
+      const token = nextToken();
+      await insert(mapping, token, count);
+      return token;
+    },
     calls: () => calls,
     tagsOf: async (object, ids) => {
       const list = ids.map((id) => `'${id}'`).join(", ");
@@ -121,21 +138,12 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
       return new Map(records.map(({ Id, Tag__c }) => [Id, Tag__c]));
     },
     act: async (dice) => {
-      tokens += 1;
-      const token = `t${tokens}`;
+      const token = nextToken();
       const mapping = dice.pick(mappings);
       const [chance, place, kind] = [dice.roll(), dice.roll(), dice.below(3)];
       const count = 1 + (dice.isUnder(0.3) ? dice.below(recordsAtOnce) : 0);
       if (!mapping) return;
-      if (chance < 0.3) {
-        const values = { There__c: token, Both__c: token };
-        await save(
-          mapping,
-          "insert",
-          Array.from({ length: count }, (_, n) => ({ id: "", tag: `${token}-${n}`, values })),
-        );
-        return;
-      }
+      if (chance < 0.3) return insert(mapping, token, count);
       if (mapping.object === MERGED_OBJECT && chance >= 0.84) {
         await withFree(mapping, place, 2, async ([master, loser]) => {
           if (master && loser) await merge(mapping, master, loser);

@@ -4,9 +4,9 @@ import { faultBy } from "./faults.ts";
 import { documentOf } from "./mapped-objects.ts";
 import { ENGINE, type Run } from "./run.ts";
 
-/** What runs side by side: users of both sides, messages, operators, faults, kills of parts and at random moments. */
+/** What runs side by side: users of both sides, messages, rings, operators, faults, kills of parts and at random moments. */
 export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>> {
-  const { asked, stage, application, colleagues, desk } = run;
+  const { asked, stage, application, colleagues, desk, doorbell } = run;
   const lane = async (
     number: number,
     everyMilliseconds: number,
@@ -19,13 +19,18 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
     }
   };
   const ids = desk.mappingIds();
-  const anyId = async (dice: Dice) => dice.pick([...(await ids).values()]) ?? "";
-  for (let user = 1; user <= 3; user++) yield lane(user, 150, (dice) => application.act(dice));
+  for (let user = 1; user <= 3; user++)
+    yield lane(user, 150, async (dice) => {
+      await application.act(dice);
+      doorbell.nudge(dice);
+    });
   for (let user = 4; user <= 5; user++) yield lane(user, 250, (dice) => colleagues.act(dice).catch(() => undefined));
   yield lane(10, 300, async (dice) => {
+    const polled = dice.pick(run.mappings);
+    if (!polled || polled.rings) return;
     const message = {
       workspace_id: stage.workspaceId,
-      mapping_id: await anyId(dice),
+      mapping_id: (await ids).get(polled.object),
       kind: dice.pick(["poll", "pull"]),
       slot: null,
     };
@@ -46,6 +51,9 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
     await desk.control("PUT", "/mode", { readOnly: false }).catch(() => undefined);
     await pause(8_000);
   });
+  stage.door.spoil(createDice(asked.seed * 100));
+  yield lane(20, 5_000, (dice) => doorbell.die(dice));
+  yield lane(21, 500, (dice) => doorbell.lie(dice));
   yield lane(13, 4_000, async (dice) => {
     const caller = dice.pick(stage.wire.callers().filter(({ worker }) => ENGINE.includes(worker)));
     if (caller) run.trouble.strike(caller, dice.isUnder(0.7) ? "kill" : "stop");

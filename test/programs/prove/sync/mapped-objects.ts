@@ -4,6 +4,8 @@ export interface Proved {
   readonly table: string;
   readonly hasUpsertField: boolean;
   readonly policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  /** The org rings for its changes, and the proof asks for no polls of it. */
+  readonly rings: boolean;
 }
 
 const POLICIES = ["salesforce_wins", "postgres_wins", "latest_wins"] as const;
@@ -14,13 +16,13 @@ export const MERGED_OBJECT = "Case";
 /** The one whose rows win, for which a merge is hardest. */
 const MERGED_AT = 2;
 
-/** Half of them with an upsert field, and of each kind some with every conflict policy. */
+/** Half of them with an upsert field, of each kind some with every conflict policy; two of three ring. */
 export function mappingsToProve(count: number): Proved[] {
   return Array.from({ length: count }, (_, at) => {
     const hasUpsertField = at % 2 === 0;
     const object = at === MERGED_AT ? MERGED_OBJECT : `${hasUpsertField ? "Keyed" : "Plain"}${at + 1}__c`;
     const policy = POLICIES[Math.floor(at / 2) % POLICIES.length] ?? "salesforce_wins";
-    return { object, table: object.toLowerCase(), hasUpsertField, policy };
+    return { object, table: object.toLowerCase(), hasUpsertField, policy, rings: at % 3 !== 2 };
   });
 }
 
@@ -47,11 +49,11 @@ export function definitionOf(mappings: readonly Proved[]): object {
 export function documentOf(mappings: readonly Proved[], more: readonly string[] = []): object {
   return {
     version: 1,
-    mappings: mappings.map(({ object, hasUpsertField, policy }) => ({
+    mappings: mappings.map(({ object, hasUpsertField, policy, rings }) => ({
       object_name: object,
       config: {
         access: "read_write",
-        sf_notify_enabled: false,
+        sf_notify_enabled: rings,
         sf_polling_seconds: 10,
         fields: Object.fromEntries([TAG, ...VALUES, ...more].map((field) => [field, {}])),
         ...(hasUpsertField && { upsert_field: TAG }),

@@ -6,6 +6,9 @@ import type { Incident, Plan } from "./trouble.ts";
 /** At these, a stop is worth most: between a check and what follows it. */
 const WORTH_A_STOP = /salesforce: (create|update|upsert|delete)|commit of (results|a page|a claim)|mark as sent/;
 
+/** Those that announce changes die at points only, so that most of the random moments are the engine's. */
+const AT_POINTS = [...ENGINE, "ring", "nudge"];
+
 /** In the short form, the part that an effect is in dies at one point of so many. */
 const POINTS_PER_PART = 5;
 
@@ -28,7 +31,7 @@ export function planOf({ parts, asked }: Pick<Run, "parts" | "asked">): Plan {
   return {
     parts,
     incidentsAt: (point) => {
-      if (!ENGINE.some((worker) => point.startsWith(`${worker} |`))) return [];
+      if (!AT_POINTS.some((worker) => point.startsWith(`${worker} |`))) return [];
       met += 1;
       const everything = everythingAt(point);
       if (asked.extent === "thorough") return everything.filter((_, index) => (index + met + asked.seed) % TURNS === 0);

@@ -31,6 +31,7 @@ const proof = (seed: number, findings: Proof["findings"] = []): Proof => ({
   changes: { application: 900, colleagues: 100 },
   incidents: { host: { kills: 10, stops: 0 }, "before run-cycle | postgres: end of a cycle": { kills: 30, stops: 2 } },
   calls: { engine: {}, wire: {}, org: 0 },
+  doorbells: {},
   migrations: {},
   heldSaves: 1,
   lateSavesReported: 1,

@@ -4,6 +4,7 @@ import { startReceiver } from "../../../support/doubles/receiver.ts";
 import { openApplication, PROOF_SCHEMA, watching } from "./application.ts";
 import { meetColleagues } from "./colleagues.ts";
 import { createDesk } from "./desk.ts";
+import { createDoorbell } from "./doorbell.ts";
 import type { Calls } from "./judge/evidence.ts";
 import { type Finding, judge } from "./judge/judge.ts";
 import { lanes, operate } from "./lanes.ts";
@@ -13,6 +14,7 @@ import { settleByHand } from "./operator.ts";
 import { planOf, pointsOf } from "./plan.ts";
 import { readBooksOfCalls, readEvidence } from "./read-evidence.ts";
 import type { Asked, Run } from "./run.ts";
+import { fallSilent } from "./silence.ts";
 import { lateReports, sourcesOf } from "./sources.ts";
 import { createParts } from "./stage/parts.ts";
 import { openStage } from "./stage/stage.ts";
@@ -30,6 +32,8 @@ export interface Proof {
     readonly wire: Readonly<Record<string, number>>;
     readonly org: number;
   };
+  /** Rings and nudges by what happened to them, and the wake-ups that they caused. */
+  readonly doorbells: Readonly<Record<string, number>>;
   /** The application's own migrations, by kind. */
   readonly migrations: Readonly<Record<string, number>>;
   /** Saves that were stopped between check and send, and cycles that said that theirs came after the lease was lost. */
@@ -45,16 +49,19 @@ export async function runProof(asked: Asked): Promise<Proof> {
   const dice = createDice(asked.seed);
   const mappings = mappingsToProve(asked.mappings);
   const trouble = causeTrouble({ dice: createDice(asked.seed + 1), mostStopped: 8, breathMilliseconds: 600 });
-  const stage = await openStage({ gate: trouble.gate, definition: definitionOf(mappings), environments: 12 });
+  const objects = mappings.map(({ object }) => object);
+  const stage = await openStage({ gate: trouble.gate, definition: definitionOf(mappings), objects, environments: 12 });
   const receiver = await startReceiver(200);
   const application = openApplication({ url: stage.databaseUrl, mappings, rowsAtOnce: 40 });
+  const desk = createDesk(stage);
   const run: Run = {
     asked,
     dice,
     stage,
-    desk: createDesk(stage),
+    desk,
     trouble,
     mappings,
+    doorbell: createDoorbell({ stage, desk, mappings, trouble }),
     receiver,
     application,
     migrator: hireMigrator({ stage, application, mappings }),
@@ -70,6 +77,7 @@ export async function runProof(asked: Asked): Promise<Proof> {
       changes: { application: run.application.changes(), colleagues: run.colleagues.deeds.length },
       incidents: incidentsOf(run),
       calls: quiet.calls,
+      doorbells: run.doorbell.figures(),
       migrations: Object.fromEntries(run.migrator.done),
       heldSaves: stage.wire.ledger.writes.filter(({ wasHeld }) => wasHeld).length,
       lateSavesReported: lateReports(stage).length,
@@ -96,6 +104,7 @@ async function provePeace(
   await desk.untilLoaded(mappings.length);
   await desk.query(PROOF_SCHEMA);
   await desk.query(watching(mappings.map(({ table }) => table)));
+  await run.doorbell.hang();
   asked.say(`${mappings.length} mappings are provisioned and loaded`);
 
   const deeds = createDice(dice.below(1_000_000));
@@ -142,7 +151,8 @@ async function proveTrouble(
   const until = Date.now() + asked.minutes * 60_000;
   const latest = until + (asked.extent === "brief" ? BRIEF_MILLISECONDS : MOST_MILLISECONDS);
   const changes = () => run.application.changes() + run.colleagues.deeds.length;
-  const hasEnough = () => changes() >= asked.changes && killsOf(run) >= asked.kills;
+  const isSpoilt = () => run.doorbell.isSpoilt() || Date.now() > until + MOST_MILLISECONDS;
+  const hasEnough = () => changes() >= asked.changes && killsOf(run) >= asked.kills && isSpoilt();
   const timesOf = ({ point }: Incident) => (trouble.passed.get(point) ?? 0) - (before.get(point) ?? 0);
   const isComing = (incident: Incident) => timesOf(incident) >= CHANCES / 2;
   const isOver = () => Date.now() > until && hasEnough() && (Date.now() > latest || !trouble.armed().some(isComing));
@@ -155,14 +165,22 @@ async function proveTrouble(
   await trouble.end();
   await run.parts.settled();
   const { rows: settledByHand, retried } = await drain(run);
+  const areAlive = await fallSilent(run);
   const evidence = await readEvidence(sourcesOf(run, false, retried));
-  const complaints = missed.map(({ point, when, how, whom }) => ({
-    name: "incident left over",
-    table: "",
-    tag: "",
-    what: `no ${how} of the ${whom} ${when} ${point}`,
-    story: [],
-  }));
+  const nothing = { table: "", tag: "", story: [] };
+  const never = Object.entries(run.doorbell.figures()).flatMap(([kind, times]) => (times === 0 ? [kind] : []));
+  const complaints = [
+    ...missed.map(({ point, when, how, whom }) => ({
+      ...nothing,
+      name: "incident left over",
+      what: `no ${how} of the ${whom} ${when} ${point}`,
+    })),
+    ...[...never, ...(areAlive ? [] : ["alive in the end"])].map((what) => ({
+      ...nothing,
+      name: "doorbells not proved",
+      what: `never: ${what}`,
+    })),
+  ];
   const findings = [...judge(evidence), ...complaints];
   tell(run, findings);
   return { findings, settledByHand };
@@ -195,6 +213,7 @@ const LOOK_SECONDS = 5;
 /** No more trouble, and as much time as everything that waits may need. */
 async function drain(run: Run): ReturnType<typeof settleByHand> {
   const { stage, desk, asked, mappings } = run;
+  stage.door.spoil(null);
   await desk.control("DELETE", "/faults");
   await desk.control("PUT", "/mode", { readOnly: false });
   await pause(1000);

@@ -3,6 +3,7 @@ import type { Receiver } from "../../../support/doubles/receiver.ts";
 import type { Application } from "./application.ts";
 import type { Colleagues } from "./colleagues.ts";
 import type { Desk } from "./desk.ts";
+import type { Doorbell } from "./doorbell.ts";
 import type { Proved } from "./mapped-objects.ts";
 import type { Migrator } from "./migrator.ts";
 import type { Parts } from "./stage/parts.ts";
@@ -32,10 +33,11 @@ export interface Run {
   readonly application: Application;
   readonly colleagues: Colleagues;
   readonly migrator: Migrator;
+  readonly doorbell: Doorbell;
   readonly receiver: Receiver;
   /** What is no function, and is killed and stopped as well. */
   readonly parts: Parts;
 }
 
-/** The functions that carry changes; the others only answer requests. */
+/** The functions that carry changes; the others only announce them, or answer requests. */
 export const ENGINE = ["fan-out-cycles", "run-cycle", "load-mapping", "provision-mapping", "dispatch-events"];

@@ -8,6 +8,7 @@ export function summaryOf({
   changes,
   incidents,
   calls,
+  doorbells,
   migrations,
   heldSaves,
   lateSavesReported,
@@ -20,9 +21,8 @@ export function summaryOf({
     ...tableOf(incidents),
     `changes   ${changes.application} by the application, ${changes.colleagues} in Salesforce`,
     `incidents ${all("kills")} kills, ${all("stops")} stops, ${heldSaves} saves held between check and send, ${lateSavesReported} cycles whose saves came too late`,
-    `migrations ${Object.entries(migrations)
-      .map(([kind, times]) => `${times} ${kind}`)
-      .join(", ")}`,
+    `migrations ${listOf(migrations)}`,
+    `doorbells ${listOf(doorbells)}`,
     `calls     ${labels.map((label) => `${label} ${calls.engine[label] ?? 0} (wire ${calls.wire[label] ?? 0})`).join(", ")}, org ${calls.org} in all, while nothing was killed`,
     `in doubt  ${settledByHand} rows ended FAILED as in doubt, and were settled by hand as their error says`,
     ...findings
@@ -64,6 +64,11 @@ function tableOf(incidents: Proof["incidents"]): string[] {
     .map(([point, { kills, stops }]) => `${pad(kills)} ${pad(stops)}  ${point}`);
   return ["", "kills stops  where", ...rows, ""];
 }
+
+const listOf = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts)
+    .map(([kind, times]) => `${times} ${kind}`)
+    .join(", ");
 
 function countsOf(names: readonly string[]): string {
   return [...Map.groupBy(names, (name) => name)].map(([name, all]) => `${all.length} ${name}`).join(", ");

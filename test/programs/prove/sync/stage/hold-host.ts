@@ -12,6 +12,8 @@ export interface HostOrder {
   readonly clockFile: string;
   readonly announcer: string;
   readonly environments: number;
+  /** Where the service is reached from outside. */
+  readonly publicUrl: string;
 }
 
 /** What it is asked for over IPC: messages for a queue, or a workspace. */
@@ -30,6 +32,7 @@ const host = await startHost({
   mostPerFunction: order.environments,
   environment: {
     STAGE: "dev",
+    BASE_URL: order.publicUrl,
     RATE_LIMIT_PER_MINUTE: "1000000",
     NODE_OPTIONS: `--import=${order.announcer}`,
     PROOF_WIRE: String(order.wirePort),

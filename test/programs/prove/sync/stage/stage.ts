@@ -14,6 +14,7 @@ import { type Postgres, startPostgres } from "../../../../../lib/local/postgres/
 import { createOrgUser, type OrgUser } from "../../../../support/clients/org-user.ts";
 import type { Gate } from "../wire/passage.ts";
 import { openWire, type Wire } from "../wire/wire.ts";
+import { type Door, openDoor } from "./door.ts";
 import type { HostOrder, HostRequest } from "./hold-host.ts";
 import type { OrgOrder } from "./hold-org.ts";
 import { type MovedClock, movedClock, setMovedClock } from "./moved-clock.ts";
@@ -22,6 +23,7 @@ import { type MovedClock, movedClock, setMovedClock } from "./moved-clock.ts";
 export interface Stage {
   readonly clock: MovedClock;
   readonly wire: Wire;
+  readonly door: Door;
   readonly org: Omit<Org, "close">;
   readonly databaseUrl: string;
   readonly workspaceId: string;
@@ -45,12 +47,14 @@ export interface Stage {
 interface StageSettings {
   readonly gate: Gate;
   readonly definition: object;
+  /** What the org's rings may name. */
+  readonly objects: readonly string[];
   /** How many processes one function may have. */
   readonly environments: number;
 }
 
 /** Starts it all in a folder of its own, empty but for a connected workspace. */
-export async function openStage({ gate, definition, environments }: StageSettings): Promise<Stage> {
+export async function openStage({ gate, definition, objects, environments }: StageSettings): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "bridge-proof-"));
   chmodSync(folder, 0o711); // PostgreSQL may run as another user below it
   const clockFile = join(folder, "ahead");
@@ -59,6 +63,7 @@ export async function openStage({ gate, definition, environments }: StageSetting
   const orgOrder: OrgOrder = { dataDir: join(folder, "org"), port: ports.org, clockFile, definition };
   const postgresAt = () => startPostgres({ dataDir: join(folder, "postgres"), port: ports.postgres });
   const wire = await openWire({ gate, postgresPort: ports.postgres, orgPort: ports.org });
+  const door = await openDoor({ host: () => hostUrl(), objects });
   const assembly = await assemble();
   const hostOrder: HostOrder = {
     dataDir: join(folder, "cloud"),
@@ -67,6 +72,7 @@ export async function openStage({ gate, definition, environments }: StageSetting
     clockFile,
     announcer: pathToFileURL(join(import.meta.dirname, "announce.ts")).href,
     environments,
+    publicUrl: door.url,
   };
   const notes: Stage["notes"][number][] = [];
   const hear = (line: string) => {
@@ -78,6 +84,7 @@ export async function openStage({ gate, definition, environments }: StageSetting
     org: await hold("hold-org.ts", orgOrder, hear),
     host: await hold("hold-host.ts", hostOrder, hear),
   };
+  const hostUrl = () => (parts.host.said as { readonly baseUrl: string }).baseUrl;
   const org = parts.org.said as Omit<Org, "close">;
   const workspace = await workspaceOn(parts.host.child, parts.postgres, org, await createOrgUser(org, "bridge"));
   let isClosing = false;
@@ -85,14 +92,14 @@ export async function openStage({ gate, definition, environments }: StageSetting
   return {
     clock: movedClock(clockFile),
     wire,
+    door,
     org,
     databaseUrl: parts.postgres.url,
     workspaceId: workspace.id,
     notes,
     api: async (method, path, body) => {
       for (let attempt = 1; ; attempt++) {
-        const { baseUrl } = parts.host.said as { baseUrl: string };
-        const answer = await fetch(`${baseUrl}/api/v1/t/${workspace.id}${path}`, {
+        const answer = await fetch(`${hostUrl()}/api/v1/t/${workspace.id}${path}`, {
           method,
           headers: {
             authorization: `Bearer ${workspace.token}`,
@@ -136,6 +143,7 @@ export async function openStage({ gate, definition, environments }: StageSetting
       await kill(parts.org.child);
       await parts.postgres.close();
       wire.close();
+      door.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
