@@ -184,7 +184,7 @@ describe("the doorbell", () => {
     expect(await rows()).toEqual([{ lastname: "Lovelace" }]);
   });
 
-  test("is heard during a long push, which gives way to a pull two seconds after the last", async () => {
+  test("interrupts a long push, which gives way to a pull two seconds after the last", async () => {
     await ringAt(url);
     await runWhatWasAskedFor();
     await world.pass(5);

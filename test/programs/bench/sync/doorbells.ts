@@ -24,7 +24,7 @@ interface Phases {
 
 /**
  * From commit to the other side while both doorbells ring, the org's outbound message and the application's nudge; then
- * both go silent for good: how long until that is noticed, and what changes wait from then on. Changes go on throughout.
+ * both go silent for good: how long until that is noticed, and what changes wait from then on. Changes continue throughout.
  */
 export async function measureDoorbells(
   server: BenchServer,

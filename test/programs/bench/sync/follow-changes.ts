@@ -4,7 +4,7 @@ import type { Client } from "pg";
 import { ask, askJson } from "./alone.ts";
 import type { BenchOrg } from "./bench-org.ts";
 
-/** From one side to the other: how a change is made, and which of those that were made the other side shows. */
+/** From one side to the other: how a change is committed, and which of those the other side shows. */
 export interface Way {
   /** Resolves when the change is committed. */
   make(key: string): Promise<void>;
@@ -23,8 +23,8 @@ const PATIENCE_MILLISECONDS = 60_000;
 const LOOKED_FOR = 200;
 
 /**
- * Makes a change at each time (milliseconds from now), until the signal, and looks for all of them on the other side so
- * many milliseconds after each look. Resolves when the last one was seen.
+ * Makes a change at each time (milliseconds from now), until the signal, and polls the other side for all of them, so
+ * many milliseconds apart. Resolves when the last one was seen.
  */
 export async function followChanges(
   { make, look }: Way,
