@@ -1,5 +1,5 @@
 import { type Budget, mayPush as hasCalls, madeOf } from "../model/budget.ts";
-import { wakeAt } from "../model/calls/plan.ts";
+import { SHORTEST_RING_SECONDS, wakeAt } from "../model/calls/plan.ts";
 import { CallSize } from "../model/change/call-size.ts";
 import { isRung } from "../model/doorbell.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
@@ -155,8 +155,10 @@ function isPullDueAgain(
   { pulledAt, unchanged }: Done,
 ): boolean {
   const [last, now] = [pulledAt ?? unchanged?.at ?? lastPullAt, new Date(clock.now())];
+  if (isDue(budget, mapping, { marks, lastPullAt: last }, now)) return true;
   const rungAt = isRung(budget.doorbell, mapping, now) ? wakeAt(budget.plan, last, now) : null;
-  return (rungAt !== null && rungAt <= now) || isDue(budget, mapping, { marks, lastPullAt: last }, now);
+  const hasRested = last === null || now.getTime() - last.getTime() >= SHORTEST_RING_SECONDS * 1000;
+  return rungAt !== null && rungAt <= now && hasRested;
 }
 
 const refusing = ({ rows, sqlState }: Finished["refusedWriteBacks"]): string =>

@@ -75,7 +75,8 @@ const [LEAST_WEIGHT, MOST_WEIGHT] = [0.5, 2];
 /** Pulls never stop while the org answers: the slowest pace is an hour, or what a part of the share suffices for. */
 const SLOWEST_SECONDS = HOUR_SECONDS;
 
-const SHORTEST_RING_SECONDS = 2;
+/** Rings wake a mapping no more often. */
+export const SHORTEST_RING_SECONDS = 2;
 
 /** Plans the day from now on, so that no 24 hours hold more calls than the share allows. */
 export function planCalls({ now, usage, share, hours, mappings }: PlanRequest): Plan {
