@@ -83,7 +83,8 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   if (!begun.held) return { ran: false, why: begun.why };
 
   const cycle = cycleOf(needs, order, begun);
-  const done: Done = { marks: {}, pulledAt: null, unchanged: null };
+  const restedAt = needs.clock.now() + SHORTEST_RING_SECONDS * 1000;
+  const done: Done = { marks: {}, pulledAt: null, unchanged: null, restedAt };
   let end = ENDED_WELL;
   try {
     refuseUncaptured(begun);
@@ -124,6 +125,7 @@ async function takeTurns(
     if (toPull) {
       const { marks, pulledAt, isDone } = await pull(cycle, { ...begun.marks, ...done.marks }, nextTurn());
       Object.assign(done, { marks: { ...done.marks, ...marks }, pulledAt: pulledAt ?? done.pulledAt });
+      done.restedAt = clock.now() + SHORTEST_RING_SECONDS * 1000;
       toPull = !isDone;
       blind &&= toPull;
       toPush ||= toPull && mayPush(order, begun, salesforce);
@@ -152,13 +154,12 @@ function isPullDueAgain(
   { clock }: Cycle,
   { mapping, budget }: CycleOrder,
   { marks, lastPullAt }: Held,
-  { pulledAt, unchanged }: Done,
+  { pulledAt, unchanged, restedAt }: Done,
 ): boolean {
   const [last, now] = [pulledAt ?? unchanged?.at ?? lastPullAt, new Date(clock.now())];
   if (isDue(budget, mapping, { marks, lastPullAt: last }, now)) return true;
   const rungAt = isRung(budget.doorbell, mapping, now) ? wakeAt(budget.plan, last, now) : null;
-  const hasRested = last === null || now.getTime() - last.getTime() >= SHORTEST_RING_SECONDS * 1000;
-  return rungAt !== null && rungAt <= now && hasRested;
+  return rungAt !== null && rungAt <= now && restedAt <= now.getTime();
 }
 
 const refusing = ({ rows, sqlState }: Finished["refusedWriteBacks"]): string =>
@@ -168,6 +169,8 @@ interface Done {
   marks: Partial<Watermarks>;
   pulledAt: Date | null;
   unchanged: Unchanged | null;
+  /** When a ring may pull again (epoch milliseconds), by our own clock: the org's has no fractions of a second. */
+  restedAt: number;
 }
 
 function cycleOf(needs: CycleNeeds, { mapping, writers, deadline, callSize }: CycleOrder, begun: Held): Cycle {

@@ -75,7 +75,7 @@ const [LEAST_WEIGHT, MOST_WEIGHT] = [0.5, 2];
 /** Pulls never stop while the org answers: the slowest pace is an hour, or what a part of the share suffices for. */
 const SLOWEST_SECONDS = HOUR_SECONDS;
 
-/** Rings wake a mapping no more often. */
+/** Rings pull a mapping no more often. */
 export const SHORTEST_RING_SECONDS = 2;
 
 /** Plans the day from now on, so that no 24 hours hold more calls than the share allows. */
@@ -193,13 +193,12 @@ const ringSeconds = (mappings: number, leftCalls: number): number =>
   Math.round(Math.max(SHORTEST_RING_SECONDS, (4 * HOUR_SECONDS * mappings) / Math.max(1, leftCalls)));
 
 /**
- * When a ring of now may pull: rings until then come to one pull. Two seconds are between rings already. Null: the share
+ * When a ring of now may pull, two seconds after the last pull or later: rings until then come to one. Null: the share
  * is so short that its change waits for the next poll, which comes as soon and shares its calls with other mappings.
  */
 export function wakeAt(plan: Plan | null, lastPullAt: Date | null, now: Date): Date | null {
   const seconds = plan?.ringSeconds ?? SHORTEST_RING_SECONDS;
   if (seconds >= RUNG_SECONDS) return null;
-  if (seconds <= SHORTEST_RING_SECONDS) return now;
   return new Date(Math.max(now.getTime(), (lastPullAt?.getTime() ?? 0) + seconds * 1000));
 }
 

@@ -111,11 +111,12 @@ describe("a mapping is polled", () => {
     expect(isPullDue("ws_1", 60, null, now)).toBe(true);
   });
 
-  test("at a ring at once, and where the share is short so many seconds after the last pull", () => {
+  test("at a ring two seconds after the last pull, and where the share is short so many more", () => {
     const plan = planCalls({ now, usage, share: DEFAULT_SHARE, hours: [], mappings: five });
     const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
 
-    expect(wakeAt({ ...plan, ringSeconds: 2 }, ago(1), now)).toEqual(now);
+    expect(wakeAt({ ...plan, ringSeconds: 2 }, ago(2), now)).toEqual(now);
+    expect(wakeAt({ ...plan, ringSeconds: 2 }, ago(1), now)).toEqual(new Date(now.getTime() + 1_000));
     expect(wakeAt({ ...plan, ringSeconds: 6 }, ago(6), now)).toEqual(now);
     expect(wakeAt({ ...plan, ringSeconds: 6 }, ago(1), now)).toEqual(new Date(now.getTime() + 5_000));
     expect(wakeAt({ ...plan, ringSeconds: 239 }, ago(1), now)).toEqual(new Date(now.getTime() + 238_000));
