@@ -83,8 +83,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   if (!begun.held) return { ran: false, why: begun.why };
 
   const cycle = cycleOf(needs, order, begun);
-  const restedAt = needs.clock.now() + SHORTEST_RING_SECONDS * 1000;
-  const done: Done = { marks: {}, pulledAt: null, unchanged: null, restedAt };
+  const done: Done = { marks: {}, pulledAt: null, unchanged: null, restedAt: 0 };
   let end = ENDED_WELL;
   try {
     refuseUncaptured(begun);
@@ -169,7 +168,7 @@ interface Done {
   marks: Partial<Watermarks>;
   pulledAt: Date | null;
   unchanged: Unchanged | null;
-  /** When a ring may pull again (epoch milliseconds), by our own clock: the org's has no fractions of a second. */
+  /** When this cycle may pull again for a ring (epoch milliseconds), by our own clock: the org's has no fractions. */
   restedAt: number;
 }
 
