@@ -151,8 +151,7 @@ async function proveTrouble(
   const until = Date.now() + asked.minutes * 60_000;
   const latest = until + (asked.extent === "brief" ? BRIEF_MILLISECONDS : MOST_MILLISECONDS);
   const changes = () => run.application.changes() + run.colleagues.deeds.length;
-  const isSpoilt = () => run.doorbell.isSpoilt() || Date.now() > until + MOST_MILLISECONDS;
-  const hasEnough = () => changes() >= asked.changes && killsOf(run) >= asked.kills && isSpoilt();
+  const hasEnough = () => changes() >= asked.changes && killsOf(run) >= asked.kills;
   const timesOf = ({ point }: Incident) => (trouble.passed.get(point) ?? 0) - (before.get(point) ?? 0);
   const isComing = (incident: Incident) => timesOf(incident) >= CHANCES / 2;
   const isOver = () => Date.now() > until && hasEnough() && (Date.now() > latest || !trouble.armed().some(isComing));
@@ -165,6 +164,7 @@ async function proveTrouble(
   await trouble.end();
   await run.parts.settled();
   const { rows: settledByHand, retried } = await drain(run);
+  await run.doorbell.spoilTheRest((mapping) => run.colleagues.add(mapping, 1));
   const areAlive = await fallSilent(run);
   const evidence = await readEvidence(sourcesOf(run, false, retried));
   const nothing = { table: "", tag: "", story: [] };
