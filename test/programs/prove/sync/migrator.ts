@@ -34,7 +34,7 @@ interface Settings {
 const LOCK = "SET LOCAL lock_timeout = '5s'";
 
 /** A provisioning that was killed comes again after minutes; the minute sweep asks for it as well. */
-const LONGEST_MILLISECONDS = 300_000;
+const LONGEST_MILLISECONDS = 90_000;
 const ASK_AGAIN_MILLISECONDS = 20_000;
 
 export function hireMigrator({ stage, application, mappings }: Settings): Migrator {
