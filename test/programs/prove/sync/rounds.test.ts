@@ -21,6 +21,7 @@ const first: Asked = {
   kills: 40,
   changes: 1000,
   mappings: 12,
+  doorbells: false,
   extent: "thorough",
   say: () => undefined,
 };
