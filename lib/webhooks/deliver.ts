@@ -52,7 +52,7 @@ interface Fault {
 }
 
 /** A wake-up with its delivery, as the batch read it. */
-interface Owed {
+interface Woken {
   readonly wakeUp: WakeUp;
   readonly delivery: Delivery;
 }
@@ -82,18 +82,18 @@ export async function deliver(needs: DeliverNeeds, wakeUps: readonly WakeUp[]): 
   });
   const byWebhook = Map.groupBy(found, ({ delivery }) => delivery.webhookId);
   await Promise.all(
-    [...byWebhook].map(([id, owed]) => serve(batch, webhooks.find((webhook) => webhook.id === id) ?? null, owed)),
+    [...byWebhook].map(([id, woken]) => serve(batch, webhooks.find((webhook) => webhook.id === id) ?? null, woken)),
   );
   return batch.faults;
 }
 
-async function serve(batch: Batch, webhook: Webhook | null, owed: readonly Owed[]): Promise<void> {
+async function serve(batch: Batch, webhook: Webhook | null, woken: readonly Woken[]): Promise<void> {
   const now = batch.now();
-  const work = ({ wakeUp, delivery }: Owed) =>
+  const work = ({ wakeUp, delivery }: Woken) =>
     answer(batch, wakeUp, delivery, webhook).catch((fault: unknown) => batch.faults.push({ wakeUp, fault }));
-  const isDue = ({ wakeUp, delivery }: Owed) =>
+  const isDue = ({ wakeUp, delivery }: Woken) =>
     judge(delivery, wakeUp, now).verdict === "attempt" && obstacleOf(wakeUp, webhook) === null;
-  const { due = [], other = [] } = Object.groupBy(owed, (one) => (isDue(one) ? "due" : "other"));
+  const { due = [], other = [] } = Object.groupBy(woken, (one) => (isDue(one) ? "due" : "other"));
   const left = [...due];
   const attempts = webhook === null ? [] : [attemptAll(batch, webhook, left, work)];
   const ends = await Promise.allSettled([...other.map(work), ...attempts]);
@@ -109,8 +109,8 @@ async function serve(batch: Batch, webhook: Webhook | null, owed: readonly Owed[
 async function attemptAll(
   batch: Batch,
   webhook: Webhook,
-  left: Owed[],
-  work: (one: Owed) => Promise<unknown>,
+  left: Woken[],
+  work: (one: Woken) => Promise<unknown>,
 ): Promise<void> {
   const began = batch.now();
   const takesSlots = isSlow(webhook, began);
@@ -144,7 +144,7 @@ async function attemptAll(
 }
 
 /** Empties `left` once all are booked. */
-async function bookAll(batch: Batch, left: Owed[], at: Date, lane: Lane): Promise<void> {
+async function bookAll(batch: Batch, left: Woken[], at: Date, lane: Lane): Promise<void> {
   await batch.wakeUps.send(left.map(({ wakeUp, delivery: { webhookId } }) => ({ ...wakeUp, webhookId, at, lane })));
   left.length = 0;
 }

@@ -167,13 +167,13 @@ async function hooked(): Promise<Webhook> {
 
 test("the last hour's deliveries of each webhook are counted by outcome", async () => {
   const { id: webhookId, workspaceId } = await hooked();
-  const owed = (status: Delivery["status"], minutesAgo: number): Delivery => {
+  const delivery = (status: Delivery["status"], minutesAgo: number): Delivery => {
     const createdAt = new Date(now().getTime() - minutesAgo * 60_000);
     const made = { id: newId("dlv"), eventId: newId("evt"), event: "record.failed", body: "{}" } as const;
     return { ...newDelivery({ ...made, workspaceId, webhookId, createdAt }), status, nextAttemptAt: null };
   };
-  const lately = [owed("pending", 1), owed("failed", 20), owed("failed", 30), owed("successful", 59)];
-  await deliveries().add([...lately, owed("successful", 61), owed("failed", 61)]);
+  const lately = [delivery("pending", 1), delivery("failed", 20), delivery("failed", 30), delivery("successful", 59)];
+  await deliveries().add([...lately, delivery("successful", 61), delivery("failed", 61)]);
 
   await sweep();
 

@@ -26,7 +26,7 @@ test("what the sweeper's own policy allows is enough to wake overdue deliveries,
     body: { url: receiver.url, events: ["sync.broken"] },
   });
   const { id: webhookId } = dataOf<{ id: string }>(created);
-  const overdue = [0, 1, 2, 3, 4].map((automaticAttempts) => owed(webhookId, automaticAttempts));
+  const overdue = [0, 1, 2, 3, 4].map((automaticAttempts) => pendingAfter(webhookId, automaticAttempts));
   await deliveries().add(overdue);
 
   const answer = await bridge.host.invoke("sweep-minute", { Records: [{ messageId: "1", body: "{}" }] });
@@ -39,7 +39,7 @@ test("what the sweeper's own policy allows is enough to wake overdue deliveries,
 });
 
 /** A delivery whose next attempt was due two minutes ago, and whose wake-up was lost. */
-function owed(webhookId: string, automaticAttempts: number): Delivery {
+function pendingAfter(webhookId: string, automaticAttempts: number): Delivery {
   const createdAt = new Date(Date.now() - 120_000);
   const eventId = newId("evt");
   const made = { id: newId("dlv"), workspaceId: workspace.id, webhookId, eventId, event: "sync.broken" } as const;

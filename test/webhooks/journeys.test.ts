@@ -298,15 +298,15 @@ describe("webhooks that change", () => {
     await world.publish("sync.broken");
     await world.pass({ hours: 3 });
     const list = await deliveries(webhook);
-    const owed = await Promise.all(list.map(({ id }) => read(webhook, id)));
+    const pending = await Promise.all(list.map(({ id }) => read(webhook, id)));
     await retryFirst(webhook);
     await world.work();
 
-    expect(owed.map(({ stopped_because, attempts }) => `${attempts.length}: ${stopped_because}`).sort()).toEqual([
+    expect(pending.map(({ stopped_because, attempts }) => `${attempts.length}: ${stopped_because}`).sort()).toEqual([
       "0: the webhook was inactive",
       "1: the webhook was deactivated",
     ]);
-    expect(owed.map(({ next_retry_at }) => next_retry_at)).toEqual([null, null]);
+    expect(pending.map(({ next_retry_at }) => next_retry_at)).toEqual([null, null]);
     expect(webhook.calledAfterSeconds()).toEqual([0, 3 * 3600]);
   });
 

@@ -159,13 +159,13 @@ describe("a slow receiver", () => {
     await publishMany(3);
     await world.workAtOnce("events");
     const { rows } = await deliveries().list(webhook.id, { limit: 4, offset: 0 });
-    const owed = rows.filter(({ status }) => status === "pending");
-    const wakeUps = owed.map(({ id }) => ({ deliveryId: id, kind: "automatic", number: 1 }) as const);
+    const pending = rows.filter(({ status }) => status === "pending");
+    const wakeUps = pending.map(({ id }) => ({ deliveryId: id, kind: "automatic", number: 1 }) as const);
     const slots = { ...world.slots, take: () => Promise.reject(new Error("DynamoDB is down")) };
 
     const faults = await deliver({ ...needs(), slots }, wakeUps);
 
-    expect(faults.map(({ wakeUp }) => wakeUp.deliveryId).sort()).toEqual(owed.map(({ id }) => id).sort());
+    expect(faults.map(({ wakeUp }) => wakeUp.deliveryId).sort()).toEqual(pending.map(({ id }) => id).sort());
     expect(faults).toHaveLength(3);
     expect(webhook.receiver.received).toHaveLength(1);
   });

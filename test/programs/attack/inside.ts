@@ -353,8 +353,8 @@ export const rows: Part = async ({ doors, sql, ask, workspace, contactId, size }
   const findings: string[] = [];
   let open = made;
   for (let round = 0; open.length > 0 && round < 240; round += 1) {
-    await ask("POST", `/mappings/${contactId}/poll-now`);
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    const { headers } = await ask("POST", `/mappings/${contactId}/poll-now`);
+    await ask("GET", `/mappings/${contactId}/cycles/${headers.get("bridge-cycle")}?wait=20`);
     const settled = await sql<{ id: number }>(
       "SELECT id FROM salesforce.contact WHERE id = ANY ($1) AND _ab_lastop IN ('INSERTED', 'FAILED')",
       [made],

@@ -214,9 +214,9 @@ async function publishAtRate(
     publishing.push("body" in event ? (floor?.publish([event]) ?? Promise.resolve()) : events().publish([event]));
   }
   await Promise.all(publishing);
-  const owed = [...published].filter(([, { url }]) => !url.endsWith("/never"));
-  const arrived = await untilArrived(owed.map(([id]) => id));
-  return owed.map(([id, { at }]) => (arrived.get(id) ?? Number.NaN) - at);
+  const expected = [...published].filter(([, { url }]) => !url.endsWith("/never"));
+  const arrived = await untilArrived(expected.map(([id]) => id));
+  return expected.map(([id, { at }]) => (arrived.get(id) ?? Number.NaN) - at);
 }
 
 /** When each of these events first came, in epoch milliseconds; waits a minute at most. */

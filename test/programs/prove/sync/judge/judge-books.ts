@@ -1,6 +1,9 @@
 import type { Deed, Evidence, Logged } from "./evidence.ts";
 import type { Complain } from "./thing.ts";
 
+/** What a complaint of no record names. */
+const NOTHING = { table: "", tag: "" };
+
 /** Whether the trigger log holds each change of the application once, nothing else, and nothing that is open. */
 export function judgeCapture(evidence: Evidence, complain: Complain): void {
   const { application, log, totals, uncaptured } = evidence;
@@ -73,22 +76,21 @@ export function judgeAnnounced(
     if (times > 1 + newer.length + byHand.length)
       complain("failure reported twice", about, `${said(entry)} was reported ${times} times`);
   }
-  const nobody = { table: "", tag: "" };
   if (waitingToBeAnnounced.length > 0)
-    complain("outbox not empty", nobody, `${waitingToBeAnnounced.length} events wait`);
+    complain("outbox not empty", NOTHING, `${waitingToBeAnnounced.length} events wait`);
   const arrived = Map.groupBy(heard, ({ logId }) => logId);
   for (const [logId, announcements] of announcementsByLog(announced)) {
     const ids = new Set(arrived.get(logId)?.map(({ eventId }) => eventId));
     if (ids.size < announcements)
       complain(
         "lost event",
-        nobody,
+        NOTHING,
         `change ${logId} was reported ${announcements} times, ${ids.size} events reached the webhook`,
       );
     if (ids.size > announcements)
       complain(
         "event made twice",
-        nobody,
+        NOTHING,
         `change ${logId} was reported ${announcements} times, ${ids.size} events reached the webhook`,
       );
   }
@@ -96,15 +98,14 @@ export function judgeAnnounced(
 
 /** Whether the engine's count of calls is the org's; after kills some may be missing, none too many. */
 export function judgeCalls({ calls }: Evidence, complain: Complain): void {
-  const nobody = { table: "", tag: "" };
   const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0);
   for (const label of new Set([...Object.keys(calls.engine), ...Object.keys(calls.wire)])) {
     const [engine, wire] = [calls.engine[label] ?? 0, calls.wire[label] ?? 0];
     if (calls.isQuiet ? engine !== wire : engine > wire)
-      complain("wrong counter", nobody, `${label}: the engine counts ${engine} calls, the wire ${wire}`);
+      complain("wrong counter", NOTHING, `${label}: the engine counts ${engine} calls, the wire ${wire}`);
   }
   if (calls.isQuiet && sum(calls.engine) !== calls.org)
-    complain("wrong counter", nobody, `the engine counts ${sum(calls.engine)} calls, the org ${calls.org}`);
+    complain("wrong counter", NOTHING, `the engine counts ${sum(calls.engine)} calls, the org ${calls.org}`);
 }
 
 function announcementsByLog(announced: Evidence["announced"]): ReadonlyMap<number | null, number> {
