@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { flag, oneOf, seconds } from "../../lib/http/input.ts";
+import { flag, oneOf, optionalFlag, seconds } from "../../lib/http/input.ts";
 import { SYNC_DIRECTIONS } from "../../lib/model/mapping/mapping.ts";
 import { budgetView, readBudget as read } from "../../lib/settings/budget.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
@@ -15,6 +15,7 @@ export const handler = onLambda({
     mapping_id: z.optional(z.string()),
     sync_direction: z._default(oneOf(SYNC_DIRECTIONS), "bidirectional"),
     filtered: flag(),
+    sf_notify_enabled: optionalFlag(),
   }),
   output: budgetView,
   services: () => ({ mappings: mappings(), engine: engineReports(), counters: counters() }),
@@ -24,12 +25,14 @@ export const handler = onLambda({
       when_quiet_seconds: whenQuietSeconds = null,
       mapping_id,
       sync_direction: syncDirection,
-      filtered,
+      filtered: isFiltered,
+      sf_notify_enabled: notifyEnabled,
     } = input;
+    const mappingId = mapping_id ?? null;
     const wanted =
       pollingSeconds === undefined
         ? null
-        : { pollingSeconds, whenQuietSeconds, mappingId: mapping_id ?? null, syncDirection, isFiltered: filtered };
+        : { pollingSeconds, whenQuietSeconds, mappingId, syncDirection, isFiltered, notifyEnabled };
     return read(services, workspace.id, at, wanted);
   },
 });

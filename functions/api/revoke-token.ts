@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { hoursAhead } from "../../lib/http/input.ts";
+import { noneUpTo } from "../../lib/http/input.ts";
 import { revokeToken as revoke } from "../../lib/settings/revoke-token.ts";
 import { tokenView, viewToken } from "../../lib/settings/token-view.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
@@ -11,7 +11,7 @@ export const handler = onLambda({
   route: "revoke-token",
   summary:
     "Ends an API token, within three seconds everywhere. ?in_hours= lets it open the API for so many hours more, at most 720, while a new one takes its place.",
-  input: z.object({ in_hours: hoursAhead(720) }),
+  input: z.object({ in_hours: noneUpTo(720) }),
   output: tokenView,
   services: () => ({ tokens: tokens() }),
   run: async ({ input, path, workspace, services, actor, at }) => {

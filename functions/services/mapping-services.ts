@@ -1,6 +1,7 @@
 import { versionOf } from "../../lib/config/version.ts";
 import { Tagged } from "../../lib/http/answer.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { idleCallsOfEach, rungBy } from "../../lib/settings/forecast.ts";
 import { viewMapping } from "../../lib/settings/mapping-view.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { counters, engineReports, eventWakeUps, importPlans, mappings, now, org, queue } from "./composition.ts";
@@ -29,5 +30,6 @@ export async function answerMapping(
     mappings.list(mapping.workspaceId),
     engine.read(mapping.workspaceId),
   ]);
-  return new Tagged(viewMapping(mapping, all, budget), versionOf(mapping));
+  const calls = idleCallsOfEach(all, budget.whenQuiet, rungBy(budget, now()));
+  return new Tagged(viewMapping(mapping, calls.get(mapping.id) ?? 0), versionOf(mapping));
 }

@@ -25,8 +25,8 @@ export const instantText = () => {
 /** How many minutes to look back, an hour unless said otherwise; clamped to `most`. */
 export const minutesBack = (most: number) => z._default(wholeNumber({ minimum: 1, maximum: most, default: 60 }), 60);
 
-/** In how many hours, at once unless said otherwise; clamped to `most`. */
-export const hoursAhead = (most: number) => z._default(wholeNumber({ minimum: 0, maximum: most, default: 0 }), 0);
+/** In how many hours, or for how many seconds: none unless said otherwise; clamped to `most`. */
+export const noneUpTo = (most: number) => z._default(wholeNumber({ minimum: 0, maximum: most, default: 0 }), 0);
 
 /** Seconds of an interval; clamped to `most`. */
 export const seconds = (least: number, most: number) => wholeNumber({ minimum: least, maximum: most });
@@ -49,22 +49,18 @@ function wholeNumber(limits: Limits) {
   );
 }
 
-/** How many seconds to wait, none unless said otherwise; clamped to `most`. */
-export const secondsToWait = (most: number) => z._default(wholeNumber({ minimum: 0, maximum: most, default: 0 }), 0);
-
 /** One of some words, exactly as written. */
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: `must be one of ${words.join(", ")}` });
 
+const WORDS = ["true", "false"] as const;
+const isTrue = z.transform((word: (typeof WORDS)[number]) => word === "true");
+
 /** A switch in the query: `true` or `false`. */
-export const flag = () =>
-  z._default(
-    z.pipe(
-      oneOf(["true", "false"]).check(z.meta({ default: "false" })),
-      z.transform((word) => word === "true"),
-    ),
-    false,
-  );
+export const flag = () => z._default(z.pipe(oneOf(WORDS).check(z.meta({ default: "false" })), isTrue), false);
+
+/** The same where leaving it out says neither. */
+export const optionalFlag = () => z.optional(z.pipe(oneOf(WORDS), isTrue));
 
 /** Text to filter by. */
 export const filterText = () =>

@@ -6,12 +6,11 @@ import type { EngineReports } from "../health/ports.ts";
 import type { Counters } from "../metrics/ports.ts";
 import { type Budget, paceOf, type Usage } from "../model/budget.ts";
 import { allHours, hoursOf } from "../model/calls/account.ts";
-import { type Asking, idleCallsPerDay as callsPerDay } from "../model/calls/forecast.ts";
+import { type Asking, idleCallsPerDay } from "../model/calls/forecast.ts";
 import { FULL_PACE_SECONDS } from "../model/calls/interval.ts";
 import { type HourOfCalls, planCalls } from "../model/calls/plan.ts";
-import { isRung } from "../model/doorbell.ts";
 import { auditEntry, type Doing } from "../model/workspace/audit.ts";
-import { askedOf, type Costly, type IsRung, idleCallsOfEach, idleCallsPerDay } from "./forecast.ts";
+import { askedOf, type Costly, type IsRung, idleCallsOfEach, rungBy } from "./forecast.ts";
 import type { CallSettings, CallShares } from "./ports.ts";
 import { body, nullableTimestamp, timestamp } from "./shapes.ts";
 
@@ -63,6 +62,8 @@ export const budgetView = z.object({
 export interface Wanted extends Pick<Costly, "pollingSeconds" | "whenQuietSeconds" | "syncDirection"> {
   readonly mappingId: string | null;
   readonly isFiltered: boolean;
+  /** Left out: as it is. */
+  readonly notifyEnabled?: boolean | undefined;
 }
 
 const SHARE = "must be a number from 0.001 to 1, such as 0.8";
@@ -93,7 +94,7 @@ export async function readBudget(
     calls_limit: usage?.limit ?? null,
     calls_left: usage === null ? null : Math.max(0, usage.limit - usage.used),
     counted_at: usage?.at.toISOString() ?? null,
-    forecast_calls_per_day: idleCallsPerDay(mappings, whenQuiet, spending.isRung),
+    forecast_calls_per_day: idleCallsPerDay(askedOf(mappings, whenQuiet, spending.isRung)),
     pace: paceOf(plan),
     since: since?.toISOString() ?? null,
     pace_seconds: plan?.paceSeconds ?? FULL_PACE_SECONDS,
@@ -139,7 +140,7 @@ function spendingOf(
   at: Date,
 ): Spending {
   const hours = allHours(kept.map((one) => hoursOf(one.hours)));
-  return { budget, usage, hours, at, isRung: (mapping) => isRung(budget.doorbell, mapping, at) };
+  return { budget, usage, hours, at, isRung: rungBy(budget, at) };
 }
 
 /** Seconds between pulls of quiet mappings; null: as of others. */
@@ -157,7 +158,7 @@ const costOf = (
   spending: Spending,
   plan = planOf(asked, spending),
 ): z.infer<typeof cost> => ({
-  calls_per_day: callsPerDay(asked),
+  calls_per_day: idleCallsPerDay(asked),
   pace_seconds: plan?.paceSeconds ?? null,
 });
 
@@ -182,7 +183,7 @@ export async function readCostThen(
   const plan = planOf(asked, spending);
   return {
     ...costOf(asked, spending, plan),
-    calls_per_day_now: idleCallsPerDay(mappings, budget.whenQuiet, spending.isRung),
+    calls_per_day_now: idleCallsPerDay(askedOf(mappings, budget.whenQuiet, spending.isRung)),
     calls_limit: usage?.limit ?? null,
     allowed_calls: plan?.allowed ?? null,
     presets: presetsOf(then, spending),
@@ -191,15 +192,15 @@ export async function readCostThen(
 
 function withMapping(
   mappings: readonly Costly[],
-  { mappingId, isFiltered, ...settings }: Wanted,
+  { mappingId, isFiltered, notifyEnabled, ...settings }: Wanted,
   whenQuiet: number | null,
   isRung: IsRung,
 ): z.infer<typeof budgetView>["with_mapping"] {
   const id = mappingId ?? "new";
   const before = mappings.find((mapping) => mapping.id === id);
-  const { notifyEnabled } = before ?? { notifyEnabled: false };
   const filter = isFiltered ? "it has one" : null;
-  const asked = { ...settings, id, active: true, deletedAt: null, notifyEnabled, filter };
+  const rings = notifyEnabled ?? before?.notifyEnabled ?? false;
+  const asked = { ...settings, id, active: true, deletedAt: null, notifyEnabled: rings, filter };
   const all = idleCallsOfEach([...mappings.filter((mapping) => mapping !== before), asked], whenQuiet, isRung);
   return {
     own_calls_per_day: all.get(id) ?? 0,

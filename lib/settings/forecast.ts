@@ -1,14 +1,8 @@
-import { pullSeconds } from "../model/budget.ts";
+import { type Budget, pullSeconds } from "../model/budget.ts";
 import { type Asking, idleCalls, queriesOf } from "../model/calls/forecast.ts";
 import { bulkCalls, soapCalls } from "../model/change/ways.ts";
+import { isRung } from "../model/doorbell.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
-
-/**
- * API calls a day that these mappings cost together while nothing changes. What changes costs its pages and its writes
- * beyond it.
- */
-export const idleCallsPerDay = (mappings: readonly Costly[], whenQuiet: number | null, isRung?: IsRung): number =>
-  [...idleCallsOfEach(mappings, whenQuiet, isRung).values()].reduce((sum, calls) => sum + calls, 0);
 
 /** What of a mapping decides what it costs. */
 export type Costly = Pick<
@@ -19,14 +13,22 @@ export type Costly = Pick<
 /** Whether a mapping's doorbell works. */
 export type IsRung = (mapping: Costly) => boolean;
 
-/** What each of them costs of it, by id; the workspace says how often quiet ones are asked about. */
+export const rungBy =
+  ({ doorbell }: Pick<Budget, "doorbell">, at: Date): IsRung =>
+  (mapping) =>
+    isRung(doorbell, mapping, at);
+
+/**
+ * API calls a day that each of these mappings costs while nothing changes, by id: what is due together shares its calls,
+ * so that they add up to the workspace's forecast. What changes costs its pages and its writes beyond it.
+ */
 export function idleCallsOfEach(
   mappings: readonly Costly[],
   whenQuiet: number | null,
-  isRung?: IsRung,
+  isRungNow?: IsRung,
 ): ReadonlyMap<string, number> {
   const pulling = mappings.filter(isPulling);
-  const calls = idleCalls(askedOf(pulling, whenQuiet, isRung));
+  const calls = idleCalls(askedOf(pulling, whenQuiet, isRungNow));
   return new Map(pulling.map(({ id }, at) => [id, calls[at] ?? 0]));
 }
 
@@ -37,10 +39,10 @@ const isPulling = ({ active, deletedAt, syncDirection }: Costly): boolean =>
 export const askedOf = (
   mappings: readonly Costly[],
   whenQuiet: number | null,
-  isRung: IsRung = () => false,
+  isRungNow: IsRung = () => false,
 ): readonly Asking[] =>
   mappings.filter(isPulling).map((mapping) => ({
-    everySeconds: pullSeconds({ plan: null, whenQuiet }, mapping, null, isRung(mapping)),
+    everySeconds: pullSeconds({ plan: null, whenQuiet }, mapping, null, isRungNow(mapping)),
     queries: queriesOf(mapping),
   }));
 

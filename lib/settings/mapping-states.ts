@@ -11,6 +11,7 @@ import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 import { type ReadSize, reportReadSize } from "../model/record/read-size.ts";
 import { type Pause, reportPause } from "../model/workspace/pause.ts";
 import { ifAvailable } from "../monitoring/with-database.ts";
+import { idleCallsOfEach, rungBy } from "./forecast.ts";
 import { configuredState, type MappingState, mappingView, viewMapping } from "./mapping-view.ts";
 import { type MappingProgress, mappingProgress, READINGS, type RowQueriesOf } from "./row-ports.ts";
 import { nullableTimestamp } from "./shapes.ts";
@@ -62,7 +63,7 @@ export async function readStates(
 ): Promise<readonly z.infer<typeof mappingWithState>[]> {
   if (deleted)
     return (await needs.mappings.listDeleted(workspace.id)).map((mapping) =>
-      withState(mapping, [], NO_ENGINE, null, now),
+      withState(mapping, 0, NO_ENGINE, null, now),
     );
   const [{ mappings }, engine, pause, progress] = await Promise.all([
     needs.mappings.list(workspace.id),
@@ -71,9 +72,11 @@ export async function readStates(
     // The list must be there when the database is the trouble.
     ifAvailable(needs.desks, workspace, (desk) => desk.progress()),
   ]);
-  return mappings.map((mapping) =>
-    heldBy(pause, withState(mapping, mappings, engine, progress === null ? null : progressOf(mapping, progress), now)),
-  );
+  const calls = callsOfEach(mappings, engine, now);
+  return mappings.map((mapping) => {
+    const own = progress === null ? null : progressOf(mapping, progress);
+    return heldBy(pause, withState(mapping, calls.get(mapping.id) ?? 0, engine, own, now));
+  });
 }
 
 /** One mapping with everything that is known about it. */
@@ -93,7 +96,8 @@ export async function readDetail(
       return { progress, sentDeletes, lag: await desk.lag(mapping.id) };
     }),
   ]);
-  const view = heldBy(pause, withState(mapping, mappings, engine, found?.progress ?? null, now));
+  const calls = callsOfEach(mappings, engine, now).get(mapping.id) ?? 0;
+  const view = heldBy(pause, withState(mapping, calls, engine, found?.progress ?? null, now));
   const reading = found?.progress.reading ?? (view.state === "loading" ? "load" : null);
   return {
     ...view,
@@ -114,6 +118,9 @@ function howFar({ recordsRead, recordsToRead, readingSince }: MappingProgress, n
 }
 
 type Engine = Awaited<ReturnType<EngineReports["read"]>>;
+
+const callsOfEach = (mappings: readonly Mapping[], { budget }: Pick<Engine, "budget">, now: Date) =>
+  idleCallsOfEach(mappings, budget.whenQuiet, rungBy(budget, now));
 
 const NO_ENGINE: Engine = { mappings: [], usage: null, budget: FRESH_BUDGET };
 
@@ -148,12 +155,12 @@ const NOTHING_YET = {
 
 function withState(
   mapping: Mapping,
-  all: readonly Mapping[],
+  callsPerDay: number,
   { mappings, budget }: Engine,
   progress: MappingProgress | null,
   now: Date,
 ): z.infer<typeof mappingWithState> {
-  const view = viewMapping(mapping, all, budget);
+  const view = viewMapping(mapping, callsPerDay);
   const report = reportOn(mapping, mappings);
   const running = engineState(mapping, report, progress);
   const { usage, plan } = budget;

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { versionOf } from "../config/version.ts";
-import type { Budget } from "../model/budget.ts";
 import {
   CAPTURE_MODES,
   CONFLICT_POLICIES,
@@ -10,7 +9,6 @@ import {
   SYNC_DIRECTIONS,
 } from "../model/mapping/mapping.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
-import { idleCallsOfEach } from "./forecast.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /**
@@ -63,14 +61,10 @@ export const mappingView = z.object({
 });
 
 /**
- * The same, from what is kept, `all` mappings of its workspace and what that says of quiet ones. Without the engine's word
- * an active mapping that is provisioned counts as running.
+ * The same, from what is kept and its part of the workspace's forecast. Without the engine's word an active mapping that
+ * is provisioned counts as running.
  */
-export const viewMapping = (
-  mapping: Mapping,
-  all: readonly Mapping[],
-  { whenQuiet }: Pick<Budget, "whenQuiet">,
-): z.infer<typeof mappingView> =>
+export const viewMapping = (mapping: Mapping, callsPerDay: number): z.infer<typeof mappingView> =>
   toSnakeCase(mappingView, {
     ...mapping,
     sfPollingSeconds: mapping.pollingSeconds,
@@ -78,7 +72,7 @@ export const viewMapping = (
     version: versionOf(mapping),
     state: configuredState(mapping),
     reason: failureOfProvisioning(mapping.provisioning),
-    callsPerDay: idleCallsOfEach(all, whenQuiet).get(mapping.id) ?? 0,
+    callsPerDay,
   });
 
 /** What the configuration alone says. */

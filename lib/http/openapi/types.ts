@@ -2061,7 +2061,7 @@ export interface paths {
           } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
     };
     readonly get: {
-      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "sf_polling_seconds"?: number; readonly "when_quiet_seconds"?: number; readonly "mapping_id"?: string; readonly "sync_direction"?: "bidirectional" | "sf_to_pg" | "pg_to_sf"; readonly "filtered"?: "true" | "false"; }; header?: never; cookie?: never };
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "sf_polling_seconds"?: number; readonly "when_quiet_seconds"?: number; readonly "mapping_id"?: string; readonly "sync_direction"?: "bidirectional" | "sf_to_pg" | "pg_to_sf"; readonly "filtered"?: "true" | "false"; readonly "sf_notify_enabled"?: "true" | "false"; }; header?: never; cookie?: never };
       requestBody?: never;
       responses: { 200: { headers: Headers; content: { "application/json": {
             readonly success: true;

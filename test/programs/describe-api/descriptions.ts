@@ -57,6 +57,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "query when_quiet_seconds": "And of so many seconds while nothing changes; without it what the workspace says.",
   "query sync_direction": "Its direction.",
   "query filtered": "`true`: it has a filter, and is asked about twice.",
+  "query sf_notify_enabled":
+    "With mapping_id: what it would cost with its doorbell switched on or off; left out, as it is.",
   "query minutes": "How far to look back.",
   "query only": "Keys of held deletes, separated by commas; without it all of them.",
   "query overlap_seconds": "How long the old secret signs beside the new one.",

@@ -2,6 +2,7 @@ import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { handler as makeDoorbell } from "../../../functions/api/make-doorbell.ts";
 import { handler as nudge } from "../../../functions/api/nudge.ts";
+import { handler as readBudget } from "../../../functions/api/read-budget.ts";
 import { handler as readDoorbell } from "../../../functions/api/read-doorbell.ts";
 import { handler as removeDoorbell } from "../../../functions/api/remove-doorbell.ts";
 import { handler as ring } from "../../../functions/api/ring.ts";
@@ -433,19 +434,34 @@ describe("the doorbell", () => {
     },
   );
 
-  test("is switched per mapping, by the API as well", async () => {
-    const change = (sf_notify_enabled: boolean) =>
-      call(updateMapping, "update-mapping", {
-        token: admin,
-        path: { workspace_id: world.workspaceId, mapping_id: contact.id },
-        body: { sf_notify_enabled },
-      });
+  test("is switched per mapping, by the API as well, which says what that costs before and after", async () => {
+    interface Switched {
+      readonly sf_notify_enabled: boolean;
+      readonly calls_per_day: number;
+    }
+    const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
+    const change = async (sf_notify_enabled: boolean) =>
+      dataOf<Switched>(
+        await call(updateMapping, "update-mapping", { token: admin, path, body: { sf_notify_enabled } }),
+      );
+    const priced = async (more: Readonly<Record<string, string>>) => {
+      const query = { mapping_id: contact.id, sf_polling_seconds: "10", ...more };
+      const read = await call(readBudget, "read-budget", { token, path: { workspace_id: world.workspaceId }, query });
+      return dataOf<{ with_mapping: { own_calls_per_day: number } }>(read).with_mapping.own_calls_per_day;
+    };
+    await ownRing();
+    await ringAt(url);
 
-    const off = dataOf<{ sf_notify_enabled: boolean }>(await change(false));
+    const before = [await priced({}), await priced({ sf_notify_enabled: "false" })];
+    const off = await change(false);
     const state = await bell();
-    const on = dataOf<{ sf_notify_enabled: boolean }>(await change(true));
+    const on = await change(true);
 
-    expect([off.sf_notify_enabled, on.sf_notify_enabled]).toEqual([false, true]);
+    expect(before).toEqual([363, 8_643]);
+    expect([off, on]).toMatchObject([
+      { sf_notify_enabled: false, calls_per_day: 8_643 },
+      { sf_notify_enabled: true, calls_per_day: 363 },
+    ]);
     expect(state).toMatchObject({ mappings: [{ state: "off" }] });
   });
 });

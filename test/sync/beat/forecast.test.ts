@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { idleCallsPerDay } from "../../../lib/settings/forecast.ts";
+import { idleCallsPerDay } from "../../../lib/model/calls/forecast.ts";
+import { askedOf } from "../../../lib/settings/forecast.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest } from "../../support/worlds/worlds.ts";
 
@@ -33,7 +34,7 @@ test.each([
 
   const callsPerDay = ((await callsInFiveMinutes()) * 24 * 60) / 5;
 
-  const forecast = idleCallsPerDay(await world.mappings(), null);
+  const forecast = idleCallsPerDay(askedOf(await world.mappings(), null));
   // Described and compared once a day as well, which five minutes do not show.
   expect(callsPerDay).toBe(8_640);
   expect(forecast).toBeLessThan(1.01 * callsPerDay);

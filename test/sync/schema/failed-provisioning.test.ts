@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { mappings as kept } from "../../../functions/services/composition.ts";
 import { provisioningServices, schedules, swept } from "../../../functions/services/provisioning-services.ts";
-import { FRESH_BUDGET } from "../../../lib/model/budget.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { ProvisioningMessage } from "../../../lib/model/messages.ts";
 import { viewMapping } from "../../../lib/settings/mapping-view.ts";
@@ -28,7 +27,7 @@ const provision = (more: object = {}) =>
 const view = async () => {
   const mapping = await kept().find(contact.workspaceId, contact.id);
   if (!mapping) throw new Error("the mapping is gone");
-  return viewMapping(mapping, [mapping], FRESH_BUDGET);
+  return viewMapping(mapping, 0);
 };
 
 test("a try that fails keeps its reason, is handed out again, and the minute sweep sends another one", async () => {

@@ -53,13 +53,16 @@ interface Current {
   readonly sync_direction: string;
   readonly sf_polling_seconds: number;
   readonly when_quiet_seconds?: number | null;
+  readonly sf_notify_enabled: boolean;
   readonly filter: string | null;
 }
 
 /** Says that a change will cost more of the org's calls, before it is saved. */
 async function reportCost(context: Context, id: string, then: Current): Promise<void> {
-  const { sf_polling_seconds, when_quiet_seconds = null, sync_direction, filter, calls_per_day: now } = then;
-  const asked = { mapping_id: id, sf_polling_seconds, when_quiet_seconds, sync_direction, filtered: filter !== null };
+  const { filter, calls_per_day: now } = then;
+  const { sf_polling_seconds, when_quiet_seconds = null, sync_direction, sf_notify_enabled } = then;
+  const settings = { sf_polling_seconds, when_quiet_seconds, sync_direction, sf_notify_enabled };
+  const asked = { mapping_id: id, ...settings, filtered: filter !== null };
   if (now === 0) return; // it is paused, or never pulls
   const { data } = await context
     .api()

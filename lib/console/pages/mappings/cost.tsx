@@ -47,19 +47,21 @@ export function TablePreview({
 
 /** What a mapping will cost of the org's calls a day while nothing changes. */
 export function CallsPreview({ settings, except }: { readonly settings: MappingSettings; readonly except?: string }) {
-  const { sf_polling_seconds, when_quiet_seconds, sync_direction, filter } = settings;
+  const { sf_polling_seconds, when_quiet_seconds, sync_direction, sf_notify_enabled, filter } = settings;
   const quiet = when_quiet_seconds ?? undefined;
   const asked = {
     sf_polling_seconds,
     when_quiet_seconds: quiet,
     sync_direction,
+    sf_notify_enabled: String(sf_notify_enabled),
     filtered: String(filter !== null),
     mapping_id: except,
   };
   const { data } = useAnswer(questions.budgetWith(asked), { keepsPrevious: true });
-  const now = data?.data.forecast_calls_per_day ?? 0;
-  const { own_calls_per_day: own = 0, forecast_calls_per_day: all = 0 } = data?.data.with_mapping ?? {};
-  const limit = data?.data.calls_limit;
+  // Not known yet, or an interval that is still being typed.
+  if (!data?.data.with_mapping) return <Card title="Calls a day">–</Card>;
+  const { forecast_calls_per_day: now, calls_limit: limit } = data.data;
+  const { own_calls_per_day: own, forecast_calls_per_day: all } = data.data.with_mapping;
   return (
     <Card title="Calls a day">
       <div className="stack tight">
