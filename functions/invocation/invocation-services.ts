@@ -113,7 +113,7 @@ function oneClaim({ claimProbe }: EngineMemory): EngineMemory["claimProbe"] {
 function oneTelling({ saveBudget }: EngineMemory): EngineMemory["saveBudget"] {
   const reported = new Set<string>();
   return async (workspaceId, make) => {
-    if (reported.has(workspaceId)) return false;
+    if (reported.has(workspaceId)) return null;
     reported.add(workspaceId);
     return await saveBudget(workspaceId, make).catch((error: unknown) => {
       reported.delete(workspaceId);

@@ -1,5 +1,5 @@
 import { createCache } from "../model/cache.ts";
-import { DEPLOYMENT, type Pause, pauseOf } from "../model/workspace/pause.ts";
+import { DEPLOYMENT, type PauseSwitch, pauseOf } from "../model/workspace/pause.ts";
 import type { Pauses, SealedWorkspace, TokenRecord, Tokens, Workspaces } from "./ports.ts";
 
 /** A revoked token may still open a door for this long. */
@@ -39,10 +39,7 @@ export function cacheWorkspaces(workspaces: Pick<Workspaces, "find">, now: () =>
 
 /** Pauses as this process read them in the last two seconds, so that cycles may ask before every call. */
 export function cachePauses(workspaces: Pick<Workspaces, "find">, now: () => Date): Pauses {
-  const found = createCache<Pause | null>({ ttl: { milliseconds: WORKSPACE_MILLISECONDS, now } });
-  const read = async (workspaceId: string) => {
-    const [own, all] = await Promise.all([workspaceId, DEPLOYMENT].map(workspaces.find));
-    return pauseOf(own?.pauseSwitch ?? null, all?.pauseSwitch ?? null);
-  };
-  return { find: (workspaceId) => found(workspaceId, () => read(workspaceId)) };
+  const found = createCache<PauseSwitch | null>({ ttl: { milliseconds: WORKSPACE_MILLISECONDS, now } });
+  const switchOf = (id: string) => found(id, async () => (await workspaces.find(id))?.pauseSwitch ?? null);
+  return { find: async (workspaceId) => pauseOf(await switchOf(workspaceId), await switchOf(DEPLOYMENT)) };
 }

@@ -29,7 +29,7 @@ export async function countRequest(
   if (policy === "default") markRefused(minuteOf(source, at));
   throw new Failure(
     "RATE_LIMITED",
-    `more than ${limit} requests in this minute from your address: try again in ${secondsLeft} s`,
+    `more than ${limit} requests in this minute${policy === "default" ? " from your address" : ""}: try again in ${secondsLeft} s`,
     { headers: { ...headers, "Retry-After": String(secondsLeft) } },
   );
 }

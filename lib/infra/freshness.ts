@@ -20,7 +20,8 @@ export function digestOfSources(project: string, functions: string): string {
         .update("\0");
     }
   }
-  for (const file of ["tsconfig.json", "CHANGELOG.md", "node_modules/.package-lock.json"]) {
+  const others = ["tsconfig.json", "CHANGELOG.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"];
+  for (const file of [...others, "node_modules/.package-lock.json"]) {
     if (existsSync(join(project, file))) hash.update(readFileSync(join(project, file)));
   }
   return hash.digest("hex");

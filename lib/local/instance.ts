@@ -168,6 +168,7 @@ async function startParts(
         org,
         before,
         ...options,
+        progress: progress.say,
         dataDir,
         isLive,
         baseUrl: host.baseUrl,

@@ -81,14 +81,14 @@ export function moreText(reports: ReadonlyMap<string, KeptReport>, at: Date): st
     ),
   );
   const broken = gauge("mapping_broken", "1 while an error that stays has stopped it.", MAPPING, ofMappings(isBroken));
-  const leftOut = Math.max(0, broken.samples.length - MOST_MAPPINGS);
+  const isTooMany = broken.samples.length > MOST_MAPPINGS;
   const all = [
-    ...(leftOut > 0 ? [] : [...mappings, broken]),
+    ...(isTooMany ? [] : [...mappings, broken]),
     gauge(
       "mappings_left_out",
       "Mappings without series of their own, for there are more than 2,500.",
       [],
-      [{ values: [], value: leftOut > 0 ? broken.samples.length : 0 }],
+      [{ values: [], value: isTooMany ? broken.samples.length : 0 }],
     ),
     gauge(
       "org_calls_used",

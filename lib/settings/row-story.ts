@@ -55,7 +55,7 @@ export const rowStoryView = z.object({
 interface Needs {
   readonly desks: RowQueriesOf;
   readonly webhooks: Pick<Webhooks, "list">;
-  readonly deliveries: Pick<Deliveries, "list" | "read">;
+  readonly deliveries: Pick<Deliveries, "since" | "read">;
   readonly recordOf: (workspaceId: string, soql: string) => Promise<Readonly<Record<string, unknown>> | null>;
 }
 
@@ -79,10 +79,10 @@ export async function readRowStory(
     return null;
   });
   if (found === null) {
-    const where = mappings.length === 1 ? mappings[0]?.pgTable : "no mapped table";
+    const where = mappings.length === 1 ? `${mappings[0]?.pgTable} has no` : "no mapped table has a";
     throw new Failure(
       "NOT_FOUND",
-      `${mappings.length === 1 ? `${where} has no` : `${where} has a`} row "${key}": give the id of its record, its own key, or its value of the upsert field`,
+      `${where} row "${key}": give the id of its record, its own key, or its value of the upsert field`,
     );
   }
   const { mapping, story } = found;
@@ -285,7 +285,7 @@ async function readDeliveries(
   const all = await webhooks.list(workspaceId);
   const found = await Promise.all(
     all.map(async ({ id, url }) => {
-      const { rows } = await deliveries.list(id, { limit: DELIVERIES, offset: 0 });
+      const { rows } = await deliveries.since(id, new Date(0), { limit: DELIVERIES });
       const ids = rows.filter(({ event }) => event === "record.failed").map((delivery) => delivery.id);
       const read = ids.length === 0 ? [] : await deliveries.read(ids);
       return read.flatMap((delivery) => {

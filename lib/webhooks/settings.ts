@@ -3,7 +3,7 @@ import { EVENT_TYPES, type EventType } from "../model/delivery/event.ts";
 import { MAX_REPLACED_SECRETS, MAX_WEBHOOKS, rotate, type Webhook } from "../model/delivery/webhook.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import type { AUDIT_ACTIONS, AuditAction, AuditEntry } from "../model/workspace/audit.ts";
+import { type AUDIT_ACTIONS, type AuditAction, type AuditEntry, auditEntry } from "../model/workspace/audit.ts";
 import type { UrlGuard, WebhookSettings, Webhooks } from "./ports.ts";
 import { newSecret } from "./sign.ts";
 
@@ -183,8 +183,7 @@ export function entryOf(
   { actor, at }: Actor,
   detail: AuditEntry["detail"],
 ): AuditEntry {
-  const { workspaceId, id: resourceId } = webhook;
-  return { id: newId("aud"), workspaceId, actor, action, resourceId, detail, createdAt: at };
+  return auditEntry({ workspaceId: webhook.workspaceId, actor, at }, action, webhook.id, detail);
 }
 
 async function judgedUrl(isSafe: UrlGuard, url: string): Promise<string> {

@@ -4,9 +4,8 @@ import type { Mappings } from "../../config/ports.ts";
 import type { Counters } from "../../metrics/ports.ts";
 import { eventOf } from "../../model/delivery/event.ts";
 import { Failure } from "../../model/failure.ts";
-import { newId } from "../../model/id.ts";
 import type { LoadMessage, Queue } from "../../model/messages.ts";
-import type { AuditEntry } from "../../model/workspace/audit.ts";
+import { type AuditEntry, auditEntry } from "../../model/workspace/audit.ts";
 import { DEPLOYMENT, type PauseSwitch, pauseOf } from "../../model/workspace/pause.ts";
 import type { Events } from "../../webhooks/ports.ts";
 import { missedComparisons } from "./sweep-minute.ts";
@@ -93,5 +92,5 @@ function entryOf(
   { actor, at, ...detail }: { readonly actor: string; readonly at: Date } & Readonly<Record<string, unknown>>,
 ): AuditEntry {
   const action = paused ? "workspace.paused" : "workspace.resumed";
-  return { id: newId("aud"), workspaceId, actor, action, resourceId: workspaceId, detail, createdAt: at };
+  return auditEntry({ workspaceId, actor, at }, action, workspaceId, detail);
 }

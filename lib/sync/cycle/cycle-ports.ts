@@ -85,8 +85,8 @@ export interface EngineMemory extends WakeUpTimes {
     after: EngineState,
     events: readonly Event[],
   ): Promise<boolean>;
-  /** Keeps the latest plan; an older one than the kept changes nothing. Says whether the pace is another one now. */
-  saveBudget(workspaceId: string, make: () => Promise<PlannedBudget>): Promise<boolean>;
+  /** Keeps the latest plan; an older one than the kept changes nothing. Gives what it kept where the pace is another one now. */
+  saveBudget(workspaceId: string, make: () => Promise<PlannedBudget>): Promise<PlannedBudget | null>;
   /** True for the first who claims the workspace's probe of this slot (epoch seconds) or a later one. */
   claimProbe(workspaceId: string, slot: number): Promise<boolean>;
   /** Notes that a change was found which no ring of the mapping had announced. */

@@ -87,15 +87,9 @@ async function keepBudget(needs: MessageNeeds, { mapping, budget, usage: counted
   const usage = counted ? { ...counted, at } : budget.usage;
   const age = at.getTime() - (budget.plan?.at.getTime() ?? 0);
   if (usage === null || age < BUDGET_EVERY_MILLISECONDS) return;
-  const planned: PlannedBudget[] = [];
-  const make = async () => {
-    const after = await planAnew(needs, mapping.workspaceId, budget, usage);
-    planned.push(after);
-    return after;
-  };
-  const isAnother = await needs.engine.saveBudget(mapping.workspaceId, make);
-  const [after] = planned;
-  if (!isAnother || !after) return;
+  const make = () => planAnew(needs, mapping.workspaceId, budget, usage);
+  const after = await needs.engine.saveBudget(mapping.workspaceId, make);
+  if (after === null) return;
   needs.log({
     level: after.since === null ? "info" : "warn",
     event: "budget",

@@ -130,7 +130,8 @@ export function engineMemory(database: Database): EngineMemory {
     },
 
     saveBudget: async (workspaceId, make) => {
-      const { usage, plan, since } = await make();
+      const made = await make();
+      const { usage, plan, since } = made;
       const pace = paceOf(plan);
       const old = await updateIf(database, {
         ...shared(workspaceId),
@@ -149,7 +150,7 @@ export function engineMemory(database: Database): EngineMemory {
         },
         ReturnValues: "UPDATED_OLD",
       });
-      return old !== null && (old["budget_step"] ?? STEPS.normal) !== STEPS[pace];
+      return old !== null && (old["budget_step"] ?? STEPS.normal) !== STEPS[pace] ? made : null;
     },
 
     claimProbe: async (workspaceId, slot) => {

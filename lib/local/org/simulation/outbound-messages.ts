@@ -156,7 +156,7 @@ export class OutboundMessages {
       });
       return response.ok && /<(\w+:)?Ack>\s*true\s*</.test(await response.text());
     } catch {
-      return false;
+      return false; // not acknowledged: it is sent again
     }
   }
 }
