@@ -37,6 +37,11 @@ export interface CyclesMessage extends CycleMessage {
 /** Mappings that one message of the beat asks for at most: what one invocation works on at once. */
 export const MAPPINGS_PER_MESSAGE = 10;
 
+/** One message for the same of several mappings of a workspace. */
+export function cyclesMessage<Rest extends object>([first = "", ...also]: readonly string[], rest: Rest) {
+  return { ...rest, mapping_id: first, ...(also.length > 0 && { also }) };
+}
+
 /** The cycles that a message asks for, each as a message of its own. */
 export const cyclesIn = ({ also = [], ...first }: CyclesMessage): readonly CycleMessage[] => [
   first,

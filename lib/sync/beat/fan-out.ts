@@ -1,6 +1,8 @@
 import { phaseOf, slotsOf } from "../../model/beat.ts";
+import { chunks } from "../../model/chunks.ts";
 import {
   type CyclesMessage,
+  cyclesMessage,
   MAPPINGS_PER_MESSAGE,
   type Outgoing,
   type Queue,
@@ -22,19 +24,19 @@ function* together(ticks: readonly TickMessage[]): Iterable<readonly TickMessage
   const groups = Map.groupBy(ticks, ({ workspace_id, scheduled_at }) => `${workspace_id} ${minuteOf(scheduled_at)}`);
   for (const group of groups.values()) {
     const once = [...new Map(group.map((tick) => [tick.mapping_id, tick])).values()];
-    for (let from = 0; from < once.length; from += MAPPINGS_PER_MESSAGE)
-      yield once.slice(from, from + MAPPINGS_PER_MESSAGE);
+    yield* chunks(once, MAPPINGS_PER_MESSAGE);
   }
 }
 
 const minuteOf = (instant: string): number => Math.floor(new Date(instant).getTime() / 60_000);
 
-function beatsOf([first, ...others]: readonly TickMessage[], now: Date): Outgoing<CyclesMessage>[] {
+function beatsOf(ticks: readonly TickMessage[], now: Date): Outgoing<CyclesMessage>[] {
+  const [first] = ticks;
   if (!first) return [];
-  const { workspace_id, mapping_id, scheduled_at } = first;
-  const also = others.map((other) => other.mapping_id);
+  const { workspace_id, scheduled_at } = first;
+  const ids = ticks.map((tick) => tick.mapping_id);
   return slotsOf(new Date(scheduled_at), phaseOf(workspace_id), now).map(({ slot, delaySeconds }) => ({
-    message: { workspace_id, mapping_id, ...(also.length > 0 && { also }), kind: "beat", slot },
+    message: cyclesMessage(ids, { workspace_id, kind: "beat", slot }),
     delaySeconds,
   }));
 }

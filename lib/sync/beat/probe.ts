@@ -1,6 +1,7 @@
 import type { Budget } from "../../model/budget.ts";
 import { QUERIES_PER_CALL } from "../../model/calls/forecast.ts";
 import type { RequestRefusal } from "../../model/change/refusal.ts";
+import { chunks } from "../../model/chunks.ts";
 import { pulls } from "../../model/mapping/mapping.ts";
 import { type Keyset, outsideSince, type PageQuery, stampsSince } from "../../model/mapping/soql.ts";
 import { sfidOf, stampOf } from "../../model/record/incoming.ts";
@@ -127,12 +128,8 @@ interface Answered extends Question {
 
 /** Some calls at a time, so that a hundred mappings take the time of two calls, not of twenty. */
 async function askAll(asking: Asking, questions: readonly Question[]): Promise<readonly Answered[]> {
-  const calls: Question[][] = [];
-  for (let from = 0; from < questions.length; from += QUERIES_PER_CALL)
-    calls.push(questions.slice(from, from + QUERIES_PER_CALL));
   const answered: Answered[] = [];
-  for (let from = 0; from < calls.length; from += CALLS_AT_ONCE) {
-    const some = calls.slice(from, from + CALLS_AT_ONCE);
+  for (const some of chunks(chunks(questions, QUERIES_PER_CALL), CALLS_AT_ONCE)) {
     // All have ended before one's failure is thrown, so that none is left out of the count of calls.
     const ended = await Promise.allSettled(some.map((call) => ask(asking, call)));
     for (const end of ended) {

@@ -1,8 +1,9 @@
+import { chunks } from "../../model/chunks.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import {
   type CyclesMessage,
+  cyclesMessage,
   MAPPINGS_PER_MESSAGE,
-  type Outgoing,
   type Queue,
   type Wakes,
 } from "../../model/messages.ts";
@@ -58,18 +59,14 @@ export async function wake(
     claims.filter((claim) => claim !== null),
     ({ workspaceId, delaySeconds }) => `${workspaceId} ${delaySeconds}`,
   );
-  const messages: Outgoing<CyclesMessage>[] = [];
-  for (const group of groups.values()) {
-    for (let from = 0; from < group.length; from += MAPPINGS_PER_MESSAGE) {
-      const [first, ...others] = group.slice(from, from + MAPPINGS_PER_MESSAGE);
-      if (!first) continue;
-      const also = others.map(({ id }) => id);
-      const cycle = { workspace_id: first.workspaceId, mapping_id: first.id, kind: "pull", slot: null, wakes } as const;
-      messages.push({
-        message: { ...cycle, ...(also.length > 0 && { also }) },
-        delaySeconds: first.delaySeconds,
-      });
-    }
-  }
+  const messages = [...groups.values()]
+    .flatMap((group) => chunks(group, MAPPINGS_PER_MESSAGE))
+    .flatMap((some) => {
+      const [first] = some;
+      if (!first) return [];
+      const rest = { workspace_id: first.workspaceId, kind: "pull", slot: null, wakes } as const;
+      const ids = some.map(({ id }) => id);
+      return [{ message: cyclesMessage(ids, rest), delaySeconds: first.delaySeconds }];
+    });
   if (messages.length > 0) await cycles.send(messages);
 }

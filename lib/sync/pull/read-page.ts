@@ -1,6 +1,7 @@
 import { creationWindow } from "../../model/change/in-doubt.ts";
 import type { RequestRefusal } from "../../model/change/refusal.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import { chunks } from "../../model/chunks.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import {
   atMost,
@@ -222,10 +223,4 @@ function cutOff(asked: readonly string[], pages: readonly QueryPage[]): string[]
     const seen = new Set(page.records.map(sfidOf));
     return some.filter((id) => !seen.has(id));
   });
-}
-
-function chunks<Item>(items: readonly Item[], size: number): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
 }

@@ -4,6 +4,7 @@ import {
   BatchWriteCommand,
   type BatchWriteCommandInput,
 } from "@aws-sdk/lib-dynamodb";
+import { chunks } from "../../../model/chunks.ts";
 import type { TableName } from "../../../model/resources.ts";
 import type { Database } from "./client.ts";
 import { jitteredPause } from "./transact.ts";
@@ -24,12 +25,12 @@ export async function readItems(
   keys: readonly Item[],
   how = { ConsistentRead: true },
 ): Promise<Item[]> {
-  return (await Promise.all(inChunks(keys, KEYS).map((chunk) => readChunk(database, table, chunk, how)))).flat();
+  return (await Promise.all(chunks(keys, KEYS).map((chunk) => readChunk(database, table, chunk, how)))).flat();
 }
 
 /** Puts and deletes without conditions, each of them for itself. */
 export async function writeItems(database: Database, table: TableName, requests: readonly Request[]): Promise<void> {
-  await Promise.all(inChunks(requests, REQUESTS).map((chunk) => writeChunk(database, table, chunk)));
+  await Promise.all(chunks(requests, REQUESTS).map((chunk) => writeChunk(database, table, chunk)));
 }
 
 /**
@@ -37,7 +38,7 @@ export async function writeItems(database: Database, table: TableName, requests:
  * itself, and cost what single conditional puts cost.
  */
 export async function insertItems(database: Database, table: TableName, items: readonly Item[]): Promise<void> {
-  await Promise.all(inChunks(items, REQUESTS).map((chunk) => insertChunk(database, table, chunk)));
+  await Promise.all(chunks(items, REQUESTS).map((chunk) => insertChunk(database, table, chunk)));
 }
 
 async function insertChunk(database: Database, table: TableName, items: Item[]): Promise<void> {
@@ -100,9 +101,4 @@ async function untilNoneIsLeft<Entry>(
     await jitteredPause(attempt);
     left = await call(left);
   }
-}
-
-function inChunks<Entry>(entries: readonly Entry[], size: number): Entry[][] {
-  const count = Math.ceil(entries.length / size);
-  return Array.from({ length: count }, (_, at) => entries.slice(at * size, (at + 1) * size));
 }
