@@ -28,7 +28,7 @@ export const handler = onLambda({
       services.engine.read(workspace.id),
       services.mappings.list(workspace.id),
     ]);
-    const { doorbell = null } = budget;
+    const { doorbell } = budget;
     const text = (time: Date | null | undefined) => time?.toISOString() ?? null;
     return {
       created_at: text(doorbell?.madeAt),

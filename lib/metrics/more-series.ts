@@ -36,7 +36,7 @@ const seconds = (milliseconds: number): number => Math.round(milliseconds) / 100
 const bellsOf = ({ figures, budget }: KeptReport, at: Date): readonly string[] =>
   (figures?.mappings ?? [])
     .filter(({ rings }) => rings)
-    .map(({ id }) => bellOf(budget.doorbell ?? null, { id, notifyEnabled: true }, at).state);
+    .map(({ id }) => bellOf(budget.doorbell, { id, notifyEnabled: true }, at).state);
 
 /** The series beyond the contract's, as text, of what the minute sweep has seen and the engine state. */
 export function moreText(reports: ReadonlyMap<string, KeptReport>, at: Date): string {

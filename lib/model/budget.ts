@@ -1,4 +1,4 @@
-import { everySeconds, FULL_PACE_SECONDS, isQuiet } from "./calls/interval.ts";
+import { everySeconds, FULL_PACE_SECONDS, type Pulling } from "./calls/interval.ts";
 import { DEFAULT_SHARE, type Plan, type Share, type Usage } from "./calls/plan.ts";
 import type { Doorbell } from "./doorbell.ts";
 import type { Mapping } from "./mapping/mapping.ts";
@@ -15,13 +15,20 @@ export interface Budget {
   readonly plan: Plan | null;
   /** Since when pulls are further apart than every ten seconds, or since when saves wait; null: neither. */
   readonly since: Date | null;
-  /** The workspace's; null or left out: there is none. */
-  readonly doorbell?: Doorbell | null;
+  /** The workspace's; null: there is none. */
+  readonly doorbell: Doorbell | null;
 }
 
 export type { Usage };
 
-export const FRESH_BUDGET: Budget = { usage: null, share: DEFAULT_SHARE, whenQuiet: null, plan: null, since: null };
+export const FRESH_BUDGET: Budget = {
+  usage: null,
+  share: DEFAULT_SHARE,
+  whenQuiet: null,
+  plan: null,
+  since: null,
+  doorbell: null,
+};
 
 /** `normal`: as configured; `stretched`: pulls are further apart; `waiting`: the share is spent, and saves wait as well. */
 export type Pace = "normal" | "stretched" | "waiting";
@@ -54,17 +61,12 @@ export function reportBudget({ usage, share, plan, since }: PlannedBudget): stri
 export const isSparing = ({ plan }: Budget, mapping: { readonly pollingSeconds: number }, pulls: boolean): boolean =>
   plan !== null && (paceOf(plan) === "waiting" || (pulls && plan.paceSeconds > mapping.pollingSeconds));
 
-/** Seconds between two pulls of a mapping as the plan has it; without changes (null), as long as it is quiet. */
-export function pullSeconds(
+/** Seconds between two pulls of a mapping as the plan has it. */
+export const pullSeconds = (
   { plan, whenQuiet }: Pick<Budget, "plan" | "whenQuiet">,
   { pollingSeconds, whenQuietSeconds }: Pick<Mapping, "pollingSeconds" | "whenQuietSeconds">,
-  changes: { readonly lastAt: Date | null; readonly now: Date } | null,
-  isRung = false,
-): number {
-  const quiet = changes === null || isQuiet(changes.lastAt, changes.now);
-  const pulling = { pollingSeconds, whenQuiet: whenQuietSeconds ?? whenQuiet, isQuiet: quiet, isRung };
-  return everySeconds(pulling, plan?.paceSeconds);
-}
+  now: Pick<Pulling, "isQuiet" | "isRung">,
+): number => everySeconds({ pollingSeconds, whenQuiet: whenQuietSeconds ?? whenQuiet, ...now }, plan?.paceSeconds);
 
 /** Whether saves may make calls, and work that can wait; so many were sent since the plan. */
 export const mayPush = ({ plan }: Budget, calls: number): boolean => plan === null || plan.pushCalls > calls;

@@ -61,11 +61,11 @@ export function bellOf(doorbell: Doorbell | null, { id, notifyEnabled }: Rung, n
 }
 
 /** Whether a mapping's changes are announced, so that it is polled rarely. */
-export const isRung = (doorbell: Doorbell | null | undefined, mapping: Rung, now: Date): boolean =>
-  bellOf(doorbell ?? null, mapping, now).state === "alive";
+export const isRung = (doorbell: Doorbell | null, mapping: Rung, now: Date): boolean =>
+  bellOf(doorbell, mapping, now).state === "alive";
 
 /** Whether a change that was found now without a ring shows that a doorbell, believed to be alive, is not. */
-export function isMissed(doorbell: Doorbell | null | undefined, mapping: Rung, now: Date): boolean {
+export function isMissed(doorbell: Doorbell | null, mapping: Rung, now: Date): boolean {
   const heard = doorbell?.heard.get(mapping.id);
   if (!heard || heard.missedAt || !isRung(doorbell, mapping, now)) return false;
   return now.getTime() - heard.rungAt.getTime() > ANNOUNCED_MILLISECONDS;

@@ -33,7 +33,7 @@ export const TABLES = {
     sorted: true,
     indexes: [],
     holds:
-      "the engine's state per mapping, the probe's slot and the call budget per workspace, how far the daily checks are",
+      "the engine's state per mapping; the probe's slot, the call budget and the doorbell per workspace; how far the daily checks are, ends of polls, and figures for the metrics",
   },
   tokens: {
     sorted: false,
@@ -53,7 +53,11 @@ export const TABLES = {
   events: { sorted: true, indexes: [], holds: "events that wait to be dispatched" },
   audit: { sorted: true, indexes: [], holds: "audit entries, dense by sequence number per filter key" },
   baselines: { sorted: true, indexes: [], holds: "pinned configurations, in chunks" },
-  counters: { sorted: true, indexes: [], holds: "the totals that the metrics endpoint shows" },
+  counters: {
+    sorted: true,
+    indexes: [],
+    holds: "the totals that the metrics endpoint shows, calls and changes by hour, and pauses that were announced",
+  },
   rateLimits: {
     sorted: false,
     indexes: [],
@@ -79,7 +83,7 @@ interface Queue {
 
 export const QUEUES = {
   fanOut: { delaySeconds: 0, maxReceives: 3, holds: "ticks: one a minute and active mapping" },
-  cycles: { delaySeconds: 0, maxReceives: 3, holds: "beats, polls and pulls: one mapping's cycle each" },
+  cycles: { delaySeconds: 0, maxReceives: 3, holds: "beats, polls and pulls: the cycles of up to ten mappings each" },
   loads: { delaySeconds: 0, maxReceives: 20, holds: "first loads, backfills and sweeps" },
   provisioning: {
     delaySeconds: 0,

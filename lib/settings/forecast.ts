@@ -42,7 +42,7 @@ export const askedOf = (
   isRungNow: IsRung = () => false,
 ): readonly Asking[] =>
   mappings.filter(isPulling).map((mapping) => ({
-    everySeconds: pullSeconds({ plan: null, whenQuiet }, mapping, null, isRungNow(mapping)),
+    everySeconds: pullSeconds({ plan: null, whenQuiet }, mapping, { isQuiet: true, isRung: isRungNow(mapping) }),
     queries: queriesOf(mapping),
   }));
 

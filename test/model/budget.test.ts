@@ -9,6 +9,7 @@ import {
   reportBudget,
 } from "../../lib/model/budget.ts";
 import { hoursOf, lastChange } from "../../lib/model/calls/account.ts";
+import { isQuiet } from "../../lib/model/calls/interval.ts";
 import { plannedBudget } from "../support/doubles/planned-budget.ts";
 
 const now = new Date("2026-02-03T10:00:00Z");
@@ -23,7 +24,7 @@ const every = (pollingSeconds: number, whenQuietSeconds: number | null = null) =
 });
 
 test("before the first plan everything runs as configured", () => {
-  expect([pullSeconds(FRESH_BUDGET, every(10), null), mayPush(FRESH_BUDGET, 1), maySpare(FRESH_BUDGET, 1)]).toEqual([
+  expect([pullSeconds(FRESH_BUDGET, every(10), QUIET), mayPush(FRESH_BUDGET, 1), maySpare(FRESH_BUDGET, 1)]).toEqual([
     10,
     true,
     true,
@@ -33,20 +34,23 @@ test("before the first plan everything runs as configured", () => {
 test("pulls keep to the pace, or to their own interval where that is longer", () => {
   const budget = plannedBudget(usage, SLOW);
 
-  expect([10, 60].map((pollingSeconds) => pullSeconds(budget, every(pollingSeconds), null))).toEqual([22, 60]);
+  expect([10, 60].map((pollingSeconds) => pullSeconds(budget, every(pollingSeconds), QUIET))).toEqual([22, 60]);
   expect([10, 60].map((pollingSeconds) => isSparing(budget, { pollingSeconds }, true))).toEqual([true, false]);
   expect(isSparing(budget, { pollingSeconds: 10 }, false)).toBe(false);
   expect(isSparing(plannedBudget(usage, SPENT), { pollingSeconds: 3_600 }, false)).toBe(true);
 });
 
+const QUIET = { isQuiet: true, isRung: false };
+
 describe("a mapping without changes is pulled", () => {
   const budget = { ...plannedBudget(usage), whenQuiet: 60 };
-  const ago = (seconds: number) => ({ lastAt: new Date(now.getTime() - seconds * 1000), now });
+  const after = (lastAt: Date | null) => ({ isQuiet: isQuiet(lastAt, now), isRung: false });
+  const ago = (seconds: number) => after(new Date(now.getTime() - seconds * 1000));
 
   test.each([
     ["after five minutes as rarely as its workspace says", every(10), ago(300), 60],
     ["before them as configured", every(10), ago(299), 10],
-    ["where no change is known, as rarely", every(10), { lastAt: null, now }, 60],
+    ["where no change is known, as rarely", every(10), after(null), 60],
     ["as rarely as it says itself, whatever its workspace says", every(10, 600), ago(300), 600],
     ["as configured where it says so itself", every(10, 10), ago(300), 10],
     ["never more often than configured", every(900), ago(300), 900],

@@ -1,5 +1,5 @@
 import { type Budget, pullSeconds } from "../../model/budget.ts";
-import { isPullDue } from "../../model/calls/interval.ts";
+import { isPullDue, isQuiet } from "../../model/calls/interval.ts";
 import { isRung } from "../../model/doorbell.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { SyncState } from "../lease/lease-ports.ts";
@@ -12,12 +12,15 @@ export function isDue(
   now: Date,
 ): boolean {
   if (!pulls(mapping.syncDirection) || position === null) return false;
-  const changes = { lastAt: lanes.changed?.stamp ?? null, now };
-  const seconds = pullSeconds(budget, mapping, changes, isRung(budget.doorbell, mapping, now));
+  const rests = {
+    isQuiet: isQuiet(lanes.changed?.stamp ?? null, now),
+    isRung: isRung(budget.doorbell, mapping, now),
+  };
+  const seconds = pullSeconds(budget, mapping, rests);
   return isPullDue(mapping.workspaceId, seconds, lastPullAt, now);
 }
 
 /** Whether a mapping that has changes to send has missed a pull, or rested because nothing changed or rang. */
 export const isOverdue = (budget: Budget, mapping: Mapping, lastPullAt: Date | null, now: Date): boolean =>
   lastPullAt === null ||
-  now.getTime() - lastPullAt.getTime() > 2_000 * pullSeconds(budget, mapping, { lastAt: now, now });
+  now.getTime() - lastPullAt.getTime() > 2_000 * pullSeconds(budget, mapping, { isQuiet: false, isRung: false });

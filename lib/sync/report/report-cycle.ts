@@ -9,6 +9,7 @@ import {
 } from "../../model/budget.ts";
 import { allHours, hoursOf, lastChange } from "../../model/calls/account.ts";
 import { queriesOf } from "../../model/calls/forecast.ts";
+import { isQuiet } from "../../model/calls/interval.ts";
 import { planCalls, wakeAt } from "../../model/calls/plan.ts";
 import { isMissed, isRung } from "../../model/doorbell.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
@@ -116,10 +117,11 @@ async function planAnew(
   const asking = active
     .filter(({ syncDirection }) => pulls(syncDirection))
     .map((mapping) => {
-      const changes = { lastAt: lastChange(byMapping.get(mapping.id) ?? []), now };
-      const bell = isRung(budget.doorbell, mapping, now);
-      const everySeconds = pullSeconds({ ...budget, plan: null }, mapping, changes, bell);
-      return { everySeconds, queries: queriesOf(mapping) };
+      const rests = {
+        isQuiet: isQuiet(lastChange(byMapping.get(mapping.id) ?? []), now),
+        isRung: isRung(budget.doorbell, mapping, now),
+      };
+      return { everySeconds: pullSeconds({ ...budget, plan: null }, mapping, rests), queries: queriesOf(mapping) };
     });
   return afterPlan(budget, usage, planCalls({ now, usage, share: budget.share, hours, mappings: asking }));
 }

@@ -5,5 +5,5 @@ import { DEFAULT_SHARE, type Plan } from "../../../lib/model/calls/plan.ts";
 export function plannedBudget(usage: Usage, more: Partial<Plan> = {}, since: Date | null = null): PlannedBudget {
   const left = { paceSeconds: 10, ringSeconds: 2, pushCalls: 10_000, spareCalls: 9_000 };
   const plan = { at: usage.at, allowed: 12_000, used: 0, ...left, ...more };
-  return { usage, share: DEFAULT_SHARE, whenQuiet: null, plan, since };
+  return { usage, share: DEFAULT_SHARE, whenQuiet: null, plan, since, doorbell: null };
 }

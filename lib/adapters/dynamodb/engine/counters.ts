@@ -1,6 +1,7 @@
 import { GetCommand, PutCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Counters, KeptCounters, KeptDepth, OtherCalls } from "../../../metrics/ports.ts";
+import { madeOf } from "../../../model/budget.ts";
 import { HOURS_KEPT, type HourOfTotals } from "../../../model/calls/account.ts";
 import type { MappingTotals } from "../../../model/totals.ts";
 import type { Database } from "../client/client.ts";
@@ -36,7 +37,7 @@ export function counters(database: Database): Counters {
         ":calls": totals.apiCalls,
         ":weight": weightOf(totals),
         ":began": beganAt,
-        ":hour": [hour, sumOf(totals.apiCalls), totals.rowsSynced + totals.rowsFailed],
+        ":hour": [hour, madeOf(totals.apiCalls), totals.rowsSynced + totals.rowsFailed],
         ...more,
       },
     });
@@ -109,10 +110,7 @@ const HAS_RISEN = "(weight < :weight AND (attribute_not_exists(began_at) OR bega
 const BEGAN_ANEW = "(weight > :weight AND (attribute_not_exists(began_at) OR began_at < :before))";
 
 const weightOf = ({ rowsSynced, rowsFailed, apiCalls }: MappingTotals): number =>
-  rowsSynced + rowsFailed + sumOf(apiCalls);
-
-const sumOf = (apiCalls: MappingTotals["apiCalls"]): number =>
-  Object.values(apiCalls).reduce((sum, calls) => sum + calls, 0);
+  rowsSynced + rowsFailed + madeOf(apiCalls);
 
 function readHour(kept: unknown): HourOfTotals {
   const [hour, calls, changes] = z.tuple([z.number(), z.number(), z.number()]).parse(kept);

@@ -71,9 +71,10 @@ export async function doorbellOf(
   const { made_at: madeAt } = urlItem.parse(items.get(URL_KEY) ?? {});
   if (madeAt === null) return null;
   const heartbeatAt = await heartbeats("", async () => (await doorbells(database).heartbeat())?.at ?? null);
-  const heard = [...items].flatMap(([sk, item]): readonly (readonly [string, Heard])[] => {
+  const bells = [...items].filter(([sk]) => sk.startsWith(BELL));
+  const heard = bells.flatMap(([sk, item]): readonly (readonly [string, Heard])[] => {
     const { pull: rungAt, alive_since: aliveSince, missed_at: missedAt } = bellItem.parse(item);
-    return sk.startsWith(BELL) && rungAt ? [[sk.slice(BELL.length), { rungAt, aliveSince, missedAt }]] : [];
+    return rungAt ? [[sk.slice(BELL.length), { rungAt, aliveSince, missedAt }]] : [];
   });
   return { madeAt, heartbeatAt, heard: new Map(heard) };
 }

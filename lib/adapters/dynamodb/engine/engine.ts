@@ -9,6 +9,7 @@ import type { CallShares } from "../../../settings/ports.ts";
 import type { EngineMemory, KeptEngine, StoredEnds } from "../../../sync/cycle/cycle-ports.ts";
 import type { Database } from "../client/client.ts";
 import { queryAll } from "../client/read-item.ts";
+import { storedTime } from "../client/stored-time.ts";
 import { ConditionFailed, transact, updateIf, type Write } from "../client/transact.ts";
 import { commit } from "../commit.ts";
 import { putEvent } from "../delivery/event-item.ts";
@@ -22,8 +23,8 @@ const SHARED = "workspace";
 const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
 
 /**
- * The engine state of a workspace's mappings, by mapping id, in one eventually consistent read: a save over a state
- * that has moved on is refused.
+ * The engine state of a workspace's mappings, by mapping id, in one eventually consistent query: a save over a
+ * state that has moved on is refused.
  */
 export async function readStored(database: Database, workspaceId: string): Promise<(mappingId: string) => StoredEnds> {
   const items = await readAll(database, workspaceId);
@@ -108,7 +109,10 @@ async function readAll(database: Database, workspaceId: string): Promise<Items> 
 const bySortKey = (items: readonly Record<string, unknown>[]) =>
   new Map(items.map((item) => [String(item["sk"]), item]));
 
-/** The engine's memory as items: one per mapping that ever failed, one per workspace. */
+/**
+ * The engine's memory as items of a workspace: one of its own, one per mapping that ever failed, one per mapping that was
+ * rung or nudged for; and the ends of polls and figures in partitions of their own.
+ */
 export function engineMemory(database: Database): EngineMemory {
   const shared = (workspaceId: string) => ({
     TableName: database.table("engine"),
@@ -169,31 +173,26 @@ export function engineMemory(database: Database): EngineMemory {
   };
 }
 
-const at = z.pipe(
-  z.string(),
-  z.transform((text: string) => new Date(text)),
-);
-
 // A newer version, which runs beside this one during an upgrade, may know more reasons.
 const reason = z.catch(z.enum(FAILURE_REASONS), "engine_fault");
 
 const stateItem = z.object({
   mark: z.number(),
   failed_cycles: z.number(),
-  broken_since: z.nullable(at),
+  broken_since: z.nullable(storedTime),
   reason: z.nullable(reason),
   message: z.nullable(z.string()),
-  rest_until: z.nullable(at),
+  rest_until: z.nullable(storedTime),
   // Left out while no load fails, and by versions before this one.
   failed_loads: z.optional(z.number()),
   load_reason: z.optional(reason),
   load_message: z.optional(z.string()),
   // Left out while no deletes are held, and by versions before this one.
-  held_since: z.optional(at),
-  held_announced_at: z.optional(at),
+  held_since: z.optional(storedTime),
+  held_announced_at: z.optional(storedTime),
   // Left out until a call was too large, and by versions before this one.
   call_size: z.optional(z.number()),
-  call_size_at: z.optional(at),
+  call_size_at: z.optional(storedTime),
 });
 
 /** A mapping without an item has never failed. */
@@ -225,7 +224,7 @@ const failureIn = (reason: CycleFailure["reason"] | null, message: string | null
 const STEPS = { normal: 0, stretched: 1, waiting: 5 } as const;
 
 const planItem = z.object({
-  at,
+  at: storedTime,
   allowed: z.number(),
   used: z.number(),
   paceSeconds: z.number(),
@@ -244,9 +243,9 @@ const shareItem = z.object({
 const budgetItem = z.object({
   calls_used: z.number(),
   calls_limit: z.number(),
-  calls_at: at,
+  calls_at: storedTime,
   // Earlier versions do not write them.
-  budget_since: z.optional(z.nullable(at)),
+  budget_since: z.optional(z.nullable(storedTime)),
   plan: z.optional(planItem),
 });
 
@@ -258,7 +257,7 @@ function readBudget(item: Record<string, unknown> | undefined): Budget {
   if (!parsed.success) return { ...FRESH_BUDGET, share, whenQuiet }; // only the probe has written so far
   const { calls_used, calls_limit, calls_at, budget_since = null, plan = null } = parsed.data;
   const usage: Usage = { used: calls_used, limit: calls_limit, at: calls_at };
-  return { usage, share, whenQuiet, plan, since: plan === null ? null : budget_since };
+  return { ...FRESH_BUDGET, usage, share, whenQuiet, plan, since: plan === null ? null : budget_since };
 }
 
 function putState(
