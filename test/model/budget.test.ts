@@ -44,13 +44,13 @@ const QUIET = { isQuiet: true, isRung: false };
 
 describe("a mapping without changes is pulled", () => {
   const budget = { ...plannedBudget(usage), whenQuiet: 60 };
-  const after = (lastAt: Date | null) => ({ isQuiet: isQuiet(lastAt, now), isRung: false });
-  const ago = (seconds: number) => after(new Date(now.getTime() - seconds * 1000));
+  const changedAt = (lastAt: Date | null) => ({ isQuiet: isQuiet(lastAt, now), isRung: false });
+  const ago = (seconds: number) => changedAt(new Date(now.getTime() - seconds * 1000));
 
   test.each([
     ["after five minutes as rarely as its workspace says", every(10), ago(300), 60],
     ["before them as configured", every(10), ago(299), 10],
-    ["where no change is known, as rarely", every(10), after(null), 60],
+    ["where no change is known, as rarely", every(10), changedAt(null), 60],
     ["as rarely as it says itself, whatever its workspace says", every(10, 600), ago(300), 600],
     ["as configured where it says so itself", every(10, 10), ago(300), 10],
     ["never more often than configured", every(900), ago(300), 900],

@@ -52,7 +52,7 @@ export function sentAgainAfterSeconds(ageMilliseconds: number): number | null {
 }
 
 /** No report before that: parents come a little later than their children all the time. */
-export const TOLD_AFTER_SECONDS = 3_600;
+export const REPORTED_AFTER_SECONDS = 3_600;
 
 interface Waiting {
   readonly changes: number;

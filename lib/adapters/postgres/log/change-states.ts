@@ -23,6 +23,14 @@ export const hasSucceeded = (alias: string): string =>
 export const isOfTable = (alias: string, table: string): string =>
   `${alias}.table_name >= ${table} AND ${alias}.table_name <= ${table}`;
 
+/** The latest successful changes of a mapping by which its lag is measured at a glance. */
+export const LAG_OF = 200;
+
+/** The times of creation and processing of the latest successful changes of a table. */
+export const latestSuccesses = ({ log }: Pick<Metadata, "log">, table: string, most: number): string =>
+  `SELECT l.created_at, l.processed_at FROM ${log} l WHERE ${isOfTable("l", table)} AND ${hasSucceeded("l")}
+        ORDER BY l.table_name DESC, l.id DESC LIMIT ${most}`;
+
 /** Before every id of the log, also one that a person has given. */
 export const BEGINNING = Number.MIN_SAFE_INTEGER;
 

@@ -1,15 +1,12 @@
 import { toCamelCase } from "../../../model/snake-case.ts";
 import type { Span } from "../../../model/span.ts";
 import { type CapturedChange, capturedChange, type Throughput } from "../../../settings/row-ports.ts";
-import { hasSucceeded, isOfTable } from "../log/change-states.ts";
+import { LAG_OF, latestSuccesses } from "../log/change-states.ts";
 import { readCycles } from "../log/cycle-counts.ts";
 import { type Ask, cut, iso, type Metadata } from "../session/sql.ts";
 
 /** Changes that are looked at for a throughput of more than a day, the latest ones. */
 const LOOKED_AT = 100_000;
-
-/** The latest changes of each mapping, by which its lag is measured. */
-const LAG_OF = 200;
 
 /**
  * The results of changes in that time, and how cycles ended, by mapping and step. Cycles count both by the minute, for
@@ -51,24 +48,17 @@ async function readAnswered(
   };
 }
 
-const lagsOf = ({ log, state }: Metadata): string => `
-    SELECT s.mapping_id, to_json(seconds.lag) AS lag FROM ${state} s CROSS JOIN LATERAL (
+const lagsOf = (tables: Metadata): string => `
+    SELECT s.mapping_id, to_json(seconds.lag) AS lag FROM ${tables.state} s CROSS JOIN LATERAL (
       SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY extract(epoch FROM processed_at - created_at)::float8) AS lag
       FROM (
-        SELECT l.created_at, l.processed_at FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${hasSucceeded("l")}
-        ORDER BY l.table_name DESC, l.id DESC LIMIT ${LAG_OF}
+        ${latestSuccesses(tables, "s.table_name", LAG_OF)}
       ) AS latest WHERE processed_at >= $1::timestamptz
     ) AS seconds WHERE seconds.lag IS NOT NULL`;
 
 /** One change; null: there is none of this id, or it was settled more than 31 days ago. */
 export async function readChange(ask: Ask, tables: Metadata, id: number): Promise<CapturedChange | null> {
-  const [row] = await ask(
-    `SELECT ${CHANGE_COLUMNS}
-     FROM (SELECT NULL::varchar AS captured) AS version_8
-       -- Of a log that has no such column yet the name means the one before.
-       CROSS JOIN LATERAL (SELECT *, coalesce(captured, 'trigger') AS captured_by FROM ${tables.log} WHERE id = $1) AS l`,
-    [id],
-  );
+  const [row] = await ask(`SELECT ${CHANGE_COLUMNS} FROM ${capturedBy(`${tables.log} WHERE id = $1`)}`, [id]);
   return row ? toCamelCase(capturedChange, row) : null;
 }
 
@@ -78,6 +68,15 @@ function cutTexts(side: string): string {
          SELECT coalesce(jsonb_object_agg(key, CASE jsonb_typeof(value) WHEN 'string' THEN to_jsonb(${cut("value #>> '{}'")}) ELSE value END), '{}')
          FROM jsonb_each(${side})) END`;
 }
+
+/** The columns of a conflict, of a table `c`; earlier versions kept no times of the two values. */
+export const CONFLICT_COLUMNS = `id, mapping_id, sfid, record_id, field, ${cut("base")} AS base, ${cut("postgres")} AS postgres,
+       ${cut("salesforce")} AS salesforce, winner, ${iso("at")} AS at,
+       to_jsonb(c) ->> 'postgres_at' AS postgres_at, to_jsonb(c) ->> 'salesforce_at' AS salesforce_at`;
+
+/** Changes as `l`, with `captured_by` beside their columns: of a log without `captured` that name means the one before. */
+export const capturedBy = (changes: string): string => `(SELECT NULL::varchar AS captured) AS version_8
+       CROSS JOIN LATERAL (SELECT *, coalesce(captured, 'trigger') AS captured_by FROM ${changes}) AS l`;
 
 /** The columns of a change that are shown: the log's, with `captured_by` beside them. */
 export const CHANGE_COLUMNS = `id, table_name, record_id, sfid, action, state, ${cutTexts("old")} AS old, ${cutTexts('"values"')} AS "values",

@@ -1,6 +1,6 @@
 import type { MappingFigures } from "../../../metrics/ports.ts";
 import { CYCLES_KEPT_MINUTES } from "../../../model/span.ts";
-import { hasSucceeded, isHeld, isOfTable, isPutOff, isReady, logOrder } from "../log/change-states.ts";
+import { isHeld, isOfTable, isPutOff, isReady, LAG_OF, latestSuccesses, logOrder } from "../log/change-states.ts";
 import type { Ask, Metadata } from "../session/sql.ts";
 
 /** How far a figure of the last minutes looks back. */
@@ -8,9 +8,6 @@ const MINUTES = 10;
 
 /** Beyond this many, what waits is not counted on, which takes a millisecond for each ten. */
 const MOST_COUNTED = 100_000;
-
-/** The latest changes, by which a lag is measured. */
-const LAG_OF = 200;
 
 /** The metrics of every mapping of a schema, in one query whose cost depends on no table's and no log's length. */
 export async function readMappingFigures(
@@ -44,8 +41,7 @@ const figuresOf = ({ log, state, cycles, heldDeletes, inboundErrors, conflicts }
     SELECT created_at FROM ${log} l WHERE ${isPutOff("l", "s.table_name")} LIMIT ${MOST_COUNTED}) p) AS put_off
   CROSS JOIN LATERAL (SELECT CASE WHEN moved.accepted > 0 THEN (
     SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY extract(epoch FROM processed_at - created_at)::float8)
-    FROM (SELECT l.created_at, l.processed_at FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${hasSucceeded("l")}
-      ORDER BY l.table_name DESC, l.id DESC LIMIT ${LAG_OF}) latest
+    FROM (${latestSuccesses({ log }, "s.table_name", LAG_OF)}) latest
     WHERE processed_at >= $3::timestamptz - make_interval(mins => ${MINUTES})) END AS seconds) AS lag`;
 
 const milliseconds = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)::float8`;

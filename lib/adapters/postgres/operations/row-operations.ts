@@ -1,4 +1,4 @@
-import { TOLD_AFTER_SECONDS } from "../../../model/change/missing-parent.ts";
+import { REPORTED_AFTER_SECONDS } from "../../../model/change/missing-parent.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { heldDelete } from "../../../settings/held-deletes/reject-ports.ts";
@@ -13,14 +13,14 @@ import {
 } from "../../../settings/row-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import { lanesOf, UNKNOWN_LANES } from "../lease/watermarks.ts";
-import { hasSucceeded, isHeld, isOfTable, waitsForParent } from "../log/change-states.ts";
+import { isHeld, isOfTable, latestSuccesses, waitsForParent } from "../log/change-states.ts";
 import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { readProposals } from "../schema/propose.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
 import { type Ask, cut, iso, literal, type Metadata, metadata, nameOf, qualified, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
-import { readChange, readThroughput } from "./change-history.ts";
+import { CONFLICT_COLUMNS, readChange, readThroughput } from "./change-history.ts";
 import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
 import { confirmDeletes, retryFailed, useOtherValue } from "./operations.ts";
 import { rejections } from "./reject-deletes.ts";
@@ -149,7 +149,7 @@ const progressOf = (tables: Metadata): string => `
   ) AS waiting LEFT JOIN (
     SELECT l.table_name, json_build_object('changes', count(*), 'since', ${iso("min(l.created_at)")}, 'example', min(l.sf_message)) AS waiting
     FROM ${tables.log} l WHERE ${waitsForParent("l.")}
-      AND l.created_at <= $1::timestamptz - make_interval(secs => ${TOLD_AFTER_SECONDS}) GROUP BY 1
+      AND l.created_at <= $1::timestamptz - make_interval(secs => ${REPORTED_AFTER_SECONDS}) GROUP BY 1
   ) AS children ON children.table_name = s.table_name`;
 
 /** Rows whose records were deleted, and records whose rows were. */
@@ -172,10 +172,8 @@ function heldDeletesOf({ heldDeletes, log, state }: Metadata, table: string): st
 const lagOf = (tables: Metadata): string => `
   SELECT to_json(percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY seconds)) AS seconds
   FROM (
-    SELECT extract(epoch FROM l.processed_at - l.created_at)::float8 AS seconds FROM ${tables.log} l
-    WHERE ${isOfTable("l", `(SELECT table_name FROM ${tables.state} WHERE mapping_id = $1)`)}
-      AND ${hasSucceeded("l")}
-    ORDER BY l.table_name DESC, l.id DESC LIMIT 1000
+    SELECT extract(epoch FROM processed_at - created_at)::float8 AS seconds
+    FROM (${latestSuccesses(tables, `(SELECT table_name FROM ${tables.state} WHERE mapping_id = $1)`, 1000)}) AS succeeded
   ) AS latest`;
 
 /** One page and, beside each row, how many there are; one row of NULLs where the page is empty. */
@@ -194,10 +192,7 @@ const inboundErrorsOf = ({ inboundErrors }: Metadata): string =>
 const conflictsOf = ({ conflicts }: Metadata): string =>
   pageOf(
     `SELECT count(*) AS total FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1`,
-    `SELECT id, mapping_id, sfid, record_id, field, ${cut("base")} AS base, ${cut("postgres")} AS postgres,
-       ${cut("salesforce")} AS salesforce, winner, ${iso("at")} AS at,
-       to_jsonb(c) ->> 'postgres_at' AS postgres_at, to_jsonb(c) ->> 'salesforce_at' AS salesforce_at
-     FROM ${conflicts} c WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
+    `SELECT ${CONFLICT_COLUMNS} FROM ${conflicts} c WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
     "page.id DESC",
   );
 

@@ -13,7 +13,7 @@ import {
   qualified,
   textOf,
 } from "../session/sql.ts";
-import { CHANGE_COLUMNS } from "./change-history.ts";
+import { CHANGE_COLUMNS, CONFLICT_COLUMNS, capturedBy } from "./change-history.ts";
 import { isKey, longId } from "./row-activity.ts";
 
 /** The latest ones of each kind, at most so many. */
@@ -35,7 +35,7 @@ export async function readStory(ask: Ask, tables: Metadata, mappingId: string, k
     found["record_id"],
     found["sfid"],
   ]);
-  const shown = toCamelCase(rowStory, { ...story, ...found, record_id: found["record_id"] });
+  const shown = toCamelCase(rowStory, { ...story, ...found });
   return { ...shown, shape: mapped.shape, key: mapped.layout.key };
 }
 
@@ -90,11 +90,8 @@ function storyOf(tables: Metadata, { shape, layout }: MappedTable, keeps: boolea
     (SELECT (SELECT jsonb_object_agg(c, v) FROM (VALUES ${pairs || "(NULL, NULL)"}) AS of (c, v) WHERE c IS NOT NULL)
       FROM ${qualified(shape.schema, shape.table)} t WHERE t.${name(layout.key)} = $3::bigint) AS "row",
     ${list(`SELECT ${CHANGE_COLUMNS}, to_jsonb(l) ->> 'actor' AS actor, ${refused} AS attempts_refused
-      FROM (SELECT NULL::varchar AS captured) AS version_8
-      CROSS JOIN LATERAL (SELECT *, coalesce(captured, 'trigger') AS captured_by FROM (${changes.join(" UNION ALL ")}) AS of_row) AS l ORDER BY id DESC LIMIT ${MOST}`)} AS changes,
-    ${list(`SELECT id, mapping_id, sfid, record_id, field, ${cut("base")} AS base, ${cut("postgres")} AS postgres, ${cut("salesforce")} AS salesforce, winner,
-      ${iso("at")} AS at, to_jsonb(c) ->> 'postgres_at' AS postgres_at, to_jsonb(c) ->> 'salesforce_at' AS salesforce_at
-      ${ofRow(`${tables.conflicts} c`)} ORDER BY id DESC LIMIT ${MOST}`)} AS conflicts,
+      FROM ${capturedBy(`(${changes.join(" UNION ALL ")}) AS of_row`)} ORDER BY id DESC LIMIT ${MOST}`)} AS changes,
+    ${list(`SELECT ${CONFLICT_COLUMNS} ${ofRow(`${tables.conflicts} c`)} ORDER BY id DESC LIMIT ${MOST}`)} AS conflicts,
     ${keeps ? list(`SELECT ${iso("at")} AS at, fields ${ofRow(tables.history)} AND change_id IS NULL ORDER BY id DESC LIMIT ${MOST}`) : "'[]'::json"} AS pulled,
     ${list(`SELECT ${iso("deleted_at")} AS at, by_salesforce, reason FROM ${tables.tombstones} WHERE mapping_id = $1 AND sfid = $4::text ORDER BY id DESC LIMIT ${MOST}`)} AS deletions,
     (SELECT json_build_object('mapping_id', mapping_id, 'sfid', sfid, 'error', ${cut("error")}, 'attempts', attempts, 'first_at', ${iso("first_at")}, 'last_at', ${iso("last_at")})
