@@ -84,6 +84,8 @@ export interface Counters {
   queueDepth(workspaceId: string): Promise<{ readonly rows: number; readonly countedAt: Date | null }>;
   /** Keeps that a workspace's pause of this time, or its end (null), was announced. */
   setPaused(workspaceId: string, since: Date | null): Promise<void>;
+  /** Since when a workspace is paused, as it was announced; null: it is not. */
+  pausedSince(workspaceId: string): Promise<Date | null>;
   /** Adds calls that no cycle made. */
   addCalls(calls: OtherCalls): Promise<void>;
   /** Everything that is kept, of all workspaces. */

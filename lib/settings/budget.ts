@@ -9,6 +9,7 @@ import { allHours, hoursOf } from "../model/calls/account.ts";
 import { type Asking, idleCallsPerDay } from "../model/calls/forecast.ts";
 import { FULL_PACE_SECONDS } from "../model/calls/interval.ts";
 import { type HourOfCalls, planCalls } from "../model/calls/plan.ts";
+import { SalesforceRefusal } from "../model/change/refusal.ts";
 import { auditEntry, type Doing } from "../model/workspace/audit.ts";
 import { askedOf, type Costly, type IsRung, idleCallsOfEach, rungBy } from "./forecast.ts";
 import type { CallSettings, CallShares } from "./ports.ts";
@@ -88,7 +89,7 @@ export async function readBudget(
     needs.counters.hours(workspaceId),
   ]);
   const { usage, plan, share, whenQuiet, since } = budget;
-  const spending = spendingOf(budget, usage, kept, at);
+  const spending = spendingOf(budget, kept, at);
   return {
     calls_used: usage?.used ?? null,
     calls_limit: usage?.limit ?? null,
@@ -127,20 +128,14 @@ const HOUR_MILLISECONDS = 3_600_000;
 
 interface Spending {
   readonly budget: Budget;
-  readonly usage: Usage | null;
   readonly hours: readonly HourOfCalls[];
   readonly at: Date;
   readonly isRung: IsRung;
 }
 
-function spendingOf(
-  budget: Budget,
-  usage: Usage | null,
-  kept: Awaited<ReturnType<Counters["hours"]>>,
-  at: Date,
-): Spending {
+function spendingOf(budget: Budget, kept: Awaited<ReturnType<Counters["hours"]>>, at: Date): Spending {
   const hours = allHours(kept.map((one) => hoursOf(one.hours)));
-  return { budget, usage, hours, at, isRung: rungBy(budget, at) };
+  return { budget, hours, at, isRung: rungBy(budget, at) };
 }
 
 /** Seconds between pulls of quiet mappings; null: as of others. */
@@ -162,8 +157,8 @@ const costOf = (
   pace_seconds: plan?.paceSeconds ?? null,
 });
 
-const planOf = (mappings: readonly Asking[], { budget, usage, hours, at }: Spending) =>
-  usage && planCalls({ now: at, usage, share: budget.share, hours, mappings });
+const planOf = (mappings: readonly Asking[], { budget, hours, at }: Spending) =>
+  budget.usage && planCalls({ now: at, usage: budget.usage, share: budget.share, hours, mappings });
 
 /** What a workspace's mappings will cost. An org that no cycle has asked yet is asked for its limit, for one call. */
 export async function readCostThen(
@@ -177,8 +172,8 @@ export async function readCostThen(
     needs.engine.read(workspaceId),
     needs.counters.hours(workspaceId),
   ]);
-  const usage = budget.usage ?? (await needs.readUsage(workspaceId).catch(() => null));
-  const spending = spendingOf(budget, usage, kept, at);
+  const usage = budget.usage ?? (await needs.readUsage(workspaceId).catch(nullIfRefused));
+  const spending = spendingOf({ ...budget, usage }, kept, at);
   const asked = askedOf(then, budget.whenQuiet, spending.isRung);
   const plan = planOf(asked, spending);
   return {
@@ -188,6 +183,11 @@ export async function readCostThen(
     allowed_calls: plan?.allowed ?? null,
     presets: presetsOf(then, spending),
   };
+}
+
+function nullIfRefused(error: unknown): null {
+  if (error instanceof SalesforceRefusal) return null;
+  throw error;
 }
 
 function withMapping(

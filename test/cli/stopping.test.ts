@@ -35,7 +35,7 @@ describe("a workspace", () => {
   });
 
   test("that is paused is so by doctor, with who and why once, and as a warning", async () => {
-    const reason = `the workspace is paused since ${pause.since} by ada@example.com (the org moves); resume it with: bridge resume`;
+    const reason = `the workspace is paused since ${pause.since} by ada@example.com (the org moves; call Bo); resume it with: bridge resume`;
     const mapping = { active: true, state: "paused", reason, notices: [] };
     world.answer("GET /monitoring/mappings", [
       { ...mapping, sf_object: "Contact" },
@@ -45,7 +45,7 @@ describe("a workspace", () => {
     const { stdout } = await world.line.run(["doctor"]);
 
     expect(stdout).toContain(
-      "! the workspace is paused since 2026-11-25T03:00:00.000Z by ada@example.com (the org moves)\n    resume it with: bridge resume\n",
+      "! the workspace is paused since 2026-11-25T03:00:00.000Z by ada@example.com (the org moves; call Bo)\n    resume it with: bridge resume\n",
     );
     expect(stdout.match(/the org moves/g)).toHaveLength(1);
     expect(stdout).toContain("✓ Contact is paused");

@@ -20,7 +20,8 @@ export async function connectSalesforce(context: Context): Promise<void> {
     return reportChecked(context, (await api.post<Checked>("/connections/salesforce/test")).data);
   }
   const flow = text(context, "flow") ?? "web";
-  const own = text(context, "clientId") === null && text(context, "loginUrl") === null ? ownMachine(context) : null;
+  const isNamed = flow !== "web" || text(context, "clientId") !== null || text(context, "loginUrl") !== null;
+  const own = isNamed ? null : ownMachine(context);
   const data =
     own !== null
       ? await toOwn(context, own)
@@ -33,7 +34,7 @@ export async function connectSalesforce(context: Context): Promise<void> {
 
 /** The embedded org, which no browser has to sign in to. */
 async function toOwn({ api, out }: Context, { org }: OwnMachine): Promise<Connected> {
-  out.note(`The org of this machine is connected, ${org.url}; --client-id connects another.`);
+  out.note(`Connecting the org of this machine, ${org.url}; --client-id connects another.`);
   const credentials = { kind: "client_credentials", client_id: org.clientId, client_secret: org.clientSecret };
   return (await api().put<Connected>("/connections/salesforce", { body: { login_url: org.url, credentials } })).data;
 }

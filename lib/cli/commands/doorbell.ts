@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Context, isSet, text } from "../context.ts";
 import { doorbellFiles } from "../doorbell-metadata.ts";
@@ -80,14 +80,8 @@ async function remove(context: Context): Promise<void> {
 async function prepare(context: Context, folder: string): Promise<void> {
   const api = context.api();
   const place = resolve(context.terminal.folder, folder);
-  const isTaken = (() => {
-    try {
-      return readdirSync(place).length > 0;
-    } catch {
-      return false;
-    }
-  })();
-  if (isTaken) throw new CommandFailure("conflict", `${folder} is not empty: name a new folder`);
+  if (existsSync(place) && readdirSync(place).length > 0)
+    throw new CommandFailure("conflict", `${folder} is not empty: name a new folder`);
   const user = text(context, "user");
   if (user === null)
     throw new CommandFailure(

@@ -13,7 +13,7 @@ import { missedComparisons } from "./sweep-minute.ts";
 export interface PauseNeeds {
   readonly workspaces: Pick<Workspaces, "find" | "list" | "switchPause">;
   readonly mappings: Pick<Mappings, "list">;
-  readonly counters: Pick<Counters, "readAll" | "setPaused">;
+  readonly counters: Pick<Counters, "pausedSince" | "setPaused">;
   readonly audit: AuditTrail;
   readonly events: Pick<Events, "publish">;
   /** Names the event of an edge, the same each time (the webhooks room's `eventIdOf`). */
@@ -44,19 +44,17 @@ export async function switchPause(
  */
 export async function announcePauses(needs: PauseNeeds, some?: readonly SealedWorkspace[]): Promise<Date | null> {
   const deployment = (await needs.workspaces.find(DEPLOYMENT))?.pauseSwitch ?? null;
-  const announced = new Map(
-    (await needs.counters.readAll()).pauses.map(({ workspaceId, since }) => [workspaceId, since]),
-  );
   let longest: Date | null = null;
   for (const workspace of some ?? (await needs.workspaces.list())) {
-    const since = announced.get(workspace.id) ?? null;
     const pause = pauseOf(workspace.pauseSwitch, deployment);
     if (pause && (longest === null || pause.at < longest)) longest = pause.at;
     const [lastSwitch] = [workspace.pauseSwitch, deployment]
       .filter((one) => one !== null)
       .toSorted((one, other) => other.at.getTime() - one.at.getTime());
     const cause = pause ?? lastSwitch;
-    if (cause && (pause === null) !== (since === null)) await announce(needs, workspace, cause, since);
+    if (cause === undefined) continue;
+    const since = await needs.counters.pausedSince(workspace.id);
+    if ((pause === null) !== (since === null)) await announce(needs, workspace, cause, since);
   }
   return longest;
 }

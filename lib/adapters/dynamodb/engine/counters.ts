@@ -1,11 +1,11 @@
-import { GetCommand, PutCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Counters, KeptCounters, KeptDepth, OtherCalls } from "../../../metrics/ports.ts";
 import { madeOf } from "../../../model/budget.ts";
 import { HOURS_KEPT, type HourOfTotals } from "../../../model/calls/account.ts";
 import type { MappingTotals } from "../../../model/totals.ts";
 import type { Database } from "../client/client.ts";
-import { queryAll } from "../client/read-item.ts";
+import { queryAll, readItem } from "../client/read-item.ts";
 import { updateIf } from "../client/transact.ts";
 
 /** Sort keys of a workspace's queue depth, of the calls that no cycle made, and of whether it is paused. */
@@ -79,6 +79,10 @@ export function counters(database: Database): Counters {
       const Item = { pk: workspaceId, sk: PAUSE, since: since?.getTime() ?? null };
       await database.client.send(new PutCommand({ TableName: database.table("counters"), Item }));
     },
+    pausedSince: async (workspaceId) => {
+      const item = await readItem(database, "counters", { pk: workspaceId, sk: PAUSE });
+      return item ? readPause(item).since : null;
+    },
     addCalls: async ({ workspaceId, apiCalls }) => {
       const labels = Object.entries(apiCalls);
       if (labels.length === 0) return;
@@ -93,11 +97,9 @@ export function counters(database: Database): Counters {
       );
     },
     queueDepth: async (workspaceId) => {
-      const { Item } = await database.client.send(
-        new GetCommand({ TableName: database.table("counters"), Key: { pk: workspaceId, sk: QUEUE } }),
-      );
-      if (Item === undefined) return { rows: 0, countedAt: null };
-      const { rows, countedAt } = readDepth(Item);
+      const item = await readItem(database, "counters", { pk: workspaceId, sk: QUEUE });
+      if (item === undefined) return { rows: 0, countedAt: null };
+      const { rows, countedAt } = readDepth(item);
       return { rows, countedAt };
     },
     readAll: () => readAll(database),

@@ -79,8 +79,9 @@ async function mappingFindings(context: Context): Promise<Findings> {
 /** One that is active and paused is so with all of its workspace. */
 function pauseOf(mappings: readonly State[]): Findings {
   const why = mappings.find(({ active, state }) => active && state === "paused")?.reason;
-  const [message = "", remedy = ""] = why?.split("; ") ?? [];
-  return why ? [{ check: "pause", ok: true, message: harmless(message), remedy }] : [];
+  if (!why) return [];
+  const end = why.lastIndexOf("; "); // before it may be a person's words
+  return [{ check: "pause", ok: true, message: harmless(why.slice(0, end)), remedy: harmless(why.slice(end + 2)) }];
 }
 
 function findingsOn({ sf_object, state, reason, notices = [] }: State): Findings {

@@ -84,21 +84,7 @@ async function retry(context: Context): Promise<void> {
       data,
     );
   }
-  const fingerprint = text(context, "fingerprint");
-  const table = text(context, "table");
-  const which = fingerprint === null ? "all failed rows" : `all failed rows of kind ${fingerprint}`;
-  if (!isSet(context, "yes") && !(await confirm(context.terminal, `Try ${which} again?`))) {
-    throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
-  }
-  const body = { ...(fingerprint === null ? {} : { fingerprint }), ...(table === null ? {} : { table }) };
-  let retried = 0;
-  for (;;) {
-    const { data } = await api.post<Retried>("/monitoring/errors/retry", { body });
-    retried += data.retried;
-    context.out.progress(`${retried} rows, ${data.remaining} to go`);
-    if (data.remaining === 0 || data.retried === 0) break;
-  }
-  context.out.progress("");
+  const retried = await everyFailedRow(context, "retry", (which) => `Try ${which} again?`);
   context.out.done(`${count(retried, "row is", "rows are")} tried again by the next cycles.`, { retried });
 }
 
@@ -120,19 +106,31 @@ async function dismiss(context: Context): Promise<void> {
       data.dismissed > 0 ? `The failure ${id} is dismissed.` : `The change ${id} has not failed, or was dismissed.`;
     return context.out.done(was, data);
   }
+  const dismissed = await everyFailedRow(context, "dismiss", (which) => `Dismiss ${which}?`);
+  context.out.done(`${count(dismissed, "failure is", "failures are")} dismissed.`, { dismissed });
+}
+
+/** Retries or dismisses every failed row, of a kind or table where one is named, once that is confirmed. Gives how many. */
+async function everyFailedRow(
+  context: Context,
+  act: "retry" | "dismiss",
+  question: (which: string) => string,
+): Promise<number> {
   const [fingerprint, table] = [text(context, "fingerprint"), text(context, "table")];
   const which = `all failed rows${fingerprint === null ? "" : ` of kind ${fingerprint}`}${table === null ? "" : ` of ${table}`}`;
-  if (!isSet(context, "yes") && !(await confirm(context.terminal, `Dismiss ${which}?`))) {
+  if (!isSet(context, "yes") && !(await confirm(context.terminal, question(which)))) {
     throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
   }
   const body = { ...(fingerprint === null ? {} : { fingerprint }), ...(table === null ? {} : { table }) };
-  let dismissed = 0;
+  const api = context.api();
+  let done = 0;
   for (;;) {
-    const { data } = await api.post<Dismissed>("/monitoring/errors/dismiss", { body });
-    dismissed += data.dismissed;
-    context.out.progress(`${dismissed} rows, ${data.remaining} to go`);
-    if (data.remaining === 0 || data.dismissed === 0) break;
+    const { data } = await api.post<Partial<Retried & Dismissed>>(`/monitoring/errors/${act}`, { body });
+    const now = (act === "retry" ? data.retried : data.dismissed) ?? 0;
+    done += now;
+    context.out.progress(`${done} rows, ${data.remaining} to go`);
+    if (data.remaining === 0 || now === 0) break;
   }
   context.out.progress("");
-  context.out.done(`${count(dismissed, "failure is", "failures are")} dismissed.`, { dismissed });
+  return done;
 }

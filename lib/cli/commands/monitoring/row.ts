@@ -1,4 +1,4 @@
-import { argument, type Context } from "../../context.ts";
+import { argument, type Context, segment } from "../../context.ts";
 import { findMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
 
@@ -35,9 +35,7 @@ export async function row(context: Context): Promise<void> {
   const { out } = context;
   const api = context.api();
   const { pg_table } = await findMapping(api, argument(context, 0));
-  const { data } = await api.get<Story>(
-    `/rows/${encodeURIComponent(pg_table)}/${encodeURIComponent(argument(context, 1))}/story`,
-  );
+  const { data } = await api.get<Story>(`/rows/${segment(pg_table)}/${segment(argument(context, 1))}/story`);
   if (out.json) return out.done("", data);
   out.note(
     `${pg_table} ${data.record_id ?? "without a row"}, record ${data.sfid ?? "none yet"}${data.salesforce_url ? `: ${data.salesforce_url}` : ""}`,
