@@ -233,6 +233,41 @@ describe.each(inTier(WAYS_BACK))("after %s", (_, how) => {
   });
 });
 
+test.each(["salesforce", "mine"] as const)(
+  "a row whose insert was captured and still waits is sent as it was written since, whose values ever win (%s)",
+  async (uncaptured) => {
+    await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Noether', 'emmy@example.com')");
+    await world.sql("UPDATE salesforce.contact SET email = 'noether@example.com' WHERE lastname = 'Noether'");
+    await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Lovelace', 'ada@example.com')");
+    await world.sql(DISABLE_USER);
+    await world.sql("UPDATE salesforce.contact SET lastname = 'Noether, E.', email = NULL WHERE lastname = 'Noether'");
+    await world.cycle(contact);
+
+    await capture(uncaptured);
+    await carryOut(cloud, world.services);
+    const waiting = await world.sql(
+      "SELECT old, values FROM salesforce._trigger_log WHERE sfid IS NULL AND action = 'UPDATE' ORDER BY id",
+    );
+    await world.cycle(contact);
+
+    expect(waiting).toEqual([
+      { old: { email: "emmy@example.com" }, values: { email: "noether@example.com" } },
+      {
+        old: { lastname: "Noether", email: "noether@example.com" },
+        values: { lastname: "Noether, E.", email: null },
+      },
+    ]);
+    const sides = await bothSides();
+    expect(sides.rows).toEqual(sides.records);
+    expect(sides.rows.map(({ lastname, email }) => [lastname, email])).toEqual([
+      ["Curie", "marie@example.com"],
+      ["Hopper", "grace@example.com"],
+      ["Lovelace", "ada@example.com"],
+      ["Noether, E.", null],
+    ]);
+  },
+);
+
 const plan = (uncaptured = "salesforce") => ({ mapping_id: contact.id, uncaptured, rows: 3 });
 
 async function everythingIsCaptured(): Promise<void> {

@@ -3,7 +3,16 @@ import { retry } from "../../retry.ts";
 import { wholeRow } from "../capture/trigger-functions.ts";
 import { hasFailed } from "../log/change-states.ts";
 import type { KeptSession } from "../session/request-session.ts";
-import { type Layout, literal, type Metadata, metadata, name, qualified, type Session } from "../session/sql.ts";
+import {
+  type Layout,
+  literal,
+  type MappedTable,
+  type Metadata,
+  metadata,
+  name,
+  qualified,
+  type Session,
+} from "../session/sql.ts";
 import { isWorthWaiting, unlessUnprovisioned } from "../session/sql-errors.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
 
@@ -104,7 +113,32 @@ function captureRowsStatement(log: string, shape: TableShape, layout: Layout): s
     SELECT max(${key}) AS last FROM rows`;
 }
 
+/**
+ * Where capture was off: captures what it missed of rows whose insert waits or has failed, which is how they differ from
+ * what will be sent. Their records are not there to be read again.
+ */
+export async function captureUnsent(session: Session, { shape, layout }: MappedTable, wasOff: boolean): Promise<void> {
+  if (!wasOff) return;
+  const { log } = metadata(shape.schema);
+  const key = name(layout.key);
+  const columns = shape.columns.map(({ column }) => column);
+  await session.query(`
+    INSERT INTO ${log} (action, table_name, record_id, old, "values")
+    SELECT 'UPDATE', ${literal(shape.table)}, t.${key}, unseen.old, unseen.now
+    FROM ${qualified(shape.schema, shape.table)} t, LATERAL (
+      SELECT jsonb_object_agg(logged.key, logged.value ORDER BY l.id) AS "values"
+      FROM ${log} l, jsonb_each_text(l."values") logged WHERE ${isInLog("l", shape.table, `t.${key}`)}
+    ) sent, LATERAL (
+      SELECT jsonb_object_agg(key, sent."values" -> key) AS old, jsonb_object_agg(key, value) AS now
+      FROM jsonb_each(${wholeRow(columns, layout, "t")}) WHERE sent."values" -> key <> value
+    ) unseen
+    WHERE t.sfid IS NULL AND unseen.now IS NOT NULL ORDER BY t.${key}`);
+}
+
 /** Whether no change of a row waits or has failed. */
-const isNotInLog = (log: string, table: string, key: string): string => `NOT EXISTS (
-      SELECT FROM ${log} l WHERE l.table_name = ${literal(table)} AND l.record_id = ${key}
-        AND (l.processed_at IS NULL OR ${hasFailed("l")}))`;
+const isNotInLog = (log: string, table: string, key: string): string =>
+  `NOT EXISTS (SELECT FROM ${log} l WHERE ${isInLog("l", table, key)})`;
+
+const isInLog = (alias: string, table: string, key: string): string =>
+  `${alias}.table_name = ${literal(table)} AND ${alias}.record_id = ${key}
+        AND (${alias}.processed_at IS NULL OR ${hasFailed(alias)})`;

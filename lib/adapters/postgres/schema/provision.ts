@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import { REASON_OF_OFF } from "../../../model/change/capture-off.ts";
 import { Failure } from "../../../model/failure.ts";
 import { type Mapping, pushes } from "../../../model/mapping/mapping.ts";
 import { isAwaited } from "../../../model/mapping/migration.ts";
@@ -19,7 +20,7 @@ import { endHerokuConnectCapture } from "../takeover/heroku-connect-triggers.ts"
 import { importLog } from "../takeover/import-log.ts";
 import { startFromHerokuConnect } from "../takeover/initial-watermark.ts";
 import { adoptedKey, adoptState } from "./adoption.ts";
-import { captureNext } from "./capture-existing.ts";
+import { captureNext, captureUnsent } from "./capture-existing.ts";
 import { buildClaimIndexes } from "./claim-indexes.ts";
 import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, createIndex, missingIndexes, storageOf } from "./indexes.ts";
@@ -147,6 +148,7 @@ async function inOneTransaction(
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([own]) => {
       const current = own ?? (await adoptState(session, shape));
       if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
+      const wasOff = await isCaptureOff(session, shape);
       const theirs = await endHerokuConnectCapture(session, shape.schema, shape.table);
       const addedColumns = schemaChanges === "apply" ? await changeTable(session, shape, before) : [];
       const known = current ? (current["shape"] as TableShape) : shape;
@@ -155,6 +157,7 @@ async function inOneTransaction(
       const layout = layoutOf(made, key, CAPTURE_VERSION);
       if (theirs.length > 0 && pushes(shape.direction)) await importLog(session, { shape, layout }, at);
       await session.script(captureOf({ shape, layout }, made, schemaChanges));
+      await captureUnsent(session, { shape, layout }, wasOff);
       await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
       if (theirs.length > 0) await startFromHerokuConnect(session, { shape, layout }, addedColumns, at);
       const isMadeAgain = current !== undefined && (before === null || addedColumns.length > 0 || waited);
@@ -247,6 +250,11 @@ async function renewCapture(
       await session.query(`UPDATE ${state} SET layout = $2 WHERE mapping_id = $1`, [mappingId, JSON.stringify(layout)]);
     }),
   );
+}
+
+async function isCaptureOff(session: Session, { schema, mappingId, direction }: TableShape): Promise<boolean> {
+  const off = await readCaptureOff(session, schema, mappingId);
+  return off !== null && REASON_OF_OFF[off.why] === "capture_off" && pushes(direction);
 }
 
 /** The statements that make all triggers and functions of a mapped table. */
