@@ -43,7 +43,7 @@ export function explainCaptureOff(
       const [what, it] = off.columns.length === 1 ? ["column", "it"] : ["columns", "them"];
       return {
         problem: `${what} ${off.columns.join(", ")} of table ${table} ${off.columns.length === 1 ? "is" : "are"} gone`,
-        remedy: `name ${it} so again, take the fields out of the mapping, or deactivate the mapping and activate it again, which adds ${it} again (or proposes ${it}, see schema_changes) and fills ${it} from Salesforce`,
+        remedy: `name ${it} so again, take the fields out of the mapping, or, after DROP COLUMN, deactivate the mapping and activate it again, which adds ${it} again (or proposes ${it}, see schema_changes) and fills ${it} from Salesforce`,
       };
     }
     case "partition":

@@ -25,6 +25,8 @@ export interface CatalogTable {
 
 export interface CatalogColumn {
   readonly column: string;
+  /** The table's oid and the number that the column keeps for good, whatever its name: `16423.3`. */
+  readonly attribute: string;
   /** Without length: `character varying`, `numeric`. */
   readonly type: string;
   /** With length: `character varying(80)`, `numeric(18,2)`. */
@@ -54,16 +56,23 @@ export const tableDigest = (c: string): string => `(
 /** Types with smaller ones are PostgreSQL's own. */
 const FIRST_FOREIGN_OID = 16_384;
 
-/** What a cycle has to know of a table. */
-export function layoutOf({ columns, takesCopies, digest }: CatalogTable, key: string, captureVersion: number): Layout {
+/** What a cycle has to know of a table. `renamed`: columns under mapped names that they no longer have. */
+export function layoutOf(
+  { columns, takesCopies, digest }: CatalogTable,
+  key: string,
+  captureVersion: number,
+  renamed: readonly CatalogColumn[] = [],
+): Layout {
   return {
     key,
     types: Object.fromEntries(columns.map(({ column, type }) => [column, type])),
     exactTypes: Object.fromEntries(columns.map(({ column, exactType }) => [column, exactType])),
+    attributes: Object.fromEntries([...renamed, ...columns].map(({ column, attribute }) => [column, attribute])),
     generated: columns.filter(({ generated }) => generated).map(({ column }) => column),
     foreign: columns.filter(({ typeOid }) => typeOid >= FIRST_FOREIGN_OID).map(({ column }) => column),
     takesCopies,
-    digest,
+    // Of no table: each cycle looks whether the columns are back.
+    digest: renamed.length > 0 ? "" : digest,
     captureVersion,
   };
 }
@@ -79,7 +88,8 @@ const READ_TABLE = `
     'takesCopies', NOT c.relrowsecurity AND NOT c.relhasrules,
     'digest', ${tableDigest("c")},
     'columns', coalesce((
-      SELECT jsonb_agg(jsonb_build_object('column', a.attname, 'type', format_type(a.atttypid, -1),
+      SELECT jsonb_agg(jsonb_build_object('column', a.attname,
+        'attribute', concat(c.oid, '.', a.attnum), 'type', format_type(a.atttypid, -1),
         'exactType', format_type(a.atttypid, a.atttypmod), 'generated', a.attgenerated <> '',
         'isVirtual', a.attgenerated = 'v', 'typeOid', a.atttypid::int8) ORDER BY a.attnum)
       FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '[]'),

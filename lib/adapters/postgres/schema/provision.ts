@@ -10,7 +10,7 @@ import type { Provisioner } from "../../../sync/schema/schema-ports.ts";
 import { retry } from "../../retry.ts";
 import { CAPTURE_VERSION, captureStatements, dropCaptureFunctions, endCapture } from "../capture/capture.ts";
 import { readCaptureOff } from "../capture/capture-check.ts";
-import { type CatalogTable, layoutOf, readTable } from "../capture/catalog.ts";
+import { type CatalogColumn, type CatalogTable, layoutOf, readTable } from "../capture/catalog.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
 import { openWithinLimit } from "../session/session-limit.ts";
 import { type Layout, literal, type MappedTable, metadata, type Row, type Session } from "../session/sql.ts";
@@ -26,6 +26,7 @@ import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, createIndex, missingIndexes, storageOf } from "./indexes.ts";
 import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
 import { missingColumns, proposeMigration, readProposals, tableStatements } from "./propose.ts";
+import { renamedColumns } from "./renamed-columns.ts";
 import { tuneLog } from "./tune-log.ts";
 import { asFarAsFollowed, type Narrow, widenColumns } from "./widen-columns.ts";
 
@@ -78,18 +79,30 @@ async function provisionTable(session: Session, asked: Asked) {
   const { shape, schemaChanges } = asked;
   const before = await readTable(session, shape.schema, shape.table);
   const key = before ? adoptedKey(shape, before) : "id";
+  const renamed = before ? await renamedColumns(session, shape, before) : [];
+  const known = before && withColumns(before, renamed);
   if (schemaChanges === "propose") {
-    const migration = await proposeMigration(session, shape, before);
+    const migration = await proposeMigration(session, shape, known);
     if (isAwaited(migration)) return { created: false, ...NOTHING, migration };
-    const changed = await inOneTransaction(session, asked, before, key);
+    const changed = await inOneTransaction(session, { ...asked, renamed }, known, key);
     const wider = changed.narrow.map(({ column, type }) => ({ column, type }));
     return { created: false, ...changed, migration: wider.length > 0 ? { ...migration, wider } : null };
   }
   // What may be refused comes before anything of the table is changed.
   if (before) await buildMissingIndexes(session, shape, before);
-  const changed = await inOneTransaction(session, asked, before, key);
+  const changed = await inOneTransaction(session, { ...asked, renamed }, known, key);
   await buildMissingIndexes(session, shape, await tableOf(session, shape));
   return { created: before === null, ...changed, migration: null };
+}
+
+/** The table as if it had these columns, whose indexes cannot be built now. */
+function withColumns(table: CatalogTable, more: readonly CatalogColumn[]): CatalogTable {
+  const names = more.map(({ column }) => column);
+  const [unique, indexed] = [
+    [...table.unique, ...names],
+    [...table.indexed, ...names],
+  ];
+  return { ...table, columns: [...table.columns, ...more], unique, indexed };
 }
 
 /** Another message for the same mapping was quicker to make the table, a column or an index: look again. */
@@ -138,7 +151,7 @@ const NOTHING: Changed = { addedColumns: [], narrow: [] };
  */
 async function inOneTransaction(
   session: Session,
-  { shape, schemaChanges, at, waited }: Asked,
+  { shape, schemaChanges, at, waited, renamed }: Asked & { readonly renamed: readonly CatalogColumn[] },
   before: CatalogTable | null,
   key: string,
 ): Promise<Changed> {
@@ -154,7 +167,7 @@ async function inOneTransaction(
       const known = current ? (current["shape"] as TableShape) : shape;
       const narrow = await widenColumns(session, known, shape, await tableOf(session, shape), schemaChanges);
       const made = await tableOf(session, shape);
-      const layout = layoutOf(made, key, CAPTURE_VERSION);
+      const layout = layoutOf(made, key, CAPTURE_VERSION, renamed);
       if (theirs.length > 0 && pushes(shape.direction)) await importLog(session, { shape, layout }, at);
       await session.script(captureOf({ shape, layout }, made, schemaChanges));
       await captureUnsent(session, { shape, layout }, wasOff);

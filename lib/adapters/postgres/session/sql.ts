@@ -122,6 +122,8 @@ export interface Layout {
   readonly types: Readonly<Record<string, string>>;
   /** The same with length, precision and scale: how the column would hold a value. */
   readonly exactTypes: Readonly<Record<string, string>>;
+  /** `CatalogColumn.attribute` of each column; versions up to 0.2 kept none. */
+  readonly attributes?: Readonly<Record<string, string>>;
   /** Columns that PostgreSQL computes: read and captured, never written. */
   readonly generated: readonly string[];
   /** Columns of types that are not PostgreSQL's own, whose operators a function with a fixed search path may not find. */

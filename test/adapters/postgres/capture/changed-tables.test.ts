@@ -100,6 +100,38 @@ describe.each([
   });
 });
 
+test("a column that is renamed while its mapping changes is not added again, so it can get its name back with its values", async () => {
+  await customer.sql("INSERT INTO salesforce.contact (id, lastname) VALUES (1, 'Curie')");
+  await customer.sql("ALTER TABLE salesforce.contact RENAME COLUMN lastname TO surname");
+  const more = [...COLUMNS, column("Phone")];
+
+  for (const configVersion of [2, 3]) await customer.provision({ configVersion, columns: more });
+  const off = await captureOff();
+  await log();
+  await writeThrough();
+  const during = await log();
+  await customer.sql("ALTER TABLE salesforce.contact RENAME COLUMN surname TO lastname");
+
+  expect(off).toEqual({ why: "columns", columns: ["lastname"] });
+  expect(sorted(during)).toEqual(sorted(written({ ...rest, phone: null })));
+  expect(await captureOff()).toBeNull();
+  expect(await customer.sql("SELECT lastname, phone FROM salesforce.contact")).toEqual([
+    { lastname: "Curie", phone: null },
+  ]);
+  await writeThrough();
+  expect(sorted(await log())).toEqual(sorted(written({ ...rest, phone: null, lastname: null })));
+});
+
+test("a field that comes back to a mapping gets a new column where the application has renamed the old one", async () => {
+  await customer.sql("ALTER TABLE salesforce.contact RENAME COLUMN lastname TO surname");
+  await customer.provision({ configVersion: 2, columns: COLUMNS.slice(0, 3) });
+
+  await customer.provision({ configVersion: 3 });
+
+  expect(await captureOff()).toBeNull();
+  expect(await customer.sql("SELECT lastname, surname FROM salesforce.contact")).toEqual([]);
+});
+
 test("a mapped column gets another type while the application writes, and the next cycle follows it", async () => {
   await log();
   await customer.sql(`
