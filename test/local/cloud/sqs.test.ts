@@ -211,6 +211,20 @@ describe("a receiver that waits", () => {
     expect(bodies(await waiting)).toEqual(["now"]);
   });
 
+  test("gets in one batch what is sent in one turn of the process", async () => {
+    const QueueUrl = await createQueue();
+    const received = cloud.sqs.actions.ReceiveMessage(
+      { QueueUrl, WaitTimeSeconds: 20, MaxNumberOfMessages: 10 },
+      new AbortController().signal,
+    );
+
+    cloud.sqs.actions.SendMessage({ QueueUrl, MessageBody: "one" });
+    await new Promise(process.nextTick); // whatever waits only for the first message has continued
+    cloud.sqs.actions.SendMessage({ QueueUrl, MessageBody: "another" });
+
+    expect((await received).Messages?.map(({ Body }) => Body)).toEqual(["one", "another"]);
+  });
+
   test("gets a delayed message the moment it becomes due", async () => {
     const queue = await createQueue();
     await send(queue, "due", { DelaySeconds: 7 });

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Held } from "./backlog.ts";
 import { md5, md5OfAttributes } from "./digests.ts";
 import { sqsError, within } from "./errors.ts";
@@ -49,6 +50,8 @@ export async function receiveMessage(
     if (rows.length > 0) return { Messages: rows.map((row) => shown(row, queue, request)) };
     if (queues.clock.now() >= deadline) return {};
     await queue.awaitMessage(deadline, signal);
+    // What others send in the same turn comes in one batch: without that a busy process works message by message.
+    await nextTurn();
     if (queues.isClosed) return {};
     queues.at(input.QueueUrl); // deleted meanwhile?
   }
