@@ -32,9 +32,9 @@ export interface Floor {
 /**
  * What a delivery costs at the least: a loop over the SDK alone that receives, signs both ways, posts, and makes the same
  * five DynamoDB writes as Bridge (event kept, delivery kept, claimed and done, event forgotten) in the same tables and
- * processes. It reads nothing, judges nothing and tries nothing again.
+ * processes. It reads nothing, judges nothing and tries nothing again. Each call takes up to so many events.
  */
-export async function startFloor(url: string): Promise<Floor> {
+export async function startFloor(url: string, eventsInCall = MESSAGES): Promise<Floor> {
   const sqs = new SQSClient({});
   const database = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: `floor-${randomUUID()}` }));
@@ -60,7 +60,7 @@ export async function startFloor(url: string): Promise<Floor> {
     await update(`floor_${id}`, "done");
   };
   const call = async () => {
-    const asked = { QueueUrl, MaxNumberOfMessages: MESSAGES, WaitTimeSeconds: 1 };
+    const asked = { QueueUrl, MaxNumberOfMessages: eventsInCall, WaitTimeSeconds: 1 };
     const { Messages = [] } = await sqs.send(new ReceiveMessageCommand(asked));
     if (Messages.length === 0) return;
     const events = Messages.map(({ Body = "" }) => JSON.parse(Body) as FloorEvent);
