@@ -17,8 +17,11 @@ import { FLOOR_CALLS, type Floor, startFloor } from "./webhook-floor.ts";
 const HELP = `npm run bench:webhooks [-- --json]
 
 Deliveries through the real queues and the deployed bundles to a receiver in its own process. Prints each figure beside
-what it is held to, and ends with 1 when one is missed. The machine's own speed is in most of them; what depends on our code alone
-is set against a floor in the same run: a loop over the SDK that receives, signs, posts and makes the same DynamoDB writes.
+what it is held to, and ends with 1 when one is missed. Rates and times depend on the machine, so they are held against
+a floor in the same run: a loop over the SDK that receives, signs, posts and makes the same DynamoDB writes. Times are
+measured at a third of the floor's rate. Queues, functions and publisher share one process here: at half of the rate the
+floor takes two thirds of a processor and Bridge all of it, so that times measure the wait for a processor that each
+function of a deployment has of its own. The shares of a processor are printed.
 
   --json  the figures as JSON`;
 
@@ -30,9 +33,7 @@ const WARM_UP = 1000;
 const THROUGHPUT_EVENTS = 4000;
 const LATENCY_SECONDS = 20;
 const FLOOR_EVENTS = 2000;
-const FLOOR_SECONDS = 10;
 const BLACK_HOLE_SECONDS = 40;
-const RATE_PER_SECOND = 100;
 const RECEIVERS = 50;
 
 const figures: Figure[] = [];
@@ -48,8 +49,9 @@ try {
   figures.push(...(await writesPerDelivery(one)));
   figures.push(...(await throughput(one)));
   figures.push(...(await besideFloor(one)));
-  figures.push(...(await latency(one)));
-  figures.push(...(await blackHole()));
+  const rate = Math.max(10, Math.floor((await rateOneByOne()) / 3));
+  figures.push(...(await latency(one, rate)));
+  figures.push(...(await blackHole(rate)));
 } finally {
   receiver.disconnect();
   await bridge.close();
@@ -63,7 +65,7 @@ async function throughput(webhook: Webhook): Promise<Figure[]> {
   const seconds = (performance.now() - began) / 1000;
   const { user, system } = process.cpuUsage(used);
   return [
-    { name: "deliveries a second, 1 KB", value: THROUGHPUT_EVENTS / seconds, unit: "/s", atLeast: 400 },
+    { name: "deliveries a second, 1 KB", value: THROUGHPUT_EVENTS / seconds, unit: "/s" },
     {
       name: "processor time of queues and functions each",
       value: (user + system) / 1000 / THROUGHPUT_EVENTS,
@@ -83,20 +85,11 @@ async function besideFloor(webhook: Webhook): Promise<Figure[]> {
     ours.push(await run(FLOOR_EVENTS, (count) => publishMany(webhook, count)));
     theirs.push(await run(FLOOR_EVENTS, publishToFloor));
     const [own, least] = [sumOf(ours), sumOf(theirs)];
-    const rate = Math.max(10, Math.floor((await rateOneByOne()) / 2));
-    const ownAtRate = await busyDuring(() => publishAtRate(() => webhook, rate, FLOOR_SECONDS));
-    const leastAtRate = await busyDuring(() => publishAtRate(() => null, rate, FLOOR_SECONDS, floor));
-    const [ownP95, leastP95] = [percentile(ownAtRate.result, 95), percentile(leastAtRate.result, 95)];
     return [
       { name: "floor: deliveries a second", value: (1000 * 2 * FLOOR_EVENTS) / least.milliseconds, unit: "/s" },
       { name: "floor: processor time of a delivery", value: least.processor / (2 * FLOOR_EVENTS), unit: "ms" },
+      { name: "ours over the floor's", value: least.milliseconds / own.milliseconds, unit: "x", atLeast: 0.7 },
       { name: "ours over the floor's processor time", value: own.processor / least.processor, unit: "x", atMost: 1.5 },
-      { name: "half of the floor's rate, one event at a time", value: rate, unit: "/s" },
-      { name: "floor: share of a processor at that rate", value: leastAtRate.percent, unit: "%" },
-      { name: "ours: share of a processor at that rate", value: ownAtRate.percent, unit: "%" },
-      { name: "floor: event to receipt at that rate, p95", value: leastP95, unit: "ms" },
-      { name: "ours at that rate, p95", value: ownP95, unit: "ms" },
-      { name: "ours over the floor's p95", value: ownP95 / leastP95, unit: "x", atMost: 4 },
     ];
   } finally {
     await floor.close();
@@ -105,7 +98,7 @@ async function besideFloor(webhook: Webhook): Promise<Figure[]> {
 
 /**
  * The floor's deliveries a second when each call has one event, as under the load that follows. A floor that is behind
- * takes several in a call, which cost a third less: half of that rate would be no half load.
+ * takes several in a call, which cost a third less.
  */
 async function rateOneByOne(): Promise<number> {
   const floor = await startFloor(at("/floor"), 1);
@@ -160,22 +153,35 @@ function floorEvent() {
   return { id: event.id, body: JSON.stringify({ ...event, event: "record.failed", workspace_id: "ws_floor" }) };
 }
 
-async function latency(webhook: Webhook): Promise<Figure[]> {
-  const times = await publishAtRate(() => webhook, RATE_PER_SECOND, LATENCY_SECONDS);
-  return [
-    { name: "event to receipt at 100/s, p50", value: percentile(times, 50), unit: "ms" },
-    { name: "event to receipt at 100/s, p95", value: percentile(times, 95), unit: "ms", atMost: 150 },
-    { name: "event to receipt at 100/s, p99", value: percentile(times, 99), unit: "ms" },
-  ];
+/** From event to receipt at this rate, by us and by the floor. */
+async function latency(webhook: Webhook, rate: number): Promise<Figure[]> {
+  const floor = await startFloor(at("/floor"));
+  try {
+    const ours = await busyDuring(() => publishAtRate(() => webhook, rate, LATENCY_SECONDS));
+    const least = await busyDuring(() => publishAtRate(() => null, rate, LATENCY_SECONDS, floor));
+    const [own, theirs] = [ours.result, least.result];
+    return [
+      { name: "a third of the floor's rate, one event at a time", value: rate, unit: "/s" },
+      { name: "floor: share of a processor at that rate", value: least.percent, unit: "%" },
+      { name: "ours: share of a processor at that rate", value: ours.percent, unit: "%" },
+      { name: "floor: event to receipt at that rate, p95", value: percentile(theirs, 95), unit: "ms" },
+      { name: "ours at that rate, p50", value: percentile(own, 50), unit: "ms" },
+      { name: "ours at that rate, p95", value: percentile(own, 95), unit: "ms" },
+      { name: "ours at that rate, p99", value: percentile(own, 99), unit: "ms" },
+      { name: "ours over the floor's p95", value: percentile(own, 95) / percentile(theirs, 95), unit: "x", atMost: 4 },
+    ];
+  } finally {
+    await floor.close();
+  }
 }
 
 /** The same load over 50 receivers in 50 workspaces, first all well, then with one that never answers. */
-async function blackHole(): Promise<Figure[]> {
+async function blackHole(rate: number): Promise<Figure[]> {
   const well = await Promise.all(Array.from({ length: RECEIVERS }, (_, number) => makeWebhook(at(`/well-${number}`))));
   const never = await makeWebhook(at("/never"));
   const pickFrom = (all: readonly Webhook[]) => (count: number) => all[count % all.length] ?? never;
-  const before = await publishAtRate(pickFrom(well), RATE_PER_SECOND, BLACK_HOLE_SECONDS);
-  const during = await publishAtRate(pickFrom([never, ...well.slice(1)]), RATE_PER_SECOND, BLACK_HOLE_SECONDS);
+  const before = await publishAtRate(pickFrom(well), rate, BLACK_HOLE_SECONDS);
+  const during = await publishAtRate(pickFrom([never, ...well.slice(1)]), rate, BLACK_HOLE_SECONDS);
   const [p95Before, p95During] = [percentile(before, 95), percentile(during, 95)];
   return [
     { name: "50 well receivers, p95", value: p95Before, unit: "ms" },
