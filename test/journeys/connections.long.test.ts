@@ -28,7 +28,7 @@ afterAll(async () => {
 async function connections(): Promise<number> {
   const { rows } = await application.query<{ many: number }>(
     `SELECT count(*)::int AS many FROM pg_stat_activity WHERE datname = current_database()
-       AND application_name LIKE 'bridge%' AND query <> '' AND query NOT LIKE '%JOIN pg_stat_activity o%'`,
+       AND application_name LIKE 'bridge%' AND query <> '' AND query NOT LIKE '%''bridge connections ''%'`,
   );
   return rows[0]?.many ?? 0;
 }

@@ -1,4 +1,5 @@
 import { LATE_MILLISECONDS } from "../../model/beat.ts";
+import { FULL_PACE_SECONDS } from "../../model/calls/interval.ts";
 import { sizeNow } from "../../model/change/call-size.ts";
 import { type PollOutcome, reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
@@ -92,6 +93,7 @@ async function answer(
       // A database or an org that cannot be reached is an engine-level error too, and is reported although it has no
       // lease.
       await reportUnbegun(needs, reported, error);
+      await pullAgain(needs, mapping, message);
       return notRun(failureOf(error).message);
     }
     if (isMissing(ran.report)) {
@@ -103,6 +105,9 @@ async function answer(
       return "again";
     }
     await reportCycle(needs, { ...reported, ...ran }, ran.report);
+    if (ran.report.ran && (ran.report.error !== null || ran.report.stopped !== null)) {
+      await pullAgain(needs, mapping, message);
+    }
     return outcomeOf(ran.report);
   } finally {
     stopReading.abort();
@@ -123,6 +128,14 @@ async function comeBack({ engine, queues, clock }: MessageNeeds, mapping: Mappin
   if (!wakes) return queues.cycles.send([{ message, delaySeconds: AGAIN_SECONDS }]);
   const now = clock.now();
   return wake({ times: engine, cycles: queues.cycles }, [mapping], wakes, { now, at: now + WAKE_AGAIN_MILLISECONDS });
+}
+
+/** What was rung for and was not read comes as soon as any poll: the next one may be minutes away behind a doorbell. */
+async function pullAgain({ engine, queues, clock }: MessageNeeds, mapping: Mapping, { wakes }: CycleMessage) {
+  if (wakes !== "pull") return;
+  const now = clock.now();
+  const at = now + FULL_PACE_SECONDS * 1000;
+  await wake({ times: engine, cycles: queues.cycles }, [mapping], wakes, { now, at });
 }
 
 /** The next beat comes anyway; a requested pull comes back when the running cycle has ended. */

@@ -186,6 +186,33 @@ describe("the doorbell", () => {
     expect(await rows()).toEqual([{ lastname: "Lovelace" }]);
   });
 
+  test.each([
+    {
+      who: "Salesforce",
+      goesAway: () => world.fault({ kind: "unavailable", times: 0 }),
+      comesBack: () => world.control("DELETE", "/faults"),
+    },
+    {
+      who: "the database",
+      goesAway: () => world.databaseGoesAway(),
+      comesBack: () => world.databaseComesBack(),
+    },
+  ])("that rings while $who is away is pulled for ten seconds later", async ({ goesAway, comesBack }) => {
+    await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+    await goesAway();
+    await ringAt(url);
+    await runWhatWasAskedFor();
+    await comesBack();
+
+    await world.pass(9);
+    await runWhatWasAskedFor();
+    const before = await rows();
+    await world.pass(1);
+    await runWhatWasAskedFor();
+
+    expect([before, await rows()]).toEqual([[], [{ lastname: "Lovelace" }]]);
+  });
+
   test("interrupts a long push, which gives way to a pull two seconds after the last", async () => {
     await ringAt(url);
     await runWhatWasAskedFor();
