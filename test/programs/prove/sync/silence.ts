@@ -55,22 +55,24 @@ export async function fallSilent(run: Run): Promise<boolean> {
   const heard = await add(run, rung, "doubled");
   const since = clock.now();
   const latest = Date.now() + LATEST_MILLISECONDS;
-  const isOver = async () => ((await missed()) && (await heard())) || (await latePulls(run, rung, since)) === 0;
+  const isOver = async () => ((await missed()) && (await heard())) || (await latePulls(run, rung, since)).length === 0;
   while (!(await isOver()) && Date.now() < latest) await pause(LOOK_MILLISECONDS);
   const late = await latePulls(run, rung, since);
   // A ring may get lost on our own side as well, and costs time then.
-  if (!(await isOver()) && (await within(run, NET_SECONDS, isOver))) asked.say(`${late} rings brought no pull`);
+  if (!(await isOver()) && (await within(run, NET_SECONDS, isOver)))
+    asked.say(`${late.length} rings brought no pull: ${late.join("; ")}`);
   return true;
 }
 
-/** Mappings that were not pulled since. */
-async function latePulls({ desk }: Run, rung: readonly Proved[], since: number): Promise<number> {
+/** Mappings that were not pulled since, each with what is known of its last pull and cycle. */
+async function latePulls({ desk }: Run, rung: readonly Proved[], since: number): Promise<readonly string[]> {
   const ids = await desk.mappingIds();
   const list = rung.map(({ object }) => `'${ids.get(object)}'`).join(", ");
   const rows = await desk.query(
-    `SELECT FROM salesforce._bridge_state WHERE mapping_id IN (${list}) AND last_pull_at <= '${new Date(since).toISOString()}'`,
+    `SELECT concat(table_name, ', ', to_jsonb(s) - '{shape,layout,marks,lanes}'::text[]) AS late FROM salesforce._bridge_state s
+     WHERE mapping_id IN (${list}) AND last_pull_at <= '${new Date(since).toISOString()}'`,
   );
-  return rows.length;
+  return rows.map(({ late }) => String(late));
 }
 
 /** Rings until Bridge believes in all doorbells, by a heartbeat of this age at most, and their pulls are over. */
