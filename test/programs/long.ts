@@ -88,7 +88,7 @@ function allParts(without: readonly string[]): Part[] {
     {
       name: "proof",
       lacks: null,
-      commands: seeds.map((one) => ["node", "test/programs/prove/sync.ts", "--brief", "--doorbells", "--seed", one]),
+      commands: seeds.map((one) => ["node", "test/programs/prove/sync.ts", "--brief", "--seed", one]),
     },
     { name: "attack", lacks: null, commands: [["node", "test/programs/attack.ts"]] },
     { name: "proof-webhooks", lacks: null, commands: [["node", "test/programs/prove/webhooks.ts"]] },

@@ -15,7 +15,6 @@ nothing of the engine.
   --kills N        how many kills there are at least (40; with --brief 15, with --long 1000 in all rounds together)
   --changes N      how many changes both sides make at least (1000; with --long 1000000 in all rounds together)
   --mappings N     how many mappings take part (12; with --brief 6)
-  --doorbells      with --brief: mappings that are rung for, and rings that get lost; without --brief that is so anyway
   --brief          every third point, by the seed, so that three seeds in a row have been at all of them
   --thorough       a quarter of everything that can be done at every point, by the seed: killed and stopped, before and
                    after, and the host, the database or the org killed there
@@ -32,7 +31,6 @@ const values = readOptions(HELP, {
   changes: { type: "string" },
   mappings: { type: "string" },
   brief: { type: "boolean", default: false },
-  doorbells: { type: "boolean", default: false },
   thorough: { type: "boolean", default: false },
   long: { type: "boolean", default: false },
   progress: { type: "string" },
@@ -58,7 +56,6 @@ else {
     kills: values.long ? 40 : Number(values.kills ?? (values.brief ? 15 : 40)),
     changes: values.long ? 1000 : Number(values.changes ?? 1000),
     mappings,
-    doorbells: values.doorbells || !values.brief,
     extent: values.long || values.thorough ? "thorough" : values.brief ? "brief" : "usual",
     say,
   };

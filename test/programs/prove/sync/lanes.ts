@@ -22,7 +22,7 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
   for (let user = 1; user <= 3; user++)
     yield lane(user, 150, async (dice) => {
       await application.act(dice);
-      if (asked.doorbells) doorbell.nudge(dice);
+      doorbell.nudge(dice);
     });
   for (let user = 4; user <= 5; user++) yield lane(user, 250, (dice) => colleagues.act(dice).catch(() => undefined));
   yield lane(10, 300, async (dice) => {
@@ -51,11 +51,9 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
     await desk.control("PUT", "/mode", { readOnly: false }).catch(() => undefined);
     await pause(8_000);
   });
-  if (asked.doorbells) {
-    stage.door.spoil(createDice(asked.seed * 100));
-    yield lane(20, 5_000, (dice) => doorbell.die(dice));
-    yield lane(21, 500, (dice) => doorbell.lie(dice));
-  }
+  stage.door.spoil(createDice(asked.seed * 100));
+  yield lane(20, 5_000, (dice) => doorbell.die(dice));
+  yield lane(21, 500, (dice) => doorbell.lie(dice));
   yield lane(13, 4_000, async (dice) => {
     const caller = dice.pick(stage.wire.callers().filter(({ worker }) => ENGINE.includes(worker)));
     if (caller) run.trouble.strike(caller, dice.isUnder(0.7) ? "kill" : "stop");

@@ -16,13 +16,13 @@ export const MERGED_OBJECT = "Case";
 /** The one whose rows win, for which a merge is hardest. */
 const MERGED_AT = 2;
 
-/** Half of them with an upsert field, of each kind some with every conflict policy; two of three ring where doorbells take part. */
-export function mappingsToProve(count: number, doorbells: boolean): Proved[] {
+/** Half of them with an upsert field, of each kind some with every conflict policy; two of three ring. */
+export function mappingsToProve(count: number): Proved[] {
   return Array.from({ length: count }, (_, at) => {
     const hasUpsertField = at % 2 === 0;
     const object = at === MERGED_AT ? MERGED_OBJECT : `${hasUpsertField ? "Keyed" : "Plain"}${at + 1}__c`;
     const policy = POLICIES[Math.floor(at / 2) % POLICIES.length] ?? "salesforce_wins";
-    return { object, table: object.toLowerCase(), hasUpsertField, policy, rings: doorbells && at % 3 !== 2 };
+    return { object, table: object.toLowerCase(), hasUpsertField, policy, rings: at % 3 !== 2 };
   });
 }
 

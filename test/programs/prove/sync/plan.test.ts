@@ -13,16 +13,7 @@ const POINTS = [
 const parts = { done: {}, strikes: [], strike: () => true, settled: async () => undefined };
 
 function incidents(seed: number, extent: Asked["extent"]): string[] {
-  const asked: Asked = {
-    seed,
-    minutes: 1,
-    kills: 0,
-    changes: 0,
-    mappings: 1,
-    doorbells: false,
-    extent,
-    say: () => undefined,
-  };
+  const asked: Asked = { seed, minutes: 1, kills: 0, changes: 0, mappings: 1, extent, say: () => undefined };
   const plan = planOf({ parts, asked });
   return POINTS.flatMap((point) =>
     plan.incidentsAt(point).map(({ when, how, whom }) => `${how} the ${whom} ${when} ${point}`),
@@ -69,7 +60,6 @@ test("the same seed plans the same, and what carries no change is left alone", (
     kills: 0,
     changes: 0,
     mappings: 1,
-    doorbells: false,
     extent: "thorough",
     say: () => undefined,
   };

@@ -21,7 +21,6 @@ const first: Asked = {
   kills: 40,
   changes: 1000,
   mappings: 12,
-  doorbells: false,
   extent: "thorough",
   say: () => undefined,
 };

@@ -47,7 +47,7 @@ export interface Proof {
 export async function runProof(asked: Asked): Promise<Proof> {
   const began = Date.now();
   const dice = createDice(asked.seed);
-  const mappings = mappingsToProve(asked.mappings, asked.doorbells);
+  const mappings = mappingsToProve(asked.mappings);
   const trouble = causeTrouble({ dice: createDice(asked.seed + 1), mostStopped: 8, breathMilliseconds: 600 });
   const objects = mappings.map(({ object }) => object);
   const stage = await openStage({ gate: trouble.gate, definition: definitionOf(mappings), objects, environments: 12 });
@@ -104,7 +104,7 @@ async function provePeace(
   await desk.untilLoaded(mappings.length);
   await desk.query(PROOF_SCHEMA);
   await desk.query(watching(mappings.map(({ table }) => table)));
-  if (asked.doorbells) await run.doorbell.hang();
+  await run.doorbell.hang();
   asked.say(`${mappings.length} mappings are provisioned and loaded`);
 
   const deeds = createDice(dice.below(1_000_000));
@@ -164,13 +164,11 @@ async function proveTrouble(
   await trouble.end();
   await run.parts.settled();
   const { rows: settledByHand, retried } = await drain(run);
-  if (asked.doorbells) await run.doorbell.spoilTheRest((mapping) => run.colleagues.add(mapping, 1));
-  const areAlive = !asked.doorbells || (await fallSilent(run));
+  await run.doorbell.spoilTheRest((mapping) => run.colleagues.add(mapping, 1));
+  const areAlive = await fallSilent(run);
   const evidence = await readEvidence(sourcesOf(run, false, retried));
   const nothing = { table: "", tag: "", story: [] };
-  const never = Object.entries(run.doorbell.figures()).flatMap(([kind, times]) =>
-    asked.doorbells && times === 0 ? [kind] : [],
-  );
+  const never = Object.entries(run.doorbell.figures()).flatMap(([kind, times]) => (times === 0 ? [kind] : []));
   const complaints = [
     ...missed.map(({ point, when, how, whom }) => ({
       ...nothing,

@@ -17,8 +17,6 @@ export interface Asked {
   readonly kills: number;
   readonly changes: number;
   readonly mappings: number;
-  /** Two mappings of three are rung for instead of polled. */
-  readonly doorbells: boolean;
   /** What is done at points: a kill at every third, at each, or a quarter of everything that can be done at each. */
   readonly extent: "brief" | "usual" | "thorough";
   readonly say: (text: string) => void;
