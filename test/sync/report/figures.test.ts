@@ -148,6 +148,7 @@ describe("a cycle that does not begin, or that an error ends, is reported whatev
       prevent: async () => {
         await world.fault({ kind: "refusedGrant", path: "oauth2/token", times: 0 });
         await world.control("DELETE", "/sessions");
+        await world.pass(3_600); // as above
       },
     },
     "the beat rests after such a refusal": {
