@@ -3,6 +3,9 @@ import { LongestFirst } from "./test/support/run/longest-first.ts";
 
 const LONG = "test/**/*.long.test.ts";
 
+/** Long test files that are parts of their own in `npm run test:long`. */
+const PARTS = ["browser/**", "programs/attack/**", "docs/receivers.*"].map((files) => `test/${files}`);
+
 /** Test files that leave nothing behind in their process: no variable, no server, no adapter that is opened once. */
 const TIDY = [
   "access/{rate-limit,token}",
@@ -23,6 +26,7 @@ const NODE_LOADS = { viteModuleRunner: false, nodeLoader: false };
 /** The files of each tier; `npm run test:long` says which mode its parts take. */
 function filesOf(mode: string): { readonly include: string[]; readonly exclude: string[] } {
   if (mode === "long") return { include: [LONG], exclude: [] };
+  if (mode === "rest") return { include: [LONG], exclude: PARTS };
   return { include: ["test/**/*.test.ts"], exclude: mode === "all" ? [] : [LONG] };
 }
 
@@ -36,7 +40,7 @@ export default defineConfig(({ mode }) => {
           test: { name: "alone", include, exclude: [...configDefaults.exclude, ...exclude, ...TIDY] },
         },
         // Their files share processes, so that each starts, and imports what they have in common, once for all of them.
-        ...(mode === "long"
+        ...(mode === "long" || mode === "rest"
           ? []
           : [{ extends: true, test: { name: "together", include: TIDY, isolate: false, experimental: NODE_LOADS } }]),
       ],
