@@ -43,6 +43,10 @@ export async function resolveClashes(
   );
 }
 
+/**
+ * All results that wait for their rows are read once: joined with those of the given rows, each would be looked for among
+ * all, for the planner, which saw the log while they were being sent, expects none.
+ */
 function clashStatement(tables: Metadata, { shape, layout }: MappedTable): string {
   const key = name(layout.key);
   const table = qualified(shape.schema, shape.table);
@@ -57,7 +61,6 @@ function clashStatement(tables: Metadata, { shape, layout }: MappedTable): strin
     SELECT id, sfid, first, false FROM (
       SELECT l.id, l.sfid, l.record_id, first_value(l.record_id) OVER (PARTITION BY l.sfid ORDER BY l.id) AS first
       FROM ${tables.log} l
-      WHERE ${pending} AND l.sfid IN (SELECT l.sfid FROM ${tables.log} l WHERE ${pending} AND l.record_id = ANY ($2::bigint[]))
-        AND NOT EXISTS (SELECT FROM ${table} o WHERE o.${key} = l.record_id AND o.sfid = l.sfid)
+      WHERE ${pending} AND l.sfid IS NOT NULL AND NOT EXISTS (SELECT FROM ${table} o WHERE o.${key} = l.record_id AND o.sfid = l.sfid)
     ) AS results WHERE record_id <> first AND record_id = ANY ($2::bigint[])`;
 }
