@@ -41,7 +41,7 @@ export interface Plan {
   readonly allowed: number;
   /** Bridge's own of the last 24 hours, the oldest hour whole. */
   readonly used: number;
-  /** Pulls of a mapping are at least so many seconds apart: ten wherever the share allows it. */
+  /** Pulls of a mapping are at least so many whole seconds apart: ten wherever the share allows it. */
   readonly paceSeconds: number;
   /** Pulls that a doorbell asks for are, while it rings without end. */
   readonly ringSeconds: number;
@@ -113,7 +113,7 @@ export function planCalls({ now, usage, share, hours, mappings }: PlanRequest): 
     at: now,
     allowed,
     used,
-    paceSeconds: Math.min(slowest, Math.round(atLeastFull(pace / (weights[0] ?? 1)))),
+    paceSeconds: Math.round(Math.min(slowest, atLeastFull(pace / (weights[0] ?? 1)))),
     ringSeconds: ringSeconds(mappings.length, spareCalls - sum(HOURS, (at) => reserved[at] ?? 0)),
     pushCalls: Math.max(0, Math.floor(ofShare - KEPT_FOR_PULLS * most)),
     spareCalls,
