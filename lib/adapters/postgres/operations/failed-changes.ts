@@ -11,16 +11,19 @@ const KINDS = 200;
 /** Salesforce repeats a value unquoted behind these words, to the end of the error, the next error or the limit. */
 const REPEATING = "(?:invalid email address|data value too large|bad value for restricted picklist field): ";
 
+/** Of an error that a version before 0.2 kept whole its beginning is looked at. */
+const BEGINNING = "left(l.sf_message, 5000)";
+
 /**
  * The error without such values. Their ends are marked first: to look for the end of each by one expression, character by
  * character, takes six times as long.
  */
-const UNREPEATED = `replace(regexp_replace(regexp_replace(coalesce(left(l.sf_message, 5000), ''),
+const UNREPEATED = `replace(regexp_replace(regexp_replace(coalesce(${BEGINNING}, ''),
     '; [A-Z_]+: | \\(max length=', chr(1) || '\\&', 'g'), '(${REPEATING})[^\\u0001]*', '\\1#', 'g'), chr(1), '')`;
 
 /**
  * The error without what differs from row to row: repeated values, addresses, quoted values, and words that hold a digit
- * (ids, numbers). Of an error that a version before kept whole its beginning is looked at.
+ * (ids, numbers).
  */
 const PATTERN = `regexp_replace(regexp_replace(regexp_replace(${UNREPEATED}, '\\S+@\\S+', '#', 'g'), '"[^"]*"|''[^'']*''', '#', 'g'), '\\y\\w*\\d\\w*\\y', '#', 'g')`;
 
@@ -49,7 +52,7 @@ export function failureKinds({ log }: Metadata): string {
       FROM (
         SELECT table_name, action, sf_message, count(*) AS count, max(id) AS last_id, max(processed_at) AS last_at
         FROM (
-          SELECT l.id, l.table_name, l.action, l.processed_at, l.sf_message
+          SELECT l.id, l.table_name, l.action, l.processed_at, ${BEGINNING} AS sf_message
           FROM ${log} l WHERE ${OPEN} AND ($1::text IS NULL OR l.table_name = $1) ORDER BY l.id DESC LIMIT ${LOOKED_AT}
         ) AS latest GROUP BY 1, 2, 3
       ) AS l
