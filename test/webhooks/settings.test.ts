@@ -14,10 +14,11 @@ import { handler as replayWebhook } from "../../functions/api/replay-webhook.ts"
 import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
 import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
 import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
-import { addressPolicy, database, webhooks } from "../../functions/services/composition.ts";
+import { addressPolicy, database, vault, webhooks } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { judgeUrl } from "../../lib/model/address.ts";
 import { TABLES, type TableName } from "../../lib/model/resources.ts";
+import { findWebhook, rotateSecret as replaceSecret } from "../../lib/webhooks/settings.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
@@ -318,19 +319,26 @@ describe("rotation", () => {
     expect((await prepare(webhook)).secret_prepared).toBe(true);
   });
 
-  test("by two at the same time gives one of them a secret, and the other a conflict", async () => {
+  test("by three that have read the same webhook gives one of them a secret, and the others a conflict", async () => {
     const webhook = await world.webhook({ answers: 200 });
 
-    const answers = await Promise.all([rotate(webhook), rotate(webhook), rotate(webhook)]);
+    const read = await findWebhook(webhooks(), world.workspace().id, webhook.id);
+    const services = { webhooks: webhooks(), vault: vault() };
+    const by = { actor: "a user", at: new Date(world.after(0)) };
+
+    const answers = await Promise.allSettled(
+      [3600, 0, 60].map((overlap) => replaceSecret(services, read, overlap, by)),
+    );
     await world.publish("sync.broken");
     await world.work();
 
-    const [won, ...others] = answers
-      .filter(({ status }) => status === 200)
-      .map((answer) => dataOf<{ secret: string }>(answer));
+    const [won, ...others] = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value.secret] : []));
     expect(others).toEqual([]);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
-    expect(signatureOf(webhook)).toBe(hmac(won?.secret ?? "", webhook.receiver.received[0]?.body));
+    expect(answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : []))).toMatchObject([
+      { code: "CONFLICT" },
+      { code: "CONFLICT" },
+    ]);
+    expect(signatureOf(webhook)).toBe(hmac(won ?? "", webhook.receiver.received[0]?.body));
   });
 
   test.each(["-1", "1.5", "604801", "soon", ""])("with an overlap of %j is refused", async (overlap) => {
