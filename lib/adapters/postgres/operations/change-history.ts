@@ -69,14 +69,21 @@ function cutTexts(side: string): string {
          FROM jsonb_each(${side})) END`;
 }
 
-/** The columns of a conflict, of a table `c`; earlier versions kept no times of the two values. */
+/** The columns of a conflict, of `timedConflicts`. */
 export const CONFLICT_COLUMNS = `id, mapping_id, sfid, record_id, field, ${cut("base")} AS base, ${cut("postgres")} AS postgres,
-       ${cut("salesforce")} AS salesforce, winner, ${iso("at")} AS at,
-       to_jsonb(c) ->> 'postgres_at' AS postgres_at, to_jsonb(c) ->> 'salesforce_at' AS salesforce_at`;
+       ${cut("salesforce")} AS salesforce, winner, ${iso("at")} AS at, changed_here AS postgres_at, changed_there AS salesforce_at`;
 
-/** Changes as `l`, with `captured_by` beside their columns: of a log without `captured` that name means the one before. */
-export const capturedBy = (changes: string): string => `(SELECT NULL::varchar AS captured) AS version_8
-       CROSS JOIN LATERAL (SELECT *, coalesce(captured, 'trigger') AS captured_by FROM ${changes}) AS l`;
+/** Conflicts with `changed_here` and `changed_there` beside their columns: earlier versions kept no times of the two values. */
+export const timedConflicts = (
+  conflicts: string,
+): string => `(SELECT NULL::timestamptz AS postgres_at, NULL::timestamptz AS salesforce_at) AS earlier
+       CROSS JOIN LATERAL (SELECT *, ${iso("postgres_at")} AS changed_here, ${iso("salesforce_at")} AS changed_there FROM ${conflicts}) AS c`;
+
+/** Changes as `l`, with `captured_by` and `made_by` beside their columns: of a log without `captured` that name means the one before. */
+export const capturedBy = (
+  changes: string,
+): string => `(SELECT NULL::varchar AS captured, NULL::text AS actor) AS earlier
+       CROSS JOIN LATERAL (SELECT *, coalesce(captured, 'trigger') AS captured_by, actor AS made_by FROM ${changes}) AS l`;
 
 /** The columns of a change that are shown: the log's, with `captured_by` beside them. */
 export const CHANGE_COLUMNS = `id, table_name, record_id, sfid, action, state, ${cutTexts("old")} AS old, ${cutTexts('"values"')} AS "values",

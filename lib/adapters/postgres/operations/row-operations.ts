@@ -20,7 +20,7 @@ import { readProposals } from "../schema/propose.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
 import { type Ask, cut, iso, literal, type Metadata, metadata, nameOf, qualified, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
-import { CONFLICT_COLUMNS, readChange, readThroughput } from "./change-history.ts";
+import { CONFLICT_COLUMNS, readChange, readThroughput, timedConflicts } from "./change-history.ts";
 import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
 import { confirmDeletes, retryFailed, useOtherValue } from "./operations.ts";
 import { rejections } from "./reject-deletes.ts";
@@ -192,7 +192,7 @@ const inboundErrorsOf = ({ inboundErrors }: Metadata): string =>
 const conflictsOf = ({ conflicts }: Metadata): string =>
   pageOf(
     `SELECT count(*) AS total FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1`,
-    `SELECT ${CONFLICT_COLUMNS} FROM ${conflicts} c WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
+    `SELECT ${CONFLICT_COLUMNS} FROM ${timedConflicts(conflicts)} WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
     "page.id DESC",
   );
 

@@ -13,7 +13,7 @@ import {
   qualified,
   textOf,
 } from "../session/sql.ts";
-import { CHANGE_COLUMNS, CONFLICT_COLUMNS, capturedBy } from "./change-history.ts";
+import { CHANGE_COLUMNS, CONFLICT_COLUMNS, capturedBy, timedConflicts } from "./change-history.ts";
 import { isKey, longId } from "./row-activity.ts";
 
 /** The latest ones of each kind, at most so many. */
@@ -89,9 +89,9 @@ function storyOf(tables: Metadata, { shape, layout }: MappedTable, keeps: boolea
   return `SELECT
     (SELECT (SELECT jsonb_object_agg(c, v) FROM (VALUES ${pairs || "(NULL, NULL)"}) AS of (c, v) WHERE c IS NOT NULL)
       FROM ${qualified(shape.schema, shape.table)} t WHERE t.${name(layout.key)} = $3::bigint) AS "row",
-    ${list(`SELECT ${CHANGE_COLUMNS}, to_jsonb(l) ->> 'actor' AS actor, ${refused} AS attempts_refused
+    ${list(`SELECT ${CHANGE_COLUMNS}, made_by AS actor, ${refused} AS attempts_refused
       FROM ${capturedBy(`(${changes.join(" UNION ALL ")}) AS of_row`)} ORDER BY id DESC LIMIT ${MOST}`)} AS changes,
-    ${list(`SELECT ${CONFLICT_COLUMNS} ${ofRow(`${tables.conflicts} c`)} ORDER BY id DESC LIMIT ${MOST}`)} AS conflicts,
+    ${list(`SELECT ${CONFLICT_COLUMNS} ${ofRow(timedConflicts(tables.conflicts))} ORDER BY id DESC LIMIT ${MOST}`)} AS conflicts,
     ${keeps ? list(`SELECT ${iso("at")} AS at, fields ${ofRow(tables.history)} AND change_id IS NULL ORDER BY id DESC LIMIT ${MOST}`) : "'[]'::json"} AS pulled,
     ${list(`SELECT ${iso("deleted_at")} AS at, by_salesforce, reason FROM ${tables.tombstones} WHERE mapping_id = $1 AND sfid = $4::text ORDER BY id DESC LIMIT ${MOST}`)} AS deletions,
     (SELECT json_build_object('mapping_id', mapping_id, 'sfid', sfid, 'error', ${cut("error")}, 'attempts', attempts, 'first_at', ${iso("first_at")}, 'last_at', ${iso("last_at")})
