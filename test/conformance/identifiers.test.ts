@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { firstInGate, longTest } from "../support/run/whole-grid.ts";
 import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
 import type { TestWorkspace } from "../support/worlds/workspace.ts";
 import { NEVER_A_NAME, NEVER_A_TABLE, NEVER_AN_API_NAME, ODD_TABLES } from "./hostile-names.ts";
@@ -78,7 +79,7 @@ const PLACES: readonly [string, readonly string[], (hostile: string) => ReturnTy
   ],
 ];
 
-describe.each(PLACES)("as the name of %s", (_, names, offer) => {
+describe.each(firstInGate(2, PLACES))("as the name of %s", (_, names, offer) => {
   test(`${names.length} hostile texts are refused by name, none of them by accident`, async () => {
     for (const hostile of names) {
       const answer = await offer(hostile);
@@ -112,7 +113,7 @@ test("after all of that the database is as it was", async () => {
   expect((await database.query("SELECT * FROM salesforce.victim")).rows).toEqual([{ id: 1, name: "unharmed" }]);
 });
 
-test("odd names that are proper become exactly the tables of these names, and touch no other", async () => {
+longTest("odd names that are proper become exactly the tables of these names, and touch no other", async () => {
   for (const [at, table] of ODD_TABLES.entries()) {
     const answer = await importing(`Thing${at + 2}__c`, { ...name, bridge: { pg_table: table } });
     expect({ table, status: answer.status, text: answer.text }).toMatchObject({ table, status: 200 });

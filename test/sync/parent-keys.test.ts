@@ -4,6 +4,7 @@ import { workspaces } from "../../functions/services/composition.ts";
 import { exportConfig } from "../../lib/config/export-config.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../lib/settings/mapping-states.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
 
@@ -241,21 +242,24 @@ describe("a child whose parent is not there for long", () => {
     expect(await changes()).toEqual([]);
   });
 
-  test("costs its waiting calls that become rare, and ends FAILED in Salesforce's words after 31 days", async () => {
-    await childOf("Orphan", "A-50");
-    await world.cycle(contact);
-    const saves = () => world.log.reduce((sum, { saves }) => sum + Number(saves ?? 0), 0);
-    const before = saves();
-    await pass(1, 60);
-    expect(saves() - before).toBeLessThan(25);
-    await world.pass(31 * 24 * HOUR);
+  longTest(
+    "costs its waiting calls that become rare, and ends FAILED in Salesforce's words after 31 days",
+    async () => {
+      await childOf("Orphan", "A-50");
+      await world.cycle(contact);
+      const saves = () => world.log.reduce((sum, { saves }) => sum + Number(saves ?? 0), 0);
+      const before = saves();
+      await pass(1, 60);
+      expect(saves() - before).toBeLessThan(25);
+      await world.pass(31 * 24 * HOUR);
 
-    await world.cycle(contact, "beat");
+      await world.cycle(contact, "beat");
 
-    expect(await change("Orphan")).toMatchObject({
-      state: "FAILED",
-      message: "INVALID_FIELD: Foreign key external ID: A-50 not found for field External_Id__c in entity Account",
-    });
-    expect(await notices()).toEqual([]);
-  });
+      expect(await change("Orphan")).toMatchObject({
+        state: "FAILED",
+        message: "INVALID_FIELD: Foreign key external ID: A-50 not found for field External_Id__c in entity Account",
+      });
+      expect(await notices()).toEqual([]);
+    },
+  );
 });

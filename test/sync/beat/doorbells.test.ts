@@ -13,7 +13,7 @@ import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { call, type Request } from "../../support/clients/call.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
 import { plannedBudget } from "../../support/doubles/planned-budget.ts";
-import { isWholeGrid } from "../../support/run/whole-grid.ts";
+import { firstInGate, isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
 import { createSyncWorld } from "../../support/worlds/sync-world.ts";
 import { type Asking, anIdleContactForEachTest } from "../../support/worlds/worlds.ts";
 
@@ -72,7 +72,7 @@ test("a nudge for a table without a mapping that sends is refused by name", asyn
   });
 });
 
-test("nudges without end wake a mapping thirty times a minute, and the last of them is not lost", async () => {
+longTest("nudges without end wake a mapping thirty times a minute, and the last of them is not lost", async () => {
   let cycles = 0;
   for (let tenths = 0; tenths < 600; tenths += 1) {
     await ask();
@@ -213,7 +213,7 @@ describe("the doorbell", () => {
     expect([before, await rows()]).toEqual([[], [{ lastname: "Lovelace" }]]);
   });
 
-  test("interrupts a long push, which gives way to a pull two seconds after the last", async () => {
+  longTest("interrupts a long push, which gives way to a pull two seconds after the last", async () => {
     await ringAt(url);
     await runWhatWasAskedFor();
     await world.pass(5);
@@ -356,7 +356,7 @@ describe("the doorbell", () => {
     expect(known.status).toBe(200);
   });
 
-  test("opens nothing else, is stored nowhere, and after a rotation rings for one more day", async () => {
+  longTest("opens nothing else, is stored nowhere, and after a rotation rings for one more day", async () => {
     const old = url.pathname.split("/").at(-1) ?? "";
     const asToken = await call(nudge, "nudge", { token: old, path: { workspace_id: world.workspaceId } });
     const same = await urlOf();
@@ -401,49 +401,55 @@ describe("the doorbell", () => {
     });
   });
 
-  test("that works spares calls, and one whose own ring no longer comes through is noticed within five minutes", async () => {
-    const unproven = await beats(5);
-    await ringAt(url);
-    await runWhatWasAskedFor();
-    await beats(1);
-    const alive = await beats(20);
-    const state = await bell();
-    await beats(5, { heartbeats: false });
-    const dead = await beats(5, { heartbeats: false });
+  longTest(
+    "that works spares calls, and one whose own ring no longer comes through is noticed within five minutes",
+    async () => {
+      const unproven = await beats(5);
+      await ringAt(url);
+      await runWhatWasAskedFor();
+      await beats(1);
+      const alive = await beats(20);
+      const state = await bell();
+      await beats(5, { heartbeats: false });
+      const dead = await beats(5, { heartbeats: false });
 
-    expect(unproven).toBeGreaterThanOrEqual(29);
-    expect(alive).toBeLessThanOrEqual(6);
-    expect(state).toMatchObject({ mappings: [{ state: "alive", since: expect.any(String) }] });
-    expect(dead).toBeGreaterThanOrEqual(29);
-    expect(await bell()).toMatchObject({ mappings: [{ state: "dead", since: expect.any(String) }] });
-  });
+      expect(unproven).toBeGreaterThanOrEqual(29);
+      expect(alive).toBeLessThanOrEqual(6);
+      expect(state).toMatchObject({ mappings: [{ state: "alive", since: expect.any(String) }] });
+      expect(dead).toBeGreaterThanOrEqual(29);
+      expect(await bell()).toMatchObject({ mappings: [{ state: "dead", since: expect.any(String) }] });
+    },
+  );
 
-  test("that misses a change is noticed within five minutes, and counts as alive again with its next ring", async () => {
-    await ringAt(url);
-    await runWhatWasAskedFor();
-    await beats(10);
-    await world.colleague("POST", "/sobjects/Contact", { LastName: "First" });
-    await beats(5);
-    const found = await rows();
-    const state = await bell();
-    await world.colleague("POST", "/sobjects/Contact", { LastName: "Second" });
-    await beats(1);
-    const soon = await rows();
-    const calls = await beats(5);
-    await ringAt(url);
-    await runWhatWasAskedFor();
-    await beats(1);
-    const again = await beats(10);
+  longTest(
+    "that misses a change is noticed within five minutes, and counts as alive again with its next ring",
+    async () => {
+      await ringAt(url);
+      await runWhatWasAskedFor();
+      await beats(10);
+      await world.colleague("POST", "/sobjects/Contact", { LastName: "First" });
+      await beats(5);
+      const found = await rows();
+      const state = await bell();
+      await world.colleague("POST", "/sobjects/Contact", { LastName: "Second" });
+      await beats(1);
+      const soon = await rows();
+      const calls = await beats(5);
+      await ringAt(url);
+      await runWhatWasAskedFor();
+      await beats(1);
+      const again = await beats(10);
 
-    expect(found).toEqual([{ lastname: "First" }]);
-    expect(state).toMatchObject({ mappings: [{ state: "dead", since: expect.any(String) }] });
-    expect(soon).toEqual([{ lastname: "First" }, { lastname: "Second" }]);
-    expect(calls).toBeGreaterThanOrEqual(29);
-    expect(again).toBeLessThanOrEqual(4);
-    expect(world.log.filter(({ event }) => event === "doorbell")).toHaveLength(1);
-  });
+      expect(found).toEqual([{ lastname: "First" }]);
+      expect(state).toMatchObject({ mappings: [{ state: "dead", since: expect.any(String) }] });
+      expect(soon).toEqual([{ lastname: "First" }, { lastname: "Second" }]);
+      expect(calls).toBeGreaterThanOrEqual(29);
+      expect(again).toBeLessThanOrEqual(4);
+      expect(world.log.filter(({ event }) => event === "doorbell")).toHaveLength(1);
+    },
+  );
 
-  test.each([50, 20])(
+  test.each(firstInGate(1, [50, 20]))(
     "that dies %i s before the next poll is noticed within five minutes of its last ring",
     async (before) => {
       await ringAt(url);

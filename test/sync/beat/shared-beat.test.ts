@@ -5,6 +5,7 @@ import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { CyclesMessage } from "../../../lib/model/messages.ts";
 import { countCalls } from "../../support/checks/count-writes.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
 
@@ -145,7 +146,7 @@ describe("late commits and deletes are part of the beat's own query", () => {
   };
   const found = (name: string) => world.sql("SELECT sfid FROM salesforce.lead WHERE lastname = $1", [name]);
 
-  test("which costs idle mappings a call a beat and nothing more", async () => {
+  longTest("which costs idle mappings a call a beat and nothing more", async () => {
     await quiet(12);
 
     expect(await quiet(12)).toBe(72);
@@ -156,7 +157,7 @@ describe("late commits and deletes are part of the beat's own query", () => {
     expect(Math.max(...ages)).toBeLessThan(8 * 60_000);
   });
 
-  test("a record that was committed late arrives within five minutes", async () => {
+  longTest("a record that was committed late arrives within five minutes", async () => {
     await world.fault({ kind: "heldCommit", object: "Lead", milliseconds: 390_000 });
     const saving = world.rest("POST", "/sobjects/Lead", { LastName: "Late", Company: "Navy" });
     await quiet(6.5);
@@ -167,7 +168,7 @@ describe("late commits and deletes are part of the beat's own query", () => {
     expect(await found("Late")).toHaveLength(1);
   });
 
-  test("a record that was deleted for good leaves the table within ten minutes", async () => {
+  longTest("a record that was deleted for good leaves the table within ten minutes", async () => {
     const { id } = (await world.rest("POST", "/sobjects/Lead", { LastName: "Gone", Company: "Navy" })) as {
       id: string;
     };

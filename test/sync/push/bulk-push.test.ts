@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { FEWEST_IN_PRODUCT, FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
-import { isWholeGrid } from "../../support/run/whole-grid.ts";
+import { firstInGate, isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { ingestJobs, untilJobsEnd } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
@@ -157,7 +157,7 @@ describe("many rows", () => {
     expect(await rows("_ab_lastop = 'FAILED' AND _ab_err LIKE 'REQUIRED%'")).toMatchObject([{ n: 1 }]);
   });
 
-  test("of which only those are read that were refused, where the job's counts show the rest", async () => {
+  longTest("of which only those are read that were refused, where the job's counts show the rest", async () => {
     await insertMany();
     await push();
     const files = async () => (await ingested()).filter((request) => /Results$/.test(request));
@@ -176,7 +176,7 @@ describe("many rows", () => {
     expect(await rows("_ab_lastop = 'FAILED'")).toMatchObject([{ n: 1 }]);
   });
 
-  test("of which a part is settled already are read, since the job's counts show nothing of the rest", async () => {
+  longTest("of which a part is settled already are read, since the job's counts show nothing of the rest", async () => {
     await insertMany();
     await push();
     await world.sql("UPDATE salesforce.contact SET title = 'new'");
@@ -259,7 +259,7 @@ describe("a job that takes long", () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  test("keeps what is changed on both sides meanwhile, field by field", async () => {
+  longTest("keeps what is changed on both sides meanwhile, field by field", async () => {
     await insertMany();
     await push();
     await world.sql("UPDATE salesforce.contact SET title = 'here'");
@@ -287,7 +287,7 @@ describe("a job that takes long", () => {
     expect(await world.sql("SELECT FROM salesforce._trigger_log WHERE state <> 'SUCCESS'")).toEqual([]);
   });
 
-  test("and is aborted by a user in Salesforce loses nothing and doubles nothing", async () => {
+  longTest("and is aborted by a user in Salesforce loses nothing and doubles nothing", async () => {
     await insertMany();
     await slowJobs(60);
     await cycleInMovedTime();
@@ -347,7 +347,7 @@ describe("more rows than one job takes, of one kind,", () => {
   }
   const [START, READ] = ["org.startBulkSave", "org.bulkSaved"];
 
-  test("wait for an earlier job that has one of their upsert values, and fill a job for each kind", async () => {
+  longTest("wait for an earlier job that has one of their upsert values, and fill a job for each kind", async () => {
     await insertMany(MORE);
     await push();
     await world.sql("UPDATE salesforce.contact SET external_id__c = 'N-' || id WHERE id > $1", [MANY]);
@@ -390,56 +390,64 @@ test("rows that change again while their job is at work go again after it", asyn
   expect(unnamed, "each change is known by the call that carried it").toEqual([]);
 });
 
-test("rows that a job moves out of the filter leave with its results, though pulls have passed their stamps meanwhile", async () => {
-  const fields = ["External_Id__c", "LastName", "Title"];
-  const bridge = { filter: "Title = 'old'", delete_limit: "off" };
-  contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c", bridge });
-  await insertMany();
-  await push();
-  await slowJobs(300);
-  await world.sql("UPDATE salesforce.contact SET title = CASE id WHEN 1 THEN 'old' ELSE 'new' END, lastname = 'All'");
-  await cycleInMovedTime();
-  for (let slots = 0; slots < 4; slots += 1) {
-    await world.pass(90);
-    await world.cycle(contact);
-  }
-  await push();
-
-  expect(await count("Title = 'new'")).toBe(MANY - 1);
-  expect(await world.sql("SELECT id::int, lastname FROM salesforce.contact")).toEqual([{ id: 1, lastname: "All" }]);
-});
-
-test("a new row waits behind the delete of the record with its upsert value, also when that job fails", async () => {
-  await insertMany();
-  await push();
-  await world.sql("DELETE FROM salesforce.contact");
-  await world.sql("UPDATE salesforce._trigger_log SET confirmed = true WHERE action = 'DELETE'");
-  await world.sql(
-    `INSERT INTO salesforce.contact (lastname, external_id__c, title)
-     SELECT 'L' || i, 'K-' || i, 'again' FROM generate_series(1, $1) i`,
-    [MANY],
-  );
-  await world.fault({ kind: "failedJob", path: "BULK delete" });
-
-  await push();
-  // On a busy machine a job outlives its cycle, and what it failed to delete has its next turn later.
-  for (let more = 0; more < 5 && "NEW" in (await states()); more++) {
-    await world.pass(60);
+longTest(
+  "rows that a job moves out of the filter leave with its results, though pulls have passed their stamps meanwhile",
+  async () => {
+    const fields = ["External_Id__c", "LastName", "Title"];
+    const bridge = { filter: "Title = 'old'", delete_limit: "off" };
+    contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c", bridge });
+    await insertMany();
     await push();
-  }
+    await slowJobs(300);
+    await world.sql("UPDATE salesforce.contact SET title = CASE id WHEN 1 THEN 'old' ELSE 'new' END, lastname = 'All'");
+    await cycleInMovedTime();
+    for (let slots = 0; slots < 4; slots += 1) {
+      await world.pass(90);
+      await world.cycle(contact);
+    }
+    await push();
 
-  expect(await states()).toEqual({ SUCCESS: 3 * MANY });
-  expect(await count("Title = 'again'")).toBe(MANY);
-  expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
-});
+    expect(await count("Title = 'new'")).toBe(MANY - 1);
+    expect(await world.sql("SELECT id::int, lastname FROM salesforce.contact")).toEqual([{ id: 1, lastname: "All" }]);
+  },
+);
 
-test.each([
-  ["creating it", "POST .*/jobs/ingest$"],
-  ["uploading it", "PUT .*/jobs/ingest"],
-  ["starting it", "PATCH .*/jobs/ingest"],
-  ["looking after it", "GET .*/jobs/ingest/\\w+$"],
-  ["reading its results", "GET .*/successfulResults"],
-])(
+longTest(
+  "a new row waits behind the delete of the record with its upsert value, also when that job fails",
+  async () => {
+    await insertMany();
+    await push();
+    await world.sql("DELETE FROM salesforce.contact");
+    await world.sql("UPDATE salesforce._trigger_log SET confirmed = true WHERE action = 'DELETE'");
+    await world.sql(
+      `INSERT INTO salesforce.contact (lastname, external_id__c, title)
+     SELECT 'L' || i, 'K-' || i, 'again' FROM generate_series(1, $1) i`,
+      [MANY],
+    );
+    await world.fault({ kind: "failedJob", path: "BULK delete" });
+
+    await push();
+    // On a busy machine a job outlives its cycle, and what it failed to delete has its next turn later.
+    for (let more = 0; more < 5 && "NEW" in (await states()); more++) {
+      await world.pass(60);
+      await push();
+    }
+
+    expect(await states()).toEqual({ SUCCESS: 3 * MANY });
+    expect(await count("Title = 'again'")).toBe(MANY);
+    expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
+  },
+);
+
+test.each(
+  firstInGate(1, [
+    ["creating it", "POST .*/jobs/ingest$"],
+    ["uploading it", "PUT .*/jobs/ingest"],
+    ["starting it", "PATCH .*/jobs/ingest"],
+    ["looking after it", "GET .*/jobs/ingest/\\w+$"],
+    ["reading its results", "GET .*/successfulResults"],
+  ]),
+)(
   "a lost answer to %s loses nothing and doubles nothing",
   async (_, path) => {
     await insertMany();
@@ -480,7 +488,7 @@ test("a holder that was stopped before it started its job starts nothing: its su
   expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete"]);
 });
 
-test("a cycle can be killed at any step of a job, and nothing is lost and nothing doubled", async () => {
+longTest("a cycle can be killed at any step of a job, and nothing is lost and nothing doubled", async () => {
   await insertMany();
   await push();
   let kills = 0;

@@ -4,7 +4,7 @@ import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
-import { isWholeGrid } from "../../support/run/whole-grid.ts";
+import { isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
@@ -67,41 +67,44 @@ const beat = async (seconds = 10) => {
 };
 
 describe("an org in read-only mode", () => {
-  test("fails no row and uses up no attempt; the mapping is broken in Salesforce's words, and continues automatically", async () => {
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('One')");
-    await world.cycle(contact);
-    await world.sql("UPDATE salesforce.contact SET title = 'first'");
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Two')");
-    await world.sql("UPDATE salesforce.contact SET title = 'second' WHERE lastname = 'One'");
-    const before = await changes();
-    await events();
-    await world.fault(READ_ONLY);
+  longTest(
+    "fails no row and uses up no attempt; the mapping is broken in Salesforce's words, and continues automatically",
+    async () => {
+      await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('One')");
+      await world.cycle(contact);
+      await world.sql("UPDATE salesforce.contact SET title = 'first'");
+      await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Two')");
+      await world.sql("UPDATE salesforce.contact SET title = 'second' WHERE lastname = 'One'");
+      const before = await changes();
+      await events();
+      await world.fault(READ_ONLY);
 
-    for (let minute = 0; minute < 40; minute += 2) await beat(120);
+      for (let minute = 0; minute < 40; minute += 2) await beat(120);
 
-    expect(await changes()).toEqual(before);
-    expect(await world.sql("SELECT FROM salesforce.contact WHERE _ab_err IS NOT NULL")).toEqual([]);
-    expect(await events()).toMatchObject([
-      {
-        event: "sync.broken",
-        detail: {
-          reason: "org_read_only",
-          message:
-            "INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE: " +
-            "We can't save your changes while the org is in read-only mode; " +
-            "wait until Salesforce's maintenance ends (status.salesforce.com); changes wait and are sent then",
+      expect(await changes()).toEqual(before);
+      expect(await world.sql("SELECT FROM salesforce.contact WHERE _ab_err IS NOT NULL")).toEqual([]);
+      expect(await events()).toMatchObject([
+        {
+          event: "sync.broken",
+          detail: {
+            reason: "org_read_only",
+            message:
+              "INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE: " +
+              "We can't save your changes while the org is in read-only mode; " +
+              "wait until Salesforce's maintenance ends (status.salesforce.com); changes wait and are sent then",
+          },
         },
-      },
-    ]);
-    await lift();
-    await beat(60);
-    expect(await states()).toEqual({ SUCCESS: 4 });
-    expect((await events()).map(({ event }) => event)).toEqual(["sync.recovered"]);
-    expect(await world.soql("SELECT LastName, Title FROM Contact ORDER BY LastName")).toEqual([
-      { LastName: "One", Title: "second" },
-      { LastName: "Two", Title: null },
-    ]);
-  });
+      ]);
+      await lift();
+      await beat(60);
+      expect(await states()).toEqual({ SUCCESS: 4 });
+      expect((await events()).map(({ event }) => event)).toEqual(["sync.recovered"]);
+      expect(await world.soql("SELECT LastName, Title FROM Contact ORDER BY LastName")).toEqual([
+        { LastName: "One", Title: "second" },
+        { LastName: "Two", Title: null },
+      ]);
+    },
+  );
 
   test("is still pulled from at every beat, and asked to save once a minute", async () => {
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ours')");
@@ -256,7 +259,7 @@ describe("a code of a record", () => {
     expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  test("that may pass is tried six times in half an hour, then fails", async () => {
+  longTest("that may pass is tried six times in half an hour, then fails", async () => {
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Locked')");
     await world.fault({ ...READ_ONLY, code: "UNKNOWN_EXCEPTION", message: "An unexpected error occurred" });
     const start = cloud.clock.now();
@@ -307,7 +310,7 @@ describe("a job of the Bulk API", () => {
     expect(await states()).toEqual({ FAILED: 1, SUCCESS: MANY - 1 });
   });
 
-  test("that an earlier cycle left at work is given back, too", async () => {
+  longTest("that an earlier cycle left at work is given back, too", async () => {
     await insertMany(MANY);
     await world.fault({ kind: "heldCommit", path: "BULK", milliseconds: 60_000, times: 1 });
     await world.fault(READ_ONLY);

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
-import { isWholeGrid } from "../../support/run/whole-grid.ts";
+import { firstInGate, isWholeGrid } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { ingestJobs, untilJobsEnd } from "../../support/worlds/bulk-jobs.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
@@ -96,7 +96,7 @@ const events = async () => {
 };
 const failed = (changes: number) => Array(changes).fill("FAILED");
 
-test.each(TOLD)(
+test.each(firstInGate(2, TOLD))(
   "$changes refused changes of one row are reported as so many failures and no spike, in spite of $trouble",
   async ({ trouble, changes }) => {
     const contact = await mapContact("External_Id__c");
@@ -296,7 +296,7 @@ describe("many rows, by jobs of the Bulk API,", () => {
     ["are killed after the claim", "store.markSent"],
     ["are killed before their job is looked at", "org.pollBulkSave"],
   ] as const;
-  test.each(isWholeGrid ? STEPS : STEPS.slice(0, 2))(
+  test.each(firstInGate(1, STEPS))(
     "whose cycles %s: a refused value is refused once, and then arrives",
     async (_, step) => {
       await begin();

@@ -4,6 +4,7 @@ import { newId } from "../../../../lib/model/id.ts";
 import { KEPT_DAYS } from "../../../../lib/model/resources.ts";
 import type { AuditAction, AuditEntry } from "../../../../lib/model/workspace/audit.ts";
 import { auditPage } from "../../../support/clients/audit-page.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 
 let cloud: BridgeCloud;
@@ -54,26 +55,29 @@ test("every page at every offset holds the right entries, newest first, with the
   }
 });
 
-test("a range longer than one read of DynamoDB is reported to its end, each entry once and newest first", async () => {
-  const workspaceId = newId("ws");
-  const made = Array.from({ length: 520 }, (_, at) => entry(workspaceId, "a@example.com", "token.created", `r${at}`));
-  for (const one of made) await auditLog().append(one);
-  const newestFirst = made.map(({ resourceId }) => resourceId).reverse();
-  const idsListed = async (limit: number | null, offset = 0) => {
-    const resources: string[] = [];
-    for await (const batch of auditLog().batches(all(workspaceId), { limit, offset })) {
-      resources.push(...batch.map(({ resourceId }) => resourceId));
-      expect(resources.length).toBeLessThanOrEqual(made.length); // a range that begins again would never end
-    }
-    return resources;
-  };
+longTest(
+  "a range longer than one read of DynamoDB is reported to its end, each entry once and newest first",
+  async () => {
+    const workspaceId = newId("ws");
+    const made = Array.from({ length: 520 }, (_, at) => entry(workspaceId, "a@example.com", "token.created", `r${at}`));
+    for (const one of made) await auditLog().append(one);
+    const newestFirst = made.map(({ resourceId }) => resourceId).reverse();
+    const idsListed = async (limit: number | null, offset = 0) => {
+      const resources: string[] = [];
+      for await (const batch of auditLog().batches(all(workspaceId), { limit, offset })) {
+        resources.push(...batch.map(({ resourceId }) => resourceId));
+        expect(resources.length).toBeLessThanOrEqual(made.length); // a range that begins again would never end
+      }
+      return resources;
+    };
 
-  expect(await idsListed(null)).toEqual(newestFirst);
-  expect(await idsListed(null, 7)).toEqual(newestFirst.slice(7));
-  expect(await idsListed(510, 5)).toEqual(newestFirst.slice(5, 515));
-  const page = await auditPage(all(workspaceId), { limit: 520, offset: 0 });
-  expect(page).toEqual({ entries: [...made].reverse(), total: 520 });
-});
+    expect(await idsListed(null)).toEqual(newestFirst);
+    expect(await idsListed(null, 7)).toEqual(newestFirst.slice(7));
+    expect(await idsListed(510, 5)).toEqual(newestFirst.slice(5, 515));
+    const page = await auditPage(all(workspaceId), { limit: 520, offset: 0 });
+    expect(page).toEqual({ entries: [...made].reverse(), total: 520 });
+  },
+);
 
 test("entries of many writers at once are all kept, each under a number of its own", async () => {
   const workspaceId = newId("ws");
@@ -99,7 +103,7 @@ test("one workspace's entries are never another's, whatever the filter says", as
   expect((await auditPage(disguised, { limit: 50, offset: 0 })).total).toBe(0);
 });
 
-test("entries past their days are neither listed nor counted, also while DynamoDB still has them", async () => {
+longTest("entries past their days are neither listed nor counted, also while DynamoDB still has them", async () => {
   const workspaceId = newId("ws");
   for (let day = 0; day < 9; day += 1) {
     await auditLog().append(entry(workspaceId, "a@example.com", "token.created", `day ${day}`));

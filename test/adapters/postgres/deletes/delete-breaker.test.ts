@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { confirmDeletes, retryFailed } from "../../../../lib/adapters/postgres/operations/operations.ts";
 import { keepSessions } from "../../../../lib/adapters/postgres/session/request-session.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 
@@ -329,65 +330,71 @@ test("an operator's retry gives failed changes another five attempts, with exact
   expect(await store.claim(lease, 10)).toHaveLength(2);
 });
 
-test("an application that empties a table finds all of it held by the first claim, and confirms all of it at once", async () => {
-  const count = 25_000;
-  await customer.sql(
-    `WITH silent AS (SELECT set_config('bridge.in_sync', 'contact', false))
+longTest(
+  "an application that empties a table finds all of it held by the first claim, and confirms all of it at once",
+  async () => {
+    const count = 25_000;
+    await customer.sql(
+      `WITH silent AS (SELECT set_config('bridge.in_sync', 'contact', false))
      INSERT INTO salesforce.contact (lastname, sfid, key__c)
      SELECT 'L' || n, 'a00' || lpad(n::text, 12, '0') || 'AAA', n FROM silent, generate_series(1, $1::int) n`,
-    [count],
-  );
-  await customer.sql("SELECT set_config('bridge.in_sync', '', false)");
-  await customer.sql("DELETE FROM salesforce.contact");
-  await customer.sql("VACUUM salesforce.contact");
-  const looks: string[] = [];
-  const { store, lease } = await customer.cycle({
-    before: async (statement) => void (statement.includes("WITH horizon") && looks.push(statement)),
-  });
-
-  const claimed = await store.claim(lease, 2_500);
-  await store.release(
-    lease,
-    claimed.map(({ id }) => id),
-  );
-
-  const held = "SELECT count(*)::int AS held FROM salesforce._trigger_log WHERE held";
-  expect(claimed).toHaveLength(100);
-  expect(await customer.sql(held)).toEqual([{ held: count - 100 }]);
-  // All but a tenth of what the first claim found, then all but what an hour allows, which the last claim finds.
-  expect(looks).toHaveLength(2);
-  expect(await confirmDeletes(kept(), "salesforce", "map_contact", ALL, null)).toBe(count - 100);
-  expect(await customer.sql(held)).toEqual([{ held: 0 }]);
-  await store.finish(lease, END);
-});
-
-test("so many deletes are confirmed on either side as one request has time for, and the rest when it is asked again", async () => {
-  const count = 50_000;
-  await customer.sql(
-    `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, held_at, stamp, read_at)
-     SELECT 'map_contact', 'a00' || lpad(n::text, 12, '0') || 'AAA', now(), now(), now() FROM generate_series(1, $1::int) n`,
-    [count],
-  );
-  await customer.sql(
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held)
-     SELECT 'DELETE', 'contact', n, 'a01' || lpad(n::text, 12, '0') || 'AAA', true FROM generate_series(1, $1::int) n`,
-    [count],
-  );
-  const left = async () => {
-    const [held] = await customer.sql(
-      `SELECT (SELECT count(*)::int FROM salesforce._bridge_held_deletes WHERE NOT confirmed) AS rows,
-         (SELECT count(*)::int FROM salesforce._trigger_log WHERE held) AS records`,
+      [count],
     );
-    return held;
-  };
+    await customer.sql("SELECT set_config('bridge.in_sync', '', false)");
+    await customer.sql("DELETE FROM salesforce.contact");
+    await customer.sql("VACUUM salesforce.contact");
+    const looks: string[] = [];
+    const { store, lease } = await customer.cycle({
+      before: async (statement) => void (statement.includes("WITH horizon") && looks.push(statement)),
+    });
 
-  expect(await confirmDeletes(kept(), "salesforce", "map_contact", 30_000, null)).toBe(40_000);
-  expect(await left()).toEqual({ rows: 10_000, records: 50_000 });
-  expect(await confirmDeletes(kept(), "salesforce", "map_contact", 30_000, null)).toBe(30_000);
-  expect(await left()).toEqual({ rows: 0, records: 30_000 });
-  expect(await confirmDeletes(kept(), "salesforce", "map_contact", ALL, null)).toBe(30_000);
-  expect(await left()).toEqual({ rows: 0, records: 0 });
-});
+    const claimed = await store.claim(lease, 2_500);
+    await store.release(
+      lease,
+      claimed.map(({ id }) => id),
+    );
+
+    const held = "SELECT count(*)::int AS held FROM salesforce._trigger_log WHERE held";
+    expect(claimed).toHaveLength(100);
+    expect(await customer.sql(held)).toEqual([{ held: count - 100 }]);
+    // All but a tenth of what the first claim found, then all but what an hour allows, which the last claim finds.
+    expect(looks).toHaveLength(2);
+    expect(await confirmDeletes(kept(), "salesforce", "map_contact", ALL, null)).toBe(count - 100);
+    expect(await customer.sql(held)).toEqual([{ held: 0 }]);
+    await store.finish(lease, END);
+  },
+);
+
+longTest(
+  "so many deletes are confirmed on either side as one request has time for, and the rest when it is asked again",
+  async () => {
+    const count = 50_000;
+    await customer.sql(
+      `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, held_at, stamp, read_at)
+     SELECT 'map_contact', 'a00' || lpad(n::text, 12, '0') || 'AAA', now(), now(), now() FROM generate_series(1, $1::int) n`,
+      [count],
+    );
+    await customer.sql(
+      `INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held)
+     SELECT 'DELETE', 'contact', n, 'a01' || lpad(n::text, 12, '0') || 'AAA', true FROM generate_series(1, $1::int) n`,
+      [count],
+    );
+    const left = async () => {
+      const [held] = await customer.sql(
+        `SELECT (SELECT count(*)::int FROM salesforce._bridge_held_deletes WHERE NOT confirmed) AS rows,
+         (SELECT count(*)::int FROM salesforce._trigger_log WHERE held) AS records`,
+      );
+      return held;
+    };
+
+    expect(await confirmDeletes(kept(), "salesforce", "map_contact", 30_000, null)).toBe(40_000);
+    expect(await left()).toEqual({ rows: 10_000, records: 50_000 });
+    expect(await confirmDeletes(kept(), "salesforce", "map_contact", 30_000, null)).toBe(30_000);
+    expect(await left()).toEqual({ rows: 0, records: 30_000 });
+    expect(await confirmDeletes(kept(), "salesforce", "map_contact", ALL, null)).toBe(30_000);
+    expect(await left()).toEqual({ rows: 0, records: 0 });
+  },
+);
 
 test("waiting changes are joined to a page's records by a hash table, not one by one", async ({ skip }) => {
   const [{ server_version_num: version } = {}] = await customer.sql("SHOW server_version_num");

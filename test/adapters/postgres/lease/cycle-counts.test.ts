@@ -5,6 +5,7 @@ import { createProvisioner } from "../../../../lib/adapters/postgres/schema/prov
 import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
 import type { CycleCount } from "../../../../lib/sync/lease/lease-ports.ts";
 import { temporaryFolder } from "../../../support/run/temporary-folder.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "../customer.ts";
 
@@ -53,30 +54,33 @@ test("a day later the minute begins again in its row", async () => {
   expect(await counts()).toMatchObject([{ well: 1, failed: 0, pulled: 0, accepted: 0, refused: 0 }]);
 });
 
-test("a thousand cycles that are counted in one row leave a page of the table and none more of its key", async () => {
-  // While any session of the server has written something and not committed it, in whatever database, PostgreSQL takes no old
-  // version of a row away; and none while it takes a table's statistics.
-  const postgres = await startPostgres({ dataDir: temporaryFolder(), settings: { autovacuum: "off", fsync: "off" } });
-  onTestFinished(() => postgres.close());
-  const [shape, connection] = [contactShape(), { url: postgres.url, schema: "salesforce" }];
-  const now = () => new Date("2026-11-20T12:00:00Z");
-  await createProvisioner(connection, now).provision(mappingOf(shape), shape);
-  const store = await createCycleStores(now)(connection);
-  for (let beat = 0; beat < 1000; beat += 1) {
-    const request = { mappingId: "map_contact", configVersion: 1, owner: "a test", slot: null, leaseSeconds: 30 };
-    const begun = await store.begin({ ...request, work: "cycle" });
-    if (begun.held) await store.finish(begun.lease, { ...END, count: NOTHING });
-  }
-  await store.close();
+longTest(
+  "a thousand cycles that are counted in one row leave a page of the table and none more of its key",
+  async () => {
+    // While any session of the server has written something and not committed it, in whatever database, PostgreSQL takes no old
+    // version of a row away; and none while it takes a table's statistics.
+    const postgres = await startPostgres({ dataDir: temporaryFolder(), settings: { autovacuum: "off", fsync: "off" } });
+    onTestFinished(() => postgres.close());
+    const [shape, connection] = [contactShape(), { url: postgres.url, schema: "salesforce" }];
+    const now = () => new Date("2026-11-20T12:00:00Z");
+    await createProvisioner(connection, now).provision(mappingOf(shape), shape);
+    const store = await createCycleStores(now)(connection);
+    for (let beat = 0; beat < 1000; beat += 1) {
+      const request = { mappingId: "map_contact", configVersion: 1, owner: "a test", slot: null, leaseSeconds: 30 };
+      const begun = await store.begin({ ...request, work: "cycle" });
+      if (begun.held) await store.finish(begun.lease, { ...END, count: NOTHING });
+    }
+    await store.close();
 
-  const client = new Client({ connectionString: postgres.url });
-  await client.connect();
-  const { rows } = await client.query(`SELECT (SELECT sum(well)::int FROM salesforce._bridge_cycles) AS well,
+    const client = new Client({ connectionString: postgres.url });
+    await client.connect();
+    const { rows } = await client.query(`SELECT (SELECT sum(well)::int FROM salesforce._bridge_cycles) AS well,
     pg_relation_size('salesforce._bridge_cycles')::int AS rows,
     pg_relation_size('salesforce._bridge_cycles_pkey')::int AS key`);
-  await client.end();
-  expect(rows).toEqual([{ well: 1000, rows: 8192, key: 16_384 }]);
-});
+    await client.end();
+    expect(rows).toEqual([{ well: 1000, rows: 8192, key: 16_384 }]);
+  },
+);
 
 const NOTHING: CycleCount = { ended: "well", pulled: 0, accepted: 0, refused: 0 };
 

@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import {
   type Customer,
   createCustomer,
@@ -255,40 +256,46 @@ test("a record that a pull made a row of before its insert was answered ends wit
   ]);
 });
 
-test("a table that is locked as a whole, as while an index is created, sets no record aside: the page comes again", async () => {
-  await knownRow();
-  const user = await customer.connect();
-  await user.query("BEGIN");
-  await user.query("LOCK TABLE salesforce.contact IN SHARE MODE");
-  const { store, lease } = await customer.cycle();
-  const changed = page([image(1, 2, { lastname: "Sklodowska" }), image(2, 2, { lastname: "Noether" })]);
+longTest(
+  "a table that is locked as a whole, as while an index is created, sets no record aside: the page comes again",
+  async () => {
+    await knownRow();
+    const user = await customer.connect();
+    await user.query("BEGIN");
+    await user.query("LOCK TABLE salesforce.contact IN SHARE MODE");
+    const { store, lease } = await customer.cycle();
+    const changed = page([image(1, 2, { lastname: "Sklodowska" }), image(2, 2, { lastname: "Noether" })]);
 
-  await expect(store.apply(lease, changed)).rejects.toMatchObject({ code: "55P03" });
-  const meanwhile = await customer.sql("SELECT lastname FROM salesforce.contact");
-  await user.query("COMMIT");
-  const applied = await store.apply(lease, changed);
+    await expect(store.apply(lease, changed)).rejects.toMatchObject({ code: "55P03" });
+    const meanwhile = await customer.sql("SELECT lastname FROM salesforce.contact");
+    await user.query("COMMIT");
+    const applied = await store.apply(lease, changed);
 
-  expect(meanwhile).toEqual([{ lastname: "Curie" }]);
-  expect(await customer.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
-  expect(applied).toMatchObject({ updated: 1, inserted: 1 });
-});
+    expect(meanwhile).toEqual([{ lastname: "Curie" }]);
+    expect(await customer.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+    expect(applied).toMatchObject({ updated: 1, inserted: 1 });
+  },
+);
 
-test("a record whose value a transaction has locked and not committed is read again in ten seconds, alone", async () => {
-  await customer.sql("CREATE UNIQUE INDEX ON salesforce.contact (email)");
-  const user = await customer.connect();
-  await user.query("BEGIN");
-  await user.query("INSERT INTO salesforce.contact (email) VALUES ('one@example.com')");
-  const { store, lease } = await customer.cycle();
-  const records = [image(1, 2, { email: "one@example.com" }), image(2, 2, { email: "two@example.com" })];
+longTest(
+  "a record whose value a transaction has locked and not committed is read again in ten seconds, alone",
+  async () => {
+    await customer.sql("CREATE UNIQUE INDEX ON salesforce.contact (email)");
+    const user = await customer.connect();
+    await user.query("BEGIN");
+    await user.query("INSERT INTO salesforce.contact (email) VALUES ('one@example.com')");
+    const { store, lease } = await customer.cycle();
+    const records = [image(1, 2, { email: "one@example.com" }), image(2, 2, { email: "two@example.com" })];
 
-  const applied = await store.apply(lease, page(records));
-  await user.query("ROLLBACK");
+    const applied = await store.apply(lease, page(records));
+    await user.query("ROLLBACK");
 
-  expect(applied).toMatchObject({ inserted: 1, rejected: 1 });
-  expect(await customer.sql("SELECT sfid, sqlstate, retry_at FROM salesforce._bridge_inbound_errors")).toEqual([
-    { sfid: sfidOf(1), sqlstate: "55P03", retry_at: new Date("2026-11-20T12:00:10Z") },
-  ]);
-});
+    expect(applied).toMatchObject({ inserted: 1, rejected: 1 });
+    expect(await customer.sql("SELECT sfid, sqlstate, retry_at FROM salesforce._bridge_inbound_errors")).toEqual([
+      { sfid: sfidOf(1), sqlstate: "55P03", retry_at: new Date("2026-11-20T12:00:10Z") },
+    ]);
+  },
+);
 
 test.each([
   ["one among five hundred records is found in a few transactions", 500, (n: number) => n === 371, 20],

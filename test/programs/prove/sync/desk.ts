@@ -9,9 +9,9 @@ export interface Desk {
   control(method: string, path: string, body?: unknown): Promise<void>;
   /** Ids of the mappings by their objects. */
   mappingIds(): Promise<ReadonlyMap<string, string>>;
-  /** Time advances by so many seconds with each poll: the message of a load that was killed comes again after minutes. */
-  untilLoaded(mappings: number, seconds?: number): Promise<void>;
-  /** Every mapping runs a cycle from beginning to end. */
+  /** `lost`: time advances meanwhile, for the message of a load that was killed comes again after minutes. */
+  untilLoaded(mappings: number, lost?: "lost"): Promise<void>;
+  /** Every mapping runs a cycle from beginning to end. Time advances when that takes long: work that was killed comes again. */
   cycles(ids: ReadonlyMap<string, string>): Promise<void>;
   /** No change waits, and no event. */
   untilNothingWaits(): Promise<void>;
@@ -20,6 +20,12 @@ export interface Desk {
 
 const PATIENCE_MILLISECONDS = 180_000;
 const ASK_AGAIN_MILLISECONDS = 4_000;
+
+/** By how much time advances with each poll, five a second, for what comes again after minutes. */
+const LOOK_SECONDS = 5;
+
+/** So long mappings have for a cycle before time advances. */
+const REAL_MILLISECONDS = 20_000;
 
 export function createDesk(stage: Stage): Desk {
   let client: Client | null = null;
@@ -63,9 +69,9 @@ export function createDesk(stage: Stage): Desk {
       const mappings = (await stage.api("GET", "/mappings?include=inactive")) as { id: string; sf_object: string }[];
       return new Map(mappings.map(({ id, sf_object }) => [sf_object, id]));
     },
-    untilLoaded: (mappings, seconds = 0) =>
+    untilLoaded: (mappings, lost) =>
       until("all mappings are loaded", async () => {
-        if (seconds > 0) stage.clock.advance(seconds);
+        if (lost) stage.clock.advance(LOOK_SECONDS);
         const rows = await query(
           `SELECT s.mapping_id FROM salesforce._bridge_state s JOIN salesforce._bridge_loads l USING (mapping_id)
            WHERE s.position IS NOT NULL AND l.load IS NULL`,
@@ -75,7 +81,9 @@ export function createDesk(stage: Stage): Desk {
     cycles: async (ids) => {
       const since = new Date(stage.clock.now()).toISOString();
       let askedAt = 0;
+      const began = Date.now();
       await until("every mapping has run a cycle", async () => {
+        if (Date.now() - began > REAL_MILLISECONDS) stage.clock.advance(LOOK_SECONDS);
         const rows = await query(
           `SELECT mapping_id, last_run_at, lease_owner, lease_until, last_error FROM salesforce._bridge_state
            WHERE last_run_at IS NULL OR last_run_at <= '${since}' OR last_error IS NOT NULL`,

@@ -41,7 +41,9 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
   yield lane(15, 60_000, (dice) => application.heap(dice.pick(run.mappings)));
   for (let team = 16; team <= 17; team++)
     yield lane(team, 5_000, async (dice) => {
-      await run.migrator.act(dice, await ids).catch((error: unknown) => asked.say(`a migration failed: ${error}`));
+      await run.migrator
+        .act(dice, await ids, isOver)
+        .catch((error: unknown) => asked.say(`a migration failed: ${error}`));
     });
   yield lane(12, 700, (dice) => desk.control("POST", "/faults", faultBy(dice)).catch(() => undefined));
   yield lane(19, 20_000, async (dice) => {

@@ -17,8 +17,11 @@ export interface Migrator {
   readonly uncaptured: readonly Uncaptured[];
   /** What was done, by kind. */
   readonly done: ReadonlyMap<string, number>;
-  /** One migration of a table, and what undoes it; resolves when changes of the table are captured again. */
-  act(dice: Dice, mappingIds: ReadonlyMap<string, string>): Promise<void>;
+  /**
+   * One migration of a table, and what undoes it; resolves when changes of the table are captured again, or `isOver`: then
+   * what has been asked for is left to come.
+   */
+  act(dice: Dice, mappingIds: ReadonlyMap<string, string>, isOver: () => boolean): Promise<void>;
 }
 
 const KINDS = ["column renamed and back", "table swapped", "capture off"] as const;
@@ -84,7 +87,7 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
     });
   };
 
-  const withoutCapture = async (dice: Dice, proved: Proved, id: string, change: string) => {
+  const withoutCapture = async (dice: Dice, proved: Proved, id: string, change: string, isOver: () => boolean) => {
     const { table, policy } = proved;
     const before = JSON.stringify(await capturing(table));
     const release = await application.onlyUpdate(table);
@@ -96,12 +99,12 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
       let askedAt = 0;
       await until(`${table} is captured`, async () => {
         if (Date.now() - askedAt > ASK_AGAIN_MILLISECONDS) {
-          askedAt = Date.now();
           // Whose values win: where Salesforce's win anyway, the rows may go to it.
           const choice = policy === "salesforce_wins" ? "mine" : "salesforce";
           await stage.api("POST", `/mappings/${id}/capture`, { uncaptured: choice });
+          askedAt = Date.now();
         }
-        return JSON.stringify(await capturing(table)) === before;
+        return isOver() || JSON.stringify(await capturing(table)) === before;
       });
     } finally {
       uncaptured.push({ table, from, until: Date.now() });
@@ -112,7 +115,7 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
   return {
     uncaptured,
     done,
-    act: async (dice, mappingIds) => {
+    act: async (dice, mappingIds, isOver) => {
       const [mapping, kind] = [dice.pick(mappings.filter(({ table }) => !busy.has(table))), dice.pick(KINDS)];
       const id = mapping && mappingIds.get(mapping.object);
       if (!mapping || !kind || id === undefined) return;
@@ -120,7 +123,8 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
       busy.add(mapping.table);
       try {
         if (kind === "column renamed and back") await rename(dice, mapping);
-        else await withoutCapture(dice, mapping, id, kind === "capture off" ? captureOff(mapping) : swap(mapping));
+        else
+          await withoutCapture(dice, mapping, id, kind === "capture off" ? captureOff(mapping) : swap(mapping), isOver);
       } finally {
         busy.delete(mapping.table);
       }

@@ -207,9 +207,6 @@ const killsOf = ({ trouble, parts }: Run) =>
 /** The eleven minutes of an insert in doubt, the lanes of every five minutes, several times over, and a lock's longest wait. */
 const STEPS_SECONDS = [0, 400, 400, 1_000, 400];
 
-/** By how much time advances with each poll, five a second, for what is still to be loaded. */
-const LOOK_SECONDS = 5;
-
 /** No more trouble, and as much time as everything that waits may need. */
 async function drain(run: Run): ReturnType<typeof settleByHand> {
   const { stage, desk, asked, mappings } = run;
@@ -219,7 +216,7 @@ async function drain(run: Run): ReturnType<typeof settleByHand> {
   await pause(1000);
   const ids = await desk.mappingIds();
   for (const id of ids.values()) await stage.api("POST", `/mappings/${id}/activate`);
-  await desk.untilLoaded(mappings.length, LOOK_SECONDS);
+  await desk.untilLoaded(mappings.length, "lost");
   asked.say("all is loaded again");
   for (const seconds of STEPS_SECONDS) {
     stage.clock.advance(seconds);

@@ -1,0 +1,3 @@
+/** The tests of `audit.test.ts` with months and long ranges. */
+process.env["WHOLE_GRID"] = "yes";
+await import("./audit.test.ts");
