@@ -27,7 +27,7 @@ export const handler = onLambda({
     const { actor = null, action = null, from, to, offset, before_id: beforeId } = input;
     const filter = { workspaceId: workspace.id, actor: actor?.toLowerCase() ?? null, action, from, to };
     if (input.format === "csv") {
-      const batches = services.audit.batches(filter, { limit: input.limit ?? null, offset, beforeId });
+      const batches = await services.audit.batches(filter, { limit: input.limit ?? null, offset, beforeId });
       return new Plain("text/csv", Readable.from(csvOf(batches)), CSV_FILE);
     }
     const limit = input.limit ?? 50;

@@ -16,11 +16,14 @@ export interface AuditFilter {
 export interface AuditLog {
   /** A page of entries as the contract's list shows them. */
   page(filter: AuditFilter, slice: Slice): Promise<WrittenPage>;
-  /** The entries that match from `offset` on, `limit` of them or all, in batches, so that memory stays flat. */
+  /**
+   * The entries that match from `offset` on, `limit` of them or all, in batches, so that memory stays flat. Rejects before
+   * the first batch where there is no such entry as `beforeId`.
+   */
   batches(
     filter: AuditFilter,
     slice: Omit<Slice, "limit"> & { readonly limit: number | null },
-  ): AsyncIterable<readonly AuditEntry[]>;
+  ): Promise<AsyncIterable<readonly AuditEntry[]>>;
 }
 
 /** Stores an entry for an action that changes nothing else of the service's own state. */

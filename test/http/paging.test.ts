@@ -311,9 +311,10 @@ test("the audit log is paged by before_id under each filter while entries are ad
   expect((await ask(listAuditLog, "list-audit-log", { from, to, limit: "1" })).json?.meta?.total).toBe(24);
   expect((await ask(listAuditLog, "list-audit-log", { from, to, format: "csv" })).text.split("\r\n").length).toBe(26);
   for (const query of [{ before_id: "aud_1" }, { from: "yesterday" }, { to: "2026-13-01" }] as Query[]) {
-    expect((await ask(listAuditLog, "list-audit-log", query)).json?.error?.details?.[0]?.path).toBe(
-      Object.keys(query)[0],
-    );
+    for (const format of ["json", "csv"]) {
+      const answer = await ask(listAuditLog, "list-audit-log", { ...query, format });
+      expect([answer.status, answer.json?.error?.details?.[0]?.path]).toEqual([400, Object.keys(query)[0]]);
+    }
   }
 });
 

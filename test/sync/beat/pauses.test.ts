@@ -68,7 +68,7 @@ async function announced(): Promise<unknown> {
 async function audited(action: string): Promise<unknown> {
   const found: unknown[] = [];
   const filter = { workspaceId: world.workspaceId, actor: null, action };
-  for await (const entries of auditLog().batches(filter, { limit: null, offset: 0 }))
+  for await (const entries of await auditLog().batches(filter, { limit: null, offset: 0 }))
     found.push(...entries.map(({ actor, detail }) => ({ actor, detail })));
   return found;
 }

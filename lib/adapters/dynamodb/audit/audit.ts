@@ -2,6 +2,7 @@ import { GetCommand, QueryCommand, type QueryCommandOutput } from "@aws-sdk/lib-
 import type { AuditFilter, AuditLog, AuditTrail } from "../../../audit/ports.ts";
 import { JsonArray } from "../../../model/json-array.ts";
 import { unknownCursor } from "../../../model/page.ts";
+import type { AuditEntry } from "../../../model/workspace/audit.ts";
 import type { Database } from "../client/client.ts";
 import { commit } from "../commit.ts";
 import { oldestKept, readCounter } from "./audit-bounds.ts";
@@ -20,14 +21,15 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
       return { rows: new JsonArray(`[${rows.join(",")}]`), total: last - first + 1 };
     },
 
-    batches: async function* (filter, slice) {
-      const { pieces } = await read(database, filter, slice, now());
-      for await (const items of pieces) yield items.map(readEntry);
-    },
+    batches: async (filter, slice) => entriesOf((await read(database, filter, slice, now())).pieces),
   };
 }
 
 type Item = Readonly<Record<string, unknown>>;
+
+async function* entriesOf(pieces: AsyncIterable<readonly Item[]>): AsyncGenerator<readonly AuditEntry[]> {
+  for await (const items of pieces) yield items.map(readEntry);
+}
 
 /** Limit null: up to the oldest entry. */
 type Slice = Parameters<AuditLog["batches"]>[1];

@@ -64,7 +64,7 @@ longTest(
     const newestFirst = made.map(({ resourceId }) => resourceId).reverse();
     const idsListed = async (limit: number | null, offset = 0) => {
       const resources: string[] = [];
-      for await (const batch of auditLog().batches(all(workspaceId), { limit, offset })) {
+      for await (const batch of await auditLog().batches(all(workspaceId), { limit, offset })) {
         resources.push(...batch.map(({ resourceId }) => resourceId));
         expect(resources.length).toBeLessThanOrEqual(made.length); // a range that begins again would never end
       }
