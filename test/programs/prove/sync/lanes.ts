@@ -4,6 +4,9 @@ import { faultBy } from "./faults.ts";
 import { documentOf } from "./mapped-objects.ts";
 import { ENGINE, type Run } from "./run.ts";
 
+/** So often a lane that pauses looks whether all is over. */
+const LOOK_MILLISECONDS = 500;
+
 /** What runs side by side: users of both sides, messages, rings, operators, faults, kills of parts and at random moments. */
 export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>> {
   const { asked, stage, application, colleagues, desk, doorbell } = run;
@@ -15,7 +18,8 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
     const dice = createDice(asked.seed * 100 + number);
     while (!isOver()) {
       await step(dice);
-      await pause(dice.below(everyMilliseconds * 2));
+      const next = Date.now() + dice.below(everyMilliseconds * 2);
+      while (Date.now() < next && !isOver()) await pause(Math.min(LOOK_MILLISECONDS, next - Date.now()));
     }
   };
   const ids = desk.mappingIds();

@@ -154,7 +154,11 @@ async function proveTrouble(
   const hasEnough = () => changes() >= asked.changes && killsOf(run) >= asked.kills;
   const timesOf = ({ point }: Incident) => (trouble.passed.get(point) ?? 0) - (before.get(point) ?? 0);
   const isComing = (incident: Incident) => timesOf(incident) >= CHANCES / 2;
-  const isOver = () => Date.now() > until && hasEnough() && (Date.now() > latest || !trouble.armed().some(isComing));
+  let over = false;
+  const isOver = () => {
+    over ||= Date.now() > until && hasEnough() && (Date.now() > latest || !trouble.armed().some(isComing));
+    return over;
+  };
   await Promise.all([...lanes(run, isOver)]);
   const left = [...trouble.armed()];
   const isCutShort = asked.extent === "brief" && Date.now() > latest;
