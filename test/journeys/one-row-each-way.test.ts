@@ -98,10 +98,12 @@ test.concurrent("a row that Salesforce refuses ends FAILED with what Salesforce 
     sfid: null,
     _ab_err: expect.stringMatching(/^INVALID_EMAIL_ADDRESS: .*not an address.*\[Email\]$/),
   });
-  const { body } = await bridge.api("GET", "/monitoring/errors?table=contact");
-  expect(body.data).toMatchObject([
-    { table_name: "contact", sfid: null, action: "INSERT", state: "FAILED", _ab_err: row._ab_err },
-  ]);
+  expect(await bridge.api("GET", "/monitoring/errors?table=contact")).toMatchObject({
+    status: 200,
+    body: {
+      data: [{ table_name: "contact", sfid: null, action: "INSERT", state: "FAILED", _ab_err: row._ab_err }],
+    },
+  });
 });
 
 test("poll-now brings a change that the schedule would bring an hour later", async () => {
@@ -288,7 +290,8 @@ async function record(sfid: string): Promise<Record<string, unknown> | undefined
 }
 
 async function activity(table: string, sfid: string | null): Promise<unknown[]> {
-  const { body } = await bridge.api("GET", `/monitoring/activity?table=${table}&limit=200`);
+  const { status, body } = await bridge.api("GET", `/monitoring/activity?table=${table}&limit=200`);
+  expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
   return (body.data as { sfid: string | null }[]).filter((row) => row.sfid === sfid);
 }
 
