@@ -42,6 +42,11 @@ const MOST_PLACES = 1_000;
 /** The server ends a session that was silent for longer: a lease is renewed every ten seconds. */
 const IDLE_MILLISECONDS = 30_000;
 
+/** How long a session is kept for a cycle: longer than a beat, shorter than networks forget a silent one. */
+const KEPT_MILLISECONDS = 15_000;
+/** The same for long work, which has no next beat: what it keeps is missing to all others. */
+const LONG_WORK_KEPT_MILLISECONDS = 1_000;
+
 /** Customers' databases, for cycles: the stores of one database share its sessions. */
 export function createCycleStores(
   now: () => Date,
@@ -52,7 +57,13 @@ export function createCycleStores(
     const name = JSON.stringify(connection);
     const place = places.get(name) ?? {
       pool: createSessionPool(
-        (waits) => openWithinLimit(connection, { idleMilliseconds: IDLE_MILLISECONDS, isLongWork, waits }),
+        (waits) =>
+          openWithinLimit(connection, {
+            idleMilliseconds: IDLE_MILLISECONDS,
+            isLongWork,
+            ...(!waits && { waitMilliseconds: 0 }),
+          }),
+        isLongWork ? LONG_WORK_KEPT_MILLISECONDS : KEPT_MILLISECONDS,
         now,
       ),
       backlog: { counted: null },

@@ -30,10 +30,12 @@ export interface KeptSessions {
   take(connection: PostgresConnection): KeptSession;
 }
 
-/** How long an idle session is kept for the next request: no longer than a request waits that finds all in use. */
+/** How long an idle session is kept for the next request. */
 const KEPT_MILLISECONDS = 1_000;
 /** How long one request may leave its session silent; then the server ends it, for the function may be frozen. */
 const SILENT_MILLISECONDS = 5_000;
+/** How long a request waits that finds all in use: until the server has ended those of frozen functions. */
+const WAIT_MILLISECONDS = SILENT_MILLISECONDS + 1_000;
 
 /** Sessions of this process, used again by the next request for the same database. */
 export function keepSessions(now: () => Date): KeptSessions {
@@ -89,7 +91,10 @@ export function keepSessions(now: () => Date): KeptSessions {
 
 async function open(connection: PostgresConnection): Promise<Session> {
   try {
-    return await openWithinLimit(connection, { idleMilliseconds: SILENT_MILLISECONDS });
+    return await openWithinLimit(connection, {
+      idleMilliseconds: SILENT_MILLISECONDS,
+      waitMilliseconds: WAIT_MILLISECONDS,
+    });
   } catch (error) {
     throw new DatabaseUnavailable("connect", whyNoConnection(error), error, sqlState(error) === "53300");
   }

@@ -20,8 +20,8 @@ export interface Use {
   readonly idleMilliseconds: number;
   /** Minutes of work, which leave at least half of the connections to others and wait longer for one. */
   readonly isLongWork?: boolean;
-  /** False: it rejects at once where none is left. */
-  readonly waits?: boolean;
+  /** How long it waits where none is left. Left out: a second, or 200 s for long work. */
+  readonly waitMilliseconds?: number;
 }
 
 const WAIT_MILLISECONDS = 1_000;
@@ -64,8 +64,8 @@ async function isAdmitted(session: Session, most: number, { idleMilliseconds, is
 }
 
 /**
- * Opens a session where the workspace has one left, waiting for it up to a second; else rejects with `NoConnectionFree`, or
- * with the refusal of a server that has none left.
+ * Opens a session where the workspace has one left, waiting for it as long as `use` says; else rejects with
+ * `NoConnectionFree`, or with the refusal of a server that has none left.
  */
 export async function openWithinLimit(
   connection: PostgresConnection,
@@ -73,8 +73,7 @@ export async function openWithinLimit(
   deadlines: Deadlines = {},
 ): Promise<Session> {
   const most = connection.maxConnections ?? MOST_CONNECTIONS;
-  const { isLongWork = false, waits = true } = use;
-  const longest = !waits ? 0 : isLongWork ? LONG_WORK_WAITS_MILLISECONDS : WAIT_MILLISECONDS;
+  const longest = use.waitMilliseconds ?? (use.isLongWork ? LONG_WORK_WAITS_MILLISECONDS : WAIT_MILLISECONDS);
   let again = FIRST_AGAIN_MILLISECONDS;
   for (let waited = 0; ; waited += again) {
     try {

@@ -7,9 +7,6 @@ import { sqlState } from "./sql-errors.ts";
 /** Sessions of one database at work at once, in one process. */
 const AT_ONCE = 2;
 
-/** How long a session waits for its next use: longer than a beat, shorter than networks forget a silent one. */
-const KEPT_MILLISECONDS = 15_000;
-
 /** A session that was silent for longer is asked whether it still answers, before anything that must not be asked twice. */
 const PROVEN_MILLISECONDS = 2_000;
 
@@ -29,12 +26,17 @@ export interface SessionPool {
 }
 
 /**
- * A session is opened when none is free; one that broke is replaced. `open` waits for a connection of the database only
+ * A session is opened when none is free, and kept for its next use as long as `keptMilliseconds` says; one that broke is
+ * replaced. `open` waits for a connection of the database only
  * where the pool has none: else the one that it has comes free sooner.
  */
-export function createSessionPool(open: (waits: boolean) => Promise<Session>, now: () => Date): SessionPool {
+export function createSessionPool(
+  open: (waits: boolean) => Promise<Session>,
+  keptMilliseconds: number,
+  now: () => Date,
+): SessionPool {
   const limit = pLimit(AT_ONCE);
-  const idle = createIdleSessions(now, KEPT_MILLISECONDS);
+  const idle = createIdleSessions(now, keptMilliseconds);
   const take = async (mayRepeat: boolean): Promise<Session> => {
     for (let kept = idle.take(); kept !== null; kept = idle.take()) {
       if (mayRepeat || kept.silentMilliseconds < PROVEN_MILLISECONDS || (await answers(kept.session)))

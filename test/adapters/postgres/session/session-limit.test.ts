@@ -60,7 +60,7 @@ test("of many that come at once as many get a connection as there are left", asy
 
 test("a connection that began first and was slow to sign in gets none that others have by then", async () => {
   const relay = await startHoldingRelay(new URL(customer.url));
-  const slow = openWithinLimit({ ...connection(), url: relay.url }, { idleMilliseconds: IDLE, waits: false });
+  const slow = openWithinLimit({ ...connection(), url: relay.url }, { idleMilliseconds: IDLE, waitMilliseconds: 0 });
   await relay.isHolding;
   for (let at = 0; at < 4; at += 1) await open();
 
@@ -145,25 +145,47 @@ test.each([
   await untilThereAre(others + 1);
 });
 
+test("long work leaves its connections to others when it is done", async () => {
+  const stores = createCycleStores(() => customer.now, { isLongWork: true });
+  const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
+
+  await stores(connection()).begin({ ...asked, slot: 0 });
+
+  await untilThereAre(0);
+});
+
+test("a request waits until the server ends the connections of functions frozen after theirs", async ({ skip }) => {
+  const [known] = await customer.sql("SELECT 1 FROM pg_settings WHERE name = 'idle_session_timeout'");
+  skip(known === undefined, "PostgreSQL 13 has no limit of idle sessions");
+  for (let at = 0; at < 4; at += 1) await open({ idleMilliseconds: 2_000 });
+
+  await expect(request()).resolves.toEqual([{ one: 1 }]);
+});
+
 test("a request that finds no connection answers 503, and says when to ask again", async () => {
   for (let at = 0; at < 4; at += 1) await open();
+
+  await expect(request()).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    status: 503,
+    headers: { "Retry-After": "1" },
+  });
+});
+
+/** One question of an endpoint. */
+function request(): Promise<unknown> {
   const sessions = keepSessions(() => customer.now);
   const workspace = { id: "ws_1", open: async () => ({ postgres: connection() }) } as unknown as Parameters<
     typeof withDatabase
   >[1];
   const databases = {
-    open: async (of: ReturnType<typeof connection>) => ({
-      ask: () => sessions.take(of).query("SELECT 1"),
-      [Symbol.asyncDispose]: async () => undefined,
-    }),
+    open: async (of: ReturnType<typeof connection>) => {
+      const session = sessions.take(of);
+      return { session, [Symbol.asyncDispose]: async () => session.giveBack() };
+    },
   };
-
-  const asked = withDatabase(databases as never, workspace, (database) =>
-    (database as never as { ask(): Promise<unknown> }).ask(),
-  );
-
-  await expect(asked).rejects.toMatchObject({ code: "UNAVAILABLE", status: 503, headers: { "Retry-After": "1" } });
-});
+  return withDatabase(databases, workspace, ({ session }) => session.query("SELECT 1 AS one"));
+}
 
 /** Connects to the server at once, and passes on what the client sends only from `release` on. */
 async function startHoldingRelay(server: URL) {
