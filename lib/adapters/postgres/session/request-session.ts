@@ -34,7 +34,7 @@ export interface KeptSessions {
 const KEPT_MILLISECONDS = 1_000;
 /** How long one request may leave its session silent; then the server ends it, for the function may be frozen. */
 const SILENT_MILLISECONDS = 5_000;
-/** How long a request waits that finds all in use: until the server has ended those of frozen functions. */
+/** How long a request waits that finds all in use: until the server has ended those that frozen functions left. */
 const WAIT_MILLISECONDS = SILENT_MILLISECONDS + 1_000;
 
 /** Sessions of this process, used again by the next request for the same database. */

@@ -27,8 +27,8 @@ export interface SessionPool {
 
 /**
  * A session is opened when none is free, and kept for its next use as long as `keptMilliseconds` says; one that broke is
- * replaced. `open` waits for a connection of the database only
- * where the pool has none: else the one that it has comes free sooner.
+ * replaced. `open` waits for a connection of the database only where the pool has none: else the one that it has comes
+ * free sooner.
  */
 export function createSessionPool(
   open: (waits: boolean) => Promise<Session>,

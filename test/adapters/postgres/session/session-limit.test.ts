@@ -19,6 +19,7 @@ afterEach(async () => {
 });
 
 const IDLE = 60_000;
+const LEASE = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
 const connection = () => ({ url: customer.url, schema: "salesforce", maxConnections: 4 });
 
 async function open(use: Partial<Parameters<typeof openWithinLimit>[1]> = {}): Promise<Session> {
@@ -116,9 +117,8 @@ test("cycles of many mappings at once have two connections, and renew their leas
   const held = await customer.connect();
   await held.query("BEGIN");
   await held.query("LOCK TABLE salesforce._bridge_state");
-  const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
 
-  const begun = Array.from({ length: 20 }, (_, slot) => stores(connection()).begin({ ...asked, slot }));
+  const begun = Array.from({ length: 20 }, (_, slot) => stores(connection()).begin({ ...LEASE, slot }));
   await untilThereAre(2);
   await held.query("COMMIT");
 
@@ -135,8 +135,7 @@ test.each([
   const held = await customer.connect();
   await held.query("BEGIN");
   await held.query("LOCK TABLE salesforce._bridge_state");
-  const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
-  const begun = Array.from({ length: 5 }, (_, slot) => stores(connection()).begin({ ...asked, slot }));
+  const begun = Array.from({ length: 5 }, (_, slot) => stores(connection()).begin({ ...LEASE, slot }));
   await untilSomebodyWaits(customer.application);
 
   await held.query("COMMIT");
@@ -147,9 +146,8 @@ test.each([
 
 test("long work leaves its connections to others when it is done", async () => {
   const stores = createCycleStores(() => customer.now, { isLongWork: true });
-  const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
 
-  await stores(connection()).begin({ ...asked, slot: 0 });
+  await stores(connection()).begin({ ...LEASE, slot: 0 });
 
   await untilThereAre(0);
 });
