@@ -16,7 +16,7 @@ let bridge: RunningBridge;
 let admin: Client;
 beforeAll(async () => {
   bridge = await startRunningBridge();
-  admin = new Client({ connectionString: bridge.database.url });
+  admin = new Client({ connectionString: bridge.database.superuserUrl });
   await admin.connect();
   await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`);
 });

@@ -122,6 +122,13 @@ test("poll-now brings a change that the schedule would bring an hour later", asy
   await vi.waitFor(async () => expect(await accountsNamed("Asked for")).toBe(1), SOON);
 });
 
+test("everything of Bridge's in the database is an ordinary role's, as a customer's would be", async () => {
+  const rows = await bridge.sql(`SELECT DISTINCT rolname, rolsuper, rolbypassrls, rolcreaterole FROM pg_class c
+    JOIN pg_roles r ON r.oid = c.relowner WHERE relnamespace = 'salesforce'::regnamespace`);
+
+  expect(rows).toEqual([{ rolname: "bridge", rolsuper: false, rolbypassrls: false, rolcreaterole: false }]);
+});
+
 test.concurrent("the four metrics show what was moved", async () => {
   const before = await bridge.metrics();
   const id = await insertContact("Counted", "counted@example.com");

@@ -95,14 +95,14 @@ test("adopting moves the log aside once, is audited once, and can be asked for a
 test("a role that may not change what Heroku Connect has created gets the GRANT, and nothing is touched", async () => {
   const role = `bridge_${Date.now()}`;
   await application.query(herokuConnectSchema([{ table: "account", columns: { name: "varchar(80)" } }], "foreign_one"));
-  await application.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT ALL ON SCHEMA foreign_one TO ${role};
+  await database.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT ALL ON SCHEMA foreign_one TO ${role};
     GRANT ALL ON ALL TABLES IN SCHEMA foreign_one TO ${role}`);
   const url = Object.assign(new URL(database.url), { username: role, password: "p" }).href;
   const workspace = await createTestWorkspace({ postgres: { url, schema: "foreign_one" } });
 
   const finding = (await look(workspace)).findings.find(({ check }) => check === "rights");
   const refused = await ask(workspace);
-  await application.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  await database.asSuperuser(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
 
   expect(finding?.remedy).toMatch(new RegExp(`GRANT "\\w+" TO "${role}";`));
   expect(refused.json?.error?.code).toBe("CONFLICT");

@@ -45,7 +45,7 @@ test("both sides are compared when a user asks, and the mapping says what was fo
   const messages = await cloud.take("loads");
   await world.work(contact, "sweep");
   const equal = await compared();
-  await world.sql(`BEGIN; SET LOCAL session_replication_role = replica; DELETE FROM salesforce.contact WHERE lastname = 'Byron';
+  await world.asSuperuser(`BEGIN; SET LOCAL session_replication_role = replica; DELETE FROM salesforce.contact WHERE lastname = 'Byron';
     INSERT INTO salesforce.contact (lastname, sfid) VALUES ('Nemo', '003000000000000AAA'); COMMIT`);
   await world.work(contact, "sweep");
   const apart = await compared();

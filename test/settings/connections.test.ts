@@ -231,8 +231,9 @@ describe("PostgreSQL", () => {
   test("a user without rights is refused with the very GRANT that is missing", async () => {
     const client = new Client({ connectionString: database.url });
     await client.connect();
-    await client.query(`CREATE SCHEMA crm; CREATE ROLE "o'malley" LOGIN PASSWORD 'secret'`);
+    await client.query("CREATE SCHEMA crm");
     await client.end();
+    await database.asSuperuser(`CREATE ROLE "o'malley" LOGIN PASSWORD 'secret'`);
     const url = asUser(database.url, "o'malley", "secret");
 
     const withSchema = await put({ url, schema: "crm" });

@@ -120,7 +120,7 @@ test.for(isWholeGrid ? CASES : CASES.filter(({ route }) => route === "retry-rows
     for (const statement of asked.before) await world.sql(statement);
     const [here] = await world.sql("SELECT current_database() AS name");
     // The request finds the deadlock, not the other: of two that wait, the one whose time to look has come first.
-    await world.sql(`ALTER DATABASE ${here?.["name"]} SET deadlock_timeout = '2s'`);
+    await world.asSuperuser(`ALTER DATABASE ${here?.["name"]} SET deadlock_timeout = '2s'`);
     const other = await connect();
     await other.query("SET deadlock_timeout = '1h'; SET statement_timeout = '30s'; BEGIN");
     await other.query(asked.holds);
@@ -151,7 +151,7 @@ function onceSomebodyWaitsForMe(statement: string): string {
 }
 
 async function connect(): Promise<Client> {
-  const client = new Client({ connectionString: world.databaseUrl });
+  const client = new Client({ connectionString: world.superuserUrl });
   client.on("error", () => undefined); // its database goes first
   await client.connect();
   onTestFinished(() => client.end());

@@ -16,13 +16,10 @@ let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
 let api: ApiClient;
-aWorldForEachTest(
-  async (made) => {
-    ({ cloud, world } = made);
-    api = await apiClient(world.workspaceId);
-  },
-  { asOrdinaryRole: true },
-);
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
+  api = await apiClient(world.workspaceId);
+});
 
 interface Shown {
   readonly state: string;

@@ -1,5 +1,4 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { handler as createMapping } from "../../functions/api/create-mapping.ts";
 import { handler as createToken } from "../../functions/api/create-token.ts";
@@ -64,13 +63,10 @@ async function look(handler: Handler, route: RouteName, request: Request = {}): 
 }
 
 async function databaseUrl(): Promise<string> {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
   const { pathname } = new URL(database.url);
-  await client.query(
+  await database.asSuperuser(
     `CREATE ROLE plain LOGIN PASSWORD '${PASSWORD}'; GRANT CREATE ON DATABASE "${pathname.slice(1)}" TO plain`,
   );
-  await client.end();
   const url = new URL(database.url);
   [url.username, url.password] = ["plain", PASSWORD];
   return url.href;

@@ -15,15 +15,12 @@ import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 let world: SyncWorld;
 let contact: Mapping;
 let token: string;
-aWorldForEachTest(
-  async (made) => {
-    ({ world } = made);
-    const named = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
-    const asked = { workspaceId: world.workspaceId, at: now(), scopes: ["admin" as const], ...named };
-    ({ token } = await createToken({ tokens: tokens(), pepper: pepper() }, asked));
-  },
-  { asOrdinaryRole: true },
-);
+aWorldForEachTest(async (made) => {
+  ({ world } = made);
+  const named = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
+  const asked = { workspaceId: world.workspaceId, at: now(), scopes: ["admin" as const], ...named };
+  ({ token } = await createToken({ tokens: tokens(), pepper: pepper() }, asked));
+});
 
 interface Answer {
   readonly rows: number;

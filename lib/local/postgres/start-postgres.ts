@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { lockFolder } from "../folder-lock.ts";
 import { freePort } from "../free-port.ts";
 import { type GuardedChild, startGuarded } from "../guarded-child.ts";
-import { createClusterOnce, OWNER } from "./create-cluster.ts";
+import { createClusterOnce, type Login, OWNER } from "./create-cluster.ts";
 import { END_SIGNALS, endOrphan } from "./end-orphan.ts";
 import { postgresHome } from "./postgres-home.ts";
 import { findPrograms, type Programs } from "./programs.ts";
@@ -23,13 +23,19 @@ export interface PostgresSettings {
 
 /** A PostgreSQL that can be used. */
 export interface Postgres {
-  /** With user and password; the user owns the server and the database. */
+  /** With user and password. */
   readonly url: string;
   /** What the server prints, which holds the reason when it ends; empty for a server that is not ours. */
   readonly logFile: string;
   /** Resolves when the server has ended, by `close` or otherwise; never for a server that is not ours. */
   readonly exited: Promise<unknown>;
   close(): Promise<void>;
+}
+
+/** The embedded one: `url` is that of an ordinary role, which owns the database. */
+export interface EmbeddedPostgres extends Postgres {
+  /** The same database as a superuser. */
+  readonly superuserUrl: string;
 }
 
 const READY = /database system is ready to accept connections/;
@@ -46,26 +52,33 @@ const SETTINGS = {
 };
 
 /** Starts PostgreSQL over a data folder, creating it on the first start; after a kill it recovers. */
-export async function startPostgres(order: PostgresSettings): Promise<Postgres> {
+export async function startPostgres(order: PostgresSettings): Promise<EmbeddedPostgres> {
   const { dataDir, settings = {} } = order;
   const home = postgresHome(dataDir);
   const lock = lockFolder(join(home, "lock"));
   try {
     const programs = findPrograms(home);
-    const { folder, password } = await createClusterOnce(home, programs, settings["fsync"] !== "off");
+    const { folder, owner, superuser } = await createClusterOnce(home, programs, settings["fsync"] !== "off");
     await endOrphan(folder);
     const fixedPort = order.port || (order.keepsPort ? portIn(join(home, "port")) : 0);
     const [child, used] = await started(home, folder, programs, fixedPort, settings);
-    const urlOf = (database: string) => `postgresql://${OWNER}:${password}@127.0.0.1:${used}/${database}`;
+    const urlOf = ({ name, password }: Login, database: string) =>
+      `postgresql://${name}:${password}@127.0.0.1:${used}/${database}`;
     const close = async () => {
       await child.stop();
       lock.release();
     };
-    await ensureDatabase(urlOf("postgres")).catch(async (error: unknown) => {
+    await ensureOwner(urlOf(superuser, "postgres"), owner).catch(async (error: unknown) => {
       await child.stop();
       throw error;
     });
-    return { url: urlOf(OWNER), logFile: logFileIn(home), exited: child.exited, close };
+    return {
+      url: urlOf(owner, OWNER),
+      superuserUrl: urlOf(superuser, OWNER),
+      logFile: logFileIn(home),
+      exited: child.exited,
+      close,
+    };
   } catch (error) {
     lock.release();
     throw error;
@@ -125,12 +138,14 @@ function portIn(file: string): number {
   return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) || 0 : 0;
 }
 
-async function ensureDatabase(adminUrl: string): Promise<void> {
-  const client = new Client({ connectionString: adminUrl });
+/** The first start makes the role and its database, or the next one does. */
+async function ensureOwner(superuserUrl: string, { name, password }: Login): Promise<void> {
+  const client = new Client({ connectionString: superuserUrl });
   await client.connect();
   try {
-    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [OWNER]);
-    if (rowCount === 0) await client.query(`CREATE DATABASE ${OWNER}`);
+    const has = async (from: string) => (await client.query(`SELECT FROM ${from} = $1`, [name])).rowCount === 1;
+    if (!(await has("pg_roles WHERE rolname"))) await client.query(`CREATE ROLE ${name} LOGIN PASSWORD '${password}'`);
+    if (!(await has("pg_database WHERE datname"))) await client.query(`CREATE DATABASE ${name} OWNER ${name}`);
   } finally {
     await client.end();
   }

@@ -25,6 +25,8 @@ export interface Customer {
   readonly application: Client;
   /** Rows of one statement of the application. */
   sql(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** The same of a superuser, for what needs one: roles, extensions, statistics, settings of the server. */
+  asSuperuser(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Another connection of the application, for a transaction of its own. */
   connect(as?: { readonly user: string; readonly password: string }): Promise<Client>;
   /** `before` is awaited before every statement of the store. */
@@ -58,27 +60,26 @@ export async function untilSomebodyWaits(observer: Client): Promise<void> {
 export async function createCustomer({
   shape = contactShape(),
   provisioned = true,
-  asOrdinaryRole = false,
 }: {
   readonly shape?: TableShape;
   readonly provisioned?: boolean;
-  /** Application and service are a role that owns its schema, and nothing else. */
-  readonly asOrdinaryRole?: boolean;
 } = {}): Promise<Customer> {
-  const isCopy = provisioned && !asOrdinaryRole;
-  const database = await createTestDatabase(isCopy ? { like: await provisionedOnce(shape) } : { asOrdinaryRole });
+  const database = await createTestDatabase(provisioned ? { like: await provisionedOnce(shape) } : {});
   const clients: Client[] = [];
   const stores: CycleStore[] = [];
   const connection = { url: database.url, schema: shape.schema };
-  const connect: Customer["connect"] = async (as) => {
-    const url = new URL(database.url);
-    if (as) Object.assign(url, { username: as.user, password: as.password });
-    const client = new Client({ connectionString: url.href });
+  const open = async (connectionString: string) => {
+    const client = new Client({ connectionString });
     client.on("error", () => undefined);
     await client.connect();
     clients.push(client);
     return client;
   };
+  const connect: Customer["connect"] = (as) => {
+    const url = new URL(database.url);
+    return open(Object.assign(url, as && { username: as.user, password: as.password }).href);
+  };
+  let superuser: Promise<Client> | undefined;
   const application = await connect();
   const provisioner = createProvisioner(connection, () => customer.now);
 
@@ -89,6 +90,10 @@ export async function createCustomer({
     now: new Date(START),
     connect,
     sql: async (text, values = []) => (await application.query<Row>(text, [...values])).rows,
+    asSuperuser: async (text, values = []) => {
+      superuser ??= open(database.superuserUrl);
+      return (await (await superuser).query<Row>(text, [...values])).rows;
+    },
     async store(before = async () => undefined) {
       const session = await openSession(connection);
       const stepwise: Session = {
@@ -136,7 +141,6 @@ export async function createCustomer({
       await database.close();
     },
   };
-  if (provisioned && asOrdinaryRole) await customer.provision();
   return customer;
 }
 

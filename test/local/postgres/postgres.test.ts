@@ -33,10 +33,12 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("is durable, speaks UTF-8, and can be reached from this machine alone, with the password", async () => {
-    const { url } = await start({ dataDir });
+    const { url, superuserUrl } = await start({ dataDir });
     const settings = ["fsync", "server_encoding", "listen_addresses", "unix_socket_directories", "TimeZone"];
 
-    const rows = await ask(url, "SELECT name, setting FROM pg_settings WHERE name = ANY($1) ORDER BY name", [settings]);
+    const rows = await ask(superuserUrl, "SELECT name, setting FROM pg_settings WHERE name = ANY($1) ORDER BY name", [
+      settings,
+    ]);
 
     expect(rows).toEqual([
       { name: "TimeZone", setting: "UTC" },
@@ -50,11 +52,57 @@ describe("the embedded PostgreSQL", () => {
     await expect(ask(wrong.href, "SELECT 1")).rejects.toThrow("password authentication failed");
   });
 
-  test("keeps its password in a file that only its owner can read", async () => {
+  test("keeps its passwords in files that only their owner can read", async () => {
+    const { url, superuserUrl } = await start({ dataDir });
+
+    for (const [file, opens] of [
+      ["password", url],
+      ["superuser-password", superuserUrl],
+    ] as const) {
+      expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
+      expect(opens).toContain(readFileSync(join(dataDir, file), "utf8").trim());
+    }
+  });
+
+  test("is entered as an ordinary role, as a customer's would be: it owns its database and nothing beside it", async () => {
+    const { url, superuserUrl } = await start({ dataDir });
+
+    const rights = `SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls,
+        (SELECT array_agg(datname::text) FROM pg_database WHERE datdba = r.oid) AS owns
+      FROM pg_roles r WHERE rolname = current_user`;
+    const ordinary = { rolsuper: false, rolcreaterole: false, rolcreatedb: false, rolreplication: false };
+    expect(await ask(url, rights)).toEqual([{ ...ordinary, rolname: "bridge", rolbypassrls: false, owns: ["bridge"] }]);
+    expect(await ask(superuserUrl, rights)).toMatchObject([{ rolname: "postgres", rolsuper: true }]);
+    await ask(url, "CREATE SCHEMA ours");
+    await expect(ask(url, "CREATE ROLE another")).rejects.toThrow("permission denied");
+    await expect(ask(url, "SELECT pg_reload_conf()")).rejects.toThrow("permission denied");
+  });
+
+  test("makes its role and database although the first start was killed before they were there", async () => {
+    const first = await startPostgres({ dataDir });
+    const beside = Object.assign(new URL(first.superuserUrl), { pathname: "/postgres" }).href;
+    for (const sql of ["DROP DATABASE bridge", "DROP ROLE bridge"]) await ask(beside, sql);
+    await first.close();
+
     const { url } = await start({ dataDir });
 
-    expect(statSync(join(dataDir, "password")).mode & 0o777).toBe(0o600);
-    expect(url).toContain(readFileSync(join(dataDir, "password"), "utf8").trim());
+    expect(await ask(url, "SELECT current_user AS us, current_database() AS here")).toEqual([
+      { us: "bridge", here: "bridge" },
+    ]);
+  });
+
+  test("keeps the role of a folder that version 0.3.0 or an older one made, a superuser that owns everything", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "bridge-test-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    await makeAsVersion030(folder);
+
+    const { url, superuserUrl } = await start({ dataDir: folder });
+
+    expect(superuserUrl).toBe(url);
+    expect(await ask(url, "SELECT word, current_user AS us FROM salesforce.kept")).toEqual([
+      { word: "kept", us: "bridge" },
+    ]);
+    await ask(url, "CREATE TABLE salesforce.new ()");
   });
 
   test("loses nothing that was committed when its owner is killed, and starts again at once", async () => {
@@ -106,6 +154,25 @@ describe("the embedded PostgreSQL", () => {
   });
 });
 
+/** A folder whose first superuser is `bridge`, the one role, with a table of its own. */
+async function makeAsVersion030(folder: string): Promise<void> {
+  const made = await startPostgres({ dataDir: folder });
+  const password = readFileSync(join(folder, "password"), "utf8").trim();
+  const beside = Object.assign(new URL(made.superuserUrl), { pathname: "/postgres" });
+  for (const sql of ["DROP DATABASE bridge", "DROP ROLE bridge", "CREATE ROLE second SUPERUSER LOGIN PASSWORD 'two'"])
+    await ask(beside.href, sql);
+  const second = Object.assign(new URL(beside), { username: "second", password: "two" });
+  await ask(second.href, `ALTER ROLE postgres RENAME TO bridge; ALTER ROLE bridge PASSWORD '${password}'`);
+  const bridge = Object.assign(new URL(beside), { username: "bridge", password });
+  for (const sql of ["DROP ROLE second", "CREATE DATABASE bridge"]) await ask(bridge.href, sql);
+  await ask(
+    Object.assign(bridge, { pathname: "/bridge" }).href,
+    "CREATE SCHEMA salesforce; CREATE TABLE salesforce.kept AS SELECT 'kept' AS word",
+  );
+  await made.close();
+  rmSync(join(folder, "superuser-password"));
+}
+
 describe("a PostgreSQL that runs already", () => {
   test("is accepted when it can serve", async () => {
     const database = await createTestDatabase();
@@ -120,7 +187,7 @@ describe("a PostgreSQL that runs already", () => {
     const database = await createTestDatabase();
     onTestFinished(database.close);
     const role = `weak_${Date.now()}`;
-    await ask(database.url, `CREATE ROLE ${role} LOGIN PASSWORD 'weak'`);
+    await database.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'weak'`);
     const url = new URL(database.url);
     url.username = role;
     url.password = "weak";

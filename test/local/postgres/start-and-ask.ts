@@ -1,9 +1,13 @@
 import { Client } from "pg";
 import { onTestFinished } from "vitest";
-import { type Postgres, type PostgresSettings, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
+import {
+  type EmbeddedPostgres,
+  type PostgresSettings,
+  startPostgres,
+} from "../../../lib/local/postgres/start-postgres.ts";
 
 /** An embedded PostgreSQL that ends with the test. */
-export async function start(settings: PostgresSettings): Promise<Postgres> {
+export async function start(settings: PostgresSettings): Promise<EmbeddedPostgres> {
   const postgres = await startPostgres(settings);
   onTestFinished(() => postgres.close());
   return postgres;

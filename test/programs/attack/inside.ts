@@ -267,7 +267,7 @@ export const names: Part = async ({ doors, workspace, ask, sql, size }) => {
 /** Roles without any right of Bridge's: they read, write and call nothing of it. */
 export const roles: Part = async ({ bridge, sql }) => {
   const name = `walker_${Math.random().toString(36).slice(2, 8)}`;
-  await sql(`CREATE ROLE ${name} LOGIN PASSWORD '${name}'; GRANT USAGE ON SCHEMA salesforce TO ${name};
+  await bridge.database.asSuperuser(`CREATE ROLE ${name} LOGIN PASSWORD '${name}'; GRANT USAGE ON SCHEMA salesforce TO ${name};
     GRANT SELECT, INSERT, UPDATE, DELETE ON salesforce.contact TO ${name}`);
   const url = Object.assign(new URL(bridge.database.url), { username: name, password: name }).href;
   const client = new Client({ connectionString: url });
@@ -309,7 +309,7 @@ export const roles: Part = async ({ bridge, sql }) => {
     if (refusal === null) findings.push(`a role without any right may: ${step}`);
   }
   await client.end();
-  await sql(`DROP OWNED BY ${name}; DROP ROLE ${name}`);
+  await bridge.database.asSuperuser(`DROP OWNED BY ${name}; DROP ROLE ${name}`);
   return { tried: steps.length, findings };
 };
 

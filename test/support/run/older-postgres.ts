@@ -4,21 +4,23 @@ import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { Client } from "pg";
 import { freePort } from "../../../lib/local/free-port.ts";
 import { startGuarded } from "../../../lib/local/guarded-child.ts";
 import { END_SIGNALS } from "../../../lib/local/postgres/end-orphan.ts";
 import { findPrograms, postgresUser } from "../../../lib/local/postgres/programs.ts";
-import type { Postgres } from "../../../lib/local/postgres/start-postgres.ts";
+import type { EmbeddedPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 
-const OWNER = "bridge";
+/** A server on which test files make databases and roles. */
+export type SharedServer = Omit<EmbeddedPostgres, "url">;
+
+const SUPERUSER = "postgres";
 
 /** Starts a new server with the programs of another PostgreSQL that this machine has. */
 export async function startOlderPostgres(
   programs: string,
   dataDir: string,
   more: Readonly<Record<string, string>>,
-): Promise<Postgres> {
+): Promise<SharedServer> {
   const user = postgresUser();
   const environment = { ...process.env, LC_ALL: "C" };
   const cluster = join(dataDir, "cluster");
@@ -29,7 +31,7 @@ export async function startOlderPostgres(
   mkdirSync(cluster, { mode: 0o700 });
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   if (user) for (const path of [cluster, passwordFile]) chownSync(path, user.uid, user.gid);
-  const access = [`--username=${OWNER}`, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
+  const access = [`--username=${SUPERUSER}`, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
   await promisify(execFile)(
     join(programs, "initdb"),
     ["--pgdata", cluster, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", ...access],
@@ -53,11 +55,8 @@ export async function startOlderPostgres(
     logFile,
   });
   await child.printed(/database system is ready to accept connections/);
-  const urlOf = (database: string) => `postgresql://${OWNER}:${password}@127.0.0.1:${port}/${database}`;
-  const client = new Client({ connectionString: urlOf("postgres") });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${OWNER}`).finally(() => client.end());
-  return { url: urlOf(OWNER), logFile, exited: child.exited, close: () => child.stop() };
+  const superuserUrl = `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
+  return { superuserUrl, logFile, exited: child.exited, close: () => child.stop() };
 }
 
 /** Versions that npm has for Linux on x64, and Debian's releases no longer have. */

@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
-import { type Postgres, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
-import { startOlderPostgres } from "./older-postgres.ts";
+import { startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
+import { type SharedServer, startOlderPostgres } from "./older-postgres.ts";
 import { keepSecret, passwordIn, refuseSecrets } from "./secrets.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Answers with the URL of the PostgreSQL that all test files share. */
+    /** Answers with the superuser's URL of the PostgreSQL that all test files share. */
     readonly postgresDesk: string;
   }
 }
@@ -26,11 +26,11 @@ const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = mkdtempSync(join(tmpdir(), "bridge-postgres-"));
   const programs = process.env["POSTGRES_PROGRAMS"];
-  let starting: Promise<Postgres> | undefined;
+  let starting: Promise<SharedServer> | undefined;
   const desk = createServer(async (_, response) => {
     starting ??= start(programs, dataDir);
     await starting.then(
-      ({ url }) => response.end(url),
+      ({ superuserUrl }) => response.end(superuserUrl),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -46,10 +46,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-async function start(programs: string | undefined, dataDir: string): Promise<Postgres> {
+async function start(programs: string | undefined, dataDir: string): Promise<SharedServer> {
   if (programs) return startOlderPostgres(programs, dataDir, FAST);
   const postgres = await startPostgres({ dataDir, settings: FAST });
-  await hashPasswordOnce(postgres.url);
+  await hashPasswordOnce(postgres.superuserUrl);
   return postgres;
 }
 
@@ -66,8 +66,8 @@ async function hashPasswordOnce(url: string): Promise<void> {
 }
 
 /** What the server wrote down of statements that went wrong. */
-function refuseSecretsInLog(dataDir: string, { url }: Postgres): void {
-  keepSecret(passwordIn(url));
+function refuseSecretsInLog(dataDir: string, { superuserUrl }: SharedServer): void {
+  keepSecret(passwordIn(superuserUrl));
   const logs = readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".log"));
   if (logs.length === 0) throw new Error("the shared PostgreSQL has no log to search");
   for (const name of logs) refuseSecrets(name, readFileSync(join(dataDir, name), "latin1"));

@@ -6,17 +6,21 @@ import { keepSecret, keptSecrets, passwordIn, SQL_FORMS } from "../run/secrets.t
 
 /** A database of its own on the PostgreSQL that the test run shares. */
 export interface TestDatabase {
+  /** For the service and the application: a role that owns the database, as a customer's does, and no superuser. */
   readonly url: string;
-  /** The same as a superuser. */
+  /** The same as a superuser, for what needs one: ending sessions, extensions, roles. */
   readonly superuserUrl: string;
+  /** Statements of a superuser, on a connection of their own. */
+  asSuperuser(statements: string): Promise<unknown>;
   /** Drops it, also while clients are connected. */
   close(): Promise<void>;
 }
 
-/** The shared server, and this test file's own connection to it. */
+/** The shared server, this test file's own connection to it, and the role that owns its databases. */
 interface Server {
   readonly url: string;
   readonly client: Client;
+  readonly owner: { readonly username: string; readonly password: string };
   /** 180004 is 18.4. */
   readonly version: number;
 }
@@ -25,38 +29,30 @@ interface Server {
  * Makes a database in some milliseconds, empty or as a copy of another without connections; the first call of a
  * test run starts the server.
  */
-export async function createTestDatabase({
-  like,
-  asOrdinaryRole = false,
-}: {
-  readonly like?: TestDatabase;
-  /** `url` is that of a role that may make schemas in this database, and nothing else. */
-  readonly asOrdinaryRole?: boolean;
-} = {}): Promise<TestDatabase> {
+export async function createTestDatabase({ like }: { readonly like?: TestDatabase } = {}): Promise<TestDatabase> {
   server ??= openServer();
-  const { url: serverUrl, client, version } = await server;
+  const { url: serverUrl, client, owner, version } = await server;
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const template = like ? nameOf(like) : "template0";
   // Copying files takes half as long as logging each of their pages, which is what is done by default since 15.
   const strategy = version >= 150_000 ? "STRATEGY file_copy" : "";
-  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${strategy}`);
+  await client.query(`CREATE DATABASE ${name} OWNER ${owner.username} TEMPLATE ${template} ${strategy}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const superuserUrl = url.href;
-  if (asOrdinaryRole) {
-    const password = randomUUID();
-    await client.query(`CREATE ROLE ${name} LOGIN PASSWORD '${password}'; GRANT CREATE ON DATABASE ${name} TO ${name}`);
-    Object.assign(url, { username: name, password });
-  }
   return {
-    url: url.href,
+    url: Object.assign(url, owner).href,
     superuserUrl,
+    asSuperuser: async (statements) => {
+      const superuser = new Client({ connectionString: superuserUrl });
+      await superuser.connect();
+      await superuser.query(statements).finally(() => superuser.end());
+    },
     close: async () => {
       await client.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
       const found = await tablesWithSecrets(superuserUrl);
       await endConnections(client, name);
       await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
-      if (asOrdinaryRole) await client.query(`DROP ROLE ${name}`);
       if (found.length > 0) throw new Error(`these tables hold secrets in plaintext: ${found.join(", ")}`);
     },
   };
@@ -77,7 +73,13 @@ async function openServer(): Promise<Server> {
   const { rows } = await client.query<{ version: number }>(
     "SELECT current_setting('server_version_num')::int AS version",
   );
-  return { url, client, version: rows[0]?.version ?? 0 };
+  const version = rows[0]?.version ?? 0;
+  const owner = { username: `owner_${randomUUID().replaceAll("-", "")}`, password: randomUUID() };
+  keepSecret(owner.password);
+  // Both sides would hash it 4,096 times for each connection.
+  if (version >= 160_000) await client.query("SET scram_iterations = 1");
+  await client.query(`CREATE ROLE ${owner.username} LOGIN PASSWORD '${owner.password}'`);
+  return { url, client, owner, version };
 }
 
 /** Dropping a database with connections checks only every 100 ms whether they have ended. */

@@ -30,6 +30,8 @@ export interface SyncWorld {
   readonly databaseUrl: string;
   /** The same database, as a superuser. */
   readonly superuserUrl: string;
+  /** Statements of a superuser, on a connection of their own. */
+  asSuperuser(statements: string): Promise<unknown>;
   readonly services: MessageNeeds;
   readonly log: readonly Row[];
   /** What each cycle reported for the operator's alarms. */
@@ -82,21 +84,15 @@ export interface SyncWorld {
   close(): Promise<void>;
 }
 
-export interface WorldOptions extends Pick<OrgOptions, "dailyApiRequests" | "definition"> {
-  /** We and the application are a role that owns its schema, and no superuser. */
-  readonly asOrdinaryRole?: boolean;
-}
+export type WorldOptions = Pick<OrgOptions, "dailyApiRequests" | "definition">;
 
 /** Starts it all, empty, in a cloud that a test file starts once: the service keeps to the first that it meets. */
-export async function createSyncWorld(
-  cloud: BridgeCloud,
-  { asOrdinaryRole = false, ...options }: WorldOptions = {},
-): Promise<SyncWorld> {
+export async function createSyncWorld(cloud: BridgeCloud, options: WorldOptions = {}): Promise<SyncWorld> {
   const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
   const waits = createWaits();
   const clock = { now: () => new Date(cloud.clock.now()), sleep: (ms: number) => waits.sleep(() => sleep(cloud, ms)) };
   const org = await startOrg({ dataDir: folder, clock, controls: true, ...options });
-  const database = await createTestDatabase({ asOrdinaryRole });
+  const database = await createTestDatabase();
   const application = new Client({ connectionString: database.url });
   await application.connect();
   const workspace = await createTestWorkspace({
@@ -131,6 +127,7 @@ export async function createSyncWorld(
     workspaceId: workspace.id,
     databaseUrl: database.url,
     superuserUrl: database.superuserUrl,
+    asSuperuser: database.asSuperuser,
     services,
     log,
     figures,

@@ -21,7 +21,6 @@ aWorldForEachTest(
     await cloud.take("loads"); // what the cycles of the test before have asked for
   },
   {
-    asOrdinaryRole: true,
     definition: {
       objects: [
         {
@@ -64,10 +63,7 @@ const names = async () =>
 
 /** What a session writes that asks for no triggers. */
 async function unseen(statement: string): Promise<void> {
-  const client = new Client({ connectionString: world.superuserUrl });
-  await client.connect();
-  await client.query(`SET session_replication_role = replica; ${statement}`);
-  await client.end();
+  await world.asSuperuser(`SET session_replication_role = replica; ${statement}`);
 }
 
 describe("a sweep of a large object", () => {

@@ -16,19 +16,16 @@ let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
 let api: ApiClient;
-aWorldForEachTest(
-  async (made) => {
-    ({ cloud, world } = made);
-    await world.createRecords("Contact", [
-      { LastName: "Curie", Email: "marie@example.com" },
-      { LastName: "Hopper", Email: "grace@example.com" },
-    ]);
-    contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
-    api = await apiClient(world.workspaceId);
-    await newEvents();
-  },
-  { asOrdinaryRole: true },
-);
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
+  await world.createRecords("Contact", [
+    { LastName: "Curie", Email: "marie@example.com" },
+    { LastName: "Hopper", Email: "grace@example.com" },
+  ]);
+  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+  api = await apiClient(world.workspaceId);
+  await newEvents();
+});
 
 const newEvents = async () => {
   const events = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];

@@ -5,12 +5,9 @@ import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
 let world: SyncWorld;
 let contact: Mapping;
-aWorldForEachTest(
-  (made) => {
-    ({ world } = made);
-  },
-  { asOrdinaryRole: true },
-);
+aWorldForEachTest((made) => {
+  ({ world } = made);
+});
 
 const FIELDS = ["Description", "Email", "External_Id__c", "LastName"];
 

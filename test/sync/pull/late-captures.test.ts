@@ -1,4 +1,3 @@
-import { Client } from "pg";
 import { describe, expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
@@ -7,12 +6,9 @@ import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
 let world: SyncWorld;
 let contact: Mapping;
-aWorldForEachTest(
-  (made) => {
-    ({ world } = made);
-  },
-  { asOrdinaryRole: true },
-);
+aWorldForEachTest((made) => {
+  ({ world } = made);
+});
 
 const FIELDS = [
   "AccountId",
@@ -38,10 +34,7 @@ type Asked = Parameters<typeof mapped>[1];
 
 /** A write of a session that asks for no triggers, as a restore or a replication tool has it. */
 async function unseen(statement: string): Promise<void> {
-  const client = new Client({ connectionString: world.superuserUrl });
-  await client.connect();
-  await client.query(`SET session_replication_role = replica; ${statement}`);
-  await client.end();
+  await world.asSuperuser(`SET session_replication_role = replica; ${statement}`);
 }
 
 const sweep = () => world.work(contact, "sweep");

@@ -19,7 +19,6 @@ aWorldForEachTest(
     log.length = 0;
   },
   {
-    asOrdinaryRole: true,
     definition: {
       objects: [{ name: "Contact", fields: [{ name: "Code__c", type: "text", length: 20, externalId: true }] }],
     },

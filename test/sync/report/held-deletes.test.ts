@@ -7,13 +7,10 @@ import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-aWorldForEachTest(
-  async (made) => {
-    ({ cloud, world } = made);
-    contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
-  },
-  { asOrdinaryRole: true },
-);
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
+  contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
+});
 
 /** Announced since the last check. */
 const newEvents = async () => {

@@ -31,7 +31,7 @@ const view = async () => {
 };
 
 test("a try that fails keeps its reason, is handed out again, and the minute sweep sends another one", async () => {
-  await world.sql(`
+  await world.asSuperuser(`
     CREATE FUNCTION public.refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'secret of the customer'; END $$;
     CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE TRIGGER') EXECUTE FUNCTION public.refuse()`);
 
@@ -45,7 +45,7 @@ test("a try that fails keeps its reason, is handed out again, and the minute swe
   expect(failed.reason).not.toContain("secret of the customer");
   expect(log.at(-1)).toMatchObject({ level: "error", event: "provisioning", state: "pending", reason: failed.reason });
 
-  await world.sql("DROP EVENT TRIGGER refuse");
+  await world.asSuperuser("DROP EVENT TRIGGER refuse");
   const asked: ProvisioningMessage[] = [];
   const clock = { ...cloud.clock, now: () => cloud.clock.now() + 3 * 60_000 };
   await sweep({

@@ -20,19 +20,16 @@ let cloud: BridgeCloud;
 let world: SyncWorld;
 let api: ApiClient;
 let contact: Mapping;
-aWorldForEachTest(
-  async (made) => {
-    ({ cloud, world } = made);
-    await leaveBehind();
-    api = await apiClient(world.workspaceId);
-    await world.createRecords("Contact", [
-      { LastName: "Curie", Email: "marie@example.com" },
-      { LastName: "Hopper", Email: "grace@example.com" },
-    ]);
-    await world.sql("CREATE SCHEMA salesforce");
-  },
-  { asOrdinaryRole: true },
-);
+aWorldForEachTest(async (made) => {
+  ({ cloud, world } = made);
+  await leaveBehind();
+  api = await apiClient(world.workspaceId);
+  await world.createRecords("Contact", [
+    { LastName: "Curie", Email: "marie@example.com" },
+    { LastName: "Hopper", Email: "grace@example.com" },
+  ]);
+  await world.sql("CREATE SCHEMA salesforce");
+});
 
 /** What the worlds before have left in the queues is not ours; messages with a delay turn up once time has passed. */
 async function leaveBehind(): Promise<void> {

@@ -22,9 +22,8 @@ const logged = () =>
 
 /** A write of a session that asks for no triggers, as a restore's. */
 const asReplica = async (text: string) => {
-  const restoring = await customer.connect();
-  await restoring.query("SET session_replication_role = replica");
-  await restoring.query(text);
+  await customer.asSuperuser("SET session_replication_role = replica");
+  await customer.asSuperuser(text);
 };
 
 describe("a session that asks for no triggers", () => {
@@ -54,7 +53,7 @@ describe("a session that asks for no triggers", () => {
   test("as ours may be, by a setting of the database, is still recognised as ours", async () => {
     await customer.provision({ configVersion: 2, capture: "always" });
     const name = new URL(customer.url).pathname.slice(1);
-    await customer.sql(`ALTER DATABASE ${name} SET session_replication_role = replica`);
+    await customer.asSuperuser(`ALTER DATABASE ${name} SET session_replication_role = replica`);
     const { store, lease } = await customer.cycle();
 
     await store.apply(lease, page([image(1, 1, { lastname: "Curie" })]));
@@ -121,9 +120,9 @@ test("a row that is changed while all rows are captured is sent as it is in the 
 
 test("a table that a logical subscription feeds is refused, and a mapping whose table is fed later is reported", async () => {
   const server = await startPostgres({ dataDir: temporaryFolder(), settings: { wal_level: "logical", fsync: "off" } });
-  keepSecret(passwordIn(server.url));
+  keepSecret(passwordIn(server.superuserUrl));
   const inDatabase = async (name: string, user?: string) => {
-    const url = new URL(server.url);
+    const url = new URL(server.superuserUrl);
     Object.assign(url, { pathname: `/${name}` }, user ? { username: user, password: "guest-of-this-test" } : {});
     const client = new Client({ connectionString: url.href });
     await client.connect();

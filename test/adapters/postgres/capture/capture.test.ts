@@ -91,7 +91,7 @@ test("a deleted row is logged with what it held; TRUNCATE only warns", async () 
 test("an application role with rights on its table alone can write it", async () => {
   customer = await createCustomer();
   const role = `app_${Date.now()}`;
-  await customer.sql(`CREATE ROLE ${role} LOGIN PASSWORD 'app'`);
+  await customer.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'app'`);
   await customer.sql(`GRANT USAGE ON SCHEMA salesforce TO ${role}`);
   await customer.sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON salesforce.contact TO ${role}`);
   await customer.sql(`GRANT USAGE ON SEQUENCE salesforce.contact_id_seq TO ${role}`);
@@ -104,8 +104,8 @@ test("an application role with rights on its table alone can write it", async ()
   expect((await log()).map(({ action }) => action)).toEqual(["INSERT", "UPDATE", "DELETE"]);
   await expect(application.query("SELECT FROM salesforce._trigger_log")).rejects.toThrow(/permission denied/);
   await application.end();
-  await customer.sql(`DROP OWNED BY ${role}`);
-  await customer.sql(`DROP ROLE ${role}`);
+  await customer.asSuperuser(`DROP OWNED BY ${role}`);
+  await customer.asSuperuser(`DROP ROLE ${role}`);
 });
 
 test("capture calls no function of another role", async () => {

@@ -18,7 +18,7 @@ const COLUMNS = [
 ];
 
 beforeEach(async () => {
-  customer = await createCustomer({ shape: contactShape({ columns: COLUMNS }), asOrdinaryRole: true });
+  customer = await createCustomer({ shape: contactShape({ columns: COLUMNS }) });
   await customer.sql("ALTER TABLE salesforce.contact ADD COLUMN note text");
   writer = await customer.connect();
   await writeThrough();

@@ -25,11 +25,11 @@ beforeEach(async () => {
     nobody: nameOf("nobody"),
     trigger: nameOf("trigger"),
   };
-  const [here] = await admin.sql("SELECT current_database() AS name");
-  for (const role of Object.values(roles)) await admin.sql(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`);
-  await admin.sql("CREATE EXTENSION hstore SCHEMA public");
-  await admin.sql(`GRANT CREATE ON DATABASE ${here?.["name"]} TO ${roles.service}`);
-  await admin.sql(`GRANT CREATE ON SCHEMA public TO ${roles.service}`);
+  const [here] = await admin.asSuperuser("SELECT current_database() AS name");
+  for (const role of Object.values(roles)) await admin.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`);
+  await admin.asSuperuser("CREATE EXTENSION hstore SCHEMA public");
+  await admin.asSuperuser(`GRANT CREATE ON DATABASE ${here?.["name"]} TO ${roles.service}`);
+  await admin.asSuperuser(`GRANT CREATE ON SCHEMA public TO ${roles.service}`);
   for (const [person, role] of Object.entries(roles)) {
     clients[person as Person] = await admin.connect({ user: role, password: "test" });
   }
@@ -45,14 +45,18 @@ beforeEach(async () => {
     GRANT USAGE ON SEQUENCE salesforce.contact_id_seq TO ${writer};
     GRANT TRIGGER ON salesforce.contact TO ${trigger};`);
   await clients.writer.query("INSERT INTO salesforce.contact (lastname) VALUES ('Curie'), ('Noether')");
-  await admin.sql("UPDATE salesforce._trigger_log SET state = 'SUCCESS', processed_at = now(), sfid = record_id");
-  expect(await admin.sql("SELECT rolsuper FROM pg_roles WHERE rolname = $1", [service])).toEqual([{ rolsuper: false }]);
+  await admin.asSuperuser(
+    "UPDATE salesforce._trigger_log SET state = 'SUCCESS', processed_at = now(), sfid = record_id",
+  );
+  expect(await admin.asSuperuser("SELECT rolsuper FROM pg_roles WHERE rolname = $1", [service])).toEqual([
+    { rolsuper: false },
+  ]);
 });
 
 afterEach(async () => {
   for (const client of Object.values(clients)) await client.end();
-  for (const role of Object.values(roles)) await admin.sql(`DROP OWNED BY ${role} CASCADE`);
-  await admin.sql(`DROP ROLE ${Object.values(roles).join(", ")}`);
+  for (const role of Object.values(roles)) await admin.asSuperuser(`DROP OWNED BY ${role} CASCADE`);
+  await admin.asSuperuser(`DROP ROLE ${Object.values(roles).join(", ")}`);
   await admin.close();
 });
 
@@ -93,14 +97,16 @@ test("a mapped table is captured whatever it is named, as a partition, and owned
     "CREATE TABLE salesforce.parent_of_all (LIKE salesforce.person) PARTITION BY LIST (isdeleted); ALTER TABLE salesforce.parent_of_all ATTACH PARTITION salesforce.person DEFAULT",
   );
   await clients.service.query("INSERT INTO salesforce.person (lastname) VALUES ('In a partition')");
-  await admin.sql(`GRANT ${roles.nobody} TO ${roles.service}`);
-  await admin.sql(`ALTER TABLE salesforce.person OWNER TO ${roles.nobody}`);
+  await admin.asSuperuser(`GRANT ${roles.nobody} TO ${roles.service}`);
+  await admin.asSuperuser(`ALTER TABLE salesforce.person OWNER TO ${roles.nobody}`);
   await clients.service.query("INSERT INTO salesforce.person (lastname) VALUES ('Of another')");
-  await admin.sql(`REVOKE ${roles.nobody} FROM ${roles.service}`);
-  await admin.sql(`GRANT INSERT ON salesforce.person TO ${roles.service}`);
+  await admin.asSuperuser(`REVOKE ${roles.nobody} FROM ${roles.service}`);
+  await admin.asSuperuser(`GRANT INSERT ON salesforce.person TO ${roles.service}`);
   await clients.service.query("INSERT INTO salesforce.person (id, lastname) VALUES (9, 'Of a stranger')");
 
-  const logged = await admin.sql(`SELECT "values" ->> 'lastname' AS lastname FROM salesforce._trigger_log ORDER BY id`);
+  const logged = await admin.asSuperuser(
+    `SELECT "values" ->> 'lastname' AS lastname FROM salesforce._trigger_log ORDER BY id`,
+  );
   expect(logged.slice(2)).toEqual([
     { lastname: "Renamed" },
     { lastname: "In a partition" },
@@ -121,7 +127,7 @@ const OWN_FUNCTIONS = [
 ];
 
 test("each function of ours is its owner's alone; what asks whose a write is stays executable for all", async () => {
-  const all = await admin.sql(
+  const all = await admin.asSuperuser(
     `SELECT p.proname AS name, p.oid::regprocedure::text AS signature FROM pg_proc p
      WHERE p.pronamespace = 'salesforce'::regnamespace AND NOT starts_with(p.proname, 'hc_') ORDER BY 1`,
   );
@@ -154,7 +160,7 @@ test("each function of ours is its owner's alone; what asks whose a write is sta
 });
 
 test("each table of ours is its owner's alone, and a mapped one gives what was granted", async () => {
-  const tables = await admin.sql(
+  const tables = await admin.asSuperuser(
     `SELECT c.relname AS name, c.oid::regclass::text AS table FROM pg_class c
      WHERE c.relnamespace = 'salesforce'::regnamespace AND c.relkind IN ('r', 'v') ORDER BY 1`,
   );
@@ -218,7 +224,7 @@ test("a schema of an earlier version is closed by the daily check, and again aft
     rekey: "done",
   });
   expect((await changes()).slice(2), "so it was").toEqual(["INSERT 91 NEW", "DELETE 91 NEW", "UPDATE 91 NEW"]);
-  await admin.sql("DELETE FROM salesforce._trigger_log WHERE state = 'NEW'");
+  await admin.asSuperuser("DELETE FROM salesforce._trigger_log WHERE state = 'NEW'");
 
   await daily();
   const closed = await ownFunctions();
@@ -313,18 +319,18 @@ function provision(more: Parameters<typeof contactShape>[0] = {}) {
 }
 
 async function changes(): Promise<readonly string[]> {
-  const rows = await admin.sql("SELECT action, record_id, state FROM salesforce._trigger_log ORDER BY id");
+  const rows = await admin.asSuperuser("SELECT action, record_id, state FROM salesforce._trigger_log ORDER BY id");
   return rows.map(({ action, record_id, state }) => `${action} ${record_id} ${state}`);
 }
 
 /** What our trigger functions could change. */
 const metadata = async () => ({
-  log: await admin.sql("SELECT * FROM salesforce._trigger_log ORDER BY id"),
-  totals: await admin.sql("SELECT * FROM salesforce._bridge_totals ORDER BY table_name"),
+  log: await admin.asSuperuser("SELECT * FROM salesforce._trigger_log ORDER BY id"),
+  totals: await admin.asSuperuser("SELECT * FROM salesforce._bridge_totals ORDER BY table_name"),
 });
 
 const ownFunctions = async () =>
-  (await admin.sql(
+  (await admin.asSuperuser(
     `SELECT p.oid::regprocedure::text AS signature, p.proacl::text AS rights, md5(pg_get_functiondef(p.oid)) AS definition
      FROM pg_proc p WHERE p.pronamespace = 'salesforce'::regnamespace AND starts_with(p.proname, '_bridge_') ORDER BY 1`,
   )) as readonly { readonly signature: string }[];
@@ -332,7 +338,7 @@ const ownFunctions = async () =>
 async function whoMay(ask: string, what: string, right: string): Promise<string[]> {
   const people: string[] = [];
   for (const [person, role] of Object.entries(roles)) {
-    const [row] = await admin.sql(`SELECT ${ask}($1::name, $2::text, $3) AS may`, [role, what, right]);
+    const [row] = await admin.asSuperuser(`SELECT ${ask}($1::name, $2::text, $3) AS may`, [role, what, right]);
     if (row?.["may"] === true) people.push(person);
   }
   return people;

@@ -64,7 +64,7 @@ test("a claim of a long backlog reads what it claims, whatever the planner knows
   await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
   await insert(20_000);
   const { store, lease } = await customer.cycle();
-  await customer.sql("SELECT pg_stat_reset()");
+  await customer.asSuperuser("SELECT pg_stat_reset()");
 
   expect(await store.claim(lease, 2_500)).toHaveLength(2_500);
   expect(await store.claim(lease, 2_500)).toHaveLength(2_500);
@@ -88,7 +88,7 @@ test("a cycle in which nothing waits passes over what was settled once, and not 
   expect(await store.claim(lease, 5_000)).toEqual([]);
   await store.finish(lease, END);
   await store.close();
-  await customer.sql("SELECT pg_stat_reset()");
+  await customer.asSuperuser("SELECT pg_stat_reset()");
 
   const next = await customer.cycle();
   expect(await next.store.finish(next.lease, END)).toMatchObject({ queueDepth: 0 });
@@ -113,7 +113,7 @@ test("new rows get their results by a few readings of each, though the planner s
     UPDATE salesforce.contact SET lastname = lastname;
   END $$`);
   await customer.sql("VACUUM ANALYZE salesforce._trigger_log, salesforce.contact");
-  await customer.sql("SELECT pg_stat_reset()");
+  await customer.asSuperuser("SELECT pg_stat_reset()");
 
   await store.settle(lease, changes.map(created));
   await store.finish(lease, END);

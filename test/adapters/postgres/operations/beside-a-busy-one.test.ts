@@ -34,12 +34,12 @@ describe.each(OTHERS)("beside another mapping with many %s", (_, others) => {
        SELECT 'lead', i, ${Object.values(values).join(", ")} FROM generate_series(1, ${MANY}) i`,
     );
     await customer.sql("ANALYZE salesforce._trigger_log");
-    await customer.sql("SELECT pg_stat_reset()");
+    await customer.asSuperuser("SELECT pg_stat_reset()");
   });
   const waits = values.state === "'NEW'";
 
   test("an idle cycle reads none of them, but to count what waits", async () => {
-    await customer.sql("SELECT pg_stat_reset()");
+    await customer.asSuperuser("SELECT pg_stat_reset()");
     const { store, lease } = await customer.cycle();
     await store.recover(lease);
     expect(await store.claim(lease, 2_500)).toEqual([]);

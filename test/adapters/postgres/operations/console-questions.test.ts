@@ -79,7 +79,7 @@ async function count(ended: { readonly minutesAgo: number; readonly accepted: nu
 
 /** Asks, and counts the rows of the log that were read meanwhile. */
 async function asking<Answer extends object>(ask: (desk: RowQueries) => Promise<Answer>) {
-  await customer.sql("SELECT pg_stat_reset()");
+  await customer.asSuperuser("SELECT pg_stat_reset()");
   const desk = await rowQueriesOf(() => customer.now).open({ url: customer.url, schema: "salesforce" });
   const answer = await ask(desk);
   await desk[Symbol.asyncDispose]();

@@ -50,7 +50,7 @@ test.each([
   await waiting(5_000, backlog);
   for (const key of ["a", "b", "c"]) await insert(key);
   const { store, lease } = await customer.cycle();
-  await customer.sql("SELECT pg_stat_reset()");
+  await customer.asSuperuser("SELECT pg_stat_reset()");
 
   const changes = await store.claim(lease, 3);
   await store.close();

@@ -261,7 +261,7 @@ test.each([
     [table],
   );
   await customer.sql(prepare);
-  await customer.sql("SELECT pg_stat_reset()");
+  await customer.asSuperuser("SELECT pg_stat_reset()");
 
   await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
   await store.close();

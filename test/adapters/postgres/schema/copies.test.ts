@@ -9,7 +9,7 @@ import { type Customer, createCustomer } from "../customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
-  customer = await createCustomer({ asOrdinaryRole: true });
+  customer = await createCustomer();
 });
 afterEach(() => customer.close());
 

@@ -394,7 +394,7 @@ test("a customer's trigger that asks get_xmlbinary() still distinguishes Salesfo
 test("an application role with rights on its table alone continues writing, before and after", async () => {
   customer = await theirDatabase();
   const role = `app_${customer.url.slice(-12)}`;
-  await customer.sql(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA salesforce TO ${role};
+  await customer.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA salesforce TO ${role};
     GRANT SELECT, INSERT, UPDATE, DELETE ON salesforce.contact, salesforce._trigger_log TO ${role};
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA salesforce TO ${role}`);
   const application = await customer.connect({ user: role, password: "p" });
@@ -406,7 +406,7 @@ test("an application role with rights on its table alone continues writing, befo
   await application.query("UPDATE salesforce.contact SET email = '3' WHERE id = 3");
   await application.end();
   const captured = (await log()).map(({ values }) => values);
-  await customer.sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  await customer.asSuperuser(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
 
   expect(captured).toEqual([{ email: "1" }, { email: "2" }, { email: "3" }]);
 });

@@ -11,7 +11,7 @@ import { type Customer, createCustomer } from "../customer.ts";
 const role = `service_${randomUUID().slice(0, 8)}`;
 let admin: Customer;
 afterEach(async () => {
-  await admin.sql(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
+  await admin.asSuperuser(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
   await admin.close();
 });
 
@@ -24,11 +24,13 @@ test.for([
   "an ordinary role takes over what waits in Heroku Connect's log, hstore being in $place",
   async ({ place, mayUse }) => {
     admin = await createCustomer({ provisioned: false });
-    const [here] = await admin.sql("SELECT current_database() AS name");
-    await admin.sql(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`);
-    await admin.sql(`CREATE SCHEMA IF NOT EXISTS ${place}; CREATE EXTENSION hstore SCHEMA ${place}`);
-    await admin.sql(`GRANT CREATE ON DATABASE ${here?.["name"]} TO ${role}; GRANT CREATE ON SCHEMA public TO ${role}`);
-    await admin.sql(`GRANT USAGE ON SCHEMA ${place} TO ${role}`);
+    const [here] = await admin.asSuperuser("SELECT current_database() AS name");
+    await admin.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`);
+    await admin.asSuperuser(`CREATE SCHEMA IF NOT EXISTS ${place}; CREATE EXTENSION hstore SCHEMA ${place}`);
+    await admin.asSuperuser(
+      `GRANT CREATE ON DATABASE ${here?.["name"]} TO ${role}; GRANT CREATE ON SCHEMA public TO ${role}`,
+    );
+    await admin.asSuperuser(`GRANT USAGE ON SCHEMA ${place} TO ${role}`);
     const owner = await admin.connect({ user: role, password: "test" });
     await owner.query(`SET search_path = public, ${place}`);
     await owner.query(herokuConnectSchema([{ table: "contact", columns: { lastname: "varchar(80)" } }]));
@@ -41,21 +43,21 @@ test.for([
     const without = `REVOKE USAGE ON SCHEMA ${place} FROM ${role}`;
     if (!mayUse) {
       // Heroku Connect's functions that take an hstore are created again.
-      await admin.sql(without);
+      await admin.asSuperuser(without);
       await expect(migrate(session, "salesforce", "w_1", { adopts: true })).rejects.toThrow(
         "permission denied for schema hidden; connect as the role that owns it, and grant that role what it lacks",
       );
-      await admin.sql(`GRANT USAGE ON SCHEMA ${place} TO ${role}`);
+      await admin.asSuperuser(`GRANT USAGE ON SCHEMA ${place} TO ${role}`);
     }
     await migrate(session, "salesforce", "w_1", { adopts: true });
-    if (!mayUse) await admin.sql(without);
+    if (!mayUse) await admin.asSuperuser(without);
     const read = await readerOfHstore(session);
     await session.close();
 
     await createProvisioner(connection, () => new Date()).provision(mappingOf(contactShape()), contactShape());
 
     expect(
-      await admin.sql(
+      await admin.asSuperuser(
         `SELECT action, record_id::int, state, "values" ->> 'lastname' AS lastname FROM salesforce._trigger_log`,
       ),
     ).toEqual([{ action: "INSERT", record_id: 1, state: "NEW", lastname: 'O"Neil \\ 😀' }]);

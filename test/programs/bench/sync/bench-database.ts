@@ -22,14 +22,14 @@ export interface BenchServer {
 export async function startBenchServer(): Promise<BenchServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "bridge-bench-postgres-"));
   const postgres = await startPostgres({ dataDir, settings: SETTINGS });
-  await useMemory(postgres.url);
+  await useMemory(postgres.superuserUrl);
   let count = 0;
   return {
     createDatabase: async () => {
       count += 1;
-      const url = new URL(postgres.url);
+      const url = new URL(postgres.superuserUrl); // benches write checkpoints and fill tables without triggers
       url.pathname = `/bench_${count}`;
-      await run(postgres.url, `CREATE DATABASE bench_${count}`);
+      await run(postgres.superuserUrl, `CREATE DATABASE bench_${count}`);
       return url.href;
     },
     close: async () => {
