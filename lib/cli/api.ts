@@ -7,6 +7,8 @@ export interface Answered<Data> {
   readonly data: Data;
   readonly meta: { readonly total: number; readonly limit: number; readonly offset: number } | null;
   readonly etag: string | null;
+  /** The mark of the cycle that was asked for, or of the one that runs. */
+  readonly cycle: string | null;
 }
 
 type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -75,6 +77,7 @@ export class Api {
       data: answer["data"] as Data,
       meta: (answer["meta"] as Answered<Data>["meta"] | undefined) ?? null,
       etag: response.headers.get("etag"),
+      cycle: response.headers.get("bridge-cycle"),
     };
   }
 

@@ -122,6 +122,24 @@ test("poll-now brings a change that the schedule would bring an hour later", asy
   await vi.waitFor(async () => expect(await accountsNamed("Asked for")).toBe(1), SOON);
 });
 
+test("bridge poll ends when its cycle has ended: what was committed before it is on the other side then", async () => {
+  await changeAccount({ sf_polling_seconds: 7200 });
+  const line = openCommandLine({ BRIDGE_DATA_DIR: bridge.dataDir });
+  try {
+    await createAccount("Polled by hand");
+    await bridge.sql("INSERT INTO salesforce.account (name) VALUES ('Sent by hand')");
+
+    const answer = await line.json(["poll", "Account"]);
+
+    const sent = await bridge.sql("SELECT sfid, _ab_lastop FROM salesforce.account WHERE name = 'Sent by hand'");
+    expect(sent).toEqual([{ sfid: expect.stringMatching(/^001/), _ab_lastop: "INSERTED" }]);
+    expect(await accountsNamed("Polled by hand")).toBe(1);
+    expect(answer).toMatchObject({ triggered: true, cycle: { state: "ended", refused: 0, error: null } });
+  } finally {
+    line.close();
+  }
+});
+
 test("everything of Bridge's in the database is an ordinary role's, as a customer's would be", async () => {
   const rows = await bridge.sql(`SELECT DISTINCT rolname, rolsuper, rolbypassrls, rolcreaterole FROM pg_class c
     JOIN pg_roles r ON r.oid = c.relowner WHERE relnamespace = 'salesforce'::regnamespace`);

@@ -76,7 +76,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "bridge mapping reject-deletes Contact --recreate --yes",
   ],
   "mapping delete": ["bridge mapping delete Contact"],
-  poll: ["bridge poll Contact"],
+  poll: ["bridge poll Contact", "bridge poll Contact --timeout 60 --json"],
   nudge: ["bridge nudge", "bridge nudge contact"],
   doorbell: [
     "bridge doorbell",

@@ -82,8 +82,10 @@ export function addMappingCommands(program: Command, does: Does): void {
     .action(does(async () => (await changes()).deleteMapping));
   program
     .command("poll <mapping>")
-    .description("run a cycle now")
-    .action(does(async () => (await changes()).pollNow));
+    .description("run a cycle now, wait for its end and say what it did")
+    .option("--no-wait", "only ask for it")
+    .option("--timeout <seconds>", "wait so long at most, for a cycle that runs already and for its own; 300")
+    .action(does(async () => (await import("../commands/mapping/poll.ts")).pollNow));
   program
     .command("nudge [table]")
     .description(

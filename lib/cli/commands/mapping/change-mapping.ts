@@ -132,17 +132,6 @@ export async function deleteMapping(context: Context): Promise<void> {
   context.out.done(`${sf_object} is ended; take it up again with: bridge mapping restore ${sf_object}`, data);
 }
 
-/** Asks for a cycle now. */
-export async function pollNow(context: Context): Promise<void> {
-  const api = context.api();
-  const { id } = await findMapping(api, argument(context, 0));
-  const { data } = await api.post<{ readonly triggered: boolean; readonly message: string }>(
-    `/mappings/${segment(id)}/poll-now`,
-  );
-  context.out.done(data.message, data);
-  if (!data.triggered) context.endAs("unwell");
-}
-
 /** Has what was committed sent now. */
 export async function nudge(context: Context): Promise<void> {
   const [table] = context.args;
