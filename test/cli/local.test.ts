@@ -56,6 +56,42 @@ test("columns of one name are all shown, each by a name of its own", async () =>
   expect(rows).toEqual([{ count: "1", "count 2": "0", "count 3": 3, age: expect.anything() }]);
 });
 
+test.each([
+  ["SELECT 1 AS a; SELECT 2 AS b", [[{ a: 1 }], [{ b: 2 }]], /^a\n1\nb\n2\n$/],
+  ["SELECT 1 AS a; SELECT 2 AS a, 3 AS a;", [[{ a: 1 }], [{ a: 2, "a 2": 3 }]], /^a\n1\na +a 2\n2 +3\n$/],
+  [
+    "CREATE TEMP TABLE t (a int); INSERT INTO t VALUES (7), (8); SELECT a FROM t",
+    [[], [], [{ a: 7 }, { a: 8 }]],
+    /^CREATE\nINSERT 2\na\n7\n8\n$/,
+  ],
+  ["BEGIN; SELECT 1 AS a; COMMIT", [[], [{ a: 1 }], []], /^BEGIN\na\n1\nCOMMIT\n$/],
+  ["SELECT 1 AS a;;", [{ a: 1 }], /^a\n1\n$/],
+  ["", [], /^no statement\n$/],
+  ["/* a comment */", [], /^no statement\n$/],
+  [
+    "SELECT '290000-01-01'::timestamp AS far, 'infinity'::timestamptz AS never",
+    [{ far: null, never: null }],
+    /^far +never\n +Infinity\n$/,
+  ],
+] as const)("statements in one text are all run, and what each gave is shown: %s", async (text, rows, shown) => {
+  expect(await line.json(["sql", text])).toEqual(rows);
+  const { code, stdout } = await line.run(["sql", text]);
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(shown);
+});
+
+test.each([
+  ["SELECT 1; SELECT nothing FROM nowhere", 6],
+  ["COPY pg_class FROM STDIN", 6],
+  ["SELECT pg_terminate_backend(pg_backend_pid())", 6],
+])("a text that fails ends with a sentence, without a stack trace: %s", async (text, code) => {
+  const ended = await line.run(["sql", text]);
+
+  expect(ended.code, ended.stderr).toBe(code);
+  expect(ended.stderr).not.toMatch(/^ +at /m);
+});
+
 test("a statement that PostgreSQL refuses ends as what is not acceptable, not as a token that allows too little", async () => {
   const { code, stderr } = await line.run(["sql", "SELECT nothing FROM nowhere"]);
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { QueryArrayResult } from "pg";
 import { argument, type Context } from "../context.ts";
 import { CommandFailure, kindOf } from "../failure.ts";
 import { instanceFile } from "../profiles.ts";
@@ -12,23 +13,34 @@ interface LocalInstance {
   readonly salesforce: { readonly url: string; readonly access_token: string };
 }
 
-/** Runs one statement in the local instance's database and shows what it gave. */
+/**
+ * Runs statements in the local instance's database, in one transaction as `psql -c` does, and shows what each gave; in
+ * JSON an array of rows, or of several statements an array of these.
+ */
 export async function sql(context: Context): Promise<void> {
   const { default: pg } = await import("pg");
   const client = new pg.Client({ connectionString: localInstance(context).database_url });
+  client.on("error", () => undefined); // the statement's own rejection says it
   await client.connect().catch(unreachable);
   try {
     const asked = { text: argument(context, 0), rowMode: "array" } as const;
-    const { rows, fields, command, rowCount } = await client.query<unknown[]>(asked).catch((error: Error) => {
+    const given = await client.query<unknown[]>(asked).catch((error: Error) => {
       // Whatever has no SQLSTATE did not come from the server: the connection is gone.
       return error instanceof pg.DatabaseError ? refused(error) : unreachable(error);
     });
-    const names = apart(fields.map(({ name }) => name));
-    const named = rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])));
-    show(context, named, `${command} ${rowCount ?? ""}`.trim());
+    const results: readonly QueryArrayResult[] = [given].flat();
+    const tables = results.map(namedRows);
+    if (context.out.json && tables.length > 1) return context.out.done("", tables);
+    for (const [at, { command, rowCount }] of results.entries())
+      show(context, tables[at] ?? [], command === null ? "no statement" : `${command} ${rowCount ?? ""}`.trim());
   } finally {
-    await client.end();
+    await client.end().catch(() => undefined);
   }
+}
+
+function namedRows({ fields, rows }: QueryArrayResult): readonly Row[] {
+  const names = apart(fields.map(({ name }) => name));
+  return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])));
 }
 
 /** Columns of one name, as two counts have, become `count` and `count 2`. */
@@ -100,7 +112,7 @@ function show({ out }: Context, rows: readonly Row[], empty: string): void {
 
 function cell(value: unknown): string | number | null {
   if (value === null || typeof value === "number" || typeof value === "string") return value;
-  return value instanceof Date ? value.toISOString() : JSON.stringify(value);
+  return value instanceof Date ? value.toJSON() : JSON.stringify(value);
 }
 
 function localInstance({ terminal: { env, folder } }: Context): LocalInstance {

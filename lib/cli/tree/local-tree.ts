@@ -7,7 +7,7 @@ const commands = () => import("../commands/local.ts");
 export function addLocalCommands(program: Command, does: Does): void {
   program
     .command("sql <statement>")
-    .description("a statement for the PostgreSQL of the instance on this machine")
+    .description("statements for the PostgreSQL of the instance on this machine, as its role bridge")
     .action(does(async () => (await commands()).sql));
   program
     .command("soql <query>")
