@@ -1,5 +1,6 @@
 import { enableCompileCache } from "node:module";
 import { constants } from "node:os";
+import { format } from "node:util";
 import type { Instance } from "../lib/local/instance.ts";
 import { readOptions } from "../lib/local/read-options.ts";
 
@@ -34,25 +35,26 @@ const flags = readOptions(HELP, {
 
 // The parts are loaded after this, so that the next start finds them compiled.
 enableCompileCache();
+const { harmless } = await import("../lib/local/harmless.ts");
 const { startInstance } = await import("../lib/local/instance.ts");
 const { welcome } = await import("../lib/local/welcome.ts");
 
 await serve().catch((error: Error) => {
-  console.error(`\nBridge did not start: ${error.message}`);
+  console.error(harmless(`\nBridge did not start: ${error.message}`));
   for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
-    console.error(`  because: ${cause.message}`);
+    console.error(harmless(`  because: ${cause.message}`));
   process.exit(1);
 });
 
 async function serve(): Promise<void> {
   const began = performance.now();
-  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const say = (line: string) => void process.stderr.write(harmless(`${line}\n`));
   const onLoss = (reason: string) => {
     say(`\nBridge stops: ${reason}. Start it again; nothing is lost.`);
     process.exit(1);
   };
   process.on("uncaughtException", (fault) => {
-    console.error(fault);
+    console.error(harmless(format(fault)));
     onLoss(`${fault.message} (the log has more)`);
   });
   let instance: Instance | null = null;
@@ -70,7 +72,8 @@ async function serve(): Promise<void> {
     show: say,
     onLoss,
   });
-  process.stdout.write(`${flags.json ? JSON.stringify(instance.file) : welcome(instance.file, instance.filePath)}\n`);
+  const ready = flags.json ? JSON.stringify(instance.file) : welcome(instance.file, instance.filePath);
+  process.stdout.write(harmless(`${ready}\n`));
 }
 
 /** The first signal stops what runs in order. One that comes earlier, or again, kills the process; nothing is lost. */

@@ -1,7 +1,7 @@
-import { styleText } from "node:util";
+import { inspect } from "node:util";
 import { type Column, tableLines } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
-import { harmless } from "./width.ts";
+import { asItIs, type Terminal } from "./terminal.ts";
+import { harmless, oneLine } from "./width.ts";
 
 type Paint = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -42,33 +42,39 @@ export class Output {
     for (const [name, value] of parts) this.#print(`${this.paint("dim", name.padEnd(width))}  ${harmless(value)}`);
   }
 
-  /** A sentence for people, what the service answered for programs. */
-  done(sentence: string, answer: unknown): void {
-    this.#print(this.json ? JSON.stringify(answer, null, 2) : sentence);
+  /** A sentence for people, or several a line each; what the service answered for programs. */
+  done(sentence: string | readonly string[], answer: unknown): void {
+    if (this.json) this.#print(JSON.stringify(answer, null, 2));
+    else for (const line of [sentence].flat()) this.#print(oneLine(line));
   }
 
   /** One line of many that arrive over time: NDJSON for programs. */
   line(sentence: string, answer: unknown): void {
-    this.#print(this.json ? JSON.stringify(answer) : sentence);
+    this.#print(this.json ? JSON.stringify(answer) : oneLine(sentence));
   }
 
-  /** Text as it is: a file's content. */
+  /** A file's content, as it is unless a person looks at it. */
   text(text: string): void {
-    this.#terminal.stdout.write(text);
+    const { stdout } = this.#terminal;
+    stdout.write(stdout.isTTY ? text.replaceAll("\r\n", "\n") : asItIs(text));
   }
 
   /** Something beside the answer; never in the way of a program that reads the answer. */
   note(sentence: string): void {
-    this.#terminal.stderr.write(`${sentence}\n`);
+    this.#terminal.stderr.write(`${oneLine(sentence)}\n`);
   }
 
   /** A line that replaces itself while something runs; silent without a terminal. */
   progress(sentence: string): void {
-    if (this.#terminal.stderr.isTTY && !this.json) this.#terminal.stderr.write(`\r\u001b[2K${sentence}`);
+    if (this.#terminal.stderr.isTTY && !this.json) {
+      this.#terminal.stderr.write(`${asItIs("\r\u001b[2K")}${oneLine(sentence)}`);
+    }
   }
 
   paint(colour: Paint, text: string): string {
-    return this.#colours ? styleText(colour, text, { validateStream: false }) : text;
+    if (!this.#colours) return text;
+    const [begin, end] = inspect.colors[colour] ?? [];
+    return `${asItIs(`\u001b[${begin}m`)}${text}${asItIs(`\u001b[${end}m`)}`;
   }
 
   #print(line: string): void {

@@ -3,7 +3,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { contextOf, type Does, type Typed } from "./context.ts";
 import { CommandFailure, EXIT, type ExitKind } from "./failure.ts";
 import type { Machine } from "./operator.ts";
-import type { Terminal } from "./terminal.ts";
+import { guarded, type Terminal } from "./terminal.ts";
 import { addCompletionCommands } from "./tree/completion-tree.ts";
 import { addConfigCommands } from "./tree/config-tree.ts";
 import { addConnectionCommands } from "./tree/connections.ts";
@@ -15,9 +15,11 @@ import { addOperatorCommands } from "./tree/operator-tree.ts";
 import { addTokenCommands } from "./tree/tokens-tree.ts";
 import { addWebhookCommands } from "./tree/webhooks-tree.ts";
 import { watch } from "./watch.ts";
+import { oneLine } from "./width.ts";
 
 /** Runs one command line, `["mapping", "list"]`, and gives the exit code. Errors have been printed by then. */
-export async function runBridge(typed: readonly string[], terminal: Terminal, machine: Machine): Promise<number> {
+export async function runBridge(typed: readonly string[], given: Terminal, machine: Machine): Promise<number> {
+  const terminal = guarded(given);
   let ended: ExitKind = "done";
   const endAs = (kind: ExitKind) => {
     ended = kind;
@@ -95,15 +97,19 @@ function report(error: unknown, { stderr, interrupted }: Terminal, json: boolean
   if (error instanceof CommanderError) return error.exitCode === 0 ? "done" : "usage";
   if (interrupted.aborted) return "interrupted";
   const failure = error instanceof CommandFailure ? error : null;
-  const message = failure?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
+  const message = failure?.message ?? String(error);
   if (json) {
     const { code = null, details = [], help = null } = failure ?? {};
     stderr.write(`${JSON.stringify({ error: { kind: failure?.kind ?? "fault", code, message, details, help } })}\n`);
   } else {
-    for (const line of lines(message, failure)) stderr.write(`${line}\n`);
+    for (const line of [...lines(message, failure), ...(failure ? [] : callsOf(error))]) stderr.write(`${line}\n`);
   }
   return failure?.kind ?? "fault";
 }
+
+/** Where a fault was thrown, a line each. */
+const callsOf = (error: unknown): readonly string[] =>
+  error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^ +at /.test(line)) : [];
 
 /** The message, then each bad part that it does not name already, in users' words: without `body.`. */
 function lines(message: string, failure: CommandFailure | null): readonly string[] {
@@ -115,5 +121,5 @@ function lines(message: string, failure: CommandFailure | null): readonly string
     `bridge: ${text}`,
     ...(parts.length === 1 && text.includes(parts[0] ?? "") ? [] : parts.map((part) => `  ${part}`)),
     ...(help === null || details.length > 0 ? [] : [`  ${help}`]),
-  ];
+  ].map(oneLine);
 }

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { CommandFailure } from "./failure.ts";
 import type { Terminal } from "./terminal.ts";
+import { oneLine } from "./width.ts";
 
 /**
  * A secret from the file named by its option, from standard input (`-`, or without a terminal) or typed unseen; where
@@ -48,7 +49,7 @@ export async function confirm(terminal: Terminal, question: string): Promise<boo
   if (!terminal.stdin.isTTY) return false;
   const asking = createInterface({ input: terminal.stdin, output: sink(terminal), terminal: false });
   try {
-    return /^y(es)?$/i.test((await asking.question(`${question} [y/N] `)).trim());
+    return /^y(es)?$/i.test((await asking.question(`${oneLine(question)} [y/N] `)).trim());
   } finally {
     asking.close();
   }
@@ -59,7 +60,7 @@ export async function typesWord(terminal: Terminal, question: string, word: stri
   if (!terminal.stdin.isTTY) return false;
   const asking = createInterface({ input: terminal.stdin, output: sink(terminal), terminal: false });
   try {
-    return (await asking.question(question)).trim() === word;
+    return (await asking.question(oneLine(question))).trim() === word;
   } finally {
     asking.close();
   }

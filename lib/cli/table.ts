@@ -29,11 +29,12 @@ export const shortTime = (text: string): string => text.replace(/^\d{4}-(\d\d-\d
  * where it can be, then cut, the widest first. Where ids leave no room for a table, each row is a block of lines.
  */
 export function tableLines<Row>(
-  asked: readonly Column<Row>[],
+  given: readonly Column<Row>[],
   rows: readonly Row[],
   columns: number | null,
   heading: (text: string) => string,
 ): readonly string[] {
+  const asked = given.map((column) => ({ ...column, name: harmless(column.name) }));
   const shown = columns === null ? asked.map((column) => measured(column, rows, false)) : fitting(asked, rows, columns);
   const widths = columns === null ? shown.map(({ width }) => width) : squeeze(shown, columns - gaps(shown.length));
   if (columns !== null && lengthOf(widths) > columns) return blocks(asked, rows, heading);

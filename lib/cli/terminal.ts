@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
+import { escaped } from "./width.ts";
 
 /** Where text goes. */
 export interface TextSink {
@@ -19,4 +21,26 @@ export interface Terminal {
   readonly folder: string;
   /** Ends when the user presses Ctrl-C. */
   readonly interrupted: AbortSignal;
+}
+
+/** No text from outside can hold it. */
+const MARK = randomUUID();
+
+/** Text that a guarded terminal gets as it is: our own sequences, and what a file is to hold. */
+export const asItIs = (text: string): string => `${MARK}${text}${MARK}`;
+
+/** The same terminal, to which names, values and messages of an org or a database are shown without effect. */
+export const guarded = (terminal: Terminal): Terminal => ({
+  ...terminal,
+  stdout: guardedSink(terminal.stdout),
+  stderr: guardedSink(terminal.stderr),
+});
+
+function guardedSink(sink: TextSink): TextSink {
+  const write = (text: string) => {
+    const parts = text.split(MARK).map((part, at) => (at % 2 === 0 ? escaped(part) : part));
+    return sink.write(parts.join(""));
+  };
+  // Everything else is the stream's own, its width after a change of the window's size as well.
+  return Object.create(sink, { write: { value: write } });
 }

@@ -2,6 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Option } from "commander";
 import { contextOf, type Surroundings, type Typed, type Work, wholeNumber } from "./context.ts";
 import { CommandFailure, type ExitKind } from "./failure.ts";
+import { asItIs } from "./terminal.ts";
+import { oneLine } from "./width.ts";
 
 /** Between two looks unless `--watch` says otherwise: of the 300 requests that a minute has, most are left. */
 const SECONDS = "5";
@@ -29,8 +31,9 @@ export async function watch(work: Work, surroundings: Surroundings, typed: Typed
       if (isFirst || interrupted.aborted || !(error instanceof CommandFailure) || !PASSES.has(error.kind)) throw error;
       return error;
     });
-    if (passing) surroundings.terminal.stderr.write(`bridge: ${passing.message}\n`);
-    if (isTTY && !passing) stdout.write(`\u001b[H\u001b[2J${shown.join("")}every ${seconds} s, Ctrl-C ends\n`);
+    if (passing) surroundings.terminal.stderr.write(`bridge: ${oneLine(passing.message)}\n`);
+    if (isTTY && !passing)
+      stdout.write(`${asItIs("\u001b[H\u001b[2J")}${shown.join("")}every ${seconds} s, Ctrl-C ends\n`);
     await pause(seconds * 1000, undefined, { signal: interrupted });
   }
 }

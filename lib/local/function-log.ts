@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { format } from "node:util";
 import { boundedLog } from "./bounded-log.ts";
+import { harmless } from "./harmless.ts";
 import { lineForPeople } from "./line-for-people.ts";
 
 /** The functions' log lines on one machine, as CloudWatch has them on AWS: every line whole, JSON, in one file. */
@@ -22,7 +23,7 @@ export function openFunctionLog(dataDir: string, show: (line: string) => void): 
   let isKept = true;
   const write = (line: string) => {
     const at = new Date();
-    const failure = keep(stamped(line, at));
+    const failure = keep(harmless(stamped(line, at)));
     if (failure !== null && isKept) show(`  ${file} cannot be written and misses what happens from now on: ${failure}`);
     isKept = failure === null;
     const short = lineForPeople(line, at);

@@ -1,9 +1,13 @@
+import { harmless } from "./harmless.ts";
+
 /** What of a log line a person in front of the terminal wants to see, in one line; null: it is for the file only. */
 export function lineForPeople(line: string, at: Date): string | null {
   const entry = parse(line);
-  if (entry === null) return `  ${clock(at)}  ${line}`;
-  const what = phrase(entry);
-  return what === null ? null : `  ${clock(at)}  ${what}`;
+  const what = entry === null ? line : phrase(entry);
+  if (what === null) return null;
+  // A stack trace has lines, which are indented; a message from outside has one.
+  const lines = what.replace(/[\n\r\v\f\u0085\u2028\u2029]+/g, entry === null ? "\n            " : " ");
+  return harmless(`  ${clock(at)}  ${lines}`);
 }
 
 interface Entry {

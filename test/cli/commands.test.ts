@@ -521,7 +521,7 @@ describe("doctor", () => {
     const { stdout: json } = await world.line.run(["doctor", "--json"]);
 
     expect(code).toBe(10);
-    expect(stdout).toContain("✗ Salesforce refused 11 rows, 9 of them for: REQUIRED_FIELD_MISSING: \ufffd[2J\n");
+    expect(stdout).toContain("✗ Salesforce refused 11 rows, 9 of them for: REQUIRED_FIELD_MISSING: \\u001b[2J\n");
     expect(stdout).toContain("✗ 41 records could not become rows, for example: value too long\n");
     expect(stdout).toContain("✗ rows wait, because Bridge's share of the org's calls is spent: 10 used in 24 hours\n");
     expect(stdout).toContain(

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type FunctionLog, openFunctionLog } from "../../lib/local/function-log.ts";
+import { EVIL, steeringIn } from "../support/doubles/hostile-service.ts";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
 function open(dataDir = temporaryFolder()): { log: FunctionLog; shown: string[] } {
@@ -50,6 +51,37 @@ test("people see what moved, what failed and what needs attention, and nothing e
     "function failed: it broke (the log has more)",
     "messages failed: 1 of 3 come back when their visibility ends",
   ]);
+});
+
+test.each([
+  { level: "error", event: "cycle", sf_object: EVIL, message: EVIL },
+  { level: "warn", event: "budget", message: EVIL },
+  { level: "warn", event: EVIL },
+  { level: "info", event: "provisioning", sf_object: EVIL, pg_table: EVIL, state: EVIL },
+  { level: "info", event: "provisioning", reason: EVIL },
+  { level: "info", event: "cycle", sf_object: EVIL, accepted: 1 },
+  { level: "info", event: "load", outcome: "done", sf_object: EVIL, read: 1 },
+  { level: "info", event: "deletes held", message: EVIL },
+])("words of an org or a database steer no terminal, in front of npm start or in its log: %j", (entry) => {
+  const { log, shown } = open();
+
+  log.write(JSON.stringify(entry));
+
+  const kept = readFileSync(log.file, "utf8");
+  expect(shown).toHaveLength(1);
+  expect([...shown, kept].map(steeringIn)).toEqual([null, null]);
+  expect(shown[0]).not.toContain("\n");
+  expect(JSON.parse(kept)).toEqual({ at: expect.any(String), ...entry });
+});
+
+test("a fault's lines stay lines, indented, so that none of them looks like one of the log's own", () => {
+  const { log, shown } = open();
+
+  log.write(`Error: ${EVIL}\n    at somewhere`);
+
+  expect(steeringIn(shown[0]?.replaceAll("\n            ", " ") ?? "")).toBeNull();
+  expect(shown[0]).toMatch(/\n {12} +at somewhere$/);
+  expect(steeringIn(readFileSync(log.file, "utf8"))).toBeNull();
 });
 
 test("a log that cannot be written stops no function that prints, and people see that once", () => {

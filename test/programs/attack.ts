@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readOptions } from "../../lib/local/read-options.ts";
 
-const NAMES = ["roles", "redirects", "matrix", "addresses", "receivers", "names", "rows", "fuzz"];
+const NAMES = ["roles", "redirects", "matrix", "addresses", "receivers", "names", "rows", "fuzz", "terminal"];
 
 const HELP = `npm run attack [-- --only NAME,NAME] [--seed N] [--json]
 
@@ -20,6 +20,7 @@ a row without an end. Ends with 1 when there is one. What is tried:
   names      names of objects, fields and tables that break out of SQL
   rows       hostile values, one of 100 MB
   fuzz       20,000 requests near and far from what the API takes
+  terminal   words of an org, a database and a service that steer a terminal, in the output of every command
 
   --only     some of them
   --seed N   the same requests again (chosen and printed unless given)

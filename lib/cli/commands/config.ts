@@ -2,13 +2,13 @@ import { writeFileSync } from "node:fs";
 import { argument, type Context, isSet } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { readText } from "../secret.ts";
-import { harmless } from "../width.ts";
+import { escaped, harmless } from "../width.ts";
 import { count } from "../words.ts";
 
 /** Writes the config document to a file or to standard output. */
 export async function exportConfig({ api, out, args }: Context): Promise<void> {
   const { data } = await api().get<{ readonly mappings: readonly unknown[] }>("/config/export");
-  const document = `${JSON.stringify(data, null, 2)}\n`;
+  const document = escaped(`${JSON.stringify(data, null, 2)}\n`);
   const [file] = args;
   if (file === undefined || file === "-") return out.text(document);
   writeFileSync(file, document);
@@ -81,17 +81,17 @@ export async function readDocument(context: Context): Promise<unknown> {
 export function reportImport({ out }: Context, result: ImportResult, dryRun: boolean): void {
   const { created, updated, skipped, changes = [], warnings = [] } = result;
   if (dryRun && !out.json) {
-    for (const change of changes) out.text(planLines(change, out).join(""));
+    for (const change of changes) out.done(planLines(change, out), null);
     for (const { path, message } of warnings) out.note(`Warning: ${harmless(path)} ${harmless(message)}`);
     if (changes.length === 0) out.note("Everything is as the document says already.");
   }
-  if (dryRun && !out.json && result.calls) out.note(callsText(result.calls));
+  if (dryRun && !out.json && result.calls) for (const line of callsText(result.calls)) out.note(line);
   const counts = `${created} created, ${updated} updated, ${skipped} as they were`;
   out.done(dryRun ? `An import would give: ${counts}. Nothing is changed yet.` : `Imported: ${counts}.`, result);
 }
 
 /** What an import costs of the org's calls, beside what Heroku Connect took of them. */
-function callsText(calls: NonNullable<ImportResult["calls"]>): string {
+function callsText(calls: NonNullable<ImportResult["calls"]>): readonly string[] {
   const {
     calls_per_day: then,
     calls_per_day_now: now,
@@ -104,10 +104,10 @@ function callsText(calls: NonNullable<ImportResult["calls"]>): string {
     pace === null || allowed === null
       ? "The org has not reported its limit yet, so how far apart pulls will be is not known."
       : `Bridge may make ${allowed}: ${pace <= 10 ? "pulls come as configured" : `pulls come at least ${pace} s apart`}.`;
-  return (
-    `API calls: ${then} a day while nothing changes (${now} now)${part}. ${share}\n` +
-    "They count against the org's limit, as Heroku Connect's do not. What they cost with --when-quiet: bridge budget"
-  );
+  return [
+    `API calls: ${then} a day while nothing changes (${now} now)${part}. ${share}`,
+    "They count against the org's limit, as Heroku Connect's do not. What they cost with --when-quiet: bridge budget",
+  ];
 }
 
 function planLines(change: PlannedChange, out: Context["out"]): readonly string[] {
@@ -121,7 +121,7 @@ function planLines(change: PlannedChange, out: Context["out"]): readonly string[
     ...fields_removed.map((field) => out.paint("red", `  - ${field}`)),
     ...settings_changed.map((name) => out.paint("yellow", `  ~ ${name}${values.get(name) ?? ""}`)),
   ];
-  return [`${action} ${out.paint("bold", object_name)} (${pg_table})`, ...lines].map((line) => `${line}\n`);
+  return [`${action} ${out.paint("bold", object_name)} (${pg_table})`, ...lines];
 }
 
 /** Pins the configuration as it is. */

@@ -101,9 +101,13 @@ async function byBrowser(context: Context): Promise<Connected> {
         },
       },
     );
-    context.out.note(
-      `Open this address and sign in (the app must allow ${redirect_uri}):\n\n  ${data.authorize_url}\n`,
-    );
+    for (const line of [
+      `Open this address and sign in (the app must allow ${redirect_uri}):`,
+      "",
+      `  ${data.authorize_url}`,
+      "",
+    ])
+      context.out.note(line);
     const code = await codeFrom(server, data.state, context.terminal.interrupted);
     const body = { state: data.state, code };
     return (await api.post<Connected>("/connections/salesforce/complete", { body })).data;

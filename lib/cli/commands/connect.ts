@@ -59,7 +59,7 @@ export function reportChecked(context: Context, { ok, findings }: Checked): void
         : remedy === null
           ? out.paint("green", "✓")
           : out.paint("yellow", "!");
-      out.done(`${mark} ${message}${remedy === null ? "" : `\n    ${remedy}`}`, null);
+      out.done([`${mark} ${message}`, ...(remedy === null ? [] : [`    ${remedy}`])], null);
     }
   }
   if (!ok) context.endAs("unwell");

@@ -89,9 +89,9 @@ export function reportPlan(context: Context, plan: Plan): void {
 }
 
 /** What is dropped and what stays, a line each. */
-function tableText({ table, triggers, kept_types: types }: TheirTable): string {
+function tableText({ table, triggers, kept_types: types }: TheirTable): readonly string[] {
   const kept = types.map(({ column, type }) => `${column} (${type})`).join(", ");
-  return `${table}\n  drops  ${triggers.join(", ")}${kept === "" ? "" : `\n  keeps  ${kept}`}`;
+  return [table, `  drops  ${triggers.join(", ")}`, ...(kept === "" ? [] : [`  keeps  ${kept}`])];
 }
 
 const WHAT_HAPPENS = [
@@ -99,7 +99,7 @@ const WHAT_HAPPENS = [
   "are looked up in Salesforce first, FAILED ones wait for a retry.",
 ];
 
-function findingText({ out }: Context, { ok, check, message, remedy }: Finding): string {
+function findingText({ out }: Context, { ok, check, message, remedy }: Finding): readonly string[] {
   const mark = ok ? out.paint("green", "✓") : WARNINGS.has(check) ? out.paint("yellow", "!") : out.paint("red", "✗");
-  return `${mark} ${message}${ok || remedy === null ? "" : `\n    ${remedy}`}`;
+  return [`${mark} ${message}`, ...(ok || remedy === null ? [] : [`    ${remedy}`])];
 }

@@ -29,7 +29,7 @@ export async function propose(context: Context): Promise<void> {
   if (out.json) return out.record({ proposals: data, ...(folder !== null && { file }) });
   if (data.length === 0) return out.note("The mapped tables need no migration.");
   if (folder === null) return out.text(data.flatMap(({ sql }) => sql.map((statement) => `${statement};\n`)).join(""));
-  out.done(data.map(drizzleCode).join("\n\n"), null);
+  out.text(`${data.map(drizzleCode).join("\n\n")}\n`);
   out.note(
     file === null
       ? `The migrations in ${folder} hold this already: run them. The columns as code are above.`

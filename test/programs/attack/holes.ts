@@ -137,6 +137,16 @@ export const HOLES: readonly Hole[] = [
     close: mendRefusals,
   },
   {
+    part: "terminal",
+    hole: "what is written is not escaped",
+    open: ({ doors }) => ({
+      doors: {
+        ...doors,
+        show: (text) => text.replace(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16))),
+      },
+    }),
+  },
+  {
     part: "fuzz",
     hole: "an error shows where in the code it was thrown",
     open: async (world) => {

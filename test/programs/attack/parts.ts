@@ -1,11 +1,19 @@
 import { fuzz, matrix, names, roles, rows } from "./inside.ts";
 import { addresses, receivers, redirects } from "./outside.ts";
+import { terminal } from "./terminal.ts";
 import type { Part } from "./world.ts";
 
 /** What `npm run attack` tries, in this order: what changes most comes last. */
-export const PARTS = { roles, redirects, matrix, addresses, receivers, names, rows, fuzz } as const satisfies Record<
-  string,
-  Part
->;
+export const PARTS = {
+  roles,
+  terminal,
+  redirects,
+  matrix,
+  addresses,
+  receivers,
+  names,
+  rows,
+  fuzz,
+} as const satisfies Record<string, Part>;
 
 export type PartName = keyof typeof PARTS;

@@ -69,5 +69,8 @@ export async function row(context: Context): Promise<void> {
     "nothing is known of its past",
   );
   if (data.salesforce_error !== null) out.note(`Salesforce could not be asked: ${data.salesforce_error}`);
-  if (data.remedy !== null) out.note(`To correct it, put in the right values:\n  ${data.remedy}`);
+  if (data.remedy !== null) {
+    out.note("To correct it, put in the right values:");
+    out.note(`  ${data.remedy}`);
+  }
 }
