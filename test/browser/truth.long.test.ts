@@ -161,13 +161,13 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
 
   test("asks before a link ends the session of another workspace, and keeps no token in the address", async () => {
     const link = (to: TestWorkspace) => `${world.bridge.baseUrl}/#/sign-in?workspace=${to.id}&token=${to.token}`;
-    let asked = 0;
-    page.on("request", (request) => (asked += request.url().includes(other.id) ? 1 : 0));
+    const asked: string[] = [];
+    page.on("request", (request) => void (request.url().includes(other.id) && asked.push(request.url())));
 
     await page.goto(link(other));
-    await page.getByText(`This link opens ${other.id}`).waitFor();
+    await page.getByText(`This link opens Test (${other.id})`).waitFor();
     expect(page.url()).not.toContain("token");
-    expect(asked).toBe(0);
+    expect(asked).toEqual([`${world.bridge.baseUrl}/api/v1/t/${other.id}`]); // for its name
     await page.getByRole("button", { name: `Stay in ${workspace.id}` }).click();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     expect(await page.locator(".who-name").first().getAttribute("title")).toBe(workspace.id);

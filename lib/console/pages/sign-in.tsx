@@ -1,6 +1,7 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
 import { ask, type Credentials, Refused } from "../api/ask.ts";
+import { needsConsent } from "../api/linked.ts";
 import { questions } from "../api/questions.ts";
 import { useSession } from "../api/session.tsx";
 import { queries } from "../api/use.ts";
@@ -15,10 +16,10 @@ interface SignInProps {
   readonly onDone: () => void;
 }
 
-/** Signs a user in who has a token: at once by a link, unless it would replace the session of another workspace. */
+/** Signs a user in who has a token; by a link at once, unless that needs consent. */
 export function SignIn({ linked, onDone }: SignInProps) {
   const { credentials: present, ended, signIn } = useSession();
-  const [asks, setAsks] = useState(Boolean(linked && present && linked.workspaceId !== present.workspaceId));
+  const [asks, setAsks] = useState(linked !== null && needsConsent(location.hostname, linked, present));
   const [workspaceId, setWorkspaceId] = useState(linked?.workspaceId ?? "");
   const [token, setToken] = useState(linked?.token ?? "");
   const [stays, setStays] = useState(false);
@@ -41,8 +42,7 @@ export function SignIn({ linked, onDone }: SignInProps) {
     mutate({ workspaceId: workspaceId.trim(), token: token.trim() });
   };
 
-  if (asks && linked && present)
-    return <Replace from={present.workspaceId} to={linked.workspaceId} onAct={() => setAsks(false)} onStay={onDone} />;
+  if (asks && linked) return <Consent linked={linked} present={present} onAct={() => setAsks(false)} onStay={onDone} />;
   return (
     <main className="sign-in">
       <div className="card stack">
@@ -93,27 +93,45 @@ export function SignIn({ linked, onDone }: SignInProps) {
   );
 }
 
-interface ReplaceProps {
-  readonly from: string;
-  readonly to: string;
+interface ConsentProps {
+  readonly linked: Credentials;
+  readonly present: Credentials | null;
   readonly onAct: () => void;
   readonly onStay: () => void;
 }
 
-/** A link is followed by one click, so it may not end a session on its own. */
-function Replace({ from, to, onAct, onStay }: ReplaceProps) {
+/** A link is followed by one click, so it may neither open a workspace of its sender's nor end a session on its own. */
+function Consent({ linked, present, onAct, onStay }: ConsentProps) {
+  const { workspaceId: to } = linked;
+  const { data, error } = useQuery({
+    queryKey: ["link", to],
+    queryFn: ({ signal }) => ask(linked, questions.workspace, signal),
+  });
   return (
     <main className="sign-in">
       <div className="card stack">
-        <h1>Sign in to another workspace?</h1>
-        <p className="breaks">
-          This link opens <code>{to}</code>. You are signed in to <code>{from}</code>, and leave it when you continue.
-        </p>
+        <h1>{present ? "Sign in to another workspace?" : "Sign in by this link?"}</h1>
+        {error ? (
+          <NoEntry error={error} />
+        ) : (
+          <p className="breaks">
+            This link opens {data ? <strong>{data.data.name}</strong> : "…"} (<code>{to}</code>). Continue only if you
+            know who sent it: what you enter there, its owner can read.
+            {present && (
+              <>
+                {" "}
+                You are signed in to <code>{present.workspaceId}</code>, and leave it when you continue.
+              </>
+            )}
+          </p>
+        )}
         <div className="acts">
-          <Button kind="primary" onClick={onAct}>
-            Sign in to {to}
-          </Button>
-          <Button onClick={onStay}>Stay in {from}</Button>
+          {!error && (
+            <Button kind="primary" onClick={onAct} busy={!data}>
+              Sign in to {to}
+            </Button>
+          )}
+          <Button onClick={onStay}>{present ? `Stay in ${present.workspaceId}` : "Do not sign in"}</Button>
         </div>
       </div>
     </main>

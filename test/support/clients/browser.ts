@@ -21,12 +21,15 @@ export function sayWithoutChromium(): void {
     );
 }
 
-/** A browser without a window. */
-export function startBrowser(): Promise<Browser> {
+/** A browser without a window; `hosts` are names that lead to this machine. */
+export function startBrowser(hosts: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error("there is no Chromium on this machine");
   // Chromium refuses its sandbox to root, as tests in a container run.
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+  const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const rules = hosts.map((host) => `MAP ${host} 127.0.0.1`).join(", ");
+  const names = rules === "" ? [] : [`--host-resolver-rules=${rules}`];
+  return chromium.launch({ executablePath, args: [...sandbox, ...names] });
 }
 
 /** What a page complained of: scripts that threw, and what its policy refused. */

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { needsConsent } from "../../lib/console/api/linked.ts";
+
+const LINKED = { workspaceId: "ws_theirs", token: "brg_theirs" };
+const OTHER = { workspaceId: "ws_mine", token: "brg_mine" };
+
+test.each([
+  ["127.0.0.1", false],
+  ["127.255.255.254", false],
+  ["localhost", false],
+  ["[::1]", false],
+  ["bridge.example.com", true],
+  ["127.0.0.1.example.com", true],
+  ["127.example.com", true],
+  ["localhost.example.com", true],
+  ["my-localhost", true],
+  ["128.0.0.1", true],
+  ["10.0.0.7", true],
+  ["192.168.1.7", true],
+  ["0.0.0.0", true],
+  ["[::]", true],
+  ["[::ffff:7f00:1]", true],
+  ["[fe80::1]", true],
+  ["x1.execute-api.eu-central-1.amazonaws.com", true],
+  ["", true],
+])("without a session a link at %j needs consent: %s", (hostname, expected) => {
+  expect(needsConsent(hostname, LINKED, null)).toBe(expected);
+  expect(needsConsent(hostname, LINKED, { ...LINKED, token: "brg_older" })).toBe(expected);
+});
+
+test.each(["127.0.0.1", "bridge.example.com"])(
+  "at %s a link never ends the session of another workspace without consent, and its own session needs none",
+  (hostname) => {
+    expect(needsConsent(hostname, LINKED, OTHER)).toBe(true);
+    expect(needsConsent(hostname, LINKED, LINKED)).toBe(false);
+  },
+);
