@@ -47,8 +47,10 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
   const keysAreFree = `NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
           AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
             WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id)`;
+  // A schema of the version before has no column for the keys.
+  const isUnblockedByIndex = mapped.isIndexed ? isUnblocked(tables.log, "c", mapped, isBlocking) : "true";
   const isFree = `CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE ${keysAreFree} END
-        AND CASE WHEN (SELECT found FROM indexed) THEN ${isUnblocked(tables.log, "c", mapped, isBlocking)} ELSE true END`;
+        AND CASE WHEN (SELECT found FROM indexed) THEN ${isUnblockedByIndex} ELSE true END`;
   const first = (which: string, order: string) => `(
         SELECT c.id, c.record_id, coalesce(pg_column_size(c."values"), 0) AS packed,
           CASE WHEN pg_column_size(c."values") <= ${INLINE_BYTES} THEN ${unpacked(`c."values"`)} END AS bytes

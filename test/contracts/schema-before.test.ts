@@ -1,0 +1,234 @@
+import type { SQSEvent } from "aws-lambda";
+import { beforeAll, describe, expect, test } from "vitest";
+import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
+import { ROUTES, type RouteName } from "../../lib/http/routes.ts";
+import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
+import { call } from "../support/clients/call.ts";
+import { answerWhole } from "../support/doubles/answer-whole.ts";
+import { becomeReleased } from "../support/worlds/released-schema.ts";
+import { type Asking, anIdleContactForEachTest, mapped } from "../support/worlds/worlds.ts";
+
+/** Everything of this version works on the schema that the version before made, until the schema is upgraded. */
+
+type Handler = Parameters<typeof call>[0];
+const handlers = new Map<RouteName, Handler>();
+beforeAll(async () => {
+  answerWhole();
+  for (const name of (await readEndpoints()).keys())
+    handlers.set(name, ((await import(`../../functions/api/${name}.ts`)) as { handler: Handler }).handler);
+});
+
+let made: Asking;
+anIdleContactForEachTest(async (asking) => {
+  made = asking;
+});
+
+/** What uses each thing that the last migration brought: a scenario below, by its name. */
+const USED_BY: Readonly<Record<string, readonly (keyof typeof SCENARIOS)[]>> = {
+  "_trigger_log.upsert_key": ["rows with an upsert value that wait for each other are sent"],
+  "_trigger_log.captured": ["a row that no trigger captured is sent"],
+  "_trigger_log.actor": ["rows and records go both ways"],
+  "_bridge_state.lanes": ["rows and records go both ways"],
+  "_bridge_state.compared": ["both sides are compared whole"],
+  _bridge_dry_runs: ["a first load of rows that may meet records"],
+  _bridge_history: ["a row that Salesforce refuses fails, and is sent again", "both sides are compared whole"],
+  "_bridge_conflicts.postgres_at": ["a conflict is decided and recorded"],
+  "_bridge_conflicts.salesforce_at": ["a conflict is decided and recorded"],
+  _bridge_detach: [],
+  _bridge_log_ready: ["rows and records go both ways"],
+  _bridge_log_due: ["a row that Salesforce refuses fails, and is sent again"],
+  _bridge_log_held: ["deletes go both ways"],
+  _bridge_log_blocked_rows: ["rows with an upsert value that wait for each other are sent"],
+  _bridge_log_blocked_records: ["rows with an upsert value that wait for each other are sent"],
+  _bridge_log_rows: ["a row that Salesforce refuses fails, and is sent again"],
+  _bridge_log_parents: ["rows with an upsert value that wait for each other are sent"],
+  _bridge_log_blocked_keys: ["rows with an upsert value that wait for each other are sent"],
+};
+
+const insert = (lastName: string, more = "NULL") =>
+  made.world.sql(`INSERT INTO salesforce.contact (lastname, email) VALUES ($1, ${more})`, [lastName]);
+const states = () => made.world.sql("SELECT DISTINCT state FROM salesforce._trigger_log");
+const contacts = (fields = "LastName") => made.world.soql(`SELECT ${fields} FROM Contact ORDER BY LastName`);
+const rows = () => made.world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
+
+const SCENARIOS = {
+  "rows and records go both ways": async ({ world, contact }: Asking) => {
+    await insert("Out");
+    await world.colleague("POST", "/sobjects/Contact", { LastName: "In" });
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET email = 'out@example.com' WHERE lastname = 'Out'");
+    await world.cycle(contact);
+    await world.pass(10);
+    await world.beat([contact]);
+
+    expect(await contacts("LastName, Email")).toEqual([
+      { LastName: "In", Email: null },
+      { LastName: "Out", Email: "out@example.com" },
+    ]);
+    expect(await rows()).toEqual([{ lastname: "In" }, { lastname: "Out" }]);
+    expect(await states()).toEqual([{ state: "SUCCESS" }]);
+  },
+  "rows with an upsert value that wait for each other are sent": async ({ world }: Asking) => {
+    const fields = ["Name", "External_Id__c"];
+    const account = await mapped(world, { object: "Account", fields, upsertField: "External_Id__c" });
+    await becomeReleased(world);
+    await world.fault({ kind: "lockedRow", object: "Account", times: 1 });
+    await world.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ('First', 'K-1')");
+    await world.cycle(account);
+    await world.sql("DELETE FROM salesforce.account");
+    await world.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ('Second', 'K-1'), ('Other', 'K-2')");
+    for (let cycle = 0; cycle < 4; cycle += 1) {
+      await world.pass(60);
+      await world.cycle(account);
+    }
+
+    expect(await world.soql("SELECT Name, External_Id__c FROM Account ORDER BY Name")).toEqual([
+      { Name: "Other", External_Id__c: "K-2" },
+      { Name: "Second", External_Id__c: "K-1" },
+    ]);
+    expect(await states()).toEqual([{ state: "SUCCESS" }]);
+  },
+  "a row that no trigger captured is sent": async ({ world, contact }: Asking) => {
+    await insert("Seen");
+    await world.cycle(contact);
+    await world.sql("SET bridge.in_sync = 'contact'");
+    await world.sql("UPDATE salesforce.contact SET email = 'unseen@example.com'");
+    await world.sql("RESET bridge.in_sync");
+    await world.work(contact, "sweep");
+    await world.cycle(contact);
+
+    expect(await rows()).toEqual([{ lastname: "Seen" }]);
+  },
+  "both sides are compared whole": async ({ world, contact }: Asking) => {
+    await insert("Compared");
+    await world.cycle(contact);
+    await world.work(contact, "sweep");
+
+    expect(await rows()).toEqual([{ lastname: "Compared" }]);
+  },
+  "a first load of rows that may meet records": async ({ world, contact }: Asking) => {
+    await insert("Loaded");
+    await world.cycle(contact);
+    await world.work(contact, "load");
+    await world.work(contact, "backfill");
+
+    expect(await contacts()).toEqual([{ LastName: "Loaded" }]);
+  },
+  "a row that Salesforce refuses fails, and is sent again": async ({ world, contact, token }: Asking) => {
+    await insert("Wrong", "'not an address'");
+    await world.cycle(contact);
+    expect(await states()).toEqual([{ state: "FAILED" }]);
+    await world.sql("UPDATE salesforce.contact SET email = 'right@example.com'");
+    await world.cycle(contact);
+    const path = { workspace_id: world.workspaceId, table_name: "contact", key: "1" };
+    expect((await call(handlerOf("read-row-story"), "read-row-story", { path, token })).status).toBeLessThan(500);
+
+    expect(await contacts("Email")).toEqual([{ Email: "right@example.com" }]);
+  },
+  "a conflict is decided and recorded": async ({ world, contact, token }: Asking) => {
+    await insert("Contested");
+    await world.cycle(contact);
+    const [record] = await world.soql("SELECT Id FROM Contact");
+    await world.pass(60);
+    await world.sql("UPDATE salesforce.contact SET email = 'row@example.com'");
+    await world.colleague("PATCH", `/sobjects/Contact/${record?.["Id"]}`, { Email: "record@example.com" });
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    const path = { workspace_id: world.workspaceId };
+    const listed = await call(handlerOf("list-conflicts"), "list-conflicts", { path, token });
+    expect(listed.json?.data).toMatchObject([{ postgres: "row@example.com", salesforce: "record@example.com" }]);
+  },
+  "deletes go both ways": async ({ world, contact }: Asking) => {
+    await insert("Deleted here");
+    await insert("Deleted there");
+    await world.cycle(contact);
+    const [, there] = await world.soql("SELECT Id FROM Contact ORDER BY LastName");
+    await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'Deleted here'");
+    await world.colleague("DELETE", `/sobjects/Contact/${there?.["Id"]}`);
+    await world.pass(600);
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    expect([await contacts(), await rows()]).toEqual([[], []]);
+  },
+} satisfies Readonly<Record<string, (asking: Asking) => Promise<void>>>;
+
+const handlerOf = (route: RouteName): Handler => {
+  const handler = handlers.get(route);
+  if (!handler) throw new Error(`${route} has no function`);
+  return handler;
+};
+
+/** What a schema has, by name. */
+const things = async (): Promise<ReadonlySet<string>> => {
+  const found = await made.world.sql(`
+    SELECT c.relname AS name FROM pg_class c WHERE c.relnamespace = 'salesforce'::regnamespace AND c.relkind IN ('r', 'i')
+      AND (c.relkind = 'r' OR starts_with(c.relname, '_bridge_log'))
+    UNION ALL SELECT c.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+    WHERE c.relnamespace = 'salesforce'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+    UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'salesforce'::regnamespace`);
+  return new Set(found.map(({ name }) => String(name)));
+};
+
+test("the table above names everything that the last migration brought", async () => {
+  const now = await things();
+  await becomeReleased(made.world);
+
+  const brought = [...now.difference(await things())];
+  const isOfNewTable = (name: string) => brought.includes(name.replace(/\..*/, "")) && name.includes(".");
+  expect(brought.filter((name) => !isOfNewTable(name)).toSorted()).toEqual(Object.keys(USED_BY).toSorted());
+});
+
+describe("on the schema of the version before", () => {
+  test.each(Object.keys(SCENARIOS) as (keyof typeof SCENARIOS)[])("%s", async (name) => {
+    await becomeReleased(made.world);
+
+    await SCENARIOS[name](made);
+
+    expect(made.world.log.filter(({ level }) => level === "error")).toEqual([]);
+    expect(await made.world.sql("SELECT schema_version FROM salesforce._bridge_meta")).toEqual([{ schema_version: 8 }]);
+  });
+
+  const READS = (Object.keys(ROUTES) as RouteName[]).filter((name) => {
+    const { method, postgres } = ROUTES[name] as { readonly method: string; readonly postgres?: boolean };
+    return postgres === true && (method === "GET" || name === "start-dry-run");
+  });
+
+  test("every endpoint that reads the database answers", async () => {
+    const { world, contact, token } = made;
+    await becomeReleased(world);
+    await insert("Wrong", "'not an address'");
+    await world.cycle(contact);
+    const [change] = await world.sql("SELECT id FROM salesforce._trigger_log ORDER BY id DESC LIMIT 1");
+    const ids = {
+      mapping_id: contact.id,
+      change_id: String(change?.["id"]),
+      mark: "mark",
+      table_name: "contact",
+      key: "1",
+    };
+    const path = { workspace_id: world.workspaceId, ...ids };
+
+    const answers = await Promise.all(
+      READS.map(async (route) => `${route} ${(await call(handlerOf(route), route, { path, token })).status}`),
+    );
+
+    expect(READS.length).toBeGreaterThan(14);
+    expect(answers.filter((answer) => / 5\d\d$/.test(answer))).toEqual([]);
+  });
+
+  test("the sweep has its metrics", async () => {
+    const { world } = made;
+    await becomeReleased(world);
+    await insert("Waits");
+    await world.pass(90);
+
+    await sweepMinute({ Records: [{ messageId: "tick", body: "{}" }] } as SQSEvent);
+
+    const path = { workspace_id: world.workspaceId };
+    expect((await call(handlerOf("read-metrics"), "read-metrics", { path })).text).toContain(
+      `queue_depth{workspace_id="${world.workspaceId}"} 1`,
+    );
+  });
+});
