@@ -103,8 +103,9 @@ function refuseUnreleased(schema: string, version: number): void {
   );
 }
 
+/** The version after this one adds to the schema only what this one can ignore; beyond that nothing is known. */
 function refuseNewer(schema: string, version: number, known: number): void {
-  if (version <= known) return;
+  if (version <= known + 1) return;
   throw new Error(
     `the schema ${schema} was created by a newer Bridge (version ${version}; this one knows ${known}); update this installation`,
   );

@@ -54,7 +54,7 @@ test("a version that breaks off leaves the schema as it was, and is completed by
   expect(await versionOf()).toBe(NEWEST + 2);
 });
 
-test("a schema of a newer version is refused with the remedy, and cycles of the older one continue in it", async () => {
+test("a schema that is two versions newer is refused with the remedy, and cycles of the older one continue in it", async () => {
   await migrateTo(LATER);
 
   await expect(customer.provision()).rejects.toThrow("update this installation");
@@ -65,6 +65,14 @@ test("a schema of a newer version is refused with the remedy, and cycles of the 
   const { store, lease } = await customer.cycle();
   await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
   expect(await versionOf()).toBe(NEWEST + 2);
+});
+
+test("a schema that the next version has made takes mapped tables of this one, after a way back", async () => {
+  await migrateTo(LATER.slice(0, -1));
+
+  await customer.provision({ configVersion: 2 });
+
+  expect(await versionOf()).toBe(NEWEST + 1);
 });
 
 test("a schema of a version before the first release is refused with the remedy, and stays as it is", async () => {
