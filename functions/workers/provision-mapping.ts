@@ -11,6 +11,7 @@ const provisioningMessage = z.object({
   import_id: z.nullable(z.string()),
   anew: z.optional(z.boolean()),
   describe: z.optional(z.boolean()),
+  upgrade: z.optional(z.boolean()),
 });
 
 /** Carries out changes of configuration: imports that are left open, tables, triggers, schedules, first loads. */

@@ -4,6 +4,7 @@ import { collectFigures } from "../../lib/metrics/collect-figures.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import { announcePauses } from "../../lib/sync/beat/pauses.ts";
 import { sweep } from "../../lib/sync/beat/sweep-minute.ts";
+import { askForUpgrade } from "../../lib/sync/schema/upgrade-schema.ts";
 import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
 import { reportPaused } from "../invocation/emit-figures.ts";
 import { onQueue, type Undone } from "../invocation/on-queue.ts";
@@ -57,6 +58,7 @@ export const handler = onQueue(tick, async (): Promise<readonly Undone[]> => {
       {
         ...{ workspaces: workspaces(), counters: counters(), mappings: cachedMappings(), webhooks: webhooks() },
         ...{ deliveries: deliveries(), figures: figures(), monitoring: monitoring(), now, log },
+        askForUpgrade: (workspaceId, message) => askForUpgrade({ ...queues, log }, workspaceId, message),
       },
       () => clock.now() > endsAt - ANSWER_MILLISECONDS,
     ),

@@ -56,18 +56,21 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
       last_run_at: seen?.lastRunAt?.toISOString() ?? null,
       pending_rows: seen?.waitingRows ?? (await needs.counters.queueDepth(workspace.id)).rows,
       ...(pause && { pause: reportPause(pause) }),
+      ...(database?.upgrade && { upgrade: database.upgrade }),
     },
   };
 }
 
-type Seen = DatabaseCheck &
-  (({ readonly answered: true } & DatabaseState) | { readonly answered: false; readonly latencyMilliseconds: number });
+type Seen = DatabaseCheck & { readonly upgrade: string | null } & (
+    | ({ readonly answered: true } & DatabaseState)
+    | { readonly answered: false; readonly latencyMilliseconds: number }
+  );
 
 async function checkDatabase(monitoring: Monitoring, postgres: PostgresConnection): Promise<Seen> {
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
   const deadline = Promise.withResolvers<Seen>();
-  const tooLate = () => deadline.resolve({ answered: false, latencyMilliseconds: elapsed() });
+  const tooLate = () => deadline.resolve({ answered: false, upgrade: null, latencyMilliseconds: elapsed() });
   const timer = setTimeout(tooLate, CHECK_MILLISECONDS);
   const asked = askUpToThreeTimes(monitoring, postgres, elapsed);
   asked.catch(() => undefined); // what comes after the deadline is dropped
@@ -83,14 +86,16 @@ async function askUpToThreeTimes(
   postgres: PostgresConnection,
   elapsed: () => number,
 ): Promise<Seen> {
+  let upgrade: string | null = null;
   for (let failedTries = 0; failedTries < TRIES; failedTries += 1) {
     try {
       await using database = await monitoring.open(postgres);
-      return { answered: true, failedTries, ...(await database.check()) };
+      upgrade = await database.upgrade();
+      return { answered: true, failedTries, upgrade, ...(await database.check()) };
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable)) throw error;
       if (error.stage === "connect") break;
     }
   }
-  return { answered: false, latencyMilliseconds: elapsed() };
+  return { answered: false, upgrade, latencyMilliseconds: elapsed() };
 }

@@ -30,6 +30,8 @@ export const health = z.object({
     pending_rows: z.nullable(z.int()),
     /** Only while a person has stopped the workspace or the deployment: who, since when, why, and the remedy. */
     pause: z.optional(z.string()),
+    /** Only while the schema is of an older version: from which to which it is upgraded. */
+    upgrade: z.optional(z.string()),
   }),
 });
 

@@ -14,6 +14,8 @@ interface Needs {
   readonly deliveries: Pick<Deliveries, "since">;
   readonly figures: KeepFigures;
   readonly monitoring: Monitoring;
+  /** Has the workspace's schema upgraded, which the message says from which version to which. */
+  readonly askForUpgrade: (workspaceId: string, message: string) => Promise<void>;
   readonly now: () => Date;
   /** One line of the log. */
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
@@ -83,7 +85,7 @@ async function collectFor(needs: Needs, subject: Subject): Promise<void> {
 
 /** What the customer's database says of the active mappings that have their tables. */
 async function readDatabase(
-  { counters, monitoring, now }: Needs,
+  { counters, monitoring, askForUpgrade, now }: Needs,
   { workspace: { id, open }, active, age }: Subject,
 ): Promise<readonly MappingFigures[]> {
   const isStale = age >= FRESH_MILLISECONDS;
@@ -91,6 +93,8 @@ async function readDatabase(
   if (postgres === null || (!isStale && active.length === 0)) return [];
   const countedAt = now();
   await using database = await monitoring.open(postgres);
+  const upgrade = await database.upgrade();
+  if (upgrade !== null) await askForUpgrade(id, upgrade);
   if (isStale) await counters.setQueueDepth({ workspaceId: id, ...(await database.countNew()) }, countedAt);
   if (active.length === 0) return [];
   const seen = new Map((await database.mappingFigures()).map((one) => [one.id, one]));

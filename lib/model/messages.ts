@@ -58,7 +58,8 @@ export interface LoadMessage {
 /**
  * A change of configuration to carry out; with `import_id` the rest of an import's plan is rolled forward first. With
  * `anew` (default false) table and triggers are created although they are recorded as created: the database may be
- * another one. With `describe` (default false) the worker only checks whether Salesforce has changed its fields.
+ * another one. With `describe` (default false) the worker only checks whether Salesforce has changed its fields. With
+ * `upgrade` (default false) and no mapping the workspace's schema is brought to this version.
  */
 export interface ProvisioningMessage {
   readonly workspace_id: string;
@@ -66,6 +67,7 @@ export interface ProvisioningMessage {
   readonly import_id: string | null;
   readonly anew?: boolean | undefined;
   readonly describe?: boolean | undefined;
+  readonly upgrade?: boolean | undefined;
 }
 
 /** A message on its way into a queue. */

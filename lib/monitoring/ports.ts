@@ -17,6 +17,8 @@ export interface Monitoring {
  * provisioned in yet answers like an empty one.
  */
 export interface MonitoredDatabase extends AsyncDisposable {
+  /** The upgrade that its schema waits for, in words; null: it is up to date. While it is too old, all else rejects. */
+  upgrade(): Promise<string | null>;
   /** How it does, and what waits in it. */
   check(): Promise<DatabaseState>;
   /** Rows in state NEW, over all tables, and when the oldest of them that is not held was captured. */

@@ -452,6 +452,7 @@ describe("doctor", () => {
     world.answer("POST /connections/postgres/test", { ok: true, findings: [encrypted] });
     world.answer("POST /connections/salesforce/test", { ok: true, findings: [] });
     world.answer("GET /monitoring/mappings", []);
+    world.answer("GET /health", { sync: {} });
     world.answer("GET /monitoring/failures", []);
     world.answer("GET /monitoring/inbound-errors", [], page);
     world.answer("GET /monitoring/conflicts", [], page);

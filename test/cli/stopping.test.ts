@@ -67,6 +67,20 @@ describe("a workspace", () => {
 
     expect([code, stdout.includes("resume it with: bridge resume")]).toEqual([10, true]);
   });
+
+  test("whose schema is behind is shown by doctor and by health", async () => {
+    const upgrade = "the schema salesforce is being upgraded from version 8 to 9";
+    const side = { status: "healthy", latency_ms: 1, org_id: "00D" };
+    const sync = { status: "running", last_run_at: null, pending_rows: 7, upgrade };
+    world.answer("GET /health", { pg: side, sf: side, sync });
+    world.answer("GET /monitoring/mappings", []);
+
+    const { stdout: doctor } = await world.line.run(["doctor"]);
+    const { stdout: health } = await world.line.run(["health"]);
+
+    expect(doctor).toContain(`! ${upgrade}\n`);
+    expect(health).toContain(upgrade);
+  });
 });
 
 describe("a deployment", () => {

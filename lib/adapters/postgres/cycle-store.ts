@@ -19,7 +19,8 @@ import { createClaims } from "./push/claim-ledger.ts";
 import { doubtsIn, noteLook, recover } from "./push/recover.ts";
 import { requeueOverwritten } from "./push/requeue-overwritten.ts";
 import { settle } from "./push/settle.ts";
-import { openWithinLimit, type Use } from "./session/session-limit.ts";
+import { openOnSchema } from "./session/schema-version.ts";
+import type { Use } from "./session/session-limit.ts";
 import { createSessionPool, type InTurn, type SessionPool } from "./session/session-pool.ts";
 import {
   type Ask,
@@ -58,7 +59,7 @@ export function createCycleStores(
     const place = places.get(name) ?? {
       pool: createSessionPool(
         (waits) =>
-          openWithinLimit(connection, {
+          openOnSchema(connection, {
             idleMilliseconds: IDLE_MILLISECONDS,
             isLongWork,
             ...(!waits && { waitMilliseconds: 0 }),

@@ -983,6 +983,7 @@ export type ReadHealthData = {
     readonly last_run_at: string | null;
     readonly pending_rows: number | null;
     readonly pause?: string;
+    readonly upgrade?: string;
   };
 };
 

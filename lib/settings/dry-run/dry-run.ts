@@ -55,7 +55,7 @@ export async function startDryRun(
   await noteMapping(needs, who, "mapping.compared");
   const asked = newDryRun(newId("run"), who.at);
   const run = await withDatabase(needs.desks, who.workspace, (desk) => desk.startDryRun(id, asked));
-  if (run === null) throw new Failure("CONFLICT", `the table of ${sfObject} is not made yet: try again in a minute`);
+  if (run === null) throw new Failure("CONFLICT", `the table of ${sfObject} is not ready yet: try again in a minute`);
   await needs.loads.send([{ message: { workspace_id: who.workspace.id, mapping_id: id, kind: "dry_run" } }]);
   return viewOf(id, run);
 }

@@ -23,7 +23,9 @@ export interface Provisioner {
   }>;
   /** What of these migrations is still to be done; none where Bridge changes tables itself. */
   propose(migrations: readonly Migration[]): Promise<readonly Proposal[]>;
-  /** Brings the metadata tables of the mapping's workspace to this version; those of a newer one stay as they are. */
+  /** Brings the metadata tables of a workspace to this version; those of a newer one stay as they are. */
+  upgrade(workspaceId: string): Promise<void>;
+  /** The same for the mapping's workspace, and replaces triggers of its table that an older version has made. */
   migrate(mapping: Mapping): Promise<void>;
   /** Ends capture and forgets the mapping's state; table and rows stay. */
   retire(mapping: Mapping): Promise<void>;

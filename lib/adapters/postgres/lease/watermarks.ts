@@ -50,7 +50,7 @@ export async function writeWatermarks(
 /** A cycle hands long work over where there is none: it does not hold the lease of what another does. */
 const IS_FREE = " AND load IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())";
 
-/** Whether the mapping's row has its lanes: a schema of version 8 gets them with the daily check. */
+/** Whether the mapping's row has its lanes: a schema of version 8 gets them with its upgrade. */
 export const hasLanes = ({ state }: Metadata): string =>
   `EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ${literal(state)}::regclass AND a.attname = 'lanes')`;
 

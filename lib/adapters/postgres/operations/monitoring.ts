@@ -13,6 +13,7 @@ import {
   withInstants,
 } from "../log/log-query.ts";
 import { type KeptSession, keepSessions } from "../session/request-session.ts";
+import { readVersion, SchemaTooOld, upgradeOf } from "../session/schema-version.ts";
 import { type Ask, instant, iso, type Metadata, metadata, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { readMappingFigures } from "./mapping-figures.ts";
@@ -24,14 +25,24 @@ export function postgresMonitoring(now: () => Date): Monitoring {
   return { open: async (connection) => monitoredDatabase(sessions.take(connection), connection, now) };
 }
 
-function monitoredDatabase(kept: KeptSession, { schema }: PostgresConnection, now: () => Date): MonitoredDatabase {
-  const tables = metadata(schema);
+function monitoredDatabase(kept: KeptSession, connection: PostgresConnection, now: () => Date): MonitoredDatabase {
+  const tables = metadata(connection.schema);
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
   const page = (asked: AskedPage) => readPage(ask, tables, asked);
   const listAll = ({ state, table, before, limit, offset }: ActivityQuery) =>
     page({ filter: { state, table, before }, columns: ACTIVITY_COLUMNS, limit, offset });
 
   return {
+    upgrade: async () => {
+      try {
+        await kept.connect();
+        // The session may be older than the upgrade.
+        if (upgradeOf(connection) !== null) await readVersion(ask, connection);
+      } catch (error) {
+        if (!(error instanceof SchemaTooOld)) throw error;
+      }
+      return upgradeOf(connection);
+    },
     check: async () => {
       await kept.connect();
       const started = performance.now();

@@ -6,8 +6,8 @@ export const FIRST_VERSION = 8;
 
 /**
  * The metadata schema, one entry per version. An entry is never changed once released: what comes later is a new one,
- * written so that cycles of the version before continue while it runs. It reaches every schema within a day of its
- * deployment, by the daily check of each mapping, so cycles may rely on it from the version after.
+ * written so that cycles of the version before continue while it runs. It reaches every schema within a minute of its
+ * deployment; until then everything works without it, so only the version after may rely on it.
  */
 export const MIGRATIONS: readonly ((schema: string, tables: Metadata) => string)[] = [
   createTables,

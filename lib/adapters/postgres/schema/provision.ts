@@ -50,11 +50,10 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       });
     },
     propose: (migrations) => withSession(connection, (session) => readProposals(session, connection, migrations)),
+    upgrade: (workspaceId) => withSession(connection, (session) => upgrade(session, connection, workspaceId)),
     async migrate(mapping) {
       await withSession(connection, async (session) => {
-        await migrate(session, connection.schema, mapping.workspaceId, { leavesNewer: true });
-        await buildClaimIndexes(session, connection.schema);
-        await tuneLog(session, connection.schema, connection.logAutovacuum);
+        await upgrade(session, connection, mapping.workspaceId);
         await renewCapture(session, connection.schema, mapping.id, schemaChanges);
       });
     },
@@ -62,6 +61,12 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
       await withSession(connection, (session) => retire(session, connection.schema, mapping, schemaChanges));
     },
   };
+}
+
+async function upgrade(session: Session, { schema, logAutovacuum }: PostgresConnection, workspaceId: string) {
+  await migrate(session, schema, workspaceId, { leavesNewer: true });
+  await buildClaimIndexes(session, schema);
+  await tuneLog(session, schema, logAutovacuum);
 }
 
 /** Whether the mapping has waited for a table or for columns, which are empty now. */

@@ -2,8 +2,9 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { DatabaseUnavailable } from "../../../monitoring/ports.ts";
 import { retry } from "../../retry.ts";
 import { closeQuietly, createIdleSessions, type IdleSessions, isBroken } from "./idle-sessions.ts";
+import { openOnSchema } from "./schema-version.ts";
 import { DeadlinePassed } from "./session.ts";
-import { NoConnectionFree, openWithinLimit } from "./session-limit.ts";
+import { NoConnectionFree } from "./session-limit.ts";
 import type { Row, Session, TransactionSettings } from "./sql.ts";
 import { isClash, sqlState } from "./sql-errors.ts";
 
@@ -91,11 +92,12 @@ export function keepSessions(now: () => Date): KeptSessions {
 
 async function open(connection: PostgresConnection): Promise<Session> {
   try {
-    return await openWithinLimit(connection, {
+    return await openOnSchema(connection, {
       idleMilliseconds: SILENT_MILLISECONDS,
       waitMilliseconds: WAIT_MILLISECONDS,
     });
   } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error;
     throw new DatabaseUnavailable("connect", whyNoConnection(error), error, sqlState(error) === "53300");
   }
 }

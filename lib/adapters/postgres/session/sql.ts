@@ -140,7 +140,7 @@ export interface Layout {
 export interface MappedTable {
   readonly shape: TableShape;
   readonly layout: Layout;
-  /** Whether the log has its indexes of blocked changes: a schema of version 8 gets them with the daily check. */
+  /** Whether the log has its indexes of blocked changes: a schema of version 8 gets them with its upgrade. */
   readonly isIndexed?: boolean;
   /** What a page changes in rows is written down. */
   readonly keepsHistory?: boolean;

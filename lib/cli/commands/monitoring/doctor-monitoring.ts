@@ -8,7 +8,7 @@ import { isNearlySpent } from "./monitoring.ts";
 
 /** What in monitoring needs the operator; what cannot be read now is a finding as well. */
 export async function monitoringFindings(api: Api, now: Date): Promise<readonly Finding[]> {
-  const looks = [failures, inboundErrors, conflicts, calls, doorbells, webhooks];
+  const looks = [schema, failures, inboundErrors, conflicts, calls, doorbells, webhooks];
   return (await Promise.all(looks.map((look) => look(api, now).catch((error) => notSeen(look.name, error))))).flat();
 }
 
@@ -31,6 +31,15 @@ function notSeen(check: string, error: unknown): readonly Finding[] {
       ? "look again with a token that has the scope admin: bridge login"
       : "correct what is wrong above, then run it again";
   return [finding(check, "warning", `${NAMES[check] ?? check} could not be looked at: ${error.message}`, remedy)];
+}
+
+/** Nothing is said of a schema that is up to date. */
+async function schema(api: Api): Promise<readonly Finding[]> {
+  const { data } = await api.get<{ readonly sync: { readonly upgrade?: string } }>("/health");
+  const { upgrade } = data.sync;
+  if (upgrade === undefined) return [];
+  const remedy = "wait a minute; if it stays, a line schema_upgrade in the service's log has PostgreSQL's reason";
+  return [finding("schema", "warning", upgrade, remedy)];
 }
 
 async function failures(api: Api): Promise<readonly Finding[]> {

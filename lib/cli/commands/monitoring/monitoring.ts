@@ -13,6 +13,7 @@ interface Health {
     readonly last_run_at: string | null;
     readonly pending_rows: number;
     readonly pause?: string;
+    readonly upgrade?: string;
   };
 }
 
@@ -37,7 +38,8 @@ export async function health(context: Context): Promise<void> {
       `${out.paint("dim", "engine")}      ${mark(status)}, ${count(pending_rows, "row", "rows")} waiting, last run ${last_run_at ?? "never"}`,
       data,
     );
-    if (data.sync.pause !== undefined) out.done(`            ${harmless(data.sync.pause)}`, data);
+    for (const why of [data.sync.pause, data.sync.upgrade])
+      if (why !== undefined) out.done(`            ${harmless(why)}`, data);
   }
   if (!isWell) context.endAs("unwell");
 }
