@@ -12,9 +12,6 @@ import { keepSecret, passwordIn, refuseSecretsInFolder } from "../run/secrets.ts
 
 const PROJECT = resolve(import.meta.dirname, "../../..");
 
-/** What `npm start` gives to Node: its flags and the program. */
-const START = startArguments();
-
 /**
  * `npm start` in a process of its own, as a newcomer has it, on a free port and a data folder that is thrown away. Its
  * demo is quiet unless `live`, with sample data and a writer.
@@ -25,20 +22,27 @@ export class RunningInstance {
   #instance: InstanceFile | null = null;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #flags: readonly string[];
+  readonly #project: string;
 
   constructor(
     options: {
       readonly environment?: Readonly<Record<string, string>>;
       readonly flags?: readonly string[];
       readonly live?: boolean;
+      /** Where its code is, and the flags that make its demo quiet: those of another version. */
+      readonly project?: string;
+      readonly demo?: readonly string[];
+      /** A data folder that is there. */
+      readonly dataDir?: string;
     } = {},
   ) {
-    this.dataDir = mkdtempSync(join(tmpdir(), "bridge-"));
+    this.#project = options.project ?? PROJECT;
+    this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "bridge-"));
     chmodSync(this.dataDir, 0o711); // else PostgreSQL, which may run as another user, has its data elsewhere, for good
     this.#environment = options.environment ?? {};
     this.#flags = [
       ...(ISOLATES ? ["--isolate"] : []),
-      ...(options.live ? [] : ["--quiet-demo"]),
+      ...(options.live ? [] : (options.demo ?? ["--quiet-demo"])),
       ...(options.flags ?? []),
     ];
   }
@@ -77,8 +81,8 @@ export class RunningInstance {
   #spawn() {
     const child = spawn(
       process.execPath,
-      [...START, "--json", "--port", "0", "--data-dir", this.dataDir, ...this.#flags],
-      { cwd: PROJECT, env: { ...process.env, ...this.#environment }, stdio: ["ignore", "pipe", "pipe"] },
+      [...startArguments(this.#project), "--json", "--port", "0", "--data-dir", this.dataDir, ...this.#flags],
+      { cwd: this.#project, env: { ...process.env, ...this.#environment }, stdio: ["ignore", "pipe", "pipe"] },
     );
     this.#child = child;
     return child;
@@ -173,8 +177,9 @@ export class RunningInstance {
   }
 }
 
-function startArguments(): readonly string[] {
-  const { scripts } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as {
+/** What `npm start` gives to Node: its flags and the program. */
+function startArguments(project: string): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(project, "package.json"), "utf8")) as {
     readonly scripts: { readonly start: string };
   };
   return scripts.start.split(" && node ").at(-1)?.split(" ") ?? [];
