@@ -1,12 +1,14 @@
-import { build } from "../lib/infra/build.ts";
+import { BUNDLES, build } from "../lib/infra/build.ts";
 
 // The CDK runs this for every command, so what it deploys is always built from the sources beside it. Options that make no
 // sense are refused before that.
 try {
-  const { createApp, refuseOptions } = await import("../lib/infra/synthesize.ts");
-  refuseOptions();
-  await build({ strict: process.env["BRIDGE_STRICT"] === "1" });
-  for (const { stackName, template } of createApp().synth().stacks) {
+  const { openApp } = await import("../lib/infra/open-app.ts");
+  const app = openApp();
+  // esbuild and Vite work in processes of their own; meanwhile this one loads the rest of the CDK.
+  const building = build({ strict: process.env["BRIDGE_STRICT"] === "1" });
+  const [{ addStacks }] = await Promise.all([import("../lib/infra/synthesize.ts"), building]);
+  for (const { stackName, template } of addStacks(app, BUNDLES).synth().stacks) {
     const { Resources = {} } = template as { Resources?: object };
     console.error(`${stackName}: ${Object.keys(Resources).length} of CloudFormation's 500 resources`);
   }
