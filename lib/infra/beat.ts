@@ -21,7 +21,7 @@ export class Beat extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.groupName = group.scheduleGroupName;
-    this.fanOutRole = this.senderRole("FanOutRole", queues.fanOut);
+    this.fanOutRole = this.senderRole("FanOutRole", queues.fanOut, this.groupName);
     new CfnSchedule(this, "MinuteSweep", {
       name: nameIn(stage, "minute-sweep"),
       description: "Wakes the sweeper that repairs what a lost message or a missed schedule left behind",
@@ -29,7 +29,8 @@ export class Beat extends Construct {
       flexibleTimeWindow: { mode: "OFF" },
       target: {
         arn: queues.sweeps.queueArn,
-        roleArn: this.senderRole("SweepsRole", queues.sweeps).roleArn,
+        // Not in the mappings' group: this schedule must be there after the group is removed.
+        roleArn: this.senderRole("SweepsRole", queues.sweeps, "default").roleArn,
         input: JSON.stringify({ scheduled_at: "<aws.scheduler.scheduled-time>" }),
         // The default keeps trying for a day: late sweeps would then arrive in bursts.
         retryPolicy: { maximumEventAgeInSeconds: 60, maximumRetryAttempts: 3 },
@@ -37,12 +38,15 @@ export class Beat extends Construct {
     });
   }
 
-  /** A role for EventBridge Scheduler, for this account's schedules alone, that may send to this queue alone. */
-  private senderRole(id: string, queue: Queue): Role {
+  /** A role for EventBridge Scheduler, for the schedules of this group alone, that may send to this queue alone. */
+  private senderRole(id: string, queue: Queue, group: string): Role {
+    const { account } = Stack.of(this);
     const send = new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [queue.queueArn] });
+    // Scheduler names the group, never the schedule (EventBridge Scheduler User Guide, Confused deputy prevention).
+    const source = Stack.of(this).formatArn({ service: "scheduler", resource: "schedule-group", resourceName: group });
     return new Role(this, id, {
       assumedBy: new ServicePrincipal("scheduler.amazonaws.com", {
-        conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
+        conditions: { StringEquals: { "aws:SourceAccount": account, "aws:SourceArn": source } },
       }),
       inlinePolicies: { Send: new PolicyDocument({ statements: [send] }) },
     });

@@ -111,6 +111,26 @@ describe("what a function may do", () => {
     expect(JSON.stringify(role?.Properties["AssumeRolePolicyDocument"])).toContain("scheduler.amazonaws.com");
   });
 
+  test("Scheduler takes each of its roles for the schedules of one group alone, of this account", () => {
+    const roles = dev
+      .all("AWS::IAM::Role")
+      .filter(({ Properties }) => JSON.stringify(Properties).includes('"Service":"scheduler.amazonaws.com"'));
+
+    const sources = roles.map(({ id, Properties }) => {
+      const { Condition, ...statement } = Properties["AssumeRolePolicyDocument"]?.["Statement"]?.[0] ?? {};
+      expect(statement).toMatchObject({ Action: "sts:AssumeRole", Effect: "Allow" });
+      return [id.replace(/Role.*/, ""), Condition];
+    });
+
+    const [group] = dev.all("AWS::Scheduler::ScheduleGroup");
+    const [sweep, ...others] = dev.all("AWS::Scheduler::Schedule");
+    expect(others).toEqual([]);
+    expect(Object.fromEntries(sources)).toEqual({
+      BeatFanOut: onlyFrom(String(group?.Properties["Name"])),
+      BeatSweeps: onlyFrom(String(sweep?.Properties["GroupName"] ?? "default")),
+    });
+  });
+
   test("no statement allows every action, and none every resource but the one that has no narrower", () => {
     const statements = dev.all("AWS::IAM::Role").flatMap(statementsOf);
 
@@ -327,6 +347,13 @@ function granted(name: string, action: string): string[] {
     .filter(({ Action }) => [Action].flat().map(String).includes(action))
     .flatMap(({ Resource }) => namesIn([Resource].flat()))
     .sort();
+}
+
+/** The condition of a role that Scheduler may take for the schedules of a group (EventBridge Scheduler User Guide). */
+function onlyFrom(group: string): unknown {
+  const [partition, region, account] = ["Partition", "Region", "AccountId"].map((name) => ({ Ref: `AWS::${name}` }));
+  const parts = ["arn:", partition, ":scheduler:", region, ":", account, `:schedule-group/${group}`];
+  return { StringEquals: { "aws:SourceAccount": account, "aws:SourceArn": { "Fn::Join": ["", parts] } } };
 }
 
 /** The things that a property refers to, by the readable part of their logical ids. */
