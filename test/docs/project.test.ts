@@ -35,3 +35,10 @@ test("the public CI may read the repository and nothing else", () => {
   expect(WORKFLOW).toMatch(/^permissions:\n {2}contents: read\n\n/m);
   expect(WORKFLOW).not.toContain("secrets.");
 });
+
+test("the public CI runs each action at a commit that no tag can move", () => {
+  const actions = [...WORKFLOW.matchAll(/^ +- uses: (.+)$/gm)].map(([, action]) => action);
+
+  expect(actions.length).toBeGreaterThan(0);
+  for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+});
