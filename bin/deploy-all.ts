@@ -14,23 +14,28 @@ Everything else goes to "cdk deploy --all" as it is, for example --require-appro
 const NOT_VALID =
   /InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch|InvalidSignature|ExpiredToken|InvalidAccessKeyId/;
 
-/** Why nothing can be deployed with this environment, with the remedy; null: nothing speaks against it. */
+/** What the network says, and not AWS: the CDK may have a way, as a proxy is, that these questions do not take. */
+const NO_ANSWER = /ENOTFOUND|EAI_AGAIN|ECONN|UNREACH|ETIMEDOUT|EPROTO|Timeout|timed out|socket|certificate/i;
+
+/** Why nothing can be deployed with this environment, with the remedy; null: nothing certain speaks against it. */
 async function refuseAccount(): Promise<string | null> {
   const client = new SQSClient({ maxAttempts: 2, requestHandler: { connectionTimeout: 5000, requestTimeout: 10_000 } });
   const region = await client.config.region().catch(() => null);
   if (!region) return "no region is chosen: set AWS_REGION, or a region in the profile of AWS_PROFILE";
+  let isFound = false;
   try {
     await client.config.credentials();
-  } catch (error) {
-    return `no AWS credentials are found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (${(error as Error).message})`;
-  }
-  try {
+    isFound = true;
     await client.send(new ListQueuesCommand({ MaxResults: 1 }));
   } catch (error) {
-    const { name, message } = error as Error;
-    if (NOT_VALID.test(name)) return `AWS does not take these credentials: ${message} (${name})`;
+    const { name, message, code = name } = error as Error & { readonly code?: string };
+    const [words = ""] = (message || code).split("\n");
+    if (NOT_VALID.test(name)) return `AWS does not take these credentials: ${words} (${name})`;
+    if (!isFound && !NO_ANSWER.test(`${name} ${code} ${message}`))
+      return `no AWS credentials are found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (${words})`;
     // A user who may deploy need not be allowed to list queues.
-    if (!/AccessDenied/.test(name)) return `AWS does not answer in ${region}: ${message || name}`;
+    if (!/AccessDenied/.test(name))
+      console.error(`Warning: AWS could not be asked about these credentials in ${region} (${words})`);
   }
   return null;
 }

@@ -1,14 +1,20 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { resolve } from "node:path";
-import { expect, test } from "vitest";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
-const run = (args: readonly string[], environment: Readonly<Record<string, string>>) =>
-  spawnSync(process.execPath, args, {
+async function run(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, args, {
     cwd: PROJECT,
-    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
     // Without cdk on the PATH, nothing that is not refused goes further than this machine.
     env: {
       PATH: "/nonexistent",
@@ -18,10 +24,13 @@ const run = (args: readonly string[], environment: Readonly<Record<string, strin
       ...environment,
     },
   });
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { status: status as number | null, stdout, stderr };
+}
 
-test("an option that there is none of is refused in one line, before anything is built", () => {
+test("an option that there is none of is refused in one line, before anything is built", async () => {
   const permitted = ["--permission", "--allow-fs-read=*", `--allow-fs-write=${tmpdir()}`]; // no build can do with these
-  const { status, stderr } = run([...permitted, "bin/deploy.ts"], { CDK_CONTEXT_JSON: '{"stge":"prod"}' });
+  const { status, stderr } = await run([...permitted, "bin/deploy.ts"], { CDK_CONTEXT_JSON: '{"stge":"prod"}' });
 
   expect(status).toBe(1);
   expect(stderr).toMatch(/^Refused: There is no option "stge": the nearest is -c stage=/);
@@ -35,16 +44,113 @@ test.each([
   ["without a region", KEY, [], "Refused: no region is chosen: set AWS_REGION"],
   ["without credentials", REGION, [], "Refused: no AWS credentials are found: set AWS_PROFILE"],
   ["with a profile that there is none of", REGION, ["--profile=acme"], "Refused: no AWS credentials are found"],
-  [
-    "where AWS cannot be reached",
-    { ...KEY, ...REGION, AWS_ENDPOINT_URL: "http://127.0.0.1:9" },
-    [],
-    "Refused: AWS does not answer in eu-central-1",
-  ],
-])("a deployment %s is refused in one line", (_, environment, args, says) => {
-  const { status, stderr } = run(["bin/deploy-all.ts", ...args], environment);
+])("a deployment %s is refused in one line", async (_, environment, args, says) => {
+  const { status, stderr } = await run(["bin/deploy-all.ts", ...args], environment);
 
   expect(status).toBe(1);
   expect(stderr.trim()).toContain(says);
   expect(stderr.trim().split("\n")).toHaveLength(1);
 });
+
+const CREDENTIALS = { ...KEY, ...REGION };
+const CLOSED = "http://127.0.0.1:9";
+const NO_HOST = "http://aws.invalid";
+
+/** A profile whose credentials are those of a role, which STS gives out. */
+const ROLE = `[profile acme]
+role_arn = arn:aws:iam::123456789012:role/deploy
+source_profile = user
+[profile user]
+aws_access_key_id = AKIAEXAMPLE
+aws_secret_access_key = secret
+`;
+
+test.each<[string, () => Promise<Readonly<Record<string, string>>>]>([
+  ["at an endpoint of one's own that is not there", async () => ({ AWS_ENDPOINT_URL: CLOSED })],
+  ["at an endpoint of one's own for SQS that is not there", async () => ({ AWS_ENDPOINT_URL_SQS: CLOSED })],
+  ["behind HTTPS_PROXY", async () => ({ HTTPS_PROXY: CLOSED, AWS_ENDPOINT_URL_SQS: CLOSED })],
+  ["behind https_proxy", async () => ({ https_proxy: CLOSED, AWS_ENDPOINT_URL_SQS: CLOSED })],
+  ["without DNS", async () => ({ AWS_ENDPOINT_URL_SQS: NO_HOST })],
+  [
+    "where an endpoint of one's own has no SQS",
+    async () => ({ AWS_ENDPOINT_URL: await answering(404, "no such page") }),
+  ],
+  [
+    "where something on the way answers 403",
+    async () => ({ AWS_ENDPOINT_URL: await answering(403, "<html>No</html>") }),
+  ],
+  ["where SQS answers 500", async () => ({ AWS_ENDPOINT_URL: await answering(500, saying("InternalError")) })],
+  ["where SQS asks for less", async () => ({ AWS_ENDPOINT_URL: await answering(400, saying("RequestThrottled")) })],
+  ["where STS cannot be asked for a role", async () => ({ AWS_ENDPOINT_URL: CLOSED, ...profile(ROLE) })],
+  ["where STS has no address", async () => ({ AWS_ENDPOINT_URL: NO_HOST, ...profile(ROLE) })],
+])("a deployment %s continues with one line of warning", async (_, environment) => {
+  const { status, stdout, stderr } = await run(["bin/deploy-all.ts"], {
+    ...CREDENTIALS,
+    ...(await environment()),
+    PATH: folderOfCdk(),
+  });
+
+  expect(status, stderr).toBe(0);
+  expect(stderr).toMatch(/^Warning: AWS could not be asked about these credentials in eu-central-1 \(.+\)\n$/);
+  expect(stdout).toBe("cdk deploy --all --no-notices\n");
+});
+
+test("a deployment by a user who may not list queues continues without a word", async () => {
+  const endpoint = await answering(403, saying("AccessDenied"));
+
+  const { status, stdout, stderr } = await run(["bin/deploy-all.ts"], {
+    ...CREDENTIALS,
+    AWS_ENDPOINT_URL: endpoint,
+    PATH: folderOfCdk(),
+  });
+
+  expect([status, stdout, stderr]).toEqual([0, "cdk deploy --all --no-notices\n", ""]);
+});
+
+test.each([
+  ["InvalidClientTokenId", ""],
+  ["ExpiredTokenException", ""],
+  ["SignatureDoesNotMatch", ""],
+  ["AccessDenied", "for a role "],
+])("a deployment to which AWS says %s %sis refused in one line", async (code, how) => {
+  const endpoint = await answering(403, how === "" ? saying(code) : inXml(code));
+
+  const { status, stdout, stderr } = await run(["bin/deploy-all.ts"], {
+    ...CREDENTIALS,
+    ...(how !== "" && profile(ROLE)),
+    AWS_ENDPOINT_URL: endpoint,
+    PATH: folderOfCdk(),
+  });
+
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(/^Refused: .*credentials.*\n$/);
+});
+
+/** The folder of a cdk that says how it was called. */
+function folderOfCdk(): string {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "cdk"), '#!/bin/sh\necho "cdk $*"\n', { mode: 0o755 });
+  return folder;
+}
+
+function profile(config: string): Record<string, string> {
+  const file = join(temporaryFolder(), "config");
+  writeFileSync(file, config);
+  return { AWS_PROFILE: "acme", AWS_CONFIG_FILE: file, AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "" };
+}
+
+const saying = (code: string): string => JSON.stringify({ __type: `com.amazonaws.sqs#${code}`, message: "not now" });
+
+const inXml = (code: string): string =>
+  `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>not you</Message></Error></ErrorResponse>`;
+
+/** The address of a server that answers everything so. */
+async function answering(status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
