@@ -1,3 +1,6 @@
+/** What the program that the CDK runs prints on standard error when the functions are built. */
+export const BUNDLED = "functions bundled";
+
 /** One function as it is deployed: `<out>/<name>/index.mjs`, with what went into it. */
 export interface Bundle {
   readonly name: string;
