@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readOptions } from "../../lib/local/read-options.ts";
 import { findChromium } from "../support/clients/browser.ts";
+import { hasMoto } from "../support/processes/aws.ts";
 import { findOrFetchPostgres } from "../support/run/older-postgres.ts";
 
 const HELP = `npm run test:long [-- --only NAME,NAME] [--without LANGUAGE,LANGUAGE]: what takes too long for npm test, part
@@ -64,6 +65,9 @@ function allParts(without: readonly string[]): Part[] {
     {
       name: "long",
       lacks: null,
+      get missing() {
+        return hasMoto() ? [] : ["moto_server, which the deployment is tested with (pip install 'moto[server]')"];
+      },
       commands: [["vitest", "run", "--mode", "rest"]],
     },
     receiversWithout(without),
