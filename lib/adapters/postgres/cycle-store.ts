@@ -202,11 +202,11 @@ async function unseen(
   const stamp = isZoneless(layout, "systemmodstamp") ? "t.systemmodstamp AT TIME ZONE 'UTC'" : "t.systemmodstamp";
   const rows = await session.query<{ sfid: string }>(
     `SELECT s.sfid FROM unnest($1::text[], $2::timestamptz[]) AS s (sfid, stamp)
-     WHERE NOT EXISTS (SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.sfid = s.sfid
+     WHERE NOT EXISTS (SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.sfid::text = s.sfid::text
          AND ${stamp} >= s.stamp)
-       AND NOT EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $3 AND l.sfid = s.sfid
-         AND l.action = 'DELETE' AND l.processed_at IS NULL)
-       AND NOT EXISTS (SELECT FROM ${tables.tombstones} d WHERE d.mapping_id = $4 AND d.sfid = s.sfid AND d.stamp >= s.stamp)`,
+       AND NOT EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name::text = $3 AND l.sfid::text = s.sfid::text
+         AND l.action::text = 'DELETE' AND l.processed_at IS NULL)
+       AND NOT EXISTS (SELECT FROM ${tables.tombstones} d WHERE d.mapping_id = $4 AND d.sfid::text = s.sfid::text AND d.stamp >= s.stamp)`,
     [stamps.map(({ sfid }) => sfid), stamps.map(({ systemModstamp }) => systemModstamp), shape.table, mappingId],
   );
   return rows.map(({ sfid }) => sfid);
@@ -219,7 +219,7 @@ async function owned(
 ): Promise<string[]> {
   const { schema, table } = mapped({ mappingId }).shape;
   const rows = await session.query<{ sfid: string }>(
-    `SELECT sfid FROM ${qualified(schema, table)} WHERE sfid = ANY ($1::text[])`,
+    `SELECT sfid FROM ${qualified(schema, table)} WHERE sfid::text = ANY ($1::text[])`,
     [sfids],
   );
   return rows.map(({ sfid }) => sfid);
@@ -233,8 +233,8 @@ async function knownSfids(
   const { schema, table } = mapped({ mappingId }).shape;
   const rows = await session.query<{ sfid: string }>(
     `SELECT sfid FROM unnest($1::text[]) AS asked (sfid)
-     WHERE EXISTS (SELECT FROM ${qualified(schema, table)} t WHERE t.sfid = asked.sfid)
-       OR sfid IN (SELECT unnest(p.sfids) FROM ${tables.pushed} p WHERE p.mapping_id = $2)`,
+     WHERE EXISTS (SELECT FROM ${qualified(schema, table)} t WHERE t.sfid::text = asked.sfid)
+       OR sfid::text IN (SELECT unnest(p.sfids) FROM ${tables.pushed} p WHERE p.mapping_id = $2)`,
     [sfids, mappingId],
   );
   return rows.map(({ sfid }) => sfid);

@@ -27,7 +27,7 @@ export function captureSigns(schema: string, state: string): string {
         || CASE WHEN c.relispartition OR ${isSubscribed("c.oid")} THEN '-' ELSE '' END
         || CASE WHEN ${state}.layout ->> 'digest' <> ${tableDigest("c")} THEN '${CHANGED}' ELSE '' END
       FROM pg_class c WHERE c.relkind = 'r'
-        AND c.oid = to_regclass(${literal(`${name(schema)}.`)} || quote_ident(${state}.table_name)))`;
+        AND c.oid = to_regclass(${literal(`${name(schema)}.`)} || quote_ident(${state}.table_name))::oid)`;
 }
 
 /** Whether `captureSigns` finds nothing but perhaps a changed table; else `readCaptureOff` says what. */
@@ -56,29 +56,29 @@ export const captureOff = (schema: string, state: string): string => `(
     ELSE (
       SELECT CASE
         WHEN count(t.oid) < ${CAPTURE_TRIGGERS.length} THEN jsonb_build_object('why', 'triggers', 'triggers', (
-          SELECT jsonb_agg(asked) FROM unnest(${ASKED}) AS asked WHERE (asked = ANY (array_agg(t.tgname))) IS NOT TRUE))
+          SELECT jsonb_agg(asked) FROM pg_catalog.unnest(${ASKED}) AS asked WHERE (asked = ANY (array_agg(t.tgname))) IS NOT TRUE))
         WHEN bool_or(NOT pg_has_role(p.proowner, c.relowner, 'USAGE')) THEN jsonb_build_object('why', 'owner',
           'owner', pg_get_userbyid(c.relowner), 'member', pg_get_userbyid(min(p.proowner)))
       END
       FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
       WHERE t.tgrelid = c.oid AND t.tgname = ANY (${ASKED})
-        AND t.tgenabled = CASE ${state}.shape ->> 'capture' WHEN 'always' THEN 'A' ELSE 'O' END
+        AND t.tgenabled = CASE ${state}.shape ->> 'capture' WHEN 'always' THEN 'A'::"char" ELSE 'O'::"char" END
     )
   END
-  FROM (SELECT) one LEFT JOIN pg_class c ON c.relnamespace = ${literal(name(schema))}::regnamespace
-    AND c.relname = ${state}.table_name AND c.relkind = 'r')`;
+  FROM (SELECT) one LEFT JOIN pg_class c ON c.relnamespace = ${literal(name(schema))}::regnamespace::oid
+    AND c.relname = ${state}.table_name::text AND c.relkind = 'r')`;
 
 /** The table that has the triggers of a mapped one which is gone, and so is the one: it was renamed or moved. */
 const namesakeOf = (schema: string, state: string): string => `(
       SELECT min(format('%I.%I', n.nspname, o.relname))
       FROM pg_proc p JOIN pg_trigger t ON t.tgfoid = p.oid JOIN pg_class o ON o.oid = t.tgrelid
         JOIN pg_namespace n ON n.oid = o.relnamespace
-      WHERE p.pronamespace = ${literal(name(schema))}::regnamespace AND p.proname = ${functionNameOf("insert", `${state}.table_name`)})`;
+      WHERE p.pronamespace = ${literal(name(schema))}::regnamespace::oid AND p.proname = ${functionNameOf("insert", `${state}.table_name`)})`;
 
 /** The columns that the mapped table `c` lacks, of those that a cycle reads or writes. */
 const lackingOf = (state: string): string => `(
       SELECT jsonb_agg(wanted.column ORDER BY wanted.column)
-      FROM (SELECT unnest('{${Object.keys(OWN_COLUMNS).join(",")}}'::text[]) UNION SELECT ${state}.layout ->> 'key'
+      FROM (SELECT pg_catalog.unnest('{${Object.keys(OWN_COLUMNS).join(",")}}'::text[]) UNION SELECT ${state}.layout ->> 'key'
         UNION SELECT mapped ->> 'column' FROM jsonb_array_elements(${state}.shape -> 'columns') AS mapped) AS wanted ("column")
       WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = wanted.column AND a.attnum > 0))`;
 

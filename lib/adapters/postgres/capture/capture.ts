@@ -6,7 +6,7 @@ import { functionName } from "./own-functions.ts";
 import { captureFunctions, IS_REKEYED } from "./trigger-functions.ts";
 
 /** Raised with each change of triggers or functions: the daily check then replaces older ones. */
-export const CAPTURE_VERSION = 2;
+export const CAPTURE_VERSION = 3;
 
 /** The triggers that capture puts on a table; there were never others. */
 export const CAPTURE_TRIGGERS = [
@@ -63,8 +63,8 @@ function endCaptureOfOthers(schema: string, table: string): string {
   return `DO $bridge$ DECLARE one record; BEGIN
     FOR one IN SELECT t.tgname, t.tgrelid::regclass AS on_table
       FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid
-      WHERE p.pronamespace = ${literal(name(schema))}::regnamespace AND p.proname IN (${functions})
-        AND t.tgrelid <> ${literal(qualified(schema, table))}::regclass AND c.relpersistence <> 't'
+      WHERE p.pronamespace = ${literal(name(schema))}::regnamespace::oid AND p.proname IN (${functions})
+        AND t.tgrelid <> ${literal(qualified(schema, table))}::regclass::oid AND c.relpersistence <> 't'
         AND pg_has_role(c.relowner, 'USAGE')
     LOOP EXECUTE format('DROP TRIGGER IF EXISTS %I ON %s', one.tgname, one.on_table); END LOOP;
   END $bridge$;`;

@@ -35,6 +35,8 @@ export interface CatalogColumn {
   /** Generated when it is read. */
   readonly isVirtual: boolean;
   readonly typeOid: number;
+  /** `Layout.equality`; null: PostgreSQL's own. */
+  readonly equality: string | null;
 }
 
 /** Reads a table from the catalog; null when there is none of that name. */
@@ -70,12 +72,29 @@ export function layoutOf(
     attributes: Object.fromEntries([...renamed, ...columns].map(({ column, attribute }) => [column, attribute])),
     generated: columns.filter(({ generated }) => generated).map(({ column }) => column),
     foreign: columns.filter(({ typeOid }) => typeOid >= FIRST_FOREIGN_OID).map(({ column }) => column),
+    equality: Object.fromEntries(columns.flatMap(({ column, equality }) => (equality ? [[column, equality]] : []))),
     takesCopies,
     // Of no table: each cycle looks whether the columns are back.
     digest: renamed.length > 0 ? "" : digest,
     captureVersion,
   };
 }
+
+/** The name of a column's type; of one that is not PostgreSQL's own with its schema. */
+const typeName = (modifier: string): string => `CASE WHEN a.atttypid < ${FIRST_FOREIGN_OID}::oid
+        THEN format_type(a.atttypid, ${modifier}) ELSE (SELECT format('%I.%I%s', n.nspname, t.typname,
+          substring(format_type(a.atttypid, ${modifier}), '\\(.*\\)$')) FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+          WHERE t.oid = a.atttypid) END`;
+
+/** The operator of the default B-tree class of a type that is not PostgreSQL's own, or of what is under a domain. */
+const EQUALITY = `CASE WHEN a.atttypid >= ${FIRST_FOREIGN_OID}::oid THEN (
+        WITH RECURSIVE base AS (SELECT a.atttypid AS type
+          UNION ALL SELECT d.typbasetype FROM base JOIN pg_type d ON d.oid = base.type AND d.typtype = 'd')
+        SELECT format('%I.%s', n.nspname, o.oprname) FROM base JOIN pg_opclass k ON k.opcintype = base.type AND k.opcdefault
+          JOIN pg_am m ON m.oid = k.opcmethod AND m.amname = 'btree'
+          JOIN pg_amop s ON s.amopfamily = k.opcfamily AND s.amoplefttype = base.type AND s.amoprighttype = base.type AND s.amopstrategy = 3
+          JOIN pg_operator o ON o.oid = s.amopopr JOIN pg_namespace n ON n.oid = o.oprnamespace
+        WHERE n.nspname <> 'pg_catalog' LIMIT 1) END`;
 
 const READ_TABLE = `
   SELECT jsonb_build_object(
@@ -89,13 +108,13 @@ const READ_TABLE = `
     'digest', ${tableDigest("c")},
     'columns', coalesce((
       SELECT jsonb_agg(jsonb_build_object('column', a.attname,
-        'attribute', concat(c.oid, '.', a.attnum), 'type', format_type(a.atttypid, -1),
-        'exactType', format_type(a.atttypid, a.atttypmod), 'generated', a.attgenerated <> '',
+        'attribute', concat(c.oid, '.', a.attnum), 'type', ${typeName("-1")},
+        'exactType', ${typeName("a.atttypmod")}, 'equality', ${EQUALITY}, 'generated', a.attgenerated <> '',
         'isVirtual', a.attgenerated = 'v', 'typeOid', a.atttypid::int8) ORDER BY a.attnum)
       FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '[]'),
     'primaryKey', coalesce((
       SELECT jsonb_agg(a.attname ORDER BY k.n)
-      FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, n)
+      FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, n)
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
       WHERE i.indrelid = c.oid AND i.indisprimary), '[]'),
     'unique', coalesce((

@@ -42,7 +42,7 @@ const HEAD_CHARACTERS = UNLESS_OWN_TABLE.length + 100;
 export function secureFunctions(schema: string, table?: string): string {
   const ofTable = FUNCTION_KINDS.map((kind) => literal(functionName(kind, table ?? ""))).join(", ");
   const named = table === undefined ? "starts_with(p.proname, '_bridge_')" : `p.proname IN (${ofTable})`;
-  const own = `p.pronamespace = to_regnamespace(${literal(name(schema))}) AND ${named}
+  const own = `p.pronamespace = to_regnamespace(${literal(name(schema))})::oid AND ${named}
       AND pg_has_role(p.proowner, 'USAGE')`;
   const secured = literal(`BEGIN ${UNLESS_OWN_TABLE}`);
   return `
@@ -59,7 +59,7 @@ export function secureFunctions(schema: string, table?: string): string {
         WHERE ${own} AND a.grantee <> p.proowner
       LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM %s CASCADE', one.signature,
-          CASE one.grantee WHEN '-'::regrole THEN 'PUBLIC' ELSE one.grantee::text END);
+          CASE one.grantee::oid WHEN 0::oid THEN 'PUBLIC' ELSE one.grantee::text END);
       END LOOP;
     END $bridge$;`;
 }

@@ -175,7 +175,7 @@ function markFunction({ shape, layout }: MappedTable, columns: readonly string[]
   LANGUAGE plpgsql
   AS $bridge$ BEGIN
     IF TG_OP = 'INSERT' THEN
-      IF NEW._ab_lastop = 'PENDING' AND NEW._ab_err IS NULL THEN RETURN NEW; END IF;
+      IF NEW._ab_lastop::text = 'PENDING' AND NEW._ab_err IS NULL THEN RETURN NEW; END IF;
     ELSE
       IF OLD.${key} <> NEW.${key} THEN ${REKEYED} END IF;
       IF NOT ${differs(layout, stored, "OLD", "NEW")} THEN RETURN NEW; END IF;

@@ -18,9 +18,9 @@ const REREADS_AT_ONCE = 200;
 export function whatWaits(schema: string, tables: Metadata, now: string): string {
   const { log, pendingRegistry, heldDeletes, inboundErrors } = tables;
   return `
-      (EXISTS (SELECT FROM ${log} c WHERE ${isReady("c", "s.table_name")} AND c.state = 'NEW')
-        OR EXISTS (SELECT FROM ${log} c WHERE ${isPutOff("c", "s.table_name")} AND c.state = 'NEW' AND c.due_at <= ${now})) AS changes,
-      EXISTS (SELECT FROM ${pendingRegistry} h WHERE h.table_name = s.table_name)
+      (EXISTS (SELECT FROM ${log} c WHERE ${isReady("c", "s.table_name")} AND c.state::text = 'NEW')
+        OR EXISTS (SELECT FROM ${log} c WHERE ${isPutOff("c", "s.table_name")} AND c.state::text = 'NEW' AND c.due_at <= ${now})) AS changes,
+      EXISTS (SELECT FROM ${pendingRegistry} h WHERE h.table_name::text = s.table_name::text)
         OR EXISTS (SELECT FROM ${log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed
           AND (o.due_at IS NULL OR o.due_at <= ${now}))
         OR EXISTS (SELECT FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND h.confirmed) AS unfinished,

@@ -52,7 +52,7 @@ const IS_FREE = " AND load IS NULL AND (lease_until IS NULL OR lease_until <= cl
 
 /** Whether the mapping's row has its lanes: a schema of version 8 gets them with its upgrade. */
 export const hasLanes = ({ state }: Metadata): string =>
-  `EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ${literal(state)}::regclass AND a.attname = 'lanes')`;
+  `EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ${literal(state)}::regclass::oid AND a.attname = 'lanes')`;
 
 /** They are read where the column exists; else the name is that of `unknown`, which must be in the same FROM. */
 export const lanesOf = ({ state }: Metadata, mapping: string): string =>

@@ -35,10 +35,10 @@ export function waitingNow({ counted }: BacklogMemory, now: Date): Waiting {
 export const countWaiting = ({ log }: Metadata): string => {
   const part = (
     which: string,
-  ) => `(SELECT count(*) FILTER (WHERE state = 'NEW') AS new_ones, min(created_at) AS first_at
+  ) => `(SELECT count(*) FILTER (WHERE state::text = 'NEW') AS new_ones, min(created_at) AS first_at
         FROM ${log} WHERE processed_at IS NULL AND ${which})`;
   return `SELECT jsonb_build_object('queueDepth', ready.new_ones + put_off.new_ones + held.new_ones, 'oldestWaitingSeconds',
        coalesce(extract(epoch FROM clock_timestamp() - least(ready.first_at, put_off.first_at)), 0))
      FROM ${part("NOT held AND due_at IS NULL")} AS ready, ${part("NOT held AND due_at IS NOT NULL")} AS put_off,
-       ${part("action = 'DELETE' AND held")} AS held`;
+       ${part("action::text = 'DELETE' AND held")} AS held`;
 };

@@ -21,7 +21,7 @@ export async function readChanges(ask: Ask, { log }: Metadata, asked: FeedQuery)
   const [page] = await ask(
     `SELECT string_agg(row_to_json(item)::text, ',') AS rows FROM (
        SELECT ${ACTIVITY_COLUMNS}, l.record_id FROM ${log} l
-       WHERE l.id > $1 AND l.id <= $2 AND ($3::text IS NULL OR l.table_name = $3) ORDER BY l.id LIMIT $4) AS item`,
+       WHERE l.id > $1 AND l.id <= $2 AND ($3::text IS NULL OR l.table_name::text = $3) ORDER BY l.id LIMIT $4) AS item`,
     [from.after, from.decided, asked.table, asked.limit],
   );
   const rows = JSON.parse(`[${withInstants(String(page?.["rows"] ?? ""))}]`) as readonly FeedChange[];

@@ -11,9 +11,9 @@ export function changesFrom(part: string, mapped: MappedTable): string {
   const { shape, layout } = mapped;
   const old = `CASE WHEN pg_column_size(l.old) > ${PACKED_LONG_BYTES} THEN ${upsertValueOf(mapped, "l.old")} ELSE l.old END`;
   return `SELECT l.id, l.action, l.record_id, ${old} AS old, ${sendable(mapped, 'l."values"')} AS "values",
-      l.batch_id, l.confirmed, l.state, CASE WHEN l.state = 'FAILED' THEN 0 ELSE l.attempts END AS attempts,
+      l.batch_id, l.confirmed, l.state, CASE WHEN l.state::text = 'FAILED' THEN 0 ELSE l.attempts END AS attempts,
       l.created_at AS captured_at, l.sent_at,
-      CASE WHEN l.action = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid,
+      CASE WHEN l.action::text = 'DELETE' THEN l.sfid ELSE coalesce(t.sfid, l.sfid) END AS sfid,
       t.xmin::text AS row_version
     FROM ${part} l LEFT JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = l.record_id
     ORDER BY l.id`;

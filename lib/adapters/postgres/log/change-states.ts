@@ -8,11 +8,12 @@ import { literal, type Metadata, qualified } from "../session/sql.ts";
  */
 
 /** A condition by which indexes know a failed change. */
-export const hasFailed = (alias: string): string => `${alias}.state = 'FAILED' AND ${alias}.last_operation = 'FAILED'`;
+export const hasFailed = (alias: string): string =>
+  `${alias}.state::text = 'FAILED' AND ${alias}.last_operation::text = 'FAILED'`;
 
 /** The same of one that has succeeded; without `state`, which no index holds. */
 export const hasSucceeded = (alias: string): string =>
-  `${alias}.processed_at IS NOT NULL AND ${alias}.last_operation IS DISTINCT FROM 'FAILED'`;
+  `${alias}.processed_at IS NOT NULL AND ${alias}.last_operation::text IS DISTINCT FROM 'FAILED'`;
 
 /**
  * Entries of the log of a table that another part of the statement names, which the planner cannot weigh: with `=` it
@@ -21,7 +22,7 @@ export const hasSucceeded = (alias: string): string =>
  * the order of an index of all tables serves that.
  */
 export const isOfTable = (alias: string, table: string): string =>
-  `${alias}.table_name >= ${table} AND ${alias}.table_name <= ${table}`;
+  `${alias}.table_name::text >= ${table}::text AND ${alias}.table_name::text <= ${table}::text`;
 
 /** The latest successful changes of a mapping by which its lag is measured at a glance. */
 export const LAG_OF = 200;
@@ -42,7 +43,7 @@ const tableInOrder = (alias = ""): string => `(${alias}table_name || '')`;
 
 /** A condition of what waits of a table, and is not held. `table` is an expression; as a range (`isOfTable`). */
 const waits = (alias: string, table: string): string =>
-  `${tableInOrder(`${alias}.`)} >= ${table} AND ${tableInOrder(`${alias}.`)} <= ${table}
+  `${tableInOrder(`${alias}.`)} >= ${table}::text AND ${tableInOrder(`${alias}.`)} <= ${table}::text
         AND ${alias}.processed_at IS NULL AND NOT ${alias}.held`;
 
 /** A condition of deletes that the breaker holds. */
@@ -98,7 +99,7 @@ const BLOCKED_KEYS = "_bridge_log_blocked_keys";
 
 /** An expression: whether all of the indexes below are there, of which the last is built last. */
 export const hasClaimIndexes = (schema: string): string =>
-  `EXISTS (SELECT FROM pg_index i WHERE i.indisvalid AND i.indexrelid = to_regclass(${literal(qualified(schema, BLOCKED_KEYS))}))`;
+  `EXISTS (SELECT FROM pg_index i WHERE i.indisvalid AND i.indexrelid = to_regclass(${literal(qualified(schema, BLOCKED_KEYS))})::oid)`;
 
 /** Indexes of the log by which claims find their way through a backlog; a captured change is written into the first alone. */
 export const CLAIM_INDEXES = [
@@ -119,7 +120,7 @@ export const CLAIM_INDEXES = [
  * (`recover.ts`). So every PENDING change is named, and a named one need not be PENDING.
  */
 export const registerPending = ({ pendingRegistry }: Metadata, { id, table, ids }: Named): string =>
-  `INSERT INTO ${pendingRegistry} (id, table_name, ids) SELECT ${id}, ${table}, ${ids} WHERE ${ids} <> '{}'`;
+  `INSERT INTO ${pendingRegistry} (id, table_name, ids) SELECT ${id}, ${table}, ${ids} WHERE cardinality(${ids}) > 0`;
 
 /** Expressions: the claim, the table of its changes, and their ids. */
 interface Named {
@@ -130,7 +131,7 @@ interface Named {
 
 /** A condition of PENDING changes: those that are named in the rows which meet `where`. */
 export const isPending = ({ pendingRegistry }: Metadata, alias: string, where: string): string =>
-  `${alias}.id = ANY (ARRAY(SELECT unnest(ids) FROM ${pendingRegistry} WHERE ${where})) AND ${alias}.state = 'PENDING'`;
+  `${alias}.id = ANY (ARRAY(SELECT unnest(ids) FROM ${pendingRegistry} WHERE ${where})) AND ${alias}.state::text = 'PENDING'`;
 
 /**
  * A condition of carried changes. A newer change of a row carries the values of its older FAILED ones. These stay FAILED,
@@ -142,15 +143,15 @@ export const isCarried = (alias: string): string => `${hasFailed(alias)} AND ${a
 /** The same of all claimed changes: those that are PENDING, and those that one of them carries. */
 export const isClaimed = ({ pendingRegistry }: Metadata, alias: string, where: string): string =>
   `${alias}.id = ANY (ARRAY(SELECT unnest(ids) FROM ${pendingRegistry} WHERE ${where}))
-       AND (${alias}.state = 'PENDING' OR ${isCarried(alias)})`;
+       AND (${alias}.state::text = 'PENDING' OR ${isCarried(alias)})`;
 
 /** SQL: a claimed change that was not sent is what it was before: carried ones stay FAILED. */
-export const UNCLAIMED_STATE = "CASE WHEN state = 'PENDING' THEN 'NEW' ELSE state END";
+export const UNCLAIMED_STATE = "CASE WHEN state::text = 'PENDING' THEN 'NEW' ELSE state END";
 
 /** Takes away the rows of a table, `$1`, that name no claimed change any more. */
 export const forgetHandled = ({ pendingRegistry, log }: Metadata): string =>
-  `DELETE FROM ${pendingRegistry} h WHERE h.table_name = $1
-     AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND (l.state = 'PENDING' OR ${isCarried("l")}))`;
+  `DELETE FROM ${pendingRegistry} h WHERE h.table_name::text = $1
+     AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND (l.state::text = 'PENDING' OR ${isCarried("l")}))`;
 
 /**
  * Registers what is PENDING and unregistered: an older version claimed it, or a person did. Nothing else would ever
@@ -159,5 +160,5 @@ export const forgetHandled = ({ pendingRegistry, log }: Metadata): string =>
 export const registerUnregistered = ({ pendingRegistry, log }: Metadata): string =>
   `INSERT INTO ${pendingRegistry} (id, table_name, ids)
    SELECT gen_random_uuid()::text, table_name, array_agg(id) FROM ${log}
-   WHERE processed_at IS NULL AND state = 'PENDING' AND id <> ALL (ARRAY(SELECT unnest(ids) FROM ${pendingRegistry}))
+   WHERE processed_at IS NULL AND state::text = 'PENDING' AND id <> ALL (ARRAY(SELECT unnest(ids) FROM ${pendingRegistry}))
    GROUP BY table_name`;

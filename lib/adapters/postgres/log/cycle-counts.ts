@@ -18,7 +18,7 @@ export function addCount({ cycles }: Metadata, ended: string, count: string, now
       SELECT e.mapping_id, m.minute % ${CYCLES_KEPT_MINUTES}, m.minute, (g.ended = 'well' AND e.is_current)::int,
         (g.ended = 'failed')::int, (g.ended = 'stopped' OR g.ended = 'well' AND NOT e.is_current)::int,
         g.pulled, g.accepted, g.refused
-      FROM ${ended} e, (SELECT floor(extract(epoch FROM ${now}::timestamptz) / 60)::int AS minute) m,
+      FROM ${ended} e, (SELECT floor(extract(epoch FROM ${now}::timestamptz)::float8 / 60::float8)::int AS minute) m,
         (SELECT coalesce(ended, '') AS ended, pulled, accepted, refused
          FROM jsonb_to_record(${count}::jsonb) AS r (ended text, pulled int, accepted int, refused int)) g
       WHERE g.ended <> '' OR g.pulled > 0

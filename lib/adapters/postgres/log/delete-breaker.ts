@@ -56,7 +56,7 @@ function holding({ tables, now }: StoreContext, mapped: MappedTable, after: numb
   return `WITH held AS (
       UPDATE ${tables.log} l SET held = true, updated_at = ${literal(now().toISOString())}${setsBlockedKey(mapped)} WHERE id = ANY (ARRAY(
         SELECT l.id FROM ${tables.log} l WHERE ${isReady("l", literal(shape.table))} AND l.id > ${after}
-          AND l.state = 'NEW' AND l.action = 'DELETE' AND l.sfid IS NOT NULL AND NOT l.confirmed
+          AND l.state::text = 'NEW' AND l.action::text = 'DELETE' AND l.sfid IS NOT NULL AND NOT l.confirmed
         ORDER BY ${logOrder("l")} LIMIT ${HELD_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED))
       RETURNING id
     ) SELECT max(id) AS last FROM held`;
@@ -92,8 +92,8 @@ async function recentDeletes(
   const [row] = await session.query(
     `SELECT (SELECT count(*) FROM ${tables.tombstones}
          WHERE mapping_id = $1 AND by_salesforce = $2 AND deleted_at > $3::timestamptz - interval '1 hour')
-       + (SELECT count(*) FROM ${tables.log} l WHERE NOT $2 AND table_name = $4 AND ${isClaimed(tables, "l", "table_name = $4")}
-         AND action = 'DELETE' AND sent_at IS NOT NULL AND NOT confirmed) AS recent`,
+       + (SELECT count(*) FROM ${tables.log} l WHERE NOT $2 AND table_name::text = $4 AND ${isClaimed(tables, "l", "table_name::text = $4")}
+         AND action::text = 'DELETE' AND sent_at IS NOT NULL AND NOT confirmed) AS recent`,
     [shape.mappingId, bySalesforce, now(), shape.table],
   );
   return Number(row?.["recent"] ?? 0);

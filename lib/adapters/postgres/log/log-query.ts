@@ -48,7 +48,7 @@ const CREATED_AT = `${instant("l.created_at")} AS created_at`;
 
 /** The members of a row in the activity list (contract 2.4), in their order. */
 export const ACTIVITY_COLUMNS = `${BEGINNING}, coalesce(l.last_operation, 'PENDING') AS _ab_lastop, ${CREATED_AT},
-  CASE WHEN l.state = 'SUCCESS' THEN ${instant("l.processed_at")} END AS synced_at`;
+  CASE WHEN l.state::text = 'SUCCESS' THEN ${instant("l.processed_at")} END AS synced_at`;
 
 /** The same in the errors list. */
 export const ERROR_COLUMNS = `${BEGINNING}, coalesce(${cut("l.sf_message")}, '') AS _ab_err, ${CREATED_AT}`;
@@ -74,7 +74,7 @@ function total(tables: Metadata, asked: LogFilter): string {
 
 function settledTotal(tables: Metadata, { state, table }: LogFilter): string {
   const columns = state === "SUCCESS" ? "success" : state === "FAILED" ? "failed" : "success + failed";
-  const where = table === null ? "" : "WHERE table_name = $3";
+  const where = table === null ? "" : "WHERE table_name::text = $3";
   return `(SELECT coalesce(sum(${columns}), 0)::bigint FROM ${tables.totals} ${where})`;
 }
 
@@ -94,10 +94,10 @@ const pageOf = ({ log }: Metadata, columns: string, ids: string): string =>
 function firstIds(tables: Metadata, filter: LogFilter): string {
   if (filter.state !== "SUCCESS" || filter.table !== null) return pageOfIds(tables, filter, "DESC");
   // A range of both columns seems to hold many: of what seems to be few, all would be read and sorted.
-  const first = `(t.table_name, (${BEFORE_ALL})::bigint)`;
-  const last = `(t.table_name, ${(filter.before ?? Number.MAX_SAFE_INTEGER) - 1}::bigint)`;
+  const first = `(t.table_name::text, (${BEFORE_ALL})::bigint)`;
+  const last = `(t.table_name::text, ${(filter.before ?? Number.MAX_SAFE_INTEGER) - 1}::bigint)`;
   const ofEach = `SELECT l.id FROM ${tables.log} l
-      WHERE (l.table_name, l.id) >= ${first} AND (l.table_name, l.id) <= ${last} AND ${hasSucceeded("l")}
+      WHERE (l.table_name::text, l.id) >= ${first} AND (l.table_name::text, l.id) <= ${last} AND ${hasSucceeded("l")}
       ORDER BY l.table_name DESC, l.id DESC LIMIT ${REACH}`;
   return `SELECT id FROM ${tables.totals} t CROSS JOIN LATERAL (${ofEach}) AS ended WHERE t.success > 0
     ORDER BY id DESC LIMIT $1::bigint OFFSET $2::bigint`;
@@ -134,14 +134,14 @@ function waitingIds(tables: Metadata, filter: LogFilter): string {
   return `SELECT id FROM ${tables.log} WHERE ${waiting(filter)}${notPending} OFFSET 0`;
 }
 
-const ofTable = ({ table }: LogFilter): string => (table === null ? "" : " AND table_name = $3");
+const ofTable = ({ table }: LogFilter): string => (table === null ? "" : " AND table_name::text = $3");
 
 const belowCursor = ({ before }: LogFilter): string => (before ? ` AND id < ${before}` : "");
 
 const settled = (state: "SUCCESS" | "FAILED", filter: LogFilter): string =>
-  `${state === "SUCCESS" ? hasSucceeded("l") : "last_operation = 'FAILED'"}${ofTable(filter)}${belowCursor(filter)}`;
+  `${state === "SUCCESS" ? hasSucceeded("l") : "last_operation::text = 'FAILED'"}${ofTable(filter)}${belowCursor(filter)}`;
 
 const waiting = (filter: LogFilter): string => `processed_at IS NULL${ofTable(filter)}${belowCursor(filter)}`;
 
 const pending = (tables: Metadata, filter: LogFilter): string =>
-  `${isPending(tables, "l", filter.table === null ? "true" : "table_name = $3")}${ofTable(filter)}${belowCursor(filter)}`;
+  `${isPending(tables, "l", filter.table === null ? "true" : "table_name::text = $3")}${ofTable(filter)}${belowCursor(filter)}`;

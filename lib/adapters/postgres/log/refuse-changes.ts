@@ -20,16 +20,16 @@ export async function refuseChanges(
   await session.query(
     `WITH before AS (
        SELECT l.id, l.state, r.reason FROM unnest($1::bigint[], $2::text[]) AS r (id, reason)
-       JOIN ${tables.log} l ON l.id = r.id WHERE l.state <> 'FAILED' FOR NO KEY UPDATE OF l
+       JOIN ${tables.log} l ON l.id = r.id WHERE l.state::text <> 'FAILED' FOR NO KEY UPDATE OF l
      ), refused AS (
        UPDATE ${tables.log} l SET state = 'FAILED', last_operation = 'FAILED', sf_message = b.reason, sf_result = 0,
          superseded = true, fence = NULL, due_at = NULL, updated_at = $6, processed_at = $6, processed_tx = txid_current()
        FROM before b WHERE l.id = b.id
        RETURNING l.id, l.record_id, l.sfid, l.action, l.sf_message, b.state AS was
      ), again AS (
-       UPDATE ${tables.log} SET superseded = true WHERE id = ANY ($1::bigint[]) AND state = 'FAILED'
+       UPDATE ${tables.log} SET superseded = true WHERE id = ANY ($1::bigint[]) AND state::text = 'FAILED'
      ), moved AS (
-       SELECT count(*) AS changes, count(DISTINCT record_id) AS rows, count(*) FILTER (WHERE was = 'SUCCESS') AS successes
+       SELECT count(*) AS changes, count(DISTINCT record_id) AS rows, count(*) FILTER (WHERE was::text = 'SUCCESS') AS successes
        FROM refused
      ), totals AS (
        INSERT INTO ${tables.totals} AS t (table_name, failed) SELECT $3, changes FROM moved

@@ -74,9 +74,9 @@ const pruned = ({ log, totals }: Metadata): string => `pruned AS (
       RETURNING l.table_name, l.state
     ), fewer AS (
       UPDATE ${totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed
-      FROM (SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
-              count(*) FILTER (WHERE state = 'FAILED') AS failed FROM pruned GROUP BY table_name) AS gone
-      WHERE t.table_name = gone.table_name)`;
+      FROM (SELECT table_name, count(*) FILTER (WHERE state::text = 'SUCCESS') AS success,
+              count(*) FILTER (WHERE state::text = 'FAILED') AS failed FROM pruned GROUP BY table_name) AS gone
+      WHERE t.table_name::text = gone.table_name::text)`;
 
 /**
  * The first rows of a table that ended so, or none while the very first was not even captured that long ago.
@@ -86,7 +86,7 @@ const pruned = ({ log, totals }: Metadata): string => `pruned AS (
  */
 function oldestRows({ log }: Metadata, table: string, of: string, past: string, atOnce: number): string {
   const rows = `${log} l WHERE ${isOfTable("l", table)} AND ${of}`;
-  return `(SELECT l.id, l.processed_at, l.record_id, l.sfid IS NULL AND l.action <> 'DELETE' AS may_live FROM ${rows}
+  return `(SELECT l.id, l.processed_at, l.record_id, l.sfid IS NULL AND l.action::text <> 'DELETE' AS may_live FROM ${rows}
       AND (SELECT l.created_at FROM ${rows} ORDER BY l.table_name, l.id LIMIT 1) < ${past}
       ORDER BY l.table_name, l.id LIMIT ${atOnce})`;
 }
@@ -108,7 +108,7 @@ export function pruneOrphans({ tables, retention }: Context, now: string, hasHis
     `SELECT id FROM ${oldestRows(tables, "orphans.table_name", of, past, ORPHANS_AT_ONCE)} AS settled
           WHERE processed_at < ${past}`;
   return `, orphans AS (
-      SELECT table_name FROM ${totals} t WHERE NOT EXISTS (SELECT FROM ${state} s WHERE s.table_name = t.table_name)
+      SELECT table_name FROM ${totals} t WHERE NOT EXISTS (SELECT FROM ${state} s WHERE s.table_name::text = t.table_name::text)
     ), left_behind AS (
       DELETE FROM ${log} l WHERE l.id = ANY (ARRAY(
         SELECT old.id FROM orphans CROSS JOIN LATERAL (
@@ -120,12 +120,12 @@ export function pruneOrphans({ tables, retention }: Context, now: string, hasHis
       RETURNING l.table_name, l.state
     ), fewer_orphans AS (
       UPDATE ${totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed
-      FROM (SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
-              count(*) FILTER (WHERE state = 'FAILED') AS failed FROM left_behind GROUP BY table_name) AS gone
-      WHERE t.table_name = gone.table_name)
+      FROM (SELECT table_name, count(*) FILTER (WHERE state::text = 'SUCCESS') AS success,
+              count(*) FILTER (WHERE state::text = 'FAILED') AS failed FROM left_behind GROUP BY table_name) AS gone
+      WHERE t.table_name::text = gone.table_name::text)
     , orphaned_claims AS (
-      DELETE FROM ${pendingRegistry} h WHERE h.table_name IN (SELECT table_name FROM orphans)
-        AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND l.state = 'PENDING'))
+      DELETE FROM ${pendingRegistry} h WHERE h.table_name::text IN (SELECT table_name::text FROM orphans)
+        AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND l.state::text = 'PENDING'))
     , ${orphaned("pushes", tables.pushed, "answered_at", state, past)}
     , ${orphaned("tombstones", tables.tombstones, "deleted_at", state, past)}
     , ${orphaned("conflicts", tables.conflicts, "at", state, past)}

@@ -33,9 +33,9 @@ async function readAnswered(
     `WITH latest AS MATERIALIZED (
       SELECT table_name, state, created_at, processed_at FROM ${log} ORDER BY id DESC LIMIT ${LOOKED_AT}
     ), steps AS (
-      SELECT s.mapping_id, to_timestamp(floor(extract(epoch FROM l.processed_at) / $2::int) * $2::int) AS at,
-        count(*) FILTER (WHERE l.state = 'SUCCESS') AS accepted, count(*) FILTER (WHERE l.state = 'FAILED') AS refused
-      FROM latest l JOIN ${state} s ON s.table_name = l.table_name WHERE l.processed_at >= $1::timestamptz GROUP BY 1, 2
+      SELECT s.mapping_id, to_timestamp(floor(extract(epoch FROM l.processed_at)::float8 / $2::int::float8) * $2::int::float8) AS at,
+        count(*) FILTER (WHERE l.state::text = 'SUCCESS') AS accepted, count(*) FILTER (WHERE l.state::text = 'FAILED') AS refused
+      FROM latest l JOIN ${state} s ON s.table_name::text = l.table_name::text WHERE l.processed_at >= $1::timestamptz GROUP BY 1, 2
     )
     SELECT (SELECT json_agg(steps ORDER BY mapping_id, at) FROM steps) AS steps,
       (SELECT count(*) = ${LOOKED_AT} AND min(created_at) > $1::timestamptz FROM latest) AS is_cut`,

@@ -53,7 +53,7 @@ export function failureKinds({ log }: Metadata): string {
         SELECT table_name, action, sf_message, count(*) AS count, max(id) AS last_id, max(processed_at) AS last_at
         FROM (
           SELECT l.id, l.table_name, l.action, l.processed_at, ${BEGINNING} AS sf_message
-          FROM ${log} l WHERE ${OPEN} AND ($1::text IS NULL OR l.table_name = $1) ORDER BY l.id DESC LIMIT ${LOOKED_AT}
+          FROM ${log} l WHERE ${OPEN} AND ($1::text IS NULL OR l.table_name::text = $1) ORDER BY l.id DESC LIMIT ${LOOKED_AT}
         ) AS latest GROUP BY 1, 2, 3
       ) AS l
       GROUP BY 1 ORDER BY sum(count) DESC, 1 LIMIT ${KINDS}
@@ -80,7 +80,7 @@ const NAMED_FIELDS = `SELECT field FROM regexp_matches(lower(l.sf_message), '\\[
 export const dismissStatement = ({ log, state }: Metadata): string => `
     WITH mapping AS MATERIALIZED (SELECT table_name FROM ${state} WHERE mapping_id = $1 FOR NO KEY UPDATE)
     UPDATE ${log} l SET sf_message = concat(l.sf_message, ${literal(DISMISSED)}) FROM mapping m
-    WHERE l.table_name = m.table_name AND l.id = ANY ($2::bigint[]) AND ${OPEN} AND l.fence IS NULL RETURNING l.id`;
+    WHERE l.table_name::text = m.table_name::text AND l.id = ANY ($2::bigint[]) AND ${OPEN} AND l.fence IS NULL RETURNING l.id`;
 
 /** Of a table's latest failures those that no operator has to see any more; the totals count them. */
 export const settledFailures = ({ log }: Metadata, table: string): string =>
@@ -110,8 +110,8 @@ export async function findFailed(
 function findStatement({ log, state }: Metadata): string {
   return `
     SELECT l.id, s.mapping_id, count(*) OVER () AS total
-    FROM ${log} l JOIN ${state} s ON s.table_name = l.table_name
-    WHERE ${RETRIABLE} AND l.fence IS NULL AND ($1::bigint IS NULL AND NOT ${isDismissed} OR l.id = $1) AND ($3::text IS NULL OR l.table_name = $3)
+    FROM ${log} l JOIN ${state} s ON s.table_name::text = l.table_name::text
+    WHERE ${RETRIABLE} AND l.fence IS NULL AND ($1::bigint IS NULL AND NOT ${isDismissed} OR l.id = $1) AND ($3::text IS NULL OR l.table_name::text = $3)
       AND ($2::text IS NULL OR ${FINGERPRINT} = $2)
       AND ($1::bigint IS NOT NULL OR $2::text IS NOT NULL OR NOT starts_with(coalesce(l.sf_message, ''), ${literal(IN_DOUBT)}))
     ORDER BY l.id LIMIT $4::bigint`;

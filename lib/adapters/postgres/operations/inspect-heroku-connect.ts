@@ -57,11 +57,11 @@ function factsStatement({ log, archive }: Places): string {
     `SELECT max(processed_at) AS at FROM (SELECT processed_at FROM ${from} ORDER BY id DESC LIMIT ${LATEST}) AS latest`;
   return `
     WITH theirs AS (
-      SELECT p.proowner AS owner FROM pg_proc p WHERE p.pronamespace = to_regnamespace(quote_ident($1)) AND p.proname ~ '^hc_'
-      UNION SELECT c.relowner FROM pg_class c WHERE c.relnamespace = to_regnamespace(quote_ident($1))
+      SELECT p.proowner AS owner FROM pg_proc p WHERE p.pronamespace = to_regnamespace(quote_ident($1))::oid AND p.proname ~ '^hc_'
+      UNION SELECT c.relowner FROM pg_class c WHERE c.relnamespace = to_regnamespace(quote_ident($1))::oid
         AND c.relname ~ '^(_hc)?_trigger_log' AND c.relkind IN ('r', 'S')
       UNION SELECT c.relowner FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
-        WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND p.pronamespace = c.relnamespace AND p.proname ~ '^hc_'
+        WHERE c.relnamespace = to_regnamespace(quote_ident($1))::oid AND p.pronamespace = c.relnamespace AND p.proname ~ '^hc_'
     )
     SELECT
       (SELECT jsonb_agg(DISTINCT pg_get_userbyid(owner)) FROM theirs WHERE NOT pg_has_role(owner, 'USAGE')) AS owners,
@@ -71,9 +71,9 @@ function factsStatement({ log, archive }: Places): string {
           AND query ~ '\\m_trigger_log') AS readers,
       (SELECT jsonb_agg(DISTINCT what) FROM (
         SELECT 'view ' || r.ev_class::regclass AS what FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
-          WHERE d.classid = 'pg_rewrite'::regclass AND d.refobjid = to_regclass($2) AND r.ev_class <> d.refobjid
+          WHERE d.classid = 'pg_rewrite'::regclass::oid AND d.refobjid = to_regclass($2)::oid AND r.ev_class <> d.refobjid
         UNION SELECT 'trigger ' || t.tgname FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
-          WHERE t.tgrelid = to_regclass($2) AND NOT t.tgisinternal
+          WHERE t.tgrelid = to_regclass($2)::oid AND NOT t.tgisinternal
             AND p.proname !~ '^(tlog_notify_trigger|_bridge_)') AS dependent) AS dependents`;
 }
 
@@ -108,5 +108,5 @@ function tableStatement(schema: string, table: string, { log, archive }: Places)
       (SELECT jsonb_agg(jsonb_build_object('column', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) ORDER BY a.attname)
         FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
           AND format_type(a.atttypid, -1) IN (${THEIR_TYPES.map(literal).join(", ")})) AS kept_types
-    FROM pg_class c WHERE c.oid = ${literal(on)}::regclass`;
+    FROM pg_class c WHERE c.oid = ${literal(on)}::regclass::oid`;
 }

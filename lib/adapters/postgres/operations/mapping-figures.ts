@@ -44,4 +44,4 @@ const figuresOf = ({ log, state, cycles, heldDeletes, inboundErrors, conflicts }
     FROM (${latestSuccesses({ log }, "s.table_name", LAG_OF)}) latest
     WHERE processed_at >= $3::timestamptz - make_interval(mins => ${MINUTES})) END AS seconds) AS lag`;
 
-const milliseconds = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)::float8`;
+const milliseconds = (instant: string): string => `extract(epoch FROM ${instant})::float8 * 1000::float8`;

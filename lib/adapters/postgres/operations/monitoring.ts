@@ -61,7 +61,7 @@ function monitoredDatabase(kept: KeptSession, connection: PostgresConnection, no
     countNew: async () => {
       const [row] = await ask(
         `SELECT count(*), ${iso("min(created_at) FILTER (WHERE NOT held)")} AS oldest_at
-         FROM ${tables.log} WHERE processed_at IS NULL AND state = 'NEW'`,
+         FROM ${tables.log} WHERE processed_at IS NULL AND state::text = 'NEW'`,
       );
       return { rows: Number(row?.["count"] ?? 0), oldestAt: row ? instant(row, "oldest_at") : null };
     },

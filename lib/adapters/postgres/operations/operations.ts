@@ -45,9 +45,9 @@ async function confirmRows(
 ): Promise<number> {
   const [rows] = await kept.query(
     `WITH rows AS (
-       UPDATE ${heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND NOT confirmed AND sfid = ANY (ARRAY(
-         SELECT sfid FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed
-           AND ($2::text[] IS NULL OR sfid = ANY ($2)) LIMIT ${HELD_AT_ONCE}))
+       UPDATE ${heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND NOT confirmed AND sfid::text = ANY (ARRAY(
+         SELECT sfid::text FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed
+           AND ($2::text[] IS NULL OR sfid::text = ANY ($2)) LIMIT ${HELD_AT_ONCE}))
        RETURNING 1
      )
      SELECT count(*) AS confirmed FROM rows`,
@@ -92,14 +92,14 @@ export async function retryFailed(
       `WITH retried AS (
          UPDATE ${tables.log} l SET state = 'NEW', processed_at = NULL, processed_tx = NULL, last_operation = NULL,
            attempts = 0, due_at = NULL, superseded = false, row_owed = false
-         WHERE l.table_name = $1 AND ${hasFailed("l")} AND l.fence IS NULL AND (l.id = ANY ($2::bigint[])
+         WHERE l.table_name::text = $1 AND ${hasFailed("l")} AND l.fence IS NULL AND (l.id = ANY ($2::bigint[])
            -- What ended in doubt with it goes with it.
            OR starts_with(l.sf_message, $3) AND NOT l.superseded AND l.record_id IN (
              SELECT a.record_id FROM ${tables.log} a
-             WHERE a.table_name = $1 AND a.id = ANY ($2::bigint[]) AND ${hasFailed("a")} AND starts_with(a.sf_message, $3)))
+             WHERE a.table_name::text = $1 AND a.id = ANY ($2::bigint[]) AND ${hasFailed("a")} AND starts_with(a.sf_message, $3)))
          RETURNING l.record_id
        ), totals AS (
-         UPDATE ${tables.totals} SET failed = failed - (SELECT count(*) FROM retried) WHERE table_name = $1
+         UPDATE ${tables.totals} SET failed = failed - (SELECT count(*) FROM retried) WHERE table_name::text = $1
        )
        SELECT record_id FROM retried`,
       [table, logIds, IN_DOUBT],

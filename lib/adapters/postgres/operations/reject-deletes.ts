@@ -67,7 +67,7 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
           only?.logIds ?? null,
         ]);
         // Before any row, as cycles lock them.
-        await session.query(`SELECT FROM ${tables.totals} WHERE table_name = $1 FOR NO KEY UPDATE`, [
+        await session.query(`SELECT FROM ${tables.totals} WHERE table_name::text = $1 FOR NO KEY UPDATE`, [
           mapped.shape.table,
         ]);
         const staying = await insertAgain(session, tables.log, mapped, held);
@@ -81,15 +81,15 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
 
     heldRecords: async (mappingId, after, limit, only) => {
       const asked = kept.query(
-        `SELECT sfid FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND NOT confirmed AND sfid > $2
-           AND ($4::text[] IS NULL OR sfid = ANY ($4)) ORDER BY sfid LIMIT $3`,
+        `SELECT sfid FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND NOT confirmed AND sfid::text > $2
+           AND ($4::text[] IS NULL OR sfid::text = ANY ($4)) ORDER BY sfid LIMIT $3`,
         [mappingId, after, limit, only?.sfids ?? null],
       );
       return (await unlessUnprovisioned(asked)).map(({ sfid }) => String(sfid));
     },
 
     keepRows: async (mappingId, sfids) => {
-      const released = `DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND NOT confirmed AND sfid = ANY ($2::text[])`;
+      const released = `DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND NOT confirmed AND sfid::text = ANY ($2::text[])`;
       await kept.query(released, [mappingId, sfids]);
     },
 
@@ -118,10 +118,10 @@ const forecast = ({ log, heldDeletes }: Metadata): string => `
   SELECT (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "$2")} AND ${isHeld("l")}
       AND ($5::bigint[] IS NULL OR l.id = ANY ($5))) AS rows,
     (SELECT count(*) FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed
-      AND ($6::text[] IS NULL OR sfid = ANY ($6))) AS records,
-    (SELECT json_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = to_regclass($3) AND attnum > 0
+      AND ($6::text[] IS NULL OR sfid::text = ANY ($6))) AS records,
+    (SELECT json_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = to_regclass($3)::oid AND attnum > 0
       AND NOT attisdropped AND attgenerated = '' AND attname <> ALL ($4::text[])) AS columns,
-    (SELECT json_agg(DISTINCT conrelid::regclass::text) FROM pg_constraint WHERE confrelid = to_regclass($3)
+    (SELECT json_agg(DISTINCT conrelid::regclass::text) FROM pg_constraint WHERE confrelid = to_regclass($3)::oid
       AND contype = 'f' AND conparentid = 0 AND confdeltype IN ('c', 'n', 'd')) AS children`;
 
 /** Those that no constraint or trigger of the customer's refuses, which is found out by halves. */
@@ -194,11 +194,11 @@ async function captureAsNew(
   const statement = `
     WITH rows AS MATERIALIZED (
       SELECT t.${key} AS key, t.sfid, ${wholeRow(columns, layout, "t")} AS "values", EXISTS (
-        SELECT FROM ${log} l WHERE l.table_name = $2 AND l.record_id = t.${key} AND l.processed_at IS NULL) AS waits
-      FROM ${table} t WHERE t.sfid = ANY ($1::text[]) ORDER BY t.${key} FOR NO KEY UPDATE
+        SELECT FROM ${log} l WHERE l.table_name::text = $2 AND l.record_id = t.${key} AND l.processed_at IS NULL) AS waits
+      FROM ${table} t WHERE t.sfid::text = ANY ($1::text[]) ORDER BY t.${key} FOR NO KEY UPDATE
     ), overruled AS (
       UPDATE ${log} l SET superseded = true FROM rows r
-      WHERE NOT r.waits AND l.table_name = $2 AND l.record_id = r.key AND ${hasFailed("l")} AND NOT l.superseded
+      WHERE NOT r.waits AND l.table_name::text = $2 AND l.record_id = r.key AND ${hasFailed("l")} AND NOT l.superseded
     ), captured AS (
       INSERT INTO ${log} (action, table_name, record_id, sfid, old, "values")
       SELECT 'INSERT', $2, key, NULL, NULL, "values" FROM rows WHERE NOT waits ORDER BY key
@@ -206,8 +206,8 @@ async function captureAsNew(
       UPDATE ${table} t SET sfid = NULL, systemmodstamp = NULL, _ab_lastop = 'PENDING', _ab_err = NULL
       FROM rows r WHERE t.${key} = r.key AND NOT r.waits
     ), let_go AS (
-      DELETE FROM ${heldDeletes} WHERE mapping_id = $3 AND NOT confirmed AND sfid = ANY ($1::text[])
-        AND sfid <> ALL (ARRAY(SELECT sfid::text FROM rows WHERE waits))
+      DELETE FROM ${heldDeletes} WHERE mapping_id = $3 AND NOT confirmed AND sfid::text = ANY ($1::text[])
+        AND sfid::text <> ALL (ARRAY(SELECT sfid::text FROM rows WHERE waits))
     )
     SELECT key, sfid, waits FROM rows`;
   let rows: readonly { readonly key: number; readonly sfid: string; readonly waits: boolean }[] = [];

@@ -20,20 +20,21 @@ export async function readRowPage(
   named: NamedRow,
 ): Promise<Row | undefined> {
   const { state, table, before, limit, offset } = asked;
-  const states = await ask(`SELECT shape, layout FROM ${tables.state} WHERE $1::text IS NULL OR table_name = $1`, [
-    table,
-  ]);
+  const states = await ask(
+    `SELECT shape, layout FROM ${tables.state} WHERE $1::text IS NULL OR table_name::text = $1`,
+    [table],
+  );
   const ways = states.flatMap((row) =>
     waysTo(tables, { shape: row["shape"] as TableShape, layout: row["layout"] as Layout }, named),
   );
   if (ways.length === 0) return undefined;
   const halves = ["NULL", "NOT NULL"].map(
     (is) =>
-      `SELECT l.* FROM named n JOIN ${tables.log} l ON l.table_name = n.table_name AND l.record_id = n.record_id AND l.processed_at IS ${is}`,
+      `SELECT l.* FROM named n JOIN ${tables.log} l ON l.table_name::text = n.table_name::text AND l.record_id = n.record_id AND l.processed_at IS ${is}`,
   );
   const [page] = await ask(
     `WITH named AS (${ways.join(" UNION ")}), found AS (SELECT * FROM (${halves.join(" UNION ALL ")}) AS both_halves
-       WHERE $1::text IS NULL OR state = $1)
+       WHERE $1::text IS NULL OR state::text = $1)
      SELECT (SELECT count(*) FROM found) AS total, (SELECT string_agg(row_to_json(item)::text, ',') FROM (
        SELECT ${ACTIVITY_COLUMNS} FROM found l WHERE $2::bigint IS NULL OR l.id < $2 ORDER BY l.id DESC LIMIT $3::bigint OFFSET $4::bigint
      ) AS item) AS rows`,
@@ -48,22 +49,19 @@ function waysTo({ tombstones }: Metadata, { shape, layout }: MappedTable, { sfid
   const upsert = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
   if (key !== null && upsert === undefined) return [];
   const conditions = [
-    ...(sfid === null ? [] : [`t.sfid = ${literal(longId(sfid))}`]),
+    ...(sfid === null ? [] : [`t.sfid::text = ${literal(longId(sfid))}`]),
     ...(row === null ? [] : [`t.${name(layout.key)} = ${row}`]),
-    ...(key === null ? [] : [isKey(layout, upsert ?? "", literal(key))]),
+    ...(key === null ? [] : [isKey(upsert ?? "", literal(key))]),
   ].join(" AND ");
   const there = `SELECT ${table}, t.${name(layout.key)}::bigint AS record_id FROM ${qualified(shape.schema, shape.table)} t WHERE ${conditions}`;
   if (key !== null) return [there];
   if (sfid === null) return [there, `SELECT ${table}, ${row}::bigint`];
-  const gone = `SELECT ${table}, record_id FROM ${tombstones} WHERE mapping_id = ${literal(shape.mappingId)} AND sfid = ${literal(longId(sfid))}`;
+  const gone = `SELECT ${table}, record_id FROM ${tombstones} WHERE mapping_id = ${literal(shape.mappingId)} AND sfid::text = ${literal(longId(sfid))}`;
   return [there, row === null ? gone : `${gone} AND record_id = ${row}`];
 }
 
 /** A condition: the row's upsert value is that text. Of texts it reads the index. */
-export function isKey(layout: Layout, column: string, text: string): string {
-  const isText = /^(text|character|varchar|citext)/.test(layout.types[column] ?? "text");
-  return `t.${name(column)}${isText ? "" : "::text"} = ${text}::text`;
-}
+export const isKey = (column: string, text: string): string => `t.${name(column)}::text = ${text}::text`;
 
 /** Salesforce's id of 18 characters, whose last three encode the case of the first fifteen. */
 export function longId(id: string): string {

@@ -75,7 +75,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
       (
         await ask(
           `UPDATE ${tables.inboundErrors} SET retry_at = last_at
-           WHERE mapping_id = $1 AND ($2::text IS NULL OR sfid = $2) RETURNING sfid`,
+           WHERE mapping_id = $1 AND ($2::text IS NULL OR sfid::text = $2) RETURNING sfid`,
           [mappingId, sfid],
         )
       ).length,
@@ -137,7 +137,7 @@ const progressOf = (tables: Metadata): string => `
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
     coalesce((SELECT CASE WHEN failed > 0 THEN failed - ${settledFailures(tables, "s.table_name")} ELSE 0 END
-      FROM ${tables.totals} t WHERE t.table_name = s.table_name), 0) AS failed,
+      FROM ${tables.totals} t WHERE t.table_name::text = s.table_name::text), 0) AS failed,
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
       + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}) AS held_deletes,
     s.shape -> 'repeatsUpsertValues' IS NULL AS upsert_field_unique,
@@ -150,7 +150,7 @@ const progressOf = (tables: Metadata): string => `
     SELECT l.table_name, json_build_object('changes', count(*), 'since', ${iso("min(l.created_at)")}, 'example', min(l.sf_message)) AS waiting
     FROM ${tables.log} l WHERE ${waitsForParent("l.")}
       AND l.created_at <= $1::timestamptz - make_interval(secs => ${REPORTED_AFTER_SECONDS}) GROUP BY 1
-  ) AS children ON children.table_name = s.table_name`;
+  ) AS children ON children.table_name::text = s.table_name::text`;
 
 /** Rows whose records were deleted, and records whose rows were. */
 function heldDeletesOf({ heldDeletes, log, state }: Metadata, table: string): string {
@@ -164,7 +164,7 @@ function heldDeletesOf({ heldDeletes, log, state }: Metadata, table: string): st
     `SELECT count(*) AS total FROM (${held}) AS held`,
     `SELECT deletes, key, held.sfid, record_id, ${cut(nameOf("coalesce(old, to_jsonb(t))"))} AS name, ${iso("at")} AS at, held.id FROM (
        SELECT * FROM (${held}) AS every ORDER BY every.at, id, sfid LIMIT $2::bigint OFFSET $3::bigint
-     ) AS held LEFT JOIN ${table} t ON deletes = 'row' AND t.sfid = held.sfid`,
+     ) AS held LEFT JOIN ${table} t ON deletes = 'row' AND t.sfid::text = held.sfid::text`,
     "page.at, page.id, page.sfid",
   );
 }

@@ -49,19 +49,19 @@ function findRow({ tombstones, inboundErrors, log }: Metadata, { shape, layout }
     );
   const key = `t.${name(layout.key)}`;
   const isNumber = /^\d{1,18}$/.test(given);
-  if (RECORD_ID.test(given)) way(`${table} t`, `t.sfid = ${literal(longId(given))}`, key);
+  if (RECORD_ID.test(given)) way(`${table} t`, `t.sfid::text = ${literal(longId(given))}`, key);
   if (isNumber) way(`${table} t`, `${key} = $1::text::bigint`, key);
   const upsert = shape.columns.find(({ field }) => field === shape.upsertField);
-  if (upsert) way(`${table} t`, isKey(layout, upsert.column, "$1"), key);
+  if (upsert) way(`${table} t`, isKey(upsert.column, "$1"), key);
   if (RECORD_ID.test(given)) {
-    way(`${tombstones} t`, `t.mapping_id = $2 AND t.sfid = ${literal(longId(given))}`, "t.record_id");
-    way(`${inboundErrors} t`, `t.mapping_id = $2 AND t.sfid = ${literal(longId(given))}`, "NULL");
+    way(`${tombstones} t`, `t.mapping_id = $2 AND t.sfid::text = ${literal(longId(given))}`, "t.record_id");
+    way(`${inboundErrors} t`, `t.mapping_id = $2 AND t.sfid::text = ${literal(longId(given))}`, "NULL");
   }
   if (isNumber) {
     for (const is of ["NULL", "NOT NULL"])
       way(
         `${log} t`,
-        `t.table_name = ${literal(shape.table)} AND t.record_id = $1::text::bigint AND t.processed_at IS ${is}`,
+        `t.table_name::text = ${literal(shape.table)} AND t.record_id = $1::text::bigint AND t.processed_at IS ${is}`,
         "t.record_id",
       );
   }
@@ -80,7 +80,7 @@ function storyOf(tables: Metadata, { shape, layout }: MappedTable, keeps: boolea
     .join(", ");
   const changes = ["NULL", "NOT NULL"].map(
     (is) =>
-      `(SELECT * FROM ${tables.log} WHERE table_name = $2 AND record_id = $3::bigint AND processed_at IS ${is} ORDER BY id DESC LIMIT ${MOST})`,
+      `(SELECT * FROM ${tables.log} WHERE table_name::text = $2 AND record_id = $3::bigint AND processed_at IS ${is} ORDER BY id DESC LIMIT ${MOST})`,
   );
   const refused = keeps
     ? `(SELECT coalesce(json_agg(json_build_object('at', ${iso("h.at")}, 'message', ${cut("h.message")}) ORDER BY h.id), '[]')
@@ -93,7 +93,7 @@ function storyOf(tables: Metadata, { shape, layout }: MappedTable, keeps: boolea
       FROM ${capturedBy(`(${changes.join(" UNION ALL ")}) AS of_row`)} ORDER BY id DESC LIMIT ${MOST}`)} AS changes,
     ${list(`SELECT ${CONFLICT_COLUMNS} ${ofRow(timedConflicts(tables.conflicts))} ORDER BY id DESC LIMIT ${MOST}`)} AS conflicts,
     ${keeps ? list(`SELECT ${iso("at")} AS at, fields ${ofRow(tables.history)} AND change_id IS NULL ORDER BY id DESC LIMIT ${MOST}`) : "'[]'::json"} AS pulled,
-    ${list(`SELECT ${iso("deleted_at")} AS at, by_salesforce, reason FROM ${tables.tombstones} WHERE mapping_id = $1 AND sfid = $4::text ORDER BY id DESC LIMIT ${MOST}`)} AS deletions,
+    ${list(`SELECT ${iso("deleted_at")} AS at, by_salesforce, reason FROM ${tables.tombstones} WHERE mapping_id = $1 AND sfid::text = $4::text ORDER BY id DESC LIMIT ${MOST}`)} AS deletions,
     (SELECT json_build_object('mapping_id', mapping_id, 'sfid', sfid, 'error', ${cut("error")}, 'attempts', attempts, 'first_at', ${iso("first_at")}, 'last_at', ${iso("last_at")})
-      FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid = $4::text) AS inbound`;
+      FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid::text = $4::text) AS inbound`;
 }

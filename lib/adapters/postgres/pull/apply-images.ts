@@ -312,7 +312,7 @@ async function countEchoes(
   const [row] = await session.query<{ echoes: number }>(
     `SELECT count(DISTINCT c.sfid)::int AS echoes FROM unnest($2::text[], $3::timestamptz[]) AS c (sfid, stamp)
      JOIN (SELECT unnest(sfids) AS sfid, answered_at FROM ${tables.pushed} WHERE mapping_id = $1
-       AND answered_at >= (SELECT min(s) FROM unnest($3::timestamptz[]) s)) p ON p.sfid = c.sfid AND p.answered_at >= c.stamp`,
+       AND answered_at >= (SELECT min(s) FROM unnest($3::timestamptz[]) s)) p ON p.sfid::text = c.sfid::text AND p.answered_at >= c.stamp`,
     [shape.mappingId, changed.map(({ image }) => image.sfid), changed.map(({ image }) => image.systemModstamp)],
   );
   return row?.echoes ?? 0;

@@ -119,13 +119,13 @@ function compareStatement({ tables }: StoreContext, mapped: MappedTable, columns
   const names = ["sfid", "stamp", ...columns.map((_, index) => `c${index}`)];
   return `SELECT * FROM (
       SELECT i.sfid, t.key IS NULL OR t.key > $5 AS rowless,
-        CASE WHEN t.key IS NULL THEN NOT EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $3 AND l.sfid = i.sfid
-            AND l.action = 'DELETE' AND l.processed_at IS NULL)
+        CASE WHEN t.key IS NULL THEN NOT EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name::text = $3 AND l.sfid::text = i.sfid
+            AND l.action::text = 'DELETE' AND l.processed_at IS NULL)
           WHEN t.stamp IS NULL OR t.stamp < i.stamp THEN true
           WHEN t.stamp = i.stamp AND (t.differs) THEN true
           ELSE ${ofMapping(tables.inboundErrors)} OR ${ofMapping(tables.heldDeletes)} END AS differs
       FROM unnest(${types.join(", ")}) AS i (${names.join(", ")})
       LEFT JOIN LATERAL (SELECT t.${name(layout.key)} AS key, ${stamp} AS stamp, ${hasOthers} AS differs
-        FROM ${tableOf(mapped)} t WHERE t.sfid = i.sfid LIMIT 1) AS t ON true) AS compared
+        FROM ${tableOf(mapped)} t WHERE t.sfid::text = i.sfid LIMIT 1) AS t ON true) AS compared
     WHERE differs OR rowless`;
 }

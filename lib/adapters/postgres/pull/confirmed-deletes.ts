@@ -15,7 +15,7 @@ export async function applyConfirmedDeletes(bench: StoreContext, lease: Lease): 
   for (let after = ""; ; ) {
     const confirmed = await session.query(
       `SELECT sfid, ${iso("stamp")} AS stamp, ${iso("read_at")} AS read_at FROM ${tables.heldDeletes}
-       WHERE mapping_id = $1 AND confirmed AND sfid > $2 ORDER BY sfid LIMIT ${DELETES_AT_ONCE}`,
+       WHERE mapping_id = $1 AND confirmed AND sfid::text > $2 ORDER BY sfid LIMIT ${DELETES_AT_ONCE}`,
       [lease.mappingId, after],
     );
     if (confirmed.length === 0) return;
@@ -28,8 +28,8 @@ export async function applyConfirmedDeletes(bench: StoreContext, lease: Lease): 
     await apply(bench, lease, { images, readAt, lane: "deleted", marks: {} });
     // Rows that were undeleted or pushed since stay; nothing is left to confirm of them either.
     await session.query(
-      `DELETE FROM ${tables.heldDeletes} h WHERE mapping_id = $1 AND sfid = ANY ($2::text[]) AND NOT EXISTS (
-         SELECT FROM ${tables.inboundErrors} e WHERE e.mapping_id = $1 AND e.sfid = h.sfid AND e.sqlstate = $3)`,
+      `DELETE FROM ${tables.heldDeletes} h WHERE mapping_id = $1 AND sfid::text = ANY ($2::text[]) AND NOT EXISTS (
+         SELECT FROM ${tables.inboundErrors} e WHERE e.mapping_id = $1 AND e.sfid::text = h.sfid::text AND e.sqlstate = $3)`,
       [lease.mappingId, images.map(({ sfid }) => sfid), LOCK_NOT_AVAILABLE],
     );
   }

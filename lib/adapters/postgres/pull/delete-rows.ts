@@ -45,7 +45,7 @@ async function confirmedDeletes(
   deletions: readonly Deletion[],
 ) {
   const rows = await session.query<{ sfid: string }>(
-    `DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND confirmed AND sfid = ANY ($2::text[]) RETURNING sfid`,
+    `DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND confirmed AND sfid::text = ANY ($2::text[]) RETURNING sfid`,
     [mappingId, deletions.map(({ image }) => image.sfid)],
   );
   return new Set(rows.map(({ sfid }) => sfid));
@@ -82,7 +82,7 @@ async function carryOut(
        INSERT INTO ${tables.tombstones} (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
        SELECT $1, sfid, key, $6, true, stamp, $5 FROM gone
      ), unheld AS (
-       DELETE FROM ${tables.heldDeletes} h USING gone WHERE h.mapping_id = $1 AND h.sfid = gone.sfid
+       DELETE FROM ${tables.heldDeletes} h USING gone WHERE h.mapping_id = $1 AND h.sfid::text = gone.sfid
      )
      DELETE FROM ${qualified(shape.schema, shape.table)} t USING gone WHERE t.${name(layout.key)} = gone.key`,
     [
@@ -115,7 +115,7 @@ export async function dropHolds(
     .map(({ image }) => image.sfid)
     .filter((sfid) => held.includes(sfid));
   if (alive.length === 0) return;
-  await session.query(`DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND sfid = ANY ($2::text[])`, [
+  await session.query(`DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND sfid::text = ANY ($2::text[])`, [
     mappingId,
     alive,
   ]);

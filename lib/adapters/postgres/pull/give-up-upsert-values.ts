@@ -1,4 +1,4 @@
-import { type MappedTable, name, qualified, type StoreContext, typed } from "../session/sql.ts";
+import { equal, type MappedTable, name, qualified, type StoreContext, typed } from "../session/sql.ts";
 import type { RowToWrite } from "./row-to-write.ts";
 
 /**
@@ -19,8 +19,8 @@ export async function giveUpUpsertValues(
      )
      UPDATE ${qualified(shape.schema, shape.table)} t SET ${name(column)} = NULL
      FROM image mine JOIN image other ON other.key <> mine.key
-     WHERE t.${name(layout.key)} = mine.key AND t.${name(column)} = other.value
-       AND t.${name(column)} IS DISTINCT FROM mine.value`,
+     WHERE t.${name(layout.key)} = mine.key AND ${equal(layout, column, `t.${name(column)}`, "other.value")}
+       AND (${equal(layout, column, `t.${name(column)}`, "mine.value")}) IS NOT TRUE`,
     [written.map(({ key }) => key), written.map(({ values }) => values[column])],
   );
 }

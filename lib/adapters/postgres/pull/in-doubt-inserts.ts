@@ -131,7 +131,7 @@ export async function rowsInDoubt(
   if (rows.length === 0) return new Set();
   const doubtful = await session.query<{ record_id: number }>(
     `SELECT DISTINCT record_id FROM ${tables.log} l
-     WHERE table_name = $1 AND record_id = ANY ($2::bigint[]) AND NOT superseded AND ${endedInDoubt("l")}`,
+     WHERE table_name::text = $1 AND record_id = ANY ($2::bigint[]) AND NOT superseded AND ${endedInDoubt("l")}`,
     [shape.table, rows.map(({ key }) => key)],
   );
   const keys = new Set(doubtful.map(({ record_id }) => Number(record_id)));
@@ -159,17 +159,17 @@ async function readSent(
          WHERE i.table_name = $1 AND i.record_id = l.record_id AND ${when} AND i.action = 'INSERT')`;
   const changes = await session.query<SentRow>(
     `SELECT id, record_id, "values", sent_at, batch_id, true AS is_open FROM ${tables.log} l
-     WHERE table_name = $1 AND ${isClaimed(tables, "l", "table_name = $1")} AND sent_at IS NOT NULL AND action <> 'DELETE'
+     WHERE table_name::text = $1 AND ${isClaimed(tables, "l", "table_name::text = $1")} AND sent_at IS NOT NULL AND action::text <> 'DELETE'
        AND NOT ${endedInDoubt("l")} AND (${insertOf("i.processed_at IS NULL AND i.state = 'PENDING'")} OR ${insertOf(isCarried("i"))})
      UNION ALL
      SELECT id, record_id, "values", sent_at, batch_id, false FROM ${tables.log} l
-     WHERE table_name = $1 AND NOT superseded AND ${endedInDoubt("l")} AND EXISTS (
+     WHERE table_name::text = $1 AND NOT superseded AND ${endedInDoubt("l")} AND EXISTS (
        SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.${name(layout.key)} = l.record_id AND t.sfid IS NULL)
      ORDER BY id`,
     [shape.table],
   );
   const held = await session.query<{ sfid: string }>(
-    `SELECT sfid FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid = ANY ($2::text[]) AND starts_with(error, $3)`,
+    `SELECT sfid FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid::text = ANY ($2::text[]) AND starts_with(error, $3)`,
     [shape.mappingId, idArray(sfids), IN_DOUBT],
   );
   const { open = [], ended = [] } = Object.groupBy(changes, ({ is_open }) => (is_open ? "open" : "ended"));

@@ -59,7 +59,7 @@ export async function writeInboundErrors(
 function retryAt(row: string, firstAt: string): string {
   const age = `($6::timestamptz - ${firstAt}::timestamptz)`;
   return `CASE WHEN ${row}.sqlstate IS NULL OR ${row}.sqlstate NOT IN ${BY_OTHER_ROWS} THEN ${row}.retry_at
-    WHEN ${age} < ${LAST_RETRY} THEN $6::timestamptz + greatest(${FIRST_RETRY}, 3 * ${age}) END`;
+    WHEN ${age} < ${LAST_RETRY} THEN $6::timestamptz + greatest(${FIRST_RETRY}, 3::float8 * ${age}) END`;
 }
 
 /** Forgets records that Salesforce does not know any more: no reading brings them, so none would end their trouble. */
@@ -74,7 +74,7 @@ export async function clearInboundErrors(
   sfids: readonly string[],
 ): Promise<void> {
   if (sfids.length === 0) return;
-  await session.query(`DELETE FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid = ANY ($2::text[])`, [
+  await session.query(`DELETE FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid::text = ANY ($2::text[])`, [
     mappingId,
     sfids,
   ]);

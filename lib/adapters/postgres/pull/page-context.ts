@@ -5,6 +5,7 @@ import type { Page } from "../../../sync/pull/pull-ports.ts";
 import { changeOf, sendable } from "../log/change-rows.ts";
 import { hasFailed, isClaimed } from "../log/change-states.ts";
 import {
+  equal,
   heldText,
   idArray,
   type MappedTable,
@@ -69,15 +70,16 @@ export async function lockRows(
   const found = await session.query(
     // The planner would weigh each of some thousand values; what comes from a subquery it takes as it is.
     `SELECT t.${name(mapped.layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp FROM ${table} t
-     WHERE t.sfid = ANY ((SELECT $1::text[])::text[]) ORDER BY t.sfid ${lock}`,
+     WHERE t.sfid::text = ANY ((SELECT $1::text[])::text[]) ORDER BY t.sfid ${lock}`,
     [sfids],
   );
   const rows = found.map(lockedRow);
   if (lock !== "FOR UPDATE SKIP LOCKED") return { rows, busy: new Set() };
   const mine = new Set(rows.map(({ sfid }) => sfid));
-  const existing = await session.query<{ sfid: string }>(`SELECT sfid FROM ${table} WHERE sfid = ANY ($1::text[])`, [
-    sfids,
-  ]);
+  const existing = await session.query<{ sfid: string }>(
+    `SELECT sfid FROM ${table} WHERE sfid::text = ANY ($1::text[])`,
+    [sfids],
+  );
   return { rows, busy: new Set(existing.map(({ sfid }) => sfid).filter((sfid) => !mine.has(sfid))) };
 }
 
@@ -110,7 +112,7 @@ export async function lockByUpsertField(
   const rows = await session.query(
     `SELECT t.${name(layout.key)} AS key, t.sfid, t.systemmodstamp::timestamptz AS stamp, i.place
      FROM unnest($1::text[]) WITH ORDINALITY AS i (value, place)
-     JOIN ${table} t ON t.${name(column)} = ${typed(layout, column, "i.value")}
+     JOIN ${table} t ON ${equal(layout, column, `t.${name(column)}`, typed(layout, column, "i.value"))}
      WHERE t.sfid IS NULL ORDER BY t.${name(layout.key)} ${lock}`,
     [candidates.map(({ values }) => values[column])],
   );
@@ -139,7 +141,7 @@ async function ambiguousValues(
   const rows = await session.query<{ value: string }>(
     `SELECT v.value FROM (SELECT value, count(*) AS records FROM unnest($1::text[]) AS u (value) WHERE value IS NOT NULL GROUP BY 1) AS v
      WHERE v.records > 1 OR (SELECT count(*) FROM (SELECT FROM ${qualified(shape.schema, shape.table)} t
-       WHERE t.${name(column)} = ${typed(layout, column, "v.value")} LIMIT 2) AS two) > 1`,
+       WHERE ${equal(layout, column, `t.${name(column)}`, typed(layout, column, "v.value"))} LIMIT 2) AS two) > 1`,
     [values],
   );
   return new Set(rows.map(({ value }) => value));
@@ -157,7 +159,7 @@ export async function readAround(
   asksForPushes: boolean,
 ): Promise<Around> {
   const { shape } = mapped;
-  const log = `${tables.log} l WHERE l.table_name = $1 AND l.processed_at IS NULL`;
+  const log = `${tables.log} l WHERE l.table_name::text = $1 AND l.processed_at IS NULL`;
   const columns = `l.id, l.record_id, l.sfid, l.action, l.state, l.fence, l.sent_at, ${sendable(mapped, "l.old")} AS old,
     ${sendable(mapped, 'l."values"')} AS "values", l.created_at, l.attempts`;
   const [row] = await session.query<{
@@ -176,31 +178,31 @@ export async function readAround(
     // against all of them.
     `WITH asked AS MATERIALIZED (SELECT $2::bigint[] AS keys, $3::text[] AS sfids),
      deleted AS MATERIALIZED (
-       SELECT l.* FROM ${log} AND l.action = 'DELETE' AND (l.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE)
+       SELECT l.* FROM ${log} AND l.action::text = 'DELETE' AND (l.sfid::text IN (SELECT unnest(sfids) FROM asked)) IS TRUE)
      SELECT
        (SELECT coalesce(jsonb_agg(to_jsonb(w) ORDER BY w.id), '[]') FROM
          (SELECT ${columns} FROM ${log} AND l.record_id = ANY (${ASKED_KEYS})
           UNION ALL SELECT ${columns} FROM ${tables.log} l
-          WHERE l.table_name = $1 AND l.record_id = ANY (${ASKED_KEYS}) AND ${hasFailed("l")} AND NOT l.superseded) w) AS waiting,
+          WHERE l.table_name::text = $1 AND l.record_id = ANY (${ASKED_KEYS}) AND ${hasFailed("l")} AND NOT l.superseded) w) AS waiting,
        (SELECT coalesce(jsonb_agg(to_jsonb(d) ORDER BY d.id), '[]') FROM
          (SELECT ${columns},
-            (SELECT coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'isSent', e.state = 'PENDING', 'old', coalesce(e.old, '{}'), 'values', coalesce(e.values, '{}')) ORDER BY e.id), '[]')
-             FROM ${tables.log} e WHERE e.table_name = $1 AND e.processed_at IS NULL AND e.record_id = l.record_id AND e.id < l.id) AS earlier
+            (SELECT coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'isSent', e.state::text = 'PENDING', 'old', coalesce(e.old, '{}'), 'values', coalesce(e.values, '{}')) ORDER BY e.id), '[]')
+             FROM ${tables.log} e WHERE e.table_name::text = $1 AND e.processed_at IS NULL AND e.record_id = l.record_id AND e.id < l.id) AS earlier
           FROM deleted l) d) AS deletions,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.at)), '[]') FROM
          (${lastPushes(tables, "answered_at >= $5")}) p) AS pushed,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.at)), '[]') FROM
          (${lastPushes(tables, "($6 OR EXISTS (SELECT FROM deleted))")}) p) AS pushed_before,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', t.sfid, 'at', t.at)), '[]') FROM
-         (SELECT sfid, max(stamp) AS at FROM ${tables.tombstones} WHERE mapping_id = $4 AND sfid = ANY (${ASKED_SFIDS})
+         (SELECT sfid, max(stamp) AS at FROM ${tables.tombstones} WHERE mapping_id = $4 AND sfid::text = ANY (${ASKED_SFIDS})
           GROUP BY sfid) t WHERE t.at IS NOT NULL) AS tombstones,
        (SELECT coalesce(jsonb_agg(e.sfid), '[]') FROM ${tables.inboundErrors} e
-         WHERE e.mapping_id = $4 AND e.sfid = ANY (${ASKED_SFIDS})) AS errors,
+         WHERE e.mapping_id = $4 AND e.sfid::text = ANY (${ASKED_SFIDS})) AS errors,
        (SELECT coalesce(jsonb_agg(h.sfid), '[]') FROM ${tables.heldDeletes} h
-         WHERE h.mapping_id = $4 AND h.sfid = ANY (${ASKED_SFIDS})) AS held,
+         WHERE h.mapping_id = $4 AND h.sfid::text = ANY (${ASKED_SFIDS})) AS held,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', o.sfid, 'at', o.due_at)), '[]') FROM ${tables.log} o
-         WHERE o.table_name = $1 AND o.row_owed AND o.state = 'SUCCESS' AND (o.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE) AS unwritten,
-       EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name = $1 AND ${isClaimed(tables, "l", "table_name = $1")} AND l.action = 'INSERT'
+         WHERE o.table_name::text = $1 AND o.row_owed AND o.state::text = 'SUCCESS' AND (o.sfid::text IN (SELECT unnest(sfids) FROM asked)) IS TRUE) AS unwritten,
+       EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name::text = $1 AND ${isClaimed(tables, "l", "table_name::text = $1")} AND l.action::text = 'INSERT'
          AND l.sent_at IS NOT NULL) AS sent_inserts`,
     [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt, asksForPushes],
   );

@@ -79,11 +79,11 @@ function updateStatement(log: string, mapped: MappedTable, columns: readonly str
         _ab_err = CASE WHEN j.waits OR NOT j.differs THEN t._ab_err END
       FROM judged j
       WHERE t.${key} = j.key AND j.sure
-        AND (j.differs OR t.systemmodstamp IS DISTINCT FROM j.stamp OR t.sfid IS DISTINCT FROM j.sfid)
+        AND (j.differs OR t.systemmodstamp IS DISTINCT FROM j.stamp OR t.sfid::text IS DISTINCT FROM j.sfid)
     ), superseded AS (
       -- What failed of a row that Salesforce has overwritten since is not tried again, unless a newer change carries it.
       UPDATE ${log} l SET superseded = true
-      FROM judged j WHERE j.differs AND j.sure AND l.table_name = $1 AND l.record_id = j.key AND ${hasFailed("l")}
+      FROM judged j WHERE j.differs AND j.sure AND l.table_name::text = $1 AND l.record_id = j.key AND ${hasFailed("l")}
         AND NOT l.superseded AND NOT j.waits
     )${mapped.keepsHistory && columns.length > 0 ? `, ${history(columns, mapped)}` : ""}
     SELECT key FROM judged WHERE differs`;
@@ -208,7 +208,7 @@ async function knownValues(
 ): Promise<ReadonlyMap<number, readonly KnownValue[]>> {
   const rows = await session.query<{ key: number; column: string; value: string | null }>(
     `SELECT l.record_id AS key, v.key AS "column", v.value FROM ${tables.log} l CROSS JOIN LATERAL jsonb_each_text(l."values") v
-     WHERE l.table_name = $1 AND l.record_id = ANY ($2::bigint[]) AND ${hasFailed("l")} AND v.value IS NOT NULL
+     WHERE l.table_name::text = $1 AND l.record_id = ANY ($2::bigint[]) AND ${hasFailed("l")} AND v.value IS NOT NULL
      UNION ALL
      SELECT record_id, field, NULL FROM ${tables.conflicts}
      WHERE mapping_id = $3 AND at > $4 AND record_id = ANY ($2::bigint[]) AND field IS NOT NULL`,

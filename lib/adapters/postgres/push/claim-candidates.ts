@@ -54,7 +54,7 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
   const first = (which: string, order: string) => `(
         SELECT c.id, c.record_id, coalesce(pg_column_size(c."values"), 0) AS packed,
           CASE WHEN pg_column_size(c."values") <= ${INLINE_BYTES} THEN ${unpacked(`c."values"`)} END AS bytes
-        FROM ${tables.log} c WHERE ${which} AND c.id > ${asked.after} AND c.state = 'NEW' AND ${isFree}
+        FROM ${tables.log} c WHERE ${which} AND c.id > ${asked.after} AND c.state::text = 'NEW' AND ${isFree}
         ORDER BY ${order} LIMIT ${asked.limit})`;
   return `
     WITH horizon AS MATERIALIZED (
@@ -100,7 +100,7 @@ function blocking(tables: Metadata, mapped: MappedTable, isBlocking: string): st
   const { log, inboundErrors } = tables;
   const table = literal(mapped.shape.table);
   const parts = [
-    `b.table_name = ${table} AND ${isClaimed(tables, "b", `table_name = ${table}`)}`,
+    `b.table_name::text = ${table} AND ${isClaimed(tables, "b", `table_name::text = ${table}`)}`,
     ...(mapped.isIndexed ? unnoted(mapped) : ["true"]).map(
       (which) => `${mayBlock("b", table, "key")} AND ${isBlocking} AND ${which}`,
     ),
@@ -115,7 +115,7 @@ function blocking(tables: Metadata, mapped: MappedTable, isBlocking: string): st
       -- Of a key that comes twice the object keeps the last one, which is the first change.
       SELECT coalesce(jsonb_object_agg(key, id ORDER BY id DESC), '{}') AS first_by_key FROM (
         ${keysOfThose.join("")}
-        SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name = ${table} AND o.row_owed
+        SELECT 'row ' || o.record_id, o.id FROM ${log} o WHERE o.table_name::text = ${table} AND o.row_owed
         UNION ALL
         -- What Salesforce has changed meets the row once its lock is free; sent before, the change would overwrite it.
         SELECT 'id ' || left(e.sfid, 15), 0 FROM ${inboundErrors} e

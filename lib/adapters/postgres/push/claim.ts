@@ -95,11 +95,11 @@ async function take(
 ): Promise<readonly Row[]> {
   if (recordIds.length === 0) return [];
   // Row by row: for a list the planner may read all that waits of the table, where it knows nothing of the log yet.
-  const ofRow = "table_name = $1 AND record_id = k.record_id";
+  const ofRow = "table_name::text = $1 AND record_id = k.record_id";
   return await session.query(
     `WITH whole AS MATERIALIZED (
        SELECT l.* FROM unnest($4::bigint[]) AS k (record_id) CROSS JOIN LATERAL (
-         SELECT id, record_id FROM ${tables.log} WHERE ${ofRow} AND processed_at IS NULL AND state = 'NEW'
+         SELECT id, record_id FROM ${tables.log} WHERE ${ofRow} AND processed_at IS NULL AND state::text = 'NEW'
          UNION ALL
          SELECT id, record_id FROM ${tables.log} f WHERE ${ofRow} AND ${hasFailed("f")} AND NOT superseded
          OFFSET 0
@@ -113,8 +113,8 @@ async function take(
      ), named AS (
        ${registerPending(tables, { id: "$5", table: "$1", ids: "(SELECT ids FROM ids)" })}
      ), claimed AS (
-       UPDATE ${tables.log} l SET state = CASE WHEN l.state = 'NEW' THEN 'PENDING' ELSE l.state END, fence = $2,
-         updated_at = $3, due_at = NULL, last_operation = CASE WHEN l.state = 'FAILED' THEN l.last_operation END,
+       UPDATE ${tables.log} l SET state = CASE WHEN l.state::text = 'NEW' THEN 'PENDING' ELSE l.state END, fence = $2,
+         updated_at = $3, due_at = NULL, last_operation = CASE WHEN l.state::text = 'FAILED' THEN l.last_operation END,
          batch_id = CASE WHEN ${endedInDoubt("l")} THEN l.batch_id END, sent_at = CASE WHEN ${endedInDoubt("l")} THEN l.sent_at END
        WHERE l.id = ANY ((SELECT ids FROM ids)::bigint[])
        RETURNING l.*
@@ -140,7 +140,7 @@ export async function markSent(
   const [row] = await session.query<{ marked: number; is_aborted: boolean | null }>(
     `WITH lease AS (${renewal(tables, lease, "$7")}), marked AS (
        UPDATE ${tables.log} SET batch_id = $5, sent_at = $6
-       WHERE id = ANY ($4::bigint[]) AND state IN ('PENDING', 'FAILED') AND fence = $2
+       WHERE id = ANY ($4::bigint[]) AND state::text IN ('PENDING', 'FAILED') AND fence = $2
          AND EXISTS (SELECT FROM lease WHERE NOT is_aborted)
        RETURNING id)
      SELECT (SELECT count(*) FROM marked) AS marked, (SELECT is_aborted FROM lease) AS is_aborted`,
@@ -168,7 +168,7 @@ export async function release(
        DELETE FROM ${bench.tables.pendingRegistry} WHERE id = ANY ($5::text[]) AND EXISTS (SELECT FROM lease)
      )
      UPDATE ${bench.tables.log} SET state = ${UNCLAIMED_STATE}, fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = $3
-     WHERE id = ANY ($1::bigint[]) AND state IN ('PENDING', 'FAILED') AND fence = $2 AND EXISTS (SELECT FROM lease)`,
+     WHERE id = ANY ($1::bigint[]) AND state::text IN ('PENDING', 'FAILED') AND fence = $2 AND EXISTS (SELECT FROM lease)`,
     [ids, lease.fence, bench.now(), lease.mappingId, handled],
   );
 }

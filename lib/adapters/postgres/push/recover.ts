@@ -23,10 +23,10 @@ export async function recover(bench: StoreContext, lease: Lease): Promise<Recove
     const rows = await session.query(
       `WITH unsent AS (
          UPDATE ${tables.log} l SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3
-         WHERE l.table_name = $1 AND ${ofTable(tables, "l")} AND l.fence <> $2 AND (l.sent_at IS NULL OR ${endedInDoubt("l")})
+         WHERE l.table_name::text = $1 AND ${ofTable(tables, "l")} AND l.fence <> $2 AND (l.sent_at IS NULL OR ${endedInDoubt("l")})
        ), doubtful AS (
          UPDATE ${tables.log} l SET fence = $2
-         WHERE l.table_name = $1 AND ${ofTable(tables, "l")} AND l.sent_at IS NOT NULL
+         WHERE l.table_name::text = $1 AND ${ofTable(tables, "l")} AND l.sent_at IS NOT NULL
            AND NOT ${endedInDoubt("l")} AND NOT starts_with(coalesce(l.batch_id, ''), $4)
          RETURNING l.*
        )
@@ -40,12 +40,12 @@ export async function recover(bench: StoreContext, lease: Lease): Promise<Recove
   return { doubts: doubtsOf(rows), jobs };
 }
 
-const ofTable = (tables: Metadata, alias: string): string => isClaimed(tables, alias, "table_name = $1");
+const ofTable = (tables: Metadata, alias: string): string => isClaimed(tables, alias, "table_name::text = $1");
 
 async function jobsAtWork({ session, tables }: StoreContext, { shape }: MappedTable): Promise<Recovered["jobs"]> {
   const rows = await session.query(
     `SELECT batch_id, ${iso("min(sent_at)")} AS sent_at, ${iso("max(updated_at)")} AS looked_at FROM ${tables.log} l
-     WHERE table_name = $1 AND ${ofTable(tables, "l")} AND starts_with(batch_id, $2)
+     WHERE table_name::text = $1 AND ${ofTable(tables, "l")} AND starts_with(batch_id, $2)
      GROUP BY batch_id ORDER BY min(sent_at)`,
     [shape.table, BULK_PREFIX],
   );
@@ -63,7 +63,7 @@ export async function doubtsIn(bench: StoreContext, lease: Lease, batchId: strin
     bench.session.query(
       `WITH doubtful AS (
          UPDATE ${bench.tables.log} l SET fence = $2
-         WHERE l.table_name = $1 AND ${ofTable(bench.tables, "l")} AND l.batch_id = $3
+         WHERE l.table_name::text = $1 AND ${ofTable(bench.tables, "l")} AND l.batch_id = $3
          RETURNING l.*
        )
        ${changesFrom("doubtful", mapped)}`,
@@ -77,7 +77,7 @@ export async function doubtsIn(bench: StoreContext, lease: Lease, batchId: strin
 export async function noteLook({ session, tables, mapped, now }: StoreContext, lease: Lease, batchId: string) {
   await session.query(
     `UPDATE ${tables.log} SET updated_at = $3 WHERE id = (SELECT min(id) FROM ${tables.log} l
-       WHERE table_name = $1 AND ${ofTable(tables, "l")} AND batch_id = $2)`,
+       WHERE table_name::text = $1 AND ${ofTable(tables, "l")} AND batch_id = $2)`,
     [mapped(lease).shape.table, batchId, now()],
   );
 }

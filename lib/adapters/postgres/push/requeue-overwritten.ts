@@ -26,30 +26,30 @@ export async function requeueOverwritten(
          FROM jsonb_to_recordset($1::jsonb) AS s (record_id bigint, last_id bigint, sfid text, change_ids jsonb,
            answered_at timestamptz)
          CROSS JOIN LATERAL (
-           SELECT jsonb_object_agg(key, value ORDER BY c.id) AS values, bool_and(c.state = 'SUCCESS') AS are_settled
+           SELECT jsonb_object_agg(key, value ORDER BY c.id) AS values, bool_and(c.state::text = 'SUCCESS') AS are_settled
            FROM ${tables.log} c, jsonb_each(c."values")
            WHERE c.id IN (SELECT jsonb_array_elements_text(s.change_ids)::bigint)) sent
          WHERE sent.are_settled AND NOT EXISTS (SELECT FROM ${tables.pushed} p
-           WHERE p.mapping_id = $4 AND p.answered_at > s.answered_at AND s.sfid = ANY (p.sfids))
+           WHERE p.mapping_id = $4 AND p.answered_at > s.answered_at AND s.sfid::text = ANY (p.sfids))
        ), newer AS (
-         SELECT DISTINCT ON (l.id) l.id, l.state, CASE WHEN l.action = 'DELETE' THEN late.sfid END AS sfid, late.values AS undone_by
-         FROM late JOIN ${tables.log} l ON l.id > late.last_id AND l.table_name = $2
-           AND (l.record_id = late.record_id OR l.sfid = late.sfid) AND l.state IN ('SUCCESS', 'PENDING')
+         SELECT DISTINCT ON (l.id) l.id, l.state, CASE WHEN l.action::text = 'DELETE' THEN late.sfid END AS sfid, late.values AS undone_by
+         FROM late JOIN ${tables.log} l ON l.id > late.last_id AND l.table_name::text = $2
+           AND (l.record_id = late.record_id OR l.sfid::text = late.sfid) AND l.state::text IN ('SUCCESS', 'PENDING')
          LEFT JOIN ${table} t ON t.${name(layout.key)} = l.record_id
-         WHERE CASE WHEN l.action = 'DELETE'
-           THEN l.sfid <> late.sfid AND NOT EXISTS (SELECT FROM ${table} o WHERE o.sfid = late.sfid)
+         WHERE CASE WHEN l.action::text = 'DELETE'
+           THEN l.sfid::text <> late.sfid AND NOT EXISTS (SELECT FROM ${table} o WHERE o.sfid::text = late.sfid)
            ELSE t.${name(layout.key)} IS NOT NULL AND l."values" ?| ARRAY(SELECT jsonb_object_keys(late.values)) END
        ), again AS (
          UPDATE ${tables.log} l SET state = 'NEW', sfid = coalesce(n.sfid, l.sfid),
-           old = CASE WHEN l.action = 'DELETE' THEN l.old ELSE coalesce(l.old, '{}') || n.undone_by END, last_operation = NULL, sf_result = NULL,
+           old = CASE WHEN l.action::text = 'DELETE' THEN l.old ELSE coalesce(l.old, '{}') || n.undone_by END, last_operation = NULL, sf_result = NULL,
            sf_message = 'sent again, because an older save came after it', processed_at = NULL, processed_tx = NULL,
            updated_at = $3, fence = NULL, batch_id = NULL, sent_at = NULL, due_at = NULL, row_owed = false
-         FROM newer n WHERE l.id = n.id AND l.state = 'SUCCESS'
+         FROM newer n WHERE l.id = n.id AND l.state::text = 'SUCCESS'
          RETURNING l.record_id
        ), totals AS (
-         UPDATE ${tables.totals} t SET success = t.success - (SELECT count(*) FROM again) WHERE t.table_name = $2
+         UPDATE ${tables.totals} t SET success = t.success - (SELECT count(*) FROM again) WHERE t.table_name::text = $2
        )
-       SELECT (SELECT to_json(coalesce(array_agg(record_id::text), '{}')) FROM again) AS again, (SELECT count(*) FROM newer WHERE state = 'PENDING') AS under_way`,
+       SELECT (SELECT to_json(coalesce(array_agg(record_id::text), '{}')) FROM again) AS again, (SELECT count(*) FROM newer WHERE state::text = 'PENDING') AS under_way`,
       [
         JSON.stringify(
           saves.map(({ recordId, changeIds, sfid, answeredAt }) => ({

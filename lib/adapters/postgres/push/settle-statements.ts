@@ -42,7 +42,7 @@ export function wakeChildrenStatement({ log, state }: Metadata, { shape }: Mappe
     );
   return `
     UPDATE ${log} SET due_at = $2 WHERE id = ANY (ARRAY(
-      SELECT c.id FROM ${log} c WHERE ${waitsForParent("c.")} AND c.state = 'NEW' AND c.due_at > $2
+      SELECT c.id FROM ${log} c WHERE ${waitsForParent("c.")} AND c.state::text = 'NEW' AND c.due_at > $2
         AND ${parentOf("c.sf_message")} = ANY (ARRAY(
           SELECT ${parentOf(`own.message || btrim(l."values" ->> own.name)`)}
           FROM (VALUES (${own.join("), (")})) AS own (field, name, message)
@@ -59,7 +59,7 @@ export const writeBackStatement = ({ log }: Metadata): string =>
   `UPDATE ${log} SET row_owed = true WHERE id = ANY ($1::bigint[])`;
 
 /** The settled changes whose result goes to a row that is known by its version. */
-const KNOWN = "s.version IS NOT NULL AND s.state <> 'NEW' AND s.action <> 'DELETE'";
+const KNOWN = "s.version IS NOT NULL AND s.state::text <> 'NEW' AND s.action::text <> 'DELETE'";
 
 function settled({ log }: Metadata, mapped: MappedTable): string {
   return `settled AS (
@@ -69,14 +69,14 @@ function settled({ log }: Metadata, mapped: MappedTable): string {
         processed_at = CASE WHEN results.state <> 'NEW' THEN $12::timestamptz END,
         processed_tx = CASE WHEN results.state <> 'NEW' THEN txid_current() END,
         sf_result = CASE WHEN results.accepted THEN 1 WHEN results.state = 'FAILED' THEN 0 END,
-        row_owed = results.speaks AND results.version IS NULL AND results.state <> 'NEW' AND l.action <> 'DELETE',
-        confirmed = l.confirmed AND results.state = 'NEW', fence = CASE WHEN l.state = 'FAILED' THEN l.fence END,
+        row_owed = results.speaks AND results.version IS NULL AND results.state <> 'NEW' AND l.action::text <> 'DELETE',
+        confirmed = l.confirmed AND results.state = 'NEW', fence = CASE WHEN l.state::text = 'FAILED' THEN l.fence END,
         batch_id = CASE WHEN results.state = 'NEW' THEN NULL ELSE l.batch_id END,
         sent_at = CASE WHEN results.state = 'NEW' THEN NULL ELSE l.sent_at END
       -- By the index, however small the log is: what is settled in parts would look through all of it for each.
       -- In a CASE, or a log without statistics seems to hold one such change, and each is looked for among all results.
       FROM results WHERE l.id = results.id AND l.id = ANY ((SELECT $2::bigint[])::bigint[])
-        AND CASE WHEN l.state = 'PENDING' OR l.state = 'FAILED' AND results.state = 'SUCCESS' THEN l.fence = $7 ELSE false END
+        AND CASE WHEN l.state::text = 'PENDING' OR l.state::text = 'FAILED' AND results.state = 'SUCCESS' THEN l.fence = $7 ELSE false END
       RETURNING l.id, l.record_id, l.action, l.state, l.attempts, l.fence IS NOT NULL AS was_carried, l.last_operation,
         l.sfid, l.sf_message, l.row_owed, results.accepted, results.answered_at, results.speaks, results.sfid AS new_sfid, results.version
     )`;
@@ -89,8 +89,8 @@ function kept({ log }: Metadata): string {
       UPDATE ${log} l SET fence = NULL, updated_at = $12, batch_id = CASE WHEN results.state = 'FAILED' THEN l.batch_id END,
         sent_at = CASE WHEN results.state = 'FAILED' THEN l.sent_at END,
         sf_message = CASE WHEN ${isDoubt("l.sf_message")} OR ${isDoubt("results.message")} THEN results.message ELSE l.sf_message END
-      FROM results WHERE l.id = results.id AND l.id = ANY (ARRAY(SELECT id FROM results WHERE state <> 'SUCCESS'))
-        AND CASE WHEN l.state = 'FAILED' THEN l.fence = $7 ELSE false END
+      FROM results WHERE l.id = results.id AND l.id = ANY (ARRAY(SELECT id FROM results WHERE state::text <> 'SUCCESS'))
+        AND CASE WHEN l.state::text = 'FAILED' THEN l.fence = $7 ELSE false END
       RETURNING l.id
     )`;
 }
@@ -99,7 +99,7 @@ function kept({ log }: Metadata): string {
 const attempted = ({ history }: Metadata): string => `attempted AS (
       INSERT INTO ${history} (mapping_id, record_id, change_id, at, message)
       SELECT $9, record_id, id, $12::timestamptz, sf_message FROM settled
-      WHERE (state = 'FAILED' OR state = 'NEW' AND attempts > 0) AND sf_message IS NOT NULL
+      WHERE (state::text = 'FAILED' OR state::text = 'NEW' AND attempts > 0) AND sf_message IS NOT NULL
     )`;
 
 /** Reads `counted` first, and so settles everything before any row is locked. */
@@ -122,18 +122,18 @@ function written(mapped: MappedTable, skipsHeld: boolean): string {
       UPDATE ${table} t SET sfid = coalesce(s.new_sfid, t.sfid), _ab_lastop = s.last_operation, _ab_err = s.sf_message
       FROM settled s
       WHERE ${COMPLETE} AND ${isRowOf(mapped)} ${skipsHeld ? "AND s.id IN (SELECT id FROM free)" : ""}
-        AND (s.new_sfid IS NULL OR t.sfid IS NOT DISTINCT FROM s.new_sfid
-          OR NOT EXISTS (SELECT FROM ${table} other WHERE other.sfid = s.new_sfid))
+        AND (s.new_sfid IS NULL OR t.sfid::text IS NOT DISTINCT FROM s.new_sfid
+          OR NOT EXISTS (SELECT FROM ${table} other WHERE other.sfid::text = s.new_sfid))
       RETURNING s.id
     )`;
 }
 
 function counted(tables: Metadata): string {
   return `counted AS (
-      SELECT count(*) + (SELECT count(*) FROM kept) AS all_of_them, count(*) FILTER (WHERE state = 'SUCCESS') AS success,
-        count(*) FILTER (WHERE state = 'FAILED') AS failed, count(*) FILTER (WHERE was_carried) AS carried,
+      SELECT count(*) + (SELECT count(*) FROM kept) AS all_of_them, count(*) FILTER (WHERE state::text = 'SUCCESS') AS success,
+        count(*) FILTER (WHERE state::text = 'FAILED') AS failed, count(*) FILTER (WHERE was_carried) AS carried,
         (SELECT count(*) FROM (SELECT DISTINCT record_id FROM settled
-          WHERE state = 'FAILED' AND record_id <> ALL ($14::bigint[])) AS rows) AS failed_rows,
+          WHERE state::text = 'FAILED' AND record_id <> ALL ($14::bigint[])) AS rows) AS failed_rows,
         count(*) FILTER (WHERE accepted) AS accepted,
         count(*) FILTER (WHERE row_owed) AS pending, count(*) FILTER (WHERE ${KNOWN}) AS known
       FROM settled s
@@ -150,13 +150,13 @@ function counted(tables: Metadata): string {
       INSERT INTO ${tables.outbox} (event, occurred_at, detail)
       SELECT 'record.failed', $12, jsonb_build_object('trigger_log_id', id, 'mapping_id', $9::text, 'sf_object', $11::text,
         'table_name', $10::text, 'record_id', record_id, 'sfid', sfid, 'action', action, 'error', sf_message)
-      FROM settled WHERE state = 'FAILED' ORDER BY id
+      FROM settled WHERE state::text = 'FAILED' ORDER BY id
     ), pushed AS (
       INSERT INTO ${tables.pushed} (mapping_id, answered_at, sfids)
       SELECT $9, answered_at, array_agg(sfid) FROM settled WHERE accepted AND speaks AND sfid IS NOT NULL GROUP BY answered_at
     ), tombstones AS (
       INSERT INTO ${tables.tombstones} (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
       SELECT $9, sfid, record_id, 'its row was deleted', false, answered_at, $12
-      FROM settled WHERE accepted AND action = 'DELETE' AND speaks AND sfid IS NOT NULL
+      FROM settled WHERE accepted AND action::text = 'DELETE' AND speaks AND sfid IS NOT NULL
     )`;
 }

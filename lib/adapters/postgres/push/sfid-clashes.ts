@@ -50,17 +50,17 @@ export async function resolveClashes(
 function clashStatement(tables: Metadata, { shape, layout }: MappedTable): string {
   const key = name(layout.key);
   const table = qualified(shape.schema, shape.table);
-  const pending = "l.table_name = $1 AND l.row_owed AND l.state = 'SUCCESS'";
+  const pending = "l.table_name::text = $1 AND l.row_owed AND l.state::text = 'SUCCESS'";
   return `
     SELECT l.id, l.sfid, o.${key} AS other,
-      o.${key} > l.record_id AND o._ab_lastop IS NOT DISTINCT FROM 'SYNCED' AND NOT EXISTS (
-        SELECT FROM ${tables.log} w WHERE w.table_name = $1 AND w.record_id = o.${key} AND w.processed_at IS NULL) AS young
-    FROM ${tables.log} l JOIN ${table} o ON o.sfid = l.sfid AND o.${key} <> l.record_id
+      o.${key} > l.record_id AND o._ab_lastop::text IS NOT DISTINCT FROM 'SYNCED' AND NOT EXISTS (
+        SELECT FROM ${tables.log} w WHERE w.table_name::text = $1 AND w.record_id = o.${key} AND w.processed_at IS NULL) AS young
+    FROM ${tables.log} l JOIN ${table} o ON o.sfid::text = l.sfid::text AND o.${key} <> l.record_id
     WHERE ${pending} AND l.record_id = ANY ($2::bigint[])
     UNION ALL
     SELECT id, sfid, first, false FROM (
       SELECT l.id, l.sfid, l.record_id, first_value(l.record_id) OVER (PARTITION BY l.sfid ORDER BY l.id) AS first
       FROM ${tables.log} l
-      WHERE ${pending} AND l.sfid IS NOT NULL AND NOT EXISTS (SELECT FROM ${table} o WHERE o.${key} = l.record_id AND o.sfid = l.sfid)
+      WHERE ${pending} AND l.sfid IS NOT NULL AND NOT EXISTS (SELECT FROM ${table} o WHERE o.${key} = l.record_id AND o.sfid::text = l.sfid::text)
     ) AS results WHERE record_id <> first AND record_id = ANY ($2::bigint[])`;
 }

@@ -84,9 +84,9 @@ async function noteRefusals(bench: StoreContext, mapped: MappedTable, refusals: 
     `UPDATE ${tables.log} l SET row_owed = r.lacks_sfid AND l.sfid IS NOT NULL,
        due_at = CASE WHEN r.lacks_sfid AND l.sfid IS NOT NULL
          THEN $5::timestamptz + least(greatest(${FIRST_RETRY}, $5 - l.processed_at), ${LAST_RETRY}) END,
-       sf_message = CASE WHEN l.state = 'FAILED' THEN l.sf_message ELSE r.words END
+       sf_message = CASE WHEN l.state::text = 'FAILED' THEN l.sf_message ELSE r.words END
      FROM unnest($2::bigint[], $3::boolean[], $4::text[]) AS r (record_id, lacks_sfid, words)
-     WHERE l.table_name = $1 AND l.row_owed AND l.record_id = r.record_id`,
+     WHERE l.table_name::text = $1 AND l.row_owed AND l.record_id = r.record_id`,
     [
       mapped.shape.table,
       refusals.map(({ row }) => row.record_id),
@@ -108,7 +108,7 @@ export function lockRowsToWriteBack({ tables, now }: StoreContext, { shape, layo
   const key = name(layout.key);
   return `
     WITH pending AS (
-      SELECT DISTINCT record_id FROM ${tables.log} WHERE table_name = ${literal(shape.table)} AND row_owed
+      SELECT DISTINCT record_id FROM ${tables.log} WHERE table_name::text = ${literal(shape.table)} AND row_owed
         AND (due_at IS NULL OR due_at <= ${literal(now().toISOString())} OR NOT EXISTS (
           SELECT FROM ${table} t WHERE t.${key} = record_id)) LIMIT ${ROWS_AT_ONCE}
     ), locked AS (
@@ -121,7 +121,7 @@ export function lockRowsToWriteBack({ tables, now }: StoreContext, { shape, layo
 }
 
 /** What a row has said of a change that succeeded is not its result. */
-const SAID_BY_SALESFORCE = "CASE WHEN state = 'FAILED' THEN sf_message END";
+const SAID_BY_SALESFORCE = "CASE WHEN state::text = 'FAILED' THEN sf_message END";
 
 function writeStatement(tables: Metadata, { shape, layout }: MappedTable): string {
   return `
@@ -135,7 +135,7 @@ function writeStatement(tables: Metadata, { shape, layout }: MappedTable): strin
       WHERE t.${name(layout.key)} = r.record_id AND r.first_delete IS NULL
     )
     UPDATE ${tables.log} SET row_owed = false, due_at = NULL, sf_message = ${SAID_BY_SALESFORCE}
-    WHERE table_name = $1 AND row_owed AND record_id = ANY ($2::bigint[])`;
+    WHERE table_name::text = $1 AND row_owed AND record_id = ANY ($2::bigint[])`;
 }
 
 /** A change captured before its row had an sfid gets it, up to that row's end. */
@@ -144,7 +144,7 @@ function writeBackLater(tables: Metadata): string {
     WITH results AS (${results(tables)})
     UPDATE ${tables.log} l SET sfid = r.sfid
     FROM results r
-    WHERE r.sfid IS NOT NULL AND r.changed_again AND l.table_name = $1 AND l.record_id = ANY ($2::bigint[])
+    WHERE r.sfid IS NOT NULL AND r.changed_again AND l.table_name::text = $1 AND l.record_id = ANY ($2::bigint[])
       AND l.record_id = r.record_id AND l.processed_at IS NULL AND l.sfid IS NULL
       AND l.id <= coalesce(r.first_delete, l.id)`;
 }
@@ -154,12 +154,12 @@ function writeBackLater(tables: Metadata): string {
  * pass over two indexes: a search for each row's waiting changes would be planned as a pass over all that wait.
  */
 function results({ log }: Metadata): string {
-  const ofRows = "table_name = $1 AND record_id = ANY ($2::bigint[])";
+  const ofRows = "table_name::text = $1 AND record_id = ANY ($2::bigint[])";
   return `
       SELECT record_id, (array_agg(last_operation ORDER BY id DESC) FILTER (WHERE pending))[1] AS last_operation,
         (array_agg(sf_message ORDER BY id DESC) FILTER (WHERE pending))[1] AS message,
         (array_agg(sfid ORDER BY id DESC) FILTER (WHERE pending AND sfid IS NOT NULL))[1] AS sfid,
-        bool_or(NOT pending) AS changed_again, min(id) FILTER (WHERE NOT pending AND action = 'DELETE') AS first_delete
+        bool_or(NOT pending) AS changed_again, min(id) FILTER (WHERE NOT pending AND action::text = 'DELETE') AS first_delete
       FROM (
         SELECT record_id, id, action, last_operation, ${SAID_BY_SALESFORCE} AS sf_message, sfid, true AS pending FROM ${log} WHERE ${ofRows} AND row_owed
         UNION ALL

@@ -26,13 +26,13 @@ export async function adoptState(
   );
   const [adopted] = await session.query(
     `WITH former AS (SELECT mapping_id AS id FROM ${tables.state}
-       WHERE table_name = $2 AND config_version = 0 AND shape ->> 'sfObject' = $3 FOR UPDATE), ${moves.join(", ")}
+       WHERE table_name::text = $2 AND config_version = 0 AND shape ->> 'sfObject' = $3 FOR UPDATE), ${moves.join(", ")}
      UPDATE ${tables.state} s SET mapping_id = $1 FROM former WHERE s.mapping_id = former.id
      RETURNING s.config_version, s.shape`,
     [mappingId, table, sfObject],
   );
   if (!adopted)
-    await session.query(`DELETE FROM ${tables.state} WHERE table_name = $1 AND config_version = 0`, [table]);
+    await session.query(`DELETE FROM ${tables.state} WHERE table_name::text = $1 AND config_version = 0`, [table]);
   return adopted;
 }
 

@@ -87,8 +87,8 @@ export async function captureNext(session: Session, schema: string, mappingId: s
       await session.query(
         `WITH leases AS (UPDATE ${loads} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END WHERE mapping_id = $1)
          UPDATE ${state} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END,
-           slow = NULL, lanes = lanes - 'late', shape = shape - 'capturing' || CASE WHEN $2::bigint IS NULL THEN '{}' ELSE jsonb_build_object('capturing', $2::bigint) END
-         WHERE mapping_id = $1`,
+           slow = NULL, lanes = lanes - 'late'::text, shape = shape - 'capturing'::text || CASE WHEN $2::bigint IS NULL THEN '{}' ELSE jsonb_build_object('capturing', $2::bigint) END
+         WHERE mapping_id = $1 RETURNING shape -> 'capturing' AS capturing`,
         [mappingId, last],
       );
       return last !== null;
@@ -140,5 +140,5 @@ const isNotInLog = (log: string, table: string, key: string): string =>
   `NOT EXISTS (SELECT FROM ${log} l WHERE ${isInLog("l", table, key)})`;
 
 const isInLog = (alias: string, table: string, key: string): string =>
-  `${alias}.table_name = ${literal(table)} AND ${alias}.record_id = ${key}
+  `${alias}.table_name::text = ${literal(table)} AND ${alias}.record_id = ${key}
         AND (${alias}.processed_at IS NULL OR ${hasFailed(alias)})`;

@@ -20,7 +20,7 @@ export async function buildClaimIndexes(session: Session, schema: string): Promi
   const { log } = metadata(schema);
   const found = await session.query<{ relname: string; indisvalid: boolean; is_building: boolean }>(
     `SELECT c.relname, i.indisvalid, EXISTS (SELECT FROM pg_stat_progress_create_index p WHERE p.relid = i.indrelid) AS is_building
-     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = to_regclass(${literal(log)})`,
+     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = to_regclass(${literal(log)})::oid`,
   );
   if (found.length === 0 || found.some(({ is_building }) => is_building)) return;
   const valid = new Map(found.map(({ relname, indisvalid }) => [relname, indisvalid]));

@@ -91,7 +91,7 @@ async function endCapture(
   await session.script(own.map(({ trigger }) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`).join("\n"));
   if (schemaChanges === "propose") return;
   const [marked] = await session.query(
-    "SELECT FROM pg_attribute WHERE attrelid = $1::regclass AND attname = '_ab_lastop' AND atthasdef",
+    "SELECT FROM pg_attribute WHERE attrelid = $1::regclass::oid AND attname = '_ab_lastop' AND atthasdef",
     [on],
   );
   if (marked) await session.query(`ALTER TABLE ${on} ALTER COLUMN _ab_lastop DROP DEFAULT`);

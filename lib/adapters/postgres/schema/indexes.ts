@@ -42,7 +42,7 @@ export async function buildMissingIndexes(session: Session, shape: TableShape, t
 async function dropOurs(session: Session, shape: TableShape, index: Index): Promise<boolean> {
   const ours = await session.query<{ relname: string }>(
     `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-     WHERE i.indrelid = to_regclass($1) AND c.relname = ANY ($2::text[]) AND i.indisunique
+     WHERE i.indrelid = to_regclass($1)::oid AND c.relname = ANY ($2::text[]) AND i.indisunique
        AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = c.oid)`,
     [qualified(shape.schema, shape.table), namesOf(shape, index)],
   );

@@ -29,7 +29,7 @@ function createTables(schema: string, tables: Metadata): string {
       updated_at timestamptz,
       processed_at timestamptz,
       processed_tx bigint,
-      state varchar(8) NOT NULL DEFAULT 'NEW' CHECK (state IN ('NEW', 'PENDING', 'SUCCESS', 'FAILED')),
+      state varchar(8) NOT NULL DEFAULT 'NEW' CHECK (state::text = ANY (ARRAY['NEW', 'PENDING', 'SUCCESS', 'FAILED']::varchar[]::text[])),
       action varchar(7) NOT NULL,
       table_name varchar(128) COLLATE "C" NOT NULL,
       record_id bigint NOT NULL,
@@ -48,13 +48,13 @@ function createTables(schema: string, tables: Metadata): string {
       held boolean NOT NULL DEFAULT false,
       confirmed boolean NOT NULL DEFAULT false,
       row_owed boolean NOT NULL DEFAULT false,
-      CONSTRAINT _bridge_log_failed_check CHECK ((state = 'FAILED') = (last_operation IS NOT DISTINCT FROM 'FAILED'))
+      CONSTRAINT _bridge_log_failed_check CHECK ((state::text = 'FAILED') = (last_operation::text IS NOT DISTINCT FROM 'FAILED'))
     ) WITH (fillfactor = 40);
     COMMENT ON TABLE ${tables.log} IS 'Changes of mapped tables, captured by triggers and sent to Salesforce by Bridge.';
     -- A waiting change is one that is not processed. Beside the key, a user's write pays for this index, and for that of its order.
     CREATE INDEX _bridge_log_waiting ON ${tables.log} (table_name, record_id, id) WHERE processed_at IS NULL;
     CREATE INDEX _bridge_log_deletes ON ${tables.log} (table_name, sfid)
-      WHERE processed_at IS NULL AND action = 'DELETE';
+      WHERE processed_at IS NULL AND action::text = 'DELETE';
     CREATE INDEX _bridge_log_blocked ON ${tables.log} (table_name, id)
       WHERE processed_at IS NULL AND (due_at IS NOT NULL OR held);
     CREATE INDEX _bridge_log_owed ON ${tables.log} (table_name, record_id) WHERE row_owed;
@@ -62,7 +62,7 @@ function createTables(schema: string, tables: Metadata): string {
     CREATE INDEX _bridge_log_failures ON ${tables.log} (table_name, id) WHERE ${FAILED};
     CREATE INDEX _bridge_log_all_failures ON ${tables.log} (id) WHERE ${FAILED};
     CREATE INDEX _bridge_log_successes ON ${tables.log} (table_name, id)
-      WHERE processed_at IS NOT NULL AND last_operation IS DISTINCT FROM 'FAILED';
+      WHERE processed_at IS NOT NULL AND last_operation::text IS DISTINCT FROM 'FAILED';
     CREATE INDEX _bridge_log_waiting_in_order ON ${tables.log} ((table_name || ''), id) WHERE processed_at IS NULL AND NOT held;
 
     CREATE VIEW ${tables.archive} AS SELECT * FROM ${tables.log} WHERE processed_at IS NOT NULL;
@@ -282,7 +282,7 @@ function createDetach(schema: string): string {
     END $bridge$;`;
 }
 
-const FAILED = "last_operation = 'FAILED'";
+const FAILED = "last_operation::text = 'FAILED'";
 
 /** The columns by which a mapping's cycle, and apart from it its long work, is held by one invocation at a time. */
 const LEASE_COLUMNS = `

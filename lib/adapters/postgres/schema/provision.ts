@@ -232,7 +232,7 @@ async function keepState(session: Session, shape: TableShape, layout: Layout): P
     await session.query(
       `WITH kept AS (
          INSERT INTO ${state} AS s (mapping_id, table_name, config_version, shape, layout, fence)
-         VALUES ($1::text, $2::varchar, $3::bigint, $4, $5, (SELECT coalesce(max(fence), 0) FROM ${log} WHERE table_name = $2::varchar AND processed_at IS NULL))
+         VALUES ($1::text, $2::varchar, $3::bigint, $4, $5, (SELECT coalesce(max(fence), 0) FROM ${log} WHERE table_name::text = $2::varchar::text AND processed_at IS NULL))
          ON CONFLICT (mapping_id) DO UPDATE SET table_name = excluded.table_name,
            config_version = excluded.config_version, layout = excluded.layout,
            -- Rows that are marked to be captured stay so.

@@ -14,7 +14,7 @@ export async function tuneLog(session: Session, schema: string, asked: LogAutova
     asked[name] === undefined ? [] : [`autovacuum_${name}=${asked[name]}`],
   );
   if (wanted.length === 0) return;
-  const look = `SELECT reloptions @> ARRAY[${wanted.map(literal).join(", ")}] AS is_set FROM pg_class WHERE oid = to_regclass(${literal(log)})`;
+  const look = `SELECT reloptions @> ARRAY[${wanted.map(literal).join(", ")}] AS is_set FROM pg_class WHERE oid = to_regclass(${literal(log)})::oid`;
   await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, look, async ([found]) => {
       if (found && found["is_set"] !== true) await session.script(`ALTER TABLE ${log} SET (${wanted.join(", ")})`);

@@ -5,6 +5,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { connectionOptions } from "./connection-options.ts";
 import { GuardedSocket } from "./guarded-socket.ts";
+import { qualify } from "./qualify.ts";
 import { literal, type Row, type Session, type TransactionSettings } from "./sql.ts";
 
 /** How long a statement may take, locks included, and how long a silent server is believed to be alive. */
@@ -80,12 +81,12 @@ export async function openSession(
   };
   const query: Session["query"] = async <R extends object>(text: string, values: readonly unknown[] = []) => {
     const answer = awaited<R>();
-    client.query<R>({ text, values: [...values] }, answer.take);
+    client.query<R>({ text: qualify(text), values: [...values] }, answer.take);
     return (await ask(answer.promise)).rows;
   };
   const script = async (text: string) => {
     const answer = awaited<Row>();
-    client.query<Row>({ text }, answer.take);
+    client.query<Row>({ text: qualify(text) }, answer.take);
     const results: unknown = await ask(answer.promise);
     return (Array.isArray(results) ? results : [results]).map((result: pg.QueryResult<Row>) => result.rows);
   };

@@ -128,6 +128,8 @@ export interface Layout {
   readonly generated: readonly string[];
   /** Columns of types that are not PostgreSQL's own, whose operators a function with a fixed search path may not find. */
   readonly foreign?: readonly string[];
+  /** The operators by which such types are equal, as `"public".=`, where they have one of their own; versions up to 0.3 kept none. */
+  readonly equality?: Readonly<Record<string, string>>;
   /** Whether rows may come by COPY. */
   readonly takesCopies: boolean;
   /** What a cycle compares to see that the application has changed the table; versions up to 0.2 kept none. */
@@ -190,12 +192,23 @@ export function exactText(layout: Layout, column: string, value: string): string
 export const isZoneless = (layout: Layout, column: string): boolean =>
   layout.types[column] === `timestamp${WITHOUT_ZONE}`;
 
-const WITHOUT_EQUALITY = ["json", "xml", "point", "polygon", "circle", "box", "path", "line", "lseg"];
+/** The types of which two values can be compared by an operator of PostgreSQL's for exactly these. */
+const WITH_EQUALITY = new Set([
+  ...["boolean", "smallint", "integer", "bigint", "real", "double precision", "numeric", "money", "text", "bpchar"],
+  ...["date", "time without time zone", "time with time zone", "timestamp without time zone", "interval", "uuid"],
+  ...["timestamp with time zone", "bytea", "jsonb", "inet", "macaddr", "macaddr8", '"bit"', "bit varying", "tsvector"],
+]);
 
 /** An expression in which two values can be compared, whatever the column's type. */
 export function comparable(layout: Layout, column: string, value: string): string {
-  const isText = WITHOUT_EQUALITY.includes(layout.types[column] ?? "text") || layout.foreign?.includes(column);
-  return isText ? `(${value})::text` : value;
+  const isOwn = WITH_EQUALITY.has(layout.types[column] ?? "text") && !layout.foreign?.includes(column);
+  return isOwn ? value : `(${value})::text`;
+}
+
+/** A condition: two values of the column's type are equal, as the indexes of that type have it (citext: whatever their case). */
+export function equal(layout: Layout, column: string, left: string, right: string): string {
+  const isUnknown = layout.equality === undefined && layout.foreign?.includes(column);
+  return `${left} ${isUnknown ? "=" : `OPERATOR(${layout.equality?.[column] ?? "pg_catalog.="})`} ${right}`;
 }
 
 /** Whether any of these columns differs between two rows, as an SQL condition. */

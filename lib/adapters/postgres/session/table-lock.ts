@@ -8,7 +8,7 @@ const MODES = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExc
 export async function isTableLocked({ session, mapped }: StoreContext, lease: Lease): Promise<boolean> {
   const { schema, table } = mapped(lease).shape;
   const locks = await session.query(
-    `SELECT FROM pg_locks l WHERE l.locktype = 'relation' AND l.relation = $1::regclass AND l.mode = ANY ($2::text[])
+    `SELECT FROM pg_locks l WHERE l.locktype = 'relation' AND l.relation = $1::regclass::oid AND l.mode = ANY ($2::text[])
        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
        AND l.pid IS DISTINCT FROM pg_backend_pid() LIMIT 1`,
     [qualified(schema, table), MODES],

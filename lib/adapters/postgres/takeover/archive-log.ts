@@ -42,7 +42,7 @@ const ITS_COLUMNS = [
 
 async function refuseStrangers(session: Session, schema: string): Promise<void> {
   const [found] = await session.query<{ known: number }>(
-    `SELECT count(*) AS known FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = ANY ($2::text[])`,
+    `SELECT count(*) AS known FROM pg_attribute WHERE attrelid = to_regclass($1)::oid AND attname = ANY ($2::text[])`,
     [metadata(schema).log, ITS_COLUMNS],
   );
   if (found?.known === ITS_COLUMNS.length) return;
@@ -100,5 +100,5 @@ function afterwards(schema: string): string {
       RETURN NEW;
     END $bridge$;
     CREATE TRIGGER _bridge_refuse BEFORE INSERT ON ${theirLog}
-      FOR EACH ROW WHEN (NEW.state = 'NEW') EXECUTE FUNCTION ${refuse}();`;
+      FOR EACH ROW WHEN (NEW.state::text = 'NEW') EXECUTE FUNCTION ${refuse}();`;
 }

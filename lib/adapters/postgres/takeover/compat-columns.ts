@@ -41,6 +41,6 @@ function serving(schema: string, table: string): string {
     END $bridge$;
     CREATE TRIGGER ${TRIGGERS[0]} BEFORE INSERT ON ${on} FOR EACH ROW EXECUTE FUNCTION ${run};
     CREATE TRIGGER ${TRIGGERS[1]} BEFORE UPDATE ON ${on} FOR EACH ROW
-      WHEN (OLD._ab_lastop IS DISTINCT FROM NEW._ab_lastop OR OLD._ab_err IS DISTINCT FROM NEW._ab_err)
+      WHEN (OLD._ab_lastop::text IS DISTINCT FROM NEW._ab_lastop::text OR OLD._ab_err IS DISTINCT FROM NEW._ab_err)
       EXECUTE FUNCTION ${run};`;
 }

@@ -33,7 +33,7 @@ const DATA_TROUBLE = "22";
 async function refuseUnreadable(session: Session, mapped: MappedTable): Promise<void> {
   const { theirLog } = metadata(mapped.shape.schema);
   const [broken] = await session.query<{ id: number }>(
-    `SELECT id FROM ${theirLog} WHERE table_name = $1 AND state IN ('NEW', 'PENDING', 'FAILED')
+    `SELECT id FROM ${theirLog} WHERE table_name::text = $1 AND state::text IN ('NEW', 'PENDING', 'FAILED')
        AND NOT (${isHstore("old")} AND ${isHstore('"values"')}) ORDER BY id LIMIT 1`,
     [mapped.shape.table],
   );
@@ -60,20 +60,20 @@ interface Place {
 /** A SELECT of what is still to be done of a table, $1. A failed insert or update counts while its row says so. */
 export function stillToDo({ log, archive, table, key, rowsSay }: Place): string {
   const row = `SELECT FROM ${table} t WHERE t.${name(key)} = f.record_id`;
-  const says = rowsSay ? " AND t._hc_lastop = 'FAILED'" : "";
+  const says = rowsSay ? " AND t._hc_lastop::text = 'FAILED'" : "";
   const columns =
     'id, txid, created_at, updated_at, processed_at, state, action, record_id, sfid, old, "values", sf_message';
   const failed = (from: string) => `
-      SELECT ${columns} FROM ${from} f WHERE table_name = $1 AND state = 'FAILED'
-        AND CASE WHEN action = 'DELETE' THEN NOT EXISTS (${row}) ELSE EXISTS (${row}${says}) END
+      SELECT ${columns} FROM ${from} f WHERE table_name::text = $1 AND state::text = 'FAILED'
+        AND CASE WHEN action::text = 'DELETE' THEN NOT EXISTS (${row}) ELSE EXISTS (${row}${says}) END
         AND NOT EXISTS (${later(log)}) AND NOT EXISTS (${later(archive)})`;
   return `
-      SELECT ${columns} FROM ${log} WHERE table_name = $1 AND state IN ('NEW', 'PENDING')
+      SELECT ${columns} FROM ${log} WHERE table_name::text = $1 AND state::text IN ('NEW', 'PENDING')
       UNION ALL ${failed(log)} UNION ALL ${failed(archive)}`;
 }
 
 const later = (from: string) =>
-  `SELECT FROM ${from} s WHERE s.table_name = f.table_name AND s.record_id = f.record_id AND s.state = 'SUCCESS' AND s.id > f.id`;
+  `SELECT FROM ${from} s WHERE s.table_name::text = f.table_name::text AND s.record_id = f.record_id AND s.state::text = 'SUCCESS' AND s.id > f.id`;
 
 /** One statement, so that the same changes are imported and marked. An update of nothing mapped is ignored. */
 function takeStatement(mapped: MappedTable, read: ReadHstore): string {
@@ -86,30 +86,30 @@ function takeStatement(mapped: MappedTable, read: ReadHstore): string {
       SELECT id, txid, created_at, updated_at, processed_at, state, action, record_id, sfid, sf_message,
         ${read("old")} AS old, ${read('"values"')} AS "values" FROM open
     ), meant AS MATERIALIZED (
-      SELECT read.*, CASE action WHEN 'INSERT' THEN NULL WHEN 'UPDATE' THEN ${mappedOnly(mapped, "old", '"values"')}
+      SELECT read.*, CASE action::text WHEN 'INSERT' THEN NULL WHEN 'UPDATE' THEN ${mappedOnly(mapped, "old", '"values"')}
           ELSE ${mappedOnly(mapped, "old", "old")} END AS was,
-        CASE WHEN action <> 'DELETE' THEN ${mappedOnly(mapped, '"values"', '"values"')} END AS becomes
+        CASE WHEN action::text <> 'DELETE' THEN ${mappedOnly(mapped, '"values"', '"values"')} END AS becomes
       FROM read
     ), imported AS (
       INSERT INTO ${log} (txid, created_at, updated_at, processed_at, state, action, table_name, record_id, sfid, old,
         "values", sf_result, sf_message, last_operation, fence, batch_id, sent_at)
-      SELECT txid, created_at, updated_at, CASE WHEN state = 'FAILED' THEN coalesce(processed_at, updated_at, created_at) END,
-        state, action, $1::varchar, record_id, sfid, was, becomes, CASE WHEN state = 'FAILED' THEN 0 END, sf_message,
-        CASE WHEN state = 'FAILED' THEN 'FAILED' END, CASE WHEN state = 'PENDING' THEN 0 END,
-        CASE WHEN state = 'PENDING' THEN $2::text END, CASE WHEN state = 'PENDING' THEN $3::timestamptz END
-      FROM meant WHERE action <> 'UPDATE' OR becomes <> '{}' ORDER BY id
+      SELECT txid, created_at, updated_at, CASE WHEN state::text = 'FAILED' THEN coalesce(processed_at, updated_at, created_at) END,
+        state, action, $1::varchar, record_id, sfid, was, becomes, CASE WHEN state::text = 'FAILED' THEN 0 END, sf_message,
+        CASE WHEN state::text = 'FAILED' THEN 'FAILED' END, CASE WHEN state::text = 'PENDING' THEN 0 END,
+        CASE WHEN state::text = 'PENDING' THEN $2::text END, CASE WHEN state::text = 'PENDING' THEN $3::timestamptz END
+      FROM meant WHERE action::text <> 'UPDATE' OR becomes <> '{}' ORDER BY id
       RETURNING id, state
     ), in_hand AS (
       INSERT INTO ${pendingRegistry} (id, table_name, ids)
-      SELECT gen_random_uuid()::text, $1::varchar, array_agg(id) FROM imported WHERE state = 'PENDING' HAVING count(*) > 0
+      SELECT gen_random_uuid()::text, $1::varchar, array_agg(id) FROM imported WHERE state::text = 'PENDING' HAVING count(*) > 0
     ), marked AS (
-      UPDATE ${theirLog} l SET state = CASE WHEN m.action = 'UPDATE' AND m.becomes = '{}' THEN 'IGNORED' ELSE 'REQUEUED' END,
+      UPDATE ${theirLog} l SET state = CASE WHEN m.action::text = 'UPDATE' AND m.becomes = '{}' THEN 'IGNORED' ELSE 'REQUEUED' END,
         processed_at = $3
       FROM meant m WHERE l.id = m.id
     ), marked_too AS (
       UPDATE ${theirArchive} l SET state = 'REQUEUED' FROM meant m WHERE l.id = m.id
     )
-    INSERT INTO ${totals} AS t (table_name, failed) SELECT $1::varchar, count(*) FROM imported WHERE state = 'FAILED'
+    INSERT INTO ${totals} AS t (table_name, failed) SELECT $1::varchar, count(*) FROM imported WHERE state::text = 'FAILED'
     ON CONFLICT (table_name) DO UPDATE SET failed = t.failed + excluded.failed`;
 }
 
@@ -129,7 +129,7 @@ function markStatement({ shape, layout }: MappedTable): string {
   return `
     WITH last AS (
       SELECT record_id, bool_or(processed_at IS NULL) AS waits, (array_agg(sf_message ORDER BY id DESC))[1] AS message
-      FROM ${log} WHERE table_name = $1 AND (processed_at IS NULL OR last_operation = 'FAILED') GROUP BY record_id
+      FROM ${log} WHERE table_name::text = $1 AND (processed_at IS NULL OR last_operation::text = 'FAILED') GROUP BY record_id
     )
     UPDATE ${qualified(shape.schema, shape.table)} t
     SET _ab_lastop = CASE WHEN last.waits THEN 'PENDING' ELSE 'FAILED' END, _ab_err = CASE WHEN NOT last.waits THEN last.message END
