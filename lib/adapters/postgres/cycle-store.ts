@@ -3,7 +3,7 @@ import { cutText } from "../../model/cut-text.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import { type PostgresConnection, RETENTION, type Retention } from "../../model/workspace/workspace.ts";
 import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
-import { type Lease, LeaseLost, type OutboxEvent } from "../../sync/lease/lease-ports.ts";
+import { type Lease, LeaseLost, type OutboxEvent, WriteUndone } from "../../sync/lease/lease-ports.ts";
 import type { Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
 import { endIdle, syncStates } from "./lease/idle-beats.ts";
 import { addCalls, begin, finish, renew } from "./lease/lease.ts";
@@ -29,7 +29,9 @@ import {
   iso,
   isZoneless,
   type Layout,
+  literal,
   type MappedTable,
+  type Metadata,
   metadata,
   qualified,
   type Session,
@@ -267,23 +269,33 @@ const OUTBOX_BYTES = 1_000_000;
 
 /** Versions before have kept errors whole, of 100 MB: these are cut here, a few at a time. */
 async function outbox({ session, tables }: StoreContext, limit: number): Promise<OutboxEvent[]> {
-  const rows = await unlessUnprovisioned(
-    session.query(
-      `SELECT id, event, ${iso("occurred_at")} AS occurred_at,
+  const read = `SELECT id, event, ${iso("occurred_at")} AS occurred_at,
          CASE WHEN octet_length(error) > 8192 THEN jsonb_set(detail, '{error}', to_jsonb(${cut("error")})) ELSE detail END AS detail
        FROM (SELECT o.*, row_number() OVER page AS place, sum(pg_column_size(o.detail)) OVER page AS bytes
          FROM ${tables.outbox} o WINDOW page AS (ORDER BY seq) ORDER BY seq LIMIT $1) AS waiting
          CROSS JOIN LATERAL (SELECT detail ->> 'error' AS error OFFSET 0) AS said
-       WHERE place = 1 OR bytes <= ${OUTBOX_BYTES} ORDER BY seq`,
-      [limit],
-    ),
-  );
+       WHERE place = 1 OR bytes <= ${OUTBOX_BYTES} ORDER BY seq`;
+  const rows = await unlessUnprovisioned(session.query(read, [limit]));
+  const ids = rows.map(({ id }) => String(id));
+  if (ids.length > 0) await refuseUndeletable(session, tables, ids);
   return rows.map((row) => ({
     id: String(row["id"]),
     event: row["event"] as OutboxEvent["event"],
     occurredAt: new Date(String(row["occurred_at"])),
     detail: row["detail"] as OutboxEvent["detail"],
   }));
+}
+
+/** An event that stays after it was published would be published for ever: it is deleted once in vain before. */
+async function refuseUndeletable({ script }: Session, { outbox }: Metadata, ids: readonly string[]): Promise<void> {
+  const those = `FROM ${outbox} WHERE id = ANY (${literal(`{${ids.join(",")}}`)}::uuid[])`;
+  const tried = await script(`BEGIN; DELETE ${those}; SELECT ${those} LIMIT 1; ROLLBACK`).catch(
+    async (error: unknown) => {
+      await script("ROLLBACK");
+      throw error;
+    },
+  );
+  if (tried[2]?.length !== 0) throw new WriteUndone(outbox);
 }
 
 async function forget({ session, tables }: StoreContext, eventIds: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
 import type { CaptureOff } from "../../model/change/capture-off.ts";
+import { Failure } from "../../model/failure.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import type { Keyset } from "../../model/mapping/soql.ts";
 import type { ReadSize } from "../../model/record/read-size.ts";
@@ -20,6 +21,17 @@ export class LeaseLost extends Error {
   constructor(lease: Lease) {
     super(`the ${lease.work} of mapping ${lease.mappingId} has lost its lease (fence ${lease.fence})`);
     this.name = "LeaseLost";
+  }
+}
+
+/** PostgreSQL has run a write and the table does not hold it, though the lease is ours: the same would be done again for ever. */
+export class WriteUndone extends Failure {
+  constructor(table: string) {
+    super(
+      "CONFLICT",
+      `what was written to ${table} is not there: a trigger or a rule of yours undoes it; drop that (bridge doctor names it)`,
+    );
+    this.name = "WriteUndone";
   }
 }
 

@@ -1,5 +1,6 @@
 import { pushes } from "../../../model/mapping/mapping.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
+import { WriteUndone } from "../../../sync/lease/lease-ports.ts";
 import { type Layout, literal, metadata, type Session } from "../session/sql.ts";
 import { type CatalogTable, layoutOf, readTable } from "./catalog.ts";
 import { secureFunctions } from "./own-functions.ts";
@@ -29,7 +30,8 @@ export async function followTable(session: Session, schema: string, mappingId: s
         `${captureFunctions({ shape, layout }, table.columns)}\n${secureFunctions(schema, shape.table)}`,
       );
     }
-    await session.query(`UPDATE ${state} SET layout = $2 WHERE mapping_id = $1`, [mappingId, JSON.stringify(layout)]);
+    const keep = `UPDATE ${state} SET layout = $2 WHERE mapping_id = $1 RETURNING mapping_id`;
+    if ((await session.query(keep, [mappingId, JSON.stringify(layout)])).length === 0) throw new WriteUndone(state);
     return layout;
   });
 }

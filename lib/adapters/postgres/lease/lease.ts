@@ -10,6 +10,7 @@ import {
   type Lease,
   LeaseLost,
   type Renewal,
+  WriteUndone,
 } from "../../../sync/lease/lease-ports.ts";
 import { isCaptured, isChanged, readCaptureOff } from "../capture/capture-check.ts";
 import { followTable } from "../capture/follow-table.ts";
@@ -43,6 +44,7 @@ export async function begin(
     session.query(beginStatement(schema, tables, work), [mappingId, configVersion, slot, owner, leaseSeconds, now()]),
   );
   if (row?.["known"] !== true || row["is_behind"] === true) return { held: false, why: "not provisioned" };
+  if (row["is_free"] === true && row["fence"] === null) throw new WriteUndone(leaseTable(tables, work));
   if (row["fence"] === null) return { held: false, why: whyNot(row) };
 
   const shape = row["shape"] as TableShape;
@@ -99,10 +101,10 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
         lease_until = clock_timestamp() + make_interval(secs => $5)
         ${work === "cycle" ? ", running_failed = 0" : ""}
       FROM free WHERE l.mapping_id = free.mapping_id
-      RETURNING l.fence
-    )${work === "cycle" ? `, spike AS (${spike(tables, "free")})` : ""}
+      RETURNING l.*
+    )${work === "cycle" ? `, spike AS (${spike(tables, "free", "EXISTS (SELECT FROM acquired WHERE acquired.running_failed = 0)")})` : ""}
     SELECT s.mapping_id IS NOT NULL AS known, l.config_version < $2 AS is_behind, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
-      acquired.fence, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
+      acquired.fence, EXISTS (SELECT FROM free) AS is_free, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
       ${whatWaits(schema, tables, "$6")},
       EXISTS (SELECT FROM ${tables.outbox})
         ${work === "cycle" ? `OR (acquired.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
@@ -114,7 +116,7 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
     LEFT JOIN acquired ON true`;
 }
 
-/** Rows that failed in a cycle which has ended, or will never end, become one event (contract 6.1). */
+/** Rows that failed in a cycle which has ended, or will never end, become one event (contract 6.1), once their count is 0 again. */
 function spike(tables: Metadata, locked: string, condition = "true"): string {
   return `INSERT INTO ${tables.outbox} (event, detail)
     SELECT 'sync.failure_spike', jsonb_build_object('failed_count', running_failed, 'mapping_id', mapping_id,
@@ -205,8 +207,8 @@ function finishStatement(
       UPDATE ${tables.state} s SET api_calls = ${withCalls("$5")},
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
-      RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, lease.is_current
-    ), ${unchanged(tables, { ids: "$8", at: "$9", late: "$10", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours")})` : `, ${releasedLoad(tables)}${pruneOrphans(bench, "$7", hasHistory)}`}${pruneSettled(bench, "ended", "$7", hasHistory)}${counted}
+      RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, s.running_failed, lease.is_current
+    ), ${unchanged(tables, { ids: "$8", at: "$9", late: "$10", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours AND EXISTS (SELECT FROM ended WHERE ended.running_failed = 0)")})` : `, ${releasedLoad(tables)}${pruneOrphans(bench, "$7", hasHistory)}`}${pruneSettled(bench, "ended", "$7", hasHistory)}${counted}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
         'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless(bench, "$7")})

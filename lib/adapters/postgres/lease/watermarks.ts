@@ -1,4 +1,10 @@
-import { type Lanes, type Lease, LongWorkUnderWay, type Watermarks } from "../../../sync/lease/lease-ports.ts";
+import {
+  type Lanes,
+  type Lease,
+  LongWorkUnderWay,
+  type Watermarks,
+  WriteUndone,
+} from "../../../sync/lease/lease-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import { instant, iso, literal, type MappedTable, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
 
@@ -44,7 +50,9 @@ export async function writeWatermarks(
   }
   const { set, values } = watermarksToSet(marks, 1, mapped(lease));
   if (set.length === 0) return;
-  await session.query(`UPDATE ${tables.state} s SET ${set.join(", ")} WHERE mapping_id = $1`, [mappingId, ...values]);
+  const move = `UPDATE ${tables.state} s SET ${set.join(", ")} WHERE mapping_id = $1 RETURNING mapping_id`;
+  // The same pages would be read for ever.
+  if ((await session.query(move, [mappingId, ...values])).length === 0) throw new WriteUndone(tables.state);
 }
 
 /** A cycle hands long work over where there is none: it does not hold the lease of what another does. */

@@ -1,4 +1,5 @@
 import { AUTO, allowedDeletes } from "../../../model/change/delete-breaker.ts";
+import { WriteUndone } from "../../../sync/lease/lease-ports.ts";
 import { literal, type MappedTable, qualified, type Row, type StoreContext } from "../session/sql.ts";
 import { setsBlockedKey } from "./blocked-keys.ts";
 import { isClaimed, isReady, logOrder, UNCLAIMED_STATE, unsorted } from "./change-states.ts";
@@ -21,12 +22,13 @@ export async function holdExcessDeletes(
   if (deletes.length === 0) return "none";
   const allowance = await allowanceOfDeletes(bench, mapped, false, deletes.length);
   if (deletes.length <= allowance) return "none";
-  await bench.session.query(
+  const released = await bench.session.query(
     `WITH handled AS (DELETE FROM ${bench.tables.pendingRegistry} WHERE id = $4)
      UPDATE ${bench.tables.log} l SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])${setsBlockedKey(mapped, "id = ANY ($2::bigint[])")}
-     WHERE id = ANY ($1::bigint[])`,
+     WHERE id = ANY ($1::bigint[]) RETURNING id`,
     [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now(), claimId],
   );
+  if (released.length !== claimed.length) throw new WriteUndone(bench.tables.log);
   return await holdAfter(bench, mapped, Number(deletes[allowance]?.["id"]));
 }
 

@@ -48,9 +48,9 @@ async function confirmRows(
        UPDATE ${heldDeletes} SET confirmed = true WHERE mapping_id = $1 AND NOT confirmed AND sfid::text = ANY (ARRAY(
          SELECT sfid::text FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed
            AND ($2::text[] IS NULL OR sfid::text = ANY ($2)) LIMIT ${HELD_AT_ONCE}))
-       RETURNING 1
+       RETURNING confirmed
      )
-     SELECT count(*) AS confirmed FROM rows`,
+     SELECT count(*) AS confirmed FROM rows WHERE confirmed`,
     [mappingId, only],
   );
   return Number(rows?.["confirmed"] ?? 0);

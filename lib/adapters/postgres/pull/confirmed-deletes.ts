@@ -1,5 +1,5 @@
 import type { Image } from "../../../model/record/record.ts";
-import type { Lease } from "../../../sync/lease/lease-ports.ts";
+import { type Lease, WriteUndone } from "../../../sync/lease/lease-ports.ts";
 import { instant, iso, type StoreContext } from "../session/sql.ts";
 import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
 import { apply } from "./apply.ts";
@@ -27,10 +27,12 @@ export async function applyConfirmedDeletes(bench: StoreContext, lease: Lease): 
     const readAt = new Date(Math.min(...confirmed.map((row) => (instant(row, "read_at") ?? new Date(0)).getTime())));
     await apply(bench, lease, { images, readAt, lane: "deleted", marks: {} });
     // Rows that were undeleted or pushed since stay; nothing is left to confirm of them either.
-    await session.query(
-      `DELETE FROM ${tables.heldDeletes} h WHERE mapping_id = $1 AND sfid::text = ANY ($2::text[]) AND NOT EXISTS (
-         SELECT FROM ${tables.inboundErrors} e WHERE e.mapping_id = $1 AND e.sfid::text = h.sfid::text AND e.sqlstate = $3)`,
+    const those = `FROM ${tables.heldDeletes} h WHERE mapping_id = $1 AND sfid::text = ANY ($2::text[]) AND NOT EXISTS (
+         SELECT FROM ${tables.inboundErrors} e WHERE e.mapping_id = $1 AND e.sfid::text = h.sfid::text AND e.sqlstate = $3)`;
+    const [row] = await session.query(
+      `WITH gone AS (DELETE ${those} RETURNING sfid) SELECT (SELECT count(*) FROM gone) = count(*) AS "areGone" ${those}`,
       [lease.mappingId, images.map(({ sfid }) => sfid), LOCK_NOT_AVAILABLE],
     );
+    if (row?.["areGone"] !== true) throw new WriteUndone(tables.heldDeletes);
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../../model/change/change.ts";
-import { type Lease, LeaseLost, type Renewal } from "../../../sync/lease/lease-ports.ts";
+import { type Lease, LeaseLost, type Renewal, WriteUndone } from "../../../sync/lease/lease-ports.ts";
 import { fenced, leaseTable, renewal } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { BEGINNING, hasFailed, registerPending, UNCLAIMED_STATE, unsorted } from "../log/change-states.ts";
@@ -42,7 +42,7 @@ export async function claim(bench: StoreContext, lease: Lease, { limit, after: p
 
   return await fenced(bench, lease, { silent: true, then }, async ([pending = [], , first = []]) => {
     await writeLocked(bench, mapped, pending);
-    let after = place;
+    let [after, rounds] = [place, 0];
     const look = async () => (await session.script(looking(after).join(";")))[1] ?? [];
     // Rows that got their results now hold nothing back any more.
     for (let rows = pending.length === 0 ? first : await look(); ; rows = await look()) {
@@ -53,6 +53,7 @@ export async function claim(bench: StoreContext, lease: Lease, { limit, after: p
       }
       const claimId = randomUUID();
       const taken = await take(bench, lease, mapped, claimId, found.recordIds ?? []);
+      if (rounds++ === MOST_ROUNDS || (await isUndone(bench, claimId, found, taken))) throw new WriteUndone(tables.log);
       const excess = await holdExcessDeletes(bench, mapped, claimId, taken);
       // Some deletes were too many and are held now, which may hold back what was claimed with them; all is NEW again.
       if (excess === "held") continue;
@@ -61,6 +62,15 @@ export async function claim(bench: StoreContext, lease: Lease, { limit, after: p
       return { changes: taken.map(changeOf), claimId, next: placeAfter(found, limit), versions: versionsOf(taken) };
     }
   });
+}
+
+/** Rounds of one claim: each but the last holds deletes, all that it may. */
+const MOST_ROUNDS = 100;
+
+/** Whether changes were named and are not PENDING: the same would be found for ever. */
+async function isUndone({ session, tables }: StoreContext, claimId: string, { found }: Found, taken: readonly Row[]) {
+  if (taken.length > 0 || found === 0) return taken.some(({ state }) => state === "NEW");
+  return (await session.query(`SELECT FROM ${tables.pendingRegistry} WHERE id = $1`, [claimId])).length > 0;
 }
 
 function versionsOf(rows: readonly Row[]): Map<number, string> {
@@ -147,7 +157,7 @@ export async function markSent(
     [lease.mappingId, lease.fence, lease.configVersion, numberArray(ids), batchId, now(), leaseSeconds],
   );
   if (row?.is_aborted) return "aborted";
-  if (row?.marked !== ids.length) throw new LeaseLost(lease);
+  if (row?.marked !== ids.length) throw row?.is_aborted === false ? new WriteUndone(tables.log) : new LeaseLost(lease);
   return "held";
 }
 

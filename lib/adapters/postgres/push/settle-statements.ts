@@ -78,7 +78,8 @@ function settled({ log }: Metadata, mapped: MappedTable): string {
       FROM results WHERE l.id = results.id AND l.id = ANY ((SELECT $2::bigint[])::bigint[])
         AND CASE WHEN l.state::text = 'PENDING' OR l.state::text = 'FAILED' AND results.state = 'SUCCESS' THEN l.fence = $7 ELSE false END
       RETURNING l.id, l.record_id, l.action, l.state, l.attempts, l.fence IS NOT NULL AS was_carried, l.last_operation,
-        l.sfid, l.sf_message, l.row_owed, results.accepted, results.answered_at, results.speaks, results.sfid AS new_sfid, results.version
+        l.sfid, l.sf_message, l.row_owed, results.accepted, results.answered_at, results.speaks, results.sfid AS new_sfid, results.version,
+        l.state::text = results.state AS is_kept
     )`;
 }
 
@@ -130,7 +131,7 @@ function written(mapped: MappedTable, skipsHeld: boolean): string {
 
 function counted(tables: Metadata): string {
   return `counted AS (
-      SELECT count(*) + (SELECT count(*) FROM kept) AS all_of_them, count(*) FILTER (WHERE state::text = 'SUCCESS') AS success,
+      SELECT count(*) FILTER (WHERE is_kept) + (SELECT count(*) FROM kept) AS all_of_them, count(*) FILTER (WHERE state::text = 'SUCCESS') AS success,
         count(*) FILTER (WHERE state::text = 'FAILED') AS failed, count(*) FILTER (WHERE was_carried) AS carried,
         (SELECT count(*) FROM (SELECT DISTINCT record_id FROM settled
           WHERE state::text = 'FAILED' AND record_id <> ALL ($14::bigint[])) AS rows) AS failed_rows,

@@ -1,7 +1,7 @@
-import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
+import { type Lease, LeaseLost, WriteUndone } from "../../../sync/lease/lease-ports.ts";
 import type { PushOutcome } from "../../../sync/push/push-ports.ts";
 import { fenced } from "../lease/fence.ts";
-import type { MappedTable, StoreContext } from "../session/sql.ts";
+import { type MappedTable, numberArray, type StoreContext } from "../session/sql.ts";
 import { isRefusedValue, isWorthWaiting } from "../session/sql-errors.ts";
 import { settleStatement, wakeChildrenStatement, writeBackStatement } from "./settle-statements.ts";
 import { settledChanges } from "./settled-changes.ts";
@@ -85,7 +85,7 @@ async function settleOnce(
   const limit = writeBack === "all" ? { laterLockMilliseconds: HELD_ROW_MILLISECONDS } : {};
   await fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
     const [settled] = await session.query<Settled>(statement, values);
-    if (settled?.settled !== count) throw new LeaseLost(lease);
+    if (settled?.settled !== count) throw await whyNot(bench, lease, outcomes);
     const { pending, unwritten } = settled;
     if (settled.children_wait) await wakeChildren(bench, mapped, outcomes);
     if (unwritten !== null) await session.query(writeBackStatement(tables), [unwritten]);
@@ -94,6 +94,14 @@ async function settleOnce(
     await session.script("SET CONSTRAINTS ALL IMMEDIATE");
     await writeBackRows(bench, mapped);
   });
+}
+
+/** The lease is locked, and ours: changes that are, too, and were not settled were held back by a trigger. */
+async function whyNot({ session, tables }: StoreContext, lease: Lease, outcomes: readonly PushOutcome[]) {
+  const ours = `SELECT FROM ${tables.log} WHERE id = ANY ($1::bigint[]) AND state::text IN ('NEW', 'PENDING') AND coalesce(fence, $2) = $2 LIMIT 1`;
+  const ids = outcomes.flatMap(({ changeIds }) => changeIds);
+  const left = await session.query(ours, [numberArray(ids), lease.fence]);
+  return left.length > 0 ? new WriteUndone(tables.log) : new LeaseLost(lease);
 }
 
 async function wakeChildren(

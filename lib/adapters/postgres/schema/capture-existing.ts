@@ -1,4 +1,5 @@
 import type { TableShape } from "../../../model/mapping/shape.ts";
+import { WriteUndone } from "../../../sync/lease/lease-ports.ts";
 import { retry } from "../../retry.ts";
 import { wholeRow } from "../capture/trigger-functions.ts";
 import { hasFailed } from "../log/change-states.ts";
@@ -84,13 +85,15 @@ export async function captureNext(session: Session, schema: string, mappingId: s
         [shape.capturing],
       );
       const last = captured?.last ?? null;
-      await session.query(
+      const [kept] = await session.query(
         `WITH leases AS (UPDATE ${loads} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END WHERE mapping_id = $1)
          UPDATE ${state} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END,
            slow = NULL, lanes = lanes - 'late'::text, shape = shape - 'capturing'::text || CASE WHEN $2::bigint IS NULL THEN '{}' ELSE jsonb_build_object('capturing', $2::bigint) END
          WHERE mapping_id = $1 RETURNING shape -> 'capturing' AS capturing`,
         [mappingId, last],
       );
+      // The same rows would be captured again and again.
+      if (!kept || kept["capturing"] !== last) throw new WriteUndone(state);
       return last !== null;
     }),
   );
