@@ -42,12 +42,29 @@ export function judgeDatabase(facts: DatabaseFacts, schema: string, workspaceId:
       "choose another schema, or take this one over (take_over) once the other workspace has ended",
     ),
     ...facts.damages.map(judgeDamage),
+    ...facts.openSchemas.map(warnOfOpenSchema),
+    ...facts.undoing.map((what) =>
+      judged(
+        "writes",
+        false,
+        `${what}, a table of Bridge's, may undo its writes`,
+        "drop it, or make it an AFTER trigger",
+      ),
+    ),
     ...(facts.setAside.events > 0 ? [judgeSetAside(facts.setAside)] : []),
   ];
 }
 
-/** The checks that find what was done to mapped tables, and events that were not published. */
-export const DAMAGES = ["tables", "capture", "events"] as const;
+/** The checks that find what was done to mapped tables and Bridge's own, and events that were not published. */
+export const DAMAGES = ["tables", "capture", "events", "writes"] as const;
+
+/** Nothing of theirs is called by Bridge; what the application's own statements and triggers call may be. */
+const warnOfOpenSchema = (schema: string): Finding => ({
+  check: "search_path",
+  ok: true,
+  message: `other roles may create functions and operators in ${schema}, and so have the application's statements call them`,
+  remedy: `as its owner run: REVOKE CREATE ON SCHEMA ${quoted(schema)} FROM PUBLIC; and from other roles that may`,
+});
 
 function judgeSetAside({ events, table }: DatabaseFacts["setAside"]): Finding {
   const message = `${events === 1 ? "1 event" : `${events} events`} could not be stored, so no webhook received ${events === 1 ? "it" : "them"}; ${table} keeps each with its reason`;

@@ -15,6 +15,10 @@ export interface DatabaseFacts {
   readonly schemaExists: boolean;
   readonly maySeeSchema: boolean;
   readonly mayCreateTables: boolean;
+  /** Schemas of the search path in which roles other than their owner and ours may create. */
+  readonly openSchemas: readonly string[];
+  /** Triggers (BEFORE) and rules of the owner's on tables of Bridge's, which may undo its writes. */
+  readonly undoing: readonly string[];
   /** Workspace that the schema belongs to; null: none yet. */
   readonly workspaceId: string | null;
   /** What was done to mapped tables since they were created. */

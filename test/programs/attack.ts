@@ -4,7 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readOptions } from "../../lib/local/read-options.ts";
 
-const NAMES = ["roles", "redirects", "matrix", "addresses", "receivers", "names", "rows", "fuzz", "terminal"];
+const NAMES = [
+  "roles",
+  "redirects",
+  "matrix",
+  "addresses",
+  "receivers",
+  "names",
+  "rows",
+  "fuzz",
+  "terminal",
+  "shadows",
+  "loops",
+];
 
 const HELP = `npm run attack [-- --only NAME,NAME] [--seed N] [--json]
 
@@ -21,6 +33,8 @@ a row without an end. Ends with 1 when there is one. What is tried:
   rows       hostile values, one of 100 MB
   fuzz       20,000 requests near and far from what the API takes
   terminal   words of an org, a database and a service that steer a terminal, in the output of every command
+  shadows    operators, functions and types that a role without rights creates in the schema public
+  loops      triggers of the owner's by which no write of Bridge's takes place
 
   --only     some of them
   --seed N   the same requests again (chosen and printed unless given)

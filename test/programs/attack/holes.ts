@@ -36,6 +36,29 @@ export const HOLES: readonly Hole[] = [
     close: ({ sql }) => sql("REVOKE SELECT ON salesforce._trigger_log FROM PUBLIC"),
   },
   {
+    part: "shadows",
+    hole: "a statement that runs with our rights compares without a cast",
+    open: async ({ sql }) => {
+      await sql(`CREATE FUNCTION salesforce.careless() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF NEW.lastname = 'x' THEN NEW.lastname := 'y'; END IF; RETURN NEW; END $$;
+        CREATE TRIGGER careless BEFORE UPDATE ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION salesforce.careless();
+        ALTER TABLE salesforce.contact ENABLE ALWAYS TRIGGER careless`);
+      return {};
+    },
+    close: ({ sql }) => sql("DROP FUNCTION salesforce.careless CASCADE"),
+  },
+  {
+    part: "loops",
+    hole: "a write is tried a thousand times",
+    open: ({ sql }) => ({
+      sql: async (text, values) => {
+        if (text.startsWith("SELECT last_value"))
+          await sql("SELECT count(nextval('public.undone')) FROM generate_series(1, 1000)");
+        return await sql(text, values);
+      },
+    }),
+  },
+  {
     part: "redirects",
     hole: "the client of orgs follows redirects",
     open: ({ doors }) => ({ doors: { ...doors, askOrg: async (url) => (await fetch(url)).text() } }),

@@ -1,3 +1,4 @@
+import { loops, shadows } from "./database.ts";
 import { fuzz, matrix, names, roles, rows } from "./inside.ts";
 import { addresses, receivers, redirects } from "./outside.ts";
 import { terminal } from "./terminal.ts";
@@ -14,6 +15,8 @@ export const PARTS = {
   names,
   rows,
   fuzz,
+  shadows,
+  loops,
 } as const satisfies Record<string, Part>;
 
 export type PartName = keyof typeof PARTS;

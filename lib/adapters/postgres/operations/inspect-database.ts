@@ -48,7 +48,15 @@ const FACTS = `
     has_database_privilege(current_database(), 'CREATE') AS "mayCreateSchema",
     s.oid IS NOT NULL AS "schemaExists",
     coalesce(has_schema_privilege(s.oid, 'USAGE'), false) AS "maySeeSchema",
-    coalesce(has_schema_privilege(s.oid, 'CREATE'), false) AS "mayCreateTables"
+    coalesce(has_schema_privilege(s.oid, 'CREATE'), false) AS "mayCreateTables",
+    to_json(ARRAY(SELECT DISTINCT n.nspname FROM unnest(current_schemas(false)) AS path (schema)
+      JOIN pg_namespace n ON n.nspname = path.schema CROSS JOIN aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) a
+      WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner AND a.grantee <> current_user::regrole::oid)) AS "openSchemas",
+    to_json(ARRAY(SELECT format('%I on %I', t.tgname, c.relname) FROM pg_class c JOIN pg_trigger t ON t.tgrelid = c.oid
+      JOIN pg_proc p ON p.oid = t.tgfoid WHERE c.relnamespace = s.oid AND c.relname::text ~ '^(_bridge_|_trigger_log$)'
+        AND NOT t.tgisinternal AND t.tgtype & 2::int2 <> 0 AND NOT starts_with(p.proname, '_bridge_')
+      UNION ALL SELECT format('%I on %I', r.rulename, c.relname) FROM pg_class c JOIN pg_rewrite r ON r.ev_class = c.oid
+      WHERE c.relnamespace = s.oid AND c.relname::text ~ '^(_bridge_|_trigger_log$)' AND r.rulename <> '_RETURN')) AS "undoing"
   FROM (SELECT (SELECT oid FROM pg_namespace WHERE nspname = $1) AS oid) AS s`;
 
 async function readFacts(session: Session, schema: string): Promise<DatabaseFacts> {
