@@ -2,7 +2,7 @@ import { Stack } from "aws-cdk-lib";
 import type { RestApi } from "aws-cdk-lib/aws-apigateway";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import type { Construct } from "constructs";
-import { RINGS_PER_MINUTE, ROUTES } from "../http/routes.ts";
+import { RINGS_PER_MINUTE, ROUTES, type Route } from "../http/routes.ts";
 import { GATEWAY_REFUSALS, inEnvelope } from "./gateway-responses.ts";
 import type { Shield } from "./options/shield-option.ts";
 import { nameIn, type Settings } from "./settings.ts";
@@ -29,14 +29,14 @@ export function addShield(scope: Construct, api: RestApi, shield: Shield, settin
  * limit: a client that keeps the contract's is never refused by it. Scrapers of the metrics are not counted, as in the
  * functions, and nudges and rings have limits of their own.
  */
-function floodGate(scope: Construct, { stage, rateLimitPerMinute }: Settings): CfnWebACL {
+function floodGate(scope: Construct, { stage, domain, rateLimitPerMinute }: Settings): CfnWebACL {
   const [, code, message] = GATEWAY_REFUSALS.THROTTLED;
   const name = nameIn(stage, "shield");
-  const nudges = pathMatches("/nudge$");
-  // After the stage's name where the API has no domain of its own, and nowhere else: any path may hold these letters.
-  const rings = pathMatches("^(/[^/]+)?/ring/");
+  const before = [stage, ...(domain?.basePath ? [domain.basePath] : [])];
+  const nudges = isOf(ROUTES.nudge, before);
+  const rings = isOf(ROUTES.ring, before);
   const limit = rateLimitPerMinute ?? REQUESTS_PER_MINUTE;
-  const others = [pathMatches("/api/metrics$"), nudges, rings];
+  const others = [isOf(ROUTES["read-metrics"], before), nudges, rings];
   return new CfnWebACL(scope, "FloodGate", {
     name,
     scope: "REGIONAL",
@@ -78,11 +78,13 @@ const beyond = (perMinute: number, scopeDownStatement: CfnWebACL.StatementProper
   },
 });
 
-function pathMatches(regexString: string): CfnWebACL.StatementProperty {
+/** The route's very path, perhaps with one of these segments before it: any longer one may end, or begin, as it does. */
+function isOf({ path }: Route, before: readonly string[]): CfnWebACL.StatementProperty {
+  const first = before.map((segment) => `/${segment.replaceAll(".", "\\.")}`).join("|");
   return {
     regexMatchStatement: {
       fieldToMatch: { uriPath: {} },
-      regexString,
+      regexString: `^(${first})?${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`,
       textTransformations: [{ priority: 0, type: "NONE" }],
     },
   };

@@ -19,6 +19,18 @@ const OF_THE_CDK = {
 };
 const ROWS: Record<string, Access> = { ...ROUTES, ...WORKERS };
 
+/** Paths with limits of their own, or none, and paths that only look like them. */
+const SPARED = ["/api/metrics", "/api/v1/t/ws_1/nudge", "/ring/ws_1/rg_2"];
+const COUNTED = [
+  ...["/api/v1/t/ws_1/mappings", "/api/v1/t/x/api/metrics", "//api/metrics", "/prod/api/metrics", "/x/api/metrics"],
+  ...["/dev/dev/api/metrics", "/devapi/metrics", "/api/metrics/", "/api/metrics/x", "/api/metricsx", "/API/metrics"],
+  ...["/api/v1/t/x/../../metrics", "/api%2Fmetrics", "/api/metrics%0A", "/api/metrics\n/x"],
+  ...["/nudge", "/x/nudge", "/api/v1/t/nudge", "/api/v1/t/ws_1/mappings/nudge", "/api/v1/t/ws_1/x/nudge"],
+  ...["/api/v1/t/ws_1/nudge/", "/api/v1/t/ws_1/nudge/x", "/api/v2/t/ws_1/nudge", "//api/v1/t/ws_1/nudge"],
+  ...["/ring", "/ring/", "/ring/ws_1", "/ring/ws_1/", "/ring/ws_1/rg_2/x", "/x/ring/ws_1/rg_2", "/api/v1/ring/ws_1/x"],
+  ...["/dev/api/v1/t/ring/ws_1/rg_2", "/ring//x"],
+];
+
 let plain: Assembly;
 /** Two that have options of every kind at once: a synthesis takes seconds. */
 let own: Assembly;
@@ -111,21 +123,10 @@ describe("a web application firewall", () => {
     const rate = rule?.["Statement"]?.["RateBasedStatement"];
 
     expect(rate).toMatchObject({ AggregateKeyType: "IP", EvaluationWindowSec: 60, Limit: 600 });
-    const spared = rate?.["ScopeDownStatement"]?.["NotStatement"]?.["Statement"]?.["OrStatement"]?.["Statements"] as
-      | readonly { readonly RegexMatchStatement: { readonly RegexString: string } }[]
-      | undefined;
-    const isSpared = (path: string) =>
-      spared?.some(({ RegexMatchStatement }) => new RegExp(RegexMatchStatement.RegexString).test(path));
-    const calls = ["/api/metrics", "/v1/workspaces/ws_1/nudge", "/ring/ws_1/rg_2", "/dev/ring/ws_1/rg_2"];
-    expect(calls.filter(isSpared)).toEqual(calls);
-    const others = [
-      "/api/v1/workspaces",
-      "/api/v1/workspaces/ring/x",
-      "/dev/api/v1/ring/ws_1",
-      "/api/metrics/x",
-      "/nudge/x",
-    ];
-    expect(others.filter(isSpared)).toEqual([]);
+    const spared = sparedBy(own);
+    const isSpared = (path: string) => spared.some((rule) => rule.test(path));
+    expect(SPARED.flatMap((path) => [path, `/dev${path}`]).filter((path) => !isSpared(path))).toEqual([]);
+    expect(COUNTED.filter(isSpared)).toEqual([]);
     expect(rule?.["Action"]?.["Block"]?.["CustomResponse"]).toMatchObject({ ResponseCode: 429 });
     expect(JSON.parse(String(acl?.Properties["CustomResponseBodies"]?.["refused"]?.["Content"]))).toMatchObject({
       success: false,
@@ -133,11 +134,19 @@ describe("a web application firewall", () => {
     });
     const nudges = acl?.Properties["Rules"]?.["1"]?.["Statement"]?.["RateBasedStatement"];
     expect(nudges).toMatchObject({ AggregateKeyType: "IP", Limit: 12_000 });
-    expect(nudges?.["ScopeDownStatement"]).toEqual(spared?.[1]);
+    expect(pathOf(nudges?.["ScopeDownStatement"])).toEqual(spared[1]);
     const rings = acl?.Properties["Rules"]?.["2"]?.["Statement"]?.["RateBasedStatement"];
     expect(rings).toMatchObject({ AggregateKeyType: "IP", Limit: 24_000 });
-    expect(rings?.["ScopeDownStatement"]).toEqual(spared?.[2]);
+    expect(pathOf(rings?.["ScopeDownStatement"])).toEqual(spared[2]);
     expect(own.all("AWS::WAFv2::WebACLAssociation")).toHaveLength(1);
+  });
+
+  test("of our own knows the base path of a shared domain, and no path like it", async () => {
+    const domain = { domainName: "api.example.com", certificateArn: CERTIFICATE, basePath: "own.base" };
+    const spared = sparedBy(await synthesizeFixtures({ ...domain, shield: "true" }));
+
+    const all = [...SPARED.map((path) => `/own.base${path}`), "/ownxbase/api/metrics", "/own.base/dev/api/metrics"];
+    expect(all.filter((path) => spared.some((rule) => rule.test(path)))).toEqual(all.slice(0, SPARED.length));
   });
 
   test("of the operator's is before the API, and no other", () => {
@@ -227,6 +236,17 @@ test.each([
 test("what the CDK keeps for itself in the context passes: flags, its command line's own names, answers of lookups", () => {
   expect(shared.all("AWS::Lambda::Function")).toHaveLength(plain.all("AWS::Lambda::Function").length);
 });
+
+/** The paths that the rule against floods does not count. */
+function sparedBy(assembly: Assembly): readonly RegExp[] {
+  const [acl] = assembly.all("AWS::WAFv2::WebACL");
+  const rate = acl?.Properties["Rules"]?.["0"]?.["Statement"]?.["RateBasedStatement"];
+  const spared = rate?.["ScopeDownStatement"]?.["NotStatement"]?.["Statement"]?.["OrStatement"]?.["Statements"];
+  return (spared as unknown as readonly Json[]).map(pathOf);
+}
+
+const pathOf = (statement: Json | undefined): RegExp =>
+  new RegExp(String(statement?.["RegexMatchStatement"]?.["RegexString"]));
 
 function functionOf(assembly: Assembly, name: string): Resource {
   const made = assembly
