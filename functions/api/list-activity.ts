@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Paged } from "../../lib/http/answer.ts";
 import { activityRow } from "../../lib/http/contract.ts";
-import { filterText, oneOf, pageOffset, pageSize, rowCursor } from "../../lib/http/input.ts";
+import { filterText, oneOf, pageOffset, pageSize, rowCursor, valueText } from "../../lib/http/input.ts";
 import { STATES } from "../../lib/model/change/change.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
@@ -19,7 +19,7 @@ export const handler = onLambda({
     table: z.optional(filterText()),
     sfid: z.optional(filterText()),
     row: rowCursor(),
-    key: z.optional(filterText()),
+    key: z.optional(valueText()),
   }),
   output: activityRow,
   services: () => ({ monitoring: monitoring() }),

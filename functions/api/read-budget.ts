@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { flag, oneOf, optionalFlag, seconds } from "../../lib/http/input.ts";
+import { filterText, flag, oneOf, optionalFlag, seconds } from "../../lib/http/input.ts";
 import { SYNC_DIRECTIONS } from "../../lib/model/mapping/mapping.ts";
 import { budgetView, readBudget as read } from "../../lib/settings/budget.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
@@ -12,7 +12,7 @@ export const handler = onLambda({
   input: z.object({
     sf_polling_seconds: z.optional(seconds(10, 86_400)),
     when_quiet_seconds: z.optional(seconds(10, 86_400)),
-    mapping_id: z.optional(z.string()),
+    mapping_id: z.optional(filterText()),
     sync_direction: z._default(oneOf(SYNC_DIRECTIONS), "bidirectional"),
     filtered: flag(),
     sf_notify_enabled: optionalFlag(),

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { isDeleteLimit } from "../model/change/delete-breaker.ts";
 import { BATCH_SIZE } from "../model/change/ways.ts";
 import { CAPTURE_MODES, CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
+import { isOneLine } from "../model/one-line.ts";
 import { apiNameProblem, fieldNameProblem, tableNameProblem } from "./identifiers.ts";
 
 /** A mapping's settings by their words in the config document, in the order in which changes are listed. */
@@ -63,6 +64,8 @@ const deleteLimit = () => z.string({ error: LIMITS }).check(z.refine(isDeleteLim
 
 const LIMITS = 'must be a text: a number of deletes an hour ("500"), a share of the table ("25%"), "off" or "auto"';
 
+const CONTROLS = "must not hold control characters, but for line breaks and tabs";
+
 const DAYS = "must be a whole number of days, 1 to 30";
 
 const seconds = (error: string) =>
@@ -93,9 +96,10 @@ export const mappingRules = {
   /** What a filter says is judged where the object is known. Cycles send it in the URL of a query. */
   filter: z.optional(
     z.nullable(
-      z
-        .string({ error: "must be a text or null" })
-        .check(z.maxLength(MAX_FILTER, { error: `must have at most ${MAX_FILTER} characters` })),
+      z.string({ error: "must be a text or null" }).check(
+        z.maxLength(MAX_FILTER, { error: `must have at most ${MAX_FILTER} characters` }),
+        z.refine((text) => isOneLine(text.replaceAll(/[\t\r\n]/g, " ")), { error: CONTROLS }),
+      ),
     ),
   ),
 };

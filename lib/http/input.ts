@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Failure, type FailureDetail } from "../model/failure.ts";
 import { detailPath } from "../model/mapping/detail-path.ts";
 import { nearest } from "../model/nearest.ts";
+import { isOneLine, ONE_LINE } from "../model/one-line.ts";
 import type { GatewayEvent } from "./request.ts";
 
 /** A page's size: clamped to `maximum`, refused when it is no whole number of at least 1. */
@@ -62,8 +63,11 @@ export const flag = () => z._default(z.pipe(oneOf(WORDS).check(z.meta({ default:
 /** The same where leaving it out says neither. */
 export const optionalFlag = () => z.optional(z.pipe(oneOf(WORDS), isTrue));
 
-/** Text to filter by. */
-export const filterText = () =>
+/** Text to filter by: of one line, for what is done by it may be audited. */
+export const filterText = () => valueText().check(z.refine(isOneLine, { error: ONE_LINE }));
+
+/** A value of a row to filter by, with whatever control characters it has. */
+export const valueText = () =>
   z.string({ error: "must be a text" }).check(
     z.minLength(1, { error: "must not be empty; leave it out to filter nothing" }),
     z.maxLength(255, { error: "must be at most 255 characters" }),

@@ -1,6 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import * as z from "zod/mini";
 import { tableNameProblem } from "../config/identifiers.ts";
+import { isOneLine, ONE_LINE } from "../model/one-line.ts";
 import {
   AUTOVACUUM_LIMITS,
   CONNECTION_LIMITS,
@@ -20,8 +21,11 @@ const text = (longest: number) =>
     }),
   );
 
+/** The same in one line; secrets may hold anything else. */
+const oneLine = (longest: number) => text(longest).check(z.refine(isOneLine, { error: ONE_LINE }));
+
 const httpUrl = () =>
-  text(2048).check(
+  oneLine(2048).check(
     z.refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), {
       error: "must be a URL like https://login.salesforce.com",
     }),
@@ -37,7 +41,7 @@ const schemaName = () =>
 
 /** What a person says of a database. */
 export const postgresBody = body({
-  url: text(2048).check(
+  url: oneLine(2048).check(
     z.refine(isDatabaseUrl, {
       error: "must look like postgres://user:password@host:5432/database?sslmode=verify-full",
     }),
@@ -105,7 +109,7 @@ function isDecodable(value: string): boolean {
   }
 }
 
-const clientId = () => text(512);
+const clientId = () => oneLine(512);
 const secret = () => text(512);
 
 const credentials = z.discriminatedUnion(
@@ -121,14 +125,14 @@ const credentials = z.discriminatedUnion(
       kind: z.literal("password"),
       client_id: clientId(),
       client_secret: secret(),
-      username: text(255),
+      username: oneLine(255),
       password: text(512),
     }),
     body({ kind: z.literal("client_credentials"), client_id: clientId(), client_secret: secret() }),
     body({
       kind: z.literal("jwt_bearer"),
       client_id: clientId(),
-      username: text(255),
+      username: oneLine(255),
       private_key: text(16_384).check(
         z.refine(isPrivateKey, { error: "must be an RSA private key in PEM form, without a passphrase" }),
       ),
@@ -174,4 +178,4 @@ export const authorizeBody = body({
 });
 
 /** What the browser brought back. */
-export const completeBody = body({ state: text(128), code: text(2048) });
+export const completeBody = body({ state: oneLine(128), code: oneLine(2048) });

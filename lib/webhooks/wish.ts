@@ -1,8 +1,11 @@
 import * as z from "zod/mini";
 import { EVENT_TYPES } from "../model/delivery/event.ts";
 import { MAX_OVERLAP_SECONDS, OVERLAP_SECONDS } from "../model/delivery/webhook.ts";
+import { isOneLine, ONE_LINE } from "../model/one-line.ts";
 
-const url = z.string({ error: "must be a URL like https://example.com/hooks" });
+const url = z
+  .string({ error: "must be a URL like https://example.com/hooks" })
+  .check(z.refine(isOneLine, { error: ONE_LINE }));
 
 const events = z
   .array(z.enum(EVENT_TYPES, { error: `must be one of ${EVENT_TYPES.join(", ")}` }), {
@@ -12,7 +15,7 @@ const events = z
 
 const description = z
   .string({ error: "must be text" })
-  .check(z.maxLength(255, { error: "must be at most 255 characters" }));
+  .check(z.maxLength(255, { error: "must be at most 255 characters" }), z.refine(isOneLine, { error: ONE_LINE }));
 
 const active = z.boolean({ error: "must be true or false" });
 
