@@ -130,15 +130,25 @@ function foreignOf(given: Readonly<Record<string, unknown>>): Readonly<Record<st
   return Buffer.byteLength(JSON.stringify(foreign)) > MAX_FOREIGN_BYTES ? {} : foreign;
 }
 
-/** Keys of a well-formed document that an import does not know, each with the nearest one that it does. */
-export function unknownKeys(given: unknown): readonly FailureDetail[] {
+/** A key that an import does not know, and those that it does at that place. */
+interface UnknownKey {
+  readonly path: string;
+  readonly key: string;
+  readonly known: readonly string[];
+}
+
+/** The warning of such a key, with the nearest one that is known. */
+export const unknownKeyWarning = ({ path, key, known }: UnknownKey): FailureDetail => ({
+  path: detailPath([path]),
+  message: `is not known and has no effect; the nearest that has is ${nearest(key, known)}`,
+});
+
+/** Keys of a well-formed document that an import does not know. */
+export function unknownKeys(given: unknown): readonly UnknownKey[] {
   const strays = (path: string, part: unknown, known: readonly string[]) =>
     Object.keys(isObject(part) ? part : {})
       .filter((key) => !known.includes(key))
-      .map((key) => ({
-        path: path === "" ? key : `${path}.${key}`,
-        message: `is not known and has no effect; the nearest that has is ${nearest(key, known)}`,
-      }));
+      .map((key) => ({ path: path === "" ? key : `${path}.${key}`, key, known }));
   const whole = withoutEnvelope(given);
   const { mappings } = whole as { readonly mappings: readonly { readonly config: Record<string, unknown> }[] };
   return [

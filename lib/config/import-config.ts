@@ -5,7 +5,7 @@ import type { Mapping } from "../model/mapping/mapping.ts";
 import { auditEntry } from "../model/workspace/audit.ts";
 import { settingChanges } from "./changed-mapping.ts";
 import { describeEntries } from "./describe-entries.ts";
-import { type Entry, parseDocument, unknownKeys } from "./document.ts";
+import { type Entry, parseDocument, unknownKeys, unknownKeyWarning } from "./document.ts";
 import type { Org } from "./org-ports.ts";
 import { mappingOf, type Planned, planImport } from "./plan-import.ts";
 import type { ImportPlan, MappingChange, Mappings } from "./ports.ts";
@@ -81,7 +81,10 @@ function warningsOf(
     const message = `${upsertField} would be lost, by which records are recognised: "upsert_field": "${upsertField}" keeps it`;
     return [{ path: `${entry.path}.config.upsert_field`, message }];
   });
-  return [...lost, ...unknownKeys(document).filter(({ path }) => !known.has(path))];
+  const strays = unknownKeys(document).filter(({ path }) => !known.has(path));
+  const all = [...lost, ...strays.slice(0, MAX_DETAILS).map(unknownKeyWarning)].slice(0, MAX_DETAILS);
+  const more = lost.length + strays.length - all.length;
+  return more > 0 ? [...all, { path: "mappings", message: `and ${more} more warnings` }] : all;
 }
 
 async function finishOpenImport(needs: ImportNeeds, workspaceId: string): Promise<void> {
@@ -164,7 +167,7 @@ function plannedChange({ before, after }: MappingChange) {
   };
 }
 
-/** Details that one refusal lists; the rest is given as a number. */
+/** Details or warnings that one answer lists; the rest is given as a number. */
 const MAX_DETAILS = 50;
 
 function refused(code: "VALIDATION_ERROR" | "CONFLICT", problems: readonly FailureDetail[]): Failure {

@@ -1,6 +1,8 @@
-/** The known name that a misspelt one is nearest to; undefined: there are none. */
-export const nearest = (name: string, known: readonly string[]): string | undefined =>
-  known.toSorted((one, other) => distance(name, one) - distance(name, other))[0];
+/** The known name that a misspelt one is nearest to, by its first 64 characters: no known one has more; undefined: there are none. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const begins = name.slice(0, 64);
+  return known.toSorted((one, other) => distance(begins, one) - distance(begins, other))[0];
+}
 
 /** Letters to insert, delete or replace to turn one name into the other, whatever their case (Levenshtein). */
 function distance(from: string, to: string): number {
