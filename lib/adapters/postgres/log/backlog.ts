@@ -1,5 +1,5 @@
 import type { Totals } from "../../../sync/lease/lease-ports.ts";
-import type { Metadata } from "../session/sql.ts";
+import { type Metadata, within } from "../session/sql.ts";
 
 /** How many rows of a workspace wait, and how long the oldest has. */
 export type Waiting = Pick<Totals, "queueDepth" | "oldestWaitingSeconds">;
@@ -38,7 +38,7 @@ export const countWaiting = ({ log }: Metadata): string => {
   ) => `(SELECT count(*) FILTER (WHERE state::text = 'NEW') AS new_ones, min(created_at) AS first_at
         FROM ${log} WHERE processed_at IS NULL AND ${which})`;
   return `SELECT jsonb_build_object('queueDepth', ready.new_ones + put_off.new_ones + held.new_ones, 'oldestWaitingSeconds',
-       coalesce(extract(epoch FROM clock_timestamp() - least(ready.first_at, put_off.first_at)), 0))
+       coalesce(extract(epoch FROM clock_timestamp() - (${within("least(ready.first_at, put_off.first_at)")})), 0))
      FROM ${part("NOT held AND due_at IS NULL")} AS ready, ${part("NOT held AND due_at IS NOT NULL")} AS put_off,
        ${part("action::text = 'DELETE' AND held")} AS held`;
 };

@@ -1,7 +1,7 @@
 import type { Action, ClaimedChange } from "../../../model/change/change.ts";
 import { textLimit } from "../../../model/change/text-limit.ts";
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
-import { literal, type MappedTable, name, qualified, type Row } from "../session/sql.ts";
+import { literal, type MappedTable, name, qualified, type Row, readInstant } from "../session/sql.ts";
 
 /**
  * A SELECT of the changes of a part of a WITH clause, with sfid and version of their row as it is now, in log order.
@@ -32,8 +32,8 @@ export function changeOf(row: Row): ClaimedChange {
     old: (row["old"] ?? {}) as ColumnValues,
     values: action === "INSERT" ? withoutNulls(values) : values,
     attempts: Number(row["attempts"]),
-    capturedAt: new Date(row["captured_at"] as Date | string),
-    ...(sentAt !== null && { sent: { at: new Date(sentAt), batchId: String(row["batch_id"]) } }),
+    capturedAt: readInstant(row["captured_at"] as Date | string),
+    ...(sentAt !== null && { sent: { at: readInstant(sentAt), batchId: String(row["batch_id"]) } }),
   };
 }
 

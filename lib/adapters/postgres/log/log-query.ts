@@ -1,5 +1,5 @@
 import type { State } from "../../../model/change/change.ts";
-import { cut, type Metadata } from "../session/sql.ts";
+import { cut, type Metadata, within } from "../session/sql.ts";
 import { BEGINNING as BEFORE_ALL, hasSucceeded, isPending } from "./change-states.ts";
 
 /** Which rows of the trigger log; null does not filter. The table is the parameter $3 of a page and $1 of a total. */
@@ -31,7 +31,7 @@ export function logTotal(tables: Metadata, filter: LogFilter): string {
 }
 
 /** An instant as PostgreSQL's JSON has it, whatever the session's time zone and date style; `withInstants` ends it. */
-const instant = (column: string): string => `${column} AT TIME ZONE 'UTC'`;
+const instant = (column: string): string => `(${within(column)}) AT TIME ZONE 'UTC'`;
 
 const INSTANT = /("(?:created|synced)_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?"/g;
 

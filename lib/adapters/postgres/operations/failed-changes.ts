@@ -48,11 +48,11 @@ export function failureKinds({ log }: Metadata): string {
   return `
     SELECT kinds.*, (SELECT ${cut("l.sf_message")} FROM ${log} l WHERE l.id = last_id) AS sample FROM (
       SELECT ${FINGERPRINT} AS fingerprint, min(table_name) AS table_name, min(action) AS action, sum(count)::int AS count,
-        max(last_id) AS last_id, to_json(max(last_at)) #>> '{}' AS last_at
+        max(last_id) AS last_id, ${iso("max(last_at)")} AS last_at
       FROM (
         SELECT table_name, action, sf_message, count(*) AS count, max(id) AS last_id, max(processed_at) AS last_at
         FROM (
-          SELECT l.id, l.table_name, l.action, l.processed_at, ${BEGINNING} AS sf_message
+          SELECT l.id, l.table_name, l.action, coalesce(l.processed_at, l.created_at) AS processed_at, ${BEGINNING} AS sf_message
           FROM ${log} l WHERE ${OPEN} AND ($1::text IS NULL OR l.table_name::text = $1) ORDER BY l.id DESC LIMIT ${LOOKED_AT}
         ) AS latest GROUP BY 1, 2, 3
       ) AS l

@@ -18,7 +18,18 @@ import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { readProposals } from "../schema/propose.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
-import { type Ask, cut, iso, literal, type Metadata, metadata, nameOf, qualified, type Row } from "../session/sql.ts";
+import {
+  type Ask,
+  cut,
+  iso,
+  literal,
+  type Metadata,
+  metadata,
+  nameOf,
+  qualified,
+  type Row,
+  within,
+} from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { CONFLICT_COLUMNS, readChange, readThroughput, timedConflicts } from "./change-history.ts";
 import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
@@ -172,7 +183,7 @@ function heldDeletesOf({ heldDeletes, log, state }: Metadata, table: string): st
 const lagOf = (tables: Metadata): string => `
   SELECT to_json(percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY seconds)) AS seconds
   FROM (
-    SELECT extract(epoch FROM processed_at - created_at)::float8 AS seconds
+    SELECT extract(epoch FROM (${within("processed_at")}) - (${within("created_at")}))::float8 AS seconds
     FROM (${latestSuccesses(tables, `(SELECT table_name FROM ${tables.state} WHERE mapping_id = $1)`, 1000)}) AS succeeded
   ) AS latest`;
 

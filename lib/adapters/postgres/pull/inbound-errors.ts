@@ -1,7 +1,7 @@
 import type { Lease, Watermarks } from "../../../sync/lease/lease-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { movesPulls, writeWatermarks } from "../lease/watermarks.ts";
-import type { StoreContext } from "../session/sql.ts";
+import { type StoreContext, within } from "../session/sql.ts";
 
 /** A record that could not become a row. */
 export interface InboundError {
@@ -57,7 +57,7 @@ export async function writeInboundErrors(
 }
 
 function retryAt(row: string, firstAt: string): string {
-  const age = `($6::timestamptz - ${firstAt}::timestamptz)`;
+  const age = `($6::timestamptz - (${within(`${firstAt}::timestamptz`)}))`;
   return `CASE WHEN ${row}.sqlstate IS NULL OR ${row}.sqlstate NOT IN ${BY_OTHER_ROWS} THEN ${row}.retry_at
     WHEN ${age} < ${LAST_RETRY} THEN $6::timestamptz + greatest(${FIRST_RETRY}, 3::float8 * ${age}) END`;
 }

@@ -13,6 +13,7 @@ import {
   name,
   qualified,
   type Row,
+  readInstant,
   type Session,
   type StoreContext,
   textOf,
@@ -216,7 +217,7 @@ export async function readAround(
     tombstones: instantsBySfid(row.tombstones),
     inboundErrors: row.errors,
     heldDeletes: row.held,
-    unwritten: new Map(row.unwritten.map(({ sfid, at }) => [sfid, at === null ? null : new Date(at)])),
+    unwritten: new Map(row.unwritten.map(({ sfid, at }) => [sfid, at === null ? null : readInstant(at)])),
     hasSentInserts: row.sent_inserts,
   };
 }
@@ -233,7 +234,7 @@ const lastPushes = (tables: Metadata, condition: string): string =>
           WHERE p.mapping_id = $4 AND ${condition} AND (one.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE GROUP BY one.sfid`;
 
 const instantsBySfid = (rows: readonly { readonly sfid: string; readonly at: string }[]): ReadonlyMap<string, Date> =>
-  new Map(rows.map(({ sfid, at }) => [sfid, new Date(at)]));
+  new Map(rows.map(({ sfid, at }) => [sfid, readInstant(at)]));
 
 function deletionOf(row: Row, pushedBefore: ReadonlyMap<string, Date>): Deletion {
   const earlier = row["earlier"] as Deletion["earlier"];

@@ -6,7 +6,7 @@ import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { forgetHandled, isClaimed, UNCLAIMED_STATE } from "../log/change-states.ts";
 import { applyConfirmedDeletes } from "../pull/confirmed-deletes.ts";
 import { endedInDoubt } from "../pull/in-doubt-inserts.ts";
-import { iso, type MappedTable, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
+import { iso, type MappedTable, type Metadata, type Row, readInstant, type StoreContext } from "../session/sql.ts";
 import { writeBackRows } from "./write-back.ts";
 
 /**
@@ -86,7 +86,7 @@ function doubtsOf(rows: readonly Row[]): Doubt[] {
   const doubts = Map.groupBy(rows, (row) => `${row["batch_id"]} ${row["record_id"]}`);
   return [...doubts.values()].map((ofOne) => ({
     changes: ofOne.map(changeOf),
-    sentAt: new Date(ofOne[0]?.["sent_at"] as Date),
+    sentAt: readInstant(ofOne[0]?.["sent_at"] as Date),
     batchId: String(ofOne[0]?.["batch_id"]),
   }));
 }

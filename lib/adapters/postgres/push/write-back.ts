@@ -8,6 +8,7 @@ import {
   qualified,
   type Row,
   type StoreContext,
+  within,
 } from "../session/sql.ts";
 import { messageOf, sqlState } from "../session/sql-errors.ts";
 import { resolveClashes } from "./sfid-clashes.ts";
@@ -83,7 +84,7 @@ async function noteRefusals(bench: StoreContext, mapped: MappedTable, refusals: 
   await session.query(
     `UPDATE ${tables.log} l SET row_owed = r.lacks_sfid AND l.sfid IS NOT NULL,
        due_at = CASE WHEN r.lacks_sfid AND l.sfid IS NOT NULL
-         THEN $5::timestamptz + least(greatest(${FIRST_RETRY}, $5 - l.processed_at), ${LAST_RETRY}) END,
+         THEN $5::timestamptz + least(greatest(${FIRST_RETRY}, $5 - (${within("l.processed_at")})), ${LAST_RETRY}) END,
        sf_message = CASE WHEN l.state::text = 'FAILED' THEN l.sf_message ELSE r.words END
      FROM unnest($2::bigint[], $3::boolean[], $4::text[]) AS r (record_id, lacks_sfid, words)
      WHERE l.table_name::text = $1 AND l.row_owed AND l.record_id = r.record_id`,

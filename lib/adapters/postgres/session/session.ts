@@ -6,7 +6,7 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { connectionOptions } from "./connection-options.ts";
 import { GuardedSocket } from "./guarded-socket.ts";
 import { qualify } from "./qualify.ts";
-import { literal, type Row, type Session, type TransactionSettings } from "./sql.ts";
+import { literal, type Row, readInstant, type Session, type TransactionSettings } from "./sql.ts";
 
 /** How long a statement may take, locks included, and how long a silent server is believed to be alive. */
 const STATEMENT_MILLISECONDS = 15_000;
@@ -163,7 +163,7 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.FLOAT8]: Number,
   [pg.types.builtins.JSONB]: JSON.parse,
   [pg.types.builtins.JSON]: JSON.parse,
-  [pg.types.builtins.TIMESTAMPTZ]: (text) => new Date(text),
+  [pg.types.builtins.TIMESTAMPTZ]: readInstant,
 };
 
 /** Everything that is not named above stays text, so that nothing loses precision. */

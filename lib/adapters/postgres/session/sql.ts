@@ -79,12 +79,25 @@ export const cut = (text: string): string =>
 export const nameOf = (row: string): string =>
   `coalesce(${row} ->> 'name', nullif(concat_ws(' ', ${row} ->> 'firstname', ${row} ->> 'lastname'), ''), ${row} ->> 'subject', ${row} ->> 'title')`;
 
+/** All time that every reader knows, in any zone: what a customer's database holds may be before year 1, after 9999 or infinite. */
+const [FIRST, LAST] = ["0001-01-02T00:00:00Z", "9999-12-30T00:00:00Z"] as const;
+
+/** An instant as SQL, not before the first and not after the last. */
+export const within = (instant: string): string =>
+  `CASE WHEN ${instant} < '${FIRST}'::timestamptz THEN '${FIRST}' WHEN ${instant} > '${LAST}'::timestamptz THEN '${LAST}' ELSE ${instant} END`;
+
+/** The same as a `Date`, from PostgreSQL's text. */
+export function readInstant(text: Date | string): Date {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? new Date(/^-|BC$/.test(String(text)) ? FIRST : LAST) : at;
+}
+
 /** An instant as ISO 8601 text whatever the session's date style; `instant` reads it back. */
-export const iso = (expression: string): string => `to_json(${expression}) #>> '{}'`;
+export const iso = (expression: string): string => `to_json(${within(expression)}) #>> '{}'`;
 
 export const instant = (row: Row, column: string): Date | null => {
   const text = row[column];
-  return typeof text === "string" ? new Date(text) : null;
+  return typeof text === "string" ? readInstant(text) : null;
 };
 
 /** The metadata tables of one workspace's schema, quoted and qualified; `their…`: what Heroku Connect left. */
