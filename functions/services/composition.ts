@@ -5,6 +5,7 @@ import { connections as connectionsIn } from "../../lib/adapters/dynamodb/access
 import { pepper as pepperIn } from "../../lib/adapters/dynamodb/access/pepper.ts";
 import { rateLimits as rateLimitsIn } from "../../lib/adapters/dynamodb/access/rate-limits.ts";
 import { repeats as repeatsIn } from "../../lib/adapters/dynamodb/access/repeats.ts";
+import { silentDatabases as silentIn } from "../../lib/adapters/dynamodb/access/silent-databases.ts";
 import { tokens as tokensIn } from "../../lib/adapters/dynamodb/access/tokens.ts";
 import { workspaces as workspacesIn } from "../../lib/adapters/dynamodb/access/workspaces.ts";
 import { auditLog as auditLogIn } from "../../lib/adapters/dynamodb/audit/audit.ts";
@@ -144,7 +145,9 @@ export const eventWakeUps = (): Pick<Events, "wake"> => events();
 export { databases } from "../../lib/adapters/postgres/operations/inspect-database.ts";
 export { herokuConnectSchemas } from "../../lib/adapters/postgres/operations/inspect-heroku-connect.ts";
 
-export const monitoring = () => once("monitoring", () => postgresMonitoring(now));
+const silentDatabases = () => once("silentDatabases", () => silentIn(database()));
+
+export const monitoring = () => once("monitoring", () => postgresMonitoring(now, silentDatabases()));
 
 export const polls = () => once("polls", () => pollsIn(database()));
 
@@ -221,4 +224,4 @@ guardConnections((address) => refuseAddress(address, connectionPolicy()));
 /** The same when a connection is saved. */
 export const hostGuard = () => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
 
-export const rowQueriesOf = () => once("rowDesks", () => rowDesksIn(now));
+export const rowQueriesOf = () => once("rowDesks", () => rowDesksIn(now, silentDatabases()));

@@ -61,7 +61,7 @@ export const TABLES = {
   rateLimits: {
     sorted: false,
     indexes: [],
-    holds: "requests counted per source and minute, and sealed answers to named requests",
+    holds: "requests counted per source and minute, sealed answers to named requests, and databases that are silent",
   },
 } as const satisfies Record<string, Table>;
 
@@ -232,7 +232,7 @@ export const WORKERS = {
     postgres: true,
     figures: true,
     reads: ["workspaces", "mappings", "webhooks"],
-    writes: ["engine", "deliveries", "events", "counters", "audit"],
+    writes: ["engine", "deliveries", "events", "counters", "audit", "rateLimits"],
     sends: ["provisioning", "loads", "events", "slowDeliveries", "fanOut"],
     secrets: true,
     schedules: true,

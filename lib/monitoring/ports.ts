@@ -80,11 +80,21 @@ export interface Polls {
   read(workspaceId: string, mark: string): Promise<Poll | null>;
 }
 
+/** Which databases do not answer, by name and over all processes; times are epoch milliseconds. */
+export interface SilentDatabases {
+  /** Until when it counts as silent; 0: it does not. */
+  until(name: string): Promise<number>;
+  /** Says that it is silent until then; false: that is known already. */
+  claim(name: string, at: number, until: number): Promise<boolean>;
+  /** It has answered. */
+  end(name: string): Promise<void>;
+}
+
 /** The customer's database could not be asked. The message names the class of the trouble, never the driver's words. */
 export class DatabaseUnavailable extends Error {
   /** "connect": no session was had; "query": the session was there and failed or took too long. */
   readonly stage: "connect" | "query";
-  /** All connections are in use; it is worth asking again in a moment. */
+  /** All connections are in use, or another request waits for its answer; it is worth asking again in a moment. */
   readonly isBusy: boolean;
 
   constructor(stage: "connect" | "query", message: string, cause: unknown, isBusy = false) {

@@ -56,5 +56,8 @@ export const ERRORS: Readonly<Record<FailureCode, readonly [when: string, remedy
     "A fault of the service, or the database could not be asked.",
     "Ask again; when it stays, give the operator the `X-Request-Id`.",
   ],
-  UNAVAILABLE: ["All connections to the database are in use.", "Ask again after the seconds of `Retry-After`."],
+  UNAVAILABLE: [
+    "All connections to the database are in use, or it does not answer and another request waits for it.",
+    "Ask again after the seconds of `Retry-After`.",
+  ],
 };

@@ -1,7 +1,7 @@
 import { JsonArray } from "../../../model/json-array.ts";
 import type { WrittenPage } from "../../../model/page.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
-import type { ActivityQuery, MonitoredDatabase, Monitoring } from "../../../monitoring/ports.ts";
+import type { ActivityQuery, MonitoredDatabase, Monitoring, SilentDatabases } from "../../../monitoring/ports.ts";
 import { readChanges } from "../log/change-feed.ts";
 import {
   ACTIVITY_COLUMNS,
@@ -20,8 +20,8 @@ import { readMappingFigures } from "./mapping-figures.ts";
 import { readRowPage } from "./row-activity.ts";
 
 /** Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. */
-export function postgresMonitoring(now: () => Date): Monitoring {
-  const sessions = keepSessions(now);
+export function postgresMonitoring(now: () => Date, silent?: SilentDatabases): Monitoring {
+  const sessions = keepSessions(now, silent);
   return { open: async (connection) => monitoredDatabase(sessions.take(connection), connection, now) };
 }
 

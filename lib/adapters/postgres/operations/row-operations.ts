@@ -2,6 +2,7 @@ import { REPORTED_AFTER_SECONDS } from "../../../model/change/missing-parent.ts"
 import { toCamelCase } from "../../../model/snake-case.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { heldDelete } from "../../../settings/held-deletes/reject-ports.ts";
+import type { SilentDatabases } from "../../../monitoring/ports.ts";
 import {
   conflict,
   failedRow,
@@ -38,8 +39,8 @@ import { rejections } from "./reject-deletes.ts";
 import { readStory } from "./row-story.ts";
 
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
-export function rowQueriesOf(now: () => Date): RowQueriesOf {
-  const sessions: KeptSessions = keepSessions(now);
+export function rowQueriesOf(now: () => Date, silent?: SilentDatabases): RowQueriesOf {
+  const sessions: KeptSessions = keepSessions(now, silent);
   return { open: async (connection) => rowDesk(sessions.take(connection), connection, now) };
 }
 

@@ -1,10 +1,11 @@
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
-import { DatabaseUnavailable } from "../../../monitoring/ports.ts";
+import { DatabaseUnavailable, type SilentDatabases } from "../../../monitoring/ports.ts";
 import { retry } from "../../retry.ts";
 import { closeQuietly, createIdleSessions, type IdleSessions, isBroken } from "./idle-sessions.ts";
 import { openOnSchema } from "./schema-version.ts";
 import { DeadlinePassed } from "./session.ts";
 import { NoConnectionFree } from "./session-limit.ts";
+import { type SingleProbe, singleProbe } from "./single-probe.ts";
 import type { Row, Session, TransactionSettings } from "./sql.ts";
 import { isClash, sqlState } from "./sql-errors.ts";
 
@@ -39,7 +40,8 @@ const SILENT_MILLISECONDS = 5_000;
 const WAIT_MILLISECONDS = SILENT_MILLISECONDS + 1_000;
 
 /** Sessions of this process, used again by the next request for the same database. */
-export function keepSessions(now: () => Date): KeptSessions {
+export function keepSessions(now: () => Date, silent?: SilentDatabases): KeptSessions {
+  const watch = silent && singleProbe(silent, now);
   const byUrl = new Map<string, IdleSessions>();
   const idleOf = (url: string): IdleSessions => {
     const idle = byUrl.get(url) ?? createIdleSessions(now, KEPT_MILLISECONDS);
@@ -56,7 +58,7 @@ export function keepSessions(now: () => Date): KeptSessions {
           session = idle.take()?.session ?? null;
           wasKept = session !== null;
         }
-        session ??= await open(connection);
+        session ??= await open(connection, watch);
         return session;
       };
       const once = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
@@ -70,7 +72,7 @@ export function keepSessions(now: () => Date): KeptSessions {
         }
         // The server closed it while it was idle.
         wasKept = false;
-        session = await open(connection);
+        session = await open(connection, watch);
         return await work(session);
       };
       const ask = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
@@ -90,11 +92,12 @@ export function keepSessions(now: () => Date): KeptSessions {
   };
 }
 
-async function open(connection: PostgresConnection): Promise<Session> {
+async function open(connection: PostgresConnection, watch: SingleProbe | undefined): Promise<Session> {
   try {
     return await openOnSchema(connection, {
       idleMilliseconds: SILENT_MILLISECONDS,
       waitMilliseconds: WAIT_MILLISECONDS,
+      watch,
     });
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw error;

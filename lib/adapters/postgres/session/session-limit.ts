@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { MOST_CONNECTIONS, type PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Deadlines, openSession } from "./session.ts";
+import type { SingleProbe } from "./single-probe.ts";
 import { literal, type Session } from "./sql.ts";
 import { sqlState } from "./sql-errors.ts";
 
@@ -20,6 +21,8 @@ export interface Use {
   readonly idleMilliseconds: number;
   /** Minutes of work, which leave at least half of the connections to others and wait longer for one. */
   readonly isLongWork?: boolean;
+  /** Watches over each opening of a connection. */
+  readonly watch?: SingleProbe | undefined;
   /** How long it waits where none is left. Left out: a second, or 200 s for long work. */
   readonly waitMilliseconds?: number;
 }
@@ -74,10 +77,11 @@ export async function openWithinLimit(
 ): Promise<Session> {
   const most = connection.maxConnections ?? MOST_CONNECTIONS;
   const longest = use.waitMilliseconds ?? (use.isLongWork ? LONG_WORK_WAITS_MILLISECONDS : WAIT_MILLISECONDS);
+  const open = () => openSession(connection, { ...deadlines, name: NOT_YET_ADMITTED });
   let again = FIRST_AGAIN_MILLISECONDS;
   for (let waited = 0; ; waited += again) {
     try {
-      const session = await openSession(connection, { ...deadlines, name: NOT_YET_ADMITTED });
+      const session = await (use.watch ? use.watch(connection.url, open) : open());
       if (await isAdmitted(session, most, use)) return session;
       throw new NoConnectionFree(most);
     } catch (error) {

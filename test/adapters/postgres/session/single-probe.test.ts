@@ -1,0 +1,102 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { handler as listActivity } from "../../../../functions/api/list-activity.ts";
+import { database, now } from "../../../../functions/services/composition.ts";
+import { silentDatabases } from "../../../../lib/adapters/dynamodb/access/silent-databases.ts";
+import { singleProbe } from "../../../../lib/adapters/postgres/session/single-probe.ts";
+import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
+import { call } from "../../../support/clients/call.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
+import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
+
+let cloud: BridgeCloud;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+
+const session = { close: async () => undefined } as unknown as Session;
+
+/** A process of its own, whose connection is let in when the test says so, and whose patience ends likewise. */
+function aProcess(url: string) {
+  const opening = Promise.withResolvers<Session>();
+  const patience = Promise.withResolvers<string>();
+  const probe = singleProbe(silentDatabases(database()), now, () => patience.promise);
+  const opened = probe(url, () => opening.promise);
+  opened.catch(() => undefined);
+  return { opened, letIn: () => opening.resolve(session), losePatience: () => patience.resolve("late") };
+}
+
+const REFUSED = {
+  name: "DatabaseUnavailable",
+  stage: "connect",
+  isBusy: true,
+  message: expect.stringMatching("silent|does not answer"),
+};
+
+test("of 25 processes that wait for a silent database one stays, and those that come later do not wait", async () => {
+  const url = "postgres://u:p@db.example/silent";
+  const waiting = Array.from({ length: 25 }, () => aProcess(url));
+  for (const one of waiting) one.losePatience();
+  const first24 = new Set<unknown>();
+  await new Promise<void>((resolve) => {
+    for (const { opened } of waiting) opened.catch((error) => first24.add(error).size === 24 && resolve());
+  });
+  for (const error of first24) expect(error).toMatchObject(REFUSED);
+  await expect(aProcess(url).opened).rejects.toMatchObject(REFUSED);
+  const ofAnother = aProcess("postgres://other:p@db.example/silent");
+  ofAnother.letIn();
+  expect(await ofAnother.opened).toBe(session);
+
+  for (const one of waiting) one.letIn();
+  expect(
+    (await Promise.allSettled(waiting.map(({ opened }) => opened))).filter(({ status }) => status === "fulfilled"),
+  ).toHaveLength(1);
+  const later = aProcess(url);
+  later.losePatience(); // it has answered, so the next may wait again
+  later.letIn();
+  expect(await later.opened).toBe(session);
+});
+
+test("a database that stays silent is tried again after a while, by one", async () => {
+  const url = "postgres://u:p@db.example/still-silent";
+  const two = [aProcess(url), aProcess(url)];
+  for (const one of two) one.losePatience();
+  await Promise.any(two.map(({ opened }) => opened.catch(() => "refused")));
+  await cloud.clock.advance({ seconds: 16 });
+
+  const again = aProcess(url);
+  again.losePatience();
+  again.letIn();
+
+  expect(await again.opened).toBe(session);
+  for (const one of two) one.letIn();
+});
+
+test("readers of a silent database are told to come again, but for one", { timeout: 120_000 }, async () => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `postgres://u:p@127.0.0.1:${(server.address() as AddressInfo).port}/d?sslmode=disable`;
+  const workspace = await createTestWorkspace({ postgres: { url, schema: "salesforce" } });
+  const path = { workspace_id: workspace.id };
+  const ask = () => call(listActivity, "list-activity", { token: workspace.token, path });
+
+  const asked = Array.from({ length: 25 }, ask);
+  const refused: { status: number }[] = [];
+  await new Promise<void>((resolve) => {
+    for (const one of asked) void one.then((answer) => refused.push(answer) === 24 && resolve());
+  });
+  const opened = sockets.length;
+  const later = await ask();
+
+  expect(refused.slice(0, 24).map(({ status }) => status)).toEqual(Array.from({ length: 24 }, () => 503));
+  expect(later).toMatchObject({ status: 503, json: { error: { code: "UNAVAILABLE" } } });
+  expect(later.json?.error?.message).toContain("it does not answer");
+  expect(later.headers["Retry-After"]).toBe("1");
+  expect(sockets.length).toBeLessThanOrEqual(opened + 1);
+  for (const socket of sockets) socket.destroy();
+  server.close();
+  expect((await Promise.all(asked)).filter(({ status }) => status === 500)).toHaveLength(1);
+});
