@@ -42,23 +42,26 @@ interface Subject {
 export async function collectFigures(needs: Needs, isTimeUp: () => boolean = () => false): Promise<void> {
   const { workspaces, counters, mappings, now, log } = needs;
   const subjects: Subject[] = [];
-  await someAtOnce(await workspaces.list(), async (workspace) => {
+  const orReport = async (workspaceId: string, work: Promise<unknown>) => {
+    try {
+      await work;
+    } catch (error) {
+      // The workspace's health shows its database; the rest is in this line alone.
+      if (error instanceof DatabaseUnavailable) return;
+      log({ level: "error", event: "figures", workspace_id: workspaceId, fault: describeFault(error) });
+    }
+  };
+  const know = async (workspace: SealedWorkspace) => {
     const [{ countedAt }, active] = await Promise.all([
       counters.queueDepth(workspace.id),
       mappings.listActive(workspace.id),
     ]);
     subjects.push({ workspace, active, age: now().getTime() - (countedAt?.getTime() ?? 0) });
-  });
+  };
+  await someAtOnce(await workspaces.list(), (workspace) => orReport(workspace.id, know(workspace)));
   const youngestFirst = subjects.toSorted((one, other) => one.age - other.age);
   await someAtOnce(youngestFirst, async (subject) => {
-    if (isTimeUp()) return;
-    try {
-      await collectFor(needs, subject);
-    } catch (error) {
-      // The workspace's health shows its database; the rest is in this line alone.
-      if (error instanceof DatabaseUnavailable) return;
-      log({ level: "error", event: "figures", workspace_id: subject.workspace.id, fault: describeFault(error) });
-    }
+    if (!isTimeUp()) await orReport(subject.workspace.id, collectFor(needs, subject));
   });
 }
 
@@ -97,7 +100,9 @@ async function readDatabase(
   if (upgrade !== null) await askForUpgrade(id, upgrade);
   if (isStale) await counters.setQueueDepth({ workspaceId: id, ...(await database.countNew()) }, countedAt);
   if (active.length === 0) return [];
-  const seen = new Map((await database.mappingFigures()).map((one) => [one.id, one]));
+  const seen = new Map(
+    (await database.mappingFigures(active.map(({ id: mappingId }) => mappingId))).map((one) => [one.id, one]),
+  );
   return active.flatMap(({ id: mappingId, sfObject, syncDirection, notifyEnabled }) => {
     const figures = seen.get(mappingId);
     const rings = notifyEnabled && pulls(syncDirection);

@@ -23,8 +23,8 @@ export interface MonitoredDatabase extends AsyncDisposable {
   check(): Promise<DatabaseState>;
   /** Rows in state NEW, over all tables, and when the oldest of them that is not held was captured. */
   countNew(): Promise<{ readonly rows: number; readonly oldestAt: Date | null }>;
-  /** The metrics of each mapping that has its table. */
-  mappingFigures(): Promise<readonly Omit<MappingFigures, "object">[]>;
+  /** The metrics of those mappings that have their tables. */
+  mappingFigures(mappingIds: readonly string[]): Promise<readonly Omit<MappingFigures, "object">[]>;
   /** Rows of the trigger log, most recent first (by id), and how many match in all, exactly. */
   listActivity(asked: ActivityQuery): Promise<WrittenPage>;
   /** Rows in state FAILED, most recent first, and how many match in all, exactly. */

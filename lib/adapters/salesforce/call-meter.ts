@@ -1,7 +1,7 @@
 import type { RefusalKind, SalesforceRefusal } from "../../model/change/refusal.ts";
+import { type API_LABELS, judgedCount } from "../../model/totals.ts";
 
-/** Where a request is booked in `bridge_sf_api_calls_total{api}`. */
-type ApiLabel = "REST" | "SOAP" | "BULK" | "COMPOSITE";
+type ApiLabel = (typeof API_LABELS)[number];
 
 /** Counts the requests that an org counts, and reads from its answers how many it has counted in all. */
 export class CallMeter {
@@ -19,7 +19,7 @@ export class CallMeter {
   hear(url: string, limitInfo: string | null, body: string): void {
     const soapHeader = labelOf(url) === "SOAP" ? body.slice(0, SOAP_HEADER_LENGTH) : "";
     const usage = /api-usage=(\d+)\/(\d+)/.exec(limitInfo ?? "") ?? SOAP_USAGE.exec(soapHeader);
-    if (usage) this.#usage = { used: Number(usage[1]), limit: Number(usage[2]) };
+    if (usage) this.#usage = { used: judgedCount(usage[1]), limit: judgedCount(usage[2]) };
   }
 
   calls(): Readonly<Record<string, number>> {

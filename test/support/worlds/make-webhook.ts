@@ -3,9 +3,8 @@ import type { Webhook } from "../../../lib/model/delivery/webhook.ts";
 import { newId } from "../../../lib/model/id.ts";
 import { newSecret } from "../../../lib/webhooks/sign.ts";
 
-/** A webhook for `record.failed` in a workspace of its own, made without the API and its count of requests. */
-export async function makeWebhook(url: string): Promise<Webhook> {
-  const workspaceId = newId("ws");
+/** A webhook for `record.failed` in a workspace of its own, unless one is given, made without the API and its count of requests. */
+export async function makeWebhook(url: string, workspaceId = newId("ws")): Promise<Webhook> {
   const at = now();
   const webhook: Webhook = {
     id: newId("whk"),

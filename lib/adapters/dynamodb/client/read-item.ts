@@ -1,4 +1,5 @@
 import { GetCommand, paginateQuery, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import { describeFault } from "../../../model/fault.ts";
 import type { TableName } from "../../../model/resources.ts";
 import type { Database } from "./client.ts";
 
@@ -21,3 +22,21 @@ export async function queryAll(
   for await (const { Items = [] } of pages) found.push(...Items);
   return found;
 }
+
+/** What is read of items, perhaps of many workspaces: one that cannot be read is left out, and takes no other with it. */
+export const readEach = <Read>(items: readonly Item[], read: (item: Item) => Read): readonly Read[] =>
+  items.flatMap((item) => {
+    try {
+      return [read(item)];
+    } catch (error) {
+      const { pk, sk } = item;
+      // What cannot be parsed is quoted in the error, and may be a row's value.
+      const fault = error instanceof SyntaxError ? error.name : describeFault(error);
+      const line = { level: "error", event: "unreadable item", pk, sk, fault };
+      if (reported.size !== reported.add(`${pk} ${sk}`).size) console.error(JSON.stringify(line));
+      return [];
+    }
+  });
+
+/** Items that this process has reported: one that stays is read again and again. */
+const reported = new Set<string>();

@@ -8,6 +8,7 @@ import type { Deliveries } from "../../../webhooks/ports.ts";
 import { insertItems, readItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
 import { differenceOf, present } from "../client/difference.ts";
+import { readEach } from "../client/read-item.ts";
 import { ConditionFailed, isConditionFailed, transact, type Write } from "../client/transact.ts";
 import { commit } from "../commit.ts";
 import {
@@ -44,7 +45,7 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
         "deliveries",
         ids.map((pk) => ({ pk })),
       );
-      return items.map(readDelivery).filter((delivery) => isKept(database, delivery, now()));
+      return readEach(items, readDelivery).filter((delivery) => isKept(database, delivery, now()));
     },
 
     replace: (before, after, audit) => replace(database, before, after, audit),
@@ -60,20 +61,20 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
 
     page: async (webhookId, slice) => {
       const { items, total } = await read(webhookId, slice);
-      return { rows: new JsonArray(`[${items.map(listedRow).join(",")}]`), total };
+      return { rows: new JsonArray(`[${readEach(items, listedRow).join(",")}]`), total };
     },
 
     list: async (webhookId, slice) => {
       const { items, total } = await read(webhookId, slice);
-      return { rows: items.map(readListed), total };
+      return { rows: readEach(items, readListed), total };
     },
 
     since: async (webhookId, since, { limit, beforeId }) => {
       const from = beforeId === undefined ? undefined : await placeOf(database, webhookId, beforeId);
       const query = { ...byWebhook(database, webhookId, since), ProjectionExpression: "pk, listed" };
       const { items, end } = await walk(database, query, limit, from);
-      const rows = items.map(readListed);
-      return { rows, next: end === undefined ? null : (rows.at(-1)?.id ?? null) };
+      const rows = readEach(items, readListed);
+      return { rows, next: end === undefined ? null : ((items.at(-1)?.["pk"] as string | undefined) ?? null) };
     },
 
     history: async (delivery) => {
@@ -85,7 +86,7 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
         ConsistentRead: true,
       };
       for await (const { Items } of paginateQuery({ client: database.client }, asked)) {
-        attempts.push(...(Items ?? []).map(readAttempt));
+        attempts.push(...readEach(Items ?? [], readAttempt));
       }
       return [...attempts, ...(delivery.latest ? [delivery.latest] : [])];
     },

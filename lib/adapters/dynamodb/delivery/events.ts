@@ -5,20 +5,23 @@ import { EVENT_TYPES, type Event } from "../../../model/delivery/event.ts";
 import { EventRefused, type EventRows, type Overdue } from "../../../webhooks/ports.ts";
 import { readItems, writeItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
+import { readEach } from "../client/read-item.ts";
+import { storedTime } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
 import { eventItem } from "./event-item.ts";
 
 /** The events that wait to be dispatched. The table holds no others, so looking for late ones reads it whole. */
 export function eventRows(database: Database, now: () => Date): EventRows & Pick<Overdue, "events" | "postponeEvents"> {
   return {
-    add: (events) =>
-      writeItems(
-        database,
-        "events",
-        events.map((event) => ({ PutRequest: { Item: eventItem(event) } })),
-      ).catch((error: unknown) => {
+    add: async (events) => {
+      const items = events.map(eventItem);
+      const [wrong] = items.flatMap((item) => eventShape.safeParse(item).error?.issues ?? []);
+      if (wrong) throw new EventRefused(new Error(`its ${wrong.path.join(".")} ${wrong.message}`));
+      const puts = items.map((Item) => ({ PutRequest: { Item } }));
+      await writeItems(database, "events", puts).catch((error: unknown) => {
         throw isRefusedForGood(error) ? new EventRefused(error) : error;
-      }),
+      });
+    },
 
     read: async (keys) => {
       const items = await readItems(
@@ -26,7 +29,7 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
         "events",
         distinct(keys.map((key) => ({ pk: key.workspaceId, sk: key.eventId }))),
       );
-      return items.map(readEvent).filter((event) => event.expiresAt > now());
+      return readEach(items, readEvent).filter((event) => event.expiresAt > now());
     },
 
     forget: (events) =>
@@ -43,7 +46,7 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
         ExpressionAttributeValues: { ":before": before.toISOString() },
       };
       for await (const { Items = [] } of paginateScan({ client: database.client }, asked)) {
-        const late = Items.map(readEvent).filter((event) => event.expiresAt > now());
+        const late = readEach(Items, readEvent).filter((event) => event.expiresAt > now());
         if (late.length > 0) yield late;
       }
     },
@@ -73,12 +76,20 @@ async function postpone(database: Database, event: Event, until: Date): Promise<
 
 const keyOf = ({ workspaceId, id }: Event) => ({ pk: workspaceId, sk: id });
 
+/** Beyond so many characters its deliveries, which hold more beside it, could not be kept. */
+const LONGEST_DETAIL = 100_000;
+
 const eventShape = z.object({
   pk: z.string(),
   sk: z.string(),
-  event: z.enum(EVENT_TYPES),
-  occurred_at: z.string(),
-  detail: z.string(),
+  event: z.enum(EVENT_TYPES, { error: "is no event of Bridge's" }),
+  occurred_at: storedTime,
+  detail: z
+    .string()
+    .check(
+      z.startsWith("{", { error: "must be an object" }),
+      z.maxLength(LONGEST_DETAIL, { error: `must be at most ${LONGEST_DETAIL} characters` }),
+    ),
   expires_at: z.number(),
 });
 
@@ -88,7 +99,7 @@ function readEvent(item: Record<string, unknown>): Event & { readonly expiresAt:
     id: sk,
     workspaceId: pk,
     event,
-    occurredAt: new Date(occurred_at),
+    occurredAt: occurred_at,
     detail: JSON.parse(detail) as Record<string, unknown>,
     expiresAt: new Date(expires_at * 1000),
   };

@@ -3,9 +3,10 @@ import * as z from "zod/mini";
 import type { Counters, KeptCounters, KeptDepth, OtherCalls } from "../../../metrics/ports.ts";
 import { madeOf } from "../../../model/budget.ts";
 import { HOURS_KEPT, type HourOfTotals } from "../../../model/calls/account.ts";
-import type { MappingTotals } from "../../../model/totals.ts";
+import { judgedCalls, judgedCount, type MappingTotals } from "../../../model/totals.ts";
 import type { Database } from "../client/client.ts";
-import { queryAll, readItem } from "../client/read-item.ts";
+import { queryAll, readEach, readItem } from "../client/read-item.ts";
+import { storedMilliseconds } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
 
 /** Sort keys of a workspace's queue depth, of the calls that no cycle made, and of whether it is paused. */
@@ -59,7 +60,7 @@ export function counters(database: Database): Counters {
       return items.map((item) => ({
         mappingId: String(item["sk"]).replace(/^mapping#/, ""),
         sfObject: String(item["sf_object"]),
-        hours: Object.entries(item).flatMap(([name, kept]) => (name.startsWith("hour_") ? [readHour(kept)] : [])),
+        hours: Object.entries(item).flatMap(([name, kept]) => (name.startsWith("hour_") ? readHour(kept) : [])),
       }));
     },
     setQueueDepth: async ({ workspaceId, rows, oldestAt = null }, countedAt) => {
@@ -81,7 +82,7 @@ export function counters(database: Database): Counters {
     },
     pausedSince: async (workspaceId) => {
       const item = await readItem(database, "counters", { pk: workspaceId, sk: PAUSE });
-      return item ? readPause(item).since : null;
+      return readEach(item ? [item] : [], readPause)[0]?.since ?? null;
     },
     addCalls: async ({ workspaceId, apiCalls }) => {
       const labels = Object.entries(apiCalls);
@@ -98,8 +99,7 @@ export function counters(database: Database): Counters {
     },
     queueDepth: async (workspaceId) => {
       const item = await readItem(database, "counters", { pk: workspaceId, sk: QUEUE });
-      if (item === undefined) return { rows: 0, countedAt: null };
-      const { rows, countedAt } = readDepth(item);
+      const [{ rows, countedAt } = { rows: 0, countedAt: null }] = readEach(item ? [item] : [], readDepth);
       return { rows, countedAt };
     },
     readAll: () => readAll(database),
@@ -114,9 +114,9 @@ const BEGAN_ANEW = "(weight > :weight AND (attribute_not_exists(began_at) OR beg
 const weightOf = ({ rowsSynced, rowsFailed, apiCalls }: MappingTotals): number =>
   rowsSynced + rowsFailed + madeOf(apiCalls);
 
-function readHour(kept: unknown): HourOfTotals {
-  const [hour, calls, changes] = z.tuple([z.number(), z.number(), z.number()]).parse(kept);
-  return { hour, calls, changes };
+function readHour(kept: unknown): readonly HourOfTotals[] {
+  const { data: [hour, calls, changes] = [] } = z.tuple([z.number(), z.number(), z.number()]).safeParse(kept);
+  return hour === undefined || calls === undefined || changes === undefined ? [] : [{ hour, calls, changes }];
 }
 
 const totalsItem = z.object({
@@ -125,15 +125,15 @@ const totalsItem = z.object({
   sf_object: z.string(),
   rows_synced: z.number(),
   rows_failed: z.number(),
-  api_calls: z.record(z.string(), z.number()),
+  api_calls: z.unknown(),
 });
 
 // Versions before this one kept no times.
 const depthItem = z.object({
   pk: z.string(),
   rows: z.number(),
-  counted_at: z.optional(z.number()),
-  oldest_at: z.optional(z.nullable(z.number())),
+  counted_at: z.optional(storedMilliseconds),
+  oldest_at: z.optional(z.nullable(storedMilliseconds)),
 });
 
 async function readAll(database: Database): Promise<KeptCounters> {
@@ -142,30 +142,31 @@ async function readAll(database: Database): Promise<KeptCounters> {
   const calls: OtherCalls[] = [];
   const pauses: KeptCounters["pauses"][number][] = [];
   for await (const { Items } of paginateScan({ client: database.client }, { TableName: database.table("counters") })) {
-    for (const item of Items ?? []) {
+    readEach(Items ?? [], (item) => {
       if (item["sk"] === QUEUE) depths.push(readDepth(item));
       else if (item["sk"] === CALLS) calls.push(readCalls(item));
       else if (item["sk"] === PAUSE) pauses.push(readPause(item));
       else totals.push(readTotals(totalsItem.parse(item)));
-    }
+    });
   }
   return { totals, depths, calls, pauses };
 }
 
 function readDepth(item: Record<string, unknown>): KeptDepth {
-  const { pk, rows, counted_at: at, oldest_at: oldest = null } = depthItem.parse(item);
-  const countedAt = at === undefined ? null : new Date(at);
-  return { workspaceId: pk, rows, countedAt, oldestAt: oldest === null ? null : new Date(oldest) };
+  const { pk, rows, counted_at: countedAt = null, oldest_at: oldestAt = null } = depthItem.parse(item);
+  return { workspaceId: pk, rows: judgedCount(rows), countedAt, oldestAt };
 }
 
-const readPause = ({ pk, since }: Record<string, unknown>) => ({
-  workspaceId: String(pk),
-  since: since === null ? null : new Date(Number(since)),
-});
+const pauseItem = z.object({ pk: z.string(), since: z.nullable(storedMilliseconds) });
+
+function readPause(item: Record<string, unknown>) {
+  const { pk, since } = pauseItem.parse(item);
+  return { workspaceId: pk, since };
+}
 
 function readCalls({ pk, sk: _, ...labels }: Record<string, unknown>): OtherCalls {
-  const counted = Object.entries(labels).map(([label, calls]) => [label.replace(/^api#/, ""), Number(calls)]);
-  return { workspaceId: String(pk), apiCalls: Object.fromEntries(counted) };
+  const counted = Object.entries(labels).map(([label, calls]) => [label.replace(/^api#/, ""), calls]);
+  return { workspaceId: String(pk), apiCalls: judgedCalls(Object.fromEntries(counted)) };
 }
 
 function readTotals(item: z.infer<typeof totalsItem>): MappingTotals {
@@ -173,8 +174,8 @@ function readTotals(item: z.infer<typeof totalsItem>): MappingTotals {
     workspaceId: item.pk,
     mappingId: item.sk.replace(/^mapping#/, ""),
     sfObject: item.sf_object,
-    rowsSynced: item.rows_synced,
-    rowsFailed: item.rows_failed,
-    apiCalls: item.api_calls,
+    rowsSynced: judgedCount(item.rows_synced),
+    rowsFailed: judgedCount(item.rows_failed),
+    apiCalls: judgedCalls(item.api_calls),
   };
 }

@@ -6,7 +6,8 @@ import { DEPLOYMENT } from "../../../model/workspace/pause.ts";
 import type { WakeClaim } from "../../../sync/cycle/wake.ts";
 import { now } from "../../time.ts";
 import type { Database } from "../client/client.ts";
-import { readItem } from "../client/read-item.ts";
+import { readEach, readItem } from "../client/read-item.ts";
+import { storedMilliseconds } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
 import { commit } from "../commit.ts";
 
@@ -16,10 +17,7 @@ const BELL = "doorbell#";
 /** A workspace's URL; of the operators' own workspace the service's own ring, of all workspaces. */
 const URL_KEY = "doorbell";
 
-const time = z.pipe(
-  z._default(z.nullable(z.number()), null),
-  z.transform((at) => (at === null ? null : new Date(at))),
-);
+const time = z._default(z.nullable(storedMilliseconds), null);
 const urlItem = z.object({ number: z._default(z.number(), 0), made_at: time, former_until: time, heartbeat_at: time });
 const bellItem = z.object({ pull: time, alive_since: time, missed_at: time });
 
@@ -68,15 +66,16 @@ export async function doorbellOf(
   database: Database,
   items: ReadonlyMap<string, Record<string, unknown>>,
 ): Promise<Doorbell | null> {
-  const { made_at: madeAt } = urlItem.parse(items.get(URL_KEY) ?? {});
+  const [url] = readEach([items.get(URL_KEY) ?? {}], (item) => urlItem.parse(item));
+  const madeAt = url?.made_at ?? null;
   if (madeAt === null) return null;
   const heartbeatAt = await heartbeats("", async () => (await doorbells(database).heartbeat())?.at ?? null);
-  const bells = [...items].filter(([sk]) => sk.startsWith(BELL));
-  const heard = bells.flatMap(([sk, item]): readonly (readonly [string, Heard])[] => {
+  const bells = [...items.values()].filter(({ sk }) => String(sk).startsWith(BELL));
+  const heard = readEach(bells, (item): readonly (readonly [string, Heard])[] => {
     const { pull: rungAt, alive_since: aliveSince, missed_at: missedAt } = bellItem.parse(item);
-    return rungAt ? [[sk.slice(BELL.length), { rungAt, aliveSince, missedAt }]] : [];
+    return rungAt ? [[String(item["sk"]).slice(BELL.length), { rungAt, aliveSince, missedAt }]] : [];
   });
-  return { madeAt, heartbeatAt, heard: new Map(heard) };
+  return { madeAt, heartbeatAt, heard: new Map(heard.flat()) };
 }
 
 /** Notes that a change of a mapping was found which no ring had announced; its next ring takes that back. */

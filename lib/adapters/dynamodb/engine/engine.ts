@@ -8,7 +8,7 @@ import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from ".
 import type { CallShares } from "../../../settings/ports.ts";
 import type { EngineMemory, KeptEngine, StoredEnds } from "../../../sync/cycle/cycle-ports.ts";
 import type { Database } from "../client/client.ts";
-import { queryAll } from "../client/read-item.ts";
+import { queryAll, readEach } from "../client/read-item.ts";
 import { storedTime } from "../client/stored-time.ts";
 import { ConditionFailed, transact, updateIf, type Write } from "../client/transact.ts";
 import { commit } from "../commit.ts";
@@ -50,7 +50,7 @@ export function engineReports(database: Database, now: () => Date): EngineReport
       const byKey = Map.groupBy(found, ({ pk }) => String(pk));
       const ids = new Set([...byKey.keys()].map((key) => key.replace(/#.*/, "")));
       const reports = [...ids].map(async (id) => {
-        const figures = readFigures(byKey.get(figuresKey(id))?.[0], now());
+        const [figures = null] = readEach(byKey.get(figuresKey(id)) ?? [], (item) => readFigures(item, now()));
         return [id, { ...(await workspaceReport(database, bySortKey(byKey.get(id) ?? []))), figures }] as const;
       });
       return new Map(await Promise.all(reports));
@@ -60,16 +60,16 @@ export function engineReports(database: Database, now: () => Date): EngineReport
 
 async function workspaceReport(database: Database, items: Items): Promise<WorkspaceReport> {
   const budget = await budgetIn(database, items);
-  const ofMappings = [...items].filter(([sk]) => sk.startsWith(mappingKey("")));
-  return { mappings: ofMappings.map(reportOf), usage: budget.usage, budget };
+  const ofMappings = [...items.values()].filter(({ sk }) => String(sk).startsWith(mappingKey("")));
+  return { mappings: readEach(ofMappings, reportOf), usage: budget.usage, budget };
 }
 
-function reportOf([sk, item]: readonly [string, Record<string, unknown>]): EngineReport {
+function reportOf(item: Record<string, unknown>): EngineReport {
   const { failedCycles, lastFailure, loadFailure, brokenSince, callSize } = readEngine(item).state;
   // A failing cycle is reported first: while it fails, nothing moves.
   const failure = failedCycles > 0 ? lastFailure : loadFailure;
   return {
-    mappingId: sk.slice(mappingKey("").length),
+    mappingId: String(item["sk"]).slice(mappingKey("").length),
     broken: brokenSince !== null,
     failure: failure?.reason ?? null,
     message: failure?.message ?? null,

@@ -44,8 +44,8 @@ const outcomes = z.object({ successful: z.number(), failed: z.number(), pending:
 const webhookFigures = z.object({ id: z.string(), isFailing: z.boolean(), deliveries: z.optional(outcomes) });
 
 /** The figures of a workspace in its item; null: there are none, or another version's. */
-export function readFigures(item: Record<string, unknown> | undefined, now: Date): Figures | null {
-  if (item === undefined || Number(item["expires_at"]) * 1000 <= now.getTime()) return null;
+export function readFigures(item: Record<string, unknown>, now: Date): Figures | null {
+  if (Number(item["expires_at"]) * 1000 <= now.getTime()) return null;
   const read = z.object({ mappings: z.optional(z.array(mappingFigures)), webhooks: z.array(webhookFigures) });
   const unpacked = { mappings: item["mappings"] && unpack(item["mappings"]), webhooks: unpack(item["webhooks"]) };
   const { success, data } = read.safeParse(unpacked);

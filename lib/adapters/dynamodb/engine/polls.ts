@@ -3,7 +3,8 @@ import * as z from "zod/mini";
 import type { PollOutcome } from "../../../model/engine.ts";
 import type { Polls } from "../../../monitoring/ports.ts";
 import type { Database } from "../client/client.ts";
-import { readItem } from "../client/read-item.ts";
+import { readEach, readItem } from "../client/read-item.ts";
+import { storedTime } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
 
 const KEPT_SECONDS = 86_400;
@@ -12,8 +13,8 @@ const key = (workspaceId: string, mark: string) => ({ pk: `${workspaceId}#polls`
 
 const item = z.object({
   mapping_id: z.string(),
-  asked_at: z.string(),
-  ended_at: z.optional(z.string()),
+  asked_at: storedTime,
+  ended_at: z.optional(storedTime),
   pulled: z._default(z.nullable(z.number()), null),
   accepted: z._default(z.nullable(z.number()), null),
   refused: z._default(z.nullable(z.number()), null),
@@ -30,10 +31,11 @@ export function polls(database: Database): Polls {
     },
     read: async (workspaceId, mark) => {
       const stored = await readItem(database, "engine", key(workspaceId, mark));
-      if (stored === undefined) return null;
-      const { mapping_id, asked_at, ended_at, ...result } = item.parse(stored);
-      const outcome = ended_at === undefined ? null : { ...result, endedAt: new Date(ended_at) };
-      return { mappingId: mapping_id, askedAt: new Date(asked_at), outcome };
+      const [poll] = readEach(stored ? [stored] : [], (one) => item.parse(one));
+      if (poll === undefined) return null;
+      const { mapping_id, asked_at, ended_at, ...result } = poll;
+      const outcome = ended_at === undefined ? null : { ...result, endedAt: ended_at };
+      return { mappingId: mapping_id, askedAt: asked_at, outcome };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { FAILURE_SPIKE_ROWS } from "../../../model/change/failure-spike.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
+import { judgedCalls, judgedCount } from "../../../model/totals.ts";
 import type { CycleCount, IdleBeats, SyncState, Totals, Unchanged } from "../../../sync/lease/lease-ports.ts";
 import { captureSigns, isCaptured, isChanged } from "../capture/capture-check.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
@@ -103,10 +104,11 @@ export async function endIdle(
   return new Map(rows.map((row) => [String(row["mapping_id"]), { ...totalsOf(row), ...waitingNow(backlog, now()) }]));
 }
 
-const totalsOf = (row: Row): Omit<Totals, keyof Waiting> => ({
-  rowsSynced: Number(row["rows_synced"]),
-  rowsFailed: Number(row["rows_failed"]),
-  apiCalls: row["api_calls"] as Totals["apiCalls"],
+/** The totals in a mapping's row, which its owner may have written. */
+export const totalsOf = (row: Row): Omit<Totals, keyof Waiting> => ({
+  rowsSynced: judgedCount(row["rows_synced"]),
+  rowsFailed: judgedCount(row["rows_failed"]),
+  apiCalls: judgedCalls(row["api_calls"]),
 });
 
 /** The parameter that `lateMarks` reads: looks by mapping. */

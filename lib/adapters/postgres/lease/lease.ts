@@ -2,6 +2,7 @@ import { FAILURE_SPIKE_ROWS } from "../../../model/change/failure-spike.ts";
 import { cutText } from "../../../model/cut-text.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import { settledUntil } from "../../../model/record/position.ts";
+import { API_LABELS } from "../../../model/totals.ts";
 import {
   type BeginRequest,
   type Begun,
@@ -22,6 +23,7 @@ import {
   instant,
   iso,
   type Layout,
+  literal,
   type MappedTable,
   type Metadata,
   type Row,
@@ -29,7 +31,7 @@ import {
 } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { leaseTable, lockState, renewal } from "./fence.ts";
-import { lateLooks, unchanged, whatWaits } from "./idle-beats.ts";
+import { lateLooks, totalsOf, unchanged, whatWaits } from "./idle-beats.ts";
 import { hasLanes, lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf, watermarksToSet } from "./watermarks.ts";
 
 type Bench = Omit<StoreContext, "mapped">;
@@ -152,7 +154,7 @@ export async function finish(
   const counted = gained.map(() => addCount(tables, "ended", `$${11 + marks.values.length}`, "$7")).join("");
   const [row] = await session.query<{
     still_ours: boolean;
-    totals: Omit<Finished, keyof Waiting | "refusedWriteBacks"> & { readonly mayBeRowless: boolean };
+    totals: Row & Pick<Finished, "outboxWaits"> & { readonly mayBeRowless: boolean };
     waiting: Waiting;
   }>(finishStatement(bench, lease, marks.set, waiting, counted), [
     lease.mappingId,
@@ -172,10 +174,10 @@ export async function finish(
   if (waiting !== null) backlog.counted = { waiting: row.waiting, at: now() };
   const refusedWriteBacks = { ...bench.refusedWriteBacks };
   Object.assign(bench.refusedWriteBacks, { rows: 0, sqlState: null }); // the next lease of this store counts its own
-  const { mayBeRowless: asks, ...totals } = row.totals;
+  const { mayBeRowless: asks, outboxWaits } = row.totals;
   const mapped = asks ? bench.mapped(lease) : null;
   if (mapped) await unlessUnprovisioned(session.query(pruneRowless(bench, mapped), [mapped.shape.table, now()]));
-  return { ...totals, ...waitingNow(backlog, now()), refusedWriteBacks };
+  return { ...totalsOf(row.totals), outboxWaits, ...waitingNow(backlog, now()), refusedWriteBacks };
 }
 
 /**
@@ -210,17 +212,18 @@ function finishStatement(
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, s.running_failed, lease.is_current
     ), ${unchanged(tables, { ids: "$8", at: "$9", late: "$10", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours AND EXISTS (SELECT FROM ended WHERE ended.running_failed = 0)")})` : `, ${releasedLoad(tables)}${pruneOrphans(bench, "$7", hasHistory)}`}${pruneSettled(bench, "ended", "$7", hasHistory)}${counted}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
-      SELECT jsonb_build_object('rowsSynced', rows_synced, 'rowsFailed', rows_failed, 'apiCalls', api_calls,
+      SELECT jsonb_build_object('rows_synced', rows_synced, 'rows_failed', rows_failed, 'api_calls', api_calls,
         'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless(bench, "$7")})
       FROM ended) AS totals, ${waiting === null ? "NULL" : `(${waiting})`} AS waiting`;
 }
 
-/** What was called before and now, by label. */
+/** What was called before and now, by label; what is no count of ours there is dropped. */
 const withCalls = (calls: string) => `(
           SELECT coalesce(jsonb_object_agg(label, calls), '{}') FROM (
-            SELECT label, sum(calls::bigint) AS calls
-            FROM (SELECT * FROM jsonb_each_text(s.api_calls) UNION ALL SELECT * FROM jsonb_each_text(${calls})) AS both_sides (label, calls)
-            GROUP BY label) AS summed)`;
+            SELECT label, sum(CASE jsonb_typeof(calls) WHEN 'number' THEN trunc(calls::numeric) ELSE 0 END) AS calls
+            FROM (SELECT * FROM jsonb_each(CASE jsonb_typeof(s.api_calls) WHEN 'object' THEN s.api_calls ELSE '{}' END)
+              UNION ALL SELECT * FROM jsonb_each(${calls})) AS both_sides (label, calls)
+            WHERE label IN (${API_LABELS.map(literal).join(", ")}) GROUP BY label) AS summed)`;
 
 /** Counts calls that were sent without the lease. */
 export async function addCalls(

@@ -1,5 +1,6 @@
 import type { MappingFigures } from "../../../metrics/ports.ts";
 import { CYCLES_KEPT_MINUTES } from "../../../model/span.ts";
+import { judgedCount } from "../../../model/totals.ts";
 import { isHeld, isOfTable, isPutOff, isReady, LAG_OF, latestSuccesses, logOrder } from "../log/change-states.ts";
 import { type Ask, type Metadata, within } from "../session/sql.ts";
 
@@ -9,16 +10,23 @@ const MINUTES = 10;
 /** Beyond this many, what waits is not counted on, which takes a millisecond for each ten. */
 const MOST_COUNTED = 100_000;
 
-/** The metrics of every mapping of a schema, in one query whose cost depends on no table's and no log's length. */
+/** The metrics of mappings of a schema, in one query whose cost depends on no table's and no log's length. */
 export async function readMappingFigures(
   ask: Ask,
   tables: Metadata,
+  mappingIds: readonly string[],
   now: Date,
 ): Promise<readonly Omit<MappingFigures, "object">[]> {
   const minute = Math.floor(now.getTime() / 60_000);
   const minutes = Array.from({ length: MINUTES }, (_, back) => minute - back);
-  const rows = await ask(figuresOf(tables), [minutes, minutes.map((one) => one % CYCLES_KEPT_MINUTES), now]);
-  return rows as unknown as readonly Omit<MappingFigures, "object">[];
+  const rows = await ask(figuresOf(tables), [
+    minutes,
+    minutes.map((one) => one % CYCLES_KEPT_MINUTES),
+    now,
+    mappingIds,
+  ]);
+  const figures = rows as unknown as readonly Omit<MappingFigures, "object">[];
+  return figures.map((one) => ({ ...one, pulled: judgedCount(one.pulled) }));
 }
 
 /** The lag is looked for where something was accepted: of an idle mapping it would read old changes to find none. */
@@ -42,6 +50,7 @@ const figuresOf = ({ log, state, cycles, heldDeletes, inboundErrors, conflicts }
   CROSS JOIN LATERAL (SELECT CASE WHEN moved.accepted > 0 THEN (
     SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY extract(epoch FROM (${within("processed_at")}) - (${within("created_at")}))::float8)
     FROM (${latestSuccesses({ log }, "s.table_name", LAG_OF)}) latest
-    WHERE processed_at >= $3::timestamptz - make_interval(mins => ${MINUTES})) END AS seconds) AS lag`;
+    WHERE processed_at >= $3::timestamptz - make_interval(mins => ${MINUTES})) END AS seconds) AS lag
+  WHERE s.mapping_id = ANY ($4::text[])`;
 
 const milliseconds = (instant: string): string => `extract(epoch FROM ${within(instant)})::float8 * 1000::float8`;

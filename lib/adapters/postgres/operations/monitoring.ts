@@ -65,7 +65,7 @@ function monitoredDatabase(kept: KeptSession, connection: PostgresConnection, no
       );
       return { rows: Number(row?.["count"] ?? 0), oldestAt: row ? instant(row, "oldest_at") : null };
     },
-    mappingFigures: () => readMappingFigures(ask, tables, now()),
+    mappingFigures: (mappingIds) => readMappingFigures(ask, tables, mappingIds, now()),
     listActivity: async ({ named, ...asked }) => {
       if (!named) return listAll(asked);
       const found = await readRowPage(ask, tables, asked, named);

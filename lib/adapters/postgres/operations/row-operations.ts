@@ -1,8 +1,9 @@
 import { REPORTED_AFTER_SECONDS } from "../../../model/change/missing-parent.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
+import { judgedCalls, judgedCount } from "../../../model/totals.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
-import { heldDelete } from "../../../settings/held-deletes/reject-ports.ts";
 import type { SilentDatabases } from "../../../monitoring/ports.ts";
+import { heldDelete } from "../../../settings/held-deletes/reject-ports.ts";
 import {
   conflict,
   failedRow,
@@ -56,7 +57,11 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
   return {
     propose: (migrations) => readProposals(kept, connection, migrations),
 
-    progress: async () => (await ask(progressOf(tables), [now()])).map((row) => toCamelCase(mappingProgress, row)),
+    progress: async () =>
+      (await ask(progressOf(tables), [now()])).map((row) => ({
+        ...toCamelCase(mappingProgress, row),
+        ...{ rowsSynced: judgedCount(row["rows_synced"]), apiCalls: judgedCalls(row["api_calls"]) },
+      })),
 
     lag: async (mappingId) => {
       const [row] = await ask(lagOf(tables), [mappingId]);

@@ -139,6 +139,8 @@ function asUnavailable(error: unknown): unknown {
   const state = sqlState(error);
   if (state === null) return new DatabaseUnavailable("query", "the connection broke", error);
   if (state === "42501") return new DatabaseUnavailable("query", "its user may not read the service's tables", error);
+  if (state.startsWith("22"))
+    return new DatabaseUnavailable("query", `the service's tables hold what it has not written (${state})`, error);
   if (/^(08|53|57)/.test(state)) return new DatabaseUnavailable("query", `it refused the query (${state})`, error);
   return error;
 }

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import type { Org, OrgObject } from "../../../config/org-ports.ts";
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import { Failure } from "../../../model/failure.ts";
+import { judgedCount } from "../../../model/totals.ts";
 import type { CallUsage } from "../../../settings/test-salesforce.ts";
 import type { Sessions } from "../../../sync/beat/sessions.ts";
 import { CallMeter } from "../call-meter.ts";
@@ -49,7 +50,12 @@ export function usageReader(needs: OrgNeeds): (workspaceId: string) => Promise<C
       const request = { method: "GET", path: "/limits", deadline: READ_MILLISECONDS, reads: asJson } as const;
       const { answer, at } = await call(client, request);
       const { Max, Remaining } = understand(limits, answer, "the limits").DailyApiRequests;
-      return { used: Max - Remaining, limit: Max, at, connection: await client.sessions.current() };
+      return {
+        used: judgedCount(Max - Remaining),
+        limit: judgedCount(Max),
+        at,
+        connection: await client.sessions.current(),
+      };
     });
 }
 
