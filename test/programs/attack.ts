@@ -12,6 +12,7 @@ const NAMES = [
   "receivers",
   "names",
   "rows",
+  "poison",
   "fuzz",
   "terminal",
   "shadows",
@@ -31,6 +32,7 @@ a row without an end. Ends with 1 when there is one. What is tried:
   receivers  receivers of webhooks that stall, flood, lie and redirect
   names      names of objects, fields and tables that break out of SQL
   rows       hostile values, one of 100 MB
+  poison     what a tenant's database or a stored item should not hold, beside another tenant
   fuzz       20,000 requests near and far from what the API takes
   terminal   words of an org, a database and a service that steer a terminal, in the output of every command
   shadows    operators, functions and types that a role without rights creates in the schema public

@@ -187,4 +187,20 @@ export const HOLES: readonly Hole[] = [
     },
     close: ({ sql }) => sql("ALTER TABLE salesforce._trigger_log RENAME said TO sf_message"),
   },
+  {
+    part: "poison",
+    hole: "the metrics fail where a tenant's database counts nonsense",
+    open: ({ doors, sql }) => ({
+      doors: {
+        ...doors,
+        ask: async (method, path, request) => {
+          const wrong = "SELECT FROM salesforce._bridge_state WHERE api_calls ->> 'SOAP' IS NULL AND api_calls <> '{}'";
+          const isMet = path === "/api/metrics" && (await sql(wrong)).length > 0;
+          return isMet
+            ? doors.ask("GET", "/", {}).then((answer) => ({ ...answer, status: 500 }))
+            : doors.ask(method, path, request);
+        },
+      },
+    }),
+  },
 ];

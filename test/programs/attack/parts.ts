@@ -1,6 +1,7 @@
 import { loops, shadows } from "./database.ts";
 import { fuzz, matrix, names, roles, rows } from "./inside.ts";
 import { addresses, receivers, redirects } from "./outside.ts";
+import { poison } from "./poison.ts";
 import { terminal } from "./terminal.ts";
 import type { Part } from "./world.ts";
 
@@ -17,6 +18,7 @@ export const PARTS = {
   fuzz,
   shadows,
   loops,
+  poison,
 } as const satisfies Record<string, Part>;
 
 export type PartName = keyof typeof PARTS;
