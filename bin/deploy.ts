@@ -4,7 +4,7 @@ import { BUNDLED } from "../lib/infra/bundle.ts";
 // The CDK runs this for every command, so what it deploys is always built from the sources beside it, and npm start runs
 // it as the CDK does. Options that make no sense are refused before anything is built.
 try {
-  const { openApp } = await import("../lib/infra/open-app.ts");
+  const { openApp } = await import("../lib/infra/options/open-app.ts");
   const app = openApp();
   // esbuild and Vite work in processes of their own; meanwhile this one loads the rest of the CDK.
   const shared = process.env["BRIDGE_SHARED_BUNDLES"]; // the folder of the bundles that npm start runs

@@ -4,7 +4,7 @@ import { ApiStack } from "./api-stack.ts";
 import { BUNDLES } from "./build.ts";
 import { DataStack } from "./data-stack.ts";
 import { EndpointsStack } from "./endpoints-stack.ts";
-import { type AppOptions, openApp } from "./open-app.ts";
+import { type AppOptions, openApp } from "./options/open-app.ts";
 import { readSettings } from "./settings.ts";
 import { WorkersStack } from "./workers-stack.ts";
 

@@ -1,25 +1,15 @@
-import { Client } from "pg";
 import { expect, test } from "vitest";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let world: SyncWorld;
-aWorldForEachTest(
-  (made: { readonly cloud: BridgeCloud; readonly world: SyncWorld }) => {
-    world = made.world;
-  },
-  { asOrdinaryRole: true },
-);
+aWorldForEachTest((made: { readonly cloud: BridgeCloud; readonly world: SyncWorld }) => {
+  world = made.world;
+});
 
-async function asSuperuser(text: string): Promise<void> {
-  const client = new Client({ connectionString: world.superuserUrl });
-  await client.connect();
-  await client.query(text).finally(() => client.end());
-}
-
-test("triggers of the application find what they name without a schema, whoever writes the row", async () => {
-  await asSuperuser(`CREATE TABLE public.greeted (lastname text); GRANT ALL ON public.greeted TO PUBLIC;
+test("triggers of the application find what they name without a schema, whether Bridge or the application writes the row", async () => {
+  await world.asSuperuser(`CREATE TABLE public.greeted (lastname text); GRANT ALL ON public.greeted TO PUBLIC;
     CREATE FUNCTION public.greeting(text) RETURNS text LANGUAGE sql AS $$ SELECT 'hello ' || $1 $$;
     CREATE FUNCTION public.greet() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       INSERT INTO greeted VALUES (greeting(NEW.lastname)); RETURN NEW; END $$`);
@@ -52,8 +42,8 @@ test.each([
     "public.external",
   ],
 ])("a row meets its record by an upsert value whose case differs, the column being %s", async (_, make, type) => {
-  await asSuperuser(make);
-  await asSuperuser(
+  await world.asSuperuser(make);
+  await world.asSuperuser(
     'DO $$ BEGIN IF to_regnamespace(\'"Ext 1"\') IS NOT NULL THEN GRANT USAGE ON SCHEMA "Ext 1" TO PUBLIC; END IF; END $$',
   );
   await world.sql(`CREATE SCHEMA IF NOT EXISTS salesforce;

@@ -20,7 +20,7 @@ let world: SyncWorld;
 let superuser: Client;
 beforeAll(async () => {
   cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud, { asOrdinaryRole: true });
+  world = await createSyncWorld(cloud);
   superuser = new Client({ connectionString: world.superuserUrl });
   await superuser.connect();
   await superuser.query("SET search_path = pg_catalog");
@@ -92,7 +92,7 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
     await using monitored = await postgresMonitoring(now).open(connection());
     await monitored.check();
     await monitored.countNew();
-    await monitored.mappingFigures();
+    await monitored.mappingFigures([id]);
     await monitored.leaseOf(id);
     await monitored.requestAbort(id, now());
     for (const state of [null, "NEW", "PENDING", "SUCCESS", "FAILED"] as const)

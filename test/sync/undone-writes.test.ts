@@ -38,7 +38,7 @@ let contact: Mapping;
 let published: Map<string, number>;
 beforeAll(async () => {
   cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud, { asOrdinaryRole: true });
+  world = await createSyncWorld(cloud);
   contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
   owner = new Client({ connectionString: world.databaseUrl });
   await owner.connect();

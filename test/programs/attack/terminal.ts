@@ -57,7 +57,7 @@ export const terminal: Part = async ({ bridge, doors }) => {
   return { tried, findings };
 };
 
-/** Every command in every look, answered and refused. */
+/** Every command in every form of output, answered and refused. */
 const looksAt = (commands: readonly (readonly string[])[]) =>
   [false, true].flatMap((refuses) =>
     commands.flatMap((words) =>

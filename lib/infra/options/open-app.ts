@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, type AppProps } from "aws-cdk-lib";
-import { readSettings } from "./settings.ts";
+import { readSettings } from "../settings.ts";
 
 export interface AppOptions {
   /** The cloud assembly's folder; the CDK's own choice when left out. */
@@ -27,7 +27,7 @@ export function openApp({ outdir, context }: AppOptions = {}): App {
 }
 
 function contextOfProject(): Record<string, unknown> {
-  const file = join(import.meta.dirname, "../../cdk.json");
+  const file = join(import.meta.dirname, "../../../cdk.json");
   const { context } = JSON.parse(readFileSync(file, "utf8")) as { context: Record<string, unknown> };
   return context;
 }
