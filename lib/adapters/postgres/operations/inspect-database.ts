@@ -1,6 +1,7 @@
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
 import { captureOff } from "../capture/capture-check.ts";
+import { ProtocolViolation } from "../session/protocol-violation.ts";
 import { openSession } from "../session/session.ts";
 import { literal, metadata, type Session } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
@@ -126,6 +127,7 @@ const TROUBLE: Readonly<Record<string, Trouble>> = {
 };
 
 function noConnection(error: unknown): NoConnection {
+  if (error instanceof ProtocolViolation) return new NoConnection(error.message, "check the URL and the server", error);
   const code = codeOf(error);
   const words = error instanceof Error ? error.message : "";
   const [message, remedy] = TROUBLE[code] ?? saidInWords(words) ?? ["no connection came about", "check the URL"];
@@ -133,9 +135,6 @@ function noConnection(error: unknown): NoConnection {
 }
 
 function saidInWords(words: string): Trouble | null {
-  if (/does not support SSL/i.test(words)) {
-    return ["the server does not speak TLS", "turn TLS on, or give it up with ?sslmode=disable"];
-  }
   if (/timeout|timed out/i.test(words)) return ["the host does not answer", "check host, port and firewall"];
   return null;
 }

@@ -2,6 +2,7 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { DatabaseUnavailable, type SilentDatabases } from "../../../monitoring/ports.ts";
 import { retry } from "../../retry.ts";
 import { closeQuietly, createIdleSessions, type IdleSessions, isBroken } from "./idle-sessions.ts";
+import { ProtocolViolation } from "./protocol-violation.ts";
 import { openOnSchema } from "./schema-version.ts";
 import { DeadlinePassed } from "./session.ts";
 import { NoConnectionFree } from "./session-limit.ts";
@@ -122,7 +123,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 
 function whyNoConnection(error: unknown): string {
-  if (error instanceof NoConnectionFree) return error.message;
+  if (error instanceof NoConnectionFree || error instanceof ProtocolViolation) return error.message;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const known = REFUSALS[code];
   if (known !== undefined) return known;
@@ -136,6 +137,7 @@ function whyNoConnection(error: unknown): string {
 function asUnavailable(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error;
   if (error instanceof DeadlinePassed) return new DatabaseUnavailable("query", "it did not answer in time", error);
+  if (error instanceof ProtocolViolation) return new DatabaseUnavailable("query", error.message, error);
   const state = sqlState(error);
   if (state === null) return new DatabaseUnavailable("query", "the connection broke", error);
   if (state === "42501") return new DatabaseUnavailable("query", "its user may not read the service's tables", error);

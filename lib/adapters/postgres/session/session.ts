@@ -3,8 +3,10 @@ import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import { checkFrames } from "./check-frames.ts";
 import { connectionOptions } from "./connection-options.ts";
 import { GuardedSocket } from "./guarded-socket.ts";
+import { withCode } from "./protocol-violation.ts";
 import { qualify } from "./qualify.ts";
 import { literal, type Row, readInstant, type Session, type TransactionSettings } from "./sql.ts";
 
@@ -49,19 +51,29 @@ export async function openSession(
     keepAlive: true,
     types: { getTypeParser: parserOf },
   });
+  checkFrames(client);
   let alive = true;
+  let fail: (error: unknown) => void = () => undefined;
   // An error between two statements has no caller; the next statement meets a connection that is of no use.
-  client.on("error", () => {
+  client.on("error", (error) => {
     alive = false;
+    fail(withCode(error));
+    client.connection.stream.destroy(); // else the server could send on
   });
   client.on("end", () => {
     alive = false;
   });
-  await client.connect();
+  try {
+    await client.connect();
+  } catch (error) {
+    client.connection.stream.destroy();
+    throw withCode(error);
+  }
 
   const ask = async <T>(asked: Promise<T>): Promise<T> => {
     let timer: NodeJS.Timeout | undefined;
-    const silence = new Promise<never>((_, reject) => {
+    const broken = new Promise<never>((_, reject) => {
+      fail = reject;
       timer = setTimeout(() => {
         alive = false;
         reject(new DeadlinePassed(silenceMilliseconds));
@@ -71,7 +83,7 @@ export async function openSession(
     // Whichever loses the race may still reject; it has been reported already.
     asked.catch(() => undefined);
     try {
-      return await Promise.race([asked, silence]);
+      return await Promise.race([asked, broken]);
     } catch (error) {
       if (error instanceof Error) Error.captureStackTrace(error); // else it leads to the driver's reading of its socket
       throw error;
@@ -121,7 +133,9 @@ export async function openSession(
       }
     },
     async close() {
-      if (alive) await ask(client.end());
+      const ended = alive ? ask(client.end()) : undefined;
+      fail = () => undefined; // after the goodbye an error is only the connection's end
+      await ended;
       alive = false;
     },
   };
