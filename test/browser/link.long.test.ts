@@ -10,7 +10,7 @@ const HOST = "bridge.test";
 
 sayWithoutChromium();
 
-/** The attack's part for links: somebody sends one that opens a workspace of the sender's. */
+/** The attack's part for links: an attacker sends one that opens a workspace of the sender's. */
 describe.skipIf(findChromium() === undefined)(
   "at an address that is not this machine's own, a link that signs in",
   () => {

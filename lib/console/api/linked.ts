@@ -5,7 +5,7 @@ interface Entry {
 }
 
 /**
- * Whether a link that signs in needs the user's consent first: anybody can send one, and what its user then types goes
+ * Whether a link that signs in needs the user's consent first: any person can send one, and what its user then types goes
  * into the sender's workspace. On the machine's own addresses `npm start` prints such links; they may not end another
  * workspace's session.
  */

@@ -11,7 +11,7 @@ const TABLES = Object.values(metadata("s"))
   .map((name) => name.replaceAll('"', "").replace("s.", ""))
   .filter((name) => /^(_bridge_(?!hc_|outbox_aside)|_trigger_log$)/.test(name));
 
-/** Documents that are written and read by Bridge alone; what their owner makes of them may be an error to himself. */
+/** Documents that are written and read by Bridge alone; an owner who changes them may get an error. */
 const DOCUMENTS = ["shape", "layout", "lanes", "compared", "load", "run", "fields"];
 
 let poisoned: PoisonedWorld;

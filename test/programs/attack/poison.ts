@@ -65,7 +65,7 @@ async function again(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Each attribute of each item that comes of the tenant's database, with each value: what puts it, and what puts it right. */
+/** Each attribute of each item that is derived from the tenant's database, with each value: how it is planted, and how it is corrected. */
 async function poisonedItems({ workspace }: Attacked) {
   const { client, table } = database();
   const found = await Promise.all(

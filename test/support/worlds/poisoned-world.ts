@@ -53,7 +53,7 @@ const READING = (Object.keys(ROUTES) as RouteName[]).filter((name) => {
   return method === "GET" && scope !== null && deployment === undefined && (postgres || isStored);
 });
 
-/** A contact that is mapped, with a change in every state, and everything in DynamoDB that comes of it. */
+/** A contact that is mapped, with a change in every state, and everything in DynamoDB that is derived from it. */
 export async function startPoisonedWorld(): Promise<PoisonedWorld> {
   process.env["RATE_LIMIT_PER_MINUTE"] = "1000000000";
   const cloud = await startBridgeCloud();

@@ -7,7 +7,7 @@ import type { Session } from "./sql.ts";
 /** A database that has not let in within this counts as silent, until one request has been let in. */
 const PATIENCE_MILLISECONDS = 4_000;
 
-/** As long as the attempt of that request takes, and a while in which none is made. */
+/** As long as the attempt of that request takes, and a pause until the next one. */
 const SILENT_MILLISECONDS = 15_000;
 
 export type SingleProbe = (url: string, open: () => Promise<Session>) => Promise<Session>;

@@ -18,7 +18,7 @@ afterAll(() => cloud.close());
 
 const session = { close: async () => undefined } as unknown as Session;
 
-/** A process of its own, whose connection is let in when the test says so, and whose patience ends likewise. */
+/** A process of its own, whose connection is let in when the test says so, and whose wait ends likewise. */
 function aProcess(url: string) {
   const opening = Promise.withResolvers<Session>();
   const patience = Promise.withResolvers<string>();
@@ -74,7 +74,7 @@ test("a database that stays silent is tried again after a while, by one", async 
   for (const one of two) one.letIn();
 });
 
-test("readers of a silent database are told to come again, but for one", { timeout: 120_000 }, async () => {
+test("readers of a silent database are asked to come again, but for one", { timeout: 120_000 }, async () => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket)).listen(0, "127.0.0.1");
   await once(server, "listening");
