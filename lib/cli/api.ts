@@ -137,7 +137,7 @@ function refusalIn(response: Response, text: string, call: string): CommandFailu
   return new CommandFailure(kindOf(response.status), String(message), {
     code: String(code),
     details: Array.isArray(details) ? (details as CommandFailure["details"]) : [],
-    help: `${response.url.replace(/\/api\/v1\/.*$/, "")}/docs/errors#${code}`,
+    help: `${response.url.replace(/\/api\/v1\/.*$/s, "")}/docs/errors#${code}`,
   });
 }
 

@@ -52,7 +52,7 @@ export function chooseTarget(terminal: Terminal, wish: Wish): Chosen {
     );
   }
   if (url === undefined || workspaceId === undefined || token === undefined) throw notSignedIn(terminal);
-  return { url: url.replace(/\/+$/, ""), workspaceId, token, because: base?.because ?? "the environment" };
+  return { url: url.replace(/(?<!\/)\/+$/, ""), workspaceId, token, because: base?.because ?? "the environment" };
 }
 
 function baseTarget(terminal: Terminal, profile: string | null): Chosen | null {

@@ -102,7 +102,7 @@ function zipped(content: Uint8Array): Uint8Array {
  */
 function withBase(page: Uint8Array, { requestContext, pathParameters }: GatewayEvent): Uint8Array {
   const path = `${requestContext?.path ?? ""}`;
-  const asked = (pathParameters?.["page"] === undefined ? path : posix.dirname(path)).replace(/\/*$/, "/");
+  const asked = (pathParameters?.["page"] === undefined ? path : posix.dirname(path)).replace(/(?<!\/)\/*$/, "/");
   const base = /^(\/[\w.~-]+)*\/$/.test(asked) ? asked : "/";
   return Buffer.from(Buffer.from(page).toString("utf8").replace("<head>", `<head>\n    <base href="${base}" />`));
 }

@@ -144,7 +144,7 @@ function portOf(url: URL): number {
 
 /** Why a host name is refused before it is resolved; null when it is not. Addresses are left to their own check. */
 function judgeName(hostname: string, policy: AddressPolicy): string | null {
-  const name = hostname.toLowerCase().replace(/\.+$/, "");
+  const name = hostname.toLowerCase().replace(/(?<!\.)\.+$/, "");
   if (name === "") return "names no host";
   if (isLoopbackName(name)) return policy.loopback ? null : `points to ${LOOPBACK}`;
   if (policy.opened.length > 0 || policy.loopback || isAddress(name)) return null;

@@ -13,10 +13,19 @@ interface OrgError {
 }
 
 function fromFault(body: string): OrgError | null {
-  const code = /<faultcode>(?:\w+:)?(\w+)<\/faultcode>/.exec(body)?.[1];
-  if (code === undefined) return null;
-  const text = /<faultstring>([\s\S]*?)<\/faultstring>/.exec(body)?.[1] ?? "";
+  const code = between(body, "<faultcode>", "</faultcode>")?.split(":").at(-1);
+  if (!code || code.length > CODE_CHARACTERS) return null;
+  const text = between(body, "<faultstring>", "</faultstring>") ?? "";
   return { code, message: unescapeXml(text).replace(`${code}: `, "") };
+}
+
+/** Longer than any code of Salesforce's. */
+const CODE_CHARACTERS = 200;
+
+function between(text: string, open: string, close: string): string | null {
+  const from = text.indexOf(open);
+  const until = from < 0 ? -1 : text.indexOf(close, from);
+  return until < 0 ? null : text.slice(from + open.length, until);
 }
 
 function fromJson(body: string): OrgError | null {

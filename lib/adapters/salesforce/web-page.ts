@@ -1,8 +1,5 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 
-/** A document for people, whatever its answer calls it. */
-const PAGE = /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html)\b/i;
-
 /** As much of a page's text as shows whether it is one, and its title. */
 const HEAD_CHARACTERS = 4_000;
 const TITLE_CHARACTERS = 80;
@@ -13,12 +10,27 @@ const TITLE_CHARACTERS = 80;
  */
 export function refusalOfPage(url: string, body: string): SalesforceRefusal | null {
   const head = body.slice(0, HEAD_CHARACTERS);
-  if (!PAGE.test(head)) return null;
+  if (!isPage(head)) return null;
   const { host, pathname } = new URL(url);
-  const title = /<title[^>]*>([\s\S]*?)<\/title>/i.exec(head)?.[1]?.replace(/\s+/g, " ").trim();
-  const called = title ? ` titled ${JSON.stringify(title.slice(0, TITLE_CHARACTERS))}` : "";
+  const [title = "", ...closed] = behind(head.split(/<title/i, 2)[1] ?? "", ">").split(/<\/title>/i);
+  const words = closed.length > 0 ? title.replace(/\s+/g, " ").trim() : "";
+  const called = words ? ` titled ${JSON.stringify(words.slice(0, TITLE_CHARACTERS))}` : "";
   const message = `${host} answered ${pathname} with a web page${called}, as a proxy, a login page or an outage does, not the org`;
   return new SalesforceRefusal({ kind: "transient", code: "NOT_SALESFORCE", message, mayHaveRun: true });
+}
+
+/** Whether a document for people begins here, behind its declaration and comments, whatever its answer calls it. */
+function isPage(head: string): boolean {
+  let rest = head.trimStart();
+  if (/^<\?xml/i.test(rest)) rest = behind(rest, ">");
+  while (rest.startsWith("<!--")) rest = behind(rest, "-->");
+  return /^<(?:!doctype\s+html|html)\b/i.test(rest);
+}
+
+/** The text behind the next such mark, without space at its beginning; empty where there is none. */
+function behind(text: string, mark: string): string {
+  const at = text.indexOf(mark);
+  return at < 0 ? "" : text.slice(at + mark.length).trimStart();
 }
 
 /** The JSON of an answer; what is a web page, or was cut off, is a refusal. */

@@ -26,7 +26,7 @@ export async function login(context: Context): Promise<void> {
   if (name === LOCAL) throw new CommandFailure("usage", `${LOCAL} always means the instance on this machine`);
   const token = terminal.env["BRIDGE_TOKEN"] ?? (await readSecret(terminal, "API token", text(context, "tokenFile")));
 
-  const target = { url: url.replace(/\/+$/, ""), workspaceId, token };
+  const target = { url: url.replace(/(?<!\/)\/+$/, ""), workspaceId, token };
   const { data } = await new Api(target, terminal.interrupted).get<OwnToken>("/tokens/current");
   const { profiles } = readProfiles(terminal.env);
   writeProfiles(terminal.env, { current: name, profiles: { ...profiles, [name]: target } });

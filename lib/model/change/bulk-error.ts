@@ -10,7 +10,7 @@ export function bulkError(whole: string): RecordError {
   const [, code, rest = ""] = /^([A-Z][A-Z0-9_]*):([\s\S]*)$/.exec(text) ?? [];
   if (code === undefined) return { code: "UNKNOWN_EXCEPTION", message: text, fields: [] };
   const match = /^([\s\S]*):([\w.,\s]*)--\s*$/.exec(rest);
-  if (!match) return { code, message: rest.replace(/\s*--\s*$/, ""), fields: [] };
+  if (!match) return { code, message: rest.trimEnd().replace(/--$/, "").trimEnd(), fields: [] };
   const [, message = "", fields = ""] = match;
   return {
     code,

@@ -111,16 +111,18 @@ function* packetsOf(lines: Iterable<string>): Generator<Uint8Array> {
   if (packet !== "") yield encoder.encode(packet);
 }
 
-/** Records settled together, at least, as long as there are as many. */
+/** Records settled together, at least, as long as there are as many; fewer that have so many characters. */
 const BATCH_RECORDS = 2_500;
+const BATCH_CHARACTERS = 8_000_000;
 
 async function* batchesOf(results: ReadableStream<Uint8Array> | null): AsyncGenerator<CsvLine[]> {
-  let batch: CsvLine[] = [];
-  for await (const { lines } of piecesOf(results)) {
+  let [batch, size]: [CsvLine[], number] = [[], 0];
+  for await (const { lines, characters } of piecesOf(results)) {
     for (const line of lines) batch.push(line);
-    if (batch.length < BATCH_RECORDS) continue;
+    size += characters;
+    if (batch.length === 0 || (batch.length < BATCH_RECORDS && size < BATCH_CHARACTERS)) continue;
     yield batch;
-    batch = [];
+    [batch, size] = [[], 0];
   }
   if (batch.length > 0) yield batch;
 }

@@ -1,9 +1,15 @@
 import { boundsAt, type CsvLine, valuesIn } from "../../../model/record/csv-line.ts";
 import type { BulkPiece } from "../../../sync/load/load-ports.ts";
 
+/** Characters of the longest line: all long texts of a record, and as much again for its quotes. */
+const LONGEST_LINE = 8_000_000;
+
+/** An object has at most 800 fields of its own. */
+const MOST_NAMES = 2_000;
+
 /**
  * Lines of a CSV answer of the Bulk API as its pieces come: the first line names the fields (Salesforce, Bulk API 2.0
- * results). Throws when a line has not a value for each name.
+ * results). Throws when a line has not a value for each name, or is longer than any record.
  */
 export async function* csvLines(pieces: AsyncIterable<string>): AsyncGenerator<BulkPiece> {
   const reader = createReader();
@@ -12,16 +18,21 @@ export async function* csvLines(pieces: AsyncIterable<string>): AsyncGenerator<B
   if (lines.length > 0) yield { lines, characters: 0 };
 }
 
-/** Reads whole lines, and keeps what is not whole for the next piece. */
+/** Reads whole lines, and keeps what is not whole for the next pieces. */
 function createReader() {
   let rest = "";
+  let looked = 0;
   let names: readonly string[] | null = null;
 
-  const read = (piece: string): CsvLine[] => {
+  const read = (piece: string, isLast = false): CsvLine[] => {
     const text = rest + piece;
+    rest = text;
+    // What is not whole is looked at again when it has doubled, so that an endless value costs two looks at each letter.
+    if (text.length < 2 * looked && !isLast) return [];
     const lines: CsvLine[] = [];
     let at = 0;
     for (let bounds = boundsAt(text, at); bounds; bounds = boundsAt(text, at)) {
+      if (bounds.values > MOST_NAMES) throw new Error(`the CSV has a line of ${bounds.values} values`);
       const line = text.slice(at, bounds.end);
       at = bounds.next;
       if (names === null) names = valuesIn({ names: [], text: line });
@@ -29,11 +40,14 @@ function createReader() {
       else throw new Error(`the CSV has a line of ${bounds.values} values for ${names.length} names`);
     }
     rest = text.slice(at);
+    looked = rest.length;
+    if (looked > LONGEST_LINE) throw new Error(`the CSV has a line of more than ${LONGEST_LINE} characters`);
     return lines;
   };
 
   const end = (): CsvLine[] => {
-    const lines = rest === "" ? [] : read("\n");
+    const lines = read("", true);
+    if (rest !== "") lines.push(...read("\n", true));
     if (rest !== "") throw new Error("the CSV ends within a quoted value");
     return lines;
   };

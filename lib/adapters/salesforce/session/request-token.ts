@@ -100,7 +100,7 @@ type JwtBearer = Extract<SalesforceCredentials, { readonly kind: "jwt_bearer" }>
 
 function assertionOf({ clientId, username, privateKey }: JwtBearer, loginUrl: string, at: Date): string {
   const expires = Math.floor(at.getTime() / 1000) + JWT_MINUTES * 60;
-  const claims = { iss: clientId, sub: username, aud: loginUrl.replace(/\/+$/, ""), exp: expires };
+  const claims = { iss: clientId, sub: username, aud: loginUrl.replace(/(?<!\/)\/+$/, ""), exp: expires };
   const signed = [{ alg: "RS256", typ: "JWT" }, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
     .join(".");

@@ -6,7 +6,7 @@ import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { hrefOf } from "../../route.ts";
 
 /** Where Salesforce sends the browser back to: the console's own page. */
-export const redirectUri = (): string => new URL(document.baseURI).href.replace(/[?#].*$/, "");
+export const redirectUri = (): string => new URL(document.baseURI).href.replace(/[?#].*$/s, "");
 
 /** Ends the sign-in that was begun under Connections. */
 export function SalesforceReturn() {

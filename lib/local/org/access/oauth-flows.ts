@@ -15,7 +15,7 @@ export function jwtBearer({ parts, form, origin }: TokenRequest): Granted {
   const expiry = Number(claims["exp"]);
   const expiresAt = expiry > 1e11 ? expiry : expiry * 1000;
   if (!(expiresAt > parts.clock.now().getTime())) throw new OAuthRefusal("invalid_grant", "assertion is expired");
-  const audience = String(claims["aud"]).replace(/\/+$/, "");
+  const audience = String(claims["aud"]).replace(/(?<!\/)\/+$/, "");
   const isRight = audience === origin || /^https:\/\/(login|test)\.salesforce\.com$/.test(audience);
   if (!isRight) throw new OAuthRefusal("invalid_grant", "audience is invalid");
   const userId = parts.sessions.userNamed(String(claims["sub"] ?? claims["prn"] ?? ""));

@@ -1,0 +1,82 @@
+/** Pieces that a lying org repeats, by the parser that they are made for. */
+const REPEATED = {
+  comments: "<!---->",
+  "comments that stay open": "<!--",
+  declarations: "<?xml?>",
+  "declarations that stay open": "<?xml ",
+  documents: "<!doctype ",
+  "spaces of a document": "<!doctype html ",
+  titles: "<title>",
+  "titles that stay open": "<title",
+  faultstrings: "<faultstring>",
+  faultcodes: "<faultcode>sf:",
+  sections: "<![CDATA[",
+  "sections that end": "<![CDATA[]]>",
+  entities: "&amp;",
+  "entities of entities": "&amp;amp;",
+  "entities that stay open": "&",
+  elements: "<a>",
+  "elements that end": "</b>",
+  "elements without content": "<a/>",
+  attributes: "<a b='c' ",
+  angles: "<",
+  questions: "<?",
+  usages: "<current>1</current> <limit>",
+  brackets: "[",
+  "brackets that end": "]",
+  braces: '{"a":',
+  "empty objects": "{},",
+  ones: "1,",
+  minuses: "-",
+  digits: "9",
+  exponents: "1e",
+  points: "1.",
+  strings: '"a",',
+  "escaped quotes": '\\"',
+  backslashes: "\\",
+  unicode: "\\u00",
+  "strings after line breaks": '"\n',
+  quotes: '"',
+  commas: ",",
+  lines: "\n",
+  returns: "\r",
+  letters: "a",
+  spaces: " ",
+  tabs: "\t",
+  colons: "A:",
+  dashes: "-- ",
+  parents: "Foreign key external ID:  not found for field a in entity ",
+  codes: "INVALID_FIELD:",
+  "byte order marks": "\uFEFF",
+} as const;
+
+/** What they come behind, so that a parser is in the midst of something. */
+const BEFORE = [
+  "",
+  "<",
+  "<faultcode>sf:A</faultcode><faultstring>",
+  '{"a":"',
+  '"',
+  '[{"a":"',
+  "Id\n",
+  '"Id"\n"',
+  "A_B:",
+];
+
+const BEHIND = ["", "x"];
+
+/** Texts of so many letters that an org, a proxy or a host in its place may answer, by name. */
+export function lyingTexts(letters: number): Map<string, string> {
+  const texts = Object.entries(REPEATED).flatMap(([name, piece]) =>
+    BEFORE.flatMap((before) =>
+      BEHIND.map(
+        (behind) =>
+          [
+            `${name} behind ${JSON.stringify(before)}${behind && ", and an x"}`,
+            before + piece.repeat(Math.ceil(letters / piece.length)) + behind,
+          ] as const,
+      ),
+    ),
+  );
+  return new Map(texts);
+}
