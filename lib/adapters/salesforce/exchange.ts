@@ -1,5 +1,6 @@
+import { ANSWER_BYTES, textOf, tooLarge } from "./answer-bytes.ts";
 import type { CallMeter } from "./call-meter.ts";
-import { parseExactly } from "./exact-json.ts";
+import { parseBounded, parseExactly } from "./exact-json.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { lost } from "./lost-request.ts";
 import { refusalIn } from "./refusal-in.ts";
@@ -38,7 +39,7 @@ export interface Answer<Content> {
   readonly headers: Headers;
 }
 
-/** What a good answer holds: `asJson`, `asDigits`, `asText` or `asStream`. */
+/** What a good answer holds, and how many bytes it may have: one of the readers below. */
 type Reader<Content> = (response: Response, url: string, alarm: NodeJS.Timeout) => Promise<Content>;
 
 /** The deadline of most reads. */
@@ -52,7 +53,7 @@ export async function exchange<Content>(
   { url: base, headers, meter, signal }: Target,
   request: Request<Content>,
 ): Promise<Answer<Content>> {
-  const url = `${base.replace(/\/+$/, "")}${request.path}`;
+  const url = `${base.replace(/(?<!\/)\/+$/, "")}${request.path}`;
   const silence = new AbortController();
   const sentAt = performance.now();
   const timeout = () => silence.abort(new DOMException("no answer in time", "TimeoutError"));
@@ -65,7 +66,7 @@ export async function exchange<Content>(
       duplex: "half",
       signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
     });
-    const refused = response.ok ? "" : await response.text();
+    const refused = response.ok ? "" : ((await textOf(response, ANSWER_BYTES.short)) ?? "");
     meter?.hear(url, response.headers.get("sforce-limit-info"), refused);
     if (!response.ok) throw refusalIn(response.status, refused);
     const at = new Date(response.headers.get("date") ?? Number.NaN);
@@ -85,31 +86,41 @@ export async function exchange<Content>(
 
 const JSON_SENT = { "content-type": "application/json" };
 
-export const asJson: Reader<unknown> = async (response, url, alarm) =>
-  jsonOrRefusal(url, await wholeOf(response, alarm));
+const asJsonOf =
+  (most: number, parse: (text: string) => unknown): Reader<unknown> =>
+  async (response, url, alarm) =>
+    jsonOrRefusal(url, await wholeOf(response, url, alarm, most), parse);
 
-/** JSON with every number as the digits that Salesforce wrote. */
-export const asDigits: Reader<unknown> = async (response, url, alarm) =>
-  jsonOrRefusal(url, await wholeOf(response, alarm), parseExactly);
+export const asJson = asJsonOf(ANSWER_BYTES.short, parseBounded);
 
-export const asText: Reader<string> = async (response, url, alarm) => {
-  const text = await wholeOf(response, alarm);
-  const page = refusalOfPage(url, text);
-  if (page) throw page;
-  return text;
-};
+export const asDescription = asJsonOf(ANSWER_BYTES.description, parseBounded);
+
+/** A page, with every number as the digits that Salesforce wrote. */
+export const asDigits = asJsonOf(ANSWER_BYTES.page, parseExactly);
+
+export const asTextOf =
+  (most: number): Reader<string> =>
+  async (response, url, alarm) => {
+    const text = await wholeOf(response, url, alarm, most);
+    const page = refusalOfPage(url, text);
+    if (page) throw page;
+    return text;
+  };
+
+export const asText = asTextOf(ANSWER_BYTES.short);
 
 /** The body while it arrives. By its type alone it is known that it is no page for people: nothing is read ahead. */
 export const asStream: Reader<ReadableStream<Uint8Array> | null> = async (response, url, alarm) => {
   if (/^text\/html\b/i.test(response.headers.get("content-type") ?? "")) {
-    const text = await response.text();
+    const text = (await textOf(response, ANSWER_BYTES.short)) ?? "";
     throw refusalOfPage(url, text) ?? refusalIn(response.status, text);
   }
   return response.body?.pipeThrough(attended(alarm)) ?? null;
 };
 
-async function wholeOf(response: Response, alarm: NodeJS.Timeout): Promise<string> {
-  const text = await response.text();
+async function wholeOf(response: Response, url: string, alarm: NodeJS.Timeout, most: number): Promise<string> {
+  const text = await textOf(response, most);
+  if (text === null) throw tooLarge(url, most);
   clearTimeout(alarm);
   return text;
 }

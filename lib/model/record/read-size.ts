@@ -24,16 +24,16 @@ const SMALLEST_PAGE = 10;
 /** Halves of halves of this depth have a field or two of the widest object. */
 const MOST_HALVINGS = 8;
 
-const TOO_LONG = new Set(["TIMEOUT", "QUERY_TIMEOUT"]);
+const TOO_MUCH = new Set(["TIMEOUT", "QUERY_TIMEOUT", "TOO_LARGE"]);
 const TOO_COMPLICATED = "QUERY_TOO_COMPLICATED";
 
 /**
- * What to ask for after a read of so many records, unless they were halved, was refused or took too long; null: its
+ * What to ask for after a read of so many records, unless they were halved, was refused, took too long or had too long an answer; null: its
  * size was not the reason, or nothing is left to halve. Records are halved first, then fields; if too complicated, both
  * alternately.
  */
 export function smaller(size: ReadSize, { code }: RequestRefusal, records: number, now: number): ReadSize | null {
-  if (!TOO_LONG.has(code) && code !== TOO_COMPLICATED) return null;
+  if (!TOO_MUCH.has(code) && code !== TOO_COMPLICATED) return null;
   const { rows, fields } = size;
   const halvesRows = halved(records, size) > SMALLEST_PAGE && (code !== TOO_COMPLICATED || rows <= fields);
   if (halvesRows) return { rows: rows + 1, fields, since: now };
@@ -51,9 +51,9 @@ export function grown(size: ReadSize, now: number): ReadSize {
 export function reportReadSize({ rows, fields }: ReadSize, sfObject: string) {
   const part = (halvings: number) => (halvings === 0 ? "all" : `a ${2 ** halvings}th`);
   return {
-    message: `Salesforce takes too long to read ${sfObject}, or calls it too complicated: a call asks for ${part(rows)} of a page's records and ${part(fields)} of their fields`,
+    message: `Salesforce takes too long to read ${sfObject}, calls it too complicated, or answers with more than 8 MiB: a call asks for ${part(rows)} of a page's records and ${part(fields)} of their fields`,
     remedy:
-      "map fewer fields, formulas and fields of parents above all, or ask Salesforce for an index on SystemModstamp or a " +
+      "map fewer fields, long texts, formulas and fields of parents above all, or ask Salesforce for an index on SystemModstamp or a " +
       "skinny table; nothing is left out meanwhile, and each quarter of an hour more is asked for again",
   };
 }

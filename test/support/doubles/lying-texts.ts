@@ -1,4 +1,4 @@
-/** Pieces that a lying org repeats, by the parser that they are made for. */
+/** Pieces that a lying org repeats, each aimed at a parser. */
 const REPEATED = {
   comments: "<!---->",
   "comments that stay open": "<!--",

@@ -34,3 +34,21 @@ test("records with a long text come by pages of fewer records, and a pull that e
   expect(first).toBe(1_212);
   expect(await rows()).toBe(MANY);
 });
+
+test("records whose page is longer than any that is read come by smaller pages, and the mapping does not fail", async () => {
+  // 96 KB each: 1,300 of them are 125 MB, and a page may have 8 MiB.
+  const story = "長".repeat(32_000);
+  const long = Array.from({ length: 200 }, (_, at) => ({ LastName: `Long ${at}`, Description: story }));
+
+  await world.createRecords("Contact", long);
+  await world.cycle(contact);
+  await world.cycle(contact);
+
+  const found = await world.sql(
+    `SELECT count(*)::int AS n FROM salesforce.contact WHERE description = repeat('長', 32000)`,
+  );
+  expect(found).toEqual([{ n: 200 }]);
+  expect(world.log.flatMap(({ notes = [] }) => notes as string[])).toContainEqual(
+    expect.stringMatching(/a read was too much for the org \(.*TOO_LARGE.*\); it is asked for in smaller pieces/),
+  );
+});

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { type ListedObject, listedObject, type OrgObject, orgObject } from "../../../config/org-ports.ts";
 import { type Client, call } from "../client.ts";
-import { asJson, READ_MILLISECONDS } from "../exchange.ts";
+import { asDescription, READ_MILLISECONDS } from "../exchange.ts";
 import { understand } from "../understand.ts";
 
 /** The objects that the connection's user sees (describeGlobal, Salesforce's REST API). */
@@ -10,7 +10,7 @@ export async function listObjects(client: Client): Promise<readonly ListedObject
     method: "GET",
     path: "/sobjects",
     deadline: READ_MILLISECONDS,
-    reads: asJson,
+    reads: asDescription,
   });
   return understand(global, answer, "a describe of all objects").sobjects;
 }
@@ -18,7 +18,7 @@ export async function listObjects(client: Client): Promise<readonly ListedObject
 /** One object with its fields (describeSObject). */
 export async function describeObject(client: Client, name: string): Promise<OrgObject> {
   const path = `/sobjects/${encodeURIComponent(name)}/describe`;
-  const { answer } = await call(client, { method: "GET", path, deadline: READ_MILLISECONDS, reads: asJson });
+  const { answer } = await call(client, { method: "GET", path, deadline: READ_MILLISECONDS, reads: asDescription });
   return understand(orgObject, answer, "a describe");
 }
 

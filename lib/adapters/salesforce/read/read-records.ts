@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../../model/change/refusal.ts";
 import type { Salesforce } from "../../../sync/cycle/cycle-ports.ts";
 import type { DeletedRecords, DeletedWindow, QueryPage } from "../../../sync/pull/pull-ports.ts";
+import { isTooLarge } from "../answer-bytes.ts";
 import { type Client, call } from "../client.ts";
 import { describeObject } from "../describe/describe-objects.ts";
 import { asDigits, READ_MILLISECONDS } from "../exchange.ts";
@@ -17,7 +18,7 @@ export function readingCalls(client: Client): Reads {
   const get = (path: string, deadline = READ_MILLISECONDS) =>
     call(client, { method: "GET", path, deadline, reads: asDigits });
 
-  const askTogether: Reads["askTogether"] = async (soqls, windows, deadline = READ_MILLISECONDS) => {
+  const askAtOnce: Reads["askTogether"] = async (soqls, windows, deadline = READ_MILLISECONDS) => {
     const paths = [...soqls.map(queryPath), ...windows.map(deletedPath)];
     const { answer, askedAt } = await call(client, ({ apiVersion }) => ({
       method: "POST",
@@ -32,6 +33,12 @@ export function readingCalls(client: Client): Reads {
       deleted: parts.slice(soqls.length).map((one) => bodyOrRefusal(one, (body) => deletedOf(body, askedAt))),
     };
   };
+  // No part is refused that would have been answered on its own, or in smaller pieces.
+  const askTogether: Reads["askTogether"] = (soqls, windows, deadline) =>
+    askAtOnce(soqls, windows, deadline).catch((error: unknown) => {
+      if (!isTooLarge(error)) throw error;
+      return { pages: soqls.map(() => error.refusal), deleted: windows.map(() => error.refusal) };
+    });
   const queryTogether: Reads["queryTogether"] = async (soqls, deadline) =>
     (await askTogether(soqls, [], deadline)).pages;
 
@@ -61,11 +68,17 @@ export function readingCalls(client: Client): Reads {
       }
     },
     deleted: async (object, from, until, milliseconds) => {
-      const { answer, askedAt } = await get(deletedPath({ object, from, until }), milliseconds);
+      const { answer, askedAt } = await get(deletedPath({ object, from, until }), milliseconds).catch(asTooMany);
       return deletedOf(answer, askedAt);
     },
     describe: (object) => describeObject(client, object),
   };
+}
+
+/** Beyond what is read here, as beyond what Salesforce lists (EXCEEDED_ID_LIMIT), a sweep looks for hard deletes. */
+function asTooMany(error: unknown): never {
+  if (!isTooLarge(error)) throw error;
+  throw new SalesforceRefusal({ ...error.refusal, kind: "replication" }, error);
 }
 
 const queryPath = (soql: string) => `/queryAll?q=${encodeURIComponent(soql)}`;

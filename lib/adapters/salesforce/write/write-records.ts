@@ -7,9 +7,10 @@ import { barredFromSoap, JWT_REMEDY } from "../../../model/api-version.ts";
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import type { Operation, OutgoingRecord, RecordResult } from "../../../model/record/record.ts";
 import type { SalesforceConnection } from "../../../model/workspace/workspace.ts";
+import { ANSWER_BYTES } from "../answer-bytes.ts";
 import type { CallMeter } from "../call-meter.ts";
 import { type Client, underSession } from "../client.ts";
-import { asText, exchange } from "../exchange.ts";
+import { asTextOf, exchange } from "../exchange.ts";
 import { understand } from "../understand.ts";
 
 /** Milliseconds until a save is given up. Salesforce itself ends a save's transaction after ten minutes. */
@@ -36,6 +37,9 @@ export async function write(
   return { answeredAt: at, results };
 }
 
+/** Results of 200 records with twenty errors each have fewer tags; a million would take jsforce some seconds. */
+const MOST_TAGS = 50_000;
+
 /** jsforce would throw an error that is no refusal, and all that is saved would be in doubt. */
 function refuseBarred(session: SalesforceConnection): void {
   const barred = barredFromSoap(session);
@@ -58,9 +62,13 @@ function soapUnder({ instanceUrl, apiVersion, accessToken }: SalesforceConnectio
         headers: { "content-type": "text/xml", soapaction: '""' },
         body: envelope.replaceAll("\r", "&#13;"), // an XML parser reads a bare carriage return as a line feed
         deadline: SAVE_MILLISECONDS, // and no signal: a save that we break off is in doubt
-        reads: asText,
+        reads: asTextOf(ANSWER_BYTES.saved + 2 * Buffer.byteLength(envelope)),
       },
     );
+    if (answer.split("<", MOST_TAGS + 1).length > MOST_TAGS) {
+      const message = `a save was answered with more than ${MOST_TAGS} tags`;
+      throw new SalesforceRefusal({ kind: "transient", code: "BROKEN_ANSWER", message, mayHaveRun: true });
+    }
     answered.at = at;
     meter.hear(url, null, answer);
     return { statusCode: 200, headers: Object.fromEntries(headers), body: answer };

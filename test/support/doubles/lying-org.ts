@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+
+const MIB = 1024 * 1024;
+
+/** What is in the answers that are compressed: letters, which no format of answers ends. */
+const letters = Buffer.alloc(64 * MIB, "a");
+
+const small = gzipSync(letters);
+
+/** A gigabyte of letters in a megabyte of gzip, or 64 MiB in a few hundred bytes, by the name of the encoding. */
+const COMPRESSED: Readonly<Record<string, Buffer>> = {
+  gzip: Buffer.concat(Array.from({ length: 16 }, () => small)),
+  "gzip, gzip": gzipSync(Buffer.concat(Array.from({ length: 16 }, () => small))),
+  deflate: deflateSync(letters),
+  br: brotliCompressSync(letters),
+  zstd: zstdCompressSync(letters),
+};
+
+type Lie = (response: ServerResponse) => void;
+
+/** Ways to answer with more than anybody has asked for; each ends when the one who asked hangs up. */
+export const FLOODS: Readonly<Record<string, Lie>> = {
+  ...Object.fromEntries(
+    Object.entries(COMPRESSED).map(([encoding, body]): [string, Lie] => [
+      `a bomb of ${encoding}`,
+      (response) => response.setHeader("content-encoding", encoding).end(body),
+    ]),
+  ),
+  "an endless body": (response) => flood(response, letters.subarray(0, 64 * 1024)),
+  "an endless body in pieces of 100 bytes": (response) => flood(response, letters.subarray(0, 100)),
+};
+
+function flood(response: ServerResponse, piece: Uint8Array): void {
+  const more = () => {
+    while (!response.destroyed) if (!response.write(piece)) return;
+  };
+  response.on("drain", more);
+  more();
+}
+
+/** An org that answers everything the same way. */
+export interface LyingOrg extends AsyncDisposable {
+  readonly url: string;
+  /** From now on it answers like this. */
+  answer(lie: Lie): void;
+}
+
+export async function startLyingOrg(): Promise<LyingOrg> {
+  let lie: Lie = (response) => response.end();
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on("end", () => lie(response));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answer: (next) => {
+      lie = next;
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.close().closeAllConnections();
+    },
+  };
+}
