@@ -21,7 +21,7 @@ const COMPRESSED: Readonly<Record<string, Buffer>> = {
 
 type Lie = (response: ServerResponse) => void;
 
-/** Ways to answer with more than anybody has asked for; each ends when the one who asked hangs up. */
+/** Ways to answer with more than a request has asked for; each ends when the one who asked hangs up. */
 export const FLOODS: Readonly<Record<string, Lie>> = {
   ...Object.fromEntries(
     Object.entries(COMPRESSED).map(([encoding, body]): [string, Lie] => [
