@@ -36,6 +36,8 @@ export async function withSession<Answer>(
   }
   try {
     return await work(session);
+  } catch (error) {
+    throw error instanceof ProtocolViolation ? noConnection(error) : error;
   } finally {
     await session.close();
   }

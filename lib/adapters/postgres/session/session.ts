@@ -53,11 +53,13 @@ export async function openSession(
   });
   checkFrames(client);
   let alive = true;
+  let lost: unknown;
   let fail: (error: unknown) => void = () => undefined;
   // An error between two statements has no caller; the next statement meets a connection that is of no use.
   client.on("error", (error) => {
     alive = false;
-    fail(withCode(error));
+    lost ??= withCode(error);
+    fail(lost);
     client.connection.stream.destroy(); // else the server could send on
   });
   client.on("end", () => {
@@ -84,7 +86,8 @@ export async function openSession(
     asked.catch(() => undefined);
     try {
       return await Promise.race([asked, broken]);
-    } catch (error) {
+    } catch (driverError) {
+      const error = lost ?? driverError; // the driver says only that it has lost the connection
       if (error instanceof Error) Error.captureStackTrace(error); // else it leads to the driver's reading of its socket
       throw error;
     } finally {
