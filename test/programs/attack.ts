@@ -17,6 +17,7 @@ const NAMES = [
   "terminal",
   "shadows",
   "loops",
+  "database",
 ];
 
 const HELP = `npm run attack [-- --only NAME,NAME] [--seed N] [--json]
@@ -37,6 +38,7 @@ a row without an end. Ends with 1 when there is one. What is tried:
   terminal   words of an org, a database and a service that steer a terminal, in the output of every command
   shadows    operators, functions and types that a role without rights creates in the schema public
   loops      triggers of the owner's by which no write of Bridge's takes place
+  database   a database server that lies, by every message of the protocol at every moment, beside another tenant
 
   --only     some of them
   --seed N   the same requests again (chosen and printed unless given)

@@ -203,4 +203,9 @@ export const HOLES: readonly Hole[] = [
       },
     }),
   },
+  {
+    part: "database",
+    hole: "the driver reads what a server sends, unchecked",
+    open: ({ doors }) => ({ doors: { ...doors, database: "driver" } }),
+  },
 ];

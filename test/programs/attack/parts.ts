@@ -1,5 +1,6 @@
 import { loops, shadows } from "./database.ts";
 import { fuzz, matrix, names, roles, rows } from "./inside.ts";
+import { database } from "./lying-database.ts";
 import { addresses, receivers, redirects } from "./outside.ts";
 import { poison } from "./poison.ts";
 import { terminal } from "./terminal.ts";
@@ -19,6 +20,7 @@ export const PARTS = {
   shadows,
   loops,
   poison,
+  database,
 } as const satisfies Record<string, Part>;
 
 export type PartName = keyof typeof PARTS;

@@ -17,6 +17,8 @@ export interface Doors {
   post(url: string, policy: AddressPolicy): Promise<Answer>;
   /** A request of the client of orgs. */
   askOrg(url: string): Promise<unknown>;
+  /** By what databases are asked: Bridge's sessions or the driver alone. */
+  readonly database: "session" | "driver";
   /** What a terminal gets of what the command line has written. */
   show(text: string): string;
 }
@@ -78,6 +80,7 @@ function doorsOf({ bridge }: ContractWorld, dns: DnsServer): Doors {
     post: (url, policy) => webhookSender({ policy, resolve }).post({ url, headers: {}, body: "{}" }),
     askOrg: async (url) => (await guardedFetch(url, {})).text(),
     show: (text) => text,
+    database: "session",
   };
 }
 
