@@ -71,7 +71,7 @@ export const valueText = () =>
   z.string({ error: "must be a text" }).check(
     z.minLength(1, { error: "must not be empty; leave it out to filter nothing" }),
     z.maxLength(255, { error: "must be at most 255 characters" }),
-    z.refine((text) => !text.includes("\u0000"), { error: "must not hold a NUL character" }),
+    z.refine((text) => !text.includes("\u0000"), { error: "must not hold a NUL character", abort: true }),
   );
 
 /** The query's parameters by name; a repeated one is refused, for it is unclear which is meant. */

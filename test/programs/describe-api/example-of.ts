@@ -18,6 +18,7 @@ export function exampleOf(): (value: unknown) => unknown {
     given
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "2026-03-01T12:00:00.000Z")
       .replace(/\btest_[0-9a-f]{32}\b/g, "acme")
+      .replace(/\bowner_[0-9a-f]{32}\b/g, "bridge")
       .replace(/\bbrg_\w+/g, "brg_…")
       .replace(/^postgres(ql)?:\S+$/, "postgres://bridge:…@db.example.com:5432/acme")
       // What a sign-in by browser goes by: its state, its challenge and the application.

@@ -333,7 +333,7 @@ test("calls add up under their labels", async () => {
   const second = await customer.cycle();
   const load = await customer.cycle({ work: "load" });
 
-  await load.store.finish(load.lease, { marks: {}, pulledAt: null, apiCalls: { Bulk: 7 }, error: null });
+  await load.store.finish(load.lease, { marks: {}, pulledAt: null, apiCalls: { BULK: 7 }, error: null });
   const end = await second.store.finish(second.lease, {
     marks: {},
     pulledAt: null,
@@ -341,7 +341,7 @@ test("calls add up under their labels", async () => {
     error: null,
   });
 
-  expect(end.apiCalls).toEqual({ SOAP: 3, REST: 3, Bulk: 7 });
+  expect(end.apiCalls).toEqual({ SOAP: 3, REST: 3, BULK: 7 });
 });
 
 /** Every table of a test is searched for secrets in the end, which takes seconds for tens of megabytes. */
