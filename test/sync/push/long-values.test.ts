@@ -78,7 +78,7 @@ test("an outbox that earlier versions could not empty is emptied: refusals of ha
   expect(await outbox()).toBe(0);
 });
 
-test("an event that DynamoDB refuses is set aside, logged and a finding of doctor, and holds up no other", async () => {
+test("an event that is too long to be stored is set aside, logged and a finding of doctor, and holds up no other", async () => {
   await small("first");
   await waits(`jsonb_build_object('table_name', repeat('x', 500000))`);
   await small("last");
@@ -91,7 +91,7 @@ test("an event that DynamoDB refuses is set aside, logged and a finding of docto
     await world.sql(
       "SELECT event, length(detail ->> 'table_name') AS kept, reason FROM salesforce._bridge_outbox_aside",
     ),
-  ).toEqual([{ event: "record.failed", kept: 500_000, reason: expect.stringContaining("Item size has exceeded") }]);
+  ).toEqual([{ event: "record.failed", kept: 500_000, reason: expect.stringContaining("at most 100000 characters") }]);
   expect(world.log.filter(({ event }) => event === "event set aside")).toMatchObject([
     { level: "error", workspace_id: world.workspaceId, event_type: "record.failed", remedy: expect.any(String) },
   ]);
