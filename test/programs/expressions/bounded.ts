@@ -4,8 +4,8 @@ const OWN_CODE = "the project's own names, when it is built";
 const OWN_TEMPLATE = "the project's own template of a deployment, on one machine";
 const OWN_CLOUD = "the cloud of one machine, which listens to that machine alone";
 const OWN_ORG = "the org of one machine, which listens to that machine alone";
-const OWN_STATEMENTS = "the project's own statements, made of constants of the same file; values are parameters";
-const OWN_WORDS = "made of constants of the same file";
+const OWN_STATEMENTS = "the project's own statements, built of constants of the same file; values are parameters";
+const OWN_WORDS = "built of constants of the same file";
 
 /**
  * Expressions that backtrack for longer than their text is, or that have parts, and why that does no harm: who
@@ -36,6 +36,6 @@ export const BOUNDED: Readonly<Record<string, string>> = {
   "new RegExp(`^(?:${textOf(pattern)})$`)": OWN_ORG,
   'new RegExp(`${word}\\\\b`, "iy")': OWN_WORDS,
   'new RegExp(`${STAYS}|${BLOCK}|${CALL}|${OPERATOR}`, "g")': OWN_STATEMENTS,
-  'new RegExp(`^${path.replace(/\\{\\w+\\}/g, "[^/]+")}$`)': "made of the routes, in which a parameter is one segment",
+  'new RegExp(`^${path.replace(/\\{\\w+\\}/g, "[^/]+")}$`)': "built of the routes, in which a parameter is one segment",
   'new RegExp(`^${pattern.replace("{id}", "([^/]+)")}$`)': OWN_WORDS,
 };

@@ -29,7 +29,7 @@ test.each([String.raw`/(?<!\/)\/+$/`, String.raw`/^<\?xml/i`, String.raw`/"(?:[^
   },
 );
 
-test("an expression is found wherever it is written, and however it is made", () => {
+test("an expression is found wherever it is written, and however it is built", () => {
   const code = `const a = /a+/g;\nconst b = <T,>(x: T) => new RegExp("b*", "i");\nRegExp(\`c?\`);\nnew RegExp(\`d\${a}\`);`;
 
   expect(expressionsIn("here.ts", code).map(({ text, place, isWhole }) => [place, text, isWhole])).toEqual([

@@ -3,7 +3,7 @@ import { type Node, parseSync, Visitor } from "oxc-parser";
 
 /** A regular expression of the project's code. */
 export interface Expression {
-  /** As it is written, `/a+/i`; of one that is made of parts the call that makes it. */
+  /** As it is written, `/a+/i`; of one that is built of parts the call that makes it. */
   readonly text: string;
   readonly source: string;
   readonly flags: string;

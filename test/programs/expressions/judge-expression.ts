@@ -14,7 +14,7 @@ export const hashOf = ({ text }: Expression): string => createHash("sha256").upd
 
 /** `linear` where no text makes the expression backtrack for longer than the text is, else what one does. */
 export async function judge({ source, flags, isWhole }: Expression): Promise<string> {
-  if (!isWhole) return "made of parts";
+  if (!isWhole) return "built of parts";
   const found = await check(source, flags, { timeout: LONGEST, randomSeed: 1 });
   if (found.status === "safe") return "linear";
   if (found.status === "unknown") return `unknown (${found.error.kind})`;
