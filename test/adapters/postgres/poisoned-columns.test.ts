@@ -11,7 +11,7 @@ const TABLES = Object.values(metadata("s"))
   .map((name) => name.replaceAll('"', "").replace("s.", ""))
   .filter((name) => /^(_bridge_(?!hc_|outbox_aside)|_trigger_log$)/.test(name));
 
-/** Documents that are written and read by Bridge alone; an owner who changes them may get an error. */
+/** Documents that are written and read by Bridge alone; for the owner, a wrong one may be an error. */
 const DOCUMENTS = ["shape", "layout", "lanes", "compared", "load", "run", "fields"];
 
 let poisoned: PoisonedWorld;
@@ -20,7 +20,7 @@ let restore: () => Promise<void>;
 beforeAll(async () => {
   poisoned = await startPoisonedWorld();
   const sql = poisoned.world.sql as Parameters<typeof columnsToPoison>[0];
-  await sql(FILL, [poisoned.contact.id, JSON.stringify(newDryRun("run_1", now()))]);
+  await sql(FILL, [poisoned.contact.id, JSON.stringify(newDryRun("run_1", now())), now()]);
   columns = await columnsToPoison(sql, "salesforce");
   restore = await keepTables(sql, "salesforce");
 }, 300_000);
@@ -29,8 +29,8 @@ afterAll(() => poisoned.close());
 /** A row in every table that has none. */
 const FILL = `WITH m AS (SELECT $1::text AS id, '003000000000001AAA'::text AS sfid),
   a AS (INSERT INTO salesforce._bridge_aborts SELECT id, 1, now() FROM m),
-  o AS (INSERT INTO salesforce._bridge_outbox (event, detail)
-    SELECT 'record.failed', jsonb_build_object('mapping_id', id) FROM m),
+  o AS (INSERT INTO salesforce._bridge_outbox (event, occurred_at, detail)
+    SELECT 'record.failed', $3, jsonb_build_object('mapping_id', id) FROM m),
   p AS (INSERT INTO salesforce._bridge_pushed SELECT id, now(), ARRAY[sfid] FROM m),
   i AS (INSERT INTO salesforce._bridge_inbound_errors SELECT id, sfid, 'no', '23503', 1, now(), now(), NULL FROM m),
   t AS (INSERT INTO salesforce._bridge_tombstones (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
