@@ -1,5 +1,12 @@
 import { PutCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { counters, database, engineReports, mappings, workspaces } from "../../../functions/services/composition.ts";
+import {
+  counters,
+  database,
+  engineReports,
+  mappings,
+  overdue,
+  workspaces,
+} from "../../../functions/services/composition.ts";
 import { scraper } from "../../../lib/metrics/scrape.ts";
 import { API_LABELS } from "../../../lib/model/totals.ts";
 import { readFleet } from "../../../lib/settings/workspaces/fleet.ts";
@@ -24,9 +31,11 @@ export const poison: Part = async (world) => {
 
   const columns = await columnsToPoison(sql, "salesforce");
   const statements = columns.flatMap((column) => poisonsOf("salesforce", column));
-  const isFirst = (statement: string) => statement.includes('"api_calls" = \'{"SOAP": null}\'');
+  const isFirst = (statement: string) => statement.includes('"api_calls" = \'{"SOAP": null,');
+  const event = `INSERT INTO salesforce._bridge_outbox (event, detail) VALUES ('__proto__', '{}')`;
   const restore = await keepTables(sql, "salesforce");
-  for (const statement of statements.filter((one, at) => at % (size.every * 2) === 0 || isFirst(one))) {
+  const some = statements.filter((one, at) => at % (size.every * 4) === 0 || isFirst(one));
+  for (const statement of [event, ...some]) {
     // What a constraint refuses, no owner writes either.
     const isWritten = await sql(statement).then(
       () => true,
@@ -38,7 +47,7 @@ export const poison: Part = async (world) => {
     findings.push(...(await look(statement.slice(0, 140))));
     await again(restore);
   }
-  for (const [of, poisoned, good] of (await poisonedItems(world)).filter((_, at) => at % size.every === 0)) {
+  for (const [of, poisoned, good] of (await poisonedItems(world)).filter((_, at) => at % (size.every * 4) === 0)) {
     await poisoned();
     tried += 1;
     findings.push(...(await look(of)));
@@ -65,7 +74,7 @@ async function again(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Each attribute of each item that is derived from the tenant's database, with each value: how it is planted, and how it is corrected. */
+/** Each attribute of each item that a tenant's database fills, with each value: what stores that, and what restores it. */
 async function poisonedItems({ workspace }: Attacked) {
   const { client, table } = database();
   const found = await Promise.all(
@@ -113,12 +122,13 @@ async function scraped(otherId: string): Promise<readonly string[]> {
     const line = `bridge_sync_rows_total{workspace_id="${otherId}",object="Account"} 7`;
     const needs = { workspaces: workspaces(), counters: counters(), engine: engineReports(), mappings: mappings() };
     const isInFleet = (await readFleet(needs)).some(({ id, rows_refused }) => id === otherId && rows_refused === 2);
+    for await (const _ of overdue().events(new Date(Date.now() + 3_600_000)));
     return [
       ...strange.map((label) => `a label of the tenant's: ${label}`),
       ...(text.includes(line) ? [] : ["the metrics lack another workspace"]),
       ...(isInFleet ? [] : ["the fleet lacks another workspace"]),
     ];
   } catch (error) {
-    return [`the metrics or the fleet fail: ${String(error).slice(0, 200)}`];
+    return [`the metrics, the fleet or the sending of late events fails: ${String(error).slice(0, 200)}`];
   }
 }

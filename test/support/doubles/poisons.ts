@@ -21,7 +21,16 @@ const HUGE = "repeat('x', 1000000)";
 const TEXTS = ["'__proto__'", "''", "E'\\u001b[31m\\n\"} 1'", HUGE, "'NEW'", "'FAILED'"];
 const ARRAYS = ["'{NULL}'", "'{}'"];
 const DOCUMENTS = [
-  ...['{"SOAP": null}', "null", "[]", '"x"', "5", "{}", '{"__proto__": {"a": 1}}', '{"valueOf": 1, "toString": 1}'],
+  ...[
+    '{"SOAP": null, "BULK": null, "REST": 9000}',
+    "null",
+    "[]",
+    '"x"',
+    "5",
+    "{}",
+    '{"__proto__": {"a": 1}}',
+    '{"valueOf": 1, "toString": 1}',
+  ],
   ...['{"SOAP": -5, "REST": 1e300, "BULK": 0.5, "evil\\"} 1\\n": 7}', '{"startedAt": "infinity", "stamp": 1}'],
 ];
 
@@ -64,7 +73,7 @@ export async function keepTables(sql: Sql, schema: string): Promise<() => Promis
   return async () => void (await sql(["BEGIN", `TRUNCATE ${all}`, ...copies, "COMMIT"].join(";")));
 }
 
-/** What a stored attribute could be: of a version before, or of a fault of ours. */
+/** Values that a version before, or a fault of ours, could have stored. */
 export const ATTRIBUTES: readonly unknown[] = [
   { SOAP: null, 'evil"} 1\n': 7 },
   ...[null, "", "__proto__", "x".repeat(100_000), -1, 0.5, Number.MAX_SAFE_INTEGER, true],

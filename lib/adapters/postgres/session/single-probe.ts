@@ -5,9 +5,9 @@ import { closeQuietly } from "./idle-sessions.ts";
 import type { Session } from "./sql.ts";
 
 /** A database that has not let in within this counts as silent, until one request has been let in. */
-const PATIENCE_MILLISECONDS = 4_000;
+const SLOW_MILLISECONDS = 4_000;
 
-/** As long as the attempt of that request takes, and a pause until the next one. */
+/** As long as the attempt of that request takes, and some seconds without one. */
 const SILENT_MILLISECONDS = 15_000;
 
 export type SingleProbe = (url: string, open: () => Promise<Session>) => Promise<Session>;
@@ -28,10 +28,10 @@ export const singleProbe =
       () => "ended",
     );
     const known = silent.until(name).then((until) => (until > now().getTime() ? "silent" : ended));
-    const patience = new AbortController();
-    const late = wait(PATIENCE_MILLISECONDS, "late", patience).catch(() => "ended");
+    const timer = new AbortController();
+    const late = wait(SLOW_MILLISECONDS, "late", timer).catch(() => "ended");
     const seen = await Promise.race([ended, known, late]);
-    patience.abort();
+    timer.abort();
     const at = now().getTime();
     if (seen === "silent" || (seen === "late" && !(await silent.claim(name, at, at + SILENT_MILLISECONDS)))) {
       opening.then(closeQuietly, () => undefined);

@@ -18,14 +18,14 @@ afterAll(() => cloud.close());
 
 const session = { close: async () => undefined } as unknown as Session;
 
-/** A process of its own, whose connection is let in when the test says so, and whose wait ends likewise. */
+/** A process of its own, whose connection is let in when the test says so, and whose timeout likewise. */
 function aProcess(url: string) {
   const opening = Promise.withResolvers<Session>();
-  const patience = Promise.withResolvers<string>();
-  const probe = singleProbe(silentDatabases(database()), now, () => patience.promise);
+  const timeout = Promise.withResolvers<string>();
+  const probe = singleProbe(silentDatabases(database()), now, () => timeout.promise);
   const opened = probe(url, () => opening.promise);
   opened.catch(() => undefined);
-  return { opened, letIn: () => opening.resolve(session), losePatience: () => patience.resolve("late") };
+  return { opened, letIn: () => opening.resolve(session), timeOut: () => timeout.resolve("late") };
 }
 
 const REFUSED = {
@@ -38,7 +38,7 @@ const REFUSED = {
 test("of 25 processes that wait for a silent database one stays, and those that come later do not wait", async () => {
   const url = "postgres://u:p@db.example/silent";
   const waiting = Array.from({ length: 25 }, () => aProcess(url));
-  for (const one of waiting) one.losePatience();
+  for (const one of waiting) one.timeOut();
   const first24 = new Set<unknown>();
   await new Promise<void>((resolve) => {
     for (const { opened } of waiting) opened.catch((error) => first24.add(error).size === 24 && resolve());
@@ -54,7 +54,7 @@ test("of 25 processes that wait for a silent database one stays, and those that 
     (await Promise.allSettled(waiting.map(({ opened }) => opened))).filter(({ status }) => status === "fulfilled"),
   ).toHaveLength(1);
   const later = aProcess(url);
-  later.losePatience(); // it has answered, so the next may wait again
+  later.timeOut(); // it has answered, so the next may wait again
   later.letIn();
   expect(await later.opened).toBe(session);
 });
@@ -62,19 +62,19 @@ test("of 25 processes that wait for a silent database one stays, and those that 
 test("a database that stays silent is tried again after a while, by one", async () => {
   const url = "postgres://u:p@db.example/still-silent";
   const two = [aProcess(url), aProcess(url)];
-  for (const one of two) one.losePatience();
+  for (const one of two) one.timeOut();
   await Promise.any(two.map(({ opened }) => opened.catch(() => "refused")));
   await cloud.clock.advance({ seconds: 16 });
 
   const again = aProcess(url);
-  again.losePatience();
+  again.timeOut();
   again.letIn();
 
   expect(await again.opened).toBe(session);
   for (const one of two) one.letIn();
 });
 
-test("readers of a silent database are asked to come again, but for one", { timeout: 120_000 }, async () => {
+test("readers of a silent database get a 503, but for one", { timeout: 120_000 }, async () => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket)).listen(0, "127.0.0.1");
   await once(server, "listening");
