@@ -5,7 +5,8 @@ type FetchInit = NonNullable<Parameters<typeof globalThis.fetch>[1]>;
 type Dispatcher = NonNullable<FetchInit["dispatcher"]>;
 
 /** What a caller decides of a request. Where its connection goes, and that it goes nowhere else, is decided here. */
-type GuardedInit = Omit<FetchInit, "redirect" | "dispatcher"> & {
+type GuardedInit = Omit<FetchInit, "redirect" | "dispatcher" | "headers"> & {
+  readonly headers?: Readonly<Record<string, string>>;
   readonly redirect?: never;
   readonly dispatcher?: never;
 };
@@ -22,10 +23,20 @@ export async function guardedFetch(url: string, init: GuardedInit): Promise<Resp
   const refused = refusedLiteral(new URL(url).hostname);
   if (refused) throw new TypeError("fetch failed", { cause: refused });
   const dispatcher = guarded();
-  const response = await fetch(url, { ...init, redirect: "manual", ...(dispatcher && { dispatcher }) });
-  if (response.status < 300 || response.status >= 400) return response;
+  const headers = { "accept-encoding": "gzip", ...init.headers };
+  const response = await fetch(url, { ...init, headers, redirect: "manual", ...(dispatcher && { dispatcher }) });
+  const encoding = response.headers.get("content-encoding") ?? "gzip";
+  const isRedirect = response.status >= 300 && response.status < 400;
+  if (!isRedirect && /^(?:gzip|identity)$/i.test(encoding)) return response;
   await response.body?.cancel();
+  if (!isRedirect) throw otherwiseEncoded(url, encoding);
   throw redirected(url, response.status, response.headers.get("location"));
+}
+
+/** Node inflates `deflate` ahead of its reader: a megabyte becomes a gigabyte before a limit is met. */
+function otherwiseEncoded(url: string, encoding: string): SalesforceRefusal {
+  const message = `${new URL(url).host} answered in the encoding ${encoding.slice(0, 40)}, which was not asked for`;
+  return new SalesforceRefusal({ kind: "transient", code: "BROKEN_ANSWER", message, mayHaveRun: true });
 }
 
 /** Shows the hosts alone: paths and queries may hold secrets. Salesforce redirects before it runs a request. */

@@ -1,21 +1,28 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { brotliCompressSync, constants, deflateRawSync, gzipSync, zstdCompressSync } from "node:zlib";
 
 const MIB = 1024 * 1024;
 
 /** What is in the answers that are compressed: letters, which no format of answers ends. */
 const letters = Buffer.alloc(64 * MIB, "a");
 
-const small = gzipSync(letters);
+const gigabyte = (compressed: Buffer) => Buffer.concat(Array.from({ length: 16 }, () => compressed));
+const gzipped = gigabyte(gzipSync(letters));
+
+/** One stream of deflate, of a gigabyte as well: sixteen pieces, each flushed, and an end. */
+function deflated(): Buffer {
+  const piece = deflateRawSync(letters, { finishFlush: constants.Z_FULL_FLUSH });
+  return Buffer.concat([gigabyte(piece), deflateRawSync("")]);
+}
 
 /** A gigabyte of letters in a megabyte of gzip, or 64 MiB in a few hundred bytes, by the name of the encoding. */
 const COMPRESSED: Readonly<Record<string, Buffer>> = {
-  gzip: Buffer.concat(Array.from({ length: 16 }, () => small)),
-  "gzip, gzip": gzipSync(Buffer.concat(Array.from({ length: 16 }, () => small))),
-  deflate: deflateSync(letters),
-  br: brotliCompressSync(letters),
+  gzip: gzipped,
+  "gzip, gzip": gzipSync(gzipped),
+  deflate: deflated(),
+  br: brotliCompressSync(letters, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
   zstd: zstdCompressSync(letters),
 };
 
