@@ -11,13 +11,14 @@ const NAMES = [
   "addresses",
   "receivers",
   "names",
-  "rows",
-  "poison",
-  "fuzz",
   "terminal",
+  "database",
+  "org",
+  "rows",
   "shadows",
   "loops",
-  "database",
+  "poison",
+  "fuzz",
 ];
 
 const HELP = `npm run attack [-- --only NAME,NAME] [--seed N] [--json]
@@ -32,13 +33,14 @@ a row without an end. Ends with 1 when there is one. What is tried:
   addresses  hosts in every spelling, and names that lead where they must not, under production's rules
   receivers  receivers of webhooks that stall, flood, lie and redirect
   names      names of objects, fields and tables that break out of SQL
-  rows       hostile values, one of 100 MB
-  poison     what a tenant's database or a stored item should not hold, beside another tenant
-  fuzz       20,000 requests near and far from what the API takes
   terminal   words of an org, a database and a service that steer a terminal, in the output of every command
+  database   a database server that lies, by every message of the protocol at every moment, beside another tenant
+  org        an org, or a host in its place, that floods, compresses and never ends
+  rows       hostile values, one of 100 MB
   shadows    operators, functions and types that a role without rights creates in the schema public
   loops      triggers of the owner's by which no write of Bridge's takes place
-  database   a database server that lies, by every message of the protocol at every moment, beside another tenant
+  poison     what a tenant's database or a stored item should not hold, beside another tenant
+  fuzz       20,000 requests near and far from what the API takes
 
   --only     some of them
   --seed N   the same requests again (chosen and printed unless given)

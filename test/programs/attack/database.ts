@@ -21,10 +21,14 @@ export const shadows: Part = async (world) => {
     if (calls > 0) findings.push(`${what}: ${calls} calls of what another role has made in public`);
   };
   try {
-    await step("a cycle with a row and a refused one", async () => {
-      await sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Shadowed', NULL), (NULL, 'none')");
-      await cycle(world);
-    });
+    const before = await planted.called();
+    const [made] = await sql<{ id: number }>(
+      "INSERT INTO salesforce.contact (lastname, email) VALUES ('Shadowed', NULL), (NULL, 'none') RETURNING id::int",
+    );
+    await step("a cycle with a row and a refused one", () => cycle(world));
+    const [row] = await sql<{ sfid: string | null }>("SELECT sfid FROM salesforce.contact WHERE id = $1", [made?.id]);
+    if (!row?.sfid && (await planted.called()) === before)
+      findings.push("the cycle has not sent a row, so it tried nothing");
     await step("a second cycle", () => cycle(world));
     for (const path of READS) await step(path, () => ask("GET", path));
     await step("the check of the connection", () => ask("POST", "/connections/postgres/test"));

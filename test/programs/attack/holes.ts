@@ -39,8 +39,9 @@ export const HOLES: readonly Hole[] = [
     part: "shadows",
     hole: "a statement that runs with our rights compares without a cast",
     open: async ({ sql }) => {
+      // Planned anew each time: a plan from before the shadows would be kept.
       await sql(`CREATE FUNCTION salesforce.careless() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-          IF NEW.lastname = 'x' THEN NEW.lastname := 'y'; END IF; RETURN NEW; END $$;
+          EXECUTE 'SELECT $1::varchar = ''x''' USING NEW.lastname; RETURN NEW; END $$;
         CREATE TRIGGER careless BEFORE UPDATE ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION salesforce.careless();
         ALTER TABLE salesforce.contact ENABLE ALWAYS TRIGGER careless`);
       return {};
@@ -207,5 +208,18 @@ export const HOLES: readonly Hole[] = [
     part: "database",
     hole: "the driver reads what a server sends, unchecked",
     open: ({ doors }) => ({ doors: { ...doors, database: "driver" } }),
+  },
+  {
+    part: "org",
+    hole: "an answer of an org is read to its end",
+    open: ({ doors }) => ({
+      doors: {
+        ...doors,
+        readOrg: (url) => ({
+          ...doors.readOrg(url),
+          query: async () => JSON.parse(await (await fetch(url, { signal: AbortSignal.timeout(1_000) })).text()),
+        }),
+      },
+    }),
   },
 ];

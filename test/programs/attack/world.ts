@@ -1,11 +1,14 @@
+import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
 import { guardedFetch } from "../../../lib/adapters/salesforce/guarded-fetch.ts";
 import { urlGuard } from "../../../lib/adapters/webhook-client/guard.ts";
 import { webhookSender } from "../../../lib/adapters/webhook-client/post.ts";
 import { resolveByDns } from "../../../lib/adapters/webhook-client/resolve.ts";
 import { type AddressPolicy, PRODUCTION } from "../../../lib/model/address.ts";
+import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
 import type { Answer } from "../../../lib/webhooks/ports.ts";
 import { type ContractWorld, startContractWorld } from "../../conformance/world.ts";
 import { type DnsServer, startDnsServer } from "../../support/doubles/dns-server.ts";
+import { orgSessions } from "../../support/doubles/org-calls.ts";
 import type { HttpAnswer, HttpRequest } from "../../support/worlds/running-bridge.ts";
 import { ZONE } from "./address-forms.ts";
 
@@ -21,6 +24,8 @@ export interface Doors {
   readonly database: "session" | "driver";
   /** What a terminal gets of what the command line has written. */
   show(text: string): string;
+  /** The engine's client of an org. */
+  readOrg(url: string): Salesforce;
 }
 
 /** How much is tried. */
@@ -78,6 +83,7 @@ function doorsOf({ bridge }: ContractWorld, dns: DnsServer): Doors {
     ask: bridge.request,
     save: urlGuard(PRODUCTION, resolve),
     post: (url, policy) => webhookSender({ policy, resolve }).post({ url, headers: {}, body: "{}" }),
+    readOrg: (url) => connectOrg(orgSessions(url, "token"), new AbortController().signal),
     askOrg: async (url) => (await guardedFetch(url, {})).text(),
     show: (text) => text,
     database: "session",
