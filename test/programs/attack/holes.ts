@@ -39,7 +39,7 @@ export const HOLES: readonly Hole[] = [
     part: "shadows",
     hole: "a statement that runs with our rights compares without a cast",
     open: async ({ sql }) => {
-      // Planned anew each time: a plan from before the shadows would be kept.
+      // Planned at each call: a plan from before the shadows would be kept.
       await sql(`CREATE FUNCTION salesforce.careless() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
           EXECUTE 'SELECT $1::varchar = ''x''' USING NEW.lastname; RETURN NEW; END $$;
         CREATE TRIGGER careless BEFORE UPDATE ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION salesforce.careless();
