@@ -1,14 +1,11 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { assemble } from "../../lib/local/assemble.ts";
 import { provideRuntime } from "../../lib/local/cloud/lambda/runtime/response-stream.ts";
 import { type Assembly, readAssembly, type TemplateResource } from "../../lib/local/cloud/lambda/template/assembly.ts";
-
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 300_000 });
 
 let deployed: Assembly;
 let local: Assembly;
