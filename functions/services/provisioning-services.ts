@@ -1,3 +1,4 @@
+import { upgradeRefusals } from "../../lib/adapters/dynamodb/engine/engine.ts";
 import { sweptMinutes } from "../../lib/adapters/dynamodb/engine/sweep-claim.ts";
 import { type ScheduleSettings, schedulesIn } from "../../lib/adapters/scheduler/schedules.ts";
 import { renewMapping } from "../../lib/config/renew-mapping.ts";
@@ -29,6 +30,7 @@ export const provisioningServices = (deadline: number): ProvisionNeeds => ({
   announcements: events(),
   connections: workspaceConnections,
   provisioner: provisionerOf,
+  refusals: upgradeRefusals(database()),
   schedules: schedules(),
   queues: { cycles: queue("cycles"), loads: queue("loads"), provisioning: queue("provisioning") },
   clock,

@@ -34,6 +34,8 @@ export interface WorkspaceReport {
   readonly usage: Usage | null;
   /** How its calls are spent. */
   readonly budget: Budget;
+  /** Why the last try to upgrade its schema failed; null: it did not. */
+  readonly upgradeRefusal: string | null;
 }
 
 /** Whether the org answers at all, by a request that it does not count (`/services/data`). */

@@ -56,7 +56,7 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
       last_run_at: seen?.lastRunAt?.toISOString() ?? null,
       pending_rows: seen?.waitingRows ?? (await needs.counters.queueDepth(workspace.id)).rows,
       ...(pause && { pause: reportPause(pause) }),
-      ...(database?.upgrade && { upgrade: database.upgrade }),
+      ...(database?.upgrade && { upgrade: engine.upgradeRefusal ?? database.upgrade }),
     },
   };
 }

@@ -122,7 +122,7 @@ type Engine = Awaited<ReturnType<EngineReports["read"]>>;
 const callsOfEach = (mappings: readonly Mapping[], { budget }: Pick<Engine, "budget">, now: Date) =>
   idleCallsOfEach(mappings, budget.whenQuiet, rungBy(budget, now));
 
-const NO_ENGINE: Engine = { mappings: [], usage: null, budget: FRESH_BUDGET };
+const NO_ENGINE: Engine = { mappings: [], usage: null, budget: FRESH_BUDGET, upgradeRefusal: null };
 
 const reportOn = ({ id }: Mapping, reports: readonly EngineReport[]): EngineReport | null =>
   reports.find(({ mappingId }) => mappingId === id) ?? null;

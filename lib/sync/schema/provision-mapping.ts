@@ -20,9 +20,9 @@ import { bookCalls } from "./book-calls.ts";
 import { describeShape } from "./describe-shape.ts";
 import { type FollowNeeds, followSchemaChanges } from "./follow-schema-changes.ts";
 import type { Provisioner } from "./schema-ports.ts";
-import { upgradeSchema } from "./upgrade-schema.ts";
+import { type UpgradeNeeds, upgradeSchema } from "./upgrade-schema.ts";
 
-export interface ProvisionNeeds extends Pick<FollowNeeds, "renew"> {
+export interface ProvisionNeeds extends Pick<FollowNeeds, "renew">, Pick<UpgradeNeeds, "refusals"> {
   /** Carries out what an import left open; false when there was no time to end it. */
   readonly rollForward: (workspaceId: string) => Promise<boolean>;
   readonly announcements: Pick<Events, "publish">;
@@ -49,7 +49,7 @@ export async function provisionMapping(needs: ProvisionNeeds, message: Provision
     await needs.queues.provisioning.send([{ message, delaySeconds: 1 }]);
     return;
   }
-  if (message.upgrade === true) return upgradeSchema(needs.provisioner, needs.log, workspaceId);
+  if (message.upgrade === true) return upgradeSchema(needs, workspaceId);
   if (mappingId === null) return;
   const mapping = await needs.mappings.find(workspaceId, mappingId);
   if (!mapping) return retire(needs, workspaceId, mappingId);

@@ -468,7 +468,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   pause: "Why nothing is pulled or sent; null: the workspace is not paused.",
   "ReadHealthData.sync.pause": "Who paused the workspace or the deployment, and since when; left out while neither is.",
   "ReadHealthData.sync.upgrade":
-    "From which version to which the schema is being upgraded; left out while it is up to date.",
+    "From which version to which the schema is being upgraded, or why it cannot be; left out while it is up to date.",
   scope: "`workspace`, or `deployment` when an operator stopped all of them.",
   since: "Since when.",
   by: "E-mail address of the person who did it, or `system`.",

@@ -31,5 +31,5 @@ export function sampleReport(): KeptReport {
     heard: new Map([["m1", { rungAt: at, aliveSince: at, missedAt: null }]]),
   };
   const budget = { ...plannedBudget(usage, { allowed: 640 }), doorbell };
-  return { mappings: [broken], usage, budget, figures: { mappings, webhooks } };
+  return { mappings: [broken], usage, budget, upgradeRefusal: null, figures: { mappings, webhooks } };
 }

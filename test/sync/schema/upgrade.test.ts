@@ -119,7 +119,7 @@ test("a schema two versions back waits for its upgrade with that reason, and con
   expect((await health()).sync).toMatchObject({ status: "running" });
 });
 
-test("why a schema cannot be upgraded is in the log, and the sweep asks again", async () => {
+test("why a schema cannot be upgraded is in health and in the log, and the sweep asks again", async () => {
   become(2);
   await made.world.sql("UPDATE salesforce._bridge_meta SET schema_version = 7");
   await sweep();
@@ -128,7 +128,7 @@ test("why a schema cannot be upgraded is in the log, and the sweep asks again", 
 
   const why = expect.stringContaining("the schema cannot be upgraded: the schema salesforce has version 7");
   expect(said()).toEqual([expect.objectContaining({ level: "error", message: why })]);
-  expect((await health()).sync.upgrade).toBe("the schema salesforce is being upgraded from version 7 to 11");
+  expect((await health()).sync.upgrade).toEqual(why);
   await sweep();
   expect(await upgrades()).toHaveLength(1);
 
@@ -136,6 +136,24 @@ test("why a schema cannot be upgraded is in the log, and the sweep asks again", 
   await sweep();
   await carryOut(made.cloud, made.world.services);
   expect(await versionOf()).toBe(11);
+  expect((await health()).sync.upgrade).toBeUndefined();
+});
+
+test("a next upgrade does not begin with the reason of the last", async () => {
+  become(1);
+  await made.world.sql("UPDATE salesforce._bridge_meta SET schema_version = 7");
+  await sweep();
+  await carryOut(made.cloud, made.world.services);
+  await made.world.sql(`UPDATE salesforce._bridge_meta SET schema_version = ${RELEASED}`);
+  await sweep();
+  await carryOut(made.cloud, made.world.services);
+  expect(await versionOf()).toBe(10);
+
+  await made.world.sql(`UPDATE salesforce._bridge_meta SET schema_version = ${RELEASED}`);
+  SCHEMA_VERSION.newest = RELEASED + 2;
+  await sweep();
+
+  expect((await health()).sync.upgrade).toBe("the schema salesforce is being upgraded from version 9 to 11");
 });
 
 test("a schema of a newer version is worked in as it is", async () => {

@@ -7,6 +7,7 @@ import type { Event } from "../../../model/delivery/event.ts";
 import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from "../../../model/engine.ts";
 import type { CallShares } from "../../../settings/ports.ts";
 import type { EngineMemory, KeptEngine, StoredEnds } from "../../../sync/cycle/cycle-ports.ts";
+import type { UpgradeNeeds } from "../../../sync/schema/upgrade-schema.ts";
 import type { Database } from "../client/client.ts";
 import { queryAll, readEach } from "../client/read-item.ts";
 import { storedTime } from "../client/stored-time.ts";
@@ -61,7 +62,9 @@ export function engineReports(database: Database, now: () => Date): EngineReport
 async function workspaceReport(database: Database, items: Items): Promise<WorkspaceReport> {
   const budget = await budgetIn(database, items);
   const ofMappings = [...items.values()].filter(({ sk }) => String(sk).startsWith(mappingKey("")));
-  return { mappings: readEach(ofMappings, reportOf), usage: budget.usage, budget };
+  const refusal = items.get(SHARED)?.["upgrade_refusal"];
+  const upgradeRefusal = typeof refusal === "string" ? refusal : null;
+  return { mappings: readEach(ofMappings, reportOf), usage: budget.usage, budget, upgradeRefusal };
 }
 
 function reportOf(item: Record<string, unknown>): EngineReport {
@@ -95,6 +98,18 @@ export const callShares = (database: Database): CallShares => ({
       audit: [entry],
       events: [],
     }),
+});
+
+/** How the last try to upgrade a workspace's schema ended. */
+export const upgradeRefusals = (database: Database): UpgradeNeeds["refusals"] => ({
+  set: async (workspaceId, refusal) => {
+    await updateIf(database, {
+      TableName: database.table("engine"),
+      Key: { pk: workspaceId, sk: SHARED },
+      UpdateExpression: "SET upgrade_refusal = :refusal",
+      ExpressionAttributeValues: { ":refusal": refusal },
+    });
+  },
 });
 
 /** A workspace's items by their sort keys, eventually consistent. */

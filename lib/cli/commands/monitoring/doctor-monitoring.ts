@@ -38,7 +38,7 @@ async function schema(api: Api): Promise<readonly Finding[]> {
   const { data } = await api.get<{ readonly sync: { readonly upgrade?: string } }>("/health");
   const { upgrade } = data.sync;
   if (upgrade === undefined) return [];
-  const remedy = "wait a minute; if it stays, a line schema_upgrade in the service's log has PostgreSQL's reason";
+  const remedy = "Bridge tries it each minute: wait, or correct the reason if there is one";
   return [finding("schema", "warning", upgrade, remedy)];
 }
 
