@@ -81,7 +81,7 @@ describe("schemas of the search path in which others may create are named", () =
   });
 
   test.each([
-    ["nobody", "SELECT 1"],
+    ["no other role", "SELECT 1"],
     ["its owner and Bridge's role alone", "GRANT CREATE ON SCHEMA public TO OWN"],
     ["others, in a schema outside of the search path", "CREATE SCHEMA theirs; GRANT CREATE ON SCHEMA theirs TO PUBLIC"],
     ["others, who may use it only", "GRANT USAGE ON SCHEMA public TO %"],
