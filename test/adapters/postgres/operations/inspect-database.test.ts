@@ -62,7 +62,7 @@ describe("what may undo Bridge's own writes is named", () => {
 });
 
 describe("schemas of the search path in which others may create are named", () => {
-  /** The rights that PostgreSQL 15 and later give to nobody. */
+  /** PostgreSQL 15 and later grant none of it. */
   beforeEach(() => customer.asSuperuser("REVOKE CREATE ON SCHEMA public FROM PUBLIC"));
 
   test.each([
