@@ -17,6 +17,7 @@ const DEFAULTS = {
   deleteLimit: AUTO,
   sweepDays: 1,
   keepHistory: true,
+  checkBeforeSave: "auto",
   batchSize: BATCH_SIZE,
   filter: null,
 } as const;

@@ -1,7 +1,13 @@
 import * as z from "zod/mini";
 import { isDeleteLimit } from "../model/change/delete-breaker.ts";
 import { BATCH_SIZE } from "../model/change/ways.ts";
-import { CAPTURE_MODES, CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
+import {
+  CAPTURE_MODES,
+  CHECKS_BEFORE_SAVE,
+  CONFLICT_POLICIES,
+  type Mapping,
+  SYNC_DIRECTIONS,
+} from "../model/mapping/mapping.ts";
 import { isOneLine } from "../model/one-line.ts";
 import { apiNameProblem, fieldNameProblem, tableNameProblem } from "./identifiers.ts";
 
@@ -19,6 +25,7 @@ const SETTINGS = {
   delete_limit: "deleteLimit",
   sweep_days: "sweepDays",
   keep_history: "keepHistory",
+  check_before_save: "checkBeforeSave",
   batch_size: "batchSize",
   filter: "filter",
 } as const satisfies Record<string, keyof Mapping>;
@@ -87,6 +94,7 @@ export const mappingRules = {
   capture: z.optional(word(CAPTURE_MODES)),
   delete_limit: z.optional(deleteLimit()),
   sweep_days: z.optional(z.int({ error: DAYS }).check(z.gte(1, { error: DAYS }), z.lte(30, { error: DAYS }))),
+  check_before_save: z.optional(word(CHECKS_BEFORE_SAVE)),
   keep_history: z.optional(switchable()),
   batch_size: z.optional(
     z

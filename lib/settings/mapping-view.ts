@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { versionOf } from "../config/version.ts";
 import {
   CAPTURE_MODES,
+  CHECKS_BEFORE_SAVE,
   CONFLICT_POLICIES,
   failureOfProvisioning,
   type Mapping,
@@ -49,6 +50,7 @@ export const mappingView = z.object({
   delete_limit: z.string(),
   sweep_days: z.int(),
   keep_history: z.boolean(),
+  check_before_save: z.enum(CHECKS_BEFORE_SAVE),
   batch_size: z.int(),
   filter: z.nullable(z.string()),
   version: z.string(),

@@ -1,9 +1,11 @@
 import { type Budget, mayPush as hasCalls, madeOf } from "../model/budget.ts";
+import { checksBeforeSave } from "../model/calls/check-before-save.ts";
 import { SHORTEST_RING_SECONDS, wakeAt } from "../model/calls/plan.ts";
 import { CallSize } from "../model/change/call-size.ts";
 import { isRung } from "../model/doorbell.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import type { CycleMessage, Wakes } from "../model/messages.ts";
+import { settledUntil } from "../model/record/position.ts";
 import { WHOLE } from "../model/record/read-size.ts";
 import { isDue, isOverdue } from "./beat/due.ts";
 import { probe } from "./beat/probe.ts";
@@ -83,7 +85,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   if (!begun.held) return { ran: false, why: begun.why };
 
   const cycle = cycleOf(needs, order, begun);
-  const done: Done = { marks: {}, pulledAt: null, unchanged: null, restedAt: 0 };
+  const done: Done = { marks: {}, pulledAt: null, unchanged: null, checkedAt: 0, restedAt: 0 };
   let end = ENDED_WELL;
   try {
     refuseUncaptured(begun);
@@ -122,20 +124,29 @@ async function takeTurns(
   let blind = isBlind(cycle, begun);
   while (toPull || toPush) {
     if (toPull) {
+      const began = clock.now();
       const { marks, pulledAt, isDone } = await pull(cycle, { ...begun.marks, ...done.marks }, nextTurn());
       Object.assign(done, { marks: { ...done.marks, ...marks }, pulledAt: pulledAt ?? done.pulledAt });
       done.restedAt = clock.now() + SHORTEST_RING_SECONDS * 1000;
+      if (isDone) done.checkedAt = began;
       toPull = !isDone;
       blind &&= toPull;
       toPush ||= toPull && mayPush(order, begun, salesforce);
     }
     if (toPush && !(toPull && blind)) {
       const isOver = toPull ? nextTurn() : () => isPullDueAgain(cycle, order, begun, done);
-      const isLeft = await push(cycle, { settleEdited, probes: order.saves === "probe", isOver });
+      const checks = checksOf(order, begun, done);
+      const isLeft = await push(cycle, { settleEdited, probes: order.saves === "probe", isOver, checks });
       toPush = isLeft && mayPush(order, begun, salesforce);
       toPull ||= toPush && isPullDueAgain(cycle, order, begun, done);
     }
   }
+}
+
+function checksOf({ mapping }: CycleOrder, begun: Held, { marks, checkedAt }: Done): PushOrder["checks"] {
+  if (!checksBeforeSave(mapping)) return null;
+  const { position } = { ...begun.marks, ...marks };
+  return { settledUntil: position && settledUntil(position), checkedAt };
 }
 
 /** A mapping that was not pulled for so long is pulled to the end before it is pushed. */
@@ -168,6 +179,8 @@ interface Done {
   marks: Partial<Watermarks>;
   pulledAt: Date | null;
   unchanged: Unchanged | null;
+  /** When it last began to read everything that had changed, by our clock; 0: it has not. */
+  checkedAt: number;
   /** When this cycle may pull again for a ring (epoch milliseconds), by our own clock: the org's has no fractions. */
   restedAt: number;
 }

@@ -108,6 +108,7 @@ describe("an import (contract 4.1.7)", () => {
         pg_table: "contact",
         sweep_days: 1,
         keep_history: true,
+        check_before_save: "auto",
         sync_direction: "bidirectional",
         when_quiet_seconds: null,
       },

@@ -143,6 +143,7 @@ function settings(command: Command): Command {
       "origin; or always: what a restore or bulk load writes under session_replication_role = replica is sent, too",
     )
     .option("--sweep-days <days>", "days between two comparisons of both sides, 1 to 30")
+    .option("--check-before-save <auto|on|off>", "look at records before they are saved; auto: unless PostgreSQL wins")
     .option("--keep-history <on|off>", "keep what Salesforce changes in rows, for bridge row; on by default")
     .option(
       "--delete-limit <limit>",

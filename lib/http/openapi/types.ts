@@ -20,6 +20,7 @@ export type ActivateMappingData = {
   readonly delete_limit: string;
   readonly sweep_days: number;
   readonly keep_history: boolean;
+  readonly check_before_save: "auto" | "on" | "off";
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -252,6 +253,7 @@ export type CreateMappingBody = {
   readonly capture?: "origin" | "always";
   readonly delete_limit?: string;
   readonly sweep_days?: number;
+  readonly check_before_save?: "auto" | "on" | "off";
   readonly keep_history?: boolean;
   readonly batch_size?: number;
   readonly filter?: string | null;
@@ -273,6 +275,7 @@ export type CreateMappingData = {
   readonly delete_limit: string;
   readonly sweep_days: number;
   readonly keep_history: boolean;
+  readonly check_before_save: "auto" | "on" | "off";
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -342,6 +345,7 @@ export type DeactivateMappingData = {
   readonly delete_limit: string;
   readonly sweep_days: number;
   readonly keep_history: boolean;
+  readonly check_before_save: "auto" | "on" | "off";
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -369,6 +373,7 @@ export type DeleteMappingData = {
   readonly delete_limit: string;
   readonly sweep_days: number;
   readonly keep_history: boolean;
+  readonly check_before_save: "auto" | "on" | "off";
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -604,6 +609,7 @@ export type ListMappingStatesData = {
   readonly delete_limit: string;
   readonly sweep_days: number;
   readonly keep_history: boolean;
+  readonly check_before_save: "auto" | "on" | "off";
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -1003,6 +1009,7 @@ export type ReadMappingData = {
   readonly delete_limit: string;
   readonly sweep_days: number;
   readonly keep_history: boolean;
+  readonly check_before_save: "auto" | "on" | "off";
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -1301,6 +1308,7 @@ export type RestoreMappingData = {
   readonly delete_limit: string;
   readonly sweep_days: number;
   readonly keep_history: boolean;
+  readonly check_before_save: "auto" | "on" | "off";
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;
@@ -1546,6 +1554,7 @@ export type UpdateMappingBody = {
   readonly capture?: "origin" | "always";
   readonly delete_limit?: string;
   readonly sweep_days?: number;
+  readonly check_before_save?: "auto" | "on" | "off";
   readonly keep_history?: boolean;
   readonly batch_size?: number;
   readonly filter?: string | null;
@@ -1567,6 +1576,7 @@ export type UpdateMappingData = {
   readonly delete_limit: string;
   readonly sweep_days: number;
   readonly keep_history: boolean;
+  readonly check_before_save: "auto" | "on" | "off";
   readonly batch_size: number;
   readonly filter: string | null;
   readonly version: string;

@@ -16,6 +16,9 @@ export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
 export const CAPTURE_MODES = ["origin", "always"] as const;
 export type CaptureMode = (typeof CAPTURE_MODES)[number];
 
+/** Whether a push looks at records before it saves them; `auto`: unless PostgreSQL wins. */
+export const CHECKS_BEFORE_SAVE = ["auto", "on", "off"] as const;
+
 /** One Salesforce object tied to one table. */
 export interface Mapping {
   readonly id: string;
@@ -42,6 +45,7 @@ export interface Mapping {
   readonly sweepDays: number;
   /** What Salesforce changes in rows is kept for the stories of the rows. */
   readonly keepHistory: boolean;
+  readonly checkBeforeSave: (typeof CHECKS_BEFORE_SAVE)[number];
   /** Records that one call saves at most, 1 to 200. */
   readonly batchSize: number;
   /** A SOQL condition in the filter grammar; null: every record. */

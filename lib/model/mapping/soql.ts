@@ -63,6 +63,10 @@ export function outsideWithIds(shape: TableShape, ids: readonly string[]): strin
   return `${stampsOf(shape)} WHERE Id IN (${ids.map(recordId).join(", ")})${alive.join("")}${outsideOf(shape)}`;
 }
 
+/** Ids and stamps of these records, at most 400, deleted or not. */
+export const stampsWithIds = (shape: TableShape, ids: readonly string[]): string =>
+  `${stampsOf(shape)} WHERE Id IN (${ids.map(recordId).join(", ")})`;
+
 const outsideOf = ({ filter }: TableShape) => (filter === null ? "" : ` AND (NOT ${filter})`);
 
 const BY_STAMP = "ORDER BY SystemModstamp, Id";

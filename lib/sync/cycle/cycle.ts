@@ -55,6 +55,7 @@ export const newTally = () => ({
   updated: 0,
   deleted: 0,
   rejected: 0,
+  busy: 0,
   conflicts: 0,
   /** Deletes that were held by it, not before. */
   heldDeletes: 0,
@@ -85,6 +86,7 @@ export function tallyApplied(tally: Tally, read: number, applied: Applied): void
   tally.updated += applied.updated;
   tally.deleted += applied.deleted;
   tally.rejected += applied.rejected;
+  tally.busy += applied.busy;
   tally.conflicts += applied.conflicts;
   tally.heldDeletes += applied.heldDeletes;
 }

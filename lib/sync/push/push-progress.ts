@@ -12,6 +12,10 @@ export interface PushProgress {
   readonly unsent: Set<number>;
   /** Writes to be tried again, and after how many seconds. */
   readonly delayed: Map<Write, number>;
+  /** Records that the pull has judged since this push began, each with the stamp that it had (epoch milliseconds). */
+  readonly judged: Map<string, number>;
+  /** Records whose rows could not take what Salesforce has changed, because a transaction holds them. */
+  readonly busy: Set<string>;
   /** Records that our saves may have moved out of the mapping's filter. */
   readonly mayHaveLeft: Set<string>;
   /** What the org has answered records with that is not about them; they are among `unsent`, and the push ends with it. */
@@ -21,6 +25,8 @@ export interface PushProgress {
 export const startPushProgress = (): PushProgress => ({
   unsent: new Set(),
   delayed: new Map(),
+  judged: new Map(),
+  busy: new Set(),
   mayHaveLeft: new Set(),
   refusal: null,
 });
@@ -30,9 +36,10 @@ export async function ready(cycle: Cycle, sending: PushProgress, writes: readonl
   const going: Write[] = [];
   const waiting: PushOutcome[] = [];
   for (const write of writes) {
+    if (sending.delayed.has(write)) continue;
     const afterSeconds = delayBefore(write, sending);
     if (afterSeconds === null) going.push(write);
-    else waiting.push(putOff(sending, write, afterSeconds));
+    else waiting.push(putOff(sending, write, afterSeconds, "waits for an earlier change"));
   }
   await settle(cycle, sending, waiting);
   return going;
@@ -51,11 +58,15 @@ export function isTaken({ refusal }: PushProgress, operation: Operation): boolea
   return refusal.refusal.kind === "storageFull" && (operation === "update" || operation === "delete");
 }
 
-/** Makes changes NEW again that were claimed and neither sent nor settled. */
-export async function giveBack(cycle: Cycle, { unsent }: PushProgress): Promise<void> {
-  if (unsent.size === 0) return;
-  await cycle.store.release(cycle.lease, [...unsent]);
-  unsent.clear();
+/** Makes changes NEW again that were claimed and neither sent nor settled: these, or all. */
+export async function giveBack(
+  cycle: Cycle,
+  { unsent }: PushProgress,
+  ids: readonly number[] = [...unsent],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await cycle.store.release(cycle.lease, ids);
+  for (const id of ids) unsent.delete(id);
 }
 
 /**
@@ -87,8 +98,8 @@ function delayBefore({ after }: Write, { delayed }: PushProgress): number | null
   return delays.length > 0 ? Math.max(...delays) : null;
 }
 
-function putOff({ delayed }: PushProgress, write: Write, afterSeconds: number): PushOutcome {
+export function putOff({ delayed }: PushProgress, write: Write, afterSeconds: number, error: string): PushOutcome {
   delayed.set(write, afterSeconds);
   const { changeIds, recordId } = write;
-  return { changeIds, recordId, kind: "retry", afterSeconds, counts: false, error: "waits for an earlier change" };
+  return { changeIds, recordId, kind: "retry", afterSeconds, counts: false, error };
 }

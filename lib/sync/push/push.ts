@@ -1,7 +1,9 @@
+import { isChecked } from "../../model/calls/check-before-save.ts";
 import type { ClaimedChange } from "../../model/change/change.ts";
 import { type Folded, fold } from "../../model/change/fold.ts";
 import { BATCH_SIZE, JOB_RECORDS } from "../../model/change/ways.ts";
 import type { Cycle } from "../cycle/cycle.ts";
+import { checkRecords } from "./check-records.ts";
 import type { PushOutcome } from "./push-ports.ts";
 import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "./push-progress.ts";
 import { removeOutside } from "./remove-outside.ts";
@@ -24,6 +26,13 @@ export interface PushOrder {
   readonly probes: boolean;
   /** Whether its time slice is over: it ends before its next call then. */
   readonly isOver: () => boolean;
+  /** Null: records are saved without a look at them. */
+  readonly checks: {
+    /** Up to which stamp every record was read after its second; null: that is not known. */
+    readonly settledUntil: Date | null;
+    /** When everything that had changed was read last (epoch milliseconds). */
+    checkedAt: number;
+  } | null;
 }
 
 /**
@@ -36,12 +45,14 @@ export async function push(cycle: Cycle, order: PushOrder): Promise<boolean> {
   try {
     for (let goesOn = true; goesOn; ) {
       await cycle.hold.mayRead();
+      const judged = sending.judged.size;
       goesOn = await send(cycle, sending, order, await claim(cycle, sending));
       // Changes that came too early, or behind a job that is left; where the org refuses, all that was not sent.
       await giveBack(cycle, sending);
       await removeOutside(cycle, sending);
       if (sending.refusal) throw sending.refusal;
-      if (goesOn && order.isOver()) return true;
+      // What was judged just now goes before another pull reads the same.
+      if (goesOn && sending.judged.size === judged && order.isOver()) return true;
     }
     return false;
   } catch (error) {
@@ -65,7 +76,7 @@ async function claim(cycle: Cycle, { unsent }: PushProgress): Promise<readonly C
 async function send(
   cycle: Cycle,
   sending: PushProgress,
-  { settleEdited, probes, isOver }: PushOrder,
+  { settleEdited, probes, isOver, checks }: PushOrder,
   claimed: readonly ClaimedChange[],
 ): Promise<boolean> {
   if (claimed.length === 0) return false;
@@ -73,6 +84,11 @@ async function send(
   await settle(cycle, sending, withoutSending(folded));
   for (const [index, { way, operation, writes }] of folded.batches.entries()) {
     if (index > 0 && isOver()) return true;
+    if (checks !== null && (index === 0 || way === "bulk") && !isChecked(checks.checkedAt, cycle.clock.now())) {
+      const left = folded.batches.slice(index).flatMap((batch) => batch.writes);
+      checks.checkedAt = cycle.clock.now();
+      await checkRecords(cycle, sending, left, checks.settledUntil);
+    }
     // What the org refuses a call's worth of, it is not sent a whole job of.
     const first = way === "soap" ? writes : writes.slice(0, probes ? BATCH_SIZE : 0);
     const rest = writes.slice(first.length);

@@ -29,6 +29,7 @@ const mappingText = {
   delete_limit: "25%",
   sweep_days: 3,
   keep_history: false,
+  check_before_save: "off",
   batch_size: 50,
   filter: "Last_Name__c != null",
   foreign: { sf_key: { other_key: 1 }, revision: 7 },
@@ -83,6 +84,7 @@ test("a stored mapping is read in every member, and written as it was stored", (
     deleteLimit: "25%",
     sweepDays: 3,
     keepHistory: false,
+    checkBeforeSave: "off",
     batchSize: 50,
     filter: "Last_Name__c != null",
     foreign: { sf_key: { other_key: 1 }, revision: 7 },
@@ -102,6 +104,7 @@ test("a mapping of an earlier version, which knew no capture mode, no limit of d
     sweep_days: ___,
     batch_size: ____,
     keep_history: _____,
+    check_before_save: _______,
     ...later
   } = mappingText;
   const { when_quiet_seconds: ______, ...text } = later;
@@ -114,6 +117,7 @@ test("a mapping of an earlier version, which knew no capture mode, no limit of d
     deleteLimit: "auto",
     sweepDays: 1,
     keepHistory: true,
+    checkBeforeSave: "auto",
     whenQuietSeconds: null,
     batchSize: 200,
     provisioning,

@@ -34,6 +34,7 @@ const mapping = (more: Partial<Mapping> = {}): Mapping => ({
   deleteLimit: "auto",
   sweepDays: 1,
   keepHistory: true,
+  checkBeforeSave: "auto",
   batchSize: 200,
   filter: null,
   foreign: {},

@@ -76,6 +76,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     "Records whose row lacked or held another value; they were corrected, unless something prevents it.",
   "compared.vanished": "Rows whose record Salesforce does not show.",
   comparing: "True.",
+  check_before_save:
+    "Whether records are looked at before they are saved, so that what Salesforce has changed meanwhile is not overwritten; auto: unless PostgreSQL wins conflicts.",
   keep_history: "Whether what Salesforce changes in rows is kept for the stories of the rows.",
   "query row": "Only the row with this key of its own.",
   "query key": "Only the row with this value of its mapping's upsert field.",

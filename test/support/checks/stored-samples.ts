@@ -266,6 +266,7 @@ function mappingOf(id: string, sfObject: string): Mapping {
     deleteLimit: "500",
     sweepDays: 7,
     keepHistory: false,
+    checkBeforeSave: "off",
     batchSize: 50,
     filter: "Email != null",
     foreign: { sf_max_daily_api_calls: 30_000 },

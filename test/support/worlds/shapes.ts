@@ -60,6 +60,7 @@ export function mappingOf(shape: TableShape, workspaceId = "w_1"): Mapping {
     deleteLimit: shape.deleteLimit ?? "auto",
     sweepDays: 1,
     keepHistory: true,
+    checkBeforeSave: "auto",
     batchSize: 200,
     filter: null,
     foreign: {},

@@ -1,7 +1,13 @@
 import * as z from "zod/mini";
 import { AUTO } from "../../../model/change/delete-breaker.ts";
 import { BATCH_SIZE } from "../../../model/change/ways.ts";
-import { CAPTURE_MODES, CONFLICT_POLICIES, type Mapping, SYNC_DIRECTIONS } from "../../../model/mapping/mapping.ts";
+import {
+  CAPTURE_MODES,
+  CHECKS_BEFORE_SAVE,
+  CONFLICT_POLICIES,
+  type Mapping,
+  SYNC_DIRECTIONS,
+} from "../../../model/mapping/mapping.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import { storedTime } from "../client/stored-time.ts";
 
@@ -47,6 +53,7 @@ const content = z.object({
   delete_limit: z._default(z.string(), AUTO),
   sweep_days: z._default(z.int(), 1),
   keep_history: z._default(z.boolean(), true),
+  check_before_save: z._default(z.enum(CHECKS_BEFORE_SAVE), "auto"),
   batch_size: z._default(z.number(), BATCH_SIZE),
   filter: z.nullable(z.string()),
   foreign: z.record(z.string(), z.unknown()),

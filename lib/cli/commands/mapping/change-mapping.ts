@@ -159,6 +159,7 @@ function settingsIn(typed: Typed): Readonly<Record<string, unknown>> {
     capture: text(typed, "capture"),
     delete_limit: text(typed, "deleteLimit"),
     sweep_days: wholeNumber(typed, "sweepDays"),
+    check_before_save: text(typed, "checkBeforeSave"),
     keep_history: switched(text(typed, "keepHistory")),
     batch_size: wholeNumber(typed, "batchSize"),
   };
