@@ -61,9 +61,6 @@ const perQueryOf = (queries: number): number => Math.ceil(queries / QUERIES_PER_
 export const idleCallsPerDay = (mappings: readonly Asking[]): number =>
   idleCalls(mappings).reduce((sum, calls) => sum + calls, 0);
 
-/**
- * What changes costs beyond it, at most: a look and a save, or a read, of each ten seconds in which something did, and one
- * of each full page.
- */
+/** What changes costs beyond it, at most: a call of each ten seconds in which something did, and one of each full page. */
 export const callsForChanges = (changes: number, mappings: number, seconds: number): number =>
-  2 * Math.min(changes, (mappings * seconds) / BEAT_SECONDS) + changes / 200;
+  Math.min(changes, (mappings * seconds) / BEAT_SECONDS) + changes / 200;

@@ -26,7 +26,7 @@ export interface PushOrder {
   readonly probes: boolean;
   /** Whether its time slice is over: it ends before its next call then. */
   readonly isOver: () => boolean;
-  /** Null: records are saved without a look at them. */
+  /** Null: records are saved without a check. */
   readonly checks: {
     /** Up to which stamp every record was read after its second; null: that is not known. */
     readonly settledUntil: Date | null;

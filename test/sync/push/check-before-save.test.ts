@@ -12,7 +12,7 @@ aWorldForEachTest((made) => {
 
 const at = (seconds: number) => new Date(world.cloud.clock.now() + seconds * 1000);
 
-/** A mapping whose record was pulled a minute after it was made, and that is not pulled again for a minute. */
+/** A mapping whose record was pulled a minute after it was created, and that is not pulled again for a minute. */
 async function aPulledRecord(bridge: Row, fields = ["LastName", "Title", "Email"]): Promise<[Mapping, string]> {
   const { id } = (await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace", Title: "Ms" })) as {
     id: string;
@@ -73,7 +73,7 @@ describe("the row is written first, the record before the push", () => {
     expect(await conflicts()).toEqual([{ field: "title", postgres: "Countess", salesforce: "Dr", winner }]);
   });
 
-  test("a field that Salesforce alone has changed is taken, and no conflict is recorded", async () => {
+  test("a field that Salesforce alone has changed comes to the row, and no conflict is recorded", async () => {
     const [contact, id] = await aPulledRecord({});
     await inRow("title = 'Countess'", id);
     await world.pass(2);
@@ -129,7 +129,7 @@ describe("the row is written first, the record before the push", () => {
 });
 
 describe("nothing is read again", () => {
-  test("where nothing has changed: one look a push", async () => {
+  test("where nothing has changed: one call a push", async () => {
     const [contact, id] = await aPulledRecord({});
     await inRow("title = 'Countess'", id);
     await world.pass(2);
@@ -144,7 +144,7 @@ describe("nothing is read again", () => {
   test.each([
     ["the setting is off", { check_before_save: "off" }],
     ["PostgreSQL wins anyway", { conflict_policy: "postgres_wins" }],
-  ])("nor looked at where %s", async (_, bridge) => {
+  ])("nor checked where %s", async (_, bridge) => {
     const [contact, id] = await aPulledRecord(bridge);
     await inRow("title = 'Countess'", id);
     await world.pass(2);
@@ -155,7 +155,7 @@ describe("nothing is read again", () => {
     expect((await world.calls()) - before).toBe(1);
   });
 
-  test("nor looked at behind a pull of the same cycle, nor for new rows", async () => {
+  test("nor checked behind a pull of the same cycle, nor for new rows", async () => {
     const [contact, id] = await aPulledRecord({});
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('New')");
     const before = await world.calls();
