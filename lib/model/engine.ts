@@ -97,6 +97,11 @@ const REASONS = {
     atOnce: true,
     remedy: "run bridge mapping capture with --salesforce or --mine; nothing is pulled or sent meanwhile",
   },
+  rows_hidden: {
+    atOnce: true,
+    remedy:
+      "give the user that Bridge connects as BYPASSRLS, or end FORCE ROW LEVEL SECURITY of the table; nothing is pulled or sent meanwhile",
+  },
   column_gone: {
     atOnce: true,
     remedy:

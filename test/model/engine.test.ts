@@ -93,6 +93,7 @@ test("a refused login and what an org says of itself break at once", () => {
   expect(edgesOf([refused])).toEqual(["broken"]);
   for (const reason of [
     "capture_off",
+    "rows_hidden",
     "column_gone",
     "table_gone",
     "api_disabled",

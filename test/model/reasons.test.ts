@@ -18,6 +18,7 @@ const REASONS = [
   "org_storage_full",
   "postgres_unavailable",
   "capture_off",
+  "rows_hidden",
   "column_gone",
   "table_gone",
   "first_match",

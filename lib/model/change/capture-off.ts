@@ -4,6 +4,8 @@ export type CaptureOff =
   | { readonly why: "table"; readonly now: string | null }
   /** Columns that are mapped, or Bridge's own, are missing. */
   | { readonly why: "columns"; readonly columns: readonly string[] }
+  /** Row-level security hides rows of it from our user. */
+  | { readonly why: "rows_hidden" }
   /** It is a partition: what is written by way of the partitioned table fires none of its statement triggers. */
   | { readonly why: "partition" }
   /** These triggers are missing, or not enabled as the mapping asks, on the table that bears the mapped name. */
@@ -19,6 +21,7 @@ export type CaptureOff =
 export const REASON_OF_OFF = {
   table: "table_gone",
   columns: "column_gone",
+  rows_hidden: "rows_hidden",
   partition: "capture_off",
   triggers: "capture_off",
   owner: "capture_off",
@@ -46,6 +49,8 @@ export function explainCaptureOff(
         remedy: `name ${it} so again, take the fields out of the mapping, or, after DROP COLUMN, deactivate the mapping and activate it again, which adds ${it} again (or proposes ${it}, see schema_changes) and fills ${it} from Salesforce`,
       };
     }
+    case "rows_hidden":
+      return { problem: hiddenRows(table), remedy: HIDDEN_REMEDY };
     case "partition":
       return {
         problem: `changes of table ${table} are not captured: it is a partition, and what is written by way of its parent fires no statement triggers`,
@@ -70,6 +75,13 @@ export function explainCaptureOff(
       };
   }
 }
+
+/** Why a table whose rows may be hidden from us cannot be mapped. */
+export const hiddenRows = (table: string): string =>
+  `row-level security hides rows of table ${table} from the user that Bridge connects as`;
+
+export const HIDDEN_REMEDY =
+  "as a superuser run: ALTER ROLE … BYPASSRLS for that user; or, as the table's owner: ALTER TABLE … NO FORCE ROW LEVEL SECURITY";
 
 /** Why a table that a logical subscription feeds cannot be captured. */
 export const fedBySubscription = (table: string): string =>

@@ -1,4 +1,4 @@
-import type { CaptureOff } from "../../model/change/capture-off.ts";
+import { type CaptureOff, HIDDEN_REMEDY, hiddenRows } from "../../model/change/capture-off.ts";
 import { Failure } from "../../model/failure.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import type { Keyset } from "../../model/mapping/soql.ts";
@@ -32,6 +32,14 @@ export class WriteUndone extends Failure {
       `what was written to ${table} is not there: a trigger or a rule of yours undoes it; drop that (bridge doctor names it)`,
     );
     this.name = "WriteUndone";
+  }
+}
+
+/** Row-level security has come over a mapped table since its cycle began. */
+export class RowsHidden extends Failure {
+  constructor(table: string) {
+    super("CONFLICT", `${hiddenRows(table)}; ${HIDDEN_REMEDY}`);
+    this.name = "RowsHidden";
   }
 }
 

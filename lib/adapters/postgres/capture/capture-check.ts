@@ -11,13 +11,16 @@ const ASKED = `'{${CAPTURE_TRIGGERS.join(",")}}'::name[]`;
 /** Every role may read `pg_subscription_rel`, but not all of `pg_subscription`. */
 const isSubscribed = (table: string): string => `EXISTS (SELECT FROM pg_subscription_rel f WHERE f.srrelid = ${table})`;
 
+/** The mark of a table of which row-level security hides rows from us. */
+const HIDDEN = "!";
+
 /** The mark of a table that is not as the layout says, or was not there. */
 const CHANGED = "~";
 
 /**
  * An expression over `_bridge_state` (`state` is its alias) that every cycle asks, so it must cost next to nothing: how
  * each trigger of the table that has the name now is enabled, a letter each, a dash for everything else that keeps
- * capture from working, and `~` where the application has changed the table. NULL: no table has the name. `isCaptured`
+ * capture from working, `!` where rows are hidden from us, and `~` where the application has changed the table. NULL: no table has the name. `isCaptured`
  * and `isChanged` read it, without another look into a large shape.
  */
 export function captureSigns(schema: string, state: string): string {
@@ -25,6 +28,7 @@ export function captureSigns(schema: string, state: string): string {
         SELECT string_agg(CASE WHEN pg_has_role(p.proowner, c.relowner, 'USAGE') THEN t.tgenabled::text ELSE '-' END, '')
         FROM pg_trigger t, pg_proc p WHERE t.tgrelid = c.oid AND t.tgname = ANY (${ASKED}) AND p.oid = t.tgfoid), '')
         || CASE WHEN c.relispartition OR ${isSubscribed("c.oid")} THEN '-' ELSE '' END
+        || CASE WHEN row_security_active(c.oid) THEN '${HIDDEN}' ELSE '' END
         || CASE WHEN ${state}.layout ->> 'digest' <> ${tableDigest("c")} THEN '${CHANGED}' ELSE '' END
       FROM pg_class c WHERE c.relkind = 'r'
         AND c.oid = to_regclass(${literal(`${name(schema)}.`)} || quote_ident(${state}.table_name))::oid)`;
@@ -33,6 +37,7 @@ export function captureSigns(schema: string, state: string): string {
 /** Whether `captureSigns` finds nothing but perhaps a changed table; else `readCaptureOff` says what. */
 export const isCaptured = (shape: TableShape, signs: unknown): boolean =>
   typeof signs === "string" &&
+  !signs.includes(HIDDEN) &&
   (!pushes(shape.direction) || (signs.replace(CHANGED, "") === lettersOf(shape) && !("capturing" in shape)));
 
 /** Whether the table is another than the layout says: `followTable` first. */
@@ -43,12 +48,13 @@ const lettersOf = ({ capture }: TableShape): string =>
 
 /**
  * An expression over `_bridge_state`: why nothing may touch the mapped table, as `CaptureOff` in JSON; NULL where its
- * changes are captured, and where the mapping only reads from Salesforce and all columns are there.
+ * rows are all seen and its changes are captured, and where the mapping only reads from Salesforce and all columns are there.
  */
 export const captureOff = (schema: string, state: string): string => `(
   SELECT CASE
     WHEN c.oid IS NULL THEN jsonb_build_object('why', 'table', 'now', ${namesakeOf(schema, state)})
     WHEN ${lackingOf(state)} IS NOT NULL THEN jsonb_build_object('why', 'columns', 'columns', ${lackingOf(state)})
+    WHEN row_security_active(c.oid) THEN '{"why": "rows_hidden"}'::jsonb
     WHEN ${state}.shape ->> 'direction' = 'sf_to_pg' THEN NULL
     WHEN ${state}.shape ? 'capturing' THEN '{"why": "unfinished"}'::jsonb
     WHEN c.relispartition THEN '{"why": "partition"}'::jsonb

@@ -11,6 +11,8 @@ export interface CatalogTable {
   readonly rows: number;
   /** Whether a logical subscription feeds it. */
   readonly isSubscribed: boolean;
+  /** Row-level security hides rows of it from our user. */
+  readonly isHidden: boolean;
   /** Whether COPY may write it: COPY knows no row security, and leaves rules out. */
   readonly takesCopies: boolean;
   readonly columns: readonly CatalogColumn[];
@@ -101,6 +103,7 @@ const READ_TABLE = `
     'kind', c.relkind,
     'isPartition', c.relispartition,
     'isOwned', pg_has_role(current_user, c.relowner, 'USAGE'),
+    'isHidden', row_security_active(c.oid),
     'owner', pg_get_userbyid(c.relowner),
     'rows', greatest(c.reltuples, 0),
     'isSubscribed', EXISTS (SELECT FROM pg_subscription_rel f WHERE f.srrelid = c.oid),

@@ -1,5 +1,5 @@
-import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
-import { literal, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
+import { type Lease, LeaseLost, RowsHidden } from "../../../sync/lease/lease-ports.ts";
+import { literal, type Metadata, qualified, type Row, type StoreContext } from "../session/sql.ts";
 
 /** The table whose row is a lease: cycles and long work hold theirs apart, so that neither waits for the other. */
 export const leaseTable = (tables: Metadata, work: Lease["work"]): string =>
@@ -45,12 +45,13 @@ export async function fenced<T>(
 ): Promise<T> {
   const { lockMilliseconds, laterLockMilliseconds, then = [] } = settings;
   const { silent = false, anyVersion = false, changesState = false, commitsLater = false } = settings;
-  const { table } = mapped(lease).shape;
+  const { schema, table } = mapped(lease).shape;
+  const isHidden = `row_security_active(to_regclass(${literal(qualified(schema, table))})::oid) AS is_hidden`;
   const version = anyVersion ? "" : ` AND config_version = ${lease.configVersion}`;
   const first = [
     ...(changesState && lease.work === "load" ? [lockState(tables, literal(lease.mappingId))] : []),
     thenLimit(
-      `SELECT FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = ${literal(lease.mappingId)}
+      `SELECT ${isHidden} FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = ${literal(lease.mappingId)}
         AND fence = ${lease.fence}${version} FOR NO KEY UPDATE`,
       laterLockMilliseconds,
     ),
@@ -62,7 +63,9 @@ export async function fenced<T>(
     ...(lockMilliseconds === undefined ? {} : { lockMilliseconds }),
   };
   return await session.transaction(ofTransaction, first, async (_, answers) => {
-    if (answers.at(-1 - then.length)?.length === 0) throw new LeaseLost(lease);
+    const [held] = answers.at(-1 - then.length) ?? [];
+    if (held === undefined) throw new LeaseLost(lease);
+    if (held["is_hidden"] === true) throw new RowsHidden(`${schema}.${table}`);
     return await work(answers.slice(answers.length - then.length));
   });
 }
@@ -71,7 +74,7 @@ export async function fenced<T>(
 const thenLimit = (lock: string, milliseconds: number | undefined) =>
   milliseconds === undefined
     ? lock
-    : `WITH locked AS MATERIALIZED (${lock}) SELECT set_config('lock_timeout', '${milliseconds}', true) FROM locked`;
+    : `WITH locked AS MATERIALIZED (${lock}) SELECT *, set_config('lock_timeout', '${milliseconds}', true) FROM locked`;
 
 /** Locks the row of a mapping, which is an expression. */
 export const lockState = ({ state }: Metadata, mapping: string): string =>

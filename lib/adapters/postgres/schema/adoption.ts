@@ -1,4 +1,9 @@
-import { fedBySubscription, SUBSCRIPTION_REMEDY } from "../../../model/change/capture-off.ts";
+import {
+  fedBySubscription,
+  HIDDEN_REMEDY,
+  hiddenRows,
+  SUBSCRIPTION_REMEDY,
+} from "../../../model/change/capture-off.ts";
 import { Failure } from "../../../model/failure.ts";
 import { pushes } from "../../../model/mapping/mapping.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
@@ -45,6 +50,7 @@ export function adoptedKey(shape: TableShape, found: CatalogTable): string {
     found.isOwned,
     `${table} belongs to ${found.owner}; connect as its owner, or grant that role to the user that Bridge connects as`,
   );
+  refuseUnless(!found.isHidden, `${hiddenRows(table)}; ${HIDDEN_REMEDY}`);
   refuseUnless(!(found.isSubscribed && pushes(shape.direction)), `${fedBySubscription(table)}; ${SUBSCRIPTION_REMEDY}`);
   const [key, ...others] = found.primaryKey;
   const type = found.columns.find(({ column }) => column === key)?.type;
