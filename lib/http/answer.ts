@@ -44,12 +44,6 @@ export class Plain {
   }
 }
 
-/** For a page that is read: nothing but its own style may be loaded or run. */
-export const PAGE_POLICY = {
-  "Content-Security-Policy":
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-};
-
 /** What goes back to the gateway. */
 export interface Answer {
   readonly statusCode: number;
