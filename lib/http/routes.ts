@@ -198,7 +198,6 @@ export const ROUTES = {
     postgres: true,
   }),
   "read-throughput": read("GET /monitoring/throughput", { reads: ["mappings"], postgres: true }),
-  "read-webhook-success": read("GET /webhooks/{webhook_id}/success", { reads: ["webhooks", "deliveries"] }),
   "list-changes": read("GET /changes", { postgres: true }),
   "list-failures": read("GET /monitoring/failures", { postgres: true }),
   "retry-rows": operate("POST /monitoring/errors/retry", { body: true, writes: ["audit"], postgres: true }),

@@ -230,7 +230,6 @@ const BELOW_ADMIN = [
   ["GET", "/api/v1/t/{workspace_id}/webhooks", "read"],
   ["GET", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}", "read"],
   ["POST", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/replay", "operate"],
-  ["GET", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/success", "read"],
   ["POST", "/ring/{workspace_id}/{ring_token}", null],
 ] as const;
 

@@ -182,7 +182,6 @@ test("every example in the document is what an instance answers to its request, 
   await ask("list-deliveries", { path: hook });
   await ask("read-delivery", { path: delivery });
   await ask("retry-delivery", { path: delivery });
-  await ask("read-webhook-success", { path: hook });
   await ask("delete-webhook", { path: hook });
   await ask("list-audit-log", { query: { limit: "2" } });
   await ask("change-postgres", { body: { max_connections: 5 } });

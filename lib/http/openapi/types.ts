@@ -1173,22 +1173,6 @@ export type ReadWebhookData = {
   readonly updated_at: string;
 };
 
-export type ReadWebhookSuccessData = {
-  readonly from: string;
-  readonly to: string;
-  readonly step_seconds: number;
-  readonly cut: boolean;
-  readonly successful: number;
-  readonly failed: number;
-  readonly pending: number;
-  readonly steps: {
-    readonly at: string;
-    readonly successful: number;
-    readonly failed: number;
-    readonly pending: number;
-  }[];
-};
-
 export type ReadWorkspaceData = {
   readonly id: string;
   readonly name: string;
@@ -2364,16 +2348,6 @@ export interface paths {
             readonly success: true;
             readonly data: RotateWebhookSecretData;
           } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
-    };
-  };
-  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/success": {
-    readonly get: {
-      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "minutes"?: number; }; header?: never; cookie?: never };
-      requestBody?: never;
-      responses: { 200: { headers: Headers; content: { "application/json": {
-            readonly success: true;
-            readonly data: ReadWebhookSuccessData;
-          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
     };
   };
   readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/test": {

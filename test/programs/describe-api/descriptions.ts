@@ -339,9 +339,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   from: "Where the figures begin.",
   to: "Where they end.",
   step_seconds: "Length of a step.",
-  cut: "Not all was looked at: the figures do not reach back to `from`.",
-  "ReadThroughputData.cut":
-    "Of more than a day only the latest 100,000 changes were looked at, and they do not reach back to `from`.",
+  cut: "Of more than a day only the latest 100,000 changes were looked at, and they do not reach back to `from`.",
   cycles_from: "From when on cycles are counted, a day back at most; null: never yet.",
   mappings: "The mappings.",
   steps: "The figures by steps of time.",
@@ -426,10 +424,6 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   response_body: "The first 1,024 bytes of the answer; null: there was none.",
   response_body_truncated: "Whether the answer was longer.",
   "attempts.reason": "Why there was no answer; null: there was one.",
-  successful: "Deliveries that succeeded.",
-  pending: "Deliveries that have not been tried.",
-  "steps.failed": "Deliveries that failed.",
-  "ReadWebhookSuccessData.failed": "Deliveries that failed.",
 
   // Events, as receivers get them
   "Event.id": "The event; the same on every attempt and for every webhook.",

@@ -27,7 +27,6 @@ import {
  * their own: so one that succeeds at once costs three writes (created, claimed, done).
  */
 export function deliveries(database: Database, now: () => Date): Deliveries {
-  const read = (webhookId: string, slice: Slice) => readPage(database, webhookId, slice, now());
   return {
     add: (added) =>
       insertItems(
@@ -60,13 +59,8 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
     },
 
     page: async (webhookId, slice) => {
-      const { items, total } = await read(webhookId, slice);
+      const { items, total } = await readPage(database, webhookId, slice, now());
       return { rows: new JsonArray(`[${readEach(items, listedRow).join(",")}]`), total };
-    },
-
-    list: async (webhookId, slice) => {
-      const { items, total } = await read(webhookId, slice);
-      return { rows: readEach(items, readListed), total };
     },
 
     since: async (webhookId, since, { limit, beforeId }) => {
