@@ -892,7 +892,6 @@ export type ReadDeliveryData = {
 
 export type ReadDoorbellData = {
   readonly created_at: string | null;
-  readonly heartbeat_at: string | null;
   readonly mappings: {
     readonly mapping_id: string;
     readonly sf_object: string;

@@ -173,11 +173,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     "What to ring by POST, with `?object=Contact` for one object alone; it opens nothing else, and is for administrators.",
   former_until: "Until when the URL before rings as well; null: it does not.",
   "ReadDoorbellData.created_at": "When the doorbell got its URL; null: there is none.",
-  heartbeat_at:
-    "When the service's own ring came through from outside last, which it tries every three minutes; null: never.",
   "ReadDoorbellData.mappings": "The active mappings that pull.",
   "ReadDoorbellData.mappings.state":
-    "`off`: it is not switched on, or there is no doorbell; `waiting`: it has not rung yet; `alive`: it lets the mapping be polled rarely; `dead`: a change, or the service's own rings, did not come through, and the mapping is polled at full pace.",
+    "`off`: it is not switched on, or there is no doorbell; `waiting`: it has not rung yet; `alive`: it lets the mapping be polled rarely; `dead`: a change came without a ring, and the mapping is polled at full pace.",
   "ReadDoorbellData.mappings.since": "Since when; null: `off`.",
   rung_at: "When it rang last; null: never.",
   removed: "It rings no more.",

@@ -29,38 +29,35 @@ const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
  */
 export async function readStored(database: Database, workspaceId: string): Promise<(mappingId: string) => StoredEnds> {
   const items = await readAll(database, workspaceId);
-  const budget = await budgetIn(database, items);
+  const budget = budgetIn(items);
   return (mappingId) => ({ engine: readEngine(items.get(mappingKey(mappingId))), budget });
 }
 
 type Items = ReadonlyMap<string, Record<string, unknown>>;
 
-const budgetIn = async (database: Database, items: Items): Promise<Budget> => ({
-  ...readBudget(items.get(SHARED)),
-  doorbell: await doorbellOf(database, items),
-});
+const budgetIn = (items: Items): Budget => ({ ...readBudget(items.get(SHARED)), doorbell: doorbellOf(items) });
 
 /** The part of a workspace's health that the engine state shows. */
 export function engineReports(database: Database, now: () => Date): EngineReports {
   return {
-    read: async (workspaceId) => workspaceReport(database, await readAll(database, workspaceId)),
+    read: async (workspaceId) => workspaceReport(await readAll(database, workspaceId)),
     readAll: async () => {
       const found: Record<string, unknown>[] = [];
       const pages = paginateScan({ client: database.client }, { TableName: database.table("engine") });
       for await (const { Items = [] } of pages) found.push(...Items);
       const byKey = Map.groupBy(found, ({ pk }) => String(pk));
       const ids = new Set([...byKey.keys()].map((key) => key.replace(/#.*/, "")));
-      const reports = [...ids].map(async (id) => {
+      const reports = [...ids].map((id) => {
         const [figures = null] = readEach(byKey.get(figuresKey(id)) ?? [], (item) => readFigures(item, now()));
-        return [id, { ...(await workspaceReport(database, bySortKey(byKey.get(id) ?? []))), figures }] as const;
+        return [id, { ...workspaceReport(bySortKey(byKey.get(id) ?? [])), figures }] as const;
       });
-      return new Map(await Promise.all(reports));
+      return new Map(reports);
     },
   };
 }
 
-async function workspaceReport(database: Database, items: Items): Promise<WorkspaceReport> {
-  const budget = await budgetIn(database, items);
+function workspaceReport(items: Items): WorkspaceReport {
+  const budget = budgetIn(items);
   const ofMappings = [...items.values()].filter(({ sk }) => String(sk).startsWith(mappingKey("")));
   const refusal = items.get(SHARED)?.["upgrade_refusal"];
   const upgradeRefusal = typeof refusal === "string" ? refusal : null;
