@@ -57,9 +57,9 @@ export function counters(database: Database): Counters {
         KeyConditionExpression: "pk = :pk AND begins_with(sk, :mapping)",
         ExpressionAttributeValues: { ":pk": workspaceId, ":mapping": "mapping#" },
       });
-      return items.map((item) => ({
+      return readEach(items, (item) => ({
         mappingId: String(item["sk"]).replace(/^mapping#/, ""),
-        sfObject: String(item["sf_object"]),
+        sfObject: z.string().parse(item["sf_object"]),
         hours: Object.entries(item).flatMap(([name, kept]) => (name.startsWith("hour_") ? readHour(kept) : [])),
       }));
     },
