@@ -106,11 +106,6 @@ export type ChangeBudgetData = {
     readonly calls: number;
     readonly changes: number;
   }[];
-  readonly presets: {
-    readonly calls_per_day: number;
-    readonly pace_seconds: number | null;
-    readonly when_quiet_seconds: number | null;
-  }[];
   readonly with_doorbells: {
     readonly calls_per_day: number;
     readonly pace_seconds: number | null;
@@ -470,11 +465,6 @@ export type ImportConfigData = {
     readonly calls_per_day_now: number;
     readonly calls_limit: number | null;
     readonly allowed_calls: number | null;
-    readonly presets: {
-      readonly calls_per_day: number;
-      readonly pace_seconds: number | null;
-      readonly when_quiet_seconds: number | null;
-    }[];
   };
 };
 
@@ -793,11 +783,6 @@ export type ReadBudgetData = {
     readonly at: string;
     readonly calls: number;
     readonly changes: number;
-  }[];
-  readonly presets: {
-    readonly calls_per_day: number;
-    readonly pace_seconds: number | null;
-    readonly when_quiet_seconds: number | null;
   }[];
   readonly with_doorbells: {
     readonly calls_per_day: number;

@@ -315,11 +315,6 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "hours.calls": "Calls in that hour.",
   "hours.changes": "Rows and records that changed in it.",
   "hours.at": "When the hour began.",
-  presets: "What the mappings would cost with other settings of the workspace, and how far apart their pulls would be.",
-  "presets.when_quiet_seconds": "Seconds between pulls of mappings without changes; null: as of others.",
-  "presets.calls_per_day": "Calls a day of all active mappings while nothing changes.",
-  "presets.pace_seconds":
-    "Seconds between two pulls of a mapping, at least, so that they keep to the share; null: the org has not reported its limit.",
   "ImportConfigData.calls": "What the mappings would cost of the org's calls, beside what they cost now.",
   "calls.calls_per_day": "Calls a day of all active mappings while nothing changes.",
   calls_per_day_now: "What they cost as they are now.",
@@ -327,7 +322,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "calls.allowed_calls": "What of them Bridge may make; null: the org has not reported its limit.",
   "calls.pace_seconds":
     "Seconds between two pulls of a mapping, at least, so that they keep to the share; null: the org has not reported its limit.",
-  with_doorbells: "The same if every mapping had a doorbell that works.",
+  with_doorbells: "What the mappings would cost if each had a doorbell that works.",
   "with_doorbells.calls_per_day": "Calls a day of all active mappings while nothing changes.",
   "with_doorbells.pace_seconds":
     "How far apart their pulls would be at least; null: the limit of the org is not known yet.",
