@@ -1,6 +1,5 @@
 import { PutCommand, paginateQuery, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import type { Attempt, Delivery } from "../../../model/delivery/delivery.ts";
-import { JsonArray } from "../../../model/json-array.ts";
+import { type Attempt, type Delivery, listedDelivery } from "../../../model/delivery/delivery.ts";
 import { type Slice, unknownCursor } from "../../../model/page.ts";
 import { TABLES } from "../../../model/resources.ts";
 import type { AuditEntry } from "../../../model/workspace/audit.ts";
@@ -16,7 +15,6 @@ import {
   changingAttributes,
   expiryOf,
   fixedAttributes,
-  listedRow,
   readAttempt,
   readDelivery,
   readListed,
@@ -60,7 +58,7 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
 
     page: async (webhookId, slice) => {
       const { items, total } = await readPage(database, webhookId, slice, now());
-      return { rows: new JsonArray(`[${readEach(items, listedRow).join(",")}]`), total };
+      return { rows: readEach(items, readListed).map(listedDelivery), total };
     },
 
     since: async (webhookId, since, { limit, beforeId }) => {
