@@ -28,7 +28,7 @@ test("every page of a webhook's deliveries holds the right ones, newest first, w
 
   const pages = [0, 1, 70, 119, 120, 500].map(async (offset) => {
     const { rows, total } = await deliveries().page("whk_1", { limit: 50, offset });
-    return { offset, total, ids: (JSON.parse(rows.text) as { id: string }[]).map(({ id }) => id) };
+    return { offset, total, ids: (rows as readonly { id: string }[]).map(({ id }) => id) };
   });
 
   const newestFirst = Array.from({ length: DELIVERIES }, (_, at) => `whk_1-${DELIVERIES - 1 - at}`);
