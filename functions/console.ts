@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { siteLambda } from "../lib/http/lambda.ts";
 import type { Site } from "../lib/http/site.ts";
 
-/** Beside the bundle lie the built files of the console and of the documentation. */
+/** Beside the bundle lie the built files of the site. */
 const FOLDER = join(import.meta.dirname, "site");
 
-/** Serves the console at `/`, the documentation at `/docs`, and what their pages load below `/assets`, without a token and uncounted. */
+/** Serves the console at `/`, the documentation at `/docs`, what their pages load below `/assets`, and the API's description at `/openapi`, without a token and uncounted. */
 export const handler = siteLambda(readSite, () => new Date());
 
 function readSite(): Site {

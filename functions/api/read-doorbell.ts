@@ -11,7 +11,6 @@ export const handler = onLambda({
     "The workspace's doorbell, by which Salesforce announces changes: whether it works, and for which mappings. Never its URL, which administrators get when they make it.",
   output: z.object({
     created_at: nullableTimestamp(),
-    heartbeat_at: nullableTimestamp(),
     mappings: z.array(
       z.object({
         mapping_id: z.string(),
@@ -32,7 +31,6 @@ export const handler = onLambda({
     const text = (time: Date | null | undefined) => time?.toISOString() ?? null;
     return {
       created_at: text(doorbell?.madeAt),
-      heartbeat_at: text(doorbell?.heartbeatAt),
       mappings: all.mappings
         .filter(({ active, syncDirection }) => active && pulls(syncDirection))
         .map((mapping) => {

@@ -4,13 +4,11 @@ import { Plain } from "../../lib/http/answer.ts";
 import { RINGS_PER_MINUTE } from "../../lib/http/routes.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { pulls } from "../../lib/model/mapping/mapping.ts";
-import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
 import { wake } from "../../lib/sync/cycle/wake.ts";
 import { onOpenLambda } from "../invocation/on-lambda.ts";
 import {
   cachedDoorbells,
   cachedMappings,
-  doorbells,
   pepper,
   queue,
   rateLimits,
@@ -26,7 +24,7 @@ export const handler = onOpenLambda({
   summary:
     "The doorbell, outside of the API: records have changed, so they are pulled now, each mapping at most every two seconds. The token in the path opens nothing else. What is sent is not read; the answer is what acknowledges an outbound message of Salesforce. `object` names the only object that has changed. 12,000 rings a minute and workspace are answered.",
   services: () => ({
-    doorbells: { ...doorbells(), read: cachedDoorbells() },
+    doorbells: { read: cachedDoorbells() },
     pepper: pepper(),
     counts: rateLimits(),
     mappings: cachedMappings(),
@@ -42,11 +40,6 @@ export const handler = onOpenLambda({
         headers,
       });
     }
-    const answer = new Plain("text/xml", ACKNOWLEDGED);
-    if (workspaceId === DEPLOYMENT) {
-      await services.doorbells.keepHeartbeat(at);
-      return answer;
-    }
     await countRequest(services.counts, RINGS_PER_MINUTE, workspaceId, at, "ring");
     const object = query("object")?.toLowerCase();
     const rung = (await services.mappings.listActive(workspaceId)).filter(
@@ -54,6 +47,6 @@ export const handler = onOpenLambda({
         notifyEnabled && pulls(syncDirection) && (object ?? sfObject.toLowerCase()) === sfObject.toLowerCase(),
     );
     await wake(services, rung, "pull", { now: at.getTime() });
-    return answer;
+    return new Plain("text/xml", ACKNOWLEDGED);
   },
 });

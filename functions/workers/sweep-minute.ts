@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { ringOwnDoorbell } from "../../lib/access/ring-token.ts";
 import { collectFigures } from "../../lib/metrics/collect-figures.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import { announcePauses } from "../../lib/sync/beat/pauses.ts";
@@ -12,17 +11,13 @@ import {
   cachedMappings,
   counters,
   deliveries,
-  doorbells,
   eventWakeUps,
   figures,
   mappings,
   monitoring,
   now,
   overdue,
-  pepper,
-  publicAddress,
   queue,
-  sender,
   wakeUps,
   webhooks,
   workspaces,
@@ -39,8 +34,7 @@ const ANSWER_MILLISECONDS = 30_000;
 
 /**
  * Repairs what lost messages left behind, once a minute: schedules and tables, events and deliveries. Collects the
- * figures of the metrics, announces pauses of the deployment, reports how long the longest pause lasts, and rings the
- * service's own doorbell.
+ * figures of the metrics, announces pauses of the deployment, and reports how long the longest pause lasts.
  */
 export const handler = onQueue(tick, async (): Promise<readonly Undone[]> => {
   const endsAt = clock.now() + (WORKERS["sweep-minute"].timeoutSeconds - 10) * 1000;
@@ -50,10 +44,6 @@ export const handler = onQueue(tick, async (): Promise<readonly Undone[]> => {
     sweep({ mappings: mappings(), schedules: schedules(), swept: swept(), queues, clock, log }),
     resendOverdue({ overdue: overdue(), events: eventWakeUps(), wakeUps: wakeUps(), now }, () => clock.now() > endsAt),
     announcePauses(pauseServices()).then((since) => reportPaused(since)),
-    ringOwnDoorbell({
-      ...{ doorbells: doorbells(), pepper: pepper(), address: publicAddress(), now, log },
-      post: (url) => sender().post({ url, headers: { "user-agent": "Bridge" }, body: "" }),
-    }),
     collectFigures(
       {
         ...{ workspaces: workspaces(), counters: counters(), mappings: cachedMappings(), webhooks: webhooks() },

@@ -94,9 +94,6 @@ export interface DoorbellUrl {
 export interface Doorbells {
   read(workspaceId: string): Promise<DoorbellUrl>;
   set(workspaceId: string, url: DoorbellUrl, entry: AuditEntry): Promise<void>;
-  /** When the service's own ring came through last (null: never); null: no doorbell was ever made. */
-  heartbeat(): Promise<{ readonly at: Date | null } | null>;
-  keepHeartbeat(at: Date): Promise<void>;
 }
 
 /** Counts requests per source and minute. */

@@ -1,8 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { HEARTBEAT_MILLISECONDS } from "../model/doorbell.ts";
 import { base62 } from "../model/id.ts";
 import { auditEntry, type Doing } from "../model/workspace/audit.ts";
-import { DEPLOYMENT } from "../model/workspace/pause.ts";
 import type { Doorbells, DoorbellUrl, Pepper } from "./ports.ts";
 
 /** What a ring token looks like: `ring_` and 43 base-62 digits. It wakes pulls of its workspace, and opens nothing. */
@@ -53,8 +51,7 @@ export async function mayRing(
   { workspaceId, token, at }: { readonly workspaceId: string; readonly token: string; readonly at: Date },
 ): Promise<boolean> {
   if (!RING_TOKEN.test(token)) return false;
-  const isOwn = workspaceId === DEPLOYMENT;
-  const numbers = isOwn ? [hourOf(at), hourOf(at) - 1] : numbersOf(await doorbells.read(workspaceId), at);
+  const numbers = numbersOf(await doorbells.read(workspaceId), at);
   const secret = numbers.length > 0 ? await pepper.read() : null;
   const isSame = (number: number, key: KeyObject) =>
     timingSafeEqual(Buffer.from(ringToken(key, workspaceId, number)), Buffer.from(token));
@@ -64,36 +61,4 @@ export async function mayRing(
 function numbersOf({ number, madeAt, formerUntil }: DoorbellUrl, at: Date): readonly number[] {
   if (madeAt === null) return [];
   return formerUntil && formerUntil > at ? [number, number - 1] : [number];
-}
-
-const hourOf = (at: Date): number => Math.floor(at.getTime() / 3_600_000);
-
-/** The minute's clock may come so much early. */
-const EARLY_MILLISECONDS = 15_000;
-
-interface HeartbeatNeeds extends Needs {
-  /** Where the service is reached from outside, by its configuration; null: nowhere. */
-  readonly address: string | null;
-  /** The status of what a POST from outside gives; null: none, and `problem` says why. */
-  readonly post: (url: string) => Promise<{ readonly code: number | null; readonly problem: string | null }>;
-  readonly now: () => Date;
-  readonly log: (line: Readonly<Record<string, unknown>>) => void;
-}
-
-/**
- * Rings the service's own doorbell by its public address, as an org would: what does not come through is missed by all
- * cycles. It is the operators' workspace's, and its token another one every hour.
- */
-export async function ringOwnDoorbell({ doorbells, pepper, address, post, now, log }: HeartbeatNeeds): Promise<void> {
-  if (address === null) return;
-  const [last, secret] = await Promise.all([doorbells.heartbeat(), pepper.read()]);
-  const isDue = last && now().getTime() - (last.at?.getTime() ?? 0) > HEARTBEAT_MILLISECONDS - EARLY_MILLISECONDS;
-  if (!isDue || secret === null) return;
-  const { code, problem } = await post(`${address}/ring/${DEPLOYMENT}/${ringToken(secret, DEPLOYMENT, hourOf(now()))}`);
-  if (code === 200) return;
-  log({
-    level: "warn",
-    event: "doorbell",
-    message: `the service cannot ring its own doorbell at ${address}/ring: ${problem ?? `it answered ${code}`}; mappings with doorbells are polled at their full pace until it can: see that the address leads to this deployment from outside`,
-  });
 }

@@ -1,4 +1,4 @@
-import type { Slice, WrittenPage } from "../model/page.ts";
+import type { Page, Slice } from "../model/page.ts";
 import type { AuditEntry } from "../model/workspace/audit.ts";
 
 /** Which entries of a workspace's audit log; null does not filter. */
@@ -15,7 +15,7 @@ export interface AuditFilter {
 /** The audit log as it is read: most recent first, totals exact at any size, every page at the same cost. */
 export interface AuditLog {
   /** A page of entries as the contract's list shows them. */
-  page(filter: AuditFilter, slice: Slice): Promise<WrittenPage>;
+  page(filter: AuditFilter, slice: Slice): Promise<Page<unknown>>;
   /**
    * The entries that match from `offset` on, `limit` of them or all, in batches, so that memory stays flat. Rejects before
    * the first batch where there is no such entry as `beforeId`.

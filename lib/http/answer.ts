@@ -1,10 +1,9 @@
 import type { Readable } from "node:stream";
 import type { Failure } from "../model/failure.ts";
-import { JsonArray } from "../model/json-array.ts";
 
 /** One page of a list: the rows and their positions (contract 2.1). */
 export class Paged {
-  readonly rows: readonly unknown[] | JsonArray;
+  readonly rows: readonly unknown[];
   readonly meta: { readonly total: number; readonly limit: number; readonly offset: number };
 
   constructor(rows: Paged["rows"], meta: Paged["meta"]) {
@@ -44,12 +43,6 @@ export class Plain {
   }
 }
 
-/** For a page that is read: nothing but its own style may be loaded or run. */
-export const PAGE_POLICY = {
-  "Content-Security-Policy":
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-};
-
 /** What goes back to the gateway. */
 export interface Answer {
   readonly statusCode: number;
@@ -66,7 +59,7 @@ export function answerWith(reply: unknown, headers: Readonly<Record<string, stri
       body: reply.body,
     };
   }
-  if (reply instanceof Paged) return page(reply, headers);
+  if (reply instanceof Paged) return json(200, { success: true, data: reply.rows, meta: reply.meta }, headers);
   if (reply instanceof Headed) {
     return json(200, { success: true, data: reply.content }, { ...headers, ...reply.headers });
   }
@@ -80,16 +73,8 @@ export function refuseWith(failure: Failure, headers: Readonly<Record<string, st
   return json(failure.status, { success: false, error }, { ...headers, ...failure.headers });
 }
 
-function page({ rows, meta }: Paged, headers: Answer["headers"]): Answer {
-  if (!(rows instanceof JsonArray)) return json(200, { success: true, data: rows, meta }, headers);
-  return written(200, `{"success":true,"data":${rows.text},"meta":${JSON.stringify(meta)}}`, headers);
-}
-
-const json = (statusCode: number, content: object, headers: Answer["headers"]): Answer =>
-  written(statusCode, JSON.stringify(content), headers);
-
-const written = (statusCode: number, body: string, headers: Answer["headers"]): Answer => ({
+const json = (statusCode: number, content: object, headers: Answer["headers"]): Answer => ({
   statusCode,
   headers: { ...headers, "Content-Type": "application/json" },
-  body,
+  body: JSON.stringify(content),
 });

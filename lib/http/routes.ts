@@ -26,10 +26,10 @@ const WORKSPACE = "/api/v1/t/{workspace_id}";
 /** What the function behind all other paths and methods may touch: it counts requests as well. */
 export const NO_SUCH_ENDPOINT: Access = { writes: ["rateLimits"] };
 
-/** The console, the documentation and what their pages load, answered by `functions/console.ts`; it touches nothing and is not counted. */
+/** The console, the documentation, what their pages load, and the API's description, answered by `functions/console.ts`; it touches nothing and is not counted. */
 export const CONSOLE = {
   method: "GET",
-  paths: ["/", "/docs", "/docs/{page}", "/assets/{file}"],
+  paths: ["/", "/docs", "/docs/{page}", "/assets/{file}", "/openapi", "/openapi.json"],
   access: {} as Access,
 } as const;
 
@@ -198,7 +198,6 @@ export const ROUTES = {
     postgres: true,
   }),
   "read-throughput": read("GET /monitoring/throughput", { reads: ["mappings"], postgres: true }),
-  "read-webhook-success": read("GET /webhooks/{webhook_id}/success", { reads: ["webhooks", "deliveries"] }),
   "list-changes": read("GET /changes", { postgres: true }),
   "list-failures": read("GET /monitoring/failures", { postgres: true }),
   "retry-rows": operate("POST /monitoring/errors/retry", { body: true, writes: ["audit"], postgres: true }),
@@ -260,9 +259,6 @@ export const ROUTES = {
     postgres: true,
     salesforce: true,
   }),
-  "read-openapi": withoutToken("GET /openapi.json"),
-  "read-api-page": withoutToken("GET /openapi"),
-  "read-errors-page": withoutToken("GET /docs/errors"),
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;

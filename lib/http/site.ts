@@ -6,7 +6,7 @@ import { Failure } from "../model/failure.ts";
 import type { Answer } from "./answer.ts";
 import { type GatewayEvent, header } from "./request.ts";
 
-/** The built files of the console and of the documentation by path: `index.html`, `docs/rows.html`, `assets/index-5fK2.js`. */
+/** The built files of the console, the documentation and the API's description by path: `index.html`, `docs/rows.html`, `assets/index-5fK2.js`. */
 export type Site = ReadonlyMap<string, Uint8Array>;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -44,15 +44,31 @@ const GUARDS = {
   "X-Frame-Options": "DENY",
 };
 
+/** For a page that is read: nothing but its own style may be loaded or run. */
+const ITS_OWN_STYLE = {
+  "Content-Security-Policy":
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
+/** Files that describe the API and load nothing, with what they say beyond the headers of every answer. */
+const ALONE: Readonly<Record<string, Answer["headers"]>> = {
+  "docs/errors.html": ITS_OWN_STYLE,
+  "openapi.html": ITS_OWN_STYLE,
+  "openapi.json": {},
+};
+
 /** An asset's name holds a digest of its content, so it never changes; the page names them, so it is asked for each time. */
 const CACHING = { page: "no-cache", asset: "public, max-age=31536000, immutable" };
 
-/** Answers a request with a file of the console or a page of the documentation: 304 when the browser has it, `NOT_FOUND` when there is none. */
+/** Answers a request with a file of the site: 304 when the browser has it, `NOT_FOUND` when there is none. */
 export function answerFile(site: Site, event: GatewayEvent): Answer {
   const path = pathOf(event);
-  const isPage = path.endsWith(".html");
   const file = site.get(path);
   if (!file) throw new Failure("NOT_FOUND", refusalOf(path));
+  const accepted = header(event, "accept-encoding") ?? "";
+  const alone = ALONE[path];
+  if (alone) return compressed(path, file, alone, accepted);
+  const isPage = path.endsWith(".html");
   const content = isPage ? withBase(file, event) : file;
   const headers = {
     ...GUARDS,
@@ -60,13 +76,15 @@ export function answerFile(site: Site, event: GatewayEvent): Answer {
     "Cache-Control": isPage ? CACHING.page : CACHING.asset,
   };
   if (header(event, "if-none-match") === headers.ETag) return { statusCode: 304, headers, body: Readable.from([]) };
-  return compressed(path, content, headers, header(event, "accept-encoding") ?? "");
+  return compressed(path, content, headers, accepted);
 }
 
 function pathOf({ resource = "/", pathParameters }: GatewayEvent): string {
   const { file, page } = pathParameters ?? {};
   if (file !== undefined) return `assets/${file}`;
-  return resource.startsWith("/docs") ? `docs/${page ?? "index"}.html` : "index.html";
+  if (resource.startsWith("/docs")) return `docs/${page ?? "index"}.html`;
+  if (resource.startsWith("/openapi")) return resource.endsWith(".json") ? "openapi.json" : "openapi.html";
+  return "index.html";
 }
 
 const refusalOf = (path: string): string =>

@@ -9,6 +9,7 @@ import { buildDocs } from "./build-docs.ts";
 import type { Bundle } from "./bundle.ts";
 import { digestOfSources, freshBundles, stampBundles } from "./freshness.ts";
 import { httpByRequire } from "./http-by-require.ts";
+import { buildApiPages } from "./pages/api-pages.ts";
 import { replaceFolders } from "./replace-folders.ts";
 
 interface BuildOptions {
@@ -62,13 +63,14 @@ async function buildAnew(out: string, functions: string, how: BuildWay): Promise
     hasConsole ? buildDocs() : null,
   ]);
   const files = filesOf(built, out);
-  for (const [path, contents] of [...(site?.files ?? []), ...(docs ?? [])])
+  const parts = [site?.files, docs, hasConsole ? buildApiPages() : null];
+  for (const [path, contents] of parts.flatMap((part) => [...(part ?? [])]))
     files.set(`${CONSOLE}/site/${path}`, contents);
   replaceFolders(out, files);
   return bundlesOf(built.metafile);
 }
 
-/** The function that serves the console: its bundle carries the built files, and those of the documentation. */
+/** The function that serves the console: its bundle carries the built files, those of the documentation, and the API's description. */
 const CONSOLE = "console";
 
 /** Where a build differs from that of the deployment. */

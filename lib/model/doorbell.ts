@@ -2,8 +2,6 @@
 export interface Doorbell {
   /** When it got its URL; null: there is none, and nothing rings. */
   readonly madeAt: Date | null;
-  /** When the service's own ring came through from outside last; null: never. */
-  readonly heartbeatAt: Date | null;
   /** The rings for each mapping, by id. */
   readonly heard: ReadonlyMap<string, Heard>;
 }
@@ -15,12 +13,6 @@ export interface Heard {
   /** When a change was found that no ring had announced; the next ring takes that back. */
   readonly missedAt: Date | null;
 }
-
-/** The service rings its own doorbell so often, where there is one, and every minute until that comes through. */
-export const HEARTBEAT_MILLISECONDS = 180_000;
-
-/** When it did not come through twice, no other ring may. */
-const SILENT_MILLISECONDS = HEARTBEAT_MILLISECONDS + 75_000;
 
 /** Salesforce promises no delay for a ring; a change that was found first waits so long for its own. */
 const GRACE_MILLISECONDS = 30_000;
@@ -53,10 +45,8 @@ export function bellOf(doorbell: Doorbell | null, { id, notifyEnabled }: Rung, n
   if (!doorbell?.madeAt || !notifyEnabled) return { state: "off", since: null };
   const heard = doorbell.heard.get(id);
   if (!heard) return { state: "waiting", since: doorbell.madeAt };
-  const age = (at: Date) => now.getTime() - at.getTime();
-  if (heard.missedAt && age(heard.missedAt) > GRACE_MILLISECONDS) return { state: "dead", since: heard.missedAt };
-  const heartbeatAt = doorbell.heartbeatAt ?? doorbell.madeAt;
-  if (age(heartbeatAt) > SILENT_MILLISECONDS) return { state: "dead", since: heartbeatAt };
+  const { missedAt } = heard;
+  if (missedAt && now.getTime() - missedAt.getTime() > GRACE_MILLISECONDS) return { state: "dead", since: missedAt };
   return { state: "alive", since: heard.aliveSince };
 }
 

@@ -1,5 +1,4 @@
 import { Failure } from "./failure.ts";
-import type { JsonArray } from "./json-array.ts";
 
 /** Which part of a list. */
 export interface Slice {
@@ -12,12 +11,6 @@ export interface Slice {
 /** A part of a list, and how many rows there are in all. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  readonly total: number;
-}
-
-/** The same, with the rows written as the contract shows them (contract 2.4). */
-export interface WrittenPage {
-  readonly rows: JsonArray;
   readonly total: number;
 }
 

@@ -28,7 +28,7 @@ export function cyclesFrom({ from, to }: Span): Date {
 }
 
 /** When the step began in which a time lies. */
-export function stepOf(at: Date, stepSeconds: number): Date {
+function stepOf(at: Date, stepSeconds: number): Date {
   const step = stepSeconds * 1000;
   return new Date(Math.floor(at.getTime() / step) * step);
 }

@@ -2,7 +2,7 @@ import type { MappingFigures } from "../metrics/ports.ts";
 import type { State } from "../model/change/change.ts";
 import type { FeedPage, FeedQuery } from "../model/change/feed.ts";
 import type { PollOutcome } from "../model/engine.ts";
-import type { Slice, WrittenPage } from "../model/page.ts";
+import type { Page, Slice } from "../model/page.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 
 /** What the monitoring endpoints ask of a customer's database. */
@@ -26,9 +26,9 @@ export interface MonitoredDatabase extends AsyncDisposable {
   /** The metrics of those mappings that have their tables. */
   mappingFigures(mappingIds: readonly string[]): Promise<readonly Omit<MappingFigures, "object">[]>;
   /** Rows of the trigger log, most recent first (by id), and how many match in all, exactly. */
-  listActivity(asked: ActivityQuery): Promise<WrittenPage>;
+  listActivity(asked: ActivityQuery): Promise<Page<unknown>>;
   /** Rows in state FAILED, most recent first, and how many match in all, exactly. */
-  listErrors(asked: ErrorQuery): Promise<WrittenPage>;
+  listErrors(asked: ErrorQuery): Promise<Page<unknown>>;
   /** Changes after a place in the log, in its order; null where the place is not of this database's past. */
   listChanges(asked: FeedQuery): Promise<FeedPage | null>;
   /** The number of the mapping's last lease, and whether it is held now; null: it had none. */

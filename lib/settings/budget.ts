@@ -18,16 +18,12 @@ import { body, nullableTimestamp, timestamp } from "./shapes.ts";
 /** What mappings cost, and how far the share stretches their pulls; null: the org has not reported its limit yet. */
 const cost = z.object({ calls_per_day: z.int(), pace_seconds: z.nullable(z.int()) });
 
-/** The same while the workspace asks so often about quiet mappings. */
-const presets = z.array(z.extend(cost, { when_quiet_seconds: z.nullable(z.int()) }));
-
 /** What the mappings will cost once something is carried out, beside what they cost now. */
 export const costThen = z.extend(cost, {
   calls_per_day_now: z.int(),
   calls_limit: z.nullable(z.int()),
   /** Of the limit, what Bridge may make. */
   allowed_calls: z.nullable(z.int()),
-  presets,
 });
 export type CostThen = z.infer<typeof costThen>;
 
@@ -49,7 +45,6 @@ export const budgetView = z.object({
   hours: z.array(
     z.object({ mapping_id: z.string(), sf_object: z.string(), at: timestamp(), calls: z.int(), changes: z.int() }),
   ),
-  presets,
   with_doorbells: cost,
   with_mapping: z.nullable(
     z.object({
@@ -115,7 +110,6 @@ export async function readBudget(
           changes,
         })),
     ),
-    presets: presetsOf(mappings, spending),
     with_doorbells: costOf(
       askedOf(mappings, whenQuiet, () => true),
       spending,
@@ -137,16 +131,6 @@ function spendingOf(budget: Budget, kept: Awaited<ReturnType<Counters["hours"]>>
   const hours = allHours(kept.map((one) => hoursOf(one.hours)));
   return { budget, hours, at, isRung: rungBy(budget, at) };
 }
-
-/** Seconds between pulls of quiet mappings; null: as of others. */
-const PRESETS = [null, 60, 600] as const;
-
-/** Each setting that can be had, with its price. */
-const presetsOf = (mappings: readonly Costly[], spending: Spending): z.infer<typeof presets> =>
-  PRESETS.map((when_quiet_seconds) => ({
-    when_quiet_seconds,
-    ...costOf(askedOf(mappings, when_quiet_seconds, spending.isRung), spending),
-  }));
 
 const costOf = (
   asked: readonly Asking[],
@@ -181,7 +165,6 @@ export async function readCostThen(
     calls_per_day_now: idleCallsPerDay(askedOf(mappings, budget.whenQuiet, spending.isRung)),
     calls_limit: usage?.limit ?? null,
     allowed_calls: plan?.allowed ?? null,
-    presets: presetsOf(then, spending),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, ListedDelivery, Outcome, WakeUp } from "../model/delivery/delivery.ts";
 import type { Event } from "../model/delivery/event.ts";
 import type { Webhook } from "../model/delivery/webhook.ts";
-import type { Page, Slice, WrittenPage } from "../model/page.ts";
+import type { Page, Slice } from "../model/page.ts";
 import type { AuditEntry } from "../model/workspace/audit.ts";
 
 /** Where events begin. A publisher needs nothing else of this room. */
@@ -91,9 +91,7 @@ export interface Deliveries {
   /** Writes the result of an attempt that the delivery has already given up as lost. */
   recordLate(delivery: Delivery, attempt: Attempt): Promise<void>;
   /** One page as the contract's list shows it, newest first, and how many there are in all. */
-  page(webhookId: string, slice: Slice): Promise<WrittenPage>;
-  /** The same to look at. */
-  list(webhookId: string, slice: Slice): Promise<Page<ListedDelivery>>;
+  page(webhookId: string, slice: Slice): Promise<Page<unknown>>;
   /**
    * A page of those made from a time on, newest first, and the `beforeId` of the next page; null: this is the last one.
    * The list may be behind by what a moment changed.

@@ -19,20 +19,17 @@ const budget = {
     hour("Account", "2026-02-03T09:00:00.000Z", 361, 0),
     hour("Account", "2026-02-03T10:00:00.000Z", 360, 5),
   ],
-  presets: [
-    { when_quiet_seconds: null, calls_per_day: 8_646, pace_seconds: 10 },
-    { when_quiet_seconds: 60, calls_per_day: 1_446, pace_seconds: null },
-  ],
+  with_doorbells: { calls_per_day: 366, pace_seconds: 10 },
 };
 
 describe("budget", () => {
-  test("shows what each object's mapping has spent, and what other settings would cost", async () => {
+  test("shows what each object's mapping has spent, and what all would cost with doorbells", async () => {
     world.answer("GET /monitoring/budget", budget);
 
     const { stdout, stderr } = await world.line.run(["budget", "--no-color"]);
 
     expect(stdout).toMatch(/Account +721 +5 +361 from 2026-02-03[T ]09:00:00.*\n.*Contact +20 +7 /);
-    expect(stdout).toMatch(/--when-quiet none +8646 +10 s\n.*--when-quiet 60 +1446 +-\n/);
+    expect(stdout).toMatch(/with_doorbells.calls_per_day +366\n/);
     expect(stderr).toBe(""); // 9,599 of 12,000 are not yet 80 %
   });
 

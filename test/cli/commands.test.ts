@@ -457,7 +457,7 @@ describe("doctor", () => {
     world.answer("GET /monitoring/inbound-errors", [], page);
     world.answer("GET /monitoring/conflicts", [], page);
     world.answer("GET /monitoring/budget", budget);
-    world.answer("GET /doorbell", { created_at: null, heartbeat_at: null, mappings: [] });
+    world.answer("GET /doorbell", { created_at: null, mappings: [] });
     world.answer("GET /webhooks", []);
   });
 

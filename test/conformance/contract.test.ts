@@ -446,3 +446,43 @@ test.each([
   expect(headers.get("x-content-type-options")).toBe("nosniff");
   expect(headers.get("content-security-policy")).toMatch(/^default-src 'none';.*frame-ancestors 'none'/);
 });
+
+const ITS_OWN_STYLE =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const NOTHING = "default-src 'none'; frame-ancestors 'none'";
+
+describe.each([
+  ["/openapi", "text/html; charset=utf-8", ITS_OWN_STYLE, "<h1>Bridge API</h1>"],
+  ["/openapi.json", "application/json", NOTHING, '"openapi":"3.1.1"'],
+  ["/docs/errors", "text/html; charset=utf-8", ITS_OWN_STYLE, '<article id="RATE_LIMITED">'],
+])("the description of the API at %s", (path, type, policy, text) => {
+  test.each(["", "?of=nothing"])("is answered without a token and kept by no cache, with %o behind it", async (end) => {
+    const answer = await world.bridge.request("GET", `${path}${end}`);
+
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain(text);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": type,
+      "content-security-policy": policy,
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "x-request-id": expect.stringMatching(/^req_/),
+    });
+  });
+
+  test.each(["POST", "PUT", "DELETE"])("is not asked for with %s", async (method) => {
+    const answer = await world.bridge.request(method, path);
+
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")).toBe("GET");
+  });
+
+  test("has no other address: not with a slash at the end, and HEAD is refused as another method", async () => {
+    const slash = await world.bridge.request("GET", `${path}/`);
+    const head = await fetch(`${world.bridge.baseUrl}${path}`, { method: "HEAD" });
+
+    expectRefusal(slash, 404, "NOT_FOUND");
+    expect(head.status).toBe(405);
+    expect(head.headers.get("allow")).toBe("GET");
+  });
+});

@@ -230,10 +230,6 @@ const BELOW_ADMIN = [
   ["GET", "/api/v1/t/{workspace_id}/webhooks", "read"],
   ["GET", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}", "read"],
   ["POST", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/replay", "operate"],
-  ["GET", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/success", "read"],
-  ["GET", "/docs/errors", null],
-  ["GET", "/openapi", null],
-  ["GET", "/openapi.json", null],
   ["POST", "/ring/{workspace_id}/{ring_token}", null],
 ] as const;
 

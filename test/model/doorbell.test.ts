@@ -9,7 +9,6 @@ function doorbell(heard: Partial<Heard> | null, more: Partial<Doorbell> = {}): D
   const rung = { rungAt: ago(600), aliveSince: ago(900), missedAt: null };
   return {
     madeAt: ago(3_600),
-    heartbeatAt: ago(60),
     heard: new Map(heard ? [["map_1", { ...rung, ...heard }]] : []),
     ...more,
   };
@@ -29,15 +28,6 @@ describe("a mapping's doorbell", () => {
       "alive",
     ],
     ["dead once it has not come", doorbell({ missedAt: ago(31) }), contact, "dead"],
-    [
-      "alive when one of the service's own rings did not come",
-      doorbell({}, { heartbeatAt: ago(250) }),
-      contact,
-      "alive",
-    ],
-    ["dead when two of them did not", doorbell({}, { heartbeatAt: ago(256) }), contact, "dead"],
-    ["alive before the first of them", doorbell({}, { heartbeatAt: null, madeAt: ago(200) }), contact, "alive"],
-    ["dead when the first of them never came", doorbell({}, { heartbeatAt: null }), contact, "dead"],
   ])("is %s", (_, bell, mapping, state) => {
     expect(bellOf(bell, mapping, now).state).toBe(state);
   });
@@ -45,7 +35,6 @@ describe("a mapping's doorbell", () => {
   test("says since when", () => {
     expect(bellOf(doorbell({}), contact, now).since).toEqual(ago(900));
     expect(bellOf(doorbell({ missedAt: ago(31) }), contact, now).since).toEqual(ago(31));
-    expect(bellOf(doorbell({}, { heartbeatAt: ago(300) }), contact, now).since).toEqual(ago(300));
   });
 
   test.each([

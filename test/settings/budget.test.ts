@@ -24,15 +24,10 @@ afterAll(async () => {
 
 interface Budget {
   readonly forecast_calls_per_day: number;
-  readonly presets: readonly {
-    readonly when_quiet_seconds: number | null;
-    readonly calls_per_day: number;
-    readonly pace_seconds: number | null;
-  }[];
   readonly with_mapping: { readonly own_calls_per_day: number; readonly forecast_calls_per_day: number } | null;
 }
 
-interface Cost extends Pick<Budget, "presets"> {
+interface Cost {
   readonly pace_seconds: number;
 }
 
@@ -103,24 +98,15 @@ test("quiet mappings cost less where they or their workspace say so, and as much
   expect([with_mapping?.own_calls_per_day, faster.calls_per_day]).toEqual([8_640 - 72 + 3, 8_640 - 72 + 3]);
 });
 
-test("what other settings would cost is shown beside what these cost", async () => {
+test("what the mappings would cost with doorbells is shown beside what they cost", async () => {
   const { ask, create } = await openWorkspace();
   await create({ sf_object: "Account", fields: ["Name"] });
   await create({ sf_object: "Contact", fields: ["LastName"], when_quiet_seconds: 10 });
 
-  const { presets, forecast_calls_per_day: now } = dataOf<Budget>(await ask());
-
-  expect(presets.map(({ when_quiet_seconds, calls_per_day }) => [when_quiet_seconds, calls_per_day])).toEqual([
-    [null, now],
-    // Contact says itself that it is never asked less often.
-    [60, 8_640 + 6],
-    [600, 8_640 + 6],
-  ]);
-  expect(dataOf<{ readonly with_doorbells: object }>(await ask()).with_doorbells).toEqual({
-    calls_per_day: 360 + 6,
-    pace_seconds: null,
+  expect(dataOf<object>(await ask())).toMatchObject({
+    forecast_calls_per_day: 8_640 + 6,
+    with_doorbells: { calls_per_day: 360 + 6, pace_seconds: null }, // the org has not reported its limit
   });
-  expect(presets.every(({ pace_seconds }) => pace_seconds === null)).toBe(true); // the org has not reported its limit
 });
 
 test("the dry run of an import says what it will cost of the org's calls, and how far apart pulls will be", async () => {
@@ -142,7 +128,6 @@ test("the dry run of an import says what it will cost of the org's calls, and ho
   // 2,000 calls a day are one in 43 seconds; a part is left to what changes.
   expect(calls.pace_seconds).toBeGreaterThan(43);
   expect(calls.pace_seconds).toBeLessThan(70);
-  expect(calls.presets.at(1)).toMatchObject({ when_quiet_seconds: 60, calls_per_day: 1_446 });
 });
 
 test.each(["9", "ten", ""])("an interval of %j is refused with its place", async (sf_polling_seconds) => {

@@ -65,7 +65,7 @@ describe("DynamoDB answers, and the answer is lost", () => {
     await world.pass({ hours: 5 });
 
     lost.end();
-    const { rows: all } = await deliveries().list(webhook.id, { limit: 10, offset: 0 });
+    const { rows: all } = await deliveries().since(webhook.id, new Date(0), { limit: 10 });
     const { delivery, history } = await read(all[0]?.id ?? "");
     const ended = history.filter(({ outcome }) => outcome !== null);
     expect(lost.happened()).toBe(true);

@@ -9,7 +9,6 @@ import { handler as listWebhooks } from "../../functions/api/list-webhooks.ts";
 import { handler as promoteSecret } from "../../functions/api/promote-webhook-secret.ts";
 import { handler as readDelivery } from "../../functions/api/read-delivery.ts";
 import { handler as readWebhook } from "../../functions/api/read-webhook.ts";
-import { handler as readWebhookSuccess } from "../../functions/api/read-webhook-success.ts";
 import { handler as replayWebhook } from "../../functions/api/replay-webhook.ts";
 import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
 import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
@@ -94,31 +93,6 @@ describe("a webhook", () => {
     expect(answer.json?.error?.details?.[0]?.message).not.toBe("Invalid input");
     expect((await world.call(listWebhooks, "list-webhooks")).json?.data).toEqual([]);
     expect((await auditPage(webhookEntries(), { limit: 1, offset: 0 })).total).toBe(0);
-  });
-
-  test("shows the results of its deliveries over the last minutes, step by step", async () => {
-    const good = await world.webhook({ answers: 200, events: ["sync.broken"] });
-    const bad = await world.webhook({ answers: 500, events: ["sync.broken"] });
-    const success = async (webhook: WorldWebhook, minutes: string) => {
-      const request = { ...at(webhook), query: { minutes } };
-      return dataOf<object>(await world.call(readWebhookSuccess, "read-webhook-success", request));
-    };
-    await world.publish("sync.broken");
-    await world.work();
-    await world.pass({ minutes: 90 });
-    await world.publish("sync.broken");
-    await world.work();
-
-    const [ofBoth, ofTheLast, failing] = await Promise.all([
-      success(good, "120"),
-      success(good, "60"),
-      success(bad, "120"),
-    ]);
-
-    expect(ofBoth).toMatchObject({ step_seconds: 120, cut: false, successful: 2, failed: 0, pending: 0 });
-    expect(ofBoth).toMatchObject({ steps: [{ successful: 1 }, { successful: 1 }] });
-    expect(ofTheLast).toMatchObject({ step_seconds: 60, successful: 1, steps: [{ successful: 1 }] });
-    expect(failing).toMatchObject({ successful: 0, failed: 2 });
   });
 
   test("can't be this API itself, neither at first nor later", async () => {

@@ -133,7 +133,7 @@ describe("a slow receiver", () => {
     webhook.receiver.answer(200);
     await publishMany(2);
     await world.workAtOnce("events");
-    const { rows } = await deliveries().list(webhook.id, { limit: 3, offset: 0 });
+    const { rows } = await deliveries().since(webhook.id, new Date(0), { limit: 3 });
     const pending = rows.filter(({ status }) => status === "pending");
     const wakeUps = pending.map(({ id }) => ({ deliveryId: id, kind: "automatic", number: 1 }) as const);
     const slots: DeliverNeeds["slots"] = {
@@ -158,7 +158,7 @@ describe("a slow receiver", () => {
     const webhook = await slowWebhook();
     await publishMany(3);
     await world.workAtOnce("events");
-    const { rows } = await deliveries().list(webhook.id, { limit: 4, offset: 0 });
+    const { rows } = await deliveries().since(webhook.id, new Date(0), { limit: 4 });
     const pending = rows.filter(({ status }) => status === "pending");
     const wakeUps = pending.map(({ id }) => ({ deliveryId: id, kind: "automatic", number: 1 }) as const);
     const slots = { ...world.slots, take: () => Promise.reject(new Error("DynamoDB is down")) };

@@ -7,7 +7,6 @@ import { count } from "../words.ts";
 
 export interface Doorbell {
   readonly created_at: string | null;
-  readonly heartbeat_at: string | null;
   readonly mappings: readonly Bell[];
 }
 
@@ -42,14 +41,12 @@ const SWITCH = "bridge mapping update MAPPING --doorbell on";
 const PREPARE = "bridge doorbell --prepare FOLDER --user USERNAME";
 
 /** What to do next. */
-export function remedyOf({ created_at, heartbeat_at, mappings }: Doorbell): string {
+export function remedyOf({ created_at, mappings }: Doorbell): string {
   const is = (state: Bell["state"]) => mappings.filter((bell) => bell.state === state);
   const [dead] = is("dead");
   if (created_at === null) return `There is no doorbell: ${SWITCH}, then ${PREPARE}`;
-  if (dead?.since && dead.since === (heartbeat_at ?? created_at))
-    return `The service cannot ring its own doorbell since ${dead.since}: see that its address (BASE_URL, or the domain of the deployment) leads to it from outside`;
   if (dead)
-    return `Changes of ${dead.sf_object} came without a ring: see in the org that the flow Bridge Doorbell ${dead.sf_object} is active, and Setup, Outbound Messages for what was not delivered`;
+    return `Changes of ${dead.sf_object} came without a ring: see in the org that the flow Bridge Doorbell ${dead.sf_object} is active, and Setup, Outbound Messages for what was not delivered; and that Bridge's address (BASE_URL, or the domain of the deployment) leads to it from outside`;
   if (is("waiting").length > 0) return `Not rung yet: deploy what this writes, then change a record: ${PREPARE}`;
   return is("alive").length > 0
     ? "Deletes do not ring: they arrive within four minutes."

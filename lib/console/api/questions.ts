@@ -26,7 +26,6 @@ import type {
   ReadRowStoryData,
   ReadThroughputData,
   ReadWebhookData,
-  ReadWebhookSuccessData,
   ReadWorkspaceData,
 } from "bridge/api";
 import type { Query, Question } from "./ask.ts";
@@ -62,8 +61,6 @@ export const questions = {
   webhook: (id: string) => on<ReadWebhookData>(`/webhooks/${encodeURIComponent(id)}`),
   deliveries: (id: string, query: Query) =>
     on<readonly ListDeliveriesData[]>(`/webhooks/${encodeURIComponent(id)}/deliveries`, query),
-  webhookSuccess: (id: string, minutes: number) =>
-    on<ReadWebhookSuccessData>(`/webhooks/${encodeURIComponent(id)}/success`, { minutes }),
   delivery: (webhookId: string, id: string) =>
     on<ReadDeliveryData>(`/webhooks/${encodeURIComponent(webhookId)}/deliveries/${encodeURIComponent(id)}`),
   tokens: on<ListTokensData>("/tokens"),

@@ -1,15 +1,8 @@
-import type { RouteName } from "../routes.ts";
-
 /** A schema as a part of the document. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
 /** One operation of the document. */
-export interface Operation extends Described {
-  readonly operationId: RouteName;
-}
-
-/** The same, whatever its name is. */
-export interface Described {
+export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
@@ -44,7 +37,7 @@ export interface OpenApi {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   /** What receivers are sent, by event type. */
-  readonly webhooks: Readonly<Record<string, { readonly post: Described }>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, JsonSchema>>;
     readonly schemas: Readonly<Record<string, JsonSchema>>;

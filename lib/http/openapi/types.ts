@@ -107,11 +107,6 @@ export type ChangeBudgetData = {
     readonly calls: number;
     readonly changes: number;
   }[];
-  readonly presets: {
-    readonly calls_per_day: number;
-    readonly pace_seconds: number | null;
-    readonly when_quiet_seconds: number | null;
-  }[];
   readonly with_doorbells: {
     readonly calls_per_day: number;
     readonly pace_seconds: number | null;
@@ -475,11 +470,6 @@ export type ImportConfigData = {
     readonly calls_per_day_now: number;
     readonly calls_limit: number | null;
     readonly allowed_calls: number | null;
-    readonly presets: {
-      readonly calls_per_day: number;
-      readonly pace_seconds: number | null;
-      readonly when_quiet_seconds: number | null;
-    }[];
   };
 };
 
@@ -800,11 +790,6 @@ export type ReadBudgetData = {
     readonly calls: number;
     readonly changes: number;
   }[];
-  readonly presets: {
-    readonly calls_per_day: number;
-    readonly pace_seconds: number | null;
-    readonly when_quiet_seconds: number | null;
-  }[];
   readonly with_doorbells: {
     readonly calls_per_day: number;
     readonly pace_seconds: number | null;
@@ -898,7 +883,6 @@ export type ReadDeliveryData = {
 
 export type ReadDoorbellData = {
   readonly created_at: string | null;
-  readonly heartbeat_at: string | null;
   readonly mappings: {
     readonly mapping_id: string;
     readonly sf_object: string;
@@ -1178,22 +1162,6 @@ export type ReadWebhookData = {
   readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
-};
-
-export type ReadWebhookSuccessData = {
-  readonly from: string;
-  readonly to: string;
-  readonly step_seconds: number;
-  readonly cut: boolean;
-  readonly successful: number;
-  readonly failed: number;
-  readonly pending: number;
-  readonly steps: {
-    readonly at: string;
-    readonly successful: number;
-    readonly failed: number;
-    readonly pending: number;
-  }[];
 };
 
 export type ReadWorkspaceData = {
@@ -2374,16 +2342,6 @@ export interface paths {
             readonly success: true;
             readonly data: RotateWebhookSecretData;
           } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
-    };
-  };
-  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/success": {
-    readonly get: {
-      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "minutes"?: number; }; header?: never; cookie?: never };
-      requestBody?: never;
-      responses: { 200: { headers: Headers; content: { "application/json": {
-            readonly success: true;
-            readonly data: ReadWebhookSuccessData;
-          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
     };
   };
   readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/test": {

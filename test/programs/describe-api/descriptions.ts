@@ -175,11 +175,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     "What to ring by POST, with `?object=Contact` for one object alone; it opens nothing else, and is for administrators.",
   former_until: "Until when the URL before rings as well; null: it does not.",
   "ReadDoorbellData.created_at": "When the doorbell got its URL; null: there is none.",
-  heartbeat_at:
-    "When the service's own ring came through from outside last, which it tries every three minutes; null: never.",
   "ReadDoorbellData.mappings": "The active mappings that pull.",
   "ReadDoorbellData.mappings.state":
-    "`off`: it is not switched on, or there is no doorbell; `waiting`: it has not rung yet; `alive`: it lets the mapping be polled rarely; `dead`: a change, or the service's own rings, did not come through, and the mapping is polled at full pace.",
+    "`off`: it is not switched on, or there is no doorbell; `waiting`: it has not rung yet; `alive`: it lets the mapping be polled rarely; `dead`: a change came without a ring, and the mapping is polled at full pace.",
   "ReadDoorbellData.mappings.since": "Since when; null: `off`.",
   rung_at: "When it rang last; null: never.",
   removed: "It rings no more.",
@@ -319,11 +317,6 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "hours.calls": "Calls in that hour.",
   "hours.changes": "Rows and records that changed in it.",
   "hours.at": "When the hour began.",
-  presets: "What the mappings would cost with other settings of the workspace, and how far apart their pulls would be.",
-  "presets.when_quiet_seconds": "Seconds between pulls of mappings without changes; null: as of others.",
-  "presets.calls_per_day": "Calls a day of all active mappings while nothing changes.",
-  "presets.pace_seconds":
-    "Seconds between two pulls of a mapping, at least, so that they keep to the share; null: the org has not reported its limit.",
   "ImportConfigData.calls": "What the mappings would cost of the org's calls, beside what they cost now.",
   "calls.calls_per_day": "Calls a day of all active mappings while nothing changes.",
   calls_per_day_now: "What they cost as they are now.",
@@ -331,7 +324,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "calls.allowed_calls": "What of them Bridge may make; null: the org has not reported its limit.",
   "calls.pace_seconds":
     "Seconds between two pulls of a mapping, at least, so that they keep to the share; null: the org has not reported its limit.",
-  with_doorbells: "The same if every mapping had a doorbell that works.",
+  with_doorbells: "What the mappings would cost if each had a doorbell that works.",
   "with_doorbells.calls_per_day": "Calls a day of all active mappings while nothing changes.",
   "with_doorbells.pace_seconds":
     "How far apart their pulls would be at least; null: the limit of the org is not known yet.",
@@ -341,9 +334,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   from: "Where the figures begin.",
   to: "Where they end.",
   step_seconds: "Length of a step.",
-  cut: "Not all was looked at: the figures do not reach back to `from`.",
-  "ReadThroughputData.cut":
-    "Of more than a day only the latest 100,000 changes were looked at, and they do not reach back to `from`.",
+  cut: "Of more than a day only the latest 100,000 changes were looked at, and they do not reach back to `from`.",
   cycles_from: "From when on cycles are counted, a day back at most; null: never yet.",
   mappings: "The mappings.",
   steps: "The figures by steps of time.",
@@ -428,10 +419,6 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   response_body: "The first 1,024 bytes of the answer; null: there was none.",
   response_body_truncated: "Whether the answer was longer.",
   "attempts.reason": "Why there was no answer; null: there was one.",
-  successful: "Deliveries that succeeded.",
-  pending: "Deliveries that have not been tried.",
-  "steps.failed": "Deliveries that failed.",
-  "ReadWebhookSuccessData.failed": "Deliveries that failed.",
 
   // Events, as receivers get them
   "Event.id": "The event; the same on every attempt and for every webhook.",

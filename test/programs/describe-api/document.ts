@@ -5,7 +5,17 @@ import examples from "../../../lib/http/openapi/examples.json" with { type: "jso
 import type { Content, JsonSchema, OpenApi, Operation, Parameter } from "../../../lib/http/openapi/open-api.ts";
 import { ROUTES, type Route, type RouteName } from "../../../lib/http/routes.ts";
 import { DESCRIPTIONS } from "./descriptions.ts";
-import { headers, headersOf, isNamable, isVersioned, Refusal, refusalsOf, responses } from "./refusals.ts";
+import {
+  headers,
+  headersOf,
+  isNamable,
+  isVersioned,
+  named,
+  Refusal,
+  referredTo,
+  refusalsOf,
+  responses,
+} from "./refusals.ts";
 import { describeWebhooks } from "./webhooks.ts";
 
 /** The document of the whole route table, from the very schemas that validate. Same endpoints, same bytes. */
@@ -21,6 +31,9 @@ export function describeApi(endpoints: ReadonlyMap<RouteName, Described>): OpenA
     const onPath = paths[route.path] ?? {};
     onPath[route.method.toLowerCase()] = operation(name, route, endpoints.get(name) ?? {}, schemas);
     paths[route.path] = onPath;
+  }
+  for (const [path, [operationId, summary, type]] of Object.entries(FILES)) {
+    paths[path] = { get: file(operationId, summary, type) };
   }
   const webhooks = describeWebhooks((name, schema) => {
     schemas[name] = described(schema, ["Event"]);
@@ -117,7 +130,7 @@ function good(
   keep: (part: string, schema: JsonSchema) => JsonSchema,
 ) {
   if (output === undefined) {
-    return { description: "Good.", content: { [plainTypeOf(name)]: { schema: { description: "The text." } } } };
+    return text(name === "read-metrics" ? "text/plain" : "text/xml");
   }
   const isPage = PAGES.has(name);
   const one = keep("Data", schemaOf(output, "output"));
@@ -147,11 +160,25 @@ const PAGES: ReadonlySet<RouteName> = new Set([
   "list-held-deletes",
 ]);
 
-function plainTypeOf(name: RouteName): string {
-  if (name === "read-metrics") return "text/plain";
-  if (name === "ring") return "text/xml";
-  return name.endsWith("-page") ? "text/html" : "application/json";
+/** Files of the site that describe the API, by path. */
+const FILES: Readonly<Record<string, readonly [operationId: string, summary: string, type: string]>> = {
+  "/docs/errors": ["read-errors-page", "The error codes with their remedies, as a page to read.", "text/html"],
+  "/openapi": ["read-api-page", "The description of the API as a page to read.", "text/html"],
+  "/openapi.json": ["read-openapi", "This very description of the API, in OpenAPI 3.1.", "application/json"],
+};
+
+function file(operationId: string, summary: string, type: string): Operation {
+  const answers = { 200: { ...text(type), headers: named(["X-Request-Id"]) }, ...referredTo(["405", "5XX"]) };
+  return {
+    ...{ operationId, summary, description: "Asks for no token.", tags: ["service"], security: [], parameters: [] },
+    responses: answers,
+  };
 }
+
+const text = (type: string) => ({
+  description: "Good.",
+  content: { [type]: { schema: { description: "The text." } } },
+});
 
 const json = (schema: JsonSchema, example?: unknown): Content => ({
   "application/json": { schema, ...(example !== undefined && { example }) },

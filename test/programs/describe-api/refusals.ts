@@ -81,7 +81,8 @@ export const headers: Readonly<Record<string, JsonSchema>> = {
   Allow: header("Methods that the path has.", "GET, POST"),
 };
 
-const named = (names: readonly string[]) =>
+/** Headers by reference to the document's own. */
+export const named = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 const COUNTED = ["X-Request-Id", "RateLimit", "RateLimit-Policy"];
@@ -144,10 +145,12 @@ export function refusalsOf(name: RouteName) {
     ...(route.scope === null ? [] : (["429"] as const)),
     "5XX",
   ];
-  return Object.fromEntries(
-    statuses.map((status) => [status, { $ref: `#/components/responses/${REFUSALS[status][0]}` }]),
-  );
+  return referredTo(statuses);
 }
+
+/** Refusals by reference to the document's own. */
+export const referredTo = (statuses: readonly RefusalStatus[]) =>
+  Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${REFUSALS[status][0]}` }]));
 
 /** Whether an Idempotency-Key is heeded. */
 export const isNamable = ({ method, scope }: Route): boolean => method === "POST" && scope !== null;

@@ -8,7 +8,7 @@ export async function auditPage(
   slice: { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly entries: readonly AuditEntry[]; readonly total: number }> {
   const { rows, total } = await auditLog().page(filter, slice);
-  const listed = JSON.parse(rows.text) as ReturnType<typeof listedEntry>[];
+  const listed = rows as ReturnType<typeof listedEntry>[];
   const entries = listed.map(({ id, resource_id, created_at, resource_type: _, ...same }) => ({
     ...same,
     id: id.replace(/\..*/, ""), // as it was given, without its places

@@ -27,7 +27,6 @@ export function sampleReport(): KeptReport {
   const usage = { used: 800, limit: 1000, at };
   const doorbell = {
     madeAt: at,
-    heartbeatAt: at,
     heard: new Map([["m1", { rungAt: at, aliveSince: at, missedAt: null }]]),
   };
   const budget = { ...plannedBudget(usage, { allowed: 640 }), doorbell };

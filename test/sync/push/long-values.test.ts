@@ -177,10 +177,10 @@ test(`errors, failures, activity and one change are reported of ${LONG_ROWS} row
   for (const table of ["_trigger_log", "_bridge_inbound_errors", "_bridge_conflicts"])
     await world.sql(`TRUNCATE salesforce.${table}`);
 
-  const listed = JSON.parse(errors.rows.text) as Record<string, unknown>[];
+  const listed = errors.rows as Record<string, unknown>[];
   expect(listed.map(({ _ab_err }) => _ab_err)).toEqual(Array.from({ length: LONG_ROWS }, () => cut));
   expect(errors.total).toBe(LONG_ROWS);
-  expect(JSON.parse(activity.rows.text)).toHaveLength(LONG_ROWS);
+  expect(activity.rows).toHaveLength(LONG_ROWS);
   expect([kind, others, total]).toMatchObject([{ count: LONG_ROWS, sample: cut }, [], LONG_ROWS]);
   expect(change).toMatchObject({
     message: cut,

@@ -3,9 +3,8 @@ import { AUDIT_ACTIONS, type AuditAction, type AuditEntry, listedEntry } from ".
 import { sequenceKey } from "./audit-keys.ts";
 
 /**
- * An entry as it is kept in one of its partitions: one text, for a page of 500 is read as a whole. It begins with what
- * lists show, so that a page of them is cut out of such texts and nothing of it is parsed. It expires at `expiresAt`, epoch
- * seconds.
+ * An entry as it is kept in one of its partitions: one text, for a page of 500 is read as a whole. It expires at
+ * `expiresAt`, epoch seconds.
  */
 export function writeEntry(
   pk: string,
@@ -29,11 +28,10 @@ const content = z.object({
   created_at: z.string(),
 });
 
-/** What lists show of it, as JSON. An entry of a version that wrote it in another order is written again. */
-export function readListed(stored: Readonly<Record<string, unknown>>, workspaceId: string): string {
-  const text = String(stored["entry"]);
-  const end = `,"workspace_id":${JSON.stringify(workspaceId)}}`;
-  return text.endsWith(end) ? `${text.slice(0, -end.length)}}` : JSON.stringify(listedEntry(readEntry(stored)));
+/** What lists show of it: an action that a newer version wrote is shown, too. Older ones kept no `resource_type`. */
+export function readListed(stored: Readonly<Record<string, unknown>>): unknown {
+  const { workspace_id: _, ...listed } = JSON.parse(String(stored["entry"]));
+  return "resource_type" in listed ? listed : listedEntry(readEntry(stored));
 }
 
 /** And back. */

@@ -1,6 +1,5 @@
 import { GetCommand, QueryCommand, type QueryCommandOutput } from "@aws-sdk/lib-dynamodb";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../../audit/ports.ts";
-import { JsonArray } from "../../../model/json-array.ts";
 import { unknownCursor } from "../../../model/page.ts";
 import type { AuditEntry } from "../../../model/workspace/audit.ts";
 import type { Database } from "../client/client.ts";
@@ -16,9 +15,9 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
 
     page: async (filter, slice) => {
       const { first, last, pieces } = await read(database, filter, slice, now());
-      const rows: string[] = [];
-      for await (const items of pieces) rows.push(...items.map((item) => readListed(item, filter.workspaceId)));
-      return { rows: new JsonArray(`[${rows.join(",")}]`), total: last - first + 1 };
+      const rows: unknown[] = [];
+      for await (const items of pieces) rows.push(...items.map(readListed));
+      return { rows, total: last - first + 1 };
     },
 
     batches: async (filter, slice) => entriesOf((await read(database, filter, slice, now())).pieces),

@@ -19,6 +19,16 @@ export function differenceOf(before: Attributes, after: Attributes) {
   };
 }
 
+/** The part of an update that sets these attributes, null ones as NULL; its condition may name them, `:weight`. */
+export function settingOf(attributes: Attributes) {
+  const names = Object.keys(attributes);
+  return {
+    UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(", ")}`,
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(names.map((name) => [`:${name}`, attributes[name]])),
+  };
+}
+
 /** The attributes that there are. */
 export function present(attributes: Attributes): Record<string, unknown> {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));

@@ -1,6 +1,5 @@
 import { PutCommand, paginateQuery, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import type { Attempt, Delivery } from "../../../model/delivery/delivery.ts";
-import { JsonArray } from "../../../model/json-array.ts";
+import { type Attempt, type Delivery, listedDelivery } from "../../../model/delivery/delivery.ts";
 import { type Slice, unknownCursor } from "../../../model/page.ts";
 import { TABLES } from "../../../model/resources.ts";
 import type { AuditEntry } from "../../../model/workspace/audit.ts";
@@ -16,7 +15,6 @@ import {
   changingAttributes,
   expiryOf,
   fixedAttributes,
-  listedRow,
   readAttempt,
   readDelivery,
   readListed,
@@ -27,7 +25,6 @@ import {
  * their own: so one that succeeds at once costs three writes (created, claimed, done).
  */
 export function deliveries(database: Database, now: () => Date): Deliveries {
-  const read = (webhookId: string, slice: Slice) => readPage(database, webhookId, slice, now());
   return {
     add: (added) =>
       insertItems(
@@ -60,13 +57,8 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
     },
 
     page: async (webhookId, slice) => {
-      const { items, total } = await read(webhookId, slice);
-      return { rows: new JsonArray(`[${readEach(items, listedRow).join(",")}]`), total };
-    },
-
-    list: async (webhookId, slice) => {
-      const { items, total } = await read(webhookId, slice);
-      return { rows: readEach(items, readListed), total };
+      const { items, total } = await readPage(database, webhookId, slice, now());
+      return { rows: readEach(items, readListed).map(listedDelivery), total };
     },
 
     since: async (webhookId, since, { limit, beforeId }) => {

@@ -72,10 +72,7 @@ export function changingAttributes(delivery: Delivery): Attributes {
   };
 }
 
-/**
- * What lists show, and then what else a query of many deliveries needs. The index of the list holds it as one text,
- * whose beginning is cut out for a page.
- */
+/** What lists show, and then what else a query of many deliveries needs. The index of the list holds it as one text. */
 function listedContent(delivery: ListedDelivery) {
   return {
     ...listedDelivery(delivery),
@@ -107,13 +104,6 @@ const contentShape = z.object({
   next_attempt_at: z.nullable(storedTime),
   automatic_attempts: z.number(),
 });
-
-/** What a list shows of the delivery, as JSON. A text of a version that kept less in it is written again. */
-export function listedRow(item: Readonly<Record<string, unknown>>): string {
-  const listed = String(item["listed"]);
-  const end = listed.indexOf(',"created_at":');
-  return listed.startsWith('{"id":') ? `${listed.slice(0, end)}}` : JSON.stringify(listedDelivery(readListed(item)));
-}
 
 /** What a list shows of the delivery that an item, or these attributes of it, hold. */
 export function readListed(item: Readonly<Record<string, unknown>>): ListedDelivery {

@@ -3,8 +3,10 @@ import * as z from "zod/mini";
 import type { Counters, KeptCounters, KeptDepth, OtherCalls } from "../../../metrics/ports.ts";
 import { madeOf } from "../../../model/budget.ts";
 import { HOURS_KEPT, type HourOfTotals } from "../../../model/calls/account.ts";
+import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import { judgedCalls, judgedCount, type MappingTotals } from "../../../model/totals.ts";
 import type { Database } from "../client/client.ts";
+import { settingOf } from "../client/difference.ts";
 import { queryAll, readEach, readItem } from "../client/read-item.ts";
 import { storedMilliseconds } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
@@ -24,23 +26,18 @@ const DOUBTFUL_MILLISECONDS = 60_000;
 export function counters(database: Database): Counters {
   const write = async (totals: MappingTotals, condition: string, beganAt: number, more: Record<string, number>) => {
     const hour = Math.floor(beganAt / 3_600_000);
+    const update = settingOf({
+      ...toSnakeCase(totalsItem, totals),
+      weight: weightOf(totals),
+      began_at: beganAt,
+      [`hour_${hour % HOURS_KEPT}`]: [hour, madeOf(totals.apiCalls), totals.rowsSynced + totals.rowsFailed],
+    });
     await updateIf(database, {
       TableName: database.table("counters"),
       Key: { pk: totals.workspaceId, sk: `mapping#${totals.mappingId}` },
-      UpdateExpression:
-        "SET sf_object = :object, rows_synced = :synced, rows_failed = :failed, api_calls = :calls, weight = :weight, began_at = :began, #hour = :hour",
+      ...update,
       ConditionExpression: condition,
-      ExpressionAttributeNames: { "#hour": `hour_${hour % HOURS_KEPT}` },
-      ExpressionAttributeValues: {
-        ":object": totals.sfObject,
-        ":synced": totals.rowsSynced,
-        ":failed": totals.rowsFailed,
-        ":calls": totals.apiCalls,
-        ":weight": weightOf(totals),
-        ":began": beganAt,
-        ":hour": [hour, madeOf(totals.apiCalls), totals.rowsSynced + totals.rowsFailed],
-        ...more,
-      },
+      ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...more },
     });
   };
 
@@ -57,9 +54,9 @@ export function counters(database: Database): Counters {
         KeyConditionExpression: "pk = :pk AND begins_with(sk, :mapping)",
         ExpressionAttributeValues: { ":pk": workspaceId, ":mapping": "mapping#" },
       });
-      return items.map((item) => ({
+      return readEach(items, (item) => ({
         mappingId: String(item["sk"]).replace(/^mapping#/, ""),
-        sfObject: String(item["sf_object"]),
+        sfObject: z.string().parse(item["sf_object"]),
         hours: Object.entries(item).flatMap(([name, kept]) => (name.startsWith("hour_") ? readHour(kept) : [])),
       }));
     },
@@ -67,13 +64,7 @@ export function counters(database: Database): Counters {
       await updateIf(database, {
         TableName: database.table("counters"),
         Key: { pk: workspaceId, sk: QUEUE },
-        UpdateExpression: "SET #rows = :rows, counted_at = :at, oldest_at = :oldest",
-        ExpressionAttributeNames: { "#rows": "rows" },
-        ExpressionAttributeValues: {
-          ":rows": rows,
-          ":at": countedAt.getTime(),
-          ":oldest": oldestAt?.getTime() ?? null,
-        },
+        ...settingOf({ rows, counted_at: countedAt.getTime(), oldest_at: oldestAt?.getTime() ?? null }),
       });
     },
     setPaused: async (workspaceId, since) => {
@@ -119,22 +110,18 @@ function readHour(kept: unknown): readonly HourOfTotals[] {
   return hour === undefined || calls === undefined || changes === undefined ? [] : [{ hour, calls, changes }];
 }
 
+const count = z.pipe(z.number(), z.transform<number, number>(judgedCount));
+
 const totalsItem = z.object({
-  pk: z.string(),
-  sk: z.string(),
   sf_object: z.string(),
-  rows_synced: z.number(),
-  rows_failed: z.number(),
-  api_calls: z.unknown(),
+  rows_synced: count,
+  rows_failed: count,
+  api_calls: z.pipe(z.unknown(), z.transform(judgedCalls)),
 });
 
 // Versions before this one kept no times.
-const depthItem = z.object({
-  pk: z.string(),
-  rows: z.number(),
-  counted_at: z.optional(storedMilliseconds),
-  oldest_at: z.optional(z.nullable(storedMilliseconds)),
-});
+const optionalMilliseconds = z._default(z.nullable(storedMilliseconds), null);
+const depthItem = z.object({ rows: count, counted_at: optionalMilliseconds, oldest_at: optionalMilliseconds });
 
 async function readAll(database: Database): Promise<KeptCounters> {
   const totals: MappingTotals[] = [];
@@ -146,16 +133,16 @@ async function readAll(database: Database): Promise<KeptCounters> {
       if (item["sk"] === QUEUE) depths.push(readDepth(item));
       else if (item["sk"] === CALLS) calls.push(readCalls(item));
       else if (item["sk"] === PAUSE) pauses.push(readPause(item));
-      else totals.push(readTotals(totalsItem.parse(item)));
+      else totals.push(readTotals(item));
     });
   }
   return { totals, depths, calls, pauses };
 }
 
-function readDepth(item: Record<string, unknown>): KeptDepth {
-  const { pk, rows, counted_at: countedAt = null, oldest_at: oldestAt = null } = depthItem.parse(item);
-  return { workspaceId: pk, rows: judgedCount(rows), countedAt, oldestAt };
-}
+const readDepth = (item: Record<string, unknown>): KeptDepth => ({
+  workspaceId: String(item["pk"]),
+  ...toCamelCase(depthItem, depthItem.parse(item)),
+});
 
 const pauseItem = z.object({ pk: z.string(), since: z.nullable(storedMilliseconds) });
 
@@ -169,13 +156,8 @@ function readCalls({ pk, sk: _, ...labels }: Record<string, unknown>): OtherCall
   return { workspaceId: String(pk), apiCalls: judgedCalls(Object.fromEntries(counted)) };
 }
 
-function readTotals(item: z.infer<typeof totalsItem>): MappingTotals {
-  return {
-    workspaceId: item.pk,
-    mappingId: item.sk.replace(/^mapping#/, ""),
-    sfObject: item.sf_object,
-    rowsSynced: judgedCount(item.rows_synced),
-    rowsFailed: judgedCount(item.rows_failed),
-    apiCalls: judgedCalls(item.api_calls),
-  };
-}
+const readTotals = (item: Record<string, unknown>): MappingTotals => ({
+  workspaceId: String(item["pk"]),
+  mappingId: String(item["sk"]).replace(/^mapping#/, ""),
+  ...toCamelCase(totalsItem, totalsItem.parse(item)),
+});

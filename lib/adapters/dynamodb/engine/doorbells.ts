@@ -1,10 +1,7 @@
 import * as z from "zod/mini";
 import type { Doorbells } from "../../../access/ports.ts";
-import { createCache } from "../../../model/cache.ts";
 import type { Doorbell, Heard } from "../../../model/doorbell.ts";
-import { DEPLOYMENT } from "../../../model/workspace/pause.ts";
 import type { WakeClaim } from "../../../sync/cycle/wake.ts";
-import { now } from "../../time.ts";
 import type { Database } from "../client/client.ts";
 import { readEach, readItem } from "../client/read-item.ts";
 import { storedMilliseconds } from "../client/stored-time.ts";
@@ -14,25 +11,16 @@ import { commit } from "../commit.ts";
 /** When a mapping was rung for and woken last: an item of its own, so that many mappings do not meet in one. */
 const BELL = "doorbell#";
 
-/** A workspace's URL; of the operators' own workspace the service's own ring, of all workspaces. */
+/** A workspace's URL. */
 const URL_KEY = "doorbell";
 
 const time = z._default(z.nullable(storedMilliseconds), null);
-const urlItem = z.object({ number: z._default(z.number(), 0), made_at: time, former_until: time, heartbeat_at: time });
+const urlItem = z.object({ number: z._default(z.number(), 0), made_at: time, former_until: time });
 const bellItem = z.object({ pull: time, alive_since: time, missed_at: time });
 
 /** Doorbells as items of the engine's table. */
 export function doorbells(database: Database): Doorbells {
   const key = (pk: string) => ({ TableName: database.table("engine"), Key: { pk, sk: URL_KEY } });
-  const keepOwn = (heartbeatAt: Date | null) => ({
-    ...key(DEPLOYMENT),
-    UpdateExpression: heartbeatAt ? "SET heartbeat_at = :at" : "SET heartbeat_at = if_not_exists(heartbeat_at, :at)",
-    ExpressionAttributeValues: { ":at": heartbeatAt?.getTime() ?? null },
-  });
-  const ownRing = async () => {
-    const stored = await readItem(database, "engine", key(DEPLOYMENT).Key);
-    return stored === undefined ? null : { at: urlItem.parse(stored).heartbeat_at };
-  };
   return {
     read: async (workspaceId) => {
       const { number, made_at, former_until } = urlItem.parse(
@@ -51,31 +39,22 @@ export function doorbells(database: Database): Doorbells {
           ":until": formerUntil?.getTime() ?? null,
         },
       };
-      return commit(database, { writes: [{ Update }, { Update: keepOwn(null) }], audit: [entry], events: [] });
+      return commit(database, { writes: [{ Update }], audit: [entry], events: [] });
     },
-    heartbeat: ownRing,
-    keepHeartbeat: async (at) => void (await updateIf(database, keepOwn(at))),
   };
 }
 
-/** The service's own ring as this process read it in the last half minute. */
-const heartbeats = createCache<Date | null>({ ttl: { milliseconds: 30_000, now } });
-
 /** A workspace's doorbell, of its items by their sort keys. */
-export async function doorbellOf(
-  database: Database,
-  items: ReadonlyMap<string, Record<string, unknown>>,
-): Promise<Doorbell | null> {
+export function doorbellOf(items: ReadonlyMap<string, Record<string, unknown>>): Doorbell | null {
   const [url] = readEach([items.get(URL_KEY) ?? {}], (item) => urlItem.parse(item));
   const madeAt = url?.made_at ?? null;
   if (madeAt === null) return null;
-  const heartbeatAt = await heartbeats("", async () => (await doorbells(database).heartbeat())?.at ?? null);
   const bells = [...items.values()].filter(({ sk }) => String(sk).startsWith(BELL));
   const heard = readEach(bells, (item): readonly (readonly [string, Heard])[] => {
     const { pull: rungAt, alive_since: aliveSince, missed_at: missedAt } = bellItem.parse(item);
     return rungAt ? [[String(item["sk"]).slice(BELL.length), { rungAt, aliveSince, missedAt }]] : [];
   });
-  return { madeAt, heartbeatAt, heard: new Map(heard.flat()) };
+  return { madeAt, heard: new Map(heard.flat()) };
 }
 
 /** Notes that a change of a mapping was found which no ring had announced; its next ring takes that back. */

@@ -1,16 +1,18 @@
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { EngineReport, EngineReports, WorkspaceReport } from "../../../health/ports.ts";
-import { type Budget, FRESH_BUDGET, paceOf, type Usage } from "../../../model/budget.ts";
+import { type Budget, FRESH_BUDGET, paceOf } from "../../../model/budget.ts";
 import { DEFAULT_SHARE } from "../../../model/calls/plan.ts";
 import type { Event } from "../../../model/delivery/event.ts";
 import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from "../../../model/engine.ts";
+import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import type { CallShares } from "../../../settings/ports.ts";
 import type { EngineMemory, KeptEngine, StoredEnds } from "../../../sync/cycle/cycle-ports.ts";
 import type { UpgradeNeeds } from "../../../sync/schema/upgrade-schema.ts";
 import type { Database } from "../client/client.ts";
+import { settingOf } from "../client/difference.ts";
 import { queryAll, readEach } from "../client/read-item.ts";
-import { storedTime } from "../client/stored-time.ts";
+import { optionalTime, storedTime } from "../client/stored-time.ts";
 import { ConditionFailed, transact, updateIf, type Write } from "../client/transact.ts";
 import { commit } from "../commit.ts";
 import { putEvent } from "../delivery/event-item.ts";
@@ -29,38 +31,35 @@ const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
  */
 export async function readStored(database: Database, workspaceId: string): Promise<(mappingId: string) => StoredEnds> {
   const items = await readAll(database, workspaceId);
-  const budget = await budgetIn(database, items);
+  const budget = budgetIn(items);
   return (mappingId) => ({ engine: readEngine(items.get(mappingKey(mappingId))), budget });
 }
 
 type Items = ReadonlyMap<string, Record<string, unknown>>;
 
-const budgetIn = async (database: Database, items: Items): Promise<Budget> => ({
-  ...readBudget(items.get(SHARED)),
-  doorbell: await doorbellOf(database, items),
-});
+const budgetIn = (items: Items): Budget => ({ ...readBudget(items.get(SHARED)), doorbell: doorbellOf(items) });
 
 /** The part of a workspace's health that the engine state shows. */
 export function engineReports(database: Database, now: () => Date): EngineReports {
   return {
-    read: async (workspaceId) => workspaceReport(database, await readAll(database, workspaceId)),
+    read: async (workspaceId) => workspaceReport(await readAll(database, workspaceId)),
     readAll: async () => {
       const found: Record<string, unknown>[] = [];
       const pages = paginateScan({ client: database.client }, { TableName: database.table("engine") });
       for await (const { Items = [] } of pages) found.push(...Items);
       const byKey = Map.groupBy(found, ({ pk }) => String(pk));
       const ids = new Set([...byKey.keys()].map((key) => key.replace(/#.*/, "")));
-      const reports = [...ids].map(async (id) => {
+      const reports = [...ids].map((id) => {
         const [figures = null] = readEach(byKey.get(figuresKey(id)) ?? [], (item) => readFigures(item, now()));
-        return [id, { ...(await workspaceReport(database, bySortKey(byKey.get(id) ?? []))), figures }] as const;
+        return [id, { ...workspaceReport(bySortKey(byKey.get(id) ?? [])), figures }] as const;
       });
-      return new Map(await Promise.all(reports));
+      return new Map(reports);
     },
   };
 }
 
-async function workspaceReport(database: Database, items: Items): Promise<WorkspaceReport> {
-  const budget = await budgetIn(database, items);
+function workspaceReport(items: Items): WorkspaceReport {
+  const budget = budgetIn(items);
   const ofMappings = [...items.values()].filter(({ sk }) => String(sk).startsWith(mappingKey("")));
   const refusal = items.get(SHARED)?.["upgrade_refusal"];
   const upgradeRefusal = typeof refusal === "string" ? refusal : null;
@@ -90,8 +89,7 @@ export const callShares = (database: Database): CallShares => ({
           Update: {
             TableName: database.table("engine"),
             Key: { pk: workspaceId, sk: SHARED },
-            UpdateExpression: "SET calls_share = :share, most_calls = :most, when_quiet_seconds = :quiet",
-            ExpressionAttributeValues: { ":share": calls_share, ":most": most_calls, ":quiet": when_quiet_seconds },
+            ...settingOf({ calls_share, most_calls, when_quiet_seconds }),
           },
         },
       ],
@@ -106,8 +104,7 @@ export const upgradeRefusals = (database: Database): UpgradeNeeds["refusals"] =>
     await updateIf(database, {
       TableName: database.table("engine"),
       Key: { pk: workspaceId, sk: SHARED },
-      UpdateExpression: "SET upgrade_refusal = :refusal",
-      ExpressionAttributeValues: { ":refusal": refusal },
+      ...settingOf({ upgrade_refusal: refusal }),
     });
   },
 });
@@ -150,34 +147,23 @@ export function engineMemory(database: Database): EngineMemory {
 
     saveBudget: async (workspaceId, make) => {
       const made = await make();
-      const { usage, plan, since } = made;
-      const pace = paceOf(plan);
+      const { usage, plan, since: budgetSince } = made;
+      const budget = { callsUsed: usage.used, callsLimit: usage.limit, callsAt: usage.at, budgetSince, plan };
+      const step = STEPS[paceOf(plan)];
       const old = await updateIf(database, {
         ...shared(workspaceId),
-        UpdateExpression:
-          "SET calls_used = :used, calls_limit = :limit, calls_at = :at, budget_step = :step, budget_since = :since, #plan = :plan, planned_at = :planned",
-        ConditionExpression: "attribute_not_exists(planned_at) OR planned_at < :planned",
-        ExpressionAttributeNames: { "#plan": "plan" },
-        ExpressionAttributeValues: {
-          ":used": usage.used,
-          ":limit": usage.limit,
-          ":at": usage.at.toISOString(),
-          ":step": STEPS[pace],
-          ":since": since?.toISOString() ?? null,
-          ":plan": { ...plan, at: plan.at.toISOString() },
-          ":planned": plan.at.toISOString(),
-        },
+        ...settingOf({ ...toSnakeCase(budgetItem, budget), budget_step: step, planned_at: plan.at.toISOString() }),
+        ConditionExpression: "attribute_not_exists(planned_at) OR planned_at < :planned_at",
         ReturnValues: "UPDATED_OLD",
       });
-      return old !== null && (old["budget_step"] ?? STEPS.normal) !== STEPS[pace] ? made : null;
+      return old !== null && (old["budget_step"] ?? STEPS.normal) !== step ? made : null;
     },
 
     claimProbe: async (workspaceId, slot) => {
       const claimed = await updateIf(database, {
         ...shared(workspaceId),
-        UpdateExpression: "SET probe_slot = :slot",
-        ConditionExpression: "attribute_not_exists(probe_slot) OR probe_slot < :slot",
-        ExpressionAttributeValues: { ":slot": slot },
+        ...settingOf({ probe_slot: slot }),
+        ConditionExpression: "attribute_not_exists(probe_slot) OR probe_slot < :probe_slot",
       });
       return claimed !== null;
     },
@@ -198,14 +184,15 @@ const stateItem = z.object({
   reason: z.nullable(reason),
   message: z.nullable(z.string()),
   rest_until: z.nullable(storedTime),
-  // Left out while no load fails, and by versions before this one.
+});
+
+/** Left out while no load fails, while no deletes are held, until a call was too large; and by versions before this one. */
+const moreState = z.object({
   failed_loads: z.optional(z.number()),
   load_reason: z.optional(reason),
   load_message: z.optional(z.string()),
-  // Left out while no deletes are held, and by versions before this one.
   held_since: z.optional(storedTime),
   held_announced_at: z.optional(storedTime),
-  // Left out until a call was too large, and by versions before this one.
   call_size: z.optional(z.number()),
   call_size_at: z.optional(storedTime),
 });
@@ -213,21 +200,18 @@ const stateItem = z.object({
 /** A mapping without an item has never failed. */
 function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
   if (item === undefined) return { state: HEALTHY, mark: 0 };
-  const kept = stateItem.parse(item);
+  const { mark, reason, message, ...cycles } = toCamelCase(stateItem, stateItem.parse(item));
+  const more = toCamelCase(moreState, moreState.parse(item));
+  const { heldSince: since, heldAnnouncedAt: announcedAt, callSize: size, callSizeAt: at } = more;
   return {
-    mark: kept.mark,
+    mark,
     state: {
-      failedCycles: kept.failed_cycles,
-      brokenSince: kept.broken_since,
-      lastFailure: failureIn(kept.reason, kept.message),
-      restUntil: kept.rest_until,
-      failedLoads: kept.failed_loads ?? 0,
-      loadFailure: failureIn(kept.load_reason ?? null, kept.load_message),
-      holding:
-        kept.held_since && kept.held_announced_at
-          ? { since: kept.held_since, announcedAt: kept.held_announced_at }
-          : null,
-      callSize: kept.call_size && kept.call_size_at ? { size: kept.call_size, at: kept.call_size_at } : null,
+      ...cycles,
+      lastFailure: failureIn(reason, message),
+      failedLoads: more.failedLoads ?? 0,
+      loadFailure: failureIn(more.loadReason ?? null, more.loadMessage),
+      holding: since && announcedAt ? { since, announcedAt } : null,
+      callSize: size && at ? { size, at } : null,
     },
   };
 }
@@ -260,8 +244,8 @@ const budgetItem = z.object({
   calls_limit: z.number(),
   calls_at: storedTime,
   // Earlier versions do not write them.
-  budget_since: z.optional(z.nullable(storedTime)),
-  plan: z.optional(planItem),
+  budget_since: optionalTime,
+  plan: z._default(z.nullable(planItem), null),
 });
 
 function readBudget(item: Record<string, unknown> | undefined): Budget {
@@ -270,9 +254,8 @@ function readBudget(item: Record<string, unknown> | undefined): Budget {
   const share = asked.success ? { share: asked.data.calls_share, most: asked.data.most_calls } : DEFAULT_SHARE;
   const whenQuiet = asked.data?.when_quiet_seconds ?? null;
   if (!parsed.success) return { ...FRESH_BUDGET, share, whenQuiet }; // only the probe has written so far
-  const { calls_used, calls_limit, calls_at, budget_since = null, plan = null } = parsed.data;
-  const usage: Usage = { used: calls_used, limit: calls_limit, at: calls_at };
-  return { ...FRESH_BUDGET, usage, share, whenQuiet, plan, since: plan === null ? null : budget_since };
+  const { callsUsed: used, callsLimit: limit, callsAt: at, budgetSince, plan } = toCamelCase(budgetItem, parsed.data);
+  return { ...FRESH_BUDGET, usage: { used, limit, at }, share, whenQuiet, plan, since: plan && budgetSince };
 }
 
 function putState(
@@ -280,22 +263,18 @@ function putState(
   workspaceId: string,
   mappingId: string,
   { mark }: KeptEngine,
-  { failedCycles, brokenSince, lastFailure, restUntil, failedLoads, loadFailure, holding, callSize }: EngineState,
+  { lastFailure, loadFailure, holding, callSize, ...state }: EngineState,
 ): Write {
+  const { reason, message } = lastFailure ?? { reason: null, message: null };
   return {
     Put: {
       TableName: database.table("engine"),
       Item: {
         pk: workspaceId,
         sk: mappingKey(mappingId),
-        mark: mark + 1,
-        failed_cycles: failedCycles,
-        broken_since: brokenSince?.toISOString() ?? null,
-        reason: lastFailure?.reason ?? null,
-        message: lastFailure?.message ?? null,
-        rest_until: restUntil?.toISOString() ?? null,
+        ...toSnakeCase(stateItem, { ...state, reason, message, mark: mark + 1 }),
         ...(loadFailure && {
-          failed_loads: failedLoads,
+          failed_loads: state.failedLoads,
           load_reason: loadFailure.reason,
           load_message: loadFailure.message,
         }),

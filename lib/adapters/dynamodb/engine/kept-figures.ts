@@ -3,6 +3,7 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Figures, KeepFigures, MappingFigures } from "../../../metrics/ports.ts";
 import type { Database } from "../client/client.ts";
+import { settingOf } from "../client/difference.ts";
 
 /** Beside the workspace's own partition, which each cycle reads whole; older versions read neither. */
 const OF_FIGURES = "#figures";
@@ -18,17 +19,15 @@ const KEPT_SECONDS = 86_400;
  */
 export const keepFigures = (database: Database, now: () => Date): KeepFigures => ({
   set: async (workspaceId, { mappings, webhooks }) => {
-    const seen = mappings && packed(mappings);
     await database.client.send(
       new UpdateCommand({
         TableName: database.table("engine"),
         Key: { pk: figuresKey(workspaceId), sk: "seen" },
-        UpdateExpression: `SET webhooks = :webhooks, expires_at = :until${seen ? ", mappings = :mappings" : ""}`,
-        ExpressionAttributeValues: {
-          ":webhooks": packed(webhooks),
-          ":until": Math.floor(now().getTime() / 1000) + KEPT_SECONDS,
-          ...(seen && { ":mappings": seen }),
-        },
+        ...settingOf({
+          webhooks: packed(webhooks),
+          expires_at: Math.floor(now().getTime() / 1000) + KEPT_SECONDS,
+          ...(mappings && { mappings: packed(mappings) }),
+        }),
       }),
     );
   },

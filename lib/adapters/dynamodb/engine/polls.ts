@@ -1,25 +1,27 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { PollOutcome } from "../../../model/engine.ts";
+import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import type { Polls } from "../../../monitoring/ports.ts";
 import type { Database } from "../client/client.ts";
+import { settingOf } from "../client/difference.ts";
 import { readEach, readItem } from "../client/read-item.ts";
-import { storedTime } from "../client/stored-time.ts";
+import { optionalTime, storedTime } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
 
 const KEPT_SECONDS = 86_400;
 
 const key = (workspaceId: string, mark: string) => ({ pk: `${workspaceId}#polls`, sk: mark });
 
-const item = z.object({
-  mapping_id: z.string(),
-  asked_at: storedTime,
-  ended_at: z.optional(storedTime),
-  pulled: z._default(z.nullable(z.number()), null),
-  accepted: z._default(z.nullable(z.number()), null),
-  refused: z._default(z.nullable(z.number()), null),
+const count = z._default(z.nullable(z.number()), null);
+const outcomeItem = z.object({
+  ended_at: optionalTime,
+  pulled: count,
+  accepted: count,
+  refused: count,
   error: z._default(z.nullable(z.string()), null),
 });
+const item = z.object({ mapping_id: z.string(), asked_at: storedTime, ...outcomeItem.shape });
 
 /** Polls that were asked for, in the engine's table, for a day. */
 export function polls(database: Database): Polls {
@@ -31,11 +33,10 @@ export function polls(database: Database): Polls {
     },
     read: async (workspaceId, mark) => {
       const stored = await readItem(database, "engine", key(workspaceId, mark));
-      const [poll] = readEach(stored ? [stored] : [], (one) => item.parse(one));
+      const [poll] = readEach(stored ? [stored] : [], (one) => toCamelCase(item, item.parse(one)));
       if (poll === undefined) return null;
-      const { mapping_id, asked_at, ended_at, ...result } = poll;
-      const outcome = ended_at === undefined ? null : { ...result, endedAt: ended_at };
-      return { mappingId: mapping_id, askedAt: asked_at, outcome };
+      const { mappingId, askedAt, endedAt, ...result } = poll;
+      return { mappingId, askedAt, outcome: endedAt && { ...result, endedAt } };
     },
   };
 }
@@ -47,19 +48,10 @@ export async function endPoll(
   mark: string,
   outcome: PollOutcome,
 ): Promise<void> {
-  const { endedAt, pulled, accepted, refused, error } = outcome;
   await updateIf(database, {
     TableName: database.table("engine"),
     Key: key(workspaceId, mark),
-    UpdateExpression: "SET ended_at = :at, pulled = :pulled, accepted = :accepted, refused = :refused, #error = :error",
+    ...settingOf(toSnakeCase(outcomeItem, outcome)),
     ConditionExpression: "attribute_exists(pk)",
-    ExpressionAttributeNames: { "#error": "error" },
-    ExpressionAttributeValues: {
-      ":at": endedAt.toISOString(),
-      ":pulled": pulled,
-      ":accepted": accepted,
-      ":refused": refused,
-      ":error": error,
-    },
   });
 }

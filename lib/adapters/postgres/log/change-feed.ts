@@ -11,21 +11,18 @@ import {
   wantsXid,
 } from "../../../model/change/feed.ts";
 import { type Ask, literal, type Metadata } from "../session/sql.ts";
-import { ACTIVITY_COLUMNS, withInstants } from "./log-query.ts";
+import { ACTIVITY_COLUMNS, rowsAsJson } from "./log-query.ts";
 
 /** The changes after a place, as far as no open transaction can add one below; null: the place is not of this log. */
 export async function readChanges(ask: Ask, { log }: Metadata, asked: FeedQuery): Promise<FeedPage | null> {
   const snapshot = await readSnapshot(ask, log);
   if (asked.place !== null && !isOfLog(asked.place, snapshot)) return null;
   const from = await advance(ask, decide(asked.place ?? beginning(asked.at), snapshot.oldest), snapshot);
-  const [page] = await ask(
-    `SELECT string_agg(row_to_json(item)::text, ',') AS rows FROM (
-       SELECT ${ACTIVITY_COLUMNS}, l.record_id FROM ${log} l
-       WHERE l.id > $1 AND l.id <= $2 AND ($3::text IS NULL OR l.table_name::text = $3) ORDER BY l.id LIMIT $4) AS item`,
-    [from.after, from.decided, asked.table, asked.limit],
-  );
-  const rows = JSON.parse(`[${withInstants(String(page?.["rows"] ?? ""))}]`) as readonly FeedChange[];
-  return feedPage(from, snapshot, rows, asked);
+  const rows = `SELECT ${ACTIVITY_COLUMNS}, l.record_id FROM ${log} l
+    WHERE l.id > $1 AND l.id <= $2 AND ($3::text IS NULL OR l.table_name::text = $3) ORDER BY l.id LIMIT $4`;
+  const values = [from.after, from.decided, asked.table, asked.limit];
+  const [page] = await ask(`SELECT ${rowsAsJson(rows)} AS rows`, values);
+  return feedPage(from, snapshot, (page?.["rows"] ?? []) as readonly FeedChange[], asked);
 }
 
 async function readSnapshot(ask: Ask, log: string): Promise<LogSnapshot> {
@@ -42,7 +39,7 @@ async function readSnapshot(ask: Ask, log: string): Promise<LogSnapshot> {
 /**
  * The place with the new rows that a snapshot shows. A snapshot does not show the transactions beyond its `xmax`, so a
  * transaction of our own gets a number: all that got an id of the log before have a lower one, for a trigger captures
- * after its statement has written. Where none of them is open, the rows are decided at once.
+ * after its statement has rowsAsJson. Where none of them is open, the rows are decided at once.
  */
 async function advance(ask: Ask, place: FeedPlace, snapshot: LogSnapshot): Promise<FeedPlace> {
   if (!wantsXid(place, snapshot)) return place;

@@ -11,18 +11,18 @@ export interface LogFilter {
 }
 
 /**
- * A page of the trigger log, most recent first: one row, `rows` as JSON without its brackets (NULL where the page is
- * empty) and the exact `total`. Parameters: limit and offset. Settled rows are counted by the totals that every settling
- * keeps, waiting ones live, so the total costs what waits, not what was ever logged.
+ * A page of the trigger log, most recent first: one row, `rows` as a JSON array and the exact `total`. Parameters: limit
+ * and offset. Settled rows are counted by the totals that every settling keeps, waiting ones live, so the total costs what
+ * waits, not what was ever logged.
  */
 export function logPage(tables: Metadata, filter: LogFilter, columns: string): string {
   const page = pageOf(tables, columns, firstIds(tables, filter));
-  return `SELECT ${written(page)} AS rows, ${total(tables, filter)} AS total`;
+  return `SELECT ${rowsAsJson(page)} AS rows, ${total(tables, filter)} AS total`;
 }
 
 /** A page without the total, counted from the newest row on (DESC) or from the oldest (ASC). */
 export function logRows(tables: Metadata, filter: LogFilter, columns: string, order: Order): string {
-  return `SELECT ${written(pageOf(tables, columns, pageOfIds(tables, filter, order)))} AS rows`;
+  return `SELECT ${rowsAsJson(pageOf(tables, columns, pageOfIds(tables, filter, order)))} AS rows`;
 }
 
 /** How many rows match. */
@@ -30,18 +30,9 @@ export function logTotal(tables: Metadata, filter: LogFilter): string {
   return `SELECT ${total(tables, filter).replaceAll("$3", "$1")} AS total`;
 }
 
-/** An instant as PostgreSQL's JSON has it, whatever the session's time zone and date style; `withInstants` ends it. */
-const instant = (column: string): string => `(${within(column)}) AT TIME ZONE 'UTC'`;
-
-const INSTANT = /("(?:created|synced)_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?"/g;
-
-/**
- * Rows with their instants as the contract writes them, to the millisecond and in UTC: `to_char` would take PostgreSQL
- * half of a page's time. Within a text of a row each quotation mark has a backslash before it, so none is mistaken for
- * an instant.
- */
-export const withInstants = (rows: string): string =>
-  rows.replace(INSTANT, (_, before: string, fraction = "") => `${before}.${fraction.padEnd(3, "0").slice(0, 3)}Z"`);
+/** An instant as the contract writes it, to the millisecond and in UTC. */
+const instant = (column: string): string =>
+  `to_char((${within(column)}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const BEGINNING = "l.id, l.table_name, l.sfid, l.action, l.state";
 const CREATED_AT = `${instant("l.created_at")} AS created_at`;
@@ -53,9 +44,8 @@ export const ACTIVITY_COLUMNS = `${BEGINNING}, coalesce(l.last_operation, 'PENDI
 /** The same in the errors list. */
 export const ERROR_COLUMNS = `${BEGINNING}, coalesce(${cut("l.sf_message")}, '') AS _ab_err, ${CREATED_AT}`;
 
-/** PostgreSQL writes a page's JSON in less time than it takes to send its rows, read them and write it here. */
-const written = (page: string): string =>
-  `(SELECT string_agg(row_to_json(item)::text, ',') FROM (${page} ORDER BY id DESC) AS item)`;
+/** The rows of a page as one JSON array. */
+export const rowsAsJson = (page: string): string => `(SELECT coalesce(json_agg(item), '[]') FROM (${page}) AS item)`;
 
 /** The number of rows, as an expression. */
 function total(tables: Metadata, asked: LogFilter): string {
@@ -88,7 +78,7 @@ type Order = "ASC" | "DESC";
 
 /** The rows of a page, by their ids: as an array PostgreSQL 17 finds them in one walk of the key. */
 const pageOf = ({ log }: Metadata, columns: string, ids: string): string =>
-  `SELECT ${columns} FROM ${log} l WHERE l.id = ANY (ARRAY(${ids}))`;
+  `SELECT ${columns} FROM ${log} l WHERE l.id = ANY (ARRAY(${ids})) ORDER BY id DESC`;
 
 /** Of a page that is not far back. What has succeeded of all tables comes from each one's index, however much waits before it. */
 function firstIds(tables: Metadata, filter: LogFilter): string {

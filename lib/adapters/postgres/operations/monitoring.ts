@@ -1,17 +1,8 @@
-import { JsonArray } from "../../../model/json-array.ts";
-import type { WrittenPage } from "../../../model/page.ts";
+import type { Page } from "../../../model/page.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import type { ActivityQuery, MonitoredDatabase, Monitoring, SilentDatabases } from "../../../monitoring/ports.ts";
 import { readChanges } from "../log/change-feed.ts";
-import {
-  ACTIVITY_COLUMNS,
-  ERROR_COLUMNS,
-  type LogFilter,
-  logPage,
-  logRows,
-  logTotal,
-  withInstants,
-} from "../log/log-query.ts";
+import { ACTIVITY_COLUMNS, ERROR_COLUMNS, type LogFilter, logPage, logRows, logTotal } from "../log/log-query.ts";
 import { type KeptSession, keepSessions } from "../session/request-session.ts";
 import { readVersion, SchemaTooOld, upgradeOf } from "../session/schema-version.ts";
 import { type Ask, instant, iso, type Metadata, metadata, type Row } from "../session/sql.ts";
@@ -105,7 +96,7 @@ interface AskedPage {
 /** From this offset on a second statement pays, which finds the nearer end of the log. */
 const DEEP = 5000;
 
-async function readPage(ask: Ask, tables: Metadata, asked: AskedPage): Promise<WrittenPage> {
+async function readPage(ask: Ask, tables: Metadata, asked: AskedPage): Promise<Page<unknown>> {
   const { filter, columns, limit, offset } = asked;
   const table = filter.table === null ? [] : [filter.table];
   if (offset < DEEP || filter.before) {
@@ -124,4 +115,4 @@ async function readPage(ask: Ask, tables: Metadata, asked: AskedPage): Promise<W
   return { total, rows: rowsOf(page) };
 }
 
-const rowsOf = (page: Row | undefined): JsonArray => new JsonArray(`[${withInstants(String(page?.["rows"] ?? ""))}]`);
+const rowsOf = (page: Row | undefined) => (page?.["rows"] ?? []) as readonly unknown[];

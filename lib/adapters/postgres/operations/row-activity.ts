@@ -1,6 +1,6 @@
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { ActivityQuery, NamedRow } from "../../../monitoring/ports.ts";
-import { ACTIVITY_COLUMNS } from "../log/log-query.ts";
+import { ACTIVITY_COLUMNS, rowsAsJson } from "../log/log-query.ts";
 import {
   type Ask,
   type Layout,
@@ -35,9 +35,9 @@ export async function readRowPage(
   const [page] = await ask(
     `WITH named AS (${ways.join(" UNION ")}), found AS (SELECT * FROM (${halves.join(" UNION ALL ")}) AS both_halves
        WHERE $1::text IS NULL OR state::text = $1)
-     SELECT (SELECT count(*) FROM found) AS total, (SELECT string_agg(row_to_json(item)::text, ',') FROM (
-       SELECT ${ACTIVITY_COLUMNS} FROM found l WHERE $2::bigint IS NULL OR l.id < $2 ORDER BY l.id DESC LIMIT $3::bigint OFFSET $4::bigint
-     ) AS item) AS rows`,
+     SELECT (SELECT count(*) FROM found) AS total, ${rowsAsJson(
+       `SELECT ${ACTIVITY_COLUMNS} FROM found l WHERE $2::bigint IS NULL OR l.id < $2 ORDER BY l.id DESC LIMIT $3::bigint OFFSET $4::bigint`,
+     )} AS rows`,
     [state, before ?? null, limit, offset],
   );
   return page;

@@ -51,7 +51,8 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));
   const tableOf = async (mappingId: string): Promise<string | null> => {
     const [state] = await ask(`SELECT table_name FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
-    return state ? qualified(schema, String(state["table_name"])) : null;
+    const table = String(state?.["table_name"] ?? "");
+    return table === "" ? null : qualified(schema, table);
   };
 
   return {

@@ -130,20 +130,13 @@ interface Budget {
   readonly pace: "normal" | "stretched" | "waiting";
   readonly pace_seconds: number;
   readonly since: string | null;
-  /** Both left out by services of before 0.3. */
+  /** Left out by services of before 0.3. */
   readonly hours?: readonly {
     readonly sf_object: string;
     readonly at: string;
     readonly calls: number;
     readonly changes: number;
   }[];
-  readonly presets?: readonly Preset[];
-}
-
-interface Preset {
-  readonly when_quiet_seconds: number | null;
-  readonly calls_per_day: number;
-  readonly pace_seconds: number | null;
 }
 
 /** The org's API calls. */
@@ -160,9 +153,9 @@ export async function budget(context: Context): Promise<void> {
   for (const warning of warningsOf(data)) out.note(warning);
 }
 
-function reportBudget(out: Context["out"], { hours = [], presets = [], ...figures }: Budget): void {
+function reportBudget(out: Context["out"], { hours, ...figures }: Budget): void {
   out.record({ ...figures });
-  if (presets.length === 0) return;
+  if (hours === undefined) return;
   const byObject = [...Map.groupBy(hours, ({ sf_object }) => sf_object)].map(([sf_object, some]) => ({
     sf_object,
     calls: some.reduce((sum, { calls }) => sum + calls, 0),
@@ -180,21 +173,6 @@ function reportBudget(out: Context["out"], { hours = [], presets = [], ...figure
     ],
     "No call of a mapping is counted yet.",
   );
-  out.text("\n");
-  out.list(
-    presets,
-    [
-      { name: "WHAT IT WOULD COST", of: presetName },
-      { name: "CALLS A DAY", of: ({ calls_per_day }) => calls_per_day, right: true },
-      { name: "A PULL EVERY", of: ({ pace_seconds: pace }) => (pace === null ? "-" : `${pace} s`), right: true },
-    ],
-    "",
-  );
-}
-
-/** A preset by what asks for it. */
-function presetName({ when_quiet_seconds: quiet }: Preset): string {
-  return quiet === null ? "--when-quiet none" : `--when-quiet ${quiet}`;
 }
 
 /** Whether so much of the share is used that the operator should know. */

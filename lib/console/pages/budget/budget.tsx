@@ -2,14 +2,13 @@ import type { ReadBudgetData } from "bridge/api";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { ForecastWarning } from "../../parts/forecast-warning.tsx";
-import { List } from "../../parts/list.tsx";
 import { Bones, Card, Page } from "../../parts/page.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { clock, count, duration } from "../../parts/words.ts";
 import { CallsByHour } from "./calls-by-hour.tsx";
 import { Share } from "./share.tsx";
 
-/** What Bridge makes of the org's API calls, what it may make, and what other settings would cost. */
+/** What Bridge makes of the org's API calls, what it may make, and what doorbells would cost. */
 export function BudgetPage() {
   const { data, error, refetch } = useAnswer(questions.budget, { everySeconds: 30 });
   const budget = data?.data;
@@ -24,9 +23,6 @@ export function BudgetPage() {
             <div className="stack">
               <Card title="Calls by mapping and hour" padded={false}>
                 <CallsByHour hours={budget.hours} />
-              </Card>
-              <Card title="What it would cost" padded={false}>
-                <Presets budget={budget} />
               </Card>
             </div>
             <div className="stack">
@@ -93,51 +89,10 @@ function Figures({ budget }: { readonly budget: ReadBudgetData }) {
       <dd>{of(used, limit, "the org")}</dd>
       <dt>Forecast</dt>
       <dd>{count(budget.forecast_calls_per_day)} a day while nothing changes</dd>
+      <dt>With doorbells</dt>
+      <dd>{count(budget.with_doorbells.calls_per_day)} a day while nothing changes and all of them work</dd>
       <dt>Pace</dt>
       <dd>a pull every {duration(budget.pace_seconds)} or as configured</dd>
     </dl>
   );
 }
-
-/** Other settings with the price of each, and how far apart pulls would be within the share. */
-function Presets({ budget }: { readonly budget: ReadBudgetData }) {
-  const { presets, with_doorbells: rung, forecast_calls_per_day: now } = budget;
-  const priced = [
-    ...presets.map((preset) => ({ name: presetName(preset), ...preset })),
-    { name: "Every mapping with a doorbell that works", ...rung },
-  ];
-  return (
-    <List
-      caption="What other settings would cost"
-      head={
-        <>
-          <th scope="col">Setting</th>
-          <th scope="col" className="number">
-            Calls a day
-          </th>
-          <th scope="col" className="number wide">
-            Beside now
-          </th>
-          <th scope="col" className="number">
-            A pull every
-          </th>
-        </>
-      }
-    >
-      {priced.map(({ name, calls_per_day, pace_seconds }) => (
-        <tr key={name}>
-          <td>{name}</td>
-          <td className="number">{count(calls_per_day)}</td>
-          <td className="number wide">{beside(calls_per_day - now)}</td>
-          <td className="number">{pace_seconds === null ? "–" : duration(pace_seconds)}</td>
-        </tr>
-      ))}
-    </List>
-  );
-}
-
-function presetName({ when_quiet_seconds: quiet }: ReadBudgetData["presets"][number]): string {
-  return quiet === null ? "Always as often as configured" : `Without changes every ${duration(quiet)}`;
-}
-
-const beside = (more: number): string => (more === 0 ? "the same" : more > 0 ? `+${count(more)}` : `−${count(-more)}`);

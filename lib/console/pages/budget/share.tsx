@@ -5,9 +5,12 @@ import { useAct } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
 import { Choice, Field } from "../../parts/field.tsx";
 import { useSay } from "../../parts/toast.tsx";
-import { Notice, Trouble } from "../../parts/trouble.tsx";
-import { count, duration } from "../../parts/words.ts";
+import { Trouble } from "../../parts/trouble.tsx";
+import { duration } from "../../parts/words.ts";
 import { detailOf } from "../mappings/new-mapping.tsx";
+
+/** Seconds between pulls of mappings without changes; null: as of others. */
+const INTERVALS = [null, 60, 600];
 
 /** What Bridge may make of the org's calls, and how often it asks about mappings without changes. */
 export function Share({ budget }: { readonly budget: ReadBudgetData }) {
@@ -28,12 +31,6 @@ export function Share({ budget }: { readonly budget: ReadBudgetData }) {
       { onSuccess: () => say.done("The share is changed", "It holds within a minute.") },
     );
   };
-  const { presets } = budget;
-  const own = { when_quiet_seconds: budget.when_quiet_seconds, calls_per_day: budget.forecast_calls_per_day };
-  const isPriced = presets.some(({ when_quiet_seconds }) => when_quiet_seconds === own.when_quiet_seconds);
-  const choices = isPriced ? presets : [...presets, own];
-  const cost = choices.find(({ when_quiet_seconds }) => when_quiet_seconds === quiet)?.calls_per_day ?? 0;
-  const more = cost - budget.forecast_calls_per_day;
   return (
     <form className="form" onSubmit={submit}>
       <Field
@@ -62,17 +59,12 @@ export function Share({ budget }: { readonly budget: ReadBudgetData }) {
         onChange={({ target }) => setQuiet(target.value === "" ? null : Number(target.value))}
         hint="From the first change on they are pulled at full pace again."
       >
-        {choices.map(({ when_quiet_seconds: seconds, calls_per_day }) => (
+        {[...new Set([...INTERVALS, budget.when_quiet_seconds])].map((seconds) => (
           <option key={seconds} value={seconds ?? ""}>
-            {seconds === null ? "as others" : `every ${duration(seconds)}`}: {count(calls_per_day)} calls a day
+            {seconds === null ? "as others" : `every ${duration(seconds)}`}
           </option>
         ))}
       </Choice>
-      {more > 0 && (
-        <Notice tone="warn" title={`Costs ${count(more)} calls a day more than now`}>
-          {count(cost)} a day while nothing changes.
-        </Notice>
-      )}
       {change.error && <Trouble error={change.error} title="The share was not changed." />}
       <div className="acts">
         <Button kind="primary" type="submit" busy={change.isPending} refused={refusal("admin")}>

@@ -19,7 +19,6 @@ import { detailOf } from "../mappings/new-mapping.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { EventChoice } from "./event-choice.tsx";
 import { Replay } from "./replay.tsx";
-import { Success } from "./success.tsx";
 import { WebhookState } from "./webhooks.tsx";
 
 /** One webhook: its events, their deliveries, and everything that can be done with it. */
@@ -64,7 +63,6 @@ function Body({ webhook }: { readonly webhook: ReadWebhookData }) {
       )}
       {webhook.previous_secret_valid_until && <Overlap until={webhook.previous_secret_valid_until} />}
       {webhook.secret_prepared && <Prepared path={`/webhooks/${webhook.id}`} />}
-      <Success webhookId={webhook.id} />
       <Deliveries webhookId={webhook.id} />
       <Card title="Settings">
         <dl className="facts">

@@ -27,8 +27,8 @@ test("every page of a webhook's deliveries holds the right ones, newest first, w
   await deliveries().add([owed("whk_2", 0)]);
 
   const pages = [0, 1, 70, 119, 120, 500].map(async (offset) => {
-    const page = await deliveries().list("whk_1", { limit: 50, offset });
-    return { offset, total: page.total, ids: page.rows.map(({ id }) => id) };
+    const { rows, total } = await deliveries().page("whk_1", { limit: 50, offset });
+    return { offset, total, ids: (rows as readonly { id: string }[]).map(({ id }) => id) };
   });
 
   const newestFirst = Array.from({ length: DELIVERIES }, (_, at) => `whk_1-${DELIVERIES - 1 - at}`);
@@ -53,7 +53,7 @@ test("the total follows deliveries that are created, and those that are past the
       body: "{}",
       createdAt: new Date(first.getTime() + at * 1000),
     });
-  const total = async () => (await deliveries().list("whk_3", { limit: 2, offset: 0 })).total;
+  const total = async () => (await deliveries().page("whk_3", { limit: 2, offset: 0 })).total;
   await deliveries().add([0, 1, 2, 3, 4].map(owed));
   expect(await total()).toBe(5);
 

@@ -3,7 +3,6 @@ import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations
 import { retryFailed } from "../../../../lib/adapters/postgres/operations/operations.ts";
 import { keepSessions } from "../../../../lib/adapters/postgres/session/request-session.ts";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
-import type { JsonArray } from "../../../../lib/model/json-array.ts";
 import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
 import type { Lease } from "../../../../lib/sync/lease/lease-ports.ts";
 import type { PushOutcome } from "../../../../lib/sync/push/push-ports.ts";
@@ -57,8 +56,6 @@ async function refuse(): Promise<readonly ClaimedChange[]> {
   return changes;
 }
 
-const read = ({ text }: JsonArray) => JSON.parse(text) as readonly { readonly state: string }[];
-
 /** What the monitoring endpoints show. */
 async function results() {
   const monitoring = postgresMonitoring(() => customer.now);
@@ -66,11 +63,12 @@ async function results() {
   const all = { table: null, limit: 50, offset: 0 };
   const of = async (state: "NEW" | "PENDING" | "SUCCESS" | "FAILED") =>
     (await database.listActivity({ ...all, state })).total;
-  const { total, rows } = await database.listErrors(all);
+  const activity = await database.listActivity({ ...all, state: null });
+  const errors = await database.listErrors(all);
   return {
-    activity: read((await database.listActivity({ ...all, state: null })).rows).map(({ state }) => state),
+    activity: activity.rows.map((row) => (row as { readonly state: string }).state),
     totals: [await of("NEW"), await of("PENDING"), await of("SUCCESS"), await of("FAILED")],
-    errors: [total, read(rows).length],
+    errors: [errors.total, errors.rows.length],
     waiting: (await database.check()).waitingRows,
   };
 }

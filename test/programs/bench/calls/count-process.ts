@@ -7,20 +7,10 @@ import { handler as changeBudget } from "../../../../functions/api/change-budget
 import { handler as importConfig } from "../../../../functions/api/import-config.ts";
 import { handler as makeDoorbell } from "../../../../functions/api/make-doorbell.ts";
 import { handler as ring } from "../../../../functions/api/ring.ts";
-import {
-  counters,
-  doorbells,
-  engineReports,
-  mappings,
-  now,
-  pepper,
-  publicAddress,
-  queue,
-} from "../../../../functions/services/composition.ts";
+import { counters, engineReports, mappings, queue } from "../../../../functions/services/composition.ts";
 import { cycleServices } from "../../../../functions/services/cycle-services.ts";
 import { schedules, swept } from "../../../../functions/services/provisioning-services.ts";
 import { handler as runCycle } from "../../../../functions/workers/run-cycle.ts";
-import { ringOwnDoorbell } from "../../../../lib/access/ring-token.ts";
 import { createTestClock } from "../../../../lib/local/clock.ts";
 import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
 import { phaseOf } from "../../../../lib/model/beat.ts";
@@ -139,9 +129,6 @@ async function count(story: CountedStory): Promise<Counted> {
     const queues = { provisioning: queue("provisioning"), loads: queue("loads") };
     const needs = { mappings: mappings(), schedules: schedules(), swept: swept(), queues, clock, log: () => undefined };
     if (isWholeDay) await sweep(needs);
-    const post = async (url: string) => ({ code: (await ringAt(new URL(url))).status, problem: null });
-    const own = { doorbells: doorbells(), pepper: pepper(), address: publicAddress(), now, log: () => undefined, post };
-    await ringOwnDoorbell(own);
     await carryOut(cloud, services, 4);
   };
   const pass = async (minutes: number, isWholeDay: boolean) => {

@@ -10,7 +10,7 @@ import type { Trouble } from "./trouble.ts";
 export interface Doorbell {
   /** From now on the org rings for changes of the mappings that are switched on. */
   hang(): Promise<void>;
-  /** Nothing of the org rings for a while, whether the service's own ring comes through or not. */
+  /** Nothing of the org rings for a while. */
   die(dice: Dice): Promise<void>;
   /** Rings although nothing has changed, here or there, or with a wrong token. */
   lie(dice: Dice): Promise<void>;
@@ -38,7 +38,7 @@ export function createDoorbell({ stage, desk, mappings, trouble }: Settings): Do
   const { door } = stage;
   const rung = mappings.filter(({ rings }) => rings);
   const done = { lies: 0, "lies with a wrong token": 0, nudges: 0 };
-  const deaths: RingFault[] = ["lost", "cut off"];
+  const deaths: RingFault[] = ["lost", "refused"];
   let path = "";
   const woken = (worker: string) =>
     [...trouble.passed].reduce((sum, [point, times]) => sum + (point.startsWith(`${worker} | sqs:`) ? times : 0), 0);

@@ -3,11 +3,7 @@ import type { Proved } from "./mapped-objects.ts";
 import type { Run } from "./run.ts";
 import type { RingFault } from "./stage/door.ts";
 
-/** So old is the service's own ring that it rings again with the next minute. */
-const HEARTBEAT_SECONDS = 180;
-
-/** A heartbeat of this age is still believed after a silence of that length. */
-const FRESH_SECONDS = 60;
+/** A silence that no pull may end yet. */
 const SILENT_SECONDS = 150;
 
 /** The safety net is four minutes wide, and a beat of a busy machine may miss it. */
@@ -28,8 +24,8 @@ const LATEST_MILLISECONDS = 40_000;
 const RECORDS = 3;
 
 /**
- * The last word, for which nothing is polled by hand. While the service's own ring comes through and every doorbell is
- * believed to be alive, the org's rings are lost, and records are created: only the safety net can find them. Then
+ * The last word, for which nothing is polled by hand. While every doorbell is believed to be alive, the org's rings are
+ * lost, and records are created: only the safety net can find them. Then
  * records are created whose rings are lost, and others whose rings come, twice; time does not advance, so that the pulls of
  * these have to find both. What did not come is the judge's to find. False: the doorbells did not come to life.
  */
@@ -37,8 +33,7 @@ export async function fallSilent(run: Run): Promise<boolean> {
   const { stage, asked, mappings } = run;
   const { clock, door } = stage;
   const rung = mappings.filter(({ rings }) => rings);
-  clock.advance(HEARTBEAT_SECONDS);
-  if (!(await comeToLife(run, rung, FRESH_SECONDS))) return false;
+  if (!(await comeToLife(run, rung))) return false;
   const silentSince = clock.now();
   const unheard = await add(run, rung, "lost");
   clock.advance(SILENT_SECONDS);
@@ -49,7 +44,7 @@ export async function fallSilent(run: Run): Promise<boolean> {
   if (!isFound) return true;
 
   door.force(null);
-  if (!(await comeToLife(run, rung, NET_SECONDS))) return false;
+  if (!(await comeToLife(run, rung))) return false;
   const missed = await add(run, rung, "lost");
   clock.advance(LOST_SECONDS);
   const heard = await add(run, rung, "doubled");
@@ -75,17 +70,16 @@ async function latePulls({ desk }: Run, rung: readonly Proved[], since: number):
   return rows.map(({ late }) => String(late));
 }
 
-/** Rings until Bridge believes in all doorbells, by a heartbeat of this age at most, and their pulls are over. */
-async function comeToLife(run: Run, rung: readonly Proved[], heartbeatSeconds: number): Promise<boolean> {
+/** Rings until Bridge believes in all doorbells, and their pulls are over. */
+async function comeToLife(run: Run, rung: readonly Proved[]): Promise<boolean> {
   const { stage, doorbell } = run;
   const areAlive = async () => {
-    const { heartbeat_at, mappings } = (await stage.api("GET", "/doorbell")) as {
-      readonly heartbeat_at: string | null;
+    const { mappings } = (await stage.api("GET", "/doorbell")) as {
       readonly mappings: readonly { readonly sf_object: string; readonly state: string }[];
     };
     const dumb = rung.filter(({ object }) => mappings.find((bell) => bell.sf_object === object)?.state !== "alive");
     for (const mapping of dumb) await doorbell.ring(mapping);
-    return dumb.length === 0 && stage.clock.now() - Date.parse(heartbeat_at ?? "") < heartbeatSeconds * 1000;
+    return dumb.length === 0;
   };
   if (!(await within(run, NET_SECONDS, areAlive))) return false;
   stage.clock.advance(LOOK_SECONDS);

@@ -3,26 +3,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { DEPLOYMENT } from "../../../../../lib/model/workspace/pause.ts";
 import type { Dice } from "../../../../support/doubles/dice.ts";
 
-/** What may happen to the org's rings on their way; `cut off` also to the service's own, and never to one alone. */
-export const RING_FAULTS = [
-  "lost",
-  "refused",
-  "doubled",
-  "late",
-  "for another object",
-  "with a wrong token",
-  "cut off",
-] as const;
+/** What may happen to the org's rings on their way. */
+export const RING_FAULTS = ["lost", "refused", "doubled", "late", "for another object", "with a wrong token"] as const;
 export type RingFault = (typeof RING_FAULTS)[number];
 
 /** The public address of the service, which outlives its hosts: rings come by it, and nothing else. */
 export interface Door {
   readonly url: string;
   /** Rings by what happened to them. */
-  readonly rings: Readonly<Record<RingFault | "passed on" | "own passed on", number>>;
+  readonly rings: Readonly<Record<RingFault | "passed on", number>>;
   /** From now on something happens to three rings of four, to each what did not happen lately; null: to none. */
   spoil(dice: Dice | null): void;
   /** From now on this happens to all rings; null: no longer. */
@@ -48,20 +39,18 @@ interface Answer {
 const ACKNOWLEDGED: Answer = { status: 200, body: "<Ack>true</Ack>" };
 const REFUSED: Answer = { status: 503, body: "" };
 
-const OF_ONE = RING_FAULTS.filter((fault) => fault !== "cut off");
-
 /** Longer than two wake-ups of a mapping are apart. */
 const LATE_MILLISECONDS = 3_000;
 
 export async function openDoor({ host, objects }: DoorSettings): Promise<Door> {
-  const kinds = ["passed on", "own passed on", ...RING_FAULTS] as const;
+  const kinds = ["passed on", ...RING_FAULTS] as const;
   const rings = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<(typeof kinds)[number], number>;
   let forced: RingFault | null = null;
   let dice: Dice | null = null;
   let toDo: RingFault[] = [];
   const next = (): RingFault | null => {
     if (forced || !dice?.isUnder(0.75)) return forced;
-    if (toDo.length === 0) toDo = [...OF_ONE];
+    if (toDo.length === 0) toDo = [...RING_FAULTS];
     return toDo.splice(dice.below(toDo.length), 1)[0] ?? null;
   };
   const pass = async (path: string, body = ""): Promise<Answer> => {
@@ -75,7 +64,6 @@ export async function openDoor({ host, objects }: DoorSettings): Promise<Door> {
   const ways: Readonly<Record<RingFault, (path: string, body: string) => Promise<Answer>>> = {
     lost: async () => ACKNOWLEDGED,
     refused: async () => REFUSED,
-    "cut off": async () => REFUSED,
     doubled: async (path, body) => (await Promise.all([pass(path, body), pass(path, body)]))[0],
     late: async (path, body) => {
       void pause(LATE_MILLISECONDS).then(() => pass(path, body));
@@ -87,9 +75,8 @@ export async function openDoor({ host, objects }: DoorSettings): Promise<Door> {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { url: path = "/" } = request;
     const body = await text(request);
-    const isOwn = path.startsWith(`/ring/${DEPLOYMENT}/`);
-    const fault = isOwn && forced !== "cut off" ? null : next();
-    rings[fault ?? (isOwn ? "own passed on" : "passed on")] += 1;
+    const fault = next();
+    rings[fault ?? "passed on"] += 1;
     const answered = await (fault ? ways[fault] : pass)(path, body);
     response.writeHead(answered.status, { "content-type": "text/xml" }).end(answered.body);
   };

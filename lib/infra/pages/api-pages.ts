@@ -1,6 +1,20 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ERRORS } from "../../http/openapi/errors.ts";
+import type { JsonSchema, OpenApi, Operation } from "../../http/openapi/open-api.ts";
 import { type FailureCode, STATUS_OF } from "../../model/failure.ts";
-import { ERRORS } from "./errors.ts";
-import type { Described, JsonSchema, OpenApi } from "./open-api.ts";
+
+const DESCRIPTION = join(import.meta.dirname, "../../http/openapi/openapi.json");
+
+/** The description of the API as files of the console's site: for programs, for people, and the codes of errors. */
+export function buildApiPages(): ReadonlyMap<string, Uint8Array> {
+  const document = JSON.parse(readFileSync(DESCRIPTION, "utf8")) as OpenApi;
+  return new Map([
+    ["openapi.json", Buffer.from(JSON.stringify(document))],
+    ["openapi.html", Buffer.from(pageOf(document))],
+    ["docs/errors.html", Buffer.from(errorsPage())],
+  ]);
+}
 
 /** The document as a page that reads without scripts: one section per part of the API, one entry per operation. */
 export function pageOf(document: OpenApi): string {
@@ -41,7 +55,7 @@ b{display:inline-block;min-width:4rem}p{margin:.25rem 0}`;
 interface Entry {
   readonly path: string;
   readonly method: string;
-  readonly operation: Described;
+  readonly operation: Operation;
 }
 
 function section(name: string, entries: readonly Entry[], document: OpenApi): string {
