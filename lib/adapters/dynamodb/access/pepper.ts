@@ -41,8 +41,7 @@ async function readKept(database: Database, vault: Vault): Promise<KeyObject | n
 
 /** Of two that create it at once, the first one's stays. */
 async function putOnce(database: Database, secret: string): Promise<void> {
-  await updateIf(database, {
-    TableName: database.table("workspaces"),
+  await updateIf(database, "workspaces", {
     Key: KEY,
     UpdateExpression: "SET secret = :secret",
     ConditionExpression: "attribute_not_exists(pk)",

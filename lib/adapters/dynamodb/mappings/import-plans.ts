@@ -45,8 +45,7 @@ export function importPlans(database: Database): ImportPlans {
     giveUp: (workspaceId, planId, entry) => giveUp(database, workspaceId, planId, entry),
 
     close: async (workspaceId, planId) => {
-      await updateIf(database, {
-        TableName: database.table("mappings"),
+      await updateIf(database, "mappings", {
         Key: { pk: workspaceId, sk: HEAD },
         // Readers saw the plan as if it was carried out, so nothing changes for them.
         UpdateExpression: "REMOVE plan_id, plan_chunks",

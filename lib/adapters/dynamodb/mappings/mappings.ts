@@ -43,8 +43,7 @@ export function mappings(database: Database): Mappings {
     },
 
     setProvisioning: async (workspaceId, mappingId, version, provisioning) => {
-      const kept = await updateIf(database, {
-        TableName: database.table("mappings"),
+      const kept = await updateIf(database, "mappings", {
         Key: { pk: workspaceId, sk: mappingKey(mappingId) },
         UpdateExpression: "SET #provisioning = :provisioning",
         ConditionExpression: "config_version = :version",
