@@ -1,5 +1,5 @@
 import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { type Delivery, listedDelivery } from "../../../model/delivery/delivery.ts";
+import { type Attempt, type Delivery, listedDelivery } from "../../../model/delivery/delivery.ts";
 import { type Slice, unknownCursor } from "../../../model/page.ts";
 import { TABLES } from "../../../model/resources.ts";
 import type { AuditEntry } from "../../../model/workspace/audit.ts";
@@ -8,7 +8,7 @@ import { insertItems, readItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
 import { differenceOf, present } from "../client/difference.ts";
 import { queryAll, readEach } from "../client/read-item.ts";
-import { ConditionFailed, isConditionFailed, transact, updateIf, type Write } from "../client/transact.ts";
+import { ConditionFailed, isConditionFailed, transact, updateIf } from "../client/transact.ts";
 import { commit } from "../commit.ts";
 import {
   attemptItem,
@@ -48,8 +48,7 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
     replace: (before, after, audit) => replace(database, before, after, audit),
 
     recordLate: async (delivery, attempt) => {
-      const Item = attemptItem(delivery, attempt, database.keptDays.deliveryDays);
-      await database.client.send(new PutCommand({ TableName: database.table("attempts"), Item }));
+      await database.client.send(new PutCommand(putOf(database, delivery, attempt)));
     },
 
     postpone: async (late, until) => {
@@ -138,7 +137,7 @@ async function replace(database: Database, before: Delivery, after: Delivery, au
   const replaced = before.latest !== null && before.latest.number !== after.latest?.number ? before.latest : null;
   try {
     if (audit) await commit(database, { writes: [{ Update: change }], audit: [audit], events: [] });
-    else if (replaced) await transact(database, [{ Update: change }, keep(database, after, replaced)]);
+    else if (replaced) await transact(database, [{ Update: change }, { Put: putOf(database, after, replaced) }]);
     else await database.client.send(new UpdateCommand(change));
     return true;
   } catch (error) {
@@ -147,11 +146,9 @@ async function replace(database: Database, before: Delivery, after: Delivery, au
   }
 }
 
-const keep = (database: Database, delivery: Delivery, attempt: NonNullable<Delivery["latest"]>): Write => ({
-  Put: {
-    TableName: database.table("attempts"),
-    Item: attemptItem(delivery, attempt, database.keptDays.deliveryDays),
-  },
+const putOf = (database: Database, delivery: Delivery, attempt: Attempt) => ({
+  TableName: database.table("attempts"),
+  Item: attemptItem(delivery, attempt, database.keptDays.deliveryDays),
 });
 
 function byWebhook(database: Database, webhookId: string, since: Date) {

@@ -44,7 +44,15 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
     },
 
     postponeEvents: async (events, until) => {
-      await Promise.all(events.map((event) => postpone(database, event, until)));
+      const postpone = (event: Event) =>
+        updateIf(database, "events", {
+          Key: keyOf(event),
+          UpdateExpression: "SET due_at = :until",
+          // An event that was dispatched meanwhile stays away.
+          ConditionExpression: "attribute_exists(pk)",
+          ExpressionAttributeValues: { ":until": until.toISOString() },
+        });
+      await Promise.all(events.map(postpone));
     },
   };
 }
@@ -53,16 +61,6 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
 function isRefusedForGood(error: unknown): error is Error {
   if (!(error instanceof DynamoDBServiceException)) return false;
   return error.name === "ValidationException" || error.$metadata.httpStatusCode === 413;
-}
-
-/** An event that was dispatched meanwhile stays away. */
-async function postpone(database: Database, event: Event, until: Date): Promise<void> {
-  await updateIf(database, "events", {
-    Key: keyOf(event),
-    UpdateExpression: "SET due_at = :until",
-    ConditionExpression: "attribute_exists(pk)",
-    ExpressionAttributeValues: { ":until": until.toISOString() },
-  });
 }
 
 const keyOf = ({ workspaceId, id }: Event) => ({ pk: workspaceId, sk: id });

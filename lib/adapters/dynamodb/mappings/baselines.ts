@@ -53,9 +53,7 @@ async function readHeads(database: Database, workspaceId: string, limit?: number
     ScanIndexForward: false,
     ConsistentRead: true,
   };
-  const { Items = [] } = await database.client.send(
-    new QueryCommand({ ...asked, ...(limit === undefined ? {} : { Limit: limit }) }),
-  );
+  const { Items = [] } = await database.client.send(new QueryCommand({ ...asked, Limit: limit }));
   return Items.map((item) => head.parse(item));
 }
 
