@@ -1,2 +1,2 @@
 /** The version that package.json names. */
-export const VERSION = "0.3.0";
+export const VERSION = "0.3.1";

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import type { Acting } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
 import { Failure } from "../model/failure.ts";
+import { toSnakeCase } from "../model/snake-case.ts";
 import { auditEntry } from "../model/workspace/audit.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { type Finding, finding, judged } from "./findings.ts";
@@ -72,17 +73,11 @@ async function connected<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-function reportOf(theirs: HerokuConnectSchema, { schema }: PostgresConnection, at: Date): Adoption {
-  return {
-    state: theirs.state,
-    tables: theirs.tables.map(({ keptTypes, triggers, ...table }) => ({
-      ...table,
-      triggers: [...triggers],
-      kept_types: [...keptTypes],
-    })),
-    findings: theirs.state === "absent" ? [absent(schema)] : [...judge(theirs, schema, at)],
-  };
-}
+const reportOf = (theirs: HerokuConnectSchema, { schema }: PostgresConnection, at: Date): Adoption =>
+  toSnakeCase(adoption, {
+    ...theirs,
+    findings: theirs.state === "absent" ? [absent(schema)] : judge(theirs, schema, at),
+  });
 
 const absent = (schema: string): Finding =>
   judged(

@@ -68,8 +68,7 @@ export async function completeSignIn(needs: Needs, who: Acting, state: string, c
   }
   const session = await asked("body.code", () => needs.login.exchangeCode(pending, code));
   if (session.refreshToken === null) {
-    const message = "the org gave no refresh token: give the app the scope 'refresh_token, offline_access'";
-    throw new Failure("VALIDATION_ERROR", message, { details: [{ path: "body.code", message }] });
+    throw refused("body.code", "the org gave no refresh token: give the app the scope 'refresh_token, offline_access'");
   }
   const { clientId, clientSecret, loginUrl } = pending;
   const { refreshToken } = session;
@@ -85,32 +84,20 @@ async function keep(
   session: Session,
 ): Promise<Connected> {
   const instanceUrl = orgOrigin(loginUrl, session.instanceUrl);
-  if (instanceUrl === null) throw refusedInstance(foreignOrigin(loginUrl));
+  if (instanceUrl === null) throw refused("body.login_url", foreignOrigin(loginUrl));
   await guard(needs.hostGuard, instanceUrl, "body.login_url");
   const at = { ...session, instanceUrl };
   const identity = await asked("body.login_url", () => needs.login.identify(at));
   const apiVersion = newest(await asked("body.login_url", () => needs.login.versions(instanceUrl)));
   const before = await ofSameOrg(needs, who, identity);
-  const { organizationId, userId, username } = identity;
-  const formerUserIds = before ? formerWriters(before, userId) : [];
+  const { username, ...user } = identity;
+  const formerUserIds = before ? formerWriters(before, user.userId) : [];
   const { accessToken } = session;
   const barred = barredFromSoap({ accessToken, apiVersion });
-  if (barred !== null) {
-    const message = `${barred}: ${JWT_REMEDY}`;
-    throw new Failure("VALIDATION_ERROR", message, { details: [{ path: "body.login_url", message }] });
-  }
-  const connection = {
-    loginUrl,
-    instanceUrl,
-    organizationId,
-    userId,
-    formerUserIds,
-    apiVersion,
-    credentials,
-    accessToken,
-  };
+  if (barred !== null) throw refused("body.login_url", `${barred}: ${JWT_REMEDY}`);
+  const connection = { loginUrl, instanceUrl, ...user, formerUserIds, apiVersion, credentials, accessToken };
   await needs.connections.setSalesforce(who.workspace.id, connection, entryOf(who, connection, username));
-  return { organizationId, instanceUrl, username, apiVersion };
+  return { organizationId: user.organizationId, instanceUrl, username, apiVersion };
 }
 
 /** The connection so far, if it is to this org. The rows of an org's records mean nothing in another one. */
@@ -138,9 +125,7 @@ function entryOf({ workspace, actor, at }: Acting, connection: SalesforceConnect
 
 async function guard(hostGuard: UrlGuard, url: string, path: string): Promise<void> {
   const refusal = await hostGuard(url);
-  if (refusal === null) return;
-  const message = `the URL ${refusal}`;
-  throw new Failure("VALIDATION_ERROR", message, { details: [{ path, message }] });
+  if (refusal !== null) throw refused(path, `the URL ${refusal}`);
 }
 
 /** What the org refuses, the caller must correct. */
@@ -149,8 +134,7 @@ async function asked<Answer>(path: string, ask: () => Promise<Answer>): Promise<
     return await ask();
   } catch (error) {
     if (!(error instanceof SalesforceRefusal)) throw error;
-    const message = explainRefusal(error.refusal);
-    throw new Failure("VALIDATION_ERROR", message, { details: [{ path, message }] });
+    throw refused(path, explainRefusal(error.refusal));
   }
 }
 
@@ -161,5 +145,5 @@ function newest(versions: readonly string[]): string {
   throw new Failure("VALIDATION_ERROR", "the org speaks no API version that this service knows");
 }
 
-const refusedInstance = (message: string): Failure =>
-  new Failure("VALIDATION_ERROR", message, { details: [{ path: "body.login_url", message }] });
+const refused = (path: string, message: string): Failure =>
+  new Failure("VALIDATION_ERROR", message, { details: [{ path, message }] });

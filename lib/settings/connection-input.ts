@@ -2,6 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import * as z from "zod/mini";
 import { tableNameProblem } from "../config/identifiers.ts";
 import { isOneLine, ONE_LINE } from "../model/one-line.ts";
+import { toCamelCase } from "../model/snake-case.ts";
 import {
   AUTOVACUUM_LIMITS,
   CONNECTION_LIMITS,
@@ -112,32 +113,38 @@ function isDecodable(value: string): boolean {
 const clientId = () => oneLine(512);
 const secret = () => text(512);
 
+const flows = {
+  refresh_token: body({
+    kind: z.literal("refresh_token"),
+    client_id: clientId(),
+    client_secret: z.nullable(secret()),
+    refresh_token: text(2048),
+  }),
+  password: body({
+    kind: z.literal("password"),
+    client_id: clientId(),
+    client_secret: secret(),
+    username: oneLine(255),
+    password: text(512),
+  }),
+  client_credentials: body({
+    kind: z.literal("client_credentials"),
+    client_id: clientId(),
+    client_secret: secret(),
+  }),
+  jwt_bearer: body({
+    kind: z.literal("jwt_bearer"),
+    client_id: clientId(),
+    username: oneLine(255),
+    private_key: text(16_384).check(
+      z.refine(isPrivateKey, { error: "must be an RSA private key in PEM form, without a passphrase" }),
+    ),
+  }),
+};
+
 const credentials = z.discriminatedUnion(
   "kind",
-  [
-    body({
-      kind: z.literal("refresh_token"),
-      client_id: clientId(),
-      client_secret: z.nullable(secret()),
-      refresh_token: text(2048),
-    }),
-    body({
-      kind: z.literal("password"),
-      client_id: clientId(),
-      client_secret: secret(),
-      username: oneLine(255),
-      password: text(512),
-    }),
-    body({ kind: z.literal("client_credentials"), client_id: clientId(), client_secret: secret() }),
-    body({
-      kind: z.literal("jwt_bearer"),
-      client_id: clientId(),
-      username: oneLine(255),
-      private_key: text(16_384).check(
-        z.refine(isPrivateKey, { error: "must be an RSA private key in PEM form, without a passphrase" }),
-      ),
-    }),
-  ],
+  [flows.refresh_token, flows.password, flows.client_credentials, flows.jwt_bearer],
   { error: "must name its kind: refresh_token, password, client_credentials or jwt_bearer, and what belongs to it" },
 );
 
@@ -153,21 +160,8 @@ function isPrivateKey(pem: string): boolean {
 export const salesforceBody = body({ login_url: httpUrl(), credentials });
 
 /** The same in the model's words. */
-export function credentialsOf(given: z.infer<typeof credentials>): SalesforceCredentials {
-  const clientId = given.client_id;
-  switch (given.kind) {
-    case "refresh_token":
-      return { kind: given.kind, clientId, clientSecret: given.client_secret, refreshToken: given.refresh_token };
-    case "password": {
-      const { kind, client_secret: clientSecret, username, password } = given;
-      return { kind, clientId, clientSecret, username, password };
-    }
-    case "client_credentials":
-      return { kind: given.kind, clientId, clientSecret: given.client_secret };
-    case "jwt_bearer":
-      return { kind: given.kind, clientId, username: given.username, privateKey: given.private_key };
-  }
-}
+export const credentialsOf = (given: z.infer<typeof credentials>): SalesforceCredentials =>
+  toCamelCase(flows[given.kind], given);
 
 /** What begins a sign-in by browser. */
 export const authorizeBody = body({

@@ -9,6 +9,7 @@ import { reportMissingParents } from "../model/change/missing-parent.ts";
 import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 import { type ReadSize, reportReadSize } from "../model/record/read-size.ts";
+import { toCamelCase, toSnakeCase } from "../model/snake-case.ts";
 import { type Pause, reportPause } from "../model/workspace/pause.ts";
 import { ifAvailable } from "../monitoring/with-database.ts";
 import { idleCallsOfEach, rungBy } from "./forecast.ts";
@@ -16,10 +17,7 @@ import { configuredState, type MappingState, mappingView, viewMapping } from "./
 import { type MappingProgress, mappingProgress, READINGS, type RowQueriesOf } from "./row-ports.ts";
 import { nullableTimestamp } from "./shapes.ts";
 
-/** A mapping with its engine state; what its database would say is null when that cannot be asked. */
-export const mappingWithState = z.extend(mappingView, {
-  failure: z.nullable(z.enum(FAILURE_REASONS)),
-  broken_since: nullableTimestamp(),
+const figures = z.object({
   last_run_at: nullableTimestamp(),
   last_pull_at: nullableTimestamp(),
   rows_synced: z.nullable(z.int()),
@@ -29,6 +27,13 @@ export const mappingWithState = z.extend(mappingView, {
   held_deletes: z.nullable(z.int()),
   inbound_errors: z.nullable(z.int()),
   compared: mappingProgress.shape.compared,
+});
+
+/** A mapping with its engine state; what its database would say is null when that cannot be asked. */
+export const mappingWithState = z.extend(mappingView, {
+  failure: z.nullable(z.enum(FAILURE_REASONS)),
+  broken_since: nullableTimestamp(),
+  ...figures.shape,
   notices: z.array(z.object({ message: z.string(), remedy: z.string() })),
 });
 
@@ -153,6 +158,8 @@ const NOTHING_YET = {
   waitingForParents: null,
 };
 
+const NOT_ASKED = toCamelCase(figures, {});
+
 function withState(
   mapping: Mapping,
   callsPerDay: number,
@@ -176,15 +183,7 @@ function withState(
     reason: view.reason ?? (mapping.active ? trouble : null),
     failure: mapping.active ? (report?.failure ?? null) : null,
     broken_since: report?.brokenSince?.toISOString() ?? null,
-    last_run_at: progress?.lastRunAt?.toISOString() ?? null,
-    last_pull_at: progress?.lastPullAt?.toISOString() ?? null,
-    rows_synced: progress?.rowsSynced ?? null,
-    waiting: progress?.waiting ?? null,
-    oldest_waiting_at: progress?.oldestWaitingAt?.toISOString() ?? null,
-    failed: progress?.failed ?? null,
-    held_deletes: progress?.heldDeletes ?? null,
-    inbound_errors: progress?.inboundErrors ?? null,
-    compared: progress?.compared ? { ...progress.compared, at: progress.compared.at.toISOString() } : null,
+    ...toSnakeCase(figures, progress ?? NOT_ASKED),
     notices: noticesOn(mapping, report, progress, now),
   };
 }

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Mapping } from "../model/mapping/mapping.ts";
+import { type CamelCased, toSnakeCase } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
 import type { Throughput } from "./row-ports.ts";
 import { timestamp } from "./shapes.ts";
@@ -38,33 +39,27 @@ export const throughputView = z.object({
   ),
 });
 
-type View = z.infer<typeof throughputView>;
-type Step = View["mappings"][number]["steps"][number];
+type Step = CamelCased<typeof throughputView>["mappings"][number]["steps"][number];
 
 /** The same, from what was read; every mapping is there, by object. */
-export function viewThroughput(found: Throughput, mappings: readonly Mapping[], span: Span): View {
+export function viewThroughput(
+  found: Throughput,
+  mappings: readonly Mapping[],
+  span: Span,
+): z.infer<typeof throughputView> {
   const answered = Map.groupBy(found.steps, ({ mappingId }) => mappingId);
   const counted = Map.groupBy(found.cycles, ({ mappingId }) => mappingId);
-  return {
-    from: span.from.toISOString(),
-    to: span.to.toISOString(),
-    step_seconds: span.stepSeconds,
+  return toSnakeCase(throughputView, {
+    ...span,
     cut: found.isCut,
-    cycles_from: found.cyclesFrom?.toISOString() ?? null,
+    cyclesFrom: found.cyclesFrom,
     mappings: mappings.map(({ id, sfObject }) => {
       const steps = merged(answered.get(id) ?? [], counted.get(id) ?? []);
       const total = (name: "accepted" | "refused" | "pulled") => steps.reduce((sum, step) => sum + step[name], 0);
-      return {
-        mapping_id: id,
-        sf_object: sfObject,
-        accepted: total("accepted"),
-        refused: total("refused"),
-        pulled: total("pulled"),
-        lag_seconds: found.lags.get(id) ?? null,
-        steps,
-      };
+      const totals = { accepted: total("accepted"), refused: total("refused"), pulled: total("pulled") };
+      return { mappingId: id, sfObject, ...totals, lagSeconds: found.lags.get(id) ?? null, steps };
     }),
-  };
+  });
 }
 
 /** A mapping's steps by the log, and what its cycles counted in them, as one, oldest first. */
@@ -78,7 +73,7 @@ function merged(answered: Throughput["steps"], counted: Throughput["cycles"]): S
 }
 
 const emptyStep = (at: Date): Step => ({
-  at: at.toISOString(),
+  at,
   accepted: 0,
   refused: 0,
   pulled: 0,

@@ -29,15 +29,7 @@ export const newWebhook = z.strictObject(
 
 /** What `change-webhook` takes: what it leaves out stays. */
 export const webhookChange = z
-  .strictObject(
-    {
-      url: z.optional(url),
-      events: z.optional(events),
-      description: z.optional(description),
-      active: z.optional(active),
-    },
-    { error: ONLY },
-  )
+  .partial(z.strictObject({ url, events, description, active }, { error: ONLY }))
   .check(z.refine((wish) => Object.keys(wish).length > 0, { error: "must change url, events, description or active" }));
 
 const overlapRule = `must be a whole number of seconds, 0 to ${MAX_OVERLAP_SECONDS}`;

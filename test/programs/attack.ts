@@ -75,7 +75,7 @@ function attack(): void {
     // What the functions log is no figure.
     stdio: ["ignore", "ignore", "inherit"],
     env,
-    timeout: 600_000,
+    timeout: 3_600_000,
   });
   const figures = read(file);
   rmSync(folder, { recursive: true, force: true });

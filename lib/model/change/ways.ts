@@ -48,30 +48,13 @@ export function waysOf<Write extends Travelling>(
 ): Ways<Write> {
   if (!MATCHED.has(operation) || !isWorthAJob(writes.length)) return { bulk: [], soap: writes };
   const fit = writes.filter(({ record, attempts }) => attempts === 0 && fitsUpload(record));
-  const headerName = headerNames();
-  const groups = [...Map.groupBy(fit, ({ record }) => headerName(record)).values()];
+  const groups = [...Map.groupBy(fit, ({ record }) => headerOf(record).join()).values()];
   const bulk = groups.flatMap((group) => [...jobsOf(group)]).filter((job) => isWorthAJob(job.length));
   const travel = bulk.reduce((sum, job) => sum + job.length, 0);
   if (travel === writes.length) return { bulk, soap: [] };
   const inJobs = new Set(bulk.flat());
   return { bulk, soap: writes.filter((write) => !inJobs.has(write)) };
 }
-
-/** Identifies records of one header by one text; most have their fields in the same order, which is sorted once. */
-function headerNames(): (record: OutgoingRecord) => string {
-  const known = new Map<string, string>();
-  return (record) => {
-    const { id, values, parents = [] } = record;
-    const asNamed = `${id === null} ${Object.keys(values).join()} ${parents.map(keyName).join()}`;
-    const name = known.get(asNamed);
-    if (name !== undefined) return name;
-    const sorted = headerOf(record).join();
-    known.set(asNamed, sorted);
-    return sorted;
-  };
-}
-
-const keyName = ({ relationship, field }: OutgoingParent): string => `${relationship}.${field}`;
 
 /** Whether so many records cost fewer calls as one job; where it is even, SOAP answers sooner. */
 const isCheaper = (records: number): boolean => bulkCalls(records) < soapCalls(records);
@@ -81,7 +64,7 @@ const MATCHED: ReadonlySet<Operation> = new Set(["update", "upsert", "delete"]);
 
 /** The columns of a record in an upload: its fields, then its parents' keys, `Account.External_Id__c`. */
 export function headerOf({ id, values, parents = [] }: OutgoingRecord): string[] {
-  const keys = parents.map(keyName);
+  const keys = parents.map(({ relationship, field }) => `${relationship}.${field}`);
   return [...(id === null ? [] : ["Id"]), ...Object.keys(values).sort(), ...keys.sort()];
 }
 

@@ -4,6 +4,7 @@ import { newId } from "../../model/id.ts";
 import { pulls } from "../../model/mapping/mapping.ts";
 import type { LoadMessage, Queue } from "../../model/messages.ts";
 import { type DryRun, newDryRun } from "../../model/record/dry-run.ts";
+import { toSnakeCase } from "../../model/snake-case.ts";
 import { withDatabase } from "../../monitoring/with-database.ts";
 import { type Needs, noteMapping, type OnMapping, refusal } from "../change-rows.ts";
 import { nullableTimestamp } from "../shapes.ts";
@@ -74,27 +75,17 @@ export async function confirmDryRun(needs: Needs, who: OnMapping, digest: string
 function viewOf(mappingId: string, run: DryRun | null): DryRunView {
   const shown = run ?? newDryRun("", new Date(0));
   const isDone = shown.endedAt !== null;
-  return {
-    mapping_id: mappingId,
+  return toSnakeCase(dryRunView, {
+    ...shown,
+    mappingId,
     state: run === null ? "none" : isDone ? "done" : shown.error !== null ? "failing" : "running",
-    error: shown.error,
-    started_at: run?.startedAt ?? null,
-    ended_at: shown.endedAt,
-    records: shown.records,
-    read: shown.read,
-    matched: shown.matched,
-    differing: shown.differing,
-    records_changed: shown.toSalesforce,
-    rows_changed: shown.toPostgres,
+    startedAt: run && new Date(run.startedAt),
+    endedAt: shown.endedAt === null ? null : new Date(shown.endedAt),
+    recordsChanged: shown.toSalesforce,
+    rowsChanged: shown.toPostgres,
     fields: Object.entries(shown.fields)
       .map(([field, rows]) => ({ field, rows }))
       .toSorted((one, other) => other.rows - one.rows),
-    samples: shown.samples.map(({ sfid, recordId, differences }) => ({
-      sfid,
-      record_id: recordId,
-      differences: [...differences],
-    })),
-    digest: shown.digest,
     confirmed: isDone && shown.confirmed === shown.digest,
-  };
+  });
 }

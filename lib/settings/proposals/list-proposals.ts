@@ -3,6 +3,7 @@ import type { SealedWorkspace } from "../../access/ports.ts";
 import type { Mappings } from "../../config/ports.ts";
 import { migrationOf } from "../../model/mapping/mapping.ts";
 import { isAwaited } from "../../model/mapping/migration.ts";
+import { toSnakeCase } from "../../model/snake-case.ts";
 import { withDatabase } from "../../monitoring/with-database.ts";
 import type { RowQueriesOf } from "../row-ports.ts";
 
@@ -39,17 +40,7 @@ export async function listProposals(
   return proposals.flatMap((proposal) => {
     const mapping = mappings.find(({ pgTable }) => pgTable === proposal.table);
     if (mapping === undefined) return [];
-    return [
-      {
-        ...proposal,
-        mapping_id: mapping.id,
-        sf_object: mapping.sfObject,
-        awaited: isAwaited(proposal),
-        columns: [...proposal.columns],
-        wider: [...proposal.wider],
-        indexes: [...proposal.indexes],
-        sql: [...proposal.sql],
-      },
-    ];
+    const { id: mappingId, sfObject } = mapping;
+    return [toSnakeCase(proposalView, { ...proposal, mappingId, sfObject, awaited: isAwaited(proposal) })];
   });
 }

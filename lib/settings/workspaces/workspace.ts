@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { Acting, SealedWorkspace, Workspaces } from "../../access/ports.ts";
 import { Failure } from "../../model/failure.ts";
+import { toSnakeCase } from "../../model/snake-case.ts";
 import { auditEntry } from "../../model/workspace/audit.ts";
 import type { Pause } from "../../model/workspace/pause.ts";
 import { body, line, timestamp } from "../shapes.ts";
@@ -34,18 +35,15 @@ export const pauseChange = body({
 export const workspaceChange = body({ name: line(LONGEST_NAME) });
 
 /** The same, from what is kept. */
-export function viewWorkspace(
-  { id, name, isConnected, createdAt }: Omit<SealedWorkspace, "open">,
-  paused: Pause | null,
-): z.infer<typeof workspaceView> {
-  const pause = paused && {
-    since: paused.at.toISOString(),
-    by: paused.by,
-    reason: paused.reason,
-    scope: paused.scope,
-  };
-  return { id, name, connected: isConnected, created_at: createdAt.toISOString(), pause };
-}
+export const viewWorkspace = (
+  workspace: Omit<SealedWorkspace, "open">,
+  pause: Pause | null,
+): z.infer<typeof workspaceView> =>
+  toSnakeCase(workspaceView, {
+    ...workspace,
+    connected: workspace.isConnected,
+    pause: pause && { ...pause, since: pause.at },
+  });
 
 /** Gives a workspace another name; the same name changes nothing. Refuses one that was deleted meanwhile. */
 export async function renameWorkspace(

@@ -60,6 +60,7 @@ async function byTheApi(
       inTime(ask("GET", "/monitoring/activity"), HANG_MILLISECONDS),
     ]);
     if (typeof met === "string") findings.push(`${moment}, ${what}: ${met}`);
+    else if (met.status === 500) findings.push(`${moment}, ${what}: Bridge takes it for a fault of its own`);
     if (typeof honest === "string" || honest.status !== 200)
       findings.push(`${moment}, ${what}: another tenant was not served`);
   }

@@ -20,18 +20,18 @@ const ATTEMPTS = 5;
  */
 export function connections(database: Database, vault: Vault): ConnectionStore & ConnectionSettings {
   const itemOf = (workspaceId: string) => ({ TableName: database.table("workspaces"), Key: workspaceKey(workspaceId) });
+  const readKept = async (workspaceId: string) =>
+    item.parse((await readItem(database, "workspaces", workspaceKey(workspaceId))) ?? {});
 
   return {
     read: async (workspaceId) => {
-      const { salesforce: mark } = item.parse(
-        (await readItem(database, "workspaces", workspaceKey(workspaceId))) ?? {},
-      );
+      const { salesforce: mark } = await readKept(workspaceId);
       return mark === undefined ? null : { connection: readSalesforce(await vault.open(workspaceId, mark)), mark };
     },
 
     claimRenewal: async (workspaceId, mark, now, until) => {
-      const claimed = await updateIf(database, {
-        ...itemOf(workspaceId),
+      const claimed = await updateIf(database, "workspaces", {
+        Key: workspaceKey(workspaceId),
         UpdateExpression: "SET renewal_until = :until",
         ConditionExpression: "salesforce = :mark AND (attribute_not_exists(renewal_until) OR renewal_until <= :now)",
         ExpressionAttributeValues: { ":mark": mark, ":now": now.getTime(), ":until": until.getTime() },
@@ -40,8 +40,8 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
     },
 
     abandonRenewal: async (workspaceId, mark) => {
-      await updateIf(database, {
-        ...itemOf(workspaceId),
+      await updateIf(database, "workspaces", {
+        Key: workspaceKey(workspaceId),
         UpdateExpression: "REMOVE renewal_until",
         ConditionExpression: "salesforce = :mark",
         ExpressionAttributeValues: { ":mark": mark },
@@ -49,8 +49,8 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
     },
 
     keep: async (workspaceId, mark, connection) => {
-      await updateIf(database, {
-        ...itemOf(workspaceId),
+      await updateIf(database, "workspaces", {
+        Key: workspaceKey(workspaceId),
         UpdateExpression: "SET salesforce = :sealed REMOVE renewal_until",
         ConditionExpression: "salesforce = :mark",
         ExpressionAttributeValues: {
@@ -62,9 +62,7 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
 
     changePostgres: (workspaceId, change) => {
       const once = async () => {
-        const { postgres: mark } = item.parse(
-          (await readItem(database, "workspaces", workspaceKey(workspaceId))) ?? {},
-        );
+        const { postgres: mark } = await readKept(workspaceId);
         const before = mark === undefined ? null : readPostgres(await vault.open(workspaceId, mark));
         const { connection, entry } = change(before);
         const Update = {

@@ -24,7 +24,14 @@ export function pepper(database: Database, vault: Vault): Pepper {
     readOrCreate: async () => {
       const existing = await read();
       if (existing) return existing;
-      await putOnce(database, await vault.seal(SERVICE, randomBytes(32).toString("base64")));
+      const secret = await vault.seal(SERVICE, randomBytes(32).toString("base64"));
+      await updateIf(database, "workspaces", {
+        Key: KEY,
+        UpdateExpression: "SET secret = :secret",
+        // Of two that create it at once, the first one's stays.
+        ConditionExpression: "attribute_not_exists(pk)",
+        ExpressionAttributeValues: { ":secret": secret },
+      });
       const made = await read();
       if (!made) throw new Error("the service's token secret vanished while it was created");
       return made;
@@ -37,15 +44,4 @@ const item = z.object({ secret: z.string() });
 async function readKept(database: Database, vault: Vault): Promise<KeyObject | null> {
   const stored = await readItem(database, "workspaces", KEY);
   return stored === undefined ? null : createSecretKey(await vault.open(SERVICE, item.parse(stored).secret), "base64");
-}
-
-/** Of two that create it at once, the first one's stays. */
-async function putOnce(database: Database, secret: string): Promise<void> {
-  await updateIf(database, {
-    TableName: database.table("workspaces"),
-    Key: KEY,
-    UpdateExpression: "SET secret = :secret",
-    ConditionExpression: "attribute_not_exists(pk)",
-    ExpressionAttributeValues: { ":secret": secret },
-  });
 }

@@ -10,8 +10,7 @@ export function silentDatabases(database: Database): SilentDatabases {
   return {
     until: async (name) => Number((await readItem(database, "rateLimits", keyOf(name)))?.["silent_until"] ?? 0),
     claim: async (name, at, until) => {
-      const claimed = await updateIf(database, {
-        TableName: database.table("rateLimits"),
+      const claimed = await updateIf(database, "rateLimits", {
         Key: keyOf(name),
         UpdateExpression: "SET silent_until = :until, expires_at = :expires",
         ConditionExpression: "attribute_not_exists(silent_until) OR silent_until <= :at",

@@ -25,17 +25,15 @@ export function tokens(database: Database): Tokens {
       return found === undefined ? null : readToken(found);
     },
 
-    create: (hash, token, entry) =>
-      commit(database, {
-        writes: [{ Put: { TableName: database.table("tokens"), Item: writeToken(hash, token) } }],
-        audit: [entry],
-        events: [],
-      }),
+    create: (hash, token, entry) => {
+      const Put = { TableName: database.table("tokens"), Item: writeToken(hash, token) };
+      return commit(database, { writes: [{ Put }], audit: [entry], events: [] });
+    },
 
-    list: async (workspaceId) => (await listItems(database, workspaceId)).map(readToken),
+    list: async (workspaceId) => (await readTokenItems(database, workspaceId)).map(readToken),
 
     revoke: async (workspaceId, tokenId, endsAt, entry) => {
-      const items = await listItems(database, workspaceId);
+      const items = await readTokenItems(database, workspaceId);
       const found = items.find(({ id }) => id === tokenId);
       if (found === undefined) return null;
       const end = endsAt > entry.createdAt ? ({ validUntil: endsAt } as const) : { revokedAt: entry.createdAt };
@@ -58,8 +56,8 @@ export function tokens(database: Database): Tokens {
   };
 }
 
-/** By the index, which may not know a token of the last second yet. */
-const listItems = (database: Database, workspaceId: string): Promise<readonly Record<string, unknown>[]> =>
+/** The items of a workspace's tokens, newest first. By the index, which may not know a token of the last second yet. */
+export const readTokenItems = (database: Database, workspaceId: string): Promise<readonly Record<string, unknown>[]> =>
   queryAll(database, "tokens", {
     IndexName: TABLES.tokens.indexes[0].name,
     KeyConditionExpression: "workspace_id = :workspace",

@@ -2,8 +2,8 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Vault } from "../../../access/ports.ts";
 import type { WorkspaceRemoval } from "../../../access/remove-workspace.ts";
-import { TABLES, type TableName } from "../../../model/resources.ts";
-import { writeItems } from "../client/batch.ts";
+import type { TableName } from "../../../model/resources.ts";
+import { deleteItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
 import { queryAll, readItem } from "../client/read-item.ts";
 import { commitIf } from "../commit.ts";
@@ -11,6 +11,7 @@ import { WEBHOOK_PREFIX } from "../delivery/webhook-item.ts";
 import { figuresKey } from "../engine/kept-figures.ts";
 import { mappingKey } from "../mappings/mapping-item.ts";
 import { readPostgres } from "./connection-text.ts";
+import { readTokenItems } from "./tokens.ts";
 import { workspaceKey } from "./workspace-key.ts";
 
 type Item = Record<string, unknown>;
@@ -59,15 +60,12 @@ export function workspaceRemoval(database: Database, vault: Vault): WorkspaceRem
     },
 
     clear: async (workspaceId) => {
-      for (const table of PARTITIONED) await remove(database, table, await keysOf(database, table, workspaceId));
-      await remove(database, "engine", await keysOf(database, "engine", figuresKey(workspaceId)));
-      const others = await keysOf(database, "workspaces", workspaceId);
-      await remove(
-        database,
-        "workspaces",
-        others.filter(({ sk }) => sk !== workspaceKey(workspaceId).sk),
-      );
-      await remove(database, "tokens", await tokensOf(database, workspaceId));
+      for (const table of PARTITIONED) await deleteItems(database, table, await keysOf(database, table, workspaceId));
+      await deleteItems(database, "engine", await keysOf(database, "engine", figuresKey(workspaceId)));
+      const all = await keysOf(database, "workspaces", workspaceId);
+      const others = all.filter(({ sk }) => sk !== workspaceKey(workspaceId).sk);
+      await deleteItems(database, "workspaces", others);
+      await deleteItems(database, "tokens", await tokensOf(database, workspaceId));
     },
 
     forget: async (workspaceId, at) => {
@@ -102,17 +100,5 @@ async function keysOf(database: Database, table: TableName, pk: string, prefix =
   });
 }
 
-const tokensOf = (database: Database, workspaceId: string): Promise<readonly Item[]> =>
-  queryAll(database, "tokens", {
-    IndexName: TABLES.tokens.indexes[0].name,
-    KeyConditionExpression: "workspace_id = :workspace",
-    ExpressionAttributeValues: { ":workspace": workspaceId },
-    ProjectionExpression: "pk",
-  });
-
-const remove = (database: Database, table: TableName, keys: readonly Item[]): Promise<void> =>
-  writeItems(
-    database,
-    table,
-    keys.map((Key) => ({ DeleteRequest: { Key } })),
-  );
+const tokensOf = async (database: Database, workspaceId: string): Promise<readonly Item[]> =>
+  (await readTokenItems(database, workspaceId)).map(({ pk }) => ({ pk }));

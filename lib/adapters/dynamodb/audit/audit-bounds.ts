@@ -1,5 +1,6 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
+import { toCamelCase } from "../../../model/snake-case.ts";
 import type { Database } from "../client/client.ts";
 import { COUNTER, sequenceKey } from "./audit-keys.ts";
 
@@ -22,10 +23,8 @@ const counter = z.object({
 });
 
 /** A counter as it is kept. */
-export function readCounter(stored: Readonly<Record<string, unknown>>): Counted {
-  const { entries, first, first_expires_at, last_expires_at } = counter.parse(stored);
-  return { entries, first, firstExpiresAt: first_expires_at, lastExpiresAt: last_expires_at };
-}
+export const readCounter = (stored: Readonly<Record<string, unknown>>): Counted =>
+  toCamelCase(counter, counter.parse(stored));
 
 /** The counter items of partitions; a partition without entries has none. */
 export async function readCounters(

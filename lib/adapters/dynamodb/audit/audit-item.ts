@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { toCamelCase } from "../../../model/snake-case.ts";
 import { AUDIT_ACTIONS, type AuditAction, type AuditEntry, listedEntry } from "../../../model/workspace/audit.ts";
 import { sequenceKey } from "./audit-keys.ts";
 
@@ -36,14 +37,6 @@ export function readListed(stored: Readonly<Record<string, unknown>>): unknown {
 
 /** And back. */
 export function readEntry(stored: Readonly<Record<string, unknown>>): AuditEntry {
-  const entry = content.parse(JSON.parse(item.parse(stored).entry));
-  return {
-    id: entry.id,
-    workspaceId: entry.workspace_id,
-    actor: entry.actor,
-    action: entry.action as AuditAction,
-    resourceId: entry.resource_id,
-    detail: entry.detail,
-    createdAt: new Date(entry.created_at),
-  };
+  const { action, createdAt, ...entry } = toCamelCase(content, content.parse(JSON.parse(item.parse(stored).entry)));
+  return { ...entry, action: action as AuditAction, createdAt: new Date(createdAt) };
 }

@@ -28,9 +28,16 @@ export async function readItems(
   return (await Promise.all(chunks(keys, KEYS).map((chunk) => readChunk(database, table, chunk, how)))).flat();
 }
 
-/** Puts and deletes without conditions, each of them for itself. */
-export async function writeItems(database: Database, table: TableName, requests: readonly Request[]): Promise<void> {
-  await Promise.all(chunks(requests, REQUESTS).map((chunk) => writeChunk(database, table, chunk)));
+/** Puts items without conditions, each of them for itself. */
+export const putItems = (database: Database, table: TableName, items: readonly Item[]): Promise<void> =>
+  writeItems(database, table, (Item) => ({ PutRequest: { Item } }), items);
+
+/** Deletes the items of these keys, each of them for itself. */
+export const deleteItems = (database: Database, table: TableName, keys: readonly Item[]): Promise<void> =>
+  writeItems(database, table, (Key) => ({ DeleteRequest: { Key } }), keys);
+
+async function writeItems(database: Database, table: TableName, ask: (of: Item) => Request, all: readonly Item[]) {
+  await Promise.all(chunks(all, REQUESTS).map((chunk) => writeChunk(database, table, chunk.map(ask))));
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from "@aws-sdk/lib-dynamodb";
+import type { TableName } from "../../../model/resources.ts";
 import { retry } from "../../retry.ts";
 import type { Database } from "./client.ts";
 
@@ -61,11 +62,12 @@ function isClash(error: unknown): boolean {
 
 /** Updates an item, and gives what `ReturnValues` asks for; null: its condition did not hold, and nothing was written. */
 export async function updateIf(
-  database: Database,
-  update: UpdateCommandInput,
+  { client, table }: Database,
+  name: TableName,
+  update: Omit<UpdateCommandInput, "TableName">,
 ): Promise<Readonly<Record<string, unknown>> | null> {
   try {
-    return (await database.client.send(new UpdateCommand(update))).Attributes ?? {};
+    return (await client.send(new UpdateCommand({ ...update, TableName: table(name) }))).Attributes ?? {};
   } catch (error) {
     if (isConditionFailed(error)) return null;
     throw error;

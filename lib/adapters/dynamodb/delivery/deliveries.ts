@@ -1,4 +1,4 @@
-import { PutCommand, paginateQuery, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { type Attempt, type Delivery, listedDelivery } from "../../../model/delivery/delivery.ts";
 import { type Slice, unknownCursor } from "../../../model/page.ts";
 import { TABLES } from "../../../model/resources.ts";
@@ -7,8 +7,8 @@ import type { Deliveries } from "../../../webhooks/ports.ts";
 import { insertItems, readItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
 import { differenceOf, present } from "../client/difference.ts";
-import { readEach } from "../client/read-item.ts";
-import { ConditionFailed, isConditionFailed, transact, type Write } from "../client/transact.ts";
+import { queryAll, readEach } from "../client/read-item.ts";
+import { ConditionFailed, isConditionFailed, transact, updateIf } from "../client/transact.ts";
 import { commit } from "../commit.ts";
 import {
   attemptItem,
@@ -25,35 +25,44 @@ import {
  * their own: so one that succeeds at once costs three writes (created, claimed, done).
  */
 export function deliveries(database: Database, now: () => Date): Deliveries {
-  return {
-    add: (added) =>
-      insertItems(
-        database,
-        "deliveries",
-        added.map((delivery) => itemOf(database, delivery)),
-      ),
+  const TableName = database.table("deliveries");
+  const itemOf = (delivery: Delivery) => ({
+    ...fixedAttributes(delivery, database.keptDays.deliveryDays),
+    ...present(changingAttributes(delivery)),
+  });
 
-    addAsked: (delivery, audit) =>
-      commit(database, { writes: [{ Put: putOf(database, delivery) }], audit: [audit], events: [] }),
+  return {
+    add: (added) => insertItems(database, "deliveries", added.map(itemOf)),
+
+    addAsked: (delivery, audit) => {
+      const Put = { TableName, Item: itemOf(delivery), ConditionExpression: "attribute_not_exists(pk)" };
+      return commit(database, { writes: [{ Put }], audit: [audit], events: [] });
+    },
 
     read: async (ids) => {
-      const items = await readItems(
-        database,
-        "deliveries",
-        ids.map((pk) => ({ pk })),
-      );
+      const keys = ids.map((pk) => ({ pk }));
+      const items = await readItems(database, "deliveries", keys);
       return readEach(items, readDelivery).filter((delivery) => isKept(database, delivery, now()));
     },
 
     replace: (before, after, audit) => replace(database, before, after, audit),
 
     recordLate: async (delivery, attempt) => {
-      const Item = attemptItem(delivery, attempt, database.keptDays.deliveryDays);
-      await database.client.send(new PutCommand({ TableName: database.table("attempts"), Item }));
+      await database.client.send(new PutCommand(putOf(database, delivery, attempt)));
     },
 
     postpone: async (late, until) => {
-      await Promise.all(late.map((delivery) => postpone(database, delivery, until)));
+      const values = { ":until": until.toISOString() };
+      await Promise.all(
+        late.map(({ id, version }) =>
+          updateIf(database, "deliveries", {
+            Key: { pk: id },
+            UpdateExpression: "SET due_at = :until",
+            ConditionExpression: "version = :version",
+            ExpressionAttributeValues: { ...values, ":version": version },
+          }),
+        ),
+      );
     },
 
     page: async (webhookId, slice) => {
@@ -70,17 +79,12 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
     },
 
     history: async (delivery) => {
-      const attempts: Attempt[] = [];
-      const asked = {
-        TableName: database.table("attempts"),
+      const replaced = await queryAll(database, "attempts", {
         KeyConditionExpression: "pk = :pk",
         ExpressionAttributeValues: { ":pk": delivery.id },
         ConsistentRead: true,
-      };
-      for await (const { Items } of paginateQuery({ client: database.client }, asked)) {
-        attempts.push(...readEach(Items ?? [], readAttempt));
-      }
-      return [...attempts, ...(delivery.latest ? [delivery.latest] : [])];
+      });
+      return [...readEach(replaced, readAttempt), ...(delivery.latest ? [delivery.latest] : [])];
     },
   };
 }
@@ -121,17 +125,6 @@ async function placeOf(database: Database, webhookId: string, id: string) {
   return { pk: id, webhook_id: webhookId, listed_at: String(item["listed_at"]) };
 }
 
-const itemOf = ({ keptDays }: Database, delivery: Delivery) => ({
-  ...fixedAttributes(delivery, keptDays.deliveryDays),
-  ...present(changingAttributes(delivery)),
-});
-
-const putOf = (database: Database, delivery: Delivery) => ({
-  TableName: database.table("deliveries"),
-  Item: itemOf(database, delivery),
-  ConditionExpression: "attribute_not_exists(pk)",
-});
-
 async function replace(database: Database, before: Delivery, after: Delivery, audit?: AuditEntry): Promise<boolean> {
   const update = {
     TableName: database.table("deliveries"),
@@ -144,7 +137,7 @@ async function replace(database: Database, before: Delivery, after: Delivery, au
   const replaced = before.latest !== null && before.latest.number !== after.latest?.number ? before.latest : null;
   try {
     if (audit) await commit(database, { writes: [{ Update: change }], audit: [audit], events: [] });
-    else if (replaced) await transact(database, [{ Update: change }, keep(database, after, replaced)]);
+    else if (replaced) await transact(database, [{ Update: change }, { Put: putOf(database, after, replaced) }]);
     else await database.client.send(new UpdateCommand(change));
     return true;
   } catch (error) {
@@ -153,25 +146,10 @@ async function replace(database: Database, before: Delivery, after: Delivery, au
   }
 }
 
-const keep = (database: Database, delivery: Delivery, attempt: NonNullable<Delivery["latest"]>): Write => ({
-  Put: {
-    TableName: database.table("attempts"),
-    Item: attemptItem(delivery, attempt, database.keptDays.deliveryDays),
-  },
+const putOf = (database: Database, delivery: Delivery, attempt: Attempt) => ({
+  TableName: database.table("attempts"),
+  Item: attemptItem(delivery, attempt, database.keptDays.deliveryDays),
 });
-
-async function postpone(database: Database, delivery: Delivery, until: Date): Promise<void> {
-  const update = new UpdateCommand({
-    TableName: database.table("deliveries"),
-    Key: { pk: delivery.id },
-    UpdateExpression: "SET due_at = :until",
-    ConditionExpression: "version = :version",
-    ExpressionAttributeValues: { ":until": until.toISOString(), ":version": delivery.version },
-  });
-  await database.client.send(update).catch((error: unknown) => {
-    if (!isConditionFailed(error)) throw error;
-  });
-}
 
 function byWebhook(database: Database, webhookId: string, since: Date) {
   return {

@@ -2,8 +2,9 @@ import { DynamoDBServiceException } from "@aws-sdk/client-dynamodb";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import { EVENT_TYPES, type Event } from "../../../model/delivery/event.ts";
+import { toCamelCase } from "../../../model/snake-case.ts";
 import { EventRefused, type EventRows, type Overdue } from "../../../webhooks/ports.ts";
-import { readItems, writeItems } from "../client/batch.ts";
+import { deleteItems, putItems, readItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
 import { readEach } from "../client/read-item.ts";
 import { storedTime } from "../client/stored-time.ts";
@@ -17,27 +18,18 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
       const items = events.map(eventItem);
       const [wrong] = items.flatMap((item) => eventShape.safeParse(item).error?.issues ?? []);
       if (wrong) throw new EventRefused(new Error(`its ${wrong.path.join(".")} ${wrong.message}`));
-      const puts = items.map((Item) => ({ PutRequest: { Item } }));
-      await writeItems(database, "events", puts).catch((error: unknown) => {
+      await putItems(database, "events", items).catch((error: unknown) => {
         throw isRefusedForGood(error) ? new EventRefused(error) : error;
       });
     },
 
     read: async (keys) => {
-      const items = await readItems(
-        database,
-        "events",
-        distinct(keys.map((key) => ({ pk: key.workspaceId, sk: key.eventId }))),
-      );
+      const asked = distinct(keys.map((key) => ({ pk: key.workspaceId, sk: key.eventId })));
+      const items = await readItems(database, "events", asked);
       return readEach(items, readEvent).filter((event) => event.expiresAt > now());
     },
 
-    forget: (events) =>
-      writeItems(
-        database,
-        "events",
-        events.map((event) => ({ DeleteRequest: { Key: keyOf(event) } })),
-      ),
+    forget: (events) => deleteItems(database, "events", events.map(keyOf)),
 
     async *events(before) {
       const asked = {
@@ -52,7 +44,15 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
     },
 
     postponeEvents: async (events, until) => {
-      await Promise.all(events.map((event) => postpone(database, event, until)));
+      const postpone = (event: Event) =>
+        updateIf(database, "events", {
+          Key: keyOf(event),
+          UpdateExpression: "SET due_at = :until",
+          // An event that was dispatched meanwhile stays away.
+          ConditionExpression: "attribute_exists(pk)",
+          ExpressionAttributeValues: { ":until": until.toISOString() },
+        });
+      await Promise.all(events.map(postpone));
     },
   };
 }
@@ -61,17 +61,6 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
 function isRefusedForGood(error: unknown): error is Error {
   if (!(error instanceof DynamoDBServiceException)) return false;
   return error.name === "ValidationException" || error.$metadata.httpStatusCode === 413;
-}
-
-/** An event that was dispatched meanwhile stays away. */
-async function postpone(database: Database, event: Event, until: Date): Promise<void> {
-  await updateIf(database, {
-    TableName: database.table("events"),
-    Key: keyOf(event),
-    UpdateExpression: "SET due_at = :until",
-    ConditionExpression: "attribute_exists(pk)",
-    ExpressionAttributeValues: { ":until": until.toISOString() },
-  });
 }
 
 const keyOf = ({ workspaceId, id }: Event) => ({ pk: workspaceId, sk: id });
@@ -94,15 +83,9 @@ const eventShape = z.object({
 });
 
 function readEvent(item: Record<string, unknown>): Event & { readonly expiresAt: Date } {
-  const { pk, sk, event, occurred_at, detail, expires_at } = eventShape.parse(item);
-  return {
-    id: sk,
-    workspaceId: pk,
-    event,
-    occurredAt: occurred_at,
-    detail: JSON.parse(detail) as Record<string, unknown>,
-    expiresAt: new Date(expires_at * 1000),
-  };
+  const { pk, sk, detail, expiresAt, ...event } = toCamelCase(eventShape, eventShape.parse(item));
+  const kept = { detail: JSON.parse(detail) as Record<string, unknown>, expiresAt: new Date(expiresAt * 1000) };
+  return { ...event, ...kept, id: sk, workspaceId: pk };
 }
 
 function distinct(keys: readonly { pk: string; sk: string }[]): { pk: string; sk: string }[] {

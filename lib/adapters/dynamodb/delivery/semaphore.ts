@@ -1,9 +1,8 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Semaphore } from "../../../webhooks/ports.ts";
 import type { Database } from "../client/client.ts";
 import { readItem } from "../client/read-item.ts";
-import { isConditionFailed } from "../client/transact.ts";
+import { updateIf } from "../client/transact.ts";
 
 const itemShape = z.object({ holders: z.record(z.string(), z.string()) });
 
@@ -12,30 +11,24 @@ const KEPT_SECONDS = 3600;
 
 /** At most `places` holders at once per webhook, over all workers. The slot of a dead holder expires. */
 export function semaphore(database: Database, places: number, now: () => Date): Semaphore {
-  const address = (webhookId: string) => ({
-    TableName: database.table("webhooks"),
-    Key: { pk: `turns#${webhookId}`, sk: "turns" },
-  });
+  const keyOf = (webhookId: string) => ({ pk: `turns#${webhookId}`, sk: "turns" });
 
   const isTaken = (webhookId: string, holder: string, until: Date): Promise<boolean> =>
-    holds(
-      database,
-      new UpdateCommand({
-        ...address(webhookId),
-        UpdateExpression: "SET holders.#holder = :until, expires_at = :expiry",
-        ConditionExpression: "attribute_exists(holders.#holder) OR size(holders) < :places",
-        ExpressionAttributeNames: { "#holder": holder },
-        ExpressionAttributeValues: {
-          ":until": until.toISOString(),
-          ":places": places,
-          ":expiry": Math.floor(until.getTime() / 1000) + KEPT_SECONDS,
-        },
-      }),
-    );
+    holds(database, {
+      Key: keyOf(webhookId),
+      UpdateExpression: "SET holders.#holder = :until, expires_at = :expiry",
+      ConditionExpression: "attribute_exists(holders.#holder) OR size(holders) < :places",
+      ExpressionAttributeNames: { "#holder": holder },
+      ExpressionAttributeValues: {
+        ":until": until.toISOString(),
+        ":places": places,
+        ":expiry": Math.floor(until.getTime() / 1000) + KEPT_SECONDS,
+      },
+    });
 
   /** Makes the item, or clears it of holders whose time has passed; false when all of them still hold. */
   const makeRoom = async (webhookId: string): Promise<boolean> => {
-    const item = await readItem(database, "webhooks", address(webhookId).Key);
+    const item = await readItem(database, "webhooks", keyOf(webhookId));
     if (!item) return isMade(webhookId);
     const holders = Object.entries(itemShape.parse(item).holders);
     const gone = holders.filter(([, until]) => new Date(until) <= now());
@@ -44,26 +37,22 @@ export function semaphore(database: Database, places: number, now: () => Date): 
   };
 
   const isMade = async (webhookId: string): Promise<boolean> => {
-    const update = new UpdateCommand({
-      ...address(webhookId),
+    await updateIf(database, "webhooks", {
+      Key: keyOf(webhookId),
       UpdateExpression: "SET holders = if_not_exists(holders, :none)",
       ExpressionAttributeValues: { ":none": {} },
     });
-    await database.client.send(update);
     return true;
   };
 
   const isCleared = (webhookId: string, holder: string, until: string): Promise<boolean> =>
-    holds(
-      database,
-      new UpdateCommand({
-        ...address(webhookId),
-        UpdateExpression: "REMOVE holders.#holder",
-        ConditionExpression: "holders.#holder = :until",
-        ExpressionAttributeNames: { "#holder": holder },
-        ExpressionAttributeValues: { ":until": until },
-      }),
-    );
+    holds(database, {
+      Key: keyOf(webhookId),
+      UpdateExpression: "REMOVE holders.#holder",
+      ConditionExpression: "holders.#holder = :until",
+      ExpressionAttributeNames: { "#holder": holder },
+      ExpressionAttributeValues: { ":until": until },
+    });
 
   return {
     take: async (webhookId, holder, until) => {
@@ -72,24 +61,22 @@ export function semaphore(database: Database, places: number, now: () => Date): 
     },
 
     giveBack: async (webhookId, holder) => {
-      const update = new UpdateCommand({
-        ...address(webhookId),
+      await holds(database, {
+        Key: keyOf(webhookId),
         UpdateExpression: "REMOVE holders.#holder",
         ConditionExpression: "attribute_exists(holders)",
         ExpressionAttributeNames: { "#holder": holder },
       });
-      await holds(database, update);
     },
   };
 }
 
 /** False when the condition of a write did not hold. */
-async function holds(database: Database, update: UpdateCommand): Promise<boolean> {
+async function holds(database: Database, update: Parameters<typeof updateIf>[2]): Promise<boolean> {
   try {
-    await database.client.send(update);
-    return true;
+    return (await updateIf(database, "webhooks", update)) !== null;
   } catch (error) {
-    if (isConditionFailed(error) || isNoPath(error)) return false;
+    if (isNoPath(error)) return false;
     throw error;
   }
 }

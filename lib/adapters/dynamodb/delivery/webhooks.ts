@@ -33,8 +33,7 @@ export function webhooks(database: Database): Webhooks & WebhookSettings {
     },
 
     noteHealth: async (key, health) => {
-      await updateIf(database, {
-        TableName,
+      await updateIf(database, "webhooks", {
         Key: keyOf(key),
         ...differenceOf(NOTHING, healthAttributes(health)),
         ConditionExpression: "attribute_exists(pk)",

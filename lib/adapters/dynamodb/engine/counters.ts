@@ -1,4 +1,4 @@
-import { PutCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Counters, KeptCounters, KeptDepth, OtherCalls } from "../../../metrics/ports.ts";
 import { madeOf } from "../../../model/budget.ts";
@@ -32,8 +32,7 @@ export function counters(database: Database): Counters {
       began_at: beganAt,
       [`hour_${hour % HOURS_KEPT}`]: [hour, madeOf(totals.apiCalls), totals.rowsSynced + totals.rowsFailed],
     });
-    await updateIf(database, {
-      TableName: database.table("counters"),
+    await updateIf(database, "counters", {
       Key: { pk: totals.workspaceId, sk: `mapping#${totals.mappingId}` },
       ...update,
       ConditionExpression: condition,
@@ -61,8 +60,7 @@ export function counters(database: Database): Counters {
       }));
     },
     setQueueDepth: async ({ workspaceId, rows, oldestAt = null }, countedAt) => {
-      await updateIf(database, {
-        TableName: database.table("counters"),
+      await updateIf(database, "counters", {
         Key: { pk: workspaceId, sk: QUEUE },
         ...settingOf({ rows, counted_at: countedAt.getTime(), oldest_at: oldestAt?.getTime() ?? null }),
       });
@@ -78,15 +76,12 @@ export function counters(database: Database): Counters {
     addCalls: async ({ workspaceId, apiCalls }) => {
       const labels = Object.entries(apiCalls);
       if (labels.length === 0) return;
-      await database.client.send(
-        new UpdateCommand({
-          TableName: database.table("counters"),
-          Key: { pk: workspaceId, sk: CALLS },
-          UpdateExpression: `ADD ${labels.map((_, at) => `#label${at} :calls${at}`).join(", ")}`,
-          ExpressionAttributeNames: Object.fromEntries(labels.map(([label], at) => [`#label${at}`, `api#${label}`])),
-          ExpressionAttributeValues: Object.fromEntries(labels.map(([, calls], at) => [`:calls${at}`, calls])),
-        }),
-      );
+      await updateIf(database, "counters", {
+        Key: { pk: workspaceId, sk: CALLS },
+        UpdateExpression: `ADD ${labels.map((_, at) => `#label${at} :calls${at}`).join(", ")}`,
+        ExpressionAttributeNames: Object.fromEntries(labels.map(([label], at) => [`#label${at}`, `api#${label}`])),
+        ExpressionAttributeValues: Object.fromEntries(labels.map(([, calls], at) => [`:calls${at}`, calls])),
+      });
     },
     queueDepth: async (workspaceId) => {
       const item = await readItem(database, "counters", { pk: workspaceId, sk: QUEUE });

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { Doorbells } from "../../../access/ports.ts";
 import type { Doorbell, Heard } from "../../../model/doorbell.ts";
+import { toCamelCase } from "../../../model/snake-case.ts";
 import type { WakeClaim } from "../../../sync/cycle/wake.ts";
 import type { Database } from "../client/client.ts";
 import { readEach, readItem } from "../client/read-item.ts";
@@ -23,10 +24,8 @@ export function doorbells(database: Database): Doorbells {
   const key = (pk: string) => ({ TableName: database.table("engine"), Key: { pk, sk: URL_KEY } });
   return {
     read: async (workspaceId) => {
-      const { number, made_at, former_until } = urlItem.parse(
-        (await readItem(database, "engine", key(workspaceId).Key)) ?? {},
-      );
-      return { number, madeAt: made_at, formerUntil: former_until };
+      const stored = await readItem(database, "engine", key(workspaceId).Key);
+      return toCamelCase(urlItem, urlItem.parse(stored ?? {}));
     },
     set: (workspaceId, { number, madeAt, formerUntil }, entry) => {
       const Update = {
@@ -59,8 +58,7 @@ export function doorbellOf(items: ReadonlyMap<string, Record<string, unknown>>):
 
 /** Notes that a change of a mapping was found which no ring had announced; its next ring takes that back. */
 export async function noteMissed(database: Database, workspaceId: string, mappingId: string, at: Date): Promise<void> {
-  await updateIf(database, {
-    TableName: database.table("engine"),
+  await updateIf(database, "engine", {
     Key: { pk: workspaceId, sk: BELL + mappingId },
     UpdateExpression: "SET missed_at = :at REMOVE alive_since",
     ExpressionAttributeValues: { ":at": at.getTime() },
@@ -79,8 +77,7 @@ export async function claimWake(
   { workspaceId, mappingId, wakes, at }: WakeClaim,
 ): Promise<number | null> {
   const update = (set: string, condition: string, values: Readonly<Record<string, number>>) =>
-    updateIf(database, {
-      TableName: database.table("engine"),
+    updateIf(database, "engine", {
       Key: { pk: workspaceId, sk: BELL + mappingId },
       UpdateExpression:
         wakes === "pull"

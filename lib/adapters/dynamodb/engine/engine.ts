@@ -3,7 +3,6 @@ import * as z from "zod/mini";
 import type { EngineReport, EngineReports, WorkspaceReport } from "../../../health/ports.ts";
 import { type Budget, FRESH_BUDGET, paceOf } from "../../../model/budget.ts";
 import { DEFAULT_SHARE } from "../../../model/calls/plan.ts";
-import type { Event } from "../../../model/delivery/event.ts";
 import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from "../../../model/engine.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import type { CallShares } from "../../../settings/ports.ts";
@@ -13,15 +12,16 @@ import type { Database } from "../client/client.ts";
 import { settingOf } from "../client/difference.ts";
 import { queryAll, readEach } from "../client/read-item.ts";
 import { optionalTime, storedTime } from "../client/stored-time.ts";
-import { ConditionFailed, transact, updateIf, type Write } from "../client/transact.ts";
-import { commit } from "../commit.ts";
-import { putEvent } from "../delivery/event-item.ts";
+import { updateIf, type Write } from "../client/transact.ts";
+import { commit, commitIf } from "../commit.ts";
 import { claimWake, doorbellOf, noteMissed } from "./doorbells.ts";
 import { figuresKey, readFigures } from "./kept-figures.ts";
 import { endPoll } from "./polls.ts";
 
 /** Sort key of what a workspace's mappings share: the budget and the probe. */
 const SHARED = "workspace";
+
+const sharedKey = (workspaceId: string) => ({ pk: workspaceId, sk: SHARED });
 
 const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
 
@@ -82,28 +82,18 @@ function reportOf(item: Record<string, unknown>): EngineReport {
 
 /** The share of an org's calls that a workspace may make, kept beside its plan. */
 export const callShares = (database: Database): CallShares => ({
-  set: (workspaceId, { calls_share, most_calls, when_quiet_seconds }, entry) =>
-    commit(database, {
-      writes: [
-        {
-          Update: {
-            TableName: database.table("engine"),
-            Key: { pk: workspaceId, sk: SHARED },
-            ...settingOf({ calls_share, most_calls, when_quiet_seconds }),
-          },
-        },
-      ],
-      audit: [entry],
-      events: [],
-    }),
+  set: (workspaceId, { calls_share, most_calls, when_quiet_seconds }, entry) => {
+    const settings = settingOf({ calls_share, most_calls, when_quiet_seconds });
+    const Update = { TableName: database.table("engine"), Key: sharedKey(workspaceId), ...settings };
+    return commit(database, { writes: [{ Update }], audit: [entry], events: [] });
+  },
 });
 
 /** How the last try to upgrade a workspace's schema ended. */
 export const upgradeRefusals = (database: Database): UpgradeNeeds["refusals"] => ({
   set: async (workspaceId, refusal) => {
-    await updateIf(database, {
-      TableName: database.table("engine"),
-      Key: { pk: workspaceId, sk: SHARED },
+    await updateIf(database, "engine", {
+      Key: sharedKey(workspaceId),
       ...settingOf({ upgrade_refusal: refusal }),
     });
   },
@@ -126,23 +116,12 @@ const bySortKey = (items: readonly Record<string, unknown>[]) =>
  * rung or nudged for; and the ends of polls and figures in partitions of their own.
  */
 export function engineMemory(database: Database): EngineMemory {
-  const shared = (workspaceId: string) => ({
-    TableName: database.table("engine"),
-    Key: { pk: workspaceId, sk: SHARED },
-  });
-
   return {
     read: async (workspaceId, mappingId) => (await readStored(database, workspaceId))(mappingId),
 
-    save: async (workspaceId, mappingId, before, after, events) => {
+    save: (workspaceId, mappingId, before, after, events) => {
       const write = putState(database, workspaceId, mappingId, before, after);
-      try {
-        await transact(database, [write, ...events.map((event: Event) => putEvent(database, event))]);
-        return true;
-      } catch (error) {
-        if (error instanceof ConditionFailed) return false;
-        throw error;
-      }
+      return commitIf(database, { writes: [write], audit: [], events });
     },
 
     saveBudget: async (workspaceId, make) => {
@@ -150,8 +129,8 @@ export function engineMemory(database: Database): EngineMemory {
       const { usage, plan, since: budgetSince } = made;
       const budget = { callsUsed: usage.used, callsLimit: usage.limit, callsAt: usage.at, budgetSince, plan };
       const step = STEPS[paceOf(plan)];
-      const old = await updateIf(database, {
-        ...shared(workspaceId),
+      const old = await updateIf(database, "engine", {
+        Key: sharedKey(workspaceId),
         ...settingOf({ ...toSnakeCase(budgetItem, budget), budget_step: step, planned_at: plan.at.toISOString() }),
         ConditionExpression: "attribute_not_exists(planned_at) OR planned_at < :planned_at",
         ReturnValues: "UPDATED_OLD",
@@ -160,8 +139,8 @@ export function engineMemory(database: Database): EngineMemory {
     },
 
     claimProbe: async (workspaceId, slot) => {
-      const claimed = await updateIf(database, {
-        ...shared(workspaceId),
+      const claimed = await updateIf(database, "engine", {
+        Key: sharedKey(workspaceId),
         ...settingOf({ probe_slot: slot }),
         ConditionExpression: "attribute_not_exists(probe_slot) OR probe_slot < :probe_slot",
       });

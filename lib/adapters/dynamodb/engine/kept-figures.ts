@@ -1,9 +1,9 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Figures, KeepFigures, MappingFigures } from "../../../metrics/ports.ts";
 import type { Database } from "../client/client.ts";
 import { settingOf } from "../client/difference.ts";
+import { updateIf } from "../client/transact.ts";
 
 /** Beside the workspace's own partition, which each cycle reads whole; older versions read neither. */
 const OF_FIGURES = "#figures";
@@ -19,17 +19,14 @@ const KEPT_SECONDS = 86_400;
  */
 export const keepFigures = (database: Database, now: () => Date): KeepFigures => ({
   set: async (workspaceId, { mappings, webhooks }) => {
-    await database.client.send(
-      new UpdateCommand({
-        TableName: database.table("engine"),
-        Key: { pk: figuresKey(workspaceId), sk: "seen" },
-        ...settingOf({
-          webhooks: packed(webhooks),
-          expires_at: Math.floor(now().getTime() / 1000) + KEPT_SECONDS,
-          ...(mappings && { mappings: packed(mappings) }),
-        }),
+    await updateIf(database, "engine", {
+      Key: { pk: figuresKey(workspaceId), sk: "seen" },
+      ...settingOf({
+        webhooks: packed(webhooks),
+        expires_at: Math.floor(now().getTime() / 1000) + KEPT_SECONDS,
+        ...(mappings && { mappings: packed(mappings) }),
       }),
-    );
+    });
   },
 });
 

@@ -48,8 +48,7 @@ export async function endPoll(
   mark: string,
   outcome: PollOutcome,
 ): Promise<void> {
-  await updateIf(database, {
-    TableName: database.table("engine"),
+  await updateIf(database, "engine", {
     Key: key(workspaceId, mark),
     ...settingOf(toSnakeCase(outcomeItem, outcome)),
     ConditionExpression: "attribute_exists(pk)",

@@ -17,8 +17,7 @@ export function sweptMinutes(database: Database): SweepNeeds["swept"] {
       return stored === undefined ? null : item.parse(stored).minute;
     },
     keep: async (minute) => {
-      await updateIf(database, {
-        TableName: database.table("engine"),
+      await updateIf(database, "engine", {
         Key: KEY,
         UpdateExpression: "SET #minute = :minute",
         ConditionExpression: "attribute_not_exists(#minute) OR #minute < :minute",

@@ -2,7 +2,7 @@ import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Baselines } from "../../../config/ports.ts";
 import type { Mapping } from "../../../model/mapping/mapping.ts";
-import { writeItems } from "../client/batch.ts";
+import { deleteItems } from "../client/batch.ts";
 import { chunkKeys, readChunks, writeChunks } from "../client/chunks.ts";
 import type { Database } from "../client/client.ts";
 import { commit } from "../commit.ts";
@@ -24,13 +24,8 @@ export function baselines(database: Database): Baselines {
     save: async ({ id, workspaceId, capturedAt, mappings }, entry) => {
       await forgetOlder(database, workspaceId, await readHeads(database, workspaceId));
       const chunks = await writeChunks(database, place(workspaceId, id), mappings.map(writeMapping), null);
-      const Item = {
-        pk: workspaceId,
-        sk: headKey(capturedAt, id),
-        id,
-        captured_at: capturedAt.toISOString(),
-        chunks,
-      };
+      const key = { pk: workspaceId, sk: headKey(capturedAt, id) };
+      const Item = { ...key, id, captured_at: capturedAt.toISOString(), chunks };
       const writes = [{ Put: { TableName: database.table("baselines"), Item } }];
       await commit(database, { writes, audit: [entry], events: [] });
     },
@@ -58,9 +53,7 @@ async function readHeads(database: Database, workspaceId: string, limit?: number
     ScanIndexForward: false,
     ConsistentRead: true,
   };
-  const { Items = [] } = await database.client.send(
-    new QueryCommand({ ...asked, ...(limit === undefined ? {} : { Limit: limit }) }),
-  );
+  const { Items = [] } = await database.client.send(new QueryCommand({ ...asked, Limit: limit }));
   return Items.map((item) => head.parse(item));
 }
 
@@ -70,11 +63,7 @@ async function forgetOlder(database: Database, workspaceId: string, [, ...old]: 
     ...chunkKeys(place(workspaceId, id), chunks),
     { pk: workspaceId, sk: headKey(new Date(captured_at), id) },
   ]);
-  await writeItems(
-    database,
-    "baselines",
-    keys.map((Key) => ({ DeleteRequest: { Key } })),
-  );
+  await deleteItems(database, "baselines", keys);
 }
 
 /** Baselines that one process caches at most. */

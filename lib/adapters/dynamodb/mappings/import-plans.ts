@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import type { ImportPlans, MappingChange, RecordedChanges } from "../../../config/ports.ts";
-import type { AuditEntry } from "../../../model/workspace/audit.ts";
 import { readItems } from "../client/batch.ts";
 import { writeChunks } from "../client/chunks.ts";
 import type { Database } from "../client/client.ts";
@@ -42,11 +41,16 @@ export function importPlans(database: Database): ImportPlans {
       throw new Error(`import ${planId} cannot be carried out: its mappings are not as they were when it was planned`);
     },
 
-    giveUp: (workspaceId, planId, entry) => giveUp(database, workspaceId, planId, entry),
+    giveUp: async (workspaceId, planId, entry) => {
+      const { generation, plan } = await getHead(database, workspaceId);
+      if (plan?.id !== planId) return false;
+      // A caller that read the plan as if it was carried out reads other mappings now: a new generation.
+      const writes = withoutPlan(database, workspaceId, generation, planId);
+      return commitIf(database, { writes, audit: [entry], events: [] });
+    },
 
     close: async (workspaceId, planId) => {
-      await updateIf(database, {
-        TableName: database.table("mappings"),
+      await updateIf(database, "mappings", {
         Key: { pk: workspaceId, sk: HEAD },
         // Readers saw the plan as if it was carried out, so nothing changes for them.
         UpdateExpression: "REMOVE plan_id, plan_chunks",
@@ -55,14 +59,6 @@ export function importPlans(database: Database): ImportPlans {
       });
     },
   };
-}
-
-/** A caller that read the plan's changes as if they were carried out reads other mappings now: a new generation. */
-async function giveUp(database: Database, workspaceId: string, planId: string, entry: AuditEntry): Promise<boolean> {
-  const { generation, plan } = await getHead(database, workspaceId);
-  if (plan?.id !== planId) return false;
-  const writes = withoutPlan(database, workspaceId, generation, planId);
-  return commitIf(database, { writes, audit: [entry], events: [] });
 }
 
 const ATTEMPTS = 10;

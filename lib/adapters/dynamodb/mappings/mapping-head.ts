@@ -54,7 +54,19 @@ export function nextGeneration(
   seen: number,
   plan: Head["plan"],
 ): readonly [Write, Write] {
-  return [headUpdate(database.table("mappings"), workspaceId, seen, plan), tailPut(database, workspaceId, seen + 1)];
+  const unchanged = seen === 0 ? "attribute_not_exists(pk)" : "generation = :seen";
+  const update = {
+    TableName: database.table("mappings"),
+    Key: { pk: workspaceId, sk: HEAD },
+    UpdateExpression: `SET generation = :next${plan ? ", plan_id = :plan, plan_chunks = :chunks" : ""}`,
+    ConditionExpression: `${unchanged} AND attribute_not_exists(plan_id)`,
+    ExpressionAttributeValues: {
+      ":next": seen + 1,
+      ...(seen === 0 ? {} : { ":seen": seen }),
+      ...(plan ? { ":plan": plan.id, ":chunks": plan.chunks } : {}),
+    },
+  };
+  return [{ Update: update }, tailPut(database, workspaceId, seen + 1)];
 }
 
 /** The two writes that take the next generation and end an open plan that cannot be carried out. */
@@ -77,23 +89,6 @@ export function withoutPlan(
 const tailPut = (database: Database, workspaceId: string, generation: number): Write => ({
   Put: { TableName: database.table("mappings"), Item: { pk: workspaceId, sk: TAIL, generation } },
 });
-
-function headUpdate(TableName: string, workspaceId: string, seen: number, plan: Head["plan"]): Write {
-  const unchanged = seen === 0 ? "attribute_not_exists(pk)" : "generation = :seen";
-  return {
-    Update: {
-      TableName,
-      Key: { pk: workspaceId, sk: HEAD },
-      UpdateExpression: `SET generation = :next${plan ? ", plan_id = :plan, plan_chunks = :chunks" : ""}`,
-      ConditionExpression: `${unchanged} AND attribute_not_exists(plan_id)`,
-      ExpressionAttributeValues: {
-        ":next": seen + 1,
-        ...(seen === 0 ? {} : { ":seen": seen }),
-        ...(plan ? { ":plan": plan.id, ":chunks": plan.chunks } : {}),
-      },
-    },
-  };
-}
 
 /** Where a plan's chunks are. */
 export const planPlace = (workspaceId: string, planId: string) =>

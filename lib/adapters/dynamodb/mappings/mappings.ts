@@ -7,7 +7,7 @@ import type { Database } from "../client/client.ts";
 import { queryAll } from "../client/read-item.ts";
 import { ConditionFailed, updateIf } from "../client/transact.ts";
 import { commit } from "../commit.ts";
-import { HEAD, type Head, nextGeneration, overlaid, readHead, readPlan, TAIL } from "./mapping-head.ts";
+import { HEAD, nextGeneration, overlaid, readHead, readPlan, TAIL } from "./mapping-head.ts";
 import { mappingKey, readMapping } from "./mapping-item.ts";
 import { writesOf } from "./mapping-writes.ts";
 
@@ -43,8 +43,7 @@ export function mappings(database: Database): Mappings {
     },
 
     setProvisioning: async (workspaceId, mappingId, version, provisioning) => {
-      const kept = await updateIf(database, {
-        TableName: database.table("mappings"),
+      const kept = await updateIf(database, "mappings", {
         Key: { pk: workspaceId, sk: mappingKey(mappingId) },
         UpdateExpression: "SET #provisioning = :provisioning",
         ConditionExpression: "config_version = :version",
@@ -98,15 +97,8 @@ function withPlan(kept: readonly Mapping[], plan: ImportPlan): readonly Mapping[
   return [...byId.values()];
 }
 
-interface ReadAll {
-  readonly head: Head;
-  readonly kept: readonly Mapping[];
-  /** The generation after all was read. */
-  readonly tail: number;
-}
-
-/** The head, then the mappings, then the tail: in this order in the partition. */
-async function readAll(database: Database, workspaceId: string): Promise<ReadAll> {
+/** The head, then the mappings, then the tail, which is the generation after all was read: in this order in the partition. */
+async function readAll(database: Database, workspaceId: string) {
   const items = await queryAll(database, "mappings", {
     KeyConditionExpression: "pk = :pk AND sk BETWEEN :head AND :last",
     ExpressionAttributeValues: { ":pk": workspaceId, ":head": HEAD, ":last": TAIL },
@@ -117,11 +109,7 @@ async function readAll(database: Database, workspaceId: string): Promise<ReadAll
   return { head: readHead(of(HEAD)), kept, tail: readHead(of(TAIL)).generation };
 }
 
-async function readOne(
-  database: Database,
-  workspaceId: string,
-  mappingId: string,
-): Promise<{ readonly head: Head; readonly kept: Mapping | null }> {
+async function readOne(database: Database, workspaceId: string, mappingId: string) {
   const keys = [HEAD, mappingKey(mappingId)].map((sk) => ({ pk: workspaceId, sk }));
   const items = await readItems(database, "mappings", keys);
   const mapping = items.find(({ sk }) => sk !== HEAD);

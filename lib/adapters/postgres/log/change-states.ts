@@ -1,5 +1,5 @@
 import { FOUND_BY_CHARACTERS, WAITS_FOR_PARENT } from "../../../model/change/missing-parent.ts";
-import { literal, type Metadata, qualified } from "../session/sql.ts";
+import { literal, type Metadata, qualified, within } from "../session/sql.ts";
 
 /*
  * How statements find changes by their state. Partial indexes of the log (`migrations.ts`) know those that wait, failed
@@ -27,10 +27,11 @@ export const isOfTable = (alias: string, table: string): string =>
 /** The latest successful changes of a mapping by which its lag is measured at a glance. */
 export const LAG_OF = 200;
 
-/** The times of creation and processing of the latest successful changes of a table. */
-export const latestSuccesses = ({ log }: Pick<Metadata, "log">, table: string, most: number): string =>
-  `SELECT l.created_at, l.processed_at FROM ${log} l WHERE ${isOfTable("l", table)} AND ${hasSucceeded("l")}
-        ORDER BY l.table_name DESC, l.id DESC LIMIT ${most}`;
+/** `lag` of the latest successful changes of a table: seconds from capture to Salesforce's word, median and 95th percentile. */
+export const lagOf = ({ log }: Pick<Metadata, "log">, table: string, most: number, condition = "true"): string =>
+  `SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY extract(epoch FROM (${within("processed_at")}) - (${within("created_at")}))::float8) AS lag
+   FROM (SELECT l.created_at, l.processed_at FROM ${log} l WHERE ${isOfTable("l", table)} AND ${hasSucceeded("l")}
+     ORDER BY l.table_name DESC, l.id DESC LIMIT ${most}) AS latest WHERE ${condition}`;
 
 /** Before every id of the log, also one that a person has given. */
 export const BEGINNING = Number.MIN_SAFE_INTEGER;

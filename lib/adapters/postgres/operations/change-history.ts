@@ -1,9 +1,9 @@
 import { toCamelCase } from "../../../model/snake-case.ts";
 import type { Span } from "../../../model/span.ts";
 import { type CapturedChange, capturedChange, type Throughput } from "../../../settings/row-ports.ts";
-import { LAG_OF, latestSuccesses } from "../log/change-states.ts";
+import { LAG_OF, lagOf } from "../log/change-states.ts";
 import { readCycles } from "../log/cycle-counts.ts";
-import { type Ask, cut, iso, type Metadata, within } from "../session/sql.ts";
+import { type Ask, cut, iso, type Metadata } from "../session/sql.ts";
 
 /** Changes that are looked at for a throughput of more than a day, the latest ones. */
 const LOOKED_AT = 100_000;
@@ -50,10 +50,7 @@ async function readAnswered(
 
 const lagsOf = (tables: Metadata): string => `
     SELECT s.mapping_id, to_json(seconds.lag) AS lag FROM ${tables.state} s CROSS JOIN LATERAL (
-      SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY extract(epoch FROM (${within("processed_at")}) - (${within("created_at")}))::float8) AS lag
-      FROM (
-        ${latestSuccesses(tables, "s.table_name", LAG_OF)}
-      ) AS latest WHERE processed_at >= $1::timestamptz
+      ${lagOf(tables, "s.table_name", LAG_OF, "processed_at >= $1::timestamptz")}
     ) AS seconds WHERE seconds.lag IS NOT NULL`;
 
 /** One change; null: there is none of this id, or it was settled more than 31 days ago. */

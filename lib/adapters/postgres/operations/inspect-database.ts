@@ -1,7 +1,8 @@
+import * as z from "zod/mini";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
 import { captureOff } from "../capture/capture-check.ts";
-import { ProtocolViolation } from "../session/protocol-violation.ts";
+import { ProtocolViolation, violation } from "../session/protocol-violation.ts";
 import { openSession } from "../session/session.ts";
 import { literal, metadata, type Session } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
@@ -62,9 +63,23 @@ const FACTS = `
       WHERE c.relnamespace = s.oid AND c.relname::text ~ '^(_bridge_|_trigger_log$)' AND r.rulename <> '_RETURN')) AS "undoing"
   FROM (SELECT (SELECT oid FROM pg_namespace WHERE nspname = $1) AS oid) AS s`;
 
+const factsRow = z.object({
+  version: z.number(),
+  encrypted: z.boolean(),
+  user: z.string(),
+  database: z.string(),
+  readOnly: z.boolean(),
+  mayCreateSchema: z.boolean(),
+  schemaExists: z.boolean(),
+  maySeeSchema: z.boolean(),
+  mayCreateTables: z.boolean(),
+  openSchemas: z.array(z.string()),
+  undoing: z.array(z.string()),
+});
+
 async function readFacts(session: Session, schema: string): Promise<DatabaseFacts> {
-  const [facts] = await session.query<Omit<DatabaseFacts, "workspaceId" | "damages" | "setAside">>(FACTS, [schema]);
-  if (!facts) throw new Error("PostgreSQL answered a query of one row with none");
+  const { data: facts } = factsRow.safeParse((await session.query(FACTS, [schema]))[0]);
+  if (facts === undefined) throw violation("an answer without what was asked for");
   const { meta, outboxAside: table } = metadata(schema);
   const known = facts.maySeeSchema && (await isThere(session, meta));
   if (!known) return { ...facts, workspaceId: null, damages: [], setAside: { events: 0, table } };

@@ -1,7 +1,7 @@
 import type { MappingFigures } from "../../../metrics/ports.ts";
 import { CYCLES_KEPT_MINUTES } from "../../../model/span.ts";
 import { judgedCount } from "../../../model/totals.ts";
-import { isHeld, isOfTable, isPutOff, isReady, LAG_OF, latestSuccesses, logOrder } from "../log/change-states.ts";
+import { isHeld, isOfTable, isPutOff, isReady, LAG_OF, lagOf, logOrder } from "../log/change-states.ts";
 import { type Ask, type Metadata, within } from "../session/sql.ts";
 
 /** How far a figure of the last minutes looks back. */
@@ -48,9 +48,7 @@ const figuresOf = ({ log, state, cycles, heldDeletes, inboundErrors, conflicts }
   CROSS JOIN LATERAL (SELECT count(*)::float8, min(created_at) AS first_at FROM (
     SELECT created_at FROM ${log} l WHERE ${isPutOff("l", "s.table_name")} LIMIT ${MOST_COUNTED}) p) AS put_off
   CROSS JOIN LATERAL (SELECT CASE WHEN moved.accepted > 0 THEN (
-    SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY extract(epoch FROM (${within("processed_at")}) - (${within("created_at")}))::float8)
-    FROM (${latestSuccesses({ log }, "s.table_name", LAG_OF)}) latest
-    WHERE processed_at >= $3::timestamptz - make_interval(mins => ${MINUTES})) END AS seconds) AS lag
+    ${lagOf({ log }, "s.table_name", LAG_OF, `processed_at >= $3::timestamptz - make_interval(mins => ${MINUTES})`)}) END AS seconds) AS lag
   WHERE s.mapping_id = ANY ($4::text[])`;
 
 const milliseconds = (instant: string): string => `extract(epoch FROM ${within(instant)})::float8 * 1000::float8`;

@@ -15,23 +15,12 @@ import {
 } from "../../../settings/row-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import { lanesOf, UNKNOWN_LANES } from "../lease/watermarks.ts";
-import { isHeld, isOfTable, latestSuccesses, waitsForParent } from "../log/change-states.ts";
+import { isHeld, isOfTable, lagOf, waitsForParent } from "../log/change-states.ts";
 import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { readProposals } from "../schema/propose.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
-import {
-  type Ask,
-  cut,
-  iso,
-  literal,
-  type Metadata,
-  metadata,
-  nameOf,
-  qualified,
-  type Row,
-  within,
-} from "../session/sql.ts";
+import { type Ask, cut, iso, literal, type Metadata, metadata, nameOf, qualified, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { CONFLICT_COLUMNS, readChange, readThroughput, timedConflicts } from "./change-history.ts";
 import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
@@ -65,8 +54,9 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
       })),
 
     lag: async (mappingId) => {
-      const [row] = await ask(lagOf(tables), [mappingId]);
-      const [p50, p95] = Array.isArray(row?.["seconds"]) ? (row["seconds"] as number[]) : [];
+      const lag = lagOf(tables, `(SELECT table_name FROM ${tables.state} WHERE mapping_id = $1)`, 1000);
+      const [row] = await ask(`SELECT to_json(lag) AS seconds FROM (${lag}) AS latest`, [mappingId]);
+      const [p50, p95] = (row?.["seconds"] ?? []) as number[];
       return p50 === undefined || p95 === undefined ? null : { p50, p95 };
     },
 
@@ -186,13 +176,6 @@ function heldDeletesOf({ heldDeletes, log, state }: Metadata, table: string): st
     "page.at, page.id, page.sfid",
   );
 }
-
-const lagOf = (tables: Metadata): string => `
-  SELECT to_json(percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY seconds)) AS seconds
-  FROM (
-    SELECT extract(epoch FROM (${within("processed_at")}) - (${within("created_at")}))::float8 AS seconds
-    FROM (${latestSuccesses(tables, `(SELECT table_name FROM ${tables.state} WHERE mapping_id = $1)`, 1000)}) AS succeeded
-  ) AS latest`;
 
 /** One page and, beside each row, how many there are; one row of NULLs where the page is empty. */
 const pageOf = (total: string, page: string, order: string): string =>
