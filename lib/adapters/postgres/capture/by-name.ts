@@ -59,6 +59,7 @@ export function statementByName(mapped: MappedTable, kind: "insert" | "update" |
   return `DECLARE key name := ${keyByName(mapped)}; BEGIN
         IF key IS NOT NULL AND EXISTS (SELECT FROM ${meta}) THEN
           EXECUTE ${literal(into)} || format(${literal(rows[kind])}, key, ${sfidByName(side)}, ${names}, ${old}, ${now});
+          GET DIAGNOSTICS captured = ROW_COUNT;
         END IF;
       END;`;
 }

@@ -6,9 +6,9 @@ import { functionName } from "./own-functions.ts";
 import { captureFunctions, IS_REKEYED } from "./trigger-functions.ts";
 
 /** Raised with each change of triggers or functions: the daily check then replaces older ones. */
-export const CAPTURE_VERSION = 3;
+export const CAPTURE_VERSION = 4;
 
-/** The triggers that capture puts on a table; there were never others. */
+/** The triggers that capture cannot do without. */
 export const CAPTURE_TRIGGERS = [
   "_bridge_insert",
   "_bridge_update",
@@ -18,6 +18,9 @@ export const CAPTURE_TRIGGERS = [
   "zz_bridge_insert",
   "zz_bridge_update",
 ] as const;
+
+/** All that capture puts on a table. Those of versions up to 0.3 lack the first, by which nested writes are put in order. */
+const OWN_TRIGGERS = ["_bridge_begin", ...CAPTURE_TRIGGERS];
 
 /**
  * The statements that make capture what this version of the mapping asks for: per statement one insert into the log
@@ -39,7 +42,7 @@ export function captureStatements(
     ...(schemaChanges === "apply" ? [`ALTER TABLE ${table} ALTER COLUMN _ab_lastop SET DEFAULT 'PENDING';`] : []),
     captureFunctions(mapped, columns),
     triggers(mapped),
-    ...(shape.capture === "always" ? CAPTURE_TRIGGERS.map((trigger) => enableAlways(table, trigger)) : []),
+    ...(shape.capture === "always" ? OWN_TRIGGERS.map((trigger) => enableAlways(table, trigger)) : []),
   ].join("\n");
 }
 
@@ -49,7 +52,7 @@ const enableAlways = (table: string, trigger: string) => `ALTER TABLE ${table} E
 /** Ends capture on a table; harmless where there is none. A default is the application's where it changes its tables itself. */
 export function endCapture(schema: string, table: string, schemaChanges: SchemaChanges): string {
   const on = qualified(schema, table);
-  const drops = CAPTURE_TRIGGERS.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`);
+  const drops = OWN_TRIGGERS.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`);
   if (schemaChanges === "propose") return drops.join("\n");
   // The application may have dropped the column.
   const unmark = `DO $bridge$ BEGIN ALTER TABLE ${on} ALTER COLUMN _ab_lastop DROP DEFAULT;
@@ -70,7 +73,7 @@ function endCaptureOfOthers(schema: string, table: string): string {
   END $bridge$;`;
 }
 
-const FUNCTIONS = ["insert", "update", "delete", "truncate", "rekey", "mark"];
+const FUNCTIONS = ["begin", "insert", "update", "delete", "truncate", "rekey", "mark"];
 
 /** Takes capture's functions away, once no trigger calls them. */
 export function dropCaptureFunctions(schema: string, table: string): string {
@@ -91,6 +94,7 @@ function triggers({ shape }: MappedTable): string {
   const isCaptured = `(current_setting('bridge.in_sync', true) IS DISTINCT FROM ${literal(shape.table)} OR pg_trigger_depth() > 0)`;
   const bothSides = "REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows";
   return `
+    CREATE TRIGGER _bridge_begin BEFORE INSERT OR UPDATE OR DELETE ON ${table} FOR EACH STATEMENT ${run("begin")};
     CREATE TRIGGER _bridge_insert AFTER INSERT ON ${table} REFERENCING NEW TABLE AS new_rows
       FOR EACH STATEMENT WHEN (${isCaptured}) ${run("insert")};
     CREATE TRIGGER _bridge_update AFTER UPDATE ON ${table} ${bothSides}

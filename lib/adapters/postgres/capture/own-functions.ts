@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { LONGEST_NAME_BYTES, literal, name } from "../session/sql.ts";
 
 /** What the functions of a mapped table are for. */
-const FUNCTION_KINDS = ["insert", "update", "delete", "truncate", "rekey", "mark", "serve"] as const;
+const FUNCTION_KINDS = ["begin", "insert", "update", "delete", "truncate", "rekey", "mark", "serve"] as const;
 
 /** `_bridge_insert_contact`, shortened with a digest where it would be too long. */
 export function functionName(kind: string, table: string): string {

@@ -1,6 +1,7 @@
 import { differs, type Layout, literal, type MappedTable, metadata, name, qualified, textOf } from "../session/sql.ts";
 import { keyByName, objectByName, statementByName } from "./by-name.ts";
 import type { CatalogColumn } from "./catalog.ts";
+import { BEGAN, beginFunction, END_STATEMENT, NOTE_LOGGED, orderNested, READ_NOTE } from "./nested-writes.ts";
 import { functionName, UNLESS_OWN_TABLE } from "./own-functions.ts";
 
 /**
@@ -19,6 +20,7 @@ export function captureFunctions(mapped: MappedTable, columns: readonly CatalogC
   const whole = isWhole(mapped, columns);
   const seen = capturedColumns(mapped, columns);
   return [
+    beginFunction(mapped),
     captureFunction(mapped, "insert", whole, insertedRows(mapped, seen)),
     captureFunction(mapped, "update", whole, updatedRows(mapped, seen)),
     captureFunction(mapped, "delete", whole, deletedRows(mapped, seen)),
@@ -80,11 +82,16 @@ function captureFunction(mapped: MappedTable, kind: Kind, whole: string, rows: s
   const { log } = metadata(shape.schema);
   return `CREATE OR REPLACE FUNCTION ${qualified(shape.schema, functionName(kind, shape.table))}() RETURNS trigger ${SETTINGS}
   AS $bridge$ BEGIN ${unlessElsewhere(mapped)}
-    IF ${whole} THEN
-      INSERT INTO ${log} (action, table_name, record_id, sfid, old, "values") ${rows};
-    ELSE
-      ${statementByName(mapped, kind)}
-    END IF;
+    DECLARE captured bigint; notes text; BEGIN
+      IF ${whole} THEN
+        INSERT INTO ${log} (action, table_name, record_id, sfid, old, "values") ${rows};
+        GET DIAGNOSTICS captured = ROW_COUNT;
+      ELSE
+        ${statementByName(mapped, kind)}
+      END IF;
+      ${orderNested(mapped, kind)}
+      ${END_STATEMENT}
+    END;
     RETURN NULL;
   END $bridge$;`;
 }
@@ -144,20 +151,25 @@ function rekeyFunction(mapped: MappedTable): string {
   const follow = `UPDATE ${log} SET record_id = one.now WHERE table_name = ${table} AND record_id = one.was`;
   return `CREATE OR REPLACE FUNCTION ${qualified(shape.schema, functionName("rekey", shape.table))}() RETURNS trigger ${SETTINGS}
   AS $bridge$ BEGIN ${unlessElsewhere(mapped)}
-    DECLARE key name := ${keyByName(mapped)}; by_name text := ${objectByName(mapped, "n")}; one record; BEGIN
+    DECLARE key name := ${keyByName(mapped)}; by_name text := ${objectByName(mapped, "n")}; one record;
+      captured bigint := 0; notes text; BEGIN
       IF key IS NULL OR by_name IS NULL THEN RETURN NULL; END IF;
+      ${READ_NOTE}
       FOR one IN EXECUTE format($pairs$
         SELECT o.key AS was, n.%1$I AS now, %2$s AS content
         FROM (SELECT row_number() OVER () AS _bridge_place, %1$I AS key FROM old_rows) o
           JOIN (SELECT row_number() OVER () AS _bridge_place, new_rows.* FROM new_rows) n USING (_bridge_place)
         WHERE n.%1$I <> o.key ORDER BY CASE WHEN n.%1$I > o.key THEN o.key END DESC NULLS LAST, o.key $pairs$, key, by_name)
       LOOP
-        ${follow} AND processed_at IS NULL;
+        ${follow} AND processed_at IS NULL AND (txid = txid_current() AND id > ${BEGAN}) IS NOT TRUE;
         ${follow} AND last_operation = 'FAILED';
         ${follow} AND row_owed;
         INSERT INTO ${log} (action, table_name, record_id, sfid, old, "values")
           VALUES ('UPDATE', ${table}, one.now, one.content ->> 0, '{}', one.content -> 1);
+        captured := captured + 1;
       END LOOP;
+      ${orderNested(mapped, "update")}
+      notes := ${NOTE_LOGGED};
     END;
     RETURN NULL;
   END $bridge$;`;

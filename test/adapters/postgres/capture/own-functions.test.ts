@@ -115,6 +115,7 @@ test("a mapped table is captured whatever it is named, as a partition, and owned
 });
 
 const OWN_FUNCTIONS = [
+  "_bridge_begin_contact",
   "_bridge_delete_contact",
   "_bridge_detach",
   "_bridge_insert_contact",

@@ -58,7 +58,7 @@ test("a full copy is detached by a statement that needs no Bridge, and nothing i
   await customer.sql("INSERT INTO salesforce.contact (id, lastname) VALUES (77, 'Kept')");
 
   expect(await customer.sql("SELECT salesforce._bridge_detach() AS removed")).toEqual([
-    { removed: "14 triggers and 12 functions of Bridge are gone" },
+    { removed: "16 triggers and 14 functions of Bridge are gone" },
   ]);
 
   expect(await left()).toEqual({ triggers: 1, functions: "_bridge_detach", defaults: 0 });

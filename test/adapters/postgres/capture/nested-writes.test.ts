@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isWholeGrid } from "../../../support/run/whole-grid.ts";
+import { column, contactShape } from "../../../support/worlds/shapes.ts";
+import { type Customer, createCustomer } from "../customer.ts";
+import { only, type Rows, readLog, readRows, replay } from "./replay-log.ts";
+
+/*
+ * Triggers of the application that write to the rows of their own statement. What the log makes of the rows of before, in
+ * the order of its ids, is what the table holds, and each change meets the row as its `old` says.
+ */
+
+let customer: Customer;
+let version: number;
+beforeAll(async () => {
+  customer = await createCustomer({
+    shape: contactShape({ columns: ["Email", "LastName", "Title"].map((one) => column(one)) }),
+  });
+  const [server] = await customer.sql("SELECT current_setting('server_version_num')::int AS version");
+  version = Number(server?.["version"]);
+  await customer.sql(`SET client_min_messages = error; SET app.active = '';
+    CREATE FUNCTION public.follow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      -- A deferred trigger runs at the commit, where all depths are 1.
+      IF current_setting('app.active') = TG_NAME AND pg_trigger_depth() <= current_setting('app.levels')::int
+        AND current_setting('app.runs')::int < 20 THEN
+        PERFORM set_config('app.runs', (current_setting('app.runs')::int + 1)::text, false);
+        EXECUTE replace(current_setting('app.write'), '$depth', pg_trigger_depth()::text);
+      END IF;
+      IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
+      RETURN NEW;
+    END $$`);
+  for (const [name, [time, level, deferred]] of TRIGGERS)
+    await customer.sql(`CREATE ${deferred && "CONSTRAINT"} TRIGGER "${name}" ${time} INSERT OR UPDATE OR DELETE
+      ON salesforce.contact ${deferred} FOR EACH ${level} EXECUTE FUNCTION public.follow()`);
+});
+afterAll(() => customer.close());
+
+const COLUMNS = ["email", "lastname", "title"];
+
+/** Three rows, none of them in the log. */
+async function begin(): Promise<Rows> {
+  await customer.sql(`SET app.active = ''; BEGIN; SET LOCAL bridge.in_sync = 'contact'; DELETE FROM salesforce.contact;
+    INSERT INTO salesforce.contact (id, lastname, title, sfid) VALUES
+      (1, 'Curie', 'by app', '003000000000001AAA'), (2, 'Noether', 'by app', '003000000000002AAA'), (3, 'Hopper', NULL, NULL);
+    DELETE FROM salesforce._trigger_log; COMMIT`);
+  return await readRows(customer.application);
+}
+
+async function expectInOrder(before: Rows): Promise<void> {
+  const log = await readLog(customer.application);
+  const { rows, faults } = replay(before, log);
+  expect({ faults, rows: only(rows, COLUMNS) }).toEqual({
+    faults: [],
+    rows: only(await readRows(customer.application), COLUMNS),
+  });
+}
+
+/** One statement each; all that they write has the title 'by app'. */
+const STATEMENTS: Readonly<Record<string, string>> = {
+  INSERT:
+    "INSERT INTO salesforce.contact (id, lastname, title) VALUES (4, 'Franklin', 'by app'), (5, 'Ride', 'by app')",
+  "INSERT … SELECT":
+    "INSERT INTO salesforce.contact (id, lastname, title) SELECT id + 10, lastname, 'by app' FROM salesforce.contact",
+  UPDATE: "UPDATE salesforce.contact SET title = 'by app', lastname = upper(lastname)",
+  DELETE: "DELETE FROM salesforce.contact WHERE id < 3",
+  "INSERT … ON CONFLICT DO UPDATE": `INSERT INTO salesforce.contact AS c (id, lastname, title)
+    VALUES (4, 'Franklin', 'by app'), (3, 'Ride', 'by app'), (1, 'Meitner', 'by app')
+    ON CONFLICT (id) DO UPDATE SET title = excluded.title, lastname = excluded.lastname`,
+  "an UPDATE and an INSERT as CTEs": `WITH changed AS (UPDATE salesforce.contact SET title = 'by app', lastname = 'Meitner' WHERE id = 3 RETURNING id),
+    made AS (INSERT INTO salesforce.contact (id, lastname, title) VALUES (4, 'Franklin', 'by app') RETURNING id)
+    SELECT FROM changed, made`,
+  "a DELETE and an INSERT of the same row": `WITH gone AS (DELETE FROM salesforce.contact WHERE id = 1 RETURNING id)
+    INSERT INTO salesforce.contact (id, lastname, title) SELECT id, 'Meitner', 'by app' FROM gone`,
+  "two UPDATEs as CTEs": `WITH one AS (UPDATE salesforce.contact SET lastname = 'Meitner' WHERE id = 1 RETURNING id)
+    UPDATE salesforce.contact SET lastname = 'Ride', title = 'by app' WHERE id = 2`,
+  MERGE: `MERGE INTO salesforce.contact c USING (VALUES (1, 'Meitner'), (3, 'Ride'), (4, 'Franklin')) AS v (id, lastname) ON c.id = v.id
+    WHEN MATCHED AND c.id = 1 THEN DELETE
+    WHEN MATCHED THEN UPDATE SET lastname = v.lastname, title = 'by app'
+    WHEN NOT MATCHED THEN INSERT (id, lastname, title) VALUES (v.id, v.lastname, 'by app')`,
+  "a MERGE that deletes a row and makes it again": `MERGE INTO salesforce.contact c USING (VALUES (1, 1, 'Meitner'), (77, 1, 'Franklin')) AS v (id, new, lastname) ON c.id = v.id
+    WHEN MATCHED THEN DELETE
+    WHEN NOT MATCHED THEN INSERT (id, lastname, title) VALUES (v.new, v.lastname, 'by app')`,
+};
+
+/** Of each kind one whose name sorts before ours, and one behind them. */
+const TRIGGERS = ["A", "zzz"].flatMap((first) =>
+  (
+    [
+      ["AFTER", "ROW", ""],
+      ["AFTER", "STATEMENT", ""],
+      ["BEFORE", "ROW", ""],
+      ["BEFORE", "STATEMENT", ""],
+      ["AFTER", "ROW", "DEFERRABLE INITIALLY DEFERRED"],
+    ] as const
+  ).map((kind) => [`${first} ${kind.join(" ")}`.trim().toLowerCase().replace(/^a /, "A "), kind] as const),
+);
+
+const WRITES = {
+  "the same column": "UPDATE salesforce.contact SET title = 'Number ' || id || '.' || $depth",
+  "another column": "UPDATE salesforce.contact SET email = 'Number ' || id || '.' || $depth",
+  "the same column of all rows but the statement's first":
+    "UPDATE salesforce.contact SET title = title || $depth WHERE id > 1",
+  "nothing in the end": `UPDATE salesforce.contact SET title = 'between';
+    UPDATE salesforce.contact SET title = 'by app'`,
+  "its rows away": "DELETE FROM salesforce.contact WHERE id > 3",
+  "its rows away, and again": `DELETE FROM salesforce.contact WHERE id IN (2, 4);
+    INSERT INTO salesforce.contact (id, lastname, title) VALUES (2, 'Again', 'by trigger'), (4, 'Again', 'by trigger') ON CONFLICT DO NOTHING`,
+  "rows that are gone again": `INSERT INTO salesforce.contact (id, lastname, title) SELECT i, 'Again', 'by trigger' FROM generate_series(1, 5) i
+    ON CONFLICT DO NOTHING`,
+} as const;
+
+/** What PostgreSQL refuses: a BEFORE trigger that writes a row which its statement is about to write. */
+const REFUSED = /already modified by an operation triggered by the current command|a second time|duplicate key/;
+
+/** The gate takes what differs most. */
+const inGate = ([name]: readonly [string, ...unknown[]]): boolean =>
+  isWholeGrid || ["INSERT", "UPDATE", "DELETE", "INSERT … ON CONFLICT DO UPDATE", "MERGE"].includes(name);
+const triggers = TRIGGERS.filter(
+  ([name]) => isWholeGrid || !["A before", "A after row def"].some((kind) => name.startsWith(kind)),
+);
+
+describe.each(Object.entries(STATEMENTS).filter(inGate))("%s", (name, statement) => {
+  test.each(triggers)("with %s", async (trigger) => {
+    if (name.includes("MERGE") && version < 15_00_00) return;
+    for (const [what, write] of Object.entries(WRITES)) {
+      for (const levels of isWholeGrid ? [1, 2] : [2]) {
+        const before = await begin();
+        await customer.sql(
+          "SELECT set_config('app.active', $1, false), set_config('app.write', $2, false), set_config('app.levels', $3, false), set_config('app.runs', '0', false)",
+          [trigger, write, String(levels)],
+        );
+
+        const refusal = await customer.sql(statement).then(
+          () => null,
+          (error: Error) => error.message,
+        );
+
+        if (refusal !== null) expect(refusal).toMatch(REFUSED);
+        await expectInOrder(before).catch((error: Error) => {
+          throw new Error(`${what}, ${levels}: ${error.message}`, { cause: error });
+        });
+      }
+    }
+  });
+});
