@@ -7,6 +7,7 @@ import { mappings } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "export-config",
+  onlyReads: true,
   summary: "All mappings of the workspace as a config document.",
   output: configDocument,
   services: () => ({ mappings: mappings() }),

@@ -9,6 +9,7 @@ import { monitoring } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "list-activity",
+  onlyReads: true,
   summary: "The trigger log of the workspace, most recent first.",
   input: z.object({
     limit: z._default(pageSize(200), 50),

@@ -9,6 +9,7 @@ import { auditLog } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "list-audit-log",
+  onlyReads: true,
   summary: "The audit log, most recent first, as a page or as a CSV file.",
   input: z.object({
     limit: z.optional(pageSize(500)),

@@ -8,6 +8,7 @@ import { deliveries, webhooks } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "list-deliveries",
+  onlyReads: true,
   summary: "The webhook's deliveries of the last thirty days, newest first.",
   input: z.object({
     limit: z._default(pageSize(200), 50),

@@ -8,6 +8,7 @@ import { monitoring } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "list-errors",
+  onlyReads: true,
   summary: "The rows that Salesforce refused, most recent first.",
   input: z.object({
     limit: z._default(pageSize(200), 50),

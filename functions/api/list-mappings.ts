@@ -7,6 +7,7 @@ import { mappings } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "list-mappings",
+  onlyReads: true,
   summary: "The active mappings of the workspace; ?include=inactive lists all.",
   input: z.object({ include: z.optional(oneOf(["inactive"])) }),
   output: z.array(mappingItem),

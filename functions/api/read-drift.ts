@@ -5,6 +5,7 @@ import { baselines, mappings } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "read-drift",
+  onlyReads: true,
   summary: "Compares the live configuration with the most recent baseline.",
   output: driftReport,
   services: () => ({ mappings: mappings(), baselines: baselines() }),

@@ -5,6 +5,7 @@ import { counters, engineReports, mappings, workspaces } from "../services/compo
 
 export const handler = onLambda({
   route: "read-fleet",
+  onlyReads: true,
   summary:
     "Every workspace of the deployment with its state, what waits, and calls, for operators: in the workspace `deployment`, with a token of `bridge operator token`. Figures are what cycles kept last, each with its time.",
   output: z.array(fleetRow),

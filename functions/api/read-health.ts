@@ -5,6 +5,7 @@ import { counters, engineReports, mappings, monitoring, orgReach, pauses } from 
 
 export const handler = onLambda({
   route: "read-health",
+  onlyReads: true,
   summary: "The health of both sides and of the sync between them.",
   output: health,
   services: () => ({

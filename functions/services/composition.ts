@@ -1,4 +1,4 @@
-import { cachePauses, cacheTokens } from "../../lib/access/cache.ts";
+import { cachePauses, cacheTokens, cacheWorkspaces } from "../../lib/access/cache.ts";
 import type { Doorbells, DoorbellUrl } from "../../lib/access/ports.ts";
 import { REQUESTS_PER_MINUTE } from "../../lib/access/rate-limit.ts";
 import { connections as connectionsIn } from "../../lib/adapters/dynamodb/access/connections.ts";
@@ -92,6 +92,8 @@ export const vault = () => once("vault", () => envelopeVault(kmsDataKeys(setting
 export const pepper = () => once("pepper", () => pepperIn(database(), vault()));
 
 export const workspaces = () => once("workspaces", () => workspacesIn(database(), vault()));
+
+export const cachedWorkspaces = () => once("cachedWorkspaces", () => cacheWorkspaces(workspaces(), now));
 
 export const pauses = () => once("pauses", () => cachePauses(workspaces(), now));
 

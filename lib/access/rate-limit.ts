@@ -26,11 +26,27 @@ export async function countRequest(
     RateLimit: `"${policy}";r=${Math.max(0, limit - requests)};t=${secondsLeft}`,
   };
   if (requests <= limit) return headers;
+  if (policy === "default") markRefused(minuteOf(source, at));
   throw new Failure(
     "RATE_LIMITED",
     `more than ${limit} requests in this minute${policy === "default" ? " from your address" : ""}: try again in ${secondsLeft} s`,
     { headers: { ...headers, "Retry-After": String(secondsLeft) } },
   );
+}
+
+/** Whether this process has refused a request of `source` in this minute, so that nothing need be done for the next. */
+export const isRefused = (source: string, at: Date): boolean => refused.has(minuteOf(source, at));
+
+const minuteOf = (source: string, at: Date): string => `${windowKey(source)} ${Math.floor(at.getTime() / 60_000)}`;
+
+const refused = new Set<string>();
+
+/** Sources and minutes that one process caches at most. */
+const MOST_REFUSED = 10_000;
+
+function markRefused(minute: string): void {
+  if (refused.size >= MOST_REFUSED) refused.clear();
+  refused.add(minute);
 }
 
 /** Whom an address is counted as: an IPv4 address for itself, an IPv6 address with its whole /64, which one host has. */

@@ -42,6 +42,11 @@ export interface Endpoint<Name extends RouteName, Input, Services, Resource> {
   readonly route: Name;
   /** One sentence for the API's own description. */
   readonly summary?: string;
+  /**
+   * It reads stored state alone, as monitors do again and again: its view of the workspace may be two seconds old, and
+   * a request is counted while it is answered.
+   */
+  readonly onlyReads?: true;
   readonly input?: z.ZodMiniType<Input>;
   readonly output?: z.ZodMiniType;
   readonly services: () => Services;

@@ -4,7 +4,7 @@ import { executionModeStreamifyResponse } from "@middy/core/StreamifyResponse";
 import type { Context } from "aws-lambda";
 import { authenticate, type Caller } from "../access/authenticate.ts";
 import type { Pepper, RateLimits, Tokens, Workspaces } from "../access/ports.ts";
-import { countRequest } from "../access/rate-limit.ts";
+import { countRequest, isRefused } from "../access/rate-limit.ts";
 import type { Repeats } from "../access/repeats.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
 import { describeFault } from "../model/fault.ts";
@@ -44,6 +44,8 @@ interface Exchange {
   readonly id: string;
   readonly at: Date;
   headers: Readonly<Record<string, string>>;
+  /** Its count; rejects when there were too many. Nothing is answered before it is known. */
+  counting: Promise<void>;
   caller?: Caller;
   resource?: unknown;
   input?: unknown;
@@ -67,8 +69,11 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
   };
 
   const admit = async (step: Step) => {
-    await count(gate(), endpoint.route, step); // too many comes before everything else
-    step.context.exchange.caller = await letIn(gate(), route, step);
+    const { exchange } = step.context;
+    exchange.counting = count(gate(), endpoint.route, step);
+    exchange.counting.catch(() => undefined); // thrown when the request is answered
+    if (!endpoint.onlyReads || isRefused(sourceAddress(step.event), exchange.at)) await exchange.counting;
+    exchange.caller = await letIn(gate(), route, step);
   };
   const find = async (step: Step) => {
     const asked = { path: pathOf<Name>(route, step.event), workspace: callerOf(step).workspace, services: services() };
@@ -98,6 +103,7 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
       ownAddress: ownAddress(step.event),
       at: exchange.at,
     });
+    await exchange.counting;
     return answerWith(reply, exchange.headers);
   };
   const run = async (step: Step) => {
@@ -194,10 +200,11 @@ function frame(
     event.headers = lowerCaseNames(event.headers ?? {});
     const id = newId("req");
     const headers = { "X-Request-Id": id, "Cache-Control": "no-store", ...GUARDS };
-    context.exchange = { id, at: now(), headers };
+    context.exchange = { id, at: now(), headers, counting: Promise.resolve() };
   };
-  const refuse = (step: Step) => {
-    step.response = refusal(step.error, step);
+  const refuse = async (step: Step) => {
+    const counted = await step.context.exchange.counting.catch((error: unknown) => ({ error }));
+    step.response = refusal(counted ? counted.error : step.error, step); // too many comes before everything else
   };
   const handler = (event: GatewayEvent, context: Invocation) =>
     run({ event, context, response: undefined, error: undefined, internal: {} });

@@ -3,6 +3,7 @@ import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { handler as nudge } from "../../functions/api/nudge.ts";
 import { handler as readMetrics } from "../../functions/api/read-metrics.ts";
 import { handler as noSuchEndpoint } from "../../functions/no-such-endpoint.ts";
+import { isRefused } from "../../lib/access/rate-limit.ts";
 import { mintToken } from "../../lib/access/token.ts";
 import { call, type Request } from "../support/clients/call.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
@@ -104,10 +105,12 @@ describe("the rate limit (contract 8)", () => {
   test("comes before everything else, also before the token", async () => {
     const address = "198.51.100.9";
     for (let made = 0; made < 300; made += 1) await list({ address });
+    expect(isRefused(address, new Date(cloud.clock.now()))).toBe(false);
 
     const refused = await Promise.all([list({ address }), list({ address, token: own.token })]);
 
     expect(refused.map(({ status }) => status)).toEqual([429, 429]);
+    expect(isRefused(address, new Date(cloud.clock.now()))).toBe(true);
     expect((await list({ address, token: own.token })).json).toMatchObject({ error: { code: "RATE_LIMITED" } });
     await cloud.clock.advance({ minutes: 1 });
     expect((await list({ address, token: own.token })).status).toBe(200);

@@ -60,20 +60,3 @@ test.each<[string, () => Promise<unknown>]>([
 ])("%s that takes a request and says nothing is given up", async (_, ask) => {
   expect(await within30Seconds(ask())).toMatchObject({ name: "TimeoutError" });
 });
-
-test("an answer of DynamoDB that breaks off is asked for again", async () => {
-  const bodies = ['{"Item":', '{"Item":{"pk":{"S":"1"}}}'];
-  server.on("connection", (socket) => {
-    socket.once("data", () => {
-      socket.write(
-        `HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\n${bodies.shift()}`,
-        () => void setImmediate(() => socket.destroy()),
-      );
-    });
-  });
-  const asked = openDatabase(() => "t").client.send(new GetCommand({ TableName: "t", Key: { pk: "1" } }));
-
-  expect(await within30Seconds(asked)).toBe("done");
-  expect(await asked).toMatchObject({ Item: { pk: "1" } });
-  expect(bodies).toEqual([]);
-});

@@ -60,7 +60,7 @@ try {
   tell(`filling: ${LOG_ROWS} trigger-log rows, ${AUDIT_ENTRIES} audit entries`);
   const webhook = await createWebhook();
   await Promise.all([
-    fillTriggerLog(instance.file.database_url, LOG_ROWS),
+    fillTriggerLog(instance.dataDir, instance.file.database_url, LOG_ROWS),
     fillAuditLog(instance.dataDir, workspace_id ?? "", AUDIT_ENTRIES),
     fillDeliveries(instance.dataDir, workspace_id ?? "", webhook),
   ]);

@@ -12,8 +12,12 @@ import { tableVariable } from "../../../lib/model/resources.ts";
 import type { AuditAction, AuditEntry } from "../../../lib/model/workspace/audit.ts";
 
 /** Of the log's rows one in twenty failed, and the newest two thousand wait, of a table that no cycle works on. */
-export async function fillTriggerLog(databaseUrl: string, rows: number): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+export async function fillTriggerLog(dataDir: string, databaseUrl: string, rows: number): Promise<void> {
+  // A checkpoint is for superusers.
+  const url = new URL(databaseUrl);
+  url.username = "postgres";
+  url.password = readFileSync(join(dataDir, "postgres", "superuser-password"), "utf8").trim();
+  const client = new pg.Client({ connectionString: url.href });
   await client.connect();
   await client.query(`
     INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, sfid, "values", last_operation, sf_message, processed_at)
