@@ -1,7 +1,7 @@
 import { readHealth as read } from "../../lib/health/read-health.ts";
 import { health } from "../../lib/http/contract.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { counters, engineReports, mappings, monitoring, orgReach, pauses } from "../services/composition.ts";
+import { counters, engineReports, mappings, monitoring, now, orgReach, pauses } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "read-health",
@@ -15,6 +15,7 @@ export const handler = onLambda({
     reach: orgReach(),
     counters: counters(),
     pauses: pauses(),
+    now,
   }),
   run: ({ workspace, services }) => read(services, workspace),
 });

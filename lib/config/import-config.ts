@@ -60,18 +60,19 @@ export async function importConfig(needs: ImportNeeds, asked: Asked) {
         ...new Map([...mappings, ...planned.changes.map(({ after }) => after)].map((one) => [one.id, one])).values(),
       ];
       const calls = await needs.readCost(asked.workspace.id, asked.at, then);
-      return { ...result, changes, warnings: warningsOf(asked.document, parsed.entries, mappings), calls };
+      return { ...result, changes, warnings: warningsOf(asked.document, parsed.entries, mappings, planned), calls };
     }
     if (await commitPlan(needs, asked, planned, generation)) return result;
   }
   throw new Failure("CONFLICT", "the workspace's mappings kept changing while this import was planned: import again");
 }
 
-/** Keys without effect, but those of other products that a mapping has already; and upsert fields that would be lost. */
+/** Keys without effect, but those of other products that a mapping has already; upsert fields that would be lost; what will be refused. */
 function warningsOf(
   document: unknown,
   entries: readonly Entry[],
   existing: readonly Mapping[],
+  { warnings }: Planned,
 ): readonly FailureDetail[] {
   const known = new Set<string>();
   const lost = entries.flatMap((entry) => {
@@ -82,8 +83,9 @@ function warningsOf(
     return [{ path: `${entry.path}.config.upsert_field`, message }];
   });
   const strays = unknownKeys(document).filter(({ path }) => !known.has(path));
-  const all = [...lost, ...strays.slice(0, MAX_DETAILS).map(unknownKeyWarning)].slice(0, MAX_DETAILS);
-  const more = lost.length + strays.length - all.length;
+  const ours = [...lost, ...warnings];
+  const all = [...ours, ...strays.slice(0, MAX_DETAILS).map(unknownKeyWarning)].slice(0, MAX_DETAILS);
+  const more = ours.length + strays.length - all.length;
   return more > 0 ? [...all, { path: "mappings", message: `and ${more} more warnings` }] : all;
 }
 

@@ -2,6 +2,7 @@ import { Failure, type FailureDetail } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import { parseFilter, renderFilter } from "../model/mapping/filter.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
+import { lackingFields, reportLacking } from "../model/mapping/required-fields.ts";
 import { changedMapping, contradictsItself, newMapping } from "./changed-mapping.ts";
 import type { Entry } from "./document.ts";
 import type { OrgObject } from "./org-ports.ts";
@@ -25,6 +26,8 @@ export interface Planned {
   readonly problems: readonly FailureDetail[];
   /** Objects or tables that other mappings of the workspace hold. */
   readonly conflicts: readonly FailureDetail[];
+  /** What will be refused later. */
+  readonly warnings: readonly FailureDetail[];
 }
 
 /** Whether the org must be asked about an entry: only new names can be wrong. */
@@ -45,6 +48,7 @@ export function planImport(given: Given): Planned {
     changes: judged.flatMap(({ change }) => (change ? [change] : [])),
     skipped: judged.filter(({ change, problems }) => !change && problems.length === 0).length,
     problems: judged.flatMap(({ problems }) => problems),
+    warnings: judged.flatMap(({ change, entry }) => (change ? warningsOn(entry, change.after, given.described) : [])),
     conflicts: tableConflicts(
       judged.flatMap(({ change, entry }) => (change ? [{ change, entry }] : [])),
       given.existing,
@@ -73,6 +77,13 @@ function judge(entry: Entry, { workspaceId, at, existing, described }: Given): J
   }
   const after = changedMapping(mapping, entry, names, at);
   return { entry, change: after === mapping ? null : { before: mapping, after }, problems: [] };
+}
+
+function warningsOn({ path }: Entry, mapping: Mapping, described: Given["described"]): readonly FailureDetail[] {
+  const object = described.get(mapping.sfObject.toLowerCase());
+  const lacking = object ? lackingFields(mapping, object) : [];
+  const { message, remedy } = reportLacking(lacking, mapping.sfObject);
+  return lacking.length === 0 ? [] : [{ path: `${path}.config.fields`, message: `${message}; ${remedy}` }];
 }
 
 function ownProblems(entry: Entry, mapping: Mapping | null): readonly FailureDetail[] {

@@ -17,25 +17,27 @@ export interface SaveNeeds extends ChangeNeeds {
 /** What a person says of a mapping; what is undefined stays as it is, or is the default. */
 type Wanted = Settings & { readonly fields?: readonly string[] | undefined };
 
-/** Ties an object to a table. Refuses with CONFLICT an object or a table that another mapping has. */
+/** Ties an object to a table; with what will be refused later. Refuses with CONFLICT an object or a table that another mapping has. */
 export async function createMapping(
   needs: SaveNeeds,
   asked: Acting,
   { sfObject: object, ...wanted }: Wanted & { readonly sfObject: string },
-): Promise<Mapping> {
+): Promise<{ readonly mapping: Mapping; readonly warnings: readonly FailureDetail[] }> {
   let made: Mapping | null = null;
+  let warnings: readonly FailureDetail[] = [];
   await changeMapping(needs, onWorkspace(asked), async (existing) => {
     const name = object.toLowerCase();
     if (existing.some(({ sfObject }) => sfObject.toLowerCase() === name)) {
       throw new Failure("CONFLICT", `${object} has a mapping in this workspace already`);
     }
     const entry = { ...entryOf(object, wanted), upsertField: wanted.upsertField ?? null };
-    const change = await decide(needs, asked, entry, existing);
-    made = change?.after ?? null;
-    return change;
+    const planned = await decide(needs, asked, entry, existing);
+    made = planned.change?.after ?? null;
+    warnings = planned.warnings;
+    return planned.change;
   });
   if (made === null) throw new Error(`no mapping resulted for ${object}`);
-  return made;
+  return { mapping: made, warnings };
 }
 
 /** Changes what `wanted` says of a mapping and nothing else; the mapping as it is then. */
@@ -51,7 +53,7 @@ export async function updateMapping(
     requireVersion(asked.ifMatch, versionOf(mapping));
     const { upsertField = mapping.upsertField } = wanted;
     const entry = { ...entryOf(mapping.sfObject, wanted), upsertField, foreign: mapping.foreign };
-    const change = await decide(needs, asked, entry, existing);
+    const { change } = await decide(needs, asked, entry, existing);
     result = change?.after ?? mapping;
     return change;
   });
@@ -67,24 +69,26 @@ async function decide(
   { workspace, at }: Acting,
   entry: Entry,
   existing: readonly Mapping[],
-): Promise<MappingChange | null> {
+): Promise<{ readonly change: MappingChange | null; readonly warnings: readonly FailureDetail[] }> {
   const described = await describeEntries(org, workspace, [entry], existing);
   const planned = planImport({ workspaceId: workspace.id, at, existing, entries: [entry], described });
   refuse("VALIDATION_ERROR", planned.problems);
   refuse("CONFLICT", planned.conflicts);
-  return planned.changes[0] ?? null;
+  return { change: planned.changes[0] ?? null, warnings: placedInBody(planned.warnings) };
 }
 
 function refuse(code: "VALIDATION_ERROR" | "CONFLICT", problems: readonly FailureDetail[]): void {
-  const details = problems.map(({ path, message }) => ({ path: placeInBody(path), message }));
+  const details = placedInBody(problems);
   const [first] = details;
   if (first) throw new Failure(code, `${first.path}: ${first.message}`, { details });
 }
 
-/** A place in a config document as the place in a request of the settings area. */
-function placeInBody(path: string): string {
-  return path.replace(/^body\.config\.(bridge\.)?/, "body.").replace(/^body\.object_name$/, "body.sf_object");
-}
+/** Places in a config document as the places in a request of the settings area. */
+const placedInBody = (details: readonly FailureDetail[]): readonly FailureDetail[] =>
+  details.map(({ path, message }) => ({
+    path: path.replace(/^body\.config\.(bridge\.)?/, "body.").replace(/^body\.object_name$/, "body.sf_object"),
+    message,
+  }));
 
 function entryOf(objectName: string, { fields, ...settings }: Wanted): Entry {
   const unsaid = { access: null, upsertField: null, foreign: {} };

@@ -42,6 +42,8 @@ export function orgHealth({ everConnected, reachable, reports, usage }: OrgSigns
 }
 
 interface SyncSigns {
+  /** Something of an active mapping does not move. */
+  readonly stalled: boolean;
   readonly connected: boolean;
   /** A person has stopped it. */
   readonly paused: boolean;
@@ -50,9 +52,10 @@ interface SyncSigns {
   readonly reports: readonly Pick<EngineReport, "mappingId" | "broken" | "failure">[];
 }
 
-/** `running` means enabled, also while it is idle. */
-export function syncStatus({ connected, paused, activeMappings, reports }: SyncSigns) {
+/** `running` means enabled, also while it is idle, and that all of it moves. */
+export function syncStatus({ stalled, connected, paused, activeMappings, reports }: SyncSigns) {
   if (!connected) return "unknown";
   if (paused || activeMappings === 0) return "paused";
-  return reports.some(({ broken }) => broken) ? "broken" : "running";
+  if (reports.some(({ broken }) => broken)) return "broken";
+  return stalled ? "degraded" : "running";
 }

@@ -13,6 +13,8 @@ export interface EngineReport {
   /** The same in words, with the remedy. */
   readonly message: string | null;
   readonly brokenSince: Date | null;
+  /** When it is tried again; null: with the next beat. */
+  readonly restUntil: Date | null;
   readonly callSize: LearnedSize | null;
 }
 

@@ -1,6 +1,7 @@
 import type { Pauses, SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { Counters } from "../metrics/ports.ts";
+import { callsUsedUp, stallOf } from "../model/stall.ts";
 import { reportPause } from "../model/workspace/pause.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { type DatabaseState, DatabaseUnavailable, type Monitoring } from "../monitoring/ports.ts";
@@ -14,6 +15,7 @@ interface Needs {
   readonly reach: OrgReach;
   readonly counters: Pick<Counters, "queueDepth">;
   readonly pauses: Pauses;
+  readonly now: () => Date;
 }
 
 /** Tries of a check until the database counts as down. */
@@ -32,9 +34,21 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
     needs.mappings.list(workspace.id),
     needs.pauses.find(workspace.id),
   ]);
-  const active = new Set(listing.mappings.filter((mapping) => mapping.active).map(({ id }) => id));
+  const active = new Map(listing.mappings.filter((mapping) => mapping.active).map((mapping) => [mapping.id, mapping]));
   const reports = engine.mappings.filter(({ mappingId }) => active.has(mappingId));
   const seen = database?.answered ? database : null;
+  const at = needs.now();
+  const nextTry = reports.flatMap(({ restUntil }) => (restUntil && restUntil > at ? restUntil.getTime() : []));
+  const stalls = [
+    callsUsedUp(engine.usage, nextTry.length > 0 ? new Date(Math.min(...nextTry)) : null),
+    // A broken one says why itself.
+    ...(seen?.signs ?? []).map((signs) => {
+      const mapping = reports.some(({ mappingId, broken }) => broken && mappingId === signs.id)
+        ? null
+        : active.get(signs.id);
+      return mapping ? stallOf(mapping, signs, at) : null;
+    }),
+  ].filter((stall) => stall !== null);
   return {
     pg: { status: databaseHealth(database), latency_ms: database?.latencyMilliseconds ?? 0 },
     sf: {
@@ -48,6 +62,7 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
     },
     sync: {
       status: syncStatus({
+        stalled: stalls.length > 0,
         connected: postgres !== null && salesforce !== null,
         paused: pause !== null,
         activeMappings: active.size,
@@ -56,6 +71,7 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
       last_run_at: seen?.lastRunAt?.toISOString() ?? null,
       pending_rows: seen?.waitingRows ?? (await needs.counters.queueDepth(workspace.id)).rows,
       ...(pause && { pause: reportPause(pause) }),
+      ...(pause === null && stalls.length > 0 && { stalls }),
       ...(database?.upgrade && { upgrade: engine.upgradeRefusal ?? database.upgrade }),
     },
   };

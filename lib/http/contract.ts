@@ -25,13 +25,15 @@ export const health = z.object({
   pg: z.object({ status: healthStatus, latency_ms: z.nullable(z.int()) }),
   sf: z.object({ status: healthStatus, org_id: z.nullable(z.string()) }),
   sync: z.object({
-    status: z.enum(["running", "paused", "broken", "unknown"]),
+    status: z.enum(["running", "paused", "broken", "degraded", "unknown"]),
     last_run_at: z.nullable(timestamp()),
     pending_rows: z.nullable(z.int()),
     /** Only while a person has stopped the workspace or the deployment: who, since when, why, and the remedy. */
     pause: z.optional(z.string()),
     /** Only while the schema is of an older version: from which to which it is upgraded. */
     upgrade: z.optional(z.string()),
+    /** Only while it is degraded: what does not move, and the remedies. */
+    stalls: z.optional(z.array(z.object({ message: z.string(), remedy: z.string() }))),
   }),
 });
 

@@ -2,6 +2,7 @@ import type { SealedWorkspace, Workspaces } from "../access/ports.ts";
 import { LOOKED_AT_DELIVERIES, outcomesOf } from "../model/delivery/delivery.ts";
 import { describeFault } from "../model/fault.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
+import { stallOf } from "../model/stall.ts";
 import { DatabaseUnavailable, type Monitoring } from "../monitoring/ports.ts";
 import type { Deliveries, Webhooks } from "../webhooks/ports.ts";
 import type { Counters, Figures, KeepFigures, MappingFigures } from "./ports.ts";
@@ -103,10 +104,13 @@ async function readDatabase(
   const seen = new Map(
     (await database.mappingFigures(active.map(({ id: mappingId }) => mappingId))).map((one) => [one.id, one]),
   );
-  return active.flatMap(({ id: mappingId, sfObject, syncDirection, notifyEnabled }) => {
-    const figures = seen.get(mappingId);
+  const signs = new Map((await database.check()).signs.map((one) => [one.id, one]));
+  return active.flatMap((mapping) => {
+    const { id: mappingId, sfObject, syncDirection, notifyEnabled } = mapping;
+    const [figures, sign] = [seen.get(mappingId), signs.get(mappingId)];
     const rings = notifyEnabled && pulls(syncDirection);
-    return figures ? [{ ...figures, object: sfObject, ...(rings && { rings }) }] : [];
+    const stalled = sign !== undefined && stallOf(mapping, sign, countedAt) !== null;
+    return figures ? [{ ...figures, object: sfObject, stalled, ...(rings && { rings }) }] : [];
   });
 }
 

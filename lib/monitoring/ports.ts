@@ -3,6 +3,7 @@ import type { State } from "../model/change/change.ts";
 import type { FeedPage, FeedQuery } from "../model/change/feed.ts";
 import type { PollOutcome } from "../model/engine.ts";
 import type { Page, Slice } from "../model/page.ts";
+import type { Signs } from "../model/stall.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 
 /** What the monitoring endpoints ask of a customer's database. */
@@ -44,6 +45,8 @@ export interface DatabaseState {
   readonly lastRunAt: Date | null;
   /** Rows in state NEW or PENDING, over all tables. */
   readonly waitingRows: number;
+  /** Of every mapping that has its table. */
+  readonly signs: readonly Signs[];
 }
 
 export interface ErrorQuery extends Slice {

@@ -6,8 +6,11 @@ import { FRESH_BUDGET, isSparing, reportBudget } from "../model/budget.ts";
 import { reportCallSize, sizeNow } from "../model/change/call-size.ts";
 import { reportHeld } from "../model/change/delete-breaker.ts";
 import { reportMissingParents } from "../model/change/missing-parent.ts";
+import { reportRecordless } from "../model/change/no-record.ts";
 import { FAILURE_REASONS } from "../model/engine.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
+import { reportLacking } from "../model/mapping/required-fields.ts";
+import { reportUnfit } from "../model/mapping/unfit-column.ts";
 import { type ReadSize, reportReadSize } from "../model/record/read-size.ts";
 import { toCamelCase, toSnakeCase } from "../model/snake-case.ts";
 import { type Pause, reportPause } from "../model/workspace/pause.ts";
@@ -152,8 +155,11 @@ const NOTHING_YET = {
   oldestWaitingAt: null,
   failed: 0,
   heldDeletes: 0,
+  recordless: 0,
   compared: null,
   upsertFieldUnique: true,
+  lacking: [],
+  unfit: [],
   inboundErrors: 0,
   waitingForParents: null,
 };
@@ -209,15 +215,19 @@ function noticesOn(
   progress: MappingProgress | null,
   now: Date,
 ): z.infer<typeof mappingWithState>["notices"] {
-  const { batchSize, sfObject } = mapping;
+  const { batchSize, pgTable, sfObject } = mapping;
+  const recordless = progress?.recordless ?? 0;
   const size = sizeNow(batchSize, report?.callSize ?? null, now);
   return [
     ...(size < batchSize ? [reportCallSize(size, sfObject)] : []),
     ...(progress?.reading === "backlog" ? [reportBacklog(progress, mapping)] : []),
+    ...(recordless > 0 ? [reportRecordless(recordless, sfObject)] : []),
     ...(progress?.waitingForParents ? [reportMissingParents(progress.waitingForParents)] : []),
     ...(isSmaller(progress?.readSize) ? [reportReadSize(progress.readSize, sfObject)] : []),
     ...(progress?.clockBackUntil ? [reportClockBack(progress.clockBackUntil)] : []),
     ...(progress?.upsertFieldUnique === false ? [reportShared(mapping)] : []),
+    ...(progress?.unfit.map((one) => reportUnfit(pgTable, one)) ?? []),
+    ...(progress?.lacking.length ? [reportLacking(progress.lacking, sfObject)] : []),
   ];
 }
 

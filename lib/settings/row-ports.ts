@@ -102,12 +102,17 @@ export const mappingProgress = z.object({
   /** Changes that Salesforce refused; of the latest 10,000 those that were dismissed or overruled do not count. */
   failed: z.int(),
   held_deletes: z.int(),
+  /** Changes that are held because their row has no record. */
+  recordless: z.int(),
   /** What the last sweep found; null: none has ended yet. */
   compared: z.nullable(
     z.object({ at: timestamp(), rows: z.int(), records: z.int(), differing: z.int(), vanished: z.int() }),
   ),
   /** False: Salesforce lets several records have one value of the upsert field. */
   upsert_field_unique: z.boolean(),
+  /** Required fields that the mapping lacks; and columns whose types can never hold their fields, with such as could. */
+  lacking: z.array(z.string()),
+  unfit: z.array(z.object({ column: z.string(), is: z.string(), should: z.string() })),
   inbound_errors: z.int(),
   /** Changes that have waited for more than an hour for parents which Salesforce does not have; null: none. */
   waiting_for_parents: z.nullable(z.object({ changes: z.int(), since: timestamp(), example: z.string() })),
@@ -173,7 +178,7 @@ export const capturedChange = z.object({
   due_at: nullableTimestamp(),
   /** What Salesforce, or the row, said last. */
   message: z.nullable(z.string()),
-  /** The delete breaker holds it back until an operator confirms. */
+  /** A delete that the breaker holds back until an operator confirms; else a change of a row that has no record. */
   held: z.boolean(),
   /** A newer change of its row has overruled it: it is not tried again. */
   superseded: z.boolean(),

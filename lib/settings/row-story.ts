@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import { STATES } from "../model/change/change.ts";
+import { unwritableFields } from "../model/change/outgoing-fields.ts";
 import { Failure } from "../model/failure.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
 import { withWriter } from "../model/mapping/soql.ts";
@@ -157,7 +158,7 @@ const step = (
 const DID = { INSERT: "inserted", UPDATE: "updated", DELETE: "deleted" } as const;
 
 /** A change, each attempt that was refused, and its result: later in time, so later in the list. */
-function reportChange(change: RowStory["changes"][number], { conflicts }: RowStory): Happening[] {
+function reportChange(change: RowStory["changes"][number], story: RowStory): Happening[] {
   const { id, action, state, old, values, captured, actor, createdAt, syncedAt, message, attemptsRefused } = change;
   const of = { change_id: id };
   const columns = Object.keys(values ?? old ?? {});
@@ -165,7 +166,7 @@ function reportChange(change: RowStory["changes"][number], { conflicts }: RowSto
   const changed = fields.filter(({ before, after }) => before !== after);
   const names = action === "UPDATE" && changed.length > 0 ? ` ${changed.map(({ column }) => column).join(", ")}` : "";
   const waits = change.held
-    ? ", on hold"
+    ? `, on hold${message === null ? "" : `: ${message}`}`
     : state === "NEW" || state === "PENDING"
       ? `, ${message ?? "waiting to be sent"}`
       : "";
@@ -176,7 +177,7 @@ function reportChange(change: RowStory["changes"][number], { conflicts }: RowSto
   const isKept = attemptsRefused.at(-1)?.at.getTime() === syncedAt?.getTime();
   return [
     ...(syncedAt && !(state === "FAILED" && isKept)
-      ? [step(syncedAt, "salesforce", "attempt", outcomeOf(change, conflicts), { ...of, state })]
+      ? [step(syncedAt, "salesforce", "attempt", outcomeOf(change, story), { ...of, state })]
       : []),
     ...refused.toReversed(),
     step(createdAt, "postgres", "change", `the row was ${DID[action]}${names}${waits}`, {
@@ -189,8 +190,8 @@ function reportChange(change: RowStory["changes"][number], { conflicts }: RowSto
 }
 
 /** The result of a change, by what won where both sides had changed a field. */
-function outcomeOf(change: RowStory["changes"][number], conflicts: RowStory["conflicts"]): string {
-  const { state, message, values, createdAt, syncedAt } = change;
+function outcomeOf(change: RowStory["changes"][number], { conflicts, shape }: RowStory): string {
+  const { action, state, message, values, createdAt, syncedAt } = change;
   const isLost = message?.startsWith("CONFLICT") === true;
   const lost = conflicts
     .filter(({ winner, at }) => winner === "salesforce" && at >= createdAt && (syncedAt === null || at <= syncedAt))
@@ -199,7 +200,8 @@ function outcomeOf(change: RowStory["changes"][number], conflicts: RowStory["con
     return `${isLost ? "it was not sent" : "Salesforce took the rest, without"}: ${lost.map(whoWon).join("; ")}`;
   }
   if (state === "FAILED") return `it was refused: ${message ?? "without a reason"}`;
-  return message ?? "Salesforce took it";
+  const left = action === "UPDATE" ? unwritableFields(shape, values ?? {}) : [];
+  return message ?? `Salesforce took it${left.length > 0 ? `, without ${left.join(", ")}: not writable` : ""}`;
 }
 
 /** `phone: you wrote "1", Salesforce's "2" won`. */
@@ -242,6 +244,8 @@ const asText = (of: unknown): string | null =>
 
 /** Names the fields that Salesforce did, or those of the change. */
 function remedyFor({ changes, shape, key, recordId }: RowStory): string | null {
+  if (changes.some(({ action, held }) => held && action !== "DELETE"))
+    return `bridge mapping push-existing ${shape.sfObject}`;
   const failed = changes.find(({ state, superseded }) => state === "FAILED" && !superseded);
   if (!failed || failed.action === "DELETE" || recordId === null) return null;
   const named = [...(failed.message ?? "").matchAll(/\[([A-Za-z0-9_, ]+)\]/g)].flatMap(([, list]) =>

@@ -1,6 +1,7 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import { barredFromSoap, JWT_REMEDY } from "../model/api-version.ts";
 import { SalesforceRefusal } from "../model/change/refusal.ts";
+import { REASON_OF, reasonFor } from "../model/engine.ts";
 import { Failure } from "../model/failure.ts";
 import type { SalesforceConnection } from "../model/workspace/workspace.ts";
 import { explainRefusal } from "./explain-refusal.ts";
@@ -43,7 +44,7 @@ export async function testSalesforce(needs: Needs, workspace: SealedWorkspace): 
     ]);
   } catch (error) {
     if (!(error instanceof SalesforceRefusal)) throw error;
-    const remedy = "connect the workspace to Salesforce again";
+    const { remedy } = reasonFor(REASON_OF[error.refusal.kind]);
     return together([judged("session", false, explainRefusal(error.refusal), remedy)]);
   }
 }

@@ -62,7 +62,22 @@ describe("the sync is", () => {
       { connected: true, paused: true, activeMappings: 2, reports: [report(true)] },
     ],
     ["broken", "a mapping is", { connected: true, paused: false, activeMappings: 2, reports: [report(true)] }],
+    [
+      "degraded",
+      "something does not move",
+      { connected: true, paused: false, activeMappings: 1, reports: [], stalled: true },
+    ],
+    [
+      "paused",
+      "it does not move, for a person stopped it",
+      { connected: true, paused: true, activeMappings: 1, reports: [], stalled: true },
+    ],
+    [
+      "broken",
+      "another one does not move",
+      { connected: true, paused: false, activeMappings: 2, reports: [report(true)], stalled: true },
+    ],
   ])("%s when %s", (status, _, signs) => {
-    expect(syncStatus(signs)).toBe(status);
+    expect(syncStatus({ stalled: false, ...signs })).toBe(status);
   });
 });

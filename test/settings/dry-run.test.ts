@@ -108,8 +108,8 @@ test("a dry run before activation shows what would change, in pages, with sample
   });
   expect(found).toHaveProperty("samples.length", 5);
   expect(found).toHaveProperty("samples.0.differences", [
-    { field: "Email", postgres: "n0@ours.example", salesforce: "n0@theirs.example", winner: "postgres" },
-    { field: "LastName", postgres: "Other", salesforce: "N0000", winner: "postgres" },
+    { field: "Email", postgres: "n0@ours.example", salesforce: "n0@theirs.example", winner: "postgres", refused: null },
+    { field: "LastName", postgres: "Other", salesforce: "N0000", winner: "postgres", refused: null },
   ]);
   expect(await everything()).toEqual(before);
   expect(await world.soql("SELECT Id FROM Contact WHERE Email LIKE '%ours%'")).toEqual([]);

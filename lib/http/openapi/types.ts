@@ -280,6 +280,10 @@ export type CreateMappingData = {
   readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
+  readonly warnings: {
+    readonly path: string;
+    readonly message: string;
+  }[];
 };
 
 export type CreateTokenBody = {
@@ -916,6 +920,7 @@ export type ReadDryRunData = {
   readonly differing: number;
   readonly records_changed: number;
   readonly rows_changed: number;
+  readonly records_refused: number;
   readonly fields: {
     readonly field: string;
     readonly rows: number;
@@ -928,6 +933,7 @@ export type ReadDryRunData = {
       readonly postgres: string | null;
       readonly salesforce: string | null;
       readonly winner: "postgres" | "salesforce";
+      readonly refused: string | null;
     }[];
   }[];
   readonly digest: string | null;
@@ -969,11 +975,15 @@ export type ReadHealthData = {
     readonly org_id: string | null;
   };
   readonly sync: {
-    readonly status: "running" | "paused" | "broken" | "unknown";
+    readonly status: "running" | "paused" | "broken" | "degraded" | "unknown";
     readonly last_run_at: string | null;
     readonly pending_rows: number | null;
     readonly pause?: string;
     readonly upgrade?: string;
+    readonly stalls?: {
+      readonly message: string;
+      readonly remedy: string;
+    }[];
   };
 };
 
@@ -1406,6 +1416,7 @@ export type StartDryRunData = {
   readonly differing: number;
   readonly records_changed: number;
   readonly rows_changed: number;
+  readonly records_refused: number;
   readonly fields: {
     readonly field: string;
     readonly rows: number;
@@ -1418,6 +1429,7 @@ export type StartDryRunData = {
       readonly postgres: string | null;
       readonly salesforce: string | null;
       readonly winner: "postgres" | "salesforce";
+      readonly refused: string | null;
     }[];
   }[];
   readonly digest: string | null;

@@ -6,6 +6,8 @@ export type CaptureOff =
   | { readonly why: "columns"; readonly columns: readonly string[] }
   /** Row-level security hides rows of it from our user. */
   | { readonly why: "rows_hidden" }
+  /** These were dropped and added again, and hold values that nothing captured. */
+  | { readonly why: "replaced"; readonly columns: readonly string[] }
   /** It is a partition: what is written by way of the partitioned table fires none of its statement triggers. */
   | { readonly why: "partition" }
   /** These triggers are missing, or not enabled as the mapping asks, on the table that bears the mapped name. */
@@ -22,6 +24,7 @@ export const REASON_OF_OFF = {
   table: "table_gone",
   columns: "column_gone",
   rows_hidden: "rows_hidden",
+  replaced: "capture_off",
   partition: "capture_off",
   triggers: "capture_off",
   owner: "capture_off",
@@ -51,6 +54,11 @@ export function explainCaptureOff(
     }
     case "rows_hidden":
       return { problem: hiddenRows(table), remedy: HIDDEN_REMEDY };
+    case "replaced":
+      return {
+        problem: `${off.columns.join(", ")} of table ${table} was dropped and added again, and holds values that were not captured`,
+        remedy: `compare both sides with bridge mapping compare, then run: ${command} with --salesforce or --mine`,
+      };
     case "partition":
       return {
         problem: `changes of table ${table} are not captured: it is a partition, and what is written by way of its parent fires no statement triggers`,

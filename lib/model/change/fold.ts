@@ -2,7 +2,8 @@ import type { TableShape } from "../mapping/shape.ts";
 import type { Operation, OutgoingRecord } from "../record/record.ts";
 import type { Action, ClaimedChange } from "./change.ts";
 import { type ChangeKey, changeKeys } from "./change-keys.ts";
-import { outgoingFields } from "./outgoing-fields.ts";
+import { type Behind, depthOf, placeOf } from "./moved-values.ts";
+import { outgoingFields, unwritableFields } from "./outgoing-fields.ts";
 import { BATCH_SIZE, waysOf } from "./ways.ts";
 
 /** What several changes of one row come to: one record of one call. */
@@ -33,12 +34,19 @@ interface Ended {
   readonly changeIds: readonly number[];
 }
 
-/** The result for claimed changes; each change is in exactly one of the four. */
+/** `unwritable`: the record whose fields Salesforce does not let us write, so that the row gets them back. */
+interface Settled extends Ended {
+  readonly unwritable?: { readonly sfid: string; readonly fields: readonly string[] };
+}
+
+/** The result for claimed changes; each change is in exactly one of the five. */
 export interface Folded {
   /** None holds a record twice; to be sent one after the other. */
   readonly batches: readonly Batch[];
-  /** Nothing to send: inserted and deleted unsent, only unwritable columns, no record to change. */
-  readonly settled: readonly Ended[];
+  /** Nothing to send: inserted and deleted unsent, no record to delete, only unwritable columns. */
+  readonly settled: readonly Settled[];
+  /** They change a record that is not there, and that none of them creates. */
+  readonly recordless: readonly Ended[];
   /** A value that cannot travel; `error` is `CODE: message [fields]`. */
   readonly refused: readonly (Ended & { readonly action: Action; readonly error: string })[];
   /** They change a record that this fold only creates: to be given back and claimed again once it has its id. */
@@ -48,9 +56,11 @@ export interface Folded {
 /**
  * One write per record out of its changes in log order. Changes are merged only where no other record's change to the
  * same sfid or upsert value lies between, so that a delete and an insert with the same key never change places.
+ * `behind`: which records are to give their values up to which.
  */
-export function fold(shape: TableShape, changes: readonly ClaimedChange[]): Folded {
-  const settled: Ended[] = [];
+export function fold(shape: TableShape, changes: readonly ClaimedChange[], behind: Behind = new Map()): Folded {
+  const settled: Settled[] = [];
+  const recordless: Ended[] = [];
   const refused: Folded["refused"][number][] = [];
   const early: Ended[] = [];
   const placed: Placed[] = [];
@@ -59,9 +69,12 @@ export function fold(shape: TableShape, changes: readonly ClaimedChange[]): Fold
     const before = travellingBefore(draft);
     draft.isEarly = (draft.sfid === null && draft.followsInsert) || isAnyEarly(draft.before);
     draft.travelling = before;
+    if (draft.changeIds.length === 0) continue;
     const outcome = draft.isEarly ? "early" : writeOf(shape, draft, before);
     if (outcome === "early") early.push(ended(draft));
     else if (outcome === "settled") settled.push(ended(draft));
+    else if (outcome === "recordless") recordless.push(ended(draft));
+    else if ("unwritable" in outcome) settled.push({ ...ended(draft), ...outcome });
     else if ("error" in outcome) refused.push({ ...ended(draft), ...outcome });
     else {
       const last = { write: outcome, level: levelAfter(before) };
@@ -69,7 +82,7 @@ export function fold(shape: TableShape, changes: readonly ClaimedChange[]): Fold
       draft.travelling = [last];
     }
   }
-  return { batches: batchesOf(placed), settled, refused, early };
+  return { batches: batchesOf(placed, behind), settled, recordless, refused, early };
 }
 
 function travellingBefore({ before }: Draft): readonly Placed[] {
@@ -149,7 +162,8 @@ function begin(change: ClaimedChange, order: number, previous: Draft | undefined
   const followsInsert = !inserts && previous !== undefined && (previous.inserts || previous.followsInsert);
   return {
     recordId,
-    changeIds: [],
+    // What was captured of a row without a record ends with what creates or deletes it.
+    changeIds: previous && isRecordless(previous) ? previous.changeIds.splice(0) : [],
     order,
     before: NOTHING,
     inserts,
@@ -163,6 +177,9 @@ function begin(change: ClaimedChange, order: number, previous: Draft | undefined
     travelling: NONE,
   };
 }
+
+const isRecordless = ({ action, sfid, inserts, followsInsert }: Draft): boolean =>
+  action === "UPDATE" && sfid === null && !inserts && !followsInsert;
 
 /** What most changes have in common is built once. */
 const NONE: readonly never[] = [];
@@ -183,7 +200,12 @@ function join(draft: Draft, change: ClaimedChange): void {
   }
 }
 
-type Outcome = "settled" | { readonly action: Action; readonly error: string } | Write;
+type Outcome =
+  | "settled"
+  | "recordless"
+  | Pick<Required<Settled>, "unwritable">
+  | { readonly action: Action; readonly error: string }
+  | Write;
 
 function writeOf(shape: TableShape, draft: Draft, before: readonly Placed[]): Outcome {
   const { action, sfid, recordId, changeIds, attempts, capturedAt } = draft;
@@ -193,13 +215,16 @@ function writeOf(shape: TableShape, draft: Draft, before: readonly Placed[]): Ou
   if (action === "DELETE") {
     return sfid ? { ...common, operation: "delete", action, record: { id: sfid, values: {} } } : "settled";
   }
-  if (!sfid && !draft.inserts) return "settled";
+  if (!sfid && !draft.inserts) return "recordless";
 
   const { values, parents, error } = outgoingFields(shape, draft.values, sfid === null);
   const named = parents.length > 0 ? { parents } : {};
   if (error) return { action, error };
   if (sfid) {
-    if (Object.keys(values).length + parents.length === 0) return "settled";
+    if (Object.keys(values).length + parents.length === 0) {
+      const fields = unwritableFields(shape, draft.values);
+      return fields.length > 0 ? { unwritable: { sfid, fields } } : "settled";
+    }
     return { ...common, operation: "update", action, record: { id: sfid, values, ...named } };
   }
   const upserts = shape.upsertField !== null && (values[shape.upsertField] ?? null) !== null;
@@ -221,13 +246,18 @@ const levelAfter = (before: readonly Placed[]): number =>
 
 const ORDER: readonly Operation[] = ["undelete", "delete", "update", "upsert", "create"];
 
-function batchesOf(placed: readonly Placed[]): Batch[] {
+function batchesOf(placed: readonly Placed[], behind: Behind): Batch[] {
   const levels: Map<Operation, Write[]>[] = [];
   for (const { write, level } of placed) {
     levels[level] ??= new Map(ORDER.map((operation) => [operation, []]));
     levels[level].get(write.operation)?.push(write);
   }
-  return levels.flatMap((level) => [...level].flatMap(([operation, writes]) => batchesWith(operation, writes)));
+  const depth = (write: Write) => depthOf(behind, placeOf(write)) ?? 0;
+  const inOrder = (writes: readonly Write[]) =>
+    behind.size === 0 ? writes : writes.toSorted((one, other) => depth(one) - depth(other));
+  return levels.flatMap((level) =>
+    [...level].flatMap(([operation, writes]) => batchesWith(operation, inOrder(writes))),
+  );
 }
 
 function batchesWith(operation: Operation, writes: readonly Write[]): Batch[] {

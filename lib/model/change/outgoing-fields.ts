@@ -29,6 +29,10 @@ export function outgoingFields(shape: TableShape, values: ColumnValues, creates:
   return { ...withParents(sent, named), error };
 }
 
+/** The fields of changed columns that Salesforce does not let an update write. */
+export const unwritableFields = ({ columns }: Pick<TableShape, "columns">, values: ColumnValues): readonly string[] =>
+  columns.flatMap(({ column, field, updateable }) => (column in values && !updateable ? [field] : []));
+
 const tooLong = (column: Column): string =>
   `STRING_TOO_LONG: ${column.field} takes ${textLimit(column)?.toLocaleString("en-US")} characters, and this text has more; shorten it [${column.field}]`;
 

@@ -3,6 +3,7 @@ import { type FieldType, isMappable } from "./field-type.ts";
 import { parseFilter, renderFilter } from "./filter.ts";
 import type { Mapping } from "./mapping.ts";
 import { type ParentKey, type ParentPath, parentFieldName, parentOf, parentPathOf } from "./parent-key.ts";
+import { lackingFields } from "./required-fields.ts";
 import type { Column, TableShape } from "./shape.ts";
 
 /** What Salesforce's describe says about a field, as far as a mapping asks. */
@@ -16,6 +17,7 @@ export interface DescribedField {
   readonly createable: boolean;
   readonly updateable: boolean;
   readonly nillable: boolean;
+  readonly defaultedOnCreate: boolean;
   readonly filterable: boolean;
   readonly externalId: boolean;
   readonly idLookup: boolean;
@@ -49,6 +51,7 @@ export function shapeOf(
   refuseUnfollowable(object, fields);
   const names = mapping.fields.filter((name) => !OWN_FIELDS.has(name.toLowerCase()));
   const upsertField = upsertFieldOf(mapping, fields);
+  const lacking = lackingFields(mapping, object);
   const mapped = upsertField && !names.includes(upsertField.name) ? [...names, upsertField.name] : names;
   return {
     mappingId: mapping.id,
@@ -63,6 +66,7 @@ export function shapeOf(
     columns: mapped.map((name) => columnOf(object, fields.get(name.toLowerCase()), name, parents)).sort(byColumn),
     upsertField: upsertField?.name ?? null,
     ...(upsertField?.unique === false && { repeatsUpsertValues: true as const }),
+    ...(lacking.length > 0 && { lacking }),
     filter: mapping.filter === null ? null : renderFilter(parseFilter(mapping.filter), fields),
     softDeletes: fields.has("isdeleted"),
   };

@@ -5,7 +5,11 @@ export interface Met {
   readonly sfid: string;
   /** Key of the row. */
   readonly recordId: number;
-  readonly differences: readonly (Omit<Collision, "column" | "base" | "postgresAt"> & { readonly field: string })[];
+  readonly differences: readonly (Omit<Collision, "column" | "base" | "postgresAt"> & {
+    readonly field: string;
+    /** What the column has against Salesforce's value, so that the record does not come to its row; null: nothing. */
+    readonly refused: string | null;
+  })[];
 }
 
 /**
@@ -29,6 +33,8 @@ export interface DryRun {
   /** Records, and rows, that would get a value of the other side. */
   readonly toSalesforce: number;
   readonly toPostgres: number;
+  /** Records that do not come to their rows, because a column cannot hold a value; versions up to 0.3 counted none. */
+  readonly refused?: number;
   /** Rows that differ, by field. */
   readonly fields: Readonly<Record<string, number>>;
   readonly samples: readonly Met[];
@@ -58,26 +64,33 @@ export const newDryRun = (id: string, at: Date): DryRun => ({
   confirmed: null,
 });
 
-/** A handful of rows to look at, each with some of its fields. */
+/** A handful of rows to look at, of those that differ and of those that are refused, each with some of its fields. */
 const SAMPLES = 5;
 const SAMPLE_FIELDS = 20;
 
 /** The run after one more page. */
 export function afterPage(run: DryRun, met: readonly Met[]): DryRun {
   const differing = met.filter(({ differences }) => differences.length > 0);
+  const isRefused = ({ differences }: Met) => differences.some(({ refused }) => refused !== null);
+  const [refused, taken] = [differing.filter(isRefused), differing.filter((one) => !isRefused(one))];
   const wonBy = (side: Collision["winner"]) =>
-    differing.filter(({ differences }) => differences.some(({ winner }) => winner === side)).length;
+    taken.filter(({ differences }) => differences.some(({ winner }) => winner === side)).length;
   const fields = new Map(Object.entries(run.fields));
   for (const { field } of differing.flatMap(({ differences }) => differences)) {
     fields.set(field, (fields.get(field) ?? 0) + 1);
   }
-  const shown = differing.slice(0, SAMPLES - run.samples.length);
+  const known = run.samples.filter(isRefused).length;
+  const shown = [
+    ...refused.slice(0, SAMPLES - known),
+    ...taken.slice(0, Math.max(0, SAMPLES - run.samples.length + known)),
+  ];
   return {
     ...run,
     matched: run.matched + met.length,
     differing: run.differing + differing.length,
     toSalesforce: run.toSalesforce + wonBy("postgres"),
     toPostgres: run.toPostgres + wonBy("salesforce"),
+    refused: (run.refused ?? 0) + refused.length,
     fields: Object.fromEntries(fields),
     samples: [
       ...run.samples,

@@ -12,6 +12,8 @@ export interface WaitingChange {
   readonly isSent: boolean;
   /** It was refused, and travels again with a newer change of its row. */
   readonly isFailed?: boolean;
+  /** It is not sent as long as its row has no record. */
+  readonly isRecordless?: boolean;
   readonly old: ColumnValues;
   readonly values: ColumnValues;
   readonly capturedAt: Date;

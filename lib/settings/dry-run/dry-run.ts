@@ -22,6 +22,7 @@ export const dryRunView = z.object({
   differing: z.int(),
   records_changed: z.int(),
   rows_changed: z.int(),
+  records_refused: z.int(),
   fields: z.array(z.object({ field: z.string(), rows: z.int() })),
   samples: z.array(
     z.object({
@@ -33,6 +34,7 @@ export const dryRunView = z.object({
           postgres: z.nullable(z.string()),
           salesforce: z.nullable(z.string()),
           winner: z.enum(["postgres", "salesforce"]),
+          refused: z.nullable(z.string()),
         }),
       ),
     }),
@@ -83,6 +85,12 @@ function viewOf(mappingId: string, run: DryRun | null): DryRunView {
     endedAt: shown.endedAt === null ? null : new Date(shown.endedAt),
     recordsChanged: shown.toSalesforce,
     rowsChanged: shown.toPostgres,
+    recordsRefused: shown.refused ?? 0,
+    samples: shown.samples.map((one) => ({
+      ...one,
+      // Versions up to 0.3 said nothing of it.
+      differences: one.differences.map((each) => ({ ...each, refused: each.refused ?? null })),
+    })),
     fields: Object.entries(shown.fields)
       .map(([field, rows]) => ({ field, rows }))
       .toSorted((one, other) => other.rows - one.rows),

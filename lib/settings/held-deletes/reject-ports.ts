@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { longId } from "../../model/record/long-id.ts";
 import type { CamelCased } from "../../model/snake-case.ts";
 import { timestamp } from "../shapes.ts";
 
@@ -43,7 +44,7 @@ export const chosenDeletes = () =>
       z.transform((text: string): ChosenDeletes => {
         const keys = text.split(",").map((key) => KEY.exec(key));
         return {
-          sfids: keys.flatMap((found) => found?.[1] ?? []),
+          sfids: keys.flatMap((found) => (found?.[1] === undefined ? [] : longId(found[1]))),
           logIds: keys.flatMap((found) => (found?.[2] === undefined ? [] : Number(found[2]))),
         };
       }),

@@ -14,14 +14,14 @@ export interface InDoubtWrite {
 
 /** The same changes fold into the same write, unless a pull has found the record in the meantime. */
 export function refold(cycle: Cycle, { changes, sentAt, batchId }: Doubt): InDoubtWrite | PushOutcome {
-  const { batches, refused } = fold(cycle.shape, changes);
+  const { batches, refused, recordless } = fold(cycle.shape, changes);
   const write = batches[0]?.writes[0];
   const [first] = changes;
   if (!first) throw new Error(`a write of mapping ${cycle.mapping.id} is in doubt, but no change belongs to it`);
 
   const ended = { recordId: first.recordId, changeIds: changes.map(({ id }) => id) };
   if (refused[0]) return { ...refused[0], kind: "refused" };
-  if (!write) return { ...ended, kind: "settled" };
+  if (!write) return { ...ended, kind: recordless.length > 0 ? "held" : "settled" };
   const byAnotherSince = batchId === BATCH_OF_ANOTHER ? first.capturedAt : null;
   if (!hasArrived(write) || hasUpsertValue(cycle, write)) return { write, sentAt, byAnotherSince };
   return { ...ended, kind: "accepted", action: "INSERT", sfid: write.record.id, answeredAt: sentAt };

@@ -1,11 +1,12 @@
 import type { Write } from "../../model/change/fold.ts";
 import { asNamed, type MissingParent, sentAgainAfterSeconds, waitsFor } from "../../model/change/missing-parent.ts";
+import { depthOf, EXCHANGED, holderIn, placeOf } from "../../model/change/moved-values.ts";
 import { mayBeOneRecords, type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
-import { errorText, isTooMany, judge, orgRefusalIn } from "../../model/change/row-error.ts";
+import { errorText, isTooMany, judge, MAX_RETRIES, orgRefusalIn } from "../../model/change/row-error.ts";
 import { BATCH_SIZE } from "../../model/change/ways.ts";
 import { imageOf, mergedInto } from "../../model/record/incoming.ts";
 import { winnerBy } from "../../model/record/merge.ts";
-import type { Image, RecordResult } from "../../model/record/record.ts";
+import type { Image, RecordError, RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { recordsOf } from "../pull/read-page.ts";
 import type { PushOutcome } from "./push-ports.ts";
@@ -90,9 +91,27 @@ function outcomeOf(
     return [{ ...common, kind: "retry", afterSeconds: 0, counts: false, error }];
   }
   if (verdict.kind === "parentMissing") return [waitingOutcome(cycle, sending, write, verdict.parent, error)];
+  if (verdict.kind === "refused" && givesWay(sending, write, result.errors)) {
+    const isExchanged = depthOf(sending.behind, placeOf(write)) === null;
+    if (isExchanged) return [{ ...common, kind: "refused", action, error: `${error}; ${EXCHANGED}` }];
+    sending.delayed.set(write, 0);
+    return [{ ...common, kind: "retry", afterSeconds: 0, counts: true, error }];
+  }
   if (verdict.kind !== "retry") return [{ ...common, kind: "refused", action, error }];
   sending.delayed.set(write, verdict.afterSeconds);
   return [{ ...common, kind: "retry", afterSeconds: verdict.afterSeconds, counts: true, error }];
+}
+
+/** Whether the record that has the value of a unique field is getting another one itself: then this one goes behind it. */
+function givesWay({ batches, behind }: PushProgress, write: Write, errors: readonly RecordError[]): boolean {
+  const holder = write.attempts < MAX_RETRIES ? holderIn(errors) : null;
+  if (holder === null) return false;
+  const place = placeOf(write);
+  const isMoving = batches.some(({ writes }) =>
+    writes.some((other) => placeOf(other) === holder.id && holder.field in other.record.values),
+  );
+  if (isMoving) behind.set(place, holder.id);
+  return isMoving || (behind.get(place) === holder.id && depthOf(behind, place) === null);
 }
 
 /** Back to NEW until the parent is there, however often that takes; after a month it ends FAILED. */

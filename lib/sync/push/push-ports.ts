@@ -7,7 +7,9 @@ import type { Lease, Renewal } from "../lease/lease-ports.ts";
 export type PushOutcome = { readonly changeIds: readonly number[]; readonly recordId: number } & (
   | { readonly kind: "accepted"; readonly action: Action; readonly sfid: string | null; readonly answeredAt: Date }
   /** Folded away (inserted and deleted before it was sent, an echo …): nothing was sent, and nothing has to be. */
-  | { readonly kind: "settled" }
+  | { readonly kind: "settled"; readonly message?: string }
+  /** It changes a record that is not there: it is held, as NEW, until its row is sent or meets its record. */
+  | { readonly kind: "held" }
   /** `error` is `STATUS_CODE: message [fields]`. */
   | { readonly kind: "refused"; readonly action: Action; readonly error: string }
   /** Back to NEW, not before `afterSeconds`; `counts`: whether it is one of the five attempts. */

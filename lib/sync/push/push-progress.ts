@@ -1,4 +1,4 @@
-import type { Write } from "../../model/change/fold.ts";
+import type { Folded, Write } from "../../model/change/fold.ts";
 import { type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Operation } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
@@ -16,6 +16,9 @@ export interface PushProgress {
   readonly judged: Map<string, number>;
   /** Records whose rows could not take what Salesforce has changed, because a transaction holds them. */
   readonly busy: Set<string>;
+  /** What is being sent, and which records of it give a unique value up to which. */
+  batches: Folded["batches"];
+  readonly behind: Map<string, string>;
   /** Records that our saves may have moved out of the mapping's filter. */
   readonly mayHaveLeft: Set<string>;
   /** What the org has answered records with that is not about them; they are among `unsent`, and the push ends with it. */
@@ -27,6 +30,8 @@ export const startPushProgress = (): PushProgress => ({
   delayed: new Map(),
   judged: new Map(),
   busy: new Set(),
+  batches: [],
+  behind: new Map(),
   mayHaveLeft: new Set(),
   refusal: null,
 });
@@ -91,7 +96,13 @@ export async function settle(cycle: Cycle, sending: PushProgress, outcomes: read
   }
 }
 
-const COUNTED_AS = { accepted: "accepted", refused: "refused", retry: "retried", settled: "settled" } as const;
+const COUNTED_AS = {
+  accepted: "accepted",
+  refused: "refused",
+  retry: "retried",
+  settled: "settled",
+  held: "retried",
+} as const;
 
 function delayBefore({ after }: Write, { delayed }: PushProgress): number | null {
   const delays = after.flatMap((earlier) => delayed.get(earlier) ?? []);

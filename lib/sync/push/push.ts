@@ -2,7 +2,9 @@ import { isChecked } from "../../model/calls/check-before-save.ts";
 import type { ClaimedChange } from "../../model/change/change.ts";
 import { type Folded, fold } from "../../model/change/fold.ts";
 import { BATCH_SIZE, JOB_RECORDS } from "../../model/change/ways.ts";
+import { pulls } from "../../model/mapping/mapping.ts";
 import type { Cycle } from "../cycle/cycle.ts";
+import { readAgain } from "../pull/read-page.ts";
 import { checkRecords } from "./check-records.ts";
 import type { PushOutcome } from "./push-ports.ts";
 import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "./push-progress.ts";
@@ -80,8 +82,13 @@ async function send(
   claimed: readonly ClaimedChange[],
 ): Promise<boolean> {
   if (claimed.length === 0) return false;
-  const folded = fold(cycle.shape, await settleEdited(sending, claimed));
-  await settle(cycle, sending, withoutSending(folded));
+  const folded = fold(cycle.shape, await settleEdited(sending, claimed), sending.behind);
+  sending.batches = folded.batches;
+  await settle(cycle, sending, withoutSending(cycle, folded));
+  // Salesforce's values of fields that it does not let us write.
+  if (pulls(cycle.mapping.syncDirection)) {
+    await readAgain(cycle, [...new Set(folded.settled.flatMap(({ unwritable }) => unwritable?.sfid ?? []))], "slow");
+  }
   for (const [index, { way, operation, writes }] of folded.batches.entries()) {
     if (index > 0 && isOver()) return true;
     if (checks !== null && (index === 0 || way === "bulk") && !isChecked(checks.checkedAt, cycle.clock.now())) {
@@ -100,9 +107,14 @@ async function send(
   return folded.batches.length > 0 || folded.early.length === 0;
 }
 
-function withoutSending({ settled, refused }: Folded): PushOutcome[] {
+function withoutSending({ mapping }: Cycle, { settled, recordless, refused }: Folded): PushOutcome[] {
+  const back = pulls(mapping.syncDirection) ? "; Salesforce's value is back" : "";
   return [
-    ...settled.map((ended) => ({ ...ended, kind: "settled" }) as const),
+    ...settled.map(({ unwritable, ...ended }): PushOutcome => {
+      const message = unwritable && { message: `not writable: ${unwritable.fields.join(", ")}${back}` };
+      return { ...ended, ...message, kind: "settled" };
+    }),
+    ...recordless.map((ended) => ({ ...ended, kind: "held" }) as const),
     ...refused.map((ended) => ({ ...ended, kind: "refused" }) as const),
   ];
 }

@@ -53,13 +53,55 @@ describe("changes of one row", () => {
     expect(writesOf(folded)[0]).toMatchObject({ operation: "upsert", action: "INSERT" });
   });
 
-  test("columns that Salesforce does not let us write are not sent", () => {
-    const changes = [change("UPDATE", 1, { sfid: "003000000000001AAA", values: { name: "Rose Gonzalez" } })];
+  const [SFID, NONE] = ["003000000000001AAA", null];
+  const READ_ONLY = { unwritable: { sfid: SFID, fields: ["Name"] } };
+  test.each([
+    ["an update of what can be written", SFID, ["UPDATE email"], { sent: "update" }],
+    ["an update of what cannot", SFID, ["UPDATE name"], { settled: READ_ONLY }],
+    ["an update of both", SFID, ["UPDATE name email"], { sent: "update" }],
+    ["an update of a column that is not mapped any more", SFID, ["UPDATE gone"], { settled: {} }],
+    ["an update that both sides overruled", SFID, ["UPDATE"], { settled: {} }],
+    ["two updates of what cannot be written", SFID, ["UPDATE name", "UPDATE name"], { settled: READ_ONLY }],
+    ["a delete", SFID, ["UPDATE name", "DELETE"], { sent: "delete" }],
+    ["an update without a record", NONE, ["UPDATE email"], "recordless"],
+    ["updates without a record", NONE, ["UPDATE email", "UPDATE name"], "recordless"],
+    ["an update without a record of what cannot be written", NONE, ["UPDATE name"], "recordless"],
+    ["a delete without a record", NONE, ["DELETE"], { settled: {} }],
+    ["an update and a delete without a record", NONE, ["UPDATE email", "DELETE"], { settled: {} }],
+    ["an update and its row's insert", NONE, ["INSERT lastname", "UPDATE email"], { sent: "create" }],
+    ["an update, and then all of its row", NONE, ["UPDATE email", "INSERT lastname"], { sent: "create" }],
+  ] as const)("%s ends as it should", (_, sfid, steps, result) => {
+    const changes = steps.map((step) => {
+      const [action = "", ...columns] = step.split(" ");
+      const values = Object.fromEntries(columns.map((column) => [column, `a ${column}`]));
+      return change(action as Action, 1, { sfid, values });
+    });
 
     const folded = fold(shape, changes);
 
-    expect(folded.batches).toEqual([]);
-    expect(folded.settled).toHaveLength(1);
+    const ended = { recordId: 1, changeIds: changes.map(({ id }) => id) };
+    expect(folded.recordless).toEqual(result === "recordless" ? [ended] : []);
+    expect(folded.settled).toEqual(
+      typeof result === "object" && "settled" in result ? [{ ...ended, ...result.settled }] : [],
+    );
+    expect(writesOf(folded).map(({ operation, changeIds }) => ({ operation, changeIds }))).toEqual(
+      typeof result === "object" && "sent" in result ? [{ operation: result.sent, changeIds: ended.changeIds }] : [],
+    );
+  });
+
+  test("what was captured of a row before all of it is not added to it, whatever lies between", () => {
+    const changes = [
+      change("UPDATE", 1, { values: { email: "old@example.com" } }),
+      change("UPDATE", 2, { sfid: SFID, old: { key__c: "K-1" }, values: { key__c: "K-2" } }),
+      change("INSERT", 1, { values: { lastname: "Rose", key__c: "K-1" } }),
+    ];
+
+    const folded = fold(shape, changes);
+
+    const [first, , last] = changes;
+    expect(folded.recordless).toEqual([]);
+    expect(writesOf(folded).map(({ changeIds }) => changeIds)).toEqual([[changes[1]?.id], [first?.id, last?.id]]);
+    expect(writesOf(folded)[1]?.record.values).toEqual({ LastName: "Rose", Key__c: "K-1" });
   });
 
   test("a value that no request can carry fails its own record alone", () => {
@@ -232,7 +274,7 @@ test("every claimed change ends in exactly one place", () => {
 
       const folded = fold(shape, changes);
 
-      const places = [...writesOf(folded), ...folded.settled, ...folded.refused, ...folded.early];
+      const places = [...writesOf(folded), ...folded.settled, ...folded.recordless, ...folded.refused, ...folded.early];
       expect(places.flatMap(({ changeIds }) => changeIds).sort()).toEqual(changes.map(({ id }) => id).sort());
     }),
     { numRuns: 1_000 },

@@ -357,6 +357,12 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   differing: "Those of them that differ.",
   records_changed: "Records that would take a row's value.",
   rows_changed: "Rows that would take a record's value.",
+  records_refused: "Records that would not become rows, because a column cannot hold a value.",
+  "differences.refused":
+    "What the column has against Salesforce's value, so that the record does not come to its row; null: nothing.",
+  stalls: "Only while it is degraded: what does not move, each with its remedy.",
+  "stalls.message": "What does not move.",
+  "stalls.remedy": "What helps.",
   samples: "Some rows that differ.",
   differences: "Their fields that differ.",
   digest: "Of what was found; `activate` agrees to it. Null before the end.",

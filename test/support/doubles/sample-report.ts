@@ -23,7 +23,15 @@ export function sampleReport(): KeptReport {
     { id: "whk_1", isFailing: true, deliveries: { successful: 7, failed: 2, pending: 1 } },
     { id: "whk_2", isFailing: false },
   ];
-  const broken = { mappingId: "m1", broken: true, failure: null, message: null, brokenSince: at, callSize: null };
+  const broken = {
+    mappingId: "m1",
+    broken: true,
+    failure: null,
+    message: null,
+    brokenSince: at,
+    restUntil: null,
+    callSize: null,
+  };
   const usage = { used: 800, limit: 1000, at };
   const doorbell = {
     madeAt: at,

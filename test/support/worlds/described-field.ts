@@ -11,6 +11,7 @@ export const describedField = (name: string, more: Partial<DescribedField> = {})
   createable: true,
   updateable: true,
   nillable: true,
+  defaultedOnCreate: false,
   filterable: true,
   externalId: false,
   idLookup: false,

@@ -67,7 +67,7 @@ function workspaceReport(items: Items): WorkspaceReport {
 }
 
 function reportOf(item: Record<string, unknown>): EngineReport {
-  const { failedCycles, lastFailure, loadFailure, brokenSince, callSize } = readEngine(item).state;
+  const { failedCycles, lastFailure, loadFailure, brokenSince, restUntil, callSize } = readEngine(item).state;
   // A failing cycle is reported first: while it fails, nothing moves.
   const failure = failedCycles > 0 ? lastFailure : loadFailure;
   return {
@@ -76,6 +76,7 @@ function reportOf(item: Record<string, unknown>): EngineReport {
     failure: failure?.reason ?? null,
     message: failure?.message ?? null,
     brokenSince,
+    restUntil,
     callSize,
   };
 }

@@ -33,7 +33,14 @@ export const keepFigures = (database: Database, now: () => Date): KeepFigures =>
 const figure = z.nullable(z.number());
 const mappingFigures = z.object({
   ...{ id: z.string(), object: z.string(), waiting: z.number(), oldestAt: figure, heldDeletes: z.number() },
-  ...{ inboundErrors: z.number(), conflicts: z.number(), lastCycleAt: figure, pulled: z.number() },
+  ...{
+    inboundErrors: z.number(),
+    conflicts: z.number(),
+    lastCycleAt: figure,
+    pulled: z.number(),
+    recordless: z.optional(z.number()),
+    stalled: z.optional(z.boolean()),
+  },
   ...{ lagP50: figure, lagP95: figure, rings: z.optional(z.boolean()) },
 });
 const outcomes = z.object({ successful: z.number(), failed: z.number(), pending: z.number() });

@@ -56,6 +56,7 @@ export const captureOff = (schema: string, state: string): string => `(
     WHEN ${lackingOf(state)} IS NOT NULL THEN jsonb_build_object('why', 'columns', 'columns', ${lackingOf(state)})
     WHEN row_security_active(c.oid) THEN '{"why": "rows_hidden"}'::jsonb
     WHEN ${state}.shape ->> 'direction' = 'sf_to_pg' THEN NULL
+    WHEN ${state}.shape ? 'replaced' THEN jsonb_build_object('why', 'replaced', 'columns', ${state}.shape -> 'replaced')
     WHEN ${state}.shape ? 'capturing' THEN '{"why": "unfinished"}'::jsonb
     WHEN c.relispartition THEN '{"why": "partition"}'::jsonb
     WHEN ${isSubscribed("c.oid")} THEN '{"why": "subscription"}'::jsonb

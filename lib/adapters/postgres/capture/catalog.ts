@@ -54,7 +54,7 @@ export async function readTable(
 /** SQL of one text for all that a `Layout` says of the table that `c` names in `pg_class`, but the key. */
 export const tableDigest = (c: string): string => `(
       SELECT md5(concat(${c}.relrowsecurity, ${c}.relhasrules,
-        string_agg(concat_ws(' ', a.attname, a.atttypid, a.atttypmod, a.attgenerated), ', ' ORDER BY a.attname)))
+        string_agg(concat_ws(' ', a.attname, a.attnum, a.atttypid, a.atttypmod, a.attgenerated), ', ' ORDER BY a.attname)))
       FROM pg_attribute a WHERE a.attrelid = ${c}.oid AND a.attnum > 0 AND NOT a.attisdropped)`;
 
 /** Types with smaller ones are PostgreSQL's own. */

@@ -1,3 +1,5 @@
+import { ENDINGS } from "../../../model/record/long-id.ts";
+import { qualify } from "../session/qualify.ts";
 import { differs, type Layout, literal, type MappedTable, metadata, name, qualified, textOf } from "../session/sql.ts";
 import { keyByName, objectByName, statementByName } from "./by-name.ts";
 import type { CatalogColumn } from "./catalog.ts";
@@ -175,6 +177,12 @@ function rekeyFunction(mapped: MappedTable): string {
   END $bridge$;`;
 }
 
+/** An expression of the id of 18 characters (`longId`) of one of 15. */
+export const longIdOf = (id: string): string => `${id} || (
+      SELECT string_agg(substr(${literal(ENDINGS)}, 1 + third.bits::int, 1), '' ORDER BY third.n)
+      FROM (SELECT (place - 1) / 5 AS n, sum(CASE WHEN ascii(substr(${id}, place, 1)) BETWEEN 65 AND 90 THEN 1 << (place - 1) % 5 ELSE 0 END) AS bits
+        FROM generate_series(1, 15) AS place GROUP BY 1) AS third)`;
+
 /**
  * Of a row that lacks a column, or whose types have changed since this session has made its plans, nothing is marked. The
  * subtransaction writes nothing, so it takes no transaction id. It runs for each row as the one who writes, so it has no
@@ -186,6 +194,7 @@ function markFunction({ shape, layout }: MappedTable, columns: readonly string[]
   return `CREATE OR REPLACE FUNCTION ${qualified(shape.schema, functionName("mark", shape.table))}() RETURNS trigger
   LANGUAGE plpgsql
   AS $bridge$ BEGIN
+    IF pg_catalog.length(NEW.sfid::text) = 15 THEN NEW.sfid := ${qualify(longIdOf("NEW.sfid::text"))}; END IF;
     IF TG_OP = 'INSERT' THEN
       IF NEW._ab_lastop::text = 'PENDING' AND NEW._ab_err IS NULL THEN RETURN NEW; END IF;
     ELSE
@@ -195,7 +204,7 @@ function markFunction({ shape, layout }: MappedTable, columns: readonly string[]
     NEW._ab_lastop := 'PENDING';
     NEW._ab_err := NULL;
     RETURN NEW;
-  EXCEPTION WHEN undefined_column OR undefined_function OR datatype_mismatch THEN
+  EXCEPTION WHEN undefined_column OR undefined_function OR datatype_mismatch OR string_data_right_truncation THEN
     IF TG_OP = 'UPDATE' THEN ${REKEYED} END IF;
     RETURN NEW;
   END $bridge$;`;

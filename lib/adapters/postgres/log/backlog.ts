@@ -30,7 +30,7 @@ export function waitingNow({ counted }: BacklogMemory, now: Date): Waiting {
 
 /**
  * A SELECT of one `Waiting` over the whole log, in parts that have an index each: what is ready, what was put off, and
- * what is held, deletes alone. What is ready is looked for where claims have looked before: they mark what is dead there.
+ * what is held. What is ready is looked for where claims have looked before: they mark what is dead there.
  */
 export const countWaiting = ({ log }: Metadata): string => {
   const part = (
@@ -40,5 +40,5 @@ export const countWaiting = ({ log }: Metadata): string => {
   return `SELECT jsonb_build_object('queueDepth', ready.new_ones + put_off.new_ones + held.new_ones, 'oldestWaitingSeconds',
        coalesce(extract(epoch FROM clock_timestamp() - (${within("least(ready.first_at, put_off.first_at)")})), 0))
      FROM ${part("NOT held AND due_at IS NULL")} AS ready, ${part("NOT held AND due_at IS NOT NULL")} AS put_off,
-       ${part("action::text = 'DELETE' AND held")} AS held`;
+       ${part("held")} AS held`;
 };

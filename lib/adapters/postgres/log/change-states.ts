@@ -48,7 +48,12 @@ const waits = (alias: string, table: string): string =>
         AND ${alias}.processed_at IS NULL AND NOT ${alias}.held`;
 
 /** A condition of deletes that the breaker holds. */
-export const isHeld = (alias: string): string => `${alias}.processed_at IS NULL AND ${alias}.held`;
+export const isHeld = (alias: string): string =>
+  `${alias}.processed_at IS NULL AND ${alias}.held AND ${alias}.action::text = 'DELETE'`;
+
+/** A condition of changes that are held because their row has no record. They block nothing. */
+export const isRecordless = (alias: string): string =>
+  `${alias}.processed_at IS NULL AND ${alias}.held AND ${alias}.action::text <> 'DELETE'`;
 
 /** A condition of changes of a table that can be claimed: neither held nor put off. */
 export const isReady = (alias: string, table: string): string => `${waits(alias, table)} AND ${alias}.due_at IS NULL`;

@@ -1,8 +1,19 @@
 import type { MappingFigures } from "../../../metrics/ports.ts";
 import { CYCLES_KEPT_MINUTES } from "../../../model/span.ts";
+import type { Signs } from "../../../model/stall.ts";
 import { judgedCount } from "../../../model/totals.ts";
-import { isHeld, isOfTable, isPutOff, isReady, LAG_OF, lagOf, logOrder } from "../log/change-states.ts";
-import { type Ask, type Metadata, within } from "../session/sql.ts";
+import {
+  isHeld,
+  isOfTable,
+  isPending,
+  isPutOff,
+  isReady,
+  isRecordless,
+  LAG_OF,
+  lagOf,
+  logOrder,
+} from "../log/change-states.ts";
+import { type Ask, literal, type Metadata, metadata, within } from "../session/sql.ts";
 
 /** How far a figure of the last minutes looks back. */
 const MINUTES = 10;
@@ -29,12 +40,29 @@ export async function readMappingFigures(
   return figures.map((one) => ({ ...one, pulled: judgedCount(one.pulled) }));
 }
 
+/** What mappings show of their cycles, in one query like the one above. */
+export async function readSigns(ask: Ask, schema: string): Promise<readonly Signs[]> {
+  const tables = metadata(schema);
+  const { state, log, pendingRegistry, inboundErrors } = tables;
+  const unsent = isPending(tables, "l", "table_name::text = s.table_name::text");
+  const rows = await ask(`
+    SELECT s.mapping_id AS id, greatest(0::float8, c.reltuples::float8, pg_stat_get_live_tuples(c.oid)::float8) AS rows,
+      (SELECT count(*) FROM ${inboundErrors} e WHERE e.mapping_id = s.mapping_id)::float8 AS "inboundErrors",
+      s.config_version AS version, coalesce(s.lease_until > clock_timestamp(), false) AS "isRunning",
+      ${milliseconds("s.last_run_at")} AS "lastCycleAt",
+      CASE WHEN EXISTS (SELECT FROM ${pendingRegistry} h WHERE h.table_name::text = s.table_name::text)
+        THEN (SELECT ${milliseconds("min(l.updated_at)")} FROM ${log} l WHERE ${unsent} AND l.sent_at IS NULL) END AS "unsentSince"
+    FROM ${state} s LEFT JOIN pg_class c ON c.oid = to_regclass(format('%I.%I', ${literal(schema)}::text, s.table_name::text))::oid`);
+  return rows as unknown as readonly Signs[];
+}
+
 /** The lag is looked for where something was accepted: of an idle mapping it would read old changes to find none. */
 const figuresOf = ({ log, state, cycles, heldDeletes, inboundErrors, conflicts }: Metadata): string => `
   SELECT s.mapping_id AS id, ready.count + put_off.count AS waiting,
     ${milliseconds("least(ready.first_at, put_off.first_at)")} AS "oldestAt",
     ((SELECT count(*) FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
       + (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}))::float8 AS "heldDeletes",
+    (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isRecordless("l")})::float8 AS recordless,
     (SELECT count(*) FROM ${inboundErrors} e WHERE e.mapping_id = s.mapping_id)::float8 AS "inboundErrors",
     (SELECT count(*) FROM ${conflicts} c
       WHERE c.mapping_id = s.mapping_id AND c.at > $3::timestamptz - interval '1 day')::float8 AS conflicts,

@@ -7,7 +7,7 @@ import { type KeptSession, keepSessions } from "../session/request-session.ts";
 import { readVersion, SchemaTooOld, upgradeOf } from "../session/schema-version.ts";
 import { type Ask, instant, iso, type Metadata, metadata, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
-import { readMappingFigures } from "./mapping-figures.ts";
+import { readMappingFigures, readSigns } from "./mapping-figures.ts";
 import { readRowPage } from "./row-activity.ts";
 
 /** Customers' databases as the monitoring endpoints ask them; `now` ages the connections that are kept. */
@@ -47,6 +47,7 @@ function monitoredDatabase(kept: KeptSession, connection: PostgresConnection, no
         latencyMilliseconds,
         lastRunAt: row ? instant(row, "last_run_at") : null,
         waitingRows: Number(row?.["waiting"] ?? 0),
+        signs: await readSigns(ask, connection.schema),
       };
     },
     countNew: async () => {

@@ -1,4 +1,5 @@
 import type { TableShape } from "../../../model/mapping/shape.ts";
+import { longId } from "../../../model/record/long-id.ts";
 import type { ActivityQuery, NamedRow } from "../../../monitoring/ports.ts";
 import { ACTIVITY_COLUMNS, rowsAsJson } from "../log/log-query.ts";
 import {
@@ -62,15 +63,3 @@ function waysTo({ tombstones }: Metadata, { shape, layout }: MappedTable, { sfid
 
 /** A condition: the row's upsert value is that text. Of texts it reads the index. */
 export const isKey = (column: string, text: string): string => `t.${name(column)}::text = ${text}::text`;
-
-/** Salesforce's id of 18 characters, whose last three encode the case of the first fifteen. */
-export function longId(id: string): string {
-  if (id.length !== 15) return id;
-  const ending = [0, 5, 10].map((at) => {
-    const letters = [...id.slice(at, at + 5)];
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"[
-      letters.reduce((sum, letter, place) => sum + (/[A-Z]/.test(letter) ? 2 ** place : 0), 0)
-    ];
-  });
-  return id + ending.join("");
-}

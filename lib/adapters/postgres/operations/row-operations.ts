@@ -1,4 +1,7 @@
+import * as z from "zod/mini";
 import { REPORTED_AFTER_SECONDS } from "../../../model/change/missing-parent.ts";
+import { typeInstead } from "../../../model/mapping/unfit-column.ts";
+import { longId } from "../../../model/record/long-id.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
 import { judgedCalls, judgedCount } from "../../../model/totals.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
@@ -9,13 +12,14 @@ import {
   failedRow,
   failureKind,
   inboundError,
+  type MappingProgress,
   mappingProgress,
   type RowQueries,
   type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import { lanesOf, UNKNOWN_LANES } from "../lease/watermarks.ts";
-import { isHeld, isOfTable, lagOf, waitsForParent } from "../log/change-states.ts";
+import { isHeld, isOfTable, isRecordless, lagOf, waitsForParent } from "../log/change-states.ts";
 import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
 import { readProposals } from "../schema/propose.ts";
@@ -51,6 +55,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
       (await ask(progressOf(tables), [now()])).map((row) => ({
         ...toCamelCase(mappingProgress, row),
         ...{ rowsSynced: judgedCount(row["rows_synced"]), apiCalls: judgedCalls(row["api_calls"]) },
+        ...{ lacking: judgedNames(row["lacking"]), unfit: judgedUnfit(row["unfit"]) },
       })),
 
     lag: async (mappingId) => {
@@ -84,7 +89,7 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
         await ask(
           `UPDATE ${tables.inboundErrors} SET retry_at = last_at
            WHERE mapping_id = $1 AND ($2::text IS NULL OR sfid::text = $2) RETURNING sfid`,
-          [mappingId, sfid],
+          [mappingId, sfid && longId(sfid)],
         )
       ).length,
 
@@ -134,6 +139,24 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
   };
 }
 
+/** What a shape in a customer's database says, if it is one. */
+const judgedNames = (lacking: unknown): string[] => z.array(z.string()).safeParse(lacking).data ?? [];
+
+function judgedUnfit(columns: unknown): MappingProgress["unfit"] {
+  const field = z.object({
+    column: z.string(),
+    type: z.string(),
+    length: z.number(),
+    precision: z.number(),
+    scale: z.number(),
+  });
+  const found = z.array(z.object({ is: z.string(), field })).safeParse(columns).data ?? [];
+  return found.flatMap(({ is, field }) => {
+    const should = typeInstead(field, is);
+    return should === null ? [] : [{ column: field.column, is, should }];
+  });
+}
+
 const progressOf = (tables: Metadata): string => `
   SELECT s.mapping_id, s.position IS NOT NULL AS loaded,
     lo.load ->> 'kind' AS reading, lo.load -> 'records' AS records_to_read,
@@ -148,7 +171,11 @@ const progressOf = (tables: Metadata): string => `
       FROM ${tables.totals} t WHERE t.table_name::text = s.table_name::text), 0) AS failed,
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
       + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}) AS held_deletes,
-    s.shape -> 'repeatsUpsertValues' IS NULL AS upsert_field_unique,
+    (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isRecordless("l")}) AS recordless,
+    s.shape -> 'repeatsUpsertValues' IS NULL AS upsert_field_unique, coalesce(s.shape -> 'lacking', '[]') AS lacking,
+    (SELECT coalesce(json_agg(json_build_object('is', s.layout #>> ARRAY['exactTypes', c ->> 'column'], 'field', c)), '[]')
+      FROM jsonb_array_elements(CASE WHEN jsonb_typeof(s.shape -> 'columns') = 'array' THEN s.shape -> 'columns' ELSE '[]' END) c
+      WHERE s.layout #>> ARRAY['exactTypes', c ->> 'column'] !~ '^(character varying|text$)') AS unfit,
     (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors,
     children.waiting AS waiting_for_parents
   FROM ${tables.state} s LEFT JOIN ${tables.loads} lo ON lo.mapping_id = s.mapping_id CROSS JOIN ${UNKNOWN_LANES} CROSS JOIN LATERAL (

@@ -1,4 +1,5 @@
 import type { TableShape } from "../../../model/mapping/shape.ts";
+import { longId } from "../../../model/record/long-id.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
 import { type RowStory, rowStory } from "../../../settings/row-ports.ts";
 import {
@@ -14,7 +15,7 @@ import {
   textOf,
 } from "../session/sql.ts";
 import { CHANGE_COLUMNS, CONFLICT_COLUMNS, capturedBy, timedConflicts } from "./change-history.ts";
-import { isKey, longId } from "./row-activity.ts";
+import { isKey } from "./row-activity.ts";
 
 /** The latest ones of each kind, at most so many. */
 const MOST = 200;

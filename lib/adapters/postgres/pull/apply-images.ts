@@ -9,7 +9,7 @@ import type { Applied, Page } from "../../../sync/pull/pull-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { movesPulls, writeWatermarks } from "../lease/watermarks.ts";
 import { refuseChanges } from "../log/refuse-changes.ts";
-import type { MappedTable, StoreContext } from "../session/sql.ts";
+import { type MappedTable, numberArray, type StoreContext } from "../session/sql.ts";
 import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
 import { captureUncaptured, dropColumns, recordConflicts } from "./conflicts.ts";
 import { copyableLines, copyLines } from "./copy-lines.ts";
@@ -129,6 +129,7 @@ async function applyAll(
 
   const doubtful = await inDoubt(bench, mapped, judged, around, page);
   const { awaiting, ...applied } = await carryOut(bench, lease, mapped, judged, { doubtful, page, makesRoom });
+  await releaseRecordless(bench, around);
   await dropHolds(bench, lease, around.heldDeletes, judged);
   await writeInboundErrors(bench, lease, [
     ...[...busy].map((sfid) => busyRow(bench, sfid)),
@@ -203,6 +204,13 @@ function newestOfEach(images: readonly Image[]): readonly Image[] {
     if (!other || other.systemModstamp <= image.systemModstamp) newest.set(image.sfid, image);
   }
   return [...newest.values()];
+}
+
+/** Changes of rows that have met their record wait for nothing else. */
+async function releaseRecordless({ session, tables }: StoreContext, { waitingByKey }: Around): Promise<void> {
+  const ids = [...waitingByKey.values()].flat().flatMap(({ id, isRecordless }) => (isRecordless ? [id] : []));
+  if (ids.length > 0)
+    await session.query(`UPDATE ${tables.log} SET held = false WHERE id = ANY ($1::bigint[])`, [numberArray(ids)]);
 }
 
 /** When a record is read again whose row a transaction of the customer had locked. */

@@ -1,10 +1,12 @@
 import { cutText } from "../../../model/cut-text.ts";
 import { pushes } from "../../../model/mapping/mapping.ts";
+import type { Column } from "../../../model/mapping/shape.ts";
 import type { DryRun, Met } from "../../../model/record/dry-run.ts";
 import type { Image } from "../../../model/record/record.ts";
 import { differingColumns, winnersOf } from "../../../model/record/uncaptured-values.ts";
 import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
 import { type Ask, type Metadata, name, qualified, type StoreContext } from "../session/sql.ts";
+import { isRefusedValue, messageOf, sqlState } from "../session/sql-errors.ts";
 import { lockByUpsertField, lockRows, readSides } from "./page-context.ts";
 
 /** The last dry run of a mapping; null: it had none. */
@@ -76,13 +78,69 @@ export async function countUnmatched(bench: StoreContext, lease: Lease, most: nu
   return Number(row?.rows ?? 0);
 }
 
-/** The rows that these records would meet for the first time, compared as `apply` compares them; locks and changes none. */
+/**
+ * The rows that these records would meet for the first time, compared as `apply` compares them; locks and changes none.
+ * Where a column refuses a value, the record that has it is looked for by halves, and each of its columns is tried alone.
+ */
 export async function compare(bench: StoreContext, lease: Lease, images: readonly Image[]): Promise<readonly Met[]> {
   if (images.length === 0) return [];
-  const mapped = bench.mapped(lease);
-  const { columns, upsertField, direction, conflictPolicy } = mapped.shape;
-  const policy = pushes(direction) ? conflictPolicy : "salesforce_wins";
+  const { columns, upsertField } = bench.mapped(lease).shape;
   const comparable = columns.filter(({ field }) => field !== upsertField);
+  const whole = await unlessRefused(() => compareColumns(bench, lease, images, comparable));
+  if ("met" in whole) return whole.met;
+  const half = Math.ceil(images.length / 2);
+  if (images.length > 1)
+    return [
+      ...(await compare(bench, lease, images.slice(0, half))),
+      ...(await compare(bench, lease, images.slice(half))),
+    ];
+
+  const refused = new Map<Column, string>();
+  for (const column of comparable) {
+    const tried = await unlessRefused(() => compareColumns(bench, lease, images, [column]));
+    if ("reason" in tried) refused.set(column, tried.reason);
+  }
+  const rest = await unlessRefused(() =>
+    compareColumns(
+      bench,
+      lease,
+      images,
+      comparable.filter((column) => !refused.has(column)),
+    ),
+  );
+  // Its value of the upsert field is one that the column cannot hold: it meets no row.
+  if ("reason" in rest) return [];
+  const [values] = images.map((image) => image.values);
+  const differences = [...refused].map(([{ field, column }, reason]) => ({
+    ...{
+      field,
+      postgres: null,
+      salesforce: shortened(values?.[column]),
+      winner: "salesforce" as const,
+      refused: reason,
+    },
+  }));
+  return rest.met.map((one) => ({ ...one, differences: [...differences, ...one.differences] }));
+}
+
+async function unlessRefused(work: () => Promise<readonly Met[]>) {
+  try {
+    return { met: await work() };
+  } catch (error) {
+    if (!isRefusedValue(error) || sqlState(error)?.startsWith("42")) throw error;
+    return { reason: messageOf(error) };
+  }
+}
+
+async function compareColumns(
+  bench: StoreContext,
+  lease: Lease,
+  images: readonly Image[],
+  comparable: readonly Column[],
+): Promise<readonly Met[]> {
+  const mapped = bench.mapped(lease);
+  const { direction, conflictPolicy } = mapped.shape;
+  const policy = pushes(direction) ? conflictPolicy : "salesforce_wins";
   // A transaction for its settings, which say how instants are written.
   return await bench.session.transaction({}, "SELECT", async () => {
     const { rows } = await lockRows(bench, mapped, images, "");
@@ -104,6 +162,7 @@ export async function compare(bench: StoreContext, lease: Lease, images: readonl
         postgres: shortened(row[column]),
         salesforce: shortened(shown[column]),
         winner: winners.get(column) ?? "salesforce",
+        refused: null,
       }));
       return { sfid: image.sfid, recordId: key, differences };
     });

@@ -3,7 +3,7 @@ import type { Deletion, WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Page } from "../../../sync/pull/pull-ports.ts";
 import { changeOf, sendable } from "../log/change-rows.ts";
-import { hasFailed, isClaimed } from "../log/change-states.ts";
+import { hasFailed, isClaimed, isRecordless } from "../log/change-states.ts";
 import {
   equal,
   heldText,
@@ -161,7 +161,7 @@ export async function readAround(
 ): Promise<Around> {
   const { shape } = mapped;
   const log = `${tables.log} l WHERE l.table_name::text = $1 AND l.processed_at IS NULL`;
-  const columns = `l.id, l.record_id, l.sfid, l.action, l.state, l.fence, l.sent_at, ${sendable(mapped, "l.old")} AS old,
+  const columns = `l.id, l.record_id, l.sfid, l.action, l.state, l.fence, l.sent_at, ${isRecordless("l")} AS is_recordless, ${sendable(mapped, "l.old")} AS old,
     ${sendable(mapped, 'l."values"')} AS "values", l.created_at, l.attempts`;
   const [row] = await session.query<{
     waiting: Row[];
@@ -244,7 +244,8 @@ function deletionOf(row: Row, pushedBefore: ReadonlyMap<string, Date>): Deletion
 function waitingChange(row: Row): WaitingChange {
   const change = changeOf({ ...row, captured_at: row["created_at"] });
   const isFailed = row["state"] === "FAILED";
-  return { ...change, isSent: row["state"] === "PENDING" || (isFailed && row["fence"] !== null), isFailed };
+  const isSent = row["state"] === "PENDING" || (isFailed && row["fence"] !== null);
+  return { ...change, isSent, isFailed, isRecordless: row["is_recordless"] === true };
 }
 
 /** The rows with these keys, and these images, column by column as the table gives them back. */

@@ -43,7 +43,7 @@ const INLINE_BYTES = 2_000;
  */
 export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Asked): string {
   const table = literal(mapped.shape.table);
-  const isBlocking = "(b.held OR (b.due_at, b.id) > (SELECT due_at, id FROM horizon))";
+  const isBlocking = "(b.held AND b.action::text = 'DELETE' OR (b.due_at, b.id) > (SELECT due_at, id FROM horizon))";
   const keysAreFree = `NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
           AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
             WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id)`;

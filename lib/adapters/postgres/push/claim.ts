@@ -124,7 +124,7 @@ async function take(
        ${registerPending(tables, { id: "$5", table: "$1", ids: "(SELECT ids FROM ids)" })}
      ), claimed AS (
        UPDATE ${tables.log} l SET state = CASE WHEN l.state::text = 'NEW' THEN 'PENDING' ELSE l.state END, fence = $2,
-         updated_at = $3, due_at = NULL, last_operation = CASE WHEN l.state::text = 'FAILED' THEN l.last_operation END,
+         updated_at = $3, due_at = NULL, held = false, last_operation = CASE WHEN l.state::text = 'FAILED' THEN l.last_operation END,
          batch_id = CASE WHEN ${endedInDoubt("l")} THEN l.batch_id END, sent_at = CASE WHEN ${endedInDoubt("l")} THEN l.sent_at END
        WHERE l.id = ANY ((SELECT ids FROM ids)::bigint[])
        RETURNING l.*

@@ -22,7 +22,7 @@ export function settleStatement(
       SELECT t.id, t.sfid, t.speaks, t.version, e.*
       FROM unnest($2::bigint[], $3::int[], $4::text[], $5::boolean[], $6::xid[]) AS t (id, kind, sfid, speaks, version)
       JOIN jsonb_to_recordset($1::jsonb) AS e (kind int, state text, last_operation text, message text,
-        answered_at timestamptz, due_at timestamptz, attempt int, accepted boolean) USING (kind)
+        answered_at timestamptz, due_at timestamptz, attempt int, accepted boolean, held boolean) USING (kind)
     ), ${settled(tables, mapped)}, ${kept(tables)}, ${counted(tables)}${keepsAttempts ? `, ${attempted(tables)}` : ""}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
     SELECT all_of_them AS settled, pending, CASE WHEN known > (SELECT count(*) FROM written) THEN (
         SELECT jsonb_agg(s.id) FROM settled s WHERE ${KNOWN} AND s.id NOT IN (SELECT id FROM written)
@@ -65,7 +65,7 @@ function settled({ log }: Metadata, mapped: MappedTable): string {
   return `settled AS (
       UPDATE ${log} l SET state = results.state, last_operation = results.last_operation, updated_at = $12,
         sf_message = results.message, sfid = coalesce(results.sfid, l.sfid), attempts = l.attempts + results.attempt,
-        due_at = results.due_at${setsBlockedKey(mapped, "results.state = 'NEW'")},
+        due_at = results.due_at, held = results.held${setsBlockedKey(mapped, "results.state = 'NEW'")},
         processed_at = CASE WHEN results.state <> 'NEW' THEN $12::timestamptz END,
         processed_tx = CASE WHEN results.state <> 'NEW' THEN txid_current() END,
         sf_result = CASE WHEN results.accepted THEN 1 WHEN results.state = 'FAILED' THEN 0 END,
@@ -120,7 +120,7 @@ function free(mapped: MappedTable): string {
 function written(mapped: MappedTable, skipsHeld: boolean): string {
   const table = qualified(mapped.shape.schema, mapped.shape.table);
   return `written AS (
-      UPDATE ${table} t SET sfid = coalesce(s.new_sfid, t.sfid), _ab_lastop = s.last_operation, _ab_err = s.sf_message
+      UPDATE ${table} t SET sfid = coalesce(s.new_sfid, t.sfid), _ab_lastop = s.last_operation, _ab_err = CASE WHEN s.state::text = 'FAILED' THEN s.sf_message END
       FROM settled s
       WHERE ${COMPLETE} AND ${isRowOf(mapped)} ${skipsHeld ? "AND s.id IN (SELECT id FROM free)" : ""}
         AND (s.new_sfid IS NULL OR t.sfid::text IS NOT DISTINCT FROM s.new_sfid

@@ -1,4 +1,5 @@
 import type { Action, LastOperation, State } from "../../../model/change/change.ts";
+import { NO_RECORD } from "../../../model/change/no-record.ts";
 import type { PushOutcome } from "../../../sync/push/push-ports.ts";
 import { idArray, numberArray } from "../session/sql.ts";
 
@@ -11,9 +12,13 @@ interface Ending {
   readonly due_at: Date | null;
   readonly attempt: number;
   readonly accepted: boolean;
+  readonly held: boolean;
 }
 
-const NOTHING = { last_operation: null, message: null, answered_at: null, due_at: null, attempt: 0, accepted: false };
+const NOTHING = {
+  ...{ last_operation: null, message: null, answered_at: null, due_at: null },
+  ...{ attempt: 0, accepted: false, held: false },
+};
 
 /** What a change that Salesforce accepted has done. */
 const DONE: Readonly<Record<Action, LastOperation>> = {
@@ -88,7 +93,9 @@ function nameOf(outcome: PushOutcome): string {
     case "accepted":
       return `accepted ${outcome.action} ${outcome.answeredAt.getTime()}`;
     case "settled":
-      return "settled";
+      return `settled ${outcome.message}`;
+    case "held":
+      return "held";
     case "refused":
       return `refused ${outcome.error}`;
     case "retry":
@@ -103,7 +110,9 @@ function endingOf(outcome: PushOutcome, now: Date): Ending {
       return { ...NOTHING, state: "SUCCESS", last_operation: DONE[action], answered_at: answeredAt, accepted: true };
     }
     case "settled":
-      return { ...NOTHING, state: "SUCCESS", last_operation: "SYNCED" };
+      return { ...NOTHING, state: "SUCCESS", last_operation: "SYNCED", message: outcome.message ?? null };
+    case "held":
+      return { ...NOTHING, state: "NEW", message: NO_RECORD, held: true };
     case "refused":
       return { ...NOTHING, state: "FAILED", last_operation: "FAILED", message: outcome.error };
     case "retry":

@@ -2,7 +2,7 @@ import type { TableShape } from "../../../model/mapping/shape.ts";
 import { WriteUndone } from "../../../sync/lease/lease-ports.ts";
 import { retry } from "../../retry.ts";
 import { wholeRow } from "../capture/trigger-functions.ts";
-import { hasFailed } from "../log/change-states.ts";
+import { hasFailed, isRecordless } from "../log/change-states.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import {
   type Layout,
@@ -138,10 +138,10 @@ export async function captureUnsent(session: Session, { shape, layout }: MappedT
     WHERE t.sfid IS NULL AND unseen.now IS NOT NULL ORDER BY t.${key}`);
 }
 
-/** Whether no change of a row waits or has failed. */
+/** Whether no change of a row waits or has failed, but such as wait for their row to be sent. */
 const isNotInLog = (log: string, table: string, key: string): string =>
   `NOT EXISTS (SELECT FROM ${log} l WHERE ${isInLog("l", table, key)})`;
 
 const isInLog = (alias: string, table: string, key: string): string =>
   `${alias}.table_name::text = ${literal(table)} AND ${alias}.record_id = ${key}
-        AND (${alias}.processed_at IS NULL OR ${hasFailed(alias)})`;
+        AND (${alias}.processed_at IS NULL AND NOT (${isRecordless(alias)}) OR ${hasFailed(alias)})`;

@@ -5,15 +5,16 @@ import { type Mapping, pushes } from "../../../model/mapping/mapping.ts";
 import { isAwaited } from "../../../model/mapping/migration.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { PostgresConnection, SchemaChanges } from "../../../model/workspace/workspace.ts";
-import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import type { Provisioner } from "../../../sync/schema/schema-ports.ts";
 import { retry } from "../../retry.ts";
 import { CAPTURE_VERSION, captureStatements, dropCaptureFunctions, endCapture } from "../capture/capture.ts";
 import { readCaptureOff } from "../capture/capture-check.ts";
 import { type CatalogColumn, type CatalogTable, layoutOf, readTable } from "../capture/catalog.ts";
+import { oweReading } from "../capture/follow-table.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
+import { longIdOf } from "../capture/trigger-functions.ts";
 import { openWithinLimit } from "../session/session-limit.ts";
-import { type Layout, literal, type MappedTable, metadata, type Row, type Session } from "../session/sql.ts";
+import { type Layout, literal, type MappedTable, metadata, qualified, type Row, type Session } from "../session/sql.ts";
 import { isWorthWaiting, sqlState } from "../session/sql-errors.ts";
 import { dropCompatColumns, keepCompatColumns, servingFunction } from "../takeover/compat-columns.ts";
 import { endHerokuConnectCapture } from "../takeover/heroku-connect-triggers.ts";
@@ -166,6 +167,7 @@ async function inOneTransaction(
     session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([own]) => {
       const current = own ?? (await adoptState(session, shape));
       if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
+      await lengthenIds(session, shape, before, current !== undefined);
       const wasOff = await isCaptureOff(session, shape);
       const theirs = await endHerokuConnectCapture(session, shape.schema, shape.table);
       const addedColumns = schemaChanges === "apply" ? await changeTable(session, shape, before) : [];
@@ -185,21 +187,23 @@ async function inOneTransaction(
   );
 }
 
+/** Gives records that an adopted table names by 15 characters their ids of 18; one that another row has stays. */
+async function lengthenIds(
+  session: Session,
+  shape: TableShape,
+  before: CatalogTable | null,
+  isKnown: boolean,
+): Promise<void> {
+  if (isKnown || !before?.columns.some(({ column }) => column === "sfid")) return;
+  const table = qualified(shape.schema, shape.table);
+  await session.query(`UPDATE ${table} t SET sfid = ${longIdOf("t.sfid::text")} WHERE length(t.sfid::text) = 15
+    AND NOT EXISTS (SELECT FROM ${table} o WHERE o.sfid::text = ${longIdOf("t.sfid::text")})`);
+}
+
 /** Whether rows that are in the table already lack something that this version is to hold. */
 function asksForMore(before: TableShape, after: TableShape): boolean {
   const known = new Set(before.columns.map(({ column }) => column));
   return before.filter !== after.filter || after.columns.some(({ column }) => !known.has(column));
-}
-
-/** Everything is read again, from its beginning: after an ended first load as a backfill, beside the beat. */
-async function oweReading(session: Session, { schema, mappingId }: TableShape): Promise<void> {
-  const { state, loads } = metadata(schema);
-  const mark: LoadCheckpoint = { kind: "backfill", startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
-  await session.query(
-    `UPDATE ${loads} l SET load = CASE WHEN s.position IS NULL THEN NULL ELSE $2::jsonb END
-     FROM ${state} s WHERE l.mapping_id = $1 AND s.mapping_id = $1`,
-    [mappingId, JSON.stringify(mark)],
-  );
 }
 
 /** Creates the table, or adds what it lacks; the mapped columns that were added to it. */

@@ -190,9 +190,16 @@ const WITHOUT_ZONE = " without time zone";
 export const textOf = (layout: Layout, column: string, alias: string): string =>
   exactText(layout, column, `${alias}.${name(column)}`);
 
-/** Text as the column would give it back, `5` as `5.00`: what two values must look like to be compared as texts. */
-export const heldText = (layout: Layout, column: string, text: string): string =>
-  exactText(layout, column, cast(text, layout.exactTypes[column] ?? "text"));
+/**
+ * Text as the column would give it back, `5` as `5.00`: what two values must look like to be compared as texts. One that
+ * is too long stays whole: the column refuses it, where a cast would cut it.
+ */
+export function heldText(layout: Layout, column: string, text: string): string {
+  const type = layout.exactTypes[column] ?? "text";
+  const held = exactText(layout, column, cast(text, type));
+  const [, length] = /^character(?: varying)?\((\d+)\)$/.exec(type) ?? [];
+  return length === undefined ? held : `CASE WHEN length(${text}) > ${length} THEN ${text} ELSE ${held} END`;
+}
 
 /** A value of a column as exact text. */
 export function exactText(layout: Layout, column: string, value: string): string {

@@ -26,12 +26,18 @@ export async function createMapping(context: Context): Promise<void> {
     ...(text(context, "table") === null ? {} : { pg_table: text(context, "table") }),
     ...(isSet(context, "inactive") ? { active: false } : {}),
   };
-  const { data } = await context.api().post<MappingState>("/mappings", { body });
+  const { data } = await context.api().post<Created>("/mappings", { body });
+  for (const { message } of data.warnings ?? []) context.out.note(message);
   context.out.done(
     `${data.sf_object} is tied to table ${data.pg_table} (${data.id}): ${data.calls_per_day} API calls a day while nothing changes. ` +
       `Follow its first load with: bridge mapping show ${data.sf_object} --wait`,
     data,
   );
+}
+
+interface Created extends MappingState {
+  /** Left out by services of before 0.4. */
+  readonly warnings?: readonly { readonly message: string }[];
 }
 
 /** Changes what was given; refused when the mapping was changed in between. */

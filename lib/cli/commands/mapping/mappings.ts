@@ -89,6 +89,8 @@ interface DryRun {
   readonly differing: number;
   readonly records_changed: number;
   readonly rows_changed: number;
+  /** Left out by services of before 0.4. */
+  readonly records_refused?: number;
   readonly fields: readonly { readonly field: string; readonly rows: number }[];
   readonly samples: readonly Sample[];
   readonly digest: string | null;
@@ -105,6 +107,7 @@ interface Difference {
   readonly postgres: string | null;
   readonly salesforce: string | null;
   readonly winner: "postgres" | "salesforce";
+  readonly refused?: string | null;
 }
 
 /** Compares rows and records that have not met, and waits for the result. */
@@ -135,7 +138,7 @@ export async function dryRun(context: Context): Promise<void> {
         { name: "FIELD", of: ({ field }) => field },
         { name: "POSTGRES", of: ({ postgres }) => postgres },
         { name: "SALESFORCE", of: ({ salesforce }) => salesforce },
-        { name: "WINS", of: ({ winner }) => winner },
+        { name: "WINS", of: ({ winner, refused }) => (refused ? `none: ${refused}` : winner), spare: true },
       ],
       "",
     );
@@ -146,5 +149,8 @@ export async function dryRun(context: Context): Promise<void> {
 function summary(run: DryRun, object: string, policy: string): string {
   const matched = `${count(run.matched, "row has", "rows have")} a record of ${object} with the same key, ${run.differing} of them with other values.`;
   const changed = `With ${policy} the first load changes ${count(run.records_changed, "record", "records")} in Salesforce and ${count(run.rows_changed, "row", "rows")} in PostgreSQL.`;
-  return `${matched} ${changed} Continue with: bridge mapping activate ${object} --digest ${run.digest}`;
+  const refused = run.records_refused
+    ? ` ${count(run.records_refused, "record", "records")} will not become rows, because a column cannot hold a value.`
+    : "";
+  return `${matched} ${changed}${refused} Continue with: bridge mapping activate ${object} --digest ${run.digest}`;
 }

@@ -8,7 +8,7 @@ import { isNearlySpent } from "./monitoring.ts";
 
 /** What in monitoring needs the operator; what cannot be read now is a finding as well. */
 export async function monitoringFindings(api: Api, now: Date): Promise<readonly Finding[]> {
-  const looks = [schema, failures, inboundErrors, conflicts, calls, doorbells, webhooks];
+  const looks = [health, failures, inboundErrors, conflicts, calls, doorbells, webhooks];
   return (await Promise.all(looks.map((look) => look(api, now).catch((error) => notSeen(look.name, error))))).flat();
 }
 
@@ -33,13 +33,16 @@ function notSeen(check: string, error: unknown): readonly Finding[] {
   return [finding(check, "warning", `${NAMES[check] ?? check} could not be looked at: ${error.message}`, remedy)];
 }
 
-/** Nothing is said of a schema that is up to date. */
-async function schema(api: Api): Promise<readonly Finding[]> {
-  const { data } = await api.get<{ readonly sync: { readonly upgrade?: string } }>("/health");
-  const { upgrade } = data.sync;
-  if (upgrade === undefined) return [];
+/** Nothing is said of a schema that is up to date, and where all moves. */
+async function health(api: Api): Promise<readonly Finding[]> {
+  type Stalls = readonly { readonly message: string; readonly remedy: string }[];
+  const { data } = await api.get<{ readonly sync: { readonly upgrade?: string; readonly stalls?: Stalls } }>("/health");
+  const { upgrade, stalls = [] } = data.sync;
   const remedy = "Bridge tries it each minute: wait, or correct the reason if there is one";
-  return [finding("schema", "warning", upgrade, remedy)];
+  return [
+    ...(upgrade === undefined ? [] : [finding("schema", "warning", upgrade, remedy)]),
+    ...stalls.map((stall) => finding("moving", "bad", stall.message, stall.remedy)),
+  ];
 }
 
 async function failures(api: Api): Promise<readonly Finding[]> {

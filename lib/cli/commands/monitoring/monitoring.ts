@@ -14,6 +14,7 @@ interface Health {
     readonly pending_rows: number;
     readonly pause?: string;
     readonly upgrade?: string;
+    readonly stalls?: readonly { readonly message: string; readonly remedy: string }[];
   };
 }
 
@@ -38,7 +39,8 @@ export async function health(context: Context): Promise<void> {
       `${out.paint("dim", "engine")}      ${mark(status)}, ${count(pending_rows, "row", "rows")} waiting, last run ${last_run_at ?? "never"}`,
       data,
     );
-    for (const why of [data.sync.pause, data.sync.upgrade])
+    const stalls = data.sync.stalls?.map(({ message, remedy }) => `${message}; ${remedy}`) ?? [];
+    for (const why of [data.sync.pause, data.sync.upgrade, ...stalls])
       if (why !== undefined) out.done(`            ${harmless(why)}`, data);
   }
   if (!isWell) context.endAs("unwell");

@@ -70,7 +70,7 @@ export async function row(context: Context): Promise<void> {
   );
   if (data.salesforce_error !== null) out.note(`Salesforce could not be asked: ${data.salesforce_error}`);
   if (data.remedy !== null) {
-    out.note("To correct it, put in the right values:");
+    out.note(data.remedy.startsWith("bridge ") ? "To send it, run:" : "To correct it, put in the right values:");
     out.note(`  ${data.remedy}`);
   }
 }

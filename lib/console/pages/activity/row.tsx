@@ -63,14 +63,19 @@ function Sameness({ story: { values, row, record } }: { readonly story: ReadRowS
 }
 
 function Story({ story }: { readonly story: ReadRowStoryData }) {
+  const isUnsent = story.remedy?.startsWith("bridge ") === true;
   const failed = story.remedy && story.events.find(({ kind, state }) => kind === "attempt" && state === "FAILED");
   return (
     <>
       {story.remedy && (
         <Notice
-          tone="bad"
-          title="Salesforce refuses the last change of this row."
-          acts={<Copy text={story.remedy} name="UPDATE" />}
+          tone={isUnsent ? "warn" : "bad"}
+          title={
+            isUnsent
+              ? "The row has no record: its changes are on hold."
+              : "Salesforce refuses the last change of this row."
+          }
+          acts={<Copy text={story.remedy} name={isUnsent ? "command" : "UPDATE"} />}
         >
           {failed && <p>{explain(failed.text.replace(/^[^:]*: /, "")) ?? sentence(failed.text)}</p>}
           <code className="breaks">{story.remedy}</code>

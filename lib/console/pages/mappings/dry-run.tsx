@@ -57,6 +57,8 @@ function Found({ run }: { readonly run: ReadDryRunData }) {
       <p>
         {counted(run.matched, "row")} with a record, {run.differing} of them differing: {run.records_changed} would
         change in Salesforce, {run.rows_changed} in PostgreSQL.
+        {run.records_refused > 0 &&
+          ` ${counted(run.records_refused, "record")} will not become rows, because a column cannot hold a value.`}
       </p>
       <ul className="names">
         {run.fields.map(({ field, rows }) => (
@@ -68,9 +70,10 @@ function Found({ run }: { readonly run: ReadDryRunData }) {
       {run.samples.map(({ sfid, differences }) => (
         <dl className="facts" key={sfid}>
           <dt className="mono">{sfid}</dt>
-          {differences.map(({ field, postgres, salesforce, winner }) => (
+          {differences.map(({ field, postgres, salesforce, winner, refused }) => (
             <dd key={field}>
-              {field}: <code>{postgres ?? "NULL"}</code> here, <code>{salesforce ?? "NULL"}</code> there; {winner} wins
+              {field}: <code>{postgres ?? "NULL"}</code> here, <code>{salesforce ?? "NULL"}</code> there;{" "}
+              {refused ?? `${winner} wins`}
             </dd>
           ))}
         </dl>

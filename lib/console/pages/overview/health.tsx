@@ -4,8 +4,8 @@ import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Ago } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
-import { count } from "../../parts/words.ts";
+import { Notice, Trouble } from "../../parts/trouble.tsx";
+import { count, sentence } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
 
 const SIDE_TONES: Record<ReadHealthData["pg"]["status"], Tone> = {
@@ -19,6 +19,7 @@ const ENGINE_TONES: Record<ReadHealthData["sync"]["status"], Tone> = {
   running: "good",
   paused: "quiet",
   broken: "bad",
+  degraded: "warn",
   unknown: "quiet",
 };
 
@@ -61,6 +62,11 @@ export function Health() {
         {seen?.pg.status === "error" ? "It cannot be asked: see Connections" : "the customer's database"}
       </Tile>
       <Budget budget={budget.data?.data} health={seen} />
+      {seen?.sync.stalls?.map(({ message, remedy }) => (
+        <Notice key={message} tone="warn" title={sentence(message)}>
+          {sentence(remedy)}
+        </Notice>
+      ))}
     </div>
   );
 }

@@ -31,19 +31,38 @@ export const PROOF_SCHEMA = `
         CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END);
       RETURN NULL;
     END $$;
+  CREATE FUNCTION proof.nest() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    DECLARE value text := 'n ' || (to_jsonb(NEW) ->> 'here__c'); written bigint;
+    BEGIN
+      EXECUTE format('UPDATE salesforce.%I SET nested__c = $1 WHERE id = $2 AND nested__c IS DISTINCT FROM $1', TG_TABLE_NAME)
+        USING value, NEW.id;
+      GET DIAGNOSTICS written = ROW_COUNT;
+      INSERT INTO proof.deeds (table_name, tag, action, record_id, vals)
+        SELECT TG_TABLE_NAME, NEW.tag__c, 'update', NEW.id, jsonb_build_object('nested__c', value) WHERE written > 0;
+      RETURN NULL;
+    END $$;
   CREATE FUNCTION proof.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
     BEGIN
       INSERT INTO proof.announced (event_id, event, log_id) VALUES (NEW.id, NEW.event, (NEW.detail ->> 'trigger_log_id')::bigint);
       RETURN NULL;
     END $$;`;
 
-/** Once the tables are there. */
-export const watching = (tables: readonly string[]) =>
+/** The proof's own triggers of a table; the nested one fires last, so that what it writes is seen behind what it follows. */
+export const triggersOf = ({ table, nests }: Pick<Proved, "table" | "nests">): string =>
   [
-    ...tables.map(
-      (table) => `CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce.${table}
-        FOR EACH ROW EXECUTE FUNCTION proof.see()`,
-    ),
+    `CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce."${table}" FOR EACH ROW EXECUTE FUNCTION proof.see()`,
+    ...(nests
+      ? [
+          `CREATE TRIGGER proof_then_nests AFTER INSERT OR UPDATE ON salesforce."${table}" FOR EACH ROW
+            WHEN (NEW.tag__c IS NOT NULL) EXECUTE FUNCTION proof.nest()`,
+        ]
+      : []),
+  ].join(";");
+
+/** Once the tables are there. */
+export const watching = (mappings: readonly Proved[]) =>
+  [
+    ...mappings.map(triggersOf),
     "CREATE TRIGGER proof_hears AFTER INSERT ON salesforce._bridge_outbox FOR EACH ROW EXECUTE FUNCTION proof.note()",
   ].join(";");
 

@@ -4,6 +4,8 @@ export interface Proved {
   readonly table: string;
   readonly hasUpsertField: boolean;
   readonly policy: "salesforce_wins" | "postgres_wins" | "latest_wins";
+  /** A trigger of the application's writes a further column of each row that it writes. */
+  readonly nests: boolean;
   /** The org rings for its changes, and the proof asks for no polls of it. */
   readonly rings: boolean;
 }
@@ -22,14 +24,14 @@ export function mappingsToProve(count: number): Proved[] {
     const hasUpsertField = at % 2 === 0;
     const object = at === MERGED_AT ? MERGED_OBJECT : `${hasUpsertField ? "Keyed" : "Plain"}${at + 1}__c`;
     const policy = POLICIES[Math.floor(at / 2) % POLICIES.length] ?? "salesforce_wins";
-    return { object, table: object.toLowerCase(), hasUpsertField, policy, rings: at % 3 !== 2 };
+    return { object, table: object.toLowerCase(), hasUpsertField, policy, nests: at % 2 === 1, rings: at % 3 !== 2 };
   });
 }
 
 /** Identifies records, on both sides and for good. */
 const TAG = "Tag__c";
-/** Written by the application alone, by the colleagues alone, by both. */
-export const VALUES = ["Here__c", "There__c", "Both__c"] as const;
+/** Written by the application alone, by the colleagues alone, by both, by a trigger of the application's. */
+export const VALUES = ["Here__c", "There__c", "Both__c", "Nested__c"] as const;
 
 /** The org's side of them. */
 export function definitionOf(mappings: readonly Proved[]): object {

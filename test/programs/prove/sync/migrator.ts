@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import type { Dice } from "../../../support/doubles/dice.ts";
-import type { Application } from "./application.ts";
+import { type Application, triggersOf } from "./application.ts";
 import type { Proved } from "./mapped-objects.ts";
 import type { Stage } from "./stage/stage.ts";
 
@@ -24,7 +24,7 @@ export interface Migrator {
   act(dice: Dice, mappingIds: ReadonlyMap<string, string>, isOver: () => boolean): Promise<void>;
 }
 
-const KINDS = ["column renamed and back", "table swapped", "capture off"] as const;
+const KINDS = ["column renamed and back", "table swapped", "capture off", "rows hidden"] as const;
 type Kind = (typeof KINDS)[number];
 
 interface Settings {
@@ -71,7 +71,7 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
   const capturing = (table: string) =>
     query<{ tgname: string }>(
       `SELECT tgname FROM pg_trigger WHERE tgrelid = 'salesforce.${table}'::regclass AND NOT tgisinternal
-       AND tgenabled <> 'D' AND tgname <> 'proof_sees' ORDER BY tgname`,
+       AND tgenabled <> 'D' AND NOT starts_with(tgname, 'proof_') ORDER BY tgname`,
     );
 
   /** Statements on the column fail meanwhile, as they would without Bridge; all others must not. */
@@ -87,6 +87,19 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
     });
   };
 
+  /** A policy that shows no row to Bridge, and all to the application. */
+  const hide = async (dice: Dice, { table }: Proved) => {
+    await query(`BEGIN; ${LOCK};
+      CREATE POLICY proof_hides ON salesforce."${table}" USING (current_setting('application_name') <> 'bridge');
+      ALTER TABLE salesforce."${table}" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY; COMMIT`);
+    await pause(1_000 + dice.below(5_000));
+    await until(`${table} is seen again`, async () => {
+      await query(`BEGIN; ${LOCK}; ALTER TABLE salesforce."${table}" DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY;
+        DROP POLICY IF EXISTS proof_hides ON salesforce."${table}"; COMMIT`);
+      return true;
+    });
+  };
+
   const withoutCapture = async (dice: Dice, proved: Proved, id: string, change: string, isOver: () => boolean) => {
     const { table, policy } = proved;
     const before = JSON.stringify(await capturing(table));
@@ -95,7 +108,8 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
     try {
       await query(`BEGIN; ${LOCK}; ${change}; COMMIT`);
       await pause(1_000 + dice.below(5_000));
-      await query(`ALTER TABLE salesforce."${table}" ENABLE TRIGGER proof_sees`).catch(() => undefined);
+      for (const trigger of ["proof_sees", "proof_then_nests"])
+        await query(`ALTER TABLE salesforce."${table}" ENABLE TRIGGER ${trigger}`).catch(() => undefined);
       let askedAt = 0;
       await until(`${table} is captured`, async () => {
         if (Date.now() - askedAt > ASK_AGAIN_MILLISECONDS) {
@@ -123,6 +137,7 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
       busy.add(mapping.table);
       try {
         if (kind === "column renamed and back") await rename(dice, mapping);
+        else if (kind === "rows hidden") await hide(dice, mapping);
         else
           await withoutCapture(dice, mapping, id, kind === "capture off" ? captureOff(mapping) : swap(mapping), isOver);
       } finally {
@@ -135,7 +150,7 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
 const captureOff = ({ table }: Proved) => `ALTER TABLE salesforce."${table}" DISABLE TRIGGER USER`;
 
 /** The table is built again beside itself and takes its own name, as tools do that change large tables. */
-const swap = ({ table }: Proved) => `LOCK TABLE salesforce."${table}";
+const swap = ({ table, nests }: Proved) => `LOCK TABLE salesforce."${table}";
   CREATE TABLE salesforce.${table}_anew (LIKE salesforce."${table}" INCLUDING ALL);
   INSERT INTO salesforce.${table}_anew SELECT * FROM salesforce."${table}";
   DO $$ BEGIN
@@ -143,5 +158,4 @@ const swap = ({ table }: Proved) => `LOCK TABLE salesforce."${table}";
   END $$;
   DROP TABLE salesforce."${table}";
   ALTER TABLE salesforce.${table}_anew RENAME TO "${table}";
-  CREATE TRIGGER proof_sees AFTER INSERT OR UPDATE OR DELETE ON salesforce."${table}"
-    FOR EACH ROW EXECUTE FUNCTION proof.see()`;
+  ${triggersOf({ table, nests })}`;

@@ -103,7 +103,7 @@ async function provePeace(
   await stage.api("POST", "/config/import", documentOf(mappings));
   await desk.untilLoaded(mappings.length);
   await desk.query(PROOF_SCHEMA);
-  await desk.query(watching(mappings.map(({ table }) => table)));
+  await desk.query(watching(mappings));
   await run.doorbell.hang();
   asked.say(`${mappings.length} mappings are provisioned and loaded`);
 

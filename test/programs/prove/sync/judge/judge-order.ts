@@ -6,6 +6,7 @@ export function judgeOrder(thing: Thing, evidence: Evidence, complain: Complain)
   const [record] = thing.records;
   if (record) {
     lastOfOneSide(thing, "here__c", thing.application, record.values["here__c"] ?? null, evidence, complain);
+    lastOfOneSide(thing, "nested__c", thing.application, record.values["nested__c"] ?? null, evidence, complain);
     lastOfOneSide(thing, "there__c", thing.colleagues, record.values["there__c"] ?? null, evidence, complain);
     lastOfBoth(thing, record.values["both__c"] ?? null, evidence, complain);
     judgeLife(thing, complain);

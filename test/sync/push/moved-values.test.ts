@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+let world: SyncWorld;
+let contact: Mapping;
+aWorldForEachTest((made) => {
+  world = made.world;
+});
+
+/** Contacts whose unique field, which is not the upsert field, has the values 1 to `count`. */
+async function numbered(count: number): Promise<void> {
+  const records = Array.from({ length: count }, (_, index) => ({
+    LastName: `L${index + 1}`,
+    External_Id__c: `${index + 1}`,
+  }));
+  await world.createRecords("Contact", records);
+  contact = await mapped(world, { object: "Contact", fields: ["LastName", "External_Id__c"] });
+  await world.pass(120);
+  await world.cycle(contact);
+}
+
+const values = async () =>
+  (await world.soql("SELECT LastName, External_Id__c FROM Contact ORDER BY CreatedDate, Id")).map(
+    ({ LastName, External_Id__c }) => `${LastName}=${External_Id__c}`,
+  );
+const failed = async () =>
+  (
+    await world.sql("SELECT lastname, _ab_err AS error FROM salesforce.contact WHERE _ab_lastop = 'FAILED' ORDER BY id")
+  ).map(({ lastname, error }) => [lastname, error]);
+const UP = "UPDATE salesforce.contact SET external_id__c = (external_id__c::int + 1)::text";
+
+test.each([
+  ["one after the other upwards", UP],
+  ["one after the other downwards", "UPDATE salesforce.contact SET external_id__c = (external_id__c::int - 1)::text"],
+  ["in two statements", `${UP} WHERE id <= 2; ${UP} WHERE id > 2`],
+  [
+    "beside another field",
+    "UPDATE salesforce.contact SET external_id__c = (external_id__c::int + 1)::text, lastname = lastname || '!'",
+  ],
+])("unique values that move on %s arrive, all of them", async (_, statement) => {
+  await numbered(4);
+  await world.sql(statement);
+
+  await world.cycle(contact);
+
+  expect(await failed()).toEqual([]);
+  const rows = await world.sql("SELECT lastname || '=' || external_id__c AS text FROM salesforce.contact ORDER BY id");
+  expect((await values()).sort()).toEqual(rows.map(({ text }) => text).sort());
+});
+
+test("a chain that is longer than a record's attempts takes one more call", async () => {
+  await numbered(30);
+  await world.sql(UP);
+  const before = await world.calls();
+
+  await world.cycle(contact);
+
+  expect(await failed()).toEqual([]);
+  expect((await values()).sort()).toEqual(
+    Array.from({ length: 30 }, (_, index) => `L${index + 1}=${index + 2}`).sort(),
+  );
+  expect((await world.calls()) - before).toBeLessThanOrEqual(6);
+});
+
+test("a new row takes the value that another one gives up", async () => {
+  await numbered(2);
+  await world.sql(
+    `INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('New', '1'); ${UP} WHERE lastname <> 'New'`,
+  );
+
+  await world.cycle(contact);
+
+  expect(await failed()).toEqual([]);
+  expect((await values()).sort()).toEqual(["L1=2", "L2=3", "New=1"]);
+});
+
+test.each([
+  ["two", "CASE external_id__c WHEN '1' THEN '2' ELSE '1' END", 2],
+  ["three", "CASE external_id__c WHEN '1' THEN '2' WHEN '2' THEN '3' ELSE '1' END", 3],
+])("%s records that exchange their values are refused with a sentence that says why", async (_, exchange, count) => {
+  await numbered(count);
+  await world.sql(`UPDATE salesforce.contact SET external_id__c = ${exchange}`);
+
+  await world.cycle(contact);
+
+  const errors = await failed();
+  expect(errors).toHaveLength(count);
+  for (const [, error] of errors)
+    expect(error).toMatch(
+      /^DUPLICATE_VALUE: .*; records exchange this value, .* give one of them another value in between$/,
+    );
+  expect((await values()).sort()).toEqual(Array.from({ length: count }, (__, index) => `L${index + 1}=${index + 1}`));
+});
+
+test("a value that another record keeps is refused at once, as Salesforce says it", async () => {
+  await numbered(3);
+  await world.sql(
+    "UPDATE salesforce.contact SET external_id__c = '3' WHERE external_id__c = '1'; UPDATE salesforce.contact SET lastname = 'Other' WHERE external_id__c = '3' AND lastname = 'L3'",
+  );
+
+  await world.cycle(contact);
+
+  expect(await failed()).toEqual([["L1", expect.stringMatching(/^DUPLICATE_VALUE: .* on record with id: \w+$/)]]);
+  expect(await world.sql("SELECT attempts FROM salesforce._trigger_log WHERE state = 'FAILED'")).toEqual([
+    { attempts: 0 },
+  ]);
+});

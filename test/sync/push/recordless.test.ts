@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+import { handler as listActivity } from "../../../functions/api/list-activity.ts";
+import { handler as pushExisting } from "../../../functions/api/push-existing.ts";
+import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
+import { handler as readStory } from "../../../functions/api/read-row-story.ts";
+import { now } from "../../../functions/services/composition.ts";
+import { postgresMonitoring } from "../../../lib/adapters/postgres/operations/monitoring.ts";
+import type { RouteName } from "../../../lib/http/routes.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
+import { dataOf } from "../../support/clients/data-of.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+let world: SyncWorld;
+let api: ApiClient;
+aWorldForEachTest(async (made) => {
+  world = made.world;
+  api = await apiClient(world.workspaceId);
+});
+
+const ask = async <Data>(handler: Handler, route: RouteName, path: Record<string, string> = {}) =>
+  dataOf<Data>(await api.ask(handler, route, { path }));
+type Handler = Parameters<ApiClient["ask"]>[0];
+const log = () =>
+  world.sql("SELECT action, state, sf_message AS message, held FROM salesforce._trigger_log ORDER BY id");
+const rows = () =>
+  world.sql(
+    "SELECT name, phone, sfid IS NOT NULL AS met, _ab_lastop AS state, _ab_err AS error FROM salesforce.account ORDER BY id",
+  );
+const records = () => world.soql("SELECT Name, Phone FROM Account ORDER BY Name");
+const NO_RECORD = expect.stringMatching(/^NO_RECORD: /);
+
+/** A table that was there before its mapping, with two rows that Salesforce does not have. */
+async function anAdoptedTable(upsertField: string | null = null): Promise<Mapping> {
+  await world.sql(`CREATE SCHEMA IF NOT EXISTS salesforce;
+    CREATE TABLE salesforce.account (id serial PRIMARY KEY, name varchar(255), phone varchar(40), external_id__c varchar(255));
+    INSERT INTO salesforce.account (name, external_id__c) VALUES ('Acme', 'A'), ('Globex', 'G')`);
+  const fields = ["Name", "Phone", ...(upsertField ? [upsertField] : [])];
+  const account = await mapped(world, { object: "Account", fields, ...(upsertField && { upsertField }) });
+  await world.cycle(account);
+  return account;
+}
+
+describe("a change of an adopted row that has no record", () => {
+  test("is neither done nor failed: it is held, counted, and sent with its row", async () => {
+    const account = await anAdoptedTable();
+    await world.sql("UPDATE salesforce.account SET phone = '1' WHERE name = 'Acme'");
+    await world.cycle(account);
+    await world.sql("UPDATE salesforce.account SET phone = '2' WHERE name = 'Acme'");
+    await world.cycle(account);
+    await world.cycle(account);
+
+    const held = { action: "UPDATE", state: "NEW", message: NO_RECORD, held: true };
+    expect(await log()).toEqual([held, held]);
+    expect((await rows())[0]).toMatchObject({ met: false, state: "PENDING", error: null });
+    const mapping = await ask<{ state: string; notices: object[] }>(readMapping, "read-mapping", {
+      mapping_id: account.id,
+    });
+    expect(mapping).toMatchObject({ state: "running" });
+    expect(mapping.notices).toEqual([
+      {
+        message: "2 changes of rows that have no record in Salesforce are on hold",
+        remedy: "bridge mapping push-existing Account sends such rows as they are",
+      },
+    ]);
+    const story = await ask<{ remedy: string; events: { text: string; state: string }[] }>(
+      readStory,
+      "read-row-story",
+      { table: "account", key: "1" },
+    );
+    expect(story.remedy).toBe("bridge mapping push-existing Account");
+    expect(story.events[0]).toMatchObject({
+      state: "NEW",
+      text: expect.stringMatching(/^the row was updated phone, on hold: NO_RECORD: /),
+    });
+    expect(await ask(listActivity, "list-activity")).toMatchObject([{ state: "NEW" }, { state: "NEW" }]);
+    await using monitored = await postgresMonitoring(now).open({ url: world.databaseUrl, schema: "salesforce" });
+    expect(await monitored.mappingFigures([account.id])).toMatchObject([
+      { recordless: 2, heldDeletes: 0, waiting: 0, oldestAt: null },
+    ]);
+
+    await ask(pushExisting, "push-existing", { mapping_id: account.id });
+    await world.cycle(account);
+    await world.cycle(account);
+
+    expect(await records()).toEqual([
+      { Name: "Acme", Phone: "2" },
+      { Name: "Globex", Phone: null },
+    ]);
+    expect(await rows()).toMatchObject([
+      { name: "Acme", met: true, state: "INSERTED", error: null },
+      { name: "Globex", met: true, state: "INSERTED", error: null },
+    ]);
+    expect((await log()).map(({ state, held: isHeld }) => [state, isHeld])).toEqual(Array(4).fill(["SUCCESS", false]));
+    expect(await ask(readMapping, "read-mapping", { mapping_id: account.id })).toMatchObject({ notices: [] });
+  });
+
+  test("goes once its row has met a record that Salesforce makes", async () => {
+    const account = await anAdoptedTable("External_Id__c");
+    await world.sql("UPDATE salesforce.account SET phone = '1' WHERE name = 'Acme'");
+    await world.cycle(account);
+    expect(await log()).toMatchObject([{ state: "NEW", held: true }]);
+
+    await world.pass(5);
+    await world.colleague("POST", "/sobjects/Account", { Name: "Acme", External_Id__c: "A" });
+    await world.cycle(account);
+    await world.cycle(account);
+
+    expect(await records()).toEqual([{ Name: "Acme", Phone: "1" }]);
+    expect((await rows())[0]).toMatchObject({ met: true, phone: "1", error: null });
+    expect((await log()).every(({ state, held }) => state === "SUCCESS" && held === false)).toBe(true);
+  });
+
+  test("ends with its row, and holds no other row back", async () => {
+    const account = await anAdoptedTable("External_Id__c");
+    await world.sql("UPDATE salesforce.account SET external_id__c = 'X', phone = '1' WHERE name = 'Acme'");
+    await world.sql("UPDATE salesforce.account SET external_id__c = 'Y' WHERE name = 'Acme'");
+    await world.cycle(account);
+    await world.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ('New', 'X')");
+    await world.cycle(account);
+    expect(await records()).toEqual([{ Name: "New", Phone: null }]);
+
+    await world.sql("DELETE FROM salesforce.account WHERE name = 'Acme'");
+    await world.cycle(account);
+
+    expect((await log()).map(({ action, state, held }) => [action, state, held])).toEqual([
+      ["UPDATE", "SUCCESS", false],
+      ["UPDATE", "SUCCESS", false],
+      ["INSERT", "SUCCESS", false],
+      ["DELETE", "SUCCESS", false],
+    ]);
+  });
+});
+
+describe("a write to a field that Salesforce does not let us write", () => {
+  test.each([
+    ["a formula", "createddate = '2020-01-01'", "CreatedDate"],
+    ["two of them", "createddate = '2020-01-01', masterrecordid = '001000000000001AAA'", "CreatedDate, MasterRecordId"],
+  ])("%s: the row has Salesforce's value back at once, and the change says so", async (_, assignments, named) => {
+    await world.rest("POST", "/sobjects/Account", { Name: "Acme", Phone: "1" });
+    const account = await mapped(world, {
+      object: "Account",
+      fields: ["Name", "Phone", "CreatedDate", "MasterRecordId"],
+    });
+    await world.pass(120);
+    await world.cycle(account);
+    const before = await world.sql("SELECT createddate, masterrecordid FROM salesforce.account");
+
+    await world.sql(`UPDATE salesforce.account SET ${assignments}`);
+    await world.cycle(account, "pull");
+
+    expect(await world.sql("SELECT createddate, masterrecordid FROM salesforce.account")).toEqual(before);
+    expect(await rows()).toMatchObject([{ state: "SYNCED", error: null }]);
+    expect(await log()).toEqual([
+      {
+        action: "UPDATE",
+        state: "SUCCESS",
+        message: `not writable: ${named}; Salesforce's value is back`,
+        held: false,
+      },
+    ]);
+  });
+
+  test("with another field: that is sent, and the row's story says what was not", async () => {
+    await world.rest("POST", "/sobjects/Account", { Name: "Acme", Phone: "1" });
+    const account = await mapped(world, { object: "Account", fields: ["Name", "Phone", "CreatedDate"] });
+    await world.pass(120);
+    await world.cycle(account);
+    const [before] = await world.sql("SELECT createddate FROM salesforce.account");
+
+    await world.sql("UPDATE salesforce.account SET createddate = '2020-01-01', phone = '2'");
+    await world.cycle(account);
+    await world.pass(10);
+    await world.cycle(account);
+
+    expect(await records()).toEqual([{ Name: "Acme", Phone: "2" }]);
+    expect(await world.sql("SELECT phone, createddate FROM salesforce.account")).toEqual([{ phone: "2", ...before }]);
+    const story = await ask<{ events: { kind: string; text: string }[] }>(readStory, "read-row-story", {
+      table: "account",
+      key: "1",
+    });
+    expect(story.events.filter(({ kind }) => kind === "attempt").map(({ text }) => text)).toEqual([
+      "Salesforce took it, without CreatedDate: not writable",
+    ]);
+  });
+});
