@@ -1,10 +1,9 @@
-import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { SealedWorkspace, Vault, Workspaces } from "../../../access/ports.ts";
 import { DEPLOYMENT } from "../../../model/workspace/pause.ts";
 import type { PostgresConnection, SalesforceConnection, Workspace } from "../../../model/workspace/workspace.ts";
 import type { Database } from "../client/client.ts";
-import { readItem } from "../client/read-item.ts";
+import { readItem, scanAll } from "../client/read-item.ts";
 import { storedTime } from "../client/stored-time.ts";
 import type { Write } from "../client/transact.ts";
 import { commit, commitIf } from "../commit.ts";
@@ -21,17 +20,11 @@ export function workspaces(database: Database, vault: Vault): Workspaces {
 
     list: async () => {
       const found: SealedWorkspace[] = [];
-      const pages = paginateScan(
-        { client: database.client },
-        {
-          TableName: database.table("workspaces"),
-          FilterExpression: "sk = :sk AND pk <> :deployment",
-          ExpressionAttributeValues: { ":sk": workspaceKey("").sk, ":deployment": DEPLOYMENT },
-        },
-      );
-      for await (const { Items } of pages) {
-        found.push(...(Items ?? []).flatMap((stored) => sealedWorkspace(vault, stored) ?? []));
-      }
+      const pages = scanAll(database, "workspaces", {
+        FilterExpression: "sk = :sk AND pk <> :deployment",
+        ExpressionAttributeValues: { ":sk": workspaceKey("").sk, ":deployment": DEPLOYMENT },
+      });
+      for await (const items of pages) found.push(...items.flatMap((stored) => sealedWorkspace(vault, stored) ?? []));
       return found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
     },
 

@@ -1,7 +1,9 @@
-import { BatchGetCommand, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import { toCamelCase } from "../../../model/snake-case.ts";
+import { readItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
+import { readItem } from "../client/read-item.ts";
 import { COUNTER, sequenceKey } from "./audit-keys.ts";
 
 /** What a partition's counter item says. */
@@ -31,19 +33,9 @@ export async function readCounters(
   database: Database,
   partitions: readonly string[],
 ): Promise<ReadonlyMap<string, Counted>> {
-  const table = database.table("audit");
-  const counted = new Map<string, Counted>();
-  let keys: Record<string, unknown>[] = partitions.map((pk) => ({ pk, sk: COUNTER }));
-  while (keys.length > 0) {
-    const answer = await database.client.send(
-      new BatchGetCommand({ RequestItems: { [table]: { Keys: keys, ConsistentRead: true } } }),
-    );
-    for (const item of answer.Responses?.[table] ?? []) {
-      counted.set(String(item["pk"]), readCounter(item));
-    }
-    keys = answer.UnprocessedKeys?.[table]?.Keys ?? [];
-  }
-  return counted;
+  const keys = partitions.map((pk) => ({ pk, sk: COUNTER }));
+  const items = await readItems(database, "audit", keys);
+  return new Map(items.map((item) => [String(item["pk"]), readCounter(item)]));
 }
 
 /** An entry's place and when it expires, in epoch seconds. */
@@ -84,11 +76,8 @@ function placed(item: Record<string, unknown> | undefined): Placed | null {
   return { sequence: Number(sk), expiresAt: expires_at };
 }
 
-async function readPlaced(database: Database, pk: string, sequence: number): Promise<Placed | null> {
-  const Key = { pk, sk: sequenceKey(sequence) };
-  const { Item } = await database.client.send(new GetCommand({ TableName: database.table("audit"), Key }));
-  return placed(Item);
-}
+const readPlaced = async (database: Database, pk: string, sequence: number): Promise<Placed | null> =>
+  placed(await readItem(database, "audit", { pk, sk: sequenceKey(sequence) }));
 
 async function readOldest(database: Database, pk: string, from: number): Promise<Placed | null> {
   const { Items } = await database.client.send(

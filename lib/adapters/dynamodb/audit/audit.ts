@@ -1,8 +1,9 @@
-import { GetCommand, QueryCommand, type QueryCommandOutput } from "@aws-sdk/lib-dynamodb";
+import { paginateQuery } from "@aws-sdk/lib-dynamodb";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../../audit/ports.ts";
 import { unknownCursor } from "../../../model/page.ts";
 import type { AuditEntry } from "../../../model/workspace/audit.ts";
 import type { Database } from "../client/client.ts";
+import { readItem } from "../client/read-item.ts";
 import { commit } from "../commit.ts";
 import { oldestKept, readCounter } from "./audit-bounds.ts";
 import { readEntry, readListed } from "./audit-item.ts";
@@ -61,9 +62,8 @@ async function firstSince(database: Database, pk: string, { first, last }: Bound
   let [from, to] = [first, last + 1];
   while (from < to) {
     const middle = Math.floor((from + to) / 2);
-    const Key = { pk, sk: sequenceKey(middle) };
-    const { Item } = await database.client.send(new GetCommand({ TableName: database.table("audit"), Key }));
-    if (Item !== undefined && readEntry(Item).createdAt >= sure) to = middle;
+    const item = await readItem(database, "audit", { pk, sk: sequenceKey(middle) });
+    if (item !== undefined && readEntry(item).createdAt >= sure) to = middle;
     else from = middle + 1;
   }
   for await (const items of range(database, pk, from, last, true)) {
@@ -91,11 +91,9 @@ async function placeOfEntry(database: Database, filter: AuditFilter, { first, la
 
 /** The sequence numbers of the oldest entry that is still kept and of the newest; `first` is `last + 1` when none is. */
 async function bounds(database: Database, pk: string, at: Date): Promise<Bounds> {
-  const { Item } = await database.client.send(
-    new GetCommand({ TableName: database.table("audit"), Key: { pk, sk: COUNTER }, ConsistentRead: true }),
-  );
-  if (Item === undefined) return { first: 1, last: 0 };
-  const counted = readCounter(Item);
+  const item = await readItem(database, "audit", { pk, sk: COUNTER });
+  if (item === undefined) return { first: 1, last: 0 };
+  const counted = readCounter(item);
   const oldest = await oldestKept(database, pk, counted, at);
   return { first: oldest?.sequence ?? counted.entries + 1, last: counted.entries };
 }
@@ -111,22 +109,15 @@ async function* range(
   newest: number,
   forward = false,
 ): AsyncGenerator<readonly Item[]> {
-  let after: Item | undefined;
-  while (oldest <= newest) {
-    const { Items = [], LastEvaluatedKey }: QueryCommandOutput = await database.client.send(
-      new QueryCommand({
-        TableName: database.table("audit"),
-        KeyConditionExpression: "pk = :pk AND sk BETWEEN :oldest AND :newest",
-        ExpressionAttributeValues: { ":pk": pk, ":oldest": sequenceKey(oldest), ":newest": sequenceKey(newest) },
-        ProjectionExpression: "entry",
-        ScanIndexForward: forward,
-        Limit: ENTRIES_PER_READ,
-        ConsistentRead: true,
-        ExclusiveStartKey: after,
-      }),
-    );
-    yield Items;
-    if (LastEvaluatedKey === undefined) return;
-    after = LastEvaluatedKey;
-  }
+  if (oldest > newest) return; // DynamoDB refuses a range that ends before it begins
+  const asked = {
+    TableName: database.table("audit"),
+    KeyConditionExpression: "pk = :pk AND sk BETWEEN :oldest AND :newest",
+    ExpressionAttributeValues: { ":pk": pk, ":oldest": sequenceKey(oldest), ":newest": sequenceKey(newest) },
+    ProjectionExpression: "entry",
+    ScanIndexForward: forward,
+    ConsistentRead: true,
+  };
+  const pages = paginateQuery({ client: database.client, pageSize: ENTRIES_PER_READ }, asked);
+  for await (const { Items = [] } of pages) yield Items;
 }

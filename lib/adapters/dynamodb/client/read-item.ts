@@ -1,4 +1,10 @@
-import { GetCommand, paginateQuery, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import {
+  GetCommand,
+  paginateQuery,
+  paginateScan,
+  type QueryCommandInput,
+  type ScanCommandInput,
+} from "@aws-sdk/lib-dynamodb";
 import { describeFault } from "../../../model/fault.ts";
 import type { TableName } from "../../../model/resources.ts";
 import type { Database } from "./client.ts";
@@ -21,6 +27,16 @@ export async function queryAll(
   const pages = paginateQuery({ client: database.client }, { ...asked, TableName: database.table(table) });
   for await (const { Items = [] } of pages) found.push(...Items);
   return found;
+}
+
+/** All items of a table, or those that a filter leaves, some at a time. */
+export async function* scanAll(
+  database: Database,
+  table: TableName,
+  filter: Omit<ScanCommandInput, "TableName"> = {},
+): AsyncGenerator<readonly Item[]> {
+  const pages = paginateScan({ client: database.client }, { ...filter, TableName: database.table(table) });
+  for await (const { Items = [] } of pages) yield Items;
 }
 
 /** What is read of items, perhaps of many workspaces: one that cannot be read is left out, and takes no other with it. */

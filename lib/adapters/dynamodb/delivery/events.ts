@@ -1,12 +1,11 @@
 import { DynamoDBServiceException } from "@aws-sdk/client-dynamodb";
-import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import { EVENT_TYPES, type Event } from "../../../model/delivery/event.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
 import { EventRefused, type EventRows, type Overdue } from "../../../webhooks/ports.ts";
 import { deleteItems, putItems, readItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
-import { readEach } from "../client/read-item.ts";
+import { readEach, scanAll } from "../client/read-item.ts";
 import { storedTime } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
 import { eventItem } from "./event-item.ts";
@@ -32,13 +31,12 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
     forget: (events) => deleteItems(database, "events", events.map(keyOf)),
 
     async *events(before) {
-      const asked = {
-        TableName: database.table("events"),
+      const pages = scanAll(database, "events", {
         FilterExpression: "(attribute_not_exists(due_at) AND occurred_at < :before) OR due_at < :before",
         ExpressionAttributeValues: { ":before": before.toISOString() },
-      };
-      for await (const { Items = [] } of paginateScan({ client: database.client }, asked)) {
-        const late = readEach(Items, readEvent).filter((event) => event.expiresAt > now());
+      });
+      for await (const items of pages) {
+        const late = readEach(items, readEvent).filter((event) => event.expiresAt > now());
         if (late.length > 0) yield late;
       }
     },

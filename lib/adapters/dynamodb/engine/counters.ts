@@ -1,4 +1,4 @@
-import { PutCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Counters, KeptCounters, KeptDepth, OtherCalls } from "../../../metrics/ports.ts";
 import { madeOf } from "../../../model/budget.ts";
@@ -7,7 +7,7 @@ import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import { judgedCalls, judgedCount, type MappingTotals } from "../../../model/totals.ts";
 import type { Database } from "../client/client.ts";
 import { settingOf } from "../client/difference.ts";
-import { queryAll, readEach, readItem } from "../client/read-item.ts";
+import { queryAll, readEach, readItem, scanAll } from "../client/read-item.ts";
 import { storedMilliseconds } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
 
@@ -123,8 +123,8 @@ async function readAll(database: Database): Promise<KeptCounters> {
   const depths: KeptDepth[] = [];
   const calls: OtherCalls[] = [];
   const pauses: KeptCounters["pauses"][number][] = [];
-  for await (const { Items } of paginateScan({ client: database.client }, { TableName: database.table("counters") })) {
-    readEach(Items ?? [], (item) => {
+  for await (const items of scanAll(database, "counters")) {
+    readEach(items, (item) => {
       if (item["sk"] === QUEUE) depths.push(readDepth(item));
       else if (item["sk"] === CALLS) calls.push(readCalls(item));
       else if (item["sk"] === PAUSE) pauses.push(readPause(item));

@@ -1,4 +1,3 @@
-import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { EngineReport, EngineReports, WorkspaceReport } from "../../../health/ports.ts";
 import { type Budget, FRESH_BUDGET, paceOf } from "../../../model/budget.ts";
@@ -10,7 +9,7 @@ import type { EngineMemory, KeptEngine, StoredEnds } from "../../../sync/cycle/c
 import type { UpgradeNeeds } from "../../../sync/schema/upgrade-schema.ts";
 import type { Database } from "../client/client.ts";
 import { settingOf } from "../client/difference.ts";
-import { queryAll, readEach } from "../client/read-item.ts";
+import { queryAll, readEach, scanAll } from "../client/read-item.ts";
 import { optionalTime, storedTime } from "../client/stored-time.ts";
 import { updateIf, type Write } from "../client/transact.ts";
 import { commit, commitIf } from "../commit.ts";
@@ -45,8 +44,7 @@ export function engineReports(database: Database, now: () => Date): EngineReport
     read: async (workspaceId) => workspaceReport(await readAll(database, workspaceId)),
     readAll: async () => {
       const found: Record<string, unknown>[] = [];
-      const pages = paginateScan({ client: database.client }, { TableName: database.table("engine") });
-      for await (const { Items = [] } of pages) found.push(...Items);
+      for await (const items of scanAll(database, "engine")) found.push(...items);
       const byKey = Map.groupBy(found, ({ pk }) => String(pk));
       const ids = new Set([...byKey.keys()].map((key) => key.replace(/#.*/, "")));
       const reports = [...ids].map((id) => {

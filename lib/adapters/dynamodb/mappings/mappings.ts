@@ -1,10 +1,9 @@
-import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import type { ImportPlan, Mappings } from "../../../config/ports.ts";
 import { Failure } from "../../../model/failure.ts";
 import type { Mapping } from "../../../model/mapping/mapping.ts";
 import { readItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
-import { queryAll } from "../client/read-item.ts";
+import { queryAll, scanAll } from "../client/read-item.ts";
 import { ConditionFailed, updateIf } from "../client/transact.ts";
 import { commit } from "../commit.ts";
 import { HEAD, nextGeneration, overlaid, readHead, readPlan, TAIL } from "./mapping-head.ts";
@@ -55,17 +54,13 @@ export function mappings(database: Database): Mappings {
     },
 
     everywhere: async function* () {
-      const pages = paginateScan(
-        { client: database.client },
-        {
-          TableName: database.table("mappings"),
-          FilterExpression:
-            "(begins_with(sk, :mapping) AND active = :true AND deleted_at = :none) OR attribute_exists(plan_id)",
-          ExpressionAttributeValues: { ":mapping": mappingKey(""), ":true": true, ":none": null },
-        },
-      );
-      for await (const { Items } of pages) {
-        for (const item of Items ?? []) {
+      const pages = scanAll(database, "mappings", {
+        FilterExpression:
+          "(begins_with(sk, :mapping) AND active = :true AND deleted_at = :none) OR attribute_exists(plan_id)",
+        ExpressionAttributeValues: { ":mapping": mappingKey(""), ":true": true, ":none": null },
+      });
+      for await (const items of pages) {
+        for (const item of items) {
           const plan = item["sk"] === HEAD ? readHead(item).plan : null;
           if (item["sk"] !== HEAD) yield { mapping: readMapping(item) };
           else if (plan) yield { openImport: { workspaceId: String(item["pk"]), id: plan.id } };
