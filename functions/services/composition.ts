@@ -33,7 +33,6 @@ import { connectedOrg, usageReader } from "../../lib/adapters/salesforce/describ
 import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.ts";
 import { recordReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
-import { ttlCache } from "../../lib/adapters/salesforce/ttl-cache.ts";
 import { kmsDataKeys } from "../../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../../lib/adapters/secrets/vault.ts";
 import { openQueues } from "../../lib/adapters/sqs/client.ts";
@@ -118,7 +117,7 @@ export const counters = () => once("counters", () => countersIn(database()));
 export const connections = () => once("connections", () => connectionsIn(database(), vault()));
 
 /** For imports, by descriptions of the last minute. Asking the org writes `counters`, for its calls are counted. */
-export const org = () => once("org", () => connectedOrg(askingOrgs(), ttlCache(60_000, now)));
+export const org = () => once("org", () => connectedOrg(askingOrgs(), { milliseconds: 60_000, now }));
 
 /** For pickers, asked again each time: an admin's new field shows at once. */
 export const catalog = () => once("catalog", () => connectedOrg(askingOrgs()));

@@ -1,6 +1,6 @@
 import type { OrgReach } from "../../health/ports.ts";
+import { createCache } from "../../model/cache.ts";
 import { asText, exchange } from "./exchange.ts";
-import { ttlCache } from "./ttl-cache.ts";
 
 const DEADLINE_MILLISECONDS = 5000;
 
@@ -9,7 +9,7 @@ const FRESH_MILLISECONDS = 5000;
 
 /** Asks orgs for their list of versions, which needs no session and is not counted (salesforce-facts 2.1). */
 export function orgReach(now: () => Date): OrgReach {
-  const cached = ttlCache(FRESH_MILLISECONDS, now);
+  const cached = createCache<boolean>({ ttl: { milliseconds: FRESH_MILLISECONDS, now } });
   return { isReachable: ({ instanceUrl }) => cached(instanceUrl, () => answers(instanceUrl)) };
 }
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import type { Org, OrgObject } from "../../../config/org-ports.ts";
+import type { ListedObject, Org, OrgObject } from "../../../config/org-ports.ts";
+import { type Cache, createCache } from "../../../model/cache.ts";
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import { Failure } from "../../../model/failure.ts";
 import { judgedCount } from "../../../model/totals.ts";
@@ -8,7 +9,6 @@ import type { Sessions } from "../../../sync/beat/sessions.ts";
 import { CallMeter } from "../call-meter.ts";
 import { type Client, call } from "../client.ts";
 import { asJson, READ_MILLISECONDS } from "../exchange.ts";
-import type { Cache } from "../ttl-cache.ts";
 import { understand } from "../understand.ts";
 import { describeObject, listObjects } from "./describe-objects.ts";
 
@@ -22,19 +22,21 @@ export interface OrgNeeds {
   readonly countCalls: (workspaceId: string, calls: Readonly<Record<string, number>>) => Promise<void>;
 }
 
-/** The org as it is now, or as `cached` has it. Its refusals become failures that say what an operator can do. */
-export function connectedOrg(needs: OrgNeeds, cached: Cache = (_, read) => read()): Org {
+/** The org as it is now, or with `ttl` as it was read so lately. Its refusals become failures that say what an operator can do. */
+export function connectedOrg(needs: OrgNeeds, ttl?: Parameters<typeof createCache>[0]["ttl"]): Org {
+  const cacheOf = <Thing>(): Cache<Thing> => (ttl ? createCache<Thing>({ ttl }) : (_, read) => read());
+  const [lists, descriptions] = [cacheOf<readonly ListedObject[]>(), cacheOf<OrgObject | null>()];
   const ask = <Answered>(workspaceId: string, work: (client: Client) => Promise<Answered>) =>
     counted(needs, workspaceId, work).catch(throwFailure);
   return {
-    objects: ({ id }) => ask(id, (client) => cached(id, () => listObjects(client))),
+    objects: ({ id }) => ask(id, (client) => lists(id, () => listObjects(client))),
     describe: ({ id }, names) =>
       ask(id, async (client) => {
         const found = new Map<string, OrgObject>();
         for (let at = 0; at < names.length; at += AT_ONCE) {
           const some = names.slice(at, at + AT_ONCE);
           const described = await Promise.all(
-            some.map((name) => cached(`${id} ${name}`, () => describeObject(client, name).catch(nullIfUnknown))),
+            some.map((name) => descriptions(`${id} ${name}`, () => describeObject(client, name).catch(nullIfUnknown))),
           );
           for (const object of described) if (object) found.set(object.name, object);
         }
