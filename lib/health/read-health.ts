@@ -105,7 +105,7 @@ async function askUpToThreeTimes(
   let upgrade: string | null = null;
   for (let failedTries = 0; failedTries < TRIES; failedTries += 1) {
     try {
-      await using database = await monitoring.open(postgres);
+      const database = await monitoring.open(postgres);
       upgrade = await database.upgrade();
       return { answered: true, failedTries, upgrade, ...(await database.check()) };
     } catch (error) {

@@ -96,7 +96,7 @@ async function readDatabase(
   const { postgres } = await open();
   if (postgres === null || (!isStale && active.length === 0)) return [];
   const countedAt = now();
-  await using database = await monitoring.open(postgres);
+  const database = await monitoring.open(postgres);
   const upgrade = await database.upgrade();
   if (upgrade !== null) await askForUpgrade(id, upgrade);
   if (isStale) await counters.setQueueDepth({ workspaceId: id, ...(await database.countNew()) }, countedAt);

@@ -13,11 +13,11 @@ export interface Monitoring {
 }
 
 /**
- * One customer's database, for one request; disposing it gives its connection back. Every question is answered within the
- * read deadline of 15 s or rejects with `DatabaseUnavailable`. Pages far back take two questions. A schema that nothing was
- * provisioned in yet answers like an empty one.
+ * One customer's database, for one request. Every question is answered within the read deadline of 15 s or rejects with
+ * `DatabaseUnavailable`. Pages far back take two questions. A schema that nothing was provisioned in yet answers like an
+ * empty one.
  */
-export interface MonitoredDatabase extends AsyncDisposable {
+export interface MonitoredDatabase {
   /** The upgrade that its schema waits for, in words; null: it is up to date. While it is too old, all else rejects. */
   upgrade(): Promise<string | null>;
   /** How it does, and what waits in it. */

@@ -8,7 +8,7 @@ import { DatabaseUnavailable } from "./ports.ts";
  * INTERNAL_ERROR with the class of the trouble, for the operator must act, not the caller; one whose connections are
  * all in use answers UNAVAILABLE, which the caller may retry.
  */
-export async function withDatabase<Database extends AsyncDisposable, Answer>(
+export async function withDatabase<Database, Answer>(
   databases: { open(postgres: PostgresConnection): Promise<Database> },
   workspace: SealedWorkspace,
   ask: (database: Database) => Promise<Answer>,
@@ -18,8 +18,7 @@ export async function withDatabase<Database extends AsyncDisposable, Answer>(
     throw new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
   }
   try {
-    await using database = await databases.open(postgres);
-    return await ask(database);
+    return await ask(await databases.open(postgres));
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;
     console.error(JSON.stringify({ level: "error", workspace_id: workspace.id, message: error.message }));
@@ -33,16 +32,14 @@ export async function withDatabase<Database extends AsyncDisposable, Answer>(
 }
 
 /** The same for what does without: null where the workspace has no database, or it cannot be asked. */
-export async function ifAvailable<Database extends AsyncDisposable, Answer>(
+export async function ifAvailable<Database, Answer>(
   databases: { open(postgres: PostgresConnection): Promise<Database> },
   workspace: SealedWorkspace,
   ask: (database: Database) => Promise<Answer>,
 ): Promise<Answer | null> {
   const { postgres } = await workspace.open();
-  if (postgres === null) return null;
   try {
-    await using database = await databases.open(postgres);
-    return await ask(database);
+    return postgres && (await ask(await databases.open(postgres)));
   } catch (error) {
     if (error instanceof DatabaseUnavailable) return null;
     throw error;

@@ -17,7 +17,7 @@ export interface RowQueriesOf {
 }
 
 /** One customer's database, for one request. A schema that nothing was provisioned in yet answers like an empty one. */
-export interface RowQueries extends AsyncDisposable, Rejections {
+export interface RowQueries extends Rejections {
   /** What of these migrations is still to be done; none where Bridge changes tables itself. */
   propose(migrations: readonly Migration[]): Promise<readonly Proposal[]>;
   /** How far every mapping of the schema is. */

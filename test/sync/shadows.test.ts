@@ -69,13 +69,13 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
   },
   "everything is compared, and read again": async (contact) => {
     await world.work(contact, "sweep");
-    await using desk = await rowQueriesOf(() => new Date()).open(connection());
+    const desk = await rowQueriesOf(() => new Date()).open(connection());
     await desk.startOver(contact.id);
     await world.work(contact, "load");
   },
   "the API reads": async ({ id, pgTable }) => {
     const now = () => new Date(cloud.clock.now());
-    await using desk = await rowQueriesOf(now).open(connection());
+    const desk = await rowQueriesOf(now).open(connection());
     await desk.progress();
     await desk.lag(id);
     const hour = Math.floor(now().getTime() / 3_600_000) * 3_600_000;
@@ -89,7 +89,7 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
     await desk.recentDeletes(id);
     for (const key of ["1", "marie@example.com", "003000000000000AAA"]) await desk.story(id, key);
     await desk.change(1);
-    await using monitored = await postgresMonitoring(now).open(connection());
+    const monitored = await postgresMonitoring(now).open(connection());
     await monitored.check();
     await monitored.countNew();
     await monitored.mappingFigures([id]);
@@ -102,7 +102,7 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
     await monitored.listChanges({ place: null, at: now(), table: pgTable, limit: 10 });
   },
   "people retry, dismiss, confirm and reject": async ({ id }) => {
-    await using desk = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection());
+    const desk = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection());
     const found = await desk.findFailed({ id: null, fingerprint: null, table: null }, 10);
     for (const ids of found.idsByMapping.values()) await desk.retry(id, ids);
     await world.cycle((await world.mappings())[0] as Mapping);

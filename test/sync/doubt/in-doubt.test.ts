@@ -152,7 +152,7 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     await changedThere(id, { LastName: "Curie" });
     await untilTheDoubtEnds();
     const connection = { url: world.databaseUrl, schema: "salesforce" };
-    await using desk = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection);
+    const desk = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection);
     const [kind] = await desk.failures(null);
 
     const all = await desk.findFailed({ id: null, fingerprint: null, table: null }, 10);

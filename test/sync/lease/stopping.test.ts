@@ -18,7 +18,7 @@ const records = async () => (await world.soql("SELECT count(Id) n FROM Contact")
 async function abort(): Promise<boolean> {
   const workspace = await (await workspaces().find(world.workspaceId))?.open();
   if (!workspace?.postgres) throw new Error("the workspace has no database");
-  await using database = await monitoring().open(workspace.postgres);
+  const database = await monitoring().open(workspace.postgres);
   return database.requestAbort(contact.id, new Date());
 }
 

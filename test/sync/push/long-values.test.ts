@@ -158,8 +158,8 @@ test(`errors, failures, activity and one change are reported of ${LONG_ROWS} row
   const connection = { url: world.databaseUrl, schema: "salesforce" };
   const slice = { limit: 200, offset: 0 };
   const now = () => new Date();
-  await using monitored = await postgresMonitoring(now).open(connection);
-  await using desk = await rowQueriesOf(now).open(connection);
+  const monitored = await postgresMonitoring(now).open(connection);
+  const desk = await rowQueriesOf(now).open(connection);
   const cut = expect.stringMatching(
     new RegExp(`x{1900,2000}\\.{3} \\(truncated, ${LONG_MEGABYTES},000,0\\d\\d bytes\\)$`),
   );

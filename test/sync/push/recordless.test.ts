@@ -75,7 +75,7 @@ describe("a change of an adopted row that has no record", () => {
       text: expect.stringMatching(/^the row was updated phone, on hold: NO_RECORD: /),
     });
     expect(await ask(listActivity, "list-activity")).toMatchObject([{ state: "NEW" }, { state: "NEW" }]);
-    await using monitored = await postgresMonitoring(now).open({ url: world.databaseUrl, schema: "salesforce" });
+    const monitored = await postgresMonitoring(now).open({ url: world.databaseUrl, schema: "salesforce" });
     expect(await monitored.mappingFigures([account.id])).toMatchObject([
       { recordless: 2, heldDeletes: 0, waiting: 0, oldestAt: null },
     ]);

@@ -81,7 +81,6 @@ function monitoredDatabase(kept: KeptSession, connection: PostgresConnection, no
       );
       return rows.length > 0;
     },
-    [Symbol.asyncDispose]: async () => kept.giveBack(),
   };
 }
 

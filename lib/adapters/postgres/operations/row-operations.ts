@@ -134,8 +134,6 @@ function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => D
     confirmDryRun: (mappingId, digest) => confirmDryRun(ask, tables, mappingId, digest),
 
     captureExisting: (mappingId, limit) => captureExisting(kept, schema, mappingId, limit),
-
-    [Symbol.asyncDispose]: async () => kept.giveBack(),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { DatabaseUnavailable, type SilentDatabases } from "../../../monitoring/ports.ts";
 import { retry } from "../../retry.ts";
-import { closeQuietly, createIdleSessions, type IdleSessions, isBroken } from "./idle-sessions.ts";
+import { createIdleSessions, type IdleSessions, isBroken } from "./idle-sessions.ts";
 import { ProtocolViolation } from "./protocol-violation.ts";
 import { openOnSchema } from "./schema-version.ts";
 import { DeadlinePassed } from "./session.ts";
@@ -11,12 +11,12 @@ import type { Row, Session, TransactionSettings } from "./sql.ts";
 import { isClash, sqlState } from "./sql-errors.ts";
 
 /**
- * A session for one request, its errors thrown as `DatabaseUnavailable`; the first query opens it. One query at a time.
- * What a deadlock or a serialization failure has undone is done again, once: a request locks in the order of cycles
- * (`fence.ts`), but the customer's own transactions have theirs.
+ * A database for one request, its errors thrown as `DatabaseUnavailable`; a query opens a session where none is idle, and
+ * leaves it to the next. What a deadlock or a serialization failure has undone is done again, once: a request locks in
+ * the order of cycles (`fence.ts`), but the customer's own transactions have theirs.
  */
 export interface KeptSession {
-  /** Takes a session without a question. */
+  /** Opens a session, where none is idle, without a question. */
   connect(): Promise<void>;
   query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** As `Session` has it, with the session that `work` asks. */
@@ -25,22 +25,20 @@ export interface KeptSession {
     first: string,
     work: (session: Session, rows: readonly Row[]) => Promise<T>,
   ): Promise<T>;
-  /** Until the next question, if there is one. */
-  giveBack(): void;
 }
 
 export interface KeptSessions {
   take(connection: PostgresConnection): KeptSession;
 }
 
-/** How long an idle session is kept for the next request. */
+/** How long an idle session is kept for the next query. */
 const KEPT_MILLISECONDS = 1_000;
-/** How long one request may leave its session silent; then the server ends it, for the function may be frozen. */
+/** How long a session may be silent; then the server ends it, for the function may be frozen. */
 const SILENT_MILLISECONDS = 5_000;
 /** How long a request waits that finds all in use: until the server has ended those that frozen functions left. */
 const WAIT_MILLISECONDS = SILENT_MILLISECONDS + 1_000;
 
-/** Sessions of this process, used again by the next request for the same database. */
+/** Sessions of this process, used again by the next query of the same database. */
 export function keepSessions(now: () => Date, silent?: SilentDatabases): KeptSessions {
   const watch = silent && singleProbe(silent, now);
   const byUrl = new Map<string, IdleSessions>();
@@ -52,42 +50,24 @@ export function keepSessions(now: () => Date, silent?: SilentDatabases): KeptSes
   return {
     take: (connection) => {
       const idle = idleOf(connection.url);
-      let session: Session | null = null;
-      let wasKept = false;
-      const take = async (): Promise<Session> => {
-        if (session === null) {
-          session = idle.take()?.session ?? null;
-          wasKept = session !== null;
-        }
-        session ??= await open(connection, watch);
-        return session;
-      };
       const once = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+        const kept = idle.take()?.session;
         try {
-          return await work(await take());
+          if (kept) return await idle.use(kept, work);
         } catch (error) {
-          if (!isBroken(error, session)) throw error;
-          closeQuietly(session);
-          session = null;
-          if (!wasKept || error instanceof DeadlinePassed) throw error;
+          // Else the server closed it while it was idle.
+          if (!isBroken(error, kept ?? null) || error instanceof DeadlinePassed) throw error;
         }
-        // The server closed it while it was idle.
-        wasKept = false;
-        session = await open(connection, watch);
-        return await work(session);
+        return await idle.use(await open(connection, watch), work);
       };
       const ask = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
         retry(2, isClash, () => once(work)).catch((error: unknown) => {
           throw asUnavailable(error);
         });
       return {
-        connect: async () => void (await take()),
+        connect: () => once(async () => undefined),
         query: (text, values = []) => ask((of) => of.query(text, values)),
         transaction: (settings, first, work) => ask((of) => of.transaction(settings, first, (rows) => work(of, rows))),
-        giveBack: () => {
-          if (session) idle.keep(session);
-          session = null;
-        },
       };
     },
   };

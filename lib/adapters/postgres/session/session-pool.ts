@@ -44,17 +44,6 @@ export function createSessionPool(
     }
     return await open(limit.activeCount === 1);
   };
-  const on = async <T>(session: Session, work: () => Promise<T>): Promise<T> => {
-    try {
-      const answer = await work();
-      idle.keep(session);
-      return answer;
-    } catch (error) {
-      if (isConnections(error, session)) closeQuietly(session);
-      else idle.keep(session);
-      throw error;
-    }
-  };
   return {
     share: () => {
       limit.concurrency = AT_ONCE;
@@ -74,7 +63,7 @@ export function createSessionPool(
             }
             current = kept.session;
           }
-          return { answer: await on(current, work) };
+          return { answer: await idle.use(current, work) };
         });
         return done === null ? await once(work, mayRepeat) : done.answer;
       };
@@ -86,7 +75,7 @@ export function createSessionPool(
           isFirst = false;
           return await retry(
             mayRepeat ? 2 : 1,
-            (error) => isConnections(error, current),
+            (error) => isBroken(error, current),
             () => once(work, mayRepeat),
           );
         });
@@ -98,17 +87,13 @@ export function createSessionPool(
 /** No connection is left, of the server or of the workspace. */
 const isFull = (error: unknown): boolean => sqlState(error) === "53300";
 
-/** The connection's trouble, also where its end is not known yet: the system's own codes are longer than a SQLSTATE. */
-const isConnections = (error: unknown, session: Session | null): boolean =>
-  isBroken(error, session) || (error instanceof Error && "code" in error && /^E[A-Z]{4,}$/.test(String(error.code)));
-
 async function answers(session: Session): Promise<boolean> {
   try {
     await session.query("SELECT 1");
     return true;
   } catch (error) {
     closeQuietly(session);
-    if (isConnections(error, session)) return false;
+    if (isBroken(error, session)) return false;
     throw error;
   }
 }

@@ -62,7 +62,6 @@ describe.each(OTHERS)("beside another mapping with many %s", (_, others) => {
     expect(await desk.lag("map_contact")).toBeNull();
     expect(await desk.heldDeletes("map_contact", { limit: 50, offset: 0 })).toMatchObject({ total: 0 });
     expect(await desk.confirmDeletes("map_contact", 1_000, null)).toBe(0);
-    for (const asked of [database, desk]) await asked[Symbol.asyncDispose]();
     await endKeptSessions(customer);
 
     expect(await rowsReadOfTheLog(customer)).toBeLessThan(100);

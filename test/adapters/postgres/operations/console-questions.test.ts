@@ -82,7 +82,6 @@ async function asking<Answer extends object>(ask: (desk: RowQueries) => Promise<
   await customer.asSuperuser("SELECT pg_stat_reset()");
   const desk = await rowQueriesOf(() => customer.now).open({ url: customer.url, schema: "salesforce" });
   const answer = await ask(desk);
-  await desk[Symbol.asyncDispose]();
   await endKeptSessions(customer);
   return { ...answer, rows: await rowsReadOfTheLog(customer) };
 }

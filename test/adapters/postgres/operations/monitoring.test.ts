@@ -12,7 +12,7 @@ import { type Customer, createCustomer, rowsReadOfTheLog } from "../customer.ts"
 const monitoring = postgresMonitoring(() => new Date());
 
 async function asking<Answer>(url: string, ask: (database: MonitoredDatabase) => Promise<Answer>): Promise<Answer> {
-  await using database = await monitoring.open({ url, schema: "salesforce" });
+  const database = await monitoring.open({ url, schema: "salesforce" });
   return await ask(database);
 }
 

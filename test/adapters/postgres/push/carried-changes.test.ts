@@ -59,7 +59,7 @@ async function refuse(): Promise<readonly ClaimedChange[]> {
 /** What the monitoring endpoints show. */
 async function results() {
   const monitoring = postgresMonitoring(() => customer.now);
-  await using database = await monitoring.open({ url: customer.url, schema: "salesforce" });
+  const database = await monitoring.open({ url: customer.url, schema: "salesforce" });
   const all = { table: null, limit: 50, offset: 0 };
   const of = async (state: "NEW" | "PENDING" | "SUCCESS" | "FAILED") =>
     (await database.listActivity({ ...all, state })).total;

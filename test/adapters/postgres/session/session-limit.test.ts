@@ -176,13 +176,8 @@ function request(): Promise<unknown> {
   const workspace = { id: "ws_1", open: async () => ({ postgres: connection() }) } as unknown as Parameters<
     typeof withDatabase
   >[1];
-  const databases = {
-    open: async (of: ReturnType<typeof connection>) => {
-      const session = sessions.take(of);
-      return { session, [Symbol.asyncDispose]: async () => session.giveBack() };
-    },
-  };
-  return withDatabase(databases, workspace, ({ session }) => session.query("SELECT 1 AS one"));
+  const databases = { open: async (of: ReturnType<typeof connection>) => sessions.take(of) };
+  return withDatabase(databases, workspace, (database) => database.query("SELECT 1 AS one"));
 }
 
 /** Connects to the server at once, and passes on what the client sends only from `release` on. */
