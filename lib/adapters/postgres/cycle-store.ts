@@ -1,6 +1,5 @@
 import pLimit from "p-limit";
 import { cutText } from "../../model/cut-text.ts";
-import type { TableShape } from "../../model/mapping/shape.ts";
 import { type PostgresConnection, RETENTION, type Retention } from "../../model/workspace/workspace.ts";
 import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
 import { type Lease, LeaseLost, type OutboxEvent, WriteUndone } from "../../sync/lease/lease-ports.ts";
@@ -28,10 +27,10 @@ import {
   instant,
   iso,
   isZoneless,
-  type Layout,
   literal,
   type MappedTable,
   type Metadata,
+  mappedOf,
   metadata,
   qualified,
   type Session,
@@ -257,10 +256,10 @@ async function pulses(
   );
   return rows.map((row) => ({
     mappingId: String(row["mapping_id"]),
-    shape: row["shape"] as TableShape,
+    shape: mappedOf(row).shape,
     marks: watermarksOf(row),
     lastPullAt: instant(row, "last_pull_at"),
-    mapped: { shape: row["shape"] as TableShape, layout: row["layout"] as Layout },
+    mapped: mappedOf(row),
   }));
 }
 

@@ -3,7 +3,7 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
 import { captureOff } from "../capture/capture-check.ts";
 import { ProtocolViolation, violation } from "../session/protocol-violation.ts";
-import { openSession } from "../session/session.ts";
+import { isThere, openSession, withSession as withOpened } from "../session/session.ts";
 import { literal, metadata, type Session } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 
@@ -25,23 +25,16 @@ export const databases: Databases = {
 };
 
 /** Work on a connection of its own; rejects with `NoConnection` when none comes about. */
-export async function withSession<Answer>(
+export function withSession<Answer>(
   connection: PostgresConnection,
   work: (session: Session) => Promise<Answer>,
 ): Promise<Answer> {
-  let session: Session;
-  try {
-    session = await openSession(connection);
-  } catch (error) {
+  const opening = openSession(connection).catch((error: unknown) => {
     throw noConnection(error);
-  }
-  try {
-    return await work(session);
-  } catch (error) {
+  });
+  return withOpened(opening, work).catch((error: unknown) => {
     throw error instanceof ProtocolViolation ? noConnection(error) : error;
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 const FACTS = `
@@ -102,11 +95,6 @@ async function readDamages(session: Session, schema: string): Promise<readonly D
        FROM ${state} s) AS mapped
      WHERE what IS NOT NULL ORDER BY 1`,
   );
-}
-
-async function isThere(session: Session, table: string): Promise<boolean> {
-  const [row] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [table]);
-  return row?.made ?? false;
 }
 
 const UNVERIFIED = "install one from a public authority, or give up verification with ?sslmode=no-verify";

@@ -1,15 +1,14 @@
 import { pulls, pushes } from "../../../model/mapping/mapping.ts";
-import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { Rejected, Rejections, StayingDelete } from "../../../settings/held-deletes/reject-ports.ts";
 import { wholeRow } from "../capture/trigger-functions.ts";
 import { BEGINNING, hasFailed, isHeld, isOfTable } from "../log/change-states.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import { refusalOf } from "../session/savepoint.ts";
 import {
-  type Layout,
   literal,
   type MappedTable,
   type Metadata,
+  mappedOf,
   metadata,
   name,
   numberArray,
@@ -26,7 +25,7 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
   const mappedTable = async (mappingId: string): Promise<MappedTable | null> => {
     const asked = kept.query(`SELECT shape, layout FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
     const [row] = await unlessUnprovisioned(asked);
-    return row ? { shape: row["shape"] as TableShape, layout: row["layout"] as Layout } : null;
+    return row ? mappedOf(row) : null;
   };
   /** Uncaptured, and behind the mapping's cycle. */
   const silently = <T>({ shape }: MappedTable, work: (session: Session) => Promise<T>): Promise<T> => {

@@ -1,13 +1,12 @@
-import type { TableShape } from "../../../model/mapping/shape.ts";
 import { longId } from "../../../model/record/long-id.ts";
 import type { ActivityQuery, NamedRow } from "../../../monitoring/ports.ts";
 import { ACTIVITY_COLUMNS, rowsAsJson } from "../log/log-query.ts";
 import {
   type Ask,
-  type Layout,
   literal,
   type MappedTable,
   type Metadata,
+  mappedOf,
   name,
   qualified,
   type Row,
@@ -25,9 +24,7 @@ export async function readRowPage(
     `SELECT shape, layout FROM ${tables.state} WHERE $1::text IS NULL OR table_name::text = $1`,
     [table],
   );
-  const ways = states.flatMap((row) =>
-    waysTo(tables, { shape: row["shape"] as TableShape, layout: row["layout"] as Layout }, named),
-  );
+  const ways = states.flatMap((row) => waysTo(tables, mappedOf(row), named));
   if (ways.length === 0) return undefined;
   const halves = ["NULL", "NOT NULL"].map(
     (is) =>

@@ -1,4 +1,3 @@
-import type { TableShape } from "../../../model/mapping/shape.ts";
 import { longId } from "../../../model/record/long-id.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
 import { type RowStory, rowStory } from "../../../settings/row-ports.ts";
@@ -6,10 +5,10 @@ import {
   type Ask,
   cut,
   iso,
-  type Layout,
   literal,
   type MappedTable,
   type Metadata,
+  mappedOf,
   name,
   qualified,
   textOf,
@@ -27,7 +26,7 @@ export async function readStory(ask: Ask, tables: Metadata, mappingId: string, k
     [mappingId],
   );
   if (!state) return null;
-  const mapped: MappedTable = { shape: state["shape"] as TableShape, layout: state["layout"] as Layout };
+  const mapped = mappedOf(state);
   const [found] = await ask(findRow(tables, mapped, key), [key, mappingId]);
   if (!found) return null;
   const [story] = await ask(storyOf(tables, mapped, state["keeps"] === true), [

@@ -1,21 +1,19 @@
-import type { TableShape } from "../../../model/mapping/shape.ts";
 import { WriteUndone } from "../../../sync/lease/lease-ports.ts";
-import { retry } from "../../retry.ts";
 import { wholeRow } from "../capture/trigger-functions.ts";
 import { hasFailed, isRecordless } from "../log/change-states.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import {
-  type Layout,
   literal,
   type MappedTable,
   type Metadata,
+  mappedOf,
   metadata,
   name,
   qualified,
   type Session,
 } from "../session/sql.ts";
-import { isWorthWaiting, unlessUnprovisioned } from "../session/sql-errors.ts";
-import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
+import { unlessUnprovisioned } from "../session/sql-errors.ts";
+import { givingWay } from "./migrate.ts";
 
 /** Captures rows without a record, as if they were inserted now; those that wait or failed already are left. */
 export async function captureExisting(
@@ -29,14 +27,12 @@ export async function captureExisting(
     kept.query(`SELECT shape, layout FROM ${state} WHERE mapping_id = $1`, [mappingId]),
   );
   if (!row) return 0;
-  const shape = row["shape"] as TableShape;
-  const layout = row["layout"] as Layout;
   // A transaction of its own, whose zone and date style are those in which values are logged.
-  const statement = captureStatement(log, shape, layout, limit);
+  const statement = captureStatement(log, mappedOf(row), limit);
   return await kept.transaction({}, statement, async (_, captured) => captured.length);
 }
 
-function captureStatement(log: string, shape: TableShape, layout: Layout, limit: number): string {
+function captureStatement(log: string, { shape, layout }: MappedTable, limit: number): string {
   const key = `t.${name(layout.key)}`;
   const columns = shape.columns.map(({ column }) => column);
   return `
@@ -76,31 +72,28 @@ export async function captureNext(session: Session, schema: string, mappingId: s
   // Both rows before any of the table, as cycles lock them.
   const mark = `SELECT s.shape, s.layout FROM ${state} s JOIN ${loads} l ON l.mapping_id = s.mapping_id
     WHERE s.mapping_id = ${literal(mappingId)} AND s.shape ? 'capturing' FOR NO KEY UPDATE`;
-  return await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
-    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, mark, async ([row]) => {
-      if (!row) return false;
-      const shape = row["shape"] as TableShape & { readonly capturing: number | null };
-      const [captured] = await session.query<{ last: number | null }>(
-        captureRowsStatement(log, shape, row["layout"] as Layout),
-        [shape.capturing],
-      );
-      const last = captured?.last ?? null;
-      const [kept] = await session.query(
-        `WITH leases AS (UPDATE ${loads} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END WHERE mapping_id = $1)
+  return await givingWay(session, mark, async ([row]) => {
+    if (!row) return false;
+    const { capturing } = row["shape"] as { readonly capturing: number | null };
+    const [captured] = await session.query<{ last: number | null }>(captureRowsStatement(log, mappedOf(row)), [
+      capturing,
+    ]);
+    const last = captured?.last ?? null;
+    const [kept] = await session.query(
+      `WITH leases AS (UPDATE ${loads} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END WHERE mapping_id = $1)
          UPDATE ${state} SET lease_until = CASE WHEN $2::bigint IS NOT NULL THEN ${CAPTURING} END,
            slow = NULL, lanes = lanes - 'late'::text, shape = shape - 'capturing'::text || CASE WHEN $2::bigint IS NULL THEN '{}' ELSE jsonb_build_object('capturing', $2::bigint) END
          WHERE mapping_id = $1 RETURNING shape -> 'capturing' AS capturing`,
-        [mappingId, last],
-      );
-      // The same rows would be captured again and again.
-      if (!kept || kept["capturing"] !== last) throw new WriteUndone(state);
-      return last !== null;
-    }),
-  );
+      [mappingId, last],
+    );
+    // The same rows would be captured again and again.
+    if (!kept || kept["capturing"] !== last) throw new WriteUndone(state);
+    return last !== null;
+  });
 }
 
 /** Without an old side, which is unknown. A row that has no record is captured once, as by `captureStatement`. */
-function captureRowsStatement(log: string, shape: TableShape, layout: Layout): string {
+function captureRowsStatement(log: string, { shape, layout }: MappedTable): string {
   const key = name(layout.key);
   const columns = shape.columns.map(({ column }) => column);
   return `

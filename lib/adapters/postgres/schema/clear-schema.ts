@@ -1,16 +1,15 @@
 import type { ClearedSchema, CustomerSchema } from "../../../access/remove-workspace.ts";
 import { Failure } from "../../../model/failure.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
-import { retry } from "../../retry.ts";
-import { openSession } from "../session/session.ts";
+import { isThere, openSession, withSession } from "../session/session.ts";
 import { metadata, name, qualified, type Session } from "../session/sql.ts";
-import { isWorthWaiting, sqlState } from "../session/sql-errors.ts";
-import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
+import { sqlState } from "../session/sql-errors.ts";
+import { givingWay } from "./migrate.ts";
 
 /** What Bridge leaves behind in a customer's schema when a workspace goes: the tables and their rows, nothing else. */
 export const customerSchema: CustomerSchema = {
   waiting: (connection, workspaceId) =>
-    withSession(connection, async (session) => {
+    withSession(openSession(connection), async (session) => {
       const { log } = metadata(connection.schema);
       if ((await ownerOf(session, connection.schema)) !== workspaceId) return null;
       const [row] = await session.query<{ waiting: string }>(
@@ -18,17 +17,9 @@ export const customerSchema: CustomerSchema = {
       );
       return Number(row?.waiting ?? 0);
     }),
-  clear: (connection, workspaceId) => withSession(connection, (session) => clear(session, connection, workspaceId)),
+  clear: (connection, workspaceId) =>
+    withSession(openSession(connection), (session) => clear(session, connection, workspaceId)),
 };
-
-async function withSession<T>(connection: PostgresConnection, work: (session: Session) => Promise<T>) {
-  const session = await openSession(connection);
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
-}
 
 /**
  * The mappings' state goes first, which ends the cycles that still run; then capture, table by table, so that no lock is
@@ -38,28 +29,21 @@ async function clear(session: Session, connection: PostgresConnection, workspace
   const { schema } = connection;
   const nothing: ClearedSchema = { schema, triggers: [], functions: [], tables: [] };
   if ((await ownerOf(session, schema)) !== workspaceId) return nothing;
-  await gently(session, `DELETE FROM ${metadata(schema).state}`, async () => undefined);
+  await givingWay(session, `DELETE FROM ${metadata(schema).state}`, async () => undefined);
   const triggers = await readTriggers(session, schema);
   for (const [table, ofTable] of Map.groupBy(triggers, ({ table }) => table)) {
-    await gently(session, "SELECT 1", () => endCapture(session, connection, table, ofTable));
+    await givingWay(session, "SELECT 1", () => endCapture(session, connection, table, ofTable));
   }
-  const { functions, tables } = await gently(session, ownerLocked(schema), () => dropMetadata(session, schema));
+  const { functions, tables } = await givingWay(session, ownerLocked(schema), () => dropMetadata(session, schema));
   return { schema, triggers: triggers.map(({ table, trigger }) => `${table}.${trigger}`), functions, tables };
 }
-
-/** In a transaction that gives way to the customer's statements, and tries again. */
-const gently = <T>(session: Session, first: string, work: () => Promise<T>): Promise<T> =>
-  retry(DDL_ATTEMPTS, isWorthWaiting, () =>
-    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, work),
-  );
 
 const ownerLocked = (schema: string): string => `SELECT workspace_id FROM ${metadata(schema).meta} FOR UPDATE`;
 
 /** The workspace that a schema belongs to; null when it belongs to none. */
 async function ownerOf(session: Session, schema: string): Promise<string | null> {
   const { meta } = metadata(schema);
-  const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [meta]);
-  if (!made?.made) return null;
+  if (!(await isThere(session, meta))) return null;
   const [row] = await session.query<{ workspace_id: string }>(`SELECT workspace_id FROM ${meta}`);
   return row?.workspace_id ?? null;
 }

@@ -2,14 +2,26 @@ import { Failure } from "../../../model/failure.ts";
 import { retry } from "../../retry.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
 import { registerUnregistered } from "../log/change-states.ts";
-import { literal, metadata, name, type Session } from "../session/sql.ts";
+import { isThere } from "../session/session.ts";
+import { literal, metadata, name, type Row, type Session, type TransactionSettings } from "../session/sql.ts";
 import { isWorthWaiting } from "../session/sql-errors.ts";
 import { archiveLog } from "../takeover/archive-log.ts";
 import { dropPruningTrigger, FIRST_VERSION, MIGRATIONS } from "./migrations.ts";
 
 /** DDL gives way to the customer's statements after this long, and tries again this often. */
-export const DDL_LOCK_MILLISECONDS = 2_000;
+const DDL_LOCK_MILLISECONDS = 2_000;
 export const DDL_ATTEMPTS = 8;
+
+/** A transaction, as `Session` has it, that gives way to the customer's statements, and tries again. */
+export const givingWay = <T>(
+  session: Session,
+  first: string,
+  work: (rows: readonly Row[]) => Promise<T>,
+  settings: TransactionSettings = {},
+): Promise<T> =>
+  retry(DDL_ATTEMPTS, isWorthWaiting, () =>
+    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, ...settings }, first, work),
+  );
 
 interface MigrateOptions {
   readonly adopts?: boolean;
@@ -32,31 +44,26 @@ export async function migrate(
 ): Promise<void> {
   const { meta, log } = metadata(schema);
   const first = `SELECT pg_advisory_xact_lock(hashtextextended(${literal(`bridge ${schema}`)}, 0))`;
-  await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
-    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async () => {
-      const known = await session.query("SELECT FROM pg_namespace WHERE nspname = $1", [schema]);
-      // CREATE … IF NOT EXISTS asks for the right to create even when there is nothing to create.
-      if (known.length === 0) await session.script(`CREATE SCHEMA ${name(schema)}`);
-      const [found] = await session.query<{ ours: boolean; log: boolean }>(
-        "SELECT to_regclass($1) IS NOT NULL AS ours, to_regclass($2) IS NOT NULL AS log",
-        [meta, log],
-      );
-      if (!found?.ours && found?.log) {
-        if (!adopts) throw new Failure("CONFLICT", anothersLog(schema));
-        await archiveLog(session, schema);
-      }
-      if (!found?.ours) await session.script(metaTable(meta, workspaceId));
+  await givingWay(session, first, async () => {
+    const known = await session.query("SELECT FROM pg_namespace WHERE nspname = $1", [schema]);
+    // CREATE … IF NOT EXISTS asks for the right to create even when there is nothing to create.
+    if (known.length === 0) await session.script(`CREATE SCHEMA ${name(schema)}`);
+    const isOurs = await isThere(session, meta);
+    if (!isOurs && (await isThere(session, log))) {
+      if (!adopts) throw new Failure("CONFLICT", anothersLog(schema));
+      await archiveLog(session, schema);
+    }
+    if (!isOurs) await session.script(metaTable(meta, workspaceId));
 
-      const [row] = await session.query<{ workspace_id: string; schema_version: number }>(
-        `SELECT workspace_id, schema_version FROM ${meta} FOR UPDATE`,
-      );
-      if (!row) throw new Error(`${meta} has lost its row; insert it again with this workspace's id`);
-      refuseOthers(schema, workspaceId, row.workspace_id);
-      if (row.schema_version > 0) refuseUnreleased(schema, row.schema_version);
-      if (!leavesNewer) refuseNewer(schema, row.schema_version, newestOf(migrations));
-      await moveOn(session, schema, row.schema_version, migrations);
-    }),
-  );
+    const [row] = await session.query<{ workspace_id: string; schema_version: number }>(
+      `SELECT workspace_id, schema_version FROM ${meta} FOR UPDATE`,
+    );
+    if (!row) throw new Error(`${meta} has lost its row; insert it again with this workspace's id`);
+    refuseOthers(schema, workspaceId, row.workspace_id);
+    if (row.schema_version > 0) refuseUnreleased(schema, row.schema_version);
+    if (!leavesNewer) refuseNewer(schema, row.schema_version, newestOf(migrations));
+    await moveOn(session, schema, row.schema_version, migrations);
+  });
 }
 
 async function moveOn(session: Session, schema: string, version: number, migrations: typeof MIGRATIONS): Promise<void> {

@@ -13,9 +13,10 @@ import { type CatalogColumn, type CatalogTable, layoutOf, readTable } from "../c
 import { oweReading } from "../capture/follow-table.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
 import { longIdOf } from "../capture/trigger-functions.ts";
+import { isThere, withSession as withOpened } from "../session/session.ts";
 import { openWithinLimit } from "../session/session-limit.ts";
 import { type Layout, literal, type MappedTable, metadata, qualified, type Row, type Session } from "../session/sql.ts";
-import { isWorthWaiting, sqlState } from "../session/sql-errors.ts";
+import { sqlState } from "../session/sql-errors.ts";
 import { dropCompatColumns, keepCompatColumns, servingFunction } from "../takeover/compat-columns.ts";
 import { endHerokuConnectCapture } from "../takeover/heroku-connect-triggers.ts";
 import { importLog } from "../takeover/import-log.ts";
@@ -25,7 +26,7 @@ import { captureNext, captureUnsent } from "./capture-existing.ts";
 import { buildClaimIndexes } from "./claim-indexes.ts";
 import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, createIndex, missingIndexes, storageOf } from "./indexes.ts";
-import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS, migrate } from "./migrate.ts";
+import { DDL_ATTEMPTS, givingWay, migrate } from "./migrate.ts";
 import { missingColumns, proposeMigration, readProposals, tableStatements } from "./propose.ts";
 import { renamedColumns } from "./renamed-columns.ts";
 import { tuneLog } from "./tune-log.ts";
@@ -124,16 +125,10 @@ function checkNames(shape: TableShape): void {
 /** Tables of all databases that one process changes at once: of a large import it is given ten mappings. */
 const limit = /* @__PURE__ */ pLimit(4);
 
-function withSession<T>(connection: PostgresConnection, work: (session: Session) => Promise<T>): Promise<T> {
-  return limit(async () => {
-    const session = await openWithinLimit(connection, LONG_WORK, { statementMilliseconds: LONGEST_INDEX_MILLISECONDS });
-    try {
-      return await work(session);
-    } finally {
-      await session.close();
-    }
-  });
-}
+const withSession = <T>(connection: PostgresConnection, work: (session: Session) => Promise<T>): Promise<T> =>
+  limit(() =>
+    withOpened(openWithinLimit(connection, LONG_WORK, { statementMilliseconds: LONGEST_INDEX_MILLISECONDS }), work),
+  );
 
 /** Between its statements it waits for nothing. */
 const LONG_WORK = { idleMilliseconds: 60_000, isLongWork: true } as const;
@@ -163,28 +158,27 @@ async function inOneTransaction(
 ): Promise<Changed> {
   const { state } = metadata(shape.schema);
   const first = `SELECT config_version, shape FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
-  return await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
-    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, silence: shape.table }, first, async ([own]) => {
-      const current = own ?? (await adoptState(session, shape));
-      if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
-      await lengthenIds(session, shape, before, current !== undefined);
-      const wasOff = await isCaptureOff(session, shape);
-      const theirs = await endHerokuConnectCapture(session, shape.schema, shape.table);
-      const addedColumns = schemaChanges === "apply" ? await changeTable(session, shape, before) : [];
-      const known = current ? (current["shape"] as TableShape) : shape;
-      const narrow = await widenColumns(session, known, shape, await tableOf(session, shape), schemaChanges);
-      const made = await tableOf(session, shape);
-      const layout = layoutOf(made, key, CAPTURE_VERSION, renamed);
-      if (theirs.length > 0 && pushes(shape.direction)) await importLog(session, { shape, layout }, at);
-      await session.script(captureOf({ shape, layout }, made, schemaChanges));
-      await captureUnsent(session, { shape, layout }, wasOff);
-      await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
-      if (theirs.length > 0) await startFromHerokuConnect(session, { shape, layout }, addedColumns, at);
-      const isMadeAgain = current !== undefined && (before === null || addedColumns.length > 0 || waited);
-      if (isMadeAgain || asksForMore(known, shape)) await oweReading(session, shape);
-      return { addedColumns, narrow };
-    }),
-  );
+  const change = async ([own]: readonly Row[]) => {
+    const current = own ?? (await adoptState(session, shape));
+    if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
+    await lengthenIds(session, shape, before, current !== undefined);
+    const wasOff = await isCaptureOff(session, shape);
+    const theirs = await endHerokuConnectCapture(session, shape.schema, shape.table);
+    const addedColumns = schemaChanges === "apply" ? await changeTable(session, shape, before) : [];
+    const known = current ? (current["shape"] as TableShape) : shape;
+    const narrow = await widenColumns(session, known, shape, await tableOf(session, shape), schemaChanges);
+    const made = await tableOf(session, shape);
+    const layout = layoutOf(made, key, CAPTURE_VERSION, renamed);
+    if (theirs.length > 0 && pushes(shape.direction)) await importLog(session, { shape, layout }, at);
+    await session.script(captureOf({ shape, layout }, made, schemaChanges));
+    await captureUnsent(session, { shape, layout }, wasOff);
+    await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
+    if (theirs.length > 0) await startFromHerokuConnect(session, { shape, layout }, addedColumns, at);
+    const isMadeAgain = current !== undefined && (before === null || addedColumns.length > 0 || waited);
+    if (isMadeAgain || asksForMore(known, shape)) await oweReading(session, shape);
+    return { addedColumns, narrow };
+  };
+  return await givingWay(session, first, change, { silence: shape.table });
 }
 
 /** Gives records that an adopted table names by 15 characters their ids of 18; one that another row has stays. */
@@ -262,16 +256,14 @@ async function renewCapture(
   const ofMapping = `SELECT shape, layout FROM ${state} WHERE mapping_id = ${literal(mappingId)}`;
   const isOld = ({ layout }: Row) => ((layout as Layout).captureVersion ?? 0) < CAPTURE_VERSION;
   if (!(await session.query(ofMapping)).some(isOld)) return;
-  await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
-    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, `${ofMapping} FOR UPDATE`, async ([row]) => {
-      if (!row || !isOld(row) || (await readCaptureOff(session, schema, mappingId)) !== null) return;
-      const shape = row["shape"] as TableShape;
-      const table = await tableOf(session, shape);
-      const layout = layoutOf(table, (row["layout"] as Layout).key, CAPTURE_VERSION);
-      await session.script(captureOf({ shape, layout }, table, schemaChanges));
-      await session.query(`UPDATE ${state} SET layout = $2 WHERE mapping_id = $1`, [mappingId, JSON.stringify(layout)]);
-    }),
-  );
+  await givingWay(session, `${ofMapping} FOR UPDATE`, async ([row]) => {
+    if (!row || !isOld(row) || (await readCaptureOff(session, schema, mappingId)) !== null) return;
+    const shape = row["shape"] as TableShape;
+    const table = await tableOf(session, shape);
+    const layout = layoutOf(table, (row["layout"] as Layout).key, CAPTURE_VERSION);
+    await session.script(captureOf({ shape, layout }, table, schemaChanges));
+    await session.query(`UPDATE ${state} SET layout = $2 WHERE mapping_id = $1`, [mappingId, JSON.stringify(layout)]);
+  });
 }
 
 async function isCaptureOff(session: Session, { schema, mappingId, direction }: TableShape): Promise<boolean> {
@@ -289,22 +281,19 @@ const captureOf = (mapped: MappedTable, { columns }: CatalogTable, schemaChanges
 
 async function retire(session: Session, schema: string, mapping: Mapping, schemaChanges: SchemaChanges): Promise<void> {
   const { state, totals } = metadata(schema);
-  const [made] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [state]);
-  if (!made?.made) return;
+  if (!(await isThere(session, state))) return;
   const first = `SELECT table_name FROM ${state} WHERE mapping_id = ${literal(mapping.id)} FOR UPDATE`;
-  await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
-    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, first, async ([row]) => {
-      if (!row) return;
-      const table = String(row["table_name"]);
-      if (await readTable(session, schema, table)) {
-        await session.script(`${endCapture(schema, table, schemaChanges)}\n${dropCompatColumns(schema, table)}`);
-      }
-      await session.script(
-        `${dropCaptureFunctions(schema, table)}\nDROP FUNCTION IF EXISTS ${servingFunction(schema, table)};`,
-      );
-      await session.query(`DELETE FROM ${state} WHERE mapping_id = $1`, [mapping.id]);
-      // By this row the long work of other mappings knows that the table may have left changes behind.
-      await session.query(`INSERT INTO ${totals} (table_name) VALUES ($1) ON CONFLICT DO NOTHING`, [table]);
-    }),
-  );
+  await givingWay(session, first, async ([row]) => {
+    if (!row) return;
+    const table = String(row["table_name"]);
+    if (await readTable(session, schema, table)) {
+      await session.script(`${endCapture(schema, table, schemaChanges)}\n${dropCompatColumns(schema, table)}`);
+    }
+    await session.script(
+      `${dropCaptureFunctions(schema, table)}\nDROP FUNCTION IF EXISTS ${servingFunction(schema, table)};`,
+    );
+    await session.query(`DELETE FROM ${state} WHERE mapping_id = $1`, [mapping.id]);
+    // By this row the long work of other mappings knows that the table may have left changes behind.
+    await session.query(`INSERT INTO ${totals} (table_name) VALUES ($1) ON CONFLICT DO NOTHING`, [table]);
+  });
 }

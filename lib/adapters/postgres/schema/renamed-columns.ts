@@ -1,6 +1,6 @@
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { CatalogColumn, CatalogTable } from "../capture/catalog.ts";
-import { type Layout, metadata, type Session } from "../session/sql.ts";
+import { mappedOf, metadata, type Session } from "../session/sql.ts";
 
 /**
  * Columns that the mapping had and the application has renamed, under their mapped names. They are not added again, or they
@@ -14,9 +14,10 @@ export async function renamedColumns(
   const { state } = metadata(schema);
   const [own] = await session.query(`SELECT shape, layout FROM ${state} WHERE mapping_id = $1`, [mappingId]);
   if (!own) return [];
-  const { attributes = {} } = own["layout"] as Layout;
+  const { shape, layout } = mappedOf(own);
+  const { attributes = {} } = layout;
   const present = new Set(columns.map(({ column }) => column));
-  return (own["shape"] as TableShape).columns.flatMap(({ column }) => {
+  return shape.columns.flatMap(({ column }) => {
     const now = columns.find(({ attribute }) => attribute === attributes[column]);
     return now === undefined || present.has(column) ? [] : [{ ...now, column }];
   });

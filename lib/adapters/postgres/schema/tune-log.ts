@@ -1,8 +1,6 @@
 import { AUTOVACUUM_LIMITS, type LogAutovacuum } from "../../../model/workspace/workspace.ts";
-import { retry } from "../../retry.ts";
 import { literal, metadata, type Session } from "../session/sql.ts";
-import { isWorthWaiting } from "../session/sql-errors.ts";
-import { DDL_ATTEMPTS, DDL_LOCK_MILLISECONDS } from "./migrate.ts";
+import { givingWay } from "./migrate.ts";
 
 /**
  * Sets the autovacuum parameters of the log that the workspace names; all others stay as their owner has set them.
@@ -15,9 +13,7 @@ export async function tuneLog(session: Session, schema: string, asked: LogAutova
   );
   if (wanted.length === 0) return;
   const look = `SELECT reloptions @> ARRAY[${wanted.map(literal).join(", ")}] AS is_set FROM pg_class WHERE oid = to_regclass(${literal(log)})::oid`;
-  await retry(DDL_ATTEMPTS, isWorthWaiting, () =>
-    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS }, look, async ([found]) => {
-      if (found && found["is_set"] !== true) await session.script(`ALTER TABLE ${log} SET (${wanted.join(", ")})`);
-    }),
-  );
+  await givingWay(session, look, async ([found]) => {
+    if (found && found["is_set"] !== true) await session.script(`ALTER TABLE ${log} SET (${wanted.join(", ")})`);
+  });
 }

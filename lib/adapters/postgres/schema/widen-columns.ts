@@ -3,8 +3,9 @@ import type { Column, TableShape } from "../../../model/mapping/shape.ts";
 import type { SchemaChanges } from "../../../model/workspace/workspace.ts";
 import { endCapture } from "../capture/capture.ts";
 import type { CatalogTable } from "../capture/catalog.ts";
+import { refusalOf } from "../session/savepoint.ts";
 import { name, qualified, type Session } from "../session/sql.ts";
-import { sqlState } from "../session/sql-errors.ts";
+import { messageOf, sqlState } from "../session/sql-errors.ts";
 
 /** A column that stays as narrow as it was, and what prevents more. */
 export interface Narrow {
@@ -117,14 +118,8 @@ async function alter(
   column: string,
   type: string,
 ): Promise<string | null> {
-  await session.query("SAVEPOINT widening");
-  try {
-    await session.query(`ALTER TABLE ${qualified(schema, table)} ALTER COLUMN ${name(column)} TYPE ${type}`);
-    await session.query("RELEASE SAVEPOINT widening");
-    return null;
-  } catch (error) {
-    if (!HELD_FAST.includes(sqlState(error) ?? "")) throw error;
-    await session.query("ROLLBACK TO SAVEPOINT widening");
-    return error instanceof Error ? error.message : String(error);
-  }
+  const statement = `ALTER TABLE ${qualified(schema, table)} ALTER COLUMN ${name(column)} TYPE ${type}`;
+  const isHeld = (error: unknown) => HELD_FAST.includes(sqlState(error) ?? "");
+  const refusal = await refusalOf(session, () => session.query(statement), isHeld);
+  return refusal === null ? null : messageOf(refusal);
 }

@@ -3,9 +3,13 @@ import { isRefusedValue } from "./sql-errors.ts";
 
 /**
  * Does a part of a transaction that writes rows of the customer's; undoes that part and gives the error when a row refuses,
- * by a trigger or a constraint. Null: none did.
+ * by a trigger or a constraint, or when it is another one that is meant. Null: none did.
  */
-export async function refusalOf(session: Session, work: () => Promise<unknown>): Promise<unknown> {
+export async function refusalOf(
+  session: Session,
+  work: () => Promise<unknown>,
+  isMeant: (error: unknown) => boolean = isRefusedValue,
+): Promise<unknown> {
   await session.script("SAVEPOINT part");
   try {
     await work();
@@ -13,7 +17,7 @@ export async function refusalOf(session: Session, work: () => Promise<unknown>):
     await session.script("SET CONSTRAINTS ALL IMMEDIATE; RELEASE SAVEPOINT part");
     return null;
   } catch (error) {
-    if (!isRefusedValue(error)) throw error;
+    if (!isMeant(error)) throw error;
     await session.script("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part");
     return error;
   }

@@ -144,6 +144,22 @@ export async function openSession(
   };
 }
 
+/** Works with a session that is being opened, and closes it. */
+export async function withSession<T>(opening: Promise<Session>, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await opening;
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Whether a table of this name, quoted and qualified, is there. */
+export async function isThere(session: Session, table: string): Promise<boolean> {
+  const [found] = await session.query("SELECT to_regclass($1) IS NOT NULL AS made", [table]);
+  return found?.["made"] === true;
+}
+
 /** By a callback: rows that the driver's own promises gave outlived the quick collections of memory, nearly all of them. */
 function awaited<R extends object>() {
   const { promise, resolve, reject } = Promise.withResolvers<pg.QueryResult<R>>();

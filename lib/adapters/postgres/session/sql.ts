@@ -165,6 +165,12 @@ export interface MappedTable {
   readonly settledUntil?: Date | null;
 }
 
+/** The mapped table as `_bridge_state` holds it, by the columns `shape` and `layout`. */
+export const mappedOf = (row: Row): MappedTable => ({
+  shape: row["shape"] as TableShape,
+  layout: row["layout"] as Layout,
+});
+
 /** Columns of every mapped table beside its mapped fields, with the types they have in tables of our making. */
 export const OWN_COLUMNS = {
   sfid: "varchar(18)",

@@ -1,3 +1,4 @@
+import { isThere } from "../session/session.ts";
 import { metadata, name, qualified, type Session } from "../session/sql.ts";
 
 /** A trigger by which Heroku Connect captures a table's changes, or marks its rows. */
@@ -47,8 +48,7 @@ async function keepDefinitions(
   triggers: readonly HerokuConnectTrigger[],
 ): Promise<void> {
   const { theirTriggers: kept } = metadata(schema);
-  const [found] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [kept]);
-  if (!found?.made) return;
+  if (!(await isThere(session, kept))) return;
   await session.query(
     `INSERT INTO ${kept} (table_name, trigger_name, definition)
      SELECT "table", trigger, definition FROM jsonb_to_recordset($1::jsonb) AS t ("table" text, trigger text, definition text)`,

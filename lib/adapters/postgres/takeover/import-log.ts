@@ -1,5 +1,6 @@
 import { BATCH_OF_ANOTHER } from "../../../model/change/change.ts";
 import { Failure } from "../../../model/failure.ts";
+import { isThere } from "../session/session.ts";
 import { heldText, literal, type MappedTable, metadata, name, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
 import { isHstore, type ReadHstore, readerOfHstore } from "./hstore.ts";
@@ -11,8 +12,7 @@ import { isHstore, type ReadHstore, readerOfHstore } from "./hstore.ts";
  */
 export async function importLog(session: Session, mapped: MappedTable, at: Date): Promise<void> {
   const { theirLog } = metadata(mapped.shape.schema);
-  const [found] = await session.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [theirLog]);
-  if (!found?.made) return;
+  if (!(await isThere(session, theirLog))) return;
   await refuseUnreadable(session, mapped);
   try {
     await session.query(takeStatement(mapped, await readerOfHstore(session)), [
