@@ -9,8 +9,8 @@ export const switchEndpoint = (to: Switch, summary: string) =>
     route: `${to}-mapping`,
     summary,
     output: mappingView,
-    services: answeringServices,
-    run: async ({ path, workspace, services, actor, at, ifMatch }) => {
+    run: async ({ path, workspace, actor, at, ifMatch }) => {
+      const services = answeringServices();
       const asked = { workspaceId: workspace.id, mappingId: path.mapping_id, actor, at, ifMatch };
       const mapping = await switchMapping(services, asked, to);
       return answerMapping(services, mapping);

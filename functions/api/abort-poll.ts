@@ -1,14 +1,11 @@
-import { findMapping } from "../../lib/config/find-mapping.ts";
 import { abortResult } from "../../lib/http/contract.ts";
 import { abortPoll as abort } from "../../lib/monitoring/abort-poll.ts";
-import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, mappings, monitoring } from "../services/composition.ts";
+import { onMapping } from "../on-mapping.ts";
+import { auditLog, monitoring } from "../services/composition.ts";
 
-export const handler = onLambda({
+export const handler = onMapping({
   route: "abort-poll",
   summary: "Ends the running cycle of one mapping.",
   output: abortResult,
-  services: () => ({ mappings: mappings(), monitoring: monitoring(), audit: auditLog() }),
-  find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
-  run: ({ resource: mapping, workspace, services, actor, at }) => abort(services, { workspace, mapping, actor, at }),
+  run: ({ who }) => abort({ monitoring: monitoring(), audit: auditLog() }, who),
 });

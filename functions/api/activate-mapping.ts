@@ -15,8 +15,8 @@ export const handler = onLambda({
     "Begins a mapping, or continues it; what changed meanwhile is pulled first. ?digest= agrees to what the mapping's dry run has found: where PostgreSQL wins and the first load would change more than 100 records, it waits for that, and nothing is sent.",
   input: z.object({ digest: z.optional(filterText()) }),
   output: mappingView,
-  services: () => ({ ...answeringServices(), desks: rowQueriesOf(), audit: auditLog(), loads: queue("loads") }),
-  run: async ({ input: { digest }, path, workspace, services, actor, at, ifMatch }) => {
+  run: async ({ input: { digest }, path, workspace, actor, at, ifMatch }) => {
+    const services = { ...answeringServices(), desks: rowQueriesOf(), audit: auditLog(), loads: queue("loads") };
     const asked = { workspaceId: workspace.id, mappingId: path.mapping_id, actor, at, ifMatch };
     if (digest !== undefined) {
       const mapping = await findMapping(services.mappings, workspace.id, path.mapping_id);

@@ -10,6 +10,6 @@ export const handler = onLambda({
     "Adopts the schema that Heroku Connect has been writing: its log is moved aside, and each table changes hands, with the changes that wait, when its mapping is created; ?dry_run=true changes nothing.",
   input: z.object({ dry_run: flag() }),
   output: adoption,
-  services: () => ({ theirs: herokuConnectSchemas, audit: auditLog() }),
-  run: ({ input, workspace, services, actor, at }) => adopt(services, { workspace, actor, at, dryRun: input.dry_run }),
+  run: ({ input, workspace, actor, at }) =>
+    adopt({ theirs: herokuConnectSchemas, audit: auditLog() }, { workspace, actor, at, dryRun: input.dry_run }),
 });

@@ -9,8 +9,7 @@ export const handler = onLambda({
   summary: "Begins a sign-in by browser: send it to authorize_url, and what it comes back with to the completion.",
   input: z.object({ body: authorizeBody }),
   output: z.object({ authorize_url: z.string(), state: z.string() }),
-  services: () => ({ hostGuard: hostGuard(), connections: connections() }),
-  run: async ({ input, workspace, services, actor, at }) => {
+  run: async ({ input, workspace, actor, at }) => {
     const { login_url, client_id, client_secret, redirect_uri } = input.body;
     const wanted = {
       loginUrl: login_url,
@@ -18,7 +17,11 @@ export const handler = onLambda({
       clientSecret: client_secret,
       redirectUri: redirect_uri,
     };
-    const { authorizeUrl, state } = await beginSignIn(services, { workspace, actor, at }, wanted);
+    const { authorizeUrl, state } = await beginSignIn(
+      { hostGuard: hostGuard(), connections: connections() },
+      { workspace, actor, at },
+      wanted,
+    );
     return { authorize_url: authorizeUrl, state };
   },
 });

@@ -9,8 +9,8 @@ export const handler = onLambda({
     "What of the org's daily API calls the workspace may make: a share (0.8 unless set), and an absolute number besides (none unless set); and how often mappings without changes are asked about. What is left out stays as it was. It holds within a minute.",
   input: z.object({ body: budgetChange }),
   output: budgetView,
-  services: () => ({ mappings: mappings(), engine: engineReports(), counters: counters(), shares: callShares() }),
-  run: async ({ input, workspace, services, actor, at }) => {
+  run: async ({ input, workspace, actor, at }) => {
+    const services = { mappings: mappings(), engine: engineReports(), counters: counters(), shares: callShares() };
     await change(services, { workspaceId: workspace.id, actor, at }, input.body);
     return readBudget(services, workspace.id, at, null);
   },

@@ -11,7 +11,6 @@ export const handler = onLambda({
     "Says who changes the mapped tables, Bridge itself (apply) or the application by migrations that Bridge proposes, and how many connections Bridge opens at most.",
   input: z.object({ body: postgresChange }),
   output: connectionsView,
-  services: () => ({ connections: connections() }),
-  run: async ({ input, workspace, services, actor, at }) =>
-    viewConnections(await change(services, { workspace, actor, at }, input.body)),
+  run: async ({ input, workspace, actor, at }) =>
+    viewConnections(await change({ connections: connections() }, { workspace, actor, at }, input.body)),
 });

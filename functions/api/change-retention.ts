@@ -11,7 +11,6 @@ export const handler = onLambda({
     "How many days the workspace's database keeps settled changes (31), conflicts (31) and tombstones (31), and with which autovacuum parameters its log is vacuumed; what is left out stays as it was. Days hold from the next cycle on, parameters from the next daily check.",
   input: z.object({ body: retentionChange }),
   output: connectionsView,
-  services: () => ({ connections: connections() }),
-  run: async ({ input, workspace, services, actor, at }) =>
-    viewConnections(await change(services, { workspace, actor, at }, input.body)),
+  run: async ({ input, workspace, actor, at }) =>
+    viewConnections(await change({ connections: connections() }, { workspace, actor, at }, input.body)),
 });

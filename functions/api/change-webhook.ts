@@ -11,14 +11,9 @@ export const handler = onLambda({
   summary: "Changes URL, events, description or whether it is active; the secret stays.",
   input: z.object({ body: webhookChange }),
   output: webhook,
-  services: () => ({ webhooks: webhooks(), isSafe: urlGuard() }),
-  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
-  run: async ({ input, resource, services, actor, ownAddress, at }) =>
-    webhookAsJson(
-      await change({ ...services, isSafe: butNotOwn(services.isSafe, ownAddress) }, resource, input.body, {
-        actor,
-        at,
-      }),
-      at,
-    ),
+  find: ({ path, workspace }) => findWebhook(webhooks(), workspace.id, path.webhook_id),
+  run: async ({ input, resource, actor, ownAddress, at }) => {
+    const needs = { webhooks: webhooks(), isSafe: butNotOwn(urlGuard(), ownAddress) };
+    return webhookAsJson(await change(needs, resource, input.body, { actor, at }), at);
+  },
 });

@@ -12,9 +12,8 @@ export const handler = onLambda({
   summary: "Ends a sign-in by browser with the state and the code that it brought back. It works once.",
   input: z.object({ body: completeBody }),
   output: connectedView,
-  services: loginServices,
-  run: async ({ input, workspace, services, actor, at }) => {
+  run: async ({ input, workspace, actor, at }) => {
     const { state, code } = input.body;
-    return toSnakeCase(connectedView, await completeSignIn(services, { workspace, actor, at }, state, code));
+    return toSnakeCase(connectedView, await completeSignIn(loginServices(), { workspace, actor, at }, state, code));
   },
 });

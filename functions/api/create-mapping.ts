@@ -12,8 +12,8 @@ export const handler = onLambda({
   summary: "Ties a Salesforce object to a table. Its table, triggers and first load follow within seconds.",
   input: z.object({ body: newMappingBody }),
   output: z.extend(mappingView, { warnings: z.array(z.object({ path: z.string(), message: z.string() })) }),
-  services: answeringServices,
-  run: async ({ input, workspace, services, actor, at }) => {
+  run: async ({ input, workspace, actor, at }) => {
+    const services = answeringServices();
     const { sf_object: sfObject, fields } = input.body;
     const wanted = { ...settingsOf(input.body), sfObject, fields };
     const { mapping, warnings } = await create(services, { workspace, actor, at }, wanted);

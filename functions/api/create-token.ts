@@ -30,12 +30,11 @@ export const handler = onLambda({
     }),
   }),
   output: z.extend(tokenView, { token: z.string() }),
-  services: () => ({ tokens: tokens(), pepper: pepper() }),
-  run: async ({ input, workspace, services, actor, at }) => {
+  run: async ({ input, workspace, actor, at }) => {
     const { name, owner, scopes, valid_days: days } = input.body;
     const validUntil = days === undefined ? null : new Date(at.getTime() + days * DAY_MILLISECONDS);
     const asked = { workspaceId: workspace.id, name, owner, scopes: [...new Set(scopes)], validUntil, actor, at };
-    const { token, record } = await create(services, asked);
+    const { token, record } = await create({ tokens: tokens(), pepper: pepper() }, asked);
     return { ...viewToken(record, at), token };
   },
 });

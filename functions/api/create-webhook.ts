@@ -11,14 +11,9 @@ export const handler = onLambda({
   summary: "Registers a webhook. The answer is the only place where its secret is ever shown.",
   input: z.object({ body: newWebhook }),
   output: webhookWithSecret,
-  services: () => ({ webhooks: webhooks(), vault: vault(), isSafe: urlGuard() }),
-  run: async ({ input, workspace, services, actor, ownAddress, at }) => {
-    const { webhook, secret } = await create(
-      { ...services, isSafe: butNotOwn(services.isSafe, ownAddress) },
-      workspace.id,
-      input.body,
-      { actor, at },
-    );
+  run: async ({ input, workspace, actor, ownAddress, at }) => {
+    const needs = { webhooks: webhooks(), vault: vault(), isSafe: butNotOwn(urlGuard(), ownAddress) };
+    const { webhook, secret } = await create(needs, workspace.id, input.body, { actor, at });
     return { ...webhookAsJson(webhook, at), secret };
   },
 });

@@ -7,10 +7,9 @@ export const handler = onLambda({
   route: "delete-webhook",
   summary: "Deletes a webhook; its unfinished deliveries are not attempted again.",
   output: z.object({ deleted: z.boolean(), webhook_id: z.string() }),
-  services: () => ({ webhooks: webhooks() }),
-  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
-  run: async ({ resource, services, actor, at }) => {
-    await remove(services.webhooks, resource, { actor, at });
+  find: ({ path, workspace }) => findWebhook(webhooks(), workspace.id, path.webhook_id),
+  run: async ({ resource, actor, at }) => {
+    await remove(webhooks(), resource, { actor, at });
     return { deleted: true, webhook_id: resource.id };
   },
 });

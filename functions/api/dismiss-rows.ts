@@ -18,9 +18,12 @@ export const handler = onLambda({
     }),
   }),
   output: z.object({ dismissed: z.int(), remaining: z.int() }),
-  services: () => ({ desks: rowQueriesOf(), audit: auditLog() }),
-  run: ({ input, workspace, services, actor, at }) => {
+  run: ({ input, workspace, actor, at }) => {
     const { id = null, fingerprint: kind = null, table = null } = input.body;
-    return dismissFailed(services, { workspace, actor, at }, { id, fingerprint: kind, table });
+    return dismissFailed(
+      { desks: rowQueriesOf(), audit: auditLog() },
+      { workspace, actor, at },
+      { id, fingerprint: kind, table },
+    );
   },
 });

@@ -10,9 +10,8 @@ export const handler = onLambda({
   onlyReads: true,
   summary: "All mappings of the workspace as a config document.",
   output: configDocument,
-  services: () => ({ mappings: mappings() }),
-  run: async ({ workspace, services }) => {
-    const { generation, mappings } = await services.mappings.list(workspace.id);
-    return new Tagged(exportOf(mappings), configVersionOf(generation));
+  run: async ({ workspace }) => {
+    const { generation, mappings: all } = await mappings().list(workspace.id);
+    return new Tagged(exportOf(all), configVersionOf(generation));
   },
 });

@@ -13,14 +13,16 @@ export const handler = onLambda({
   summary: "Changes the workspace's mappings to what a config document says; ?dry_run=true gives the plan.",
   input: z.object({ dry_run: flag(), body: z.unknown() }),
   output: z.extend(importResult, { calls: z.optional(costThen) }),
-  services: () => ({
-    ...mappingServices(),
-    readCost: (...asked: [workspaceId: string, at: Date, then: readonly Mapping[]]) =>
-      readCostThen(
-        { mappings: mappings(), engine: engineReports(), counters: counters(), readUsage: usage() },
-        ...asked,
-      ),
-  }),
-  run: ({ input, workspace, services, actor, at, ifMatch }) =>
-    importDocument(services, { workspace, actor, at, document: input.body, ifMatch, dryRun: input.dry_run }),
+  run: ({ input, workspace, actor, at, ifMatch }) =>
+    importDocument(
+      {
+        ...mappingServices(),
+        readCost: (...asked: [workspaceId: string, at: Date, then: readonly Mapping[]]) =>
+          readCostThen(
+            { mappings: mappings(), engine: engineReports(), counters: counters(), readUsage: usage() },
+            ...asked,
+          ),
+      },
+      { workspace, actor, at, document: input.body, ifMatch, dryRun: input.dry_run },
+    ),
 });

@@ -22,11 +22,10 @@ export const handler = onLambda({
     key: z.optional(valueText()),
   }),
   output: activityRow,
-  services: () => ({ monitoring: monitoring() }),
-  run: async ({ input, workspace, services }) => {
+  run: async ({ input, workspace }) => {
     const { limit, offset, before_id: before, state = null, table = null, sfid = null, row = null, key = null } = input;
     const named = sfid === null && row === null && key === null ? undefined : { sfid, row, key };
-    const { rows, total } = await withDatabase(services.monitoring, workspace, (database) =>
+    const { rows, total } = await withDatabase(monitoring(), workspace, (database) =>
       database.listActivity({ limit, offset, before, state, table, named }),
     );
     return new Paged(rows, { total, limit, offset });

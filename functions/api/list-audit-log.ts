@@ -22,16 +22,15 @@ export const handler = onLambda({
     format: z.optional(oneOf(["csv", "json"])),
   }),
   output: auditEntry,
-  services: () => ({ audit: auditLog() }),
-  run: async ({ input, workspace, services }) => {
+  run: async ({ input, workspace }) => {
     const { actor = null, action = null, from, to, offset, before_id: beforeId } = input;
     const filter = { workspaceId: workspace.id, actor: actor?.toLowerCase() ?? null, action, from, to };
     if (input.format === "csv") {
-      const batches = await services.audit.batches(filter, { limit: input.limit ?? null, offset, beforeId });
+      const batches = await auditLog().batches(filter, { limit: input.limit ?? null, offset, beforeId });
       return new Plain("text/csv", Readable.from(csvOf(batches)), CSV_FILE);
     }
     const limit = input.limit ?? 50;
-    const { rows, total } = await services.audit.page(filter, { limit, offset, beforeId });
+    const { rows, total } = await auditLog().page(filter, { limit, offset, beforeId });
     return new Paged(rows, { total, limit, offset });
   },
 });

@@ -16,9 +16,11 @@ export const handler = onLambda({
     table: z.optional(filterText()),
   }),
   output: feed,
-  services: () => ({ monitoring: monitoring() }),
-  run: async ({ input: { since = null, limit, table = null }, workspace, services, at }) => {
-    const { changes, next, more, waiting } = await followChanges(services, { workspace, since, table, limit, at });
+  run: async ({ input: { since = null, limit, table = null }, workspace, at }) => {
+    const { changes, next, more, waiting } = await followChanges(
+      { monitoring: monitoring() },
+      { workspace, since, table, limit, at },
+    );
     return { changes, next: cursorOf(next), more, waiting };
   },
 });

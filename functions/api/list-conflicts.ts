@@ -14,12 +14,11 @@ export const handler = onLambda({
     "Fields that changed on both sides, and which side won, most recent first; with the values if the token has the scope operate.",
   input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset(), mapping_id: z.optional(filterText()) }),
   output: conflictView,
-  services: () => ({ desks: rowQueriesOf(), mappings: mappings() }),
-  run: async ({ input, token, workspace, services }) => {
+  run: async ({ input, token, workspace }) => {
     const { limit, offset, mapping_id: mappingId = null } = input;
     const [{ rows, total }, listing] = await Promise.all([
-      withDatabase(services.desks, workspace, (desk) => desk.conflicts(mappingId, { limit, offset })),
-      services.mappings.list(workspace.id),
+      withDatabase(rowQueriesOf(), workspace, (desk) => desk.conflicts(mappingId, { limit, offset })),
+      mappings().list(workspace.id),
     ]);
     const objects = new Map(listing.mappings.map(({ id, sfObject }) => [id, sfObject]));
     const hidden = allows(token.scopes, "operate") ? {} : { base: null, postgres: null, salesforce: null };

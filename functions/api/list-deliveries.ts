@@ -16,10 +16,9 @@ export const handler = onLambda({
     before_id: z.optional(filterText()),
   }),
   output: delivery,
-  services: () => ({ webhooks: webhooks(), deliveries: deliveries() }),
-  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
-  run: async ({ input: { limit, offset, before_id: beforeId }, resource, services }) => {
-    const { rows, total } = await services.deliveries.page(resource.id, { limit, offset, beforeId });
+  find: ({ path, workspace }) => findWebhook(webhooks(), workspace.id, path.webhook_id),
+  run: async ({ input: { limit, offset, before_id: beforeId }, resource }) => {
+    const { rows, total } = await deliveries().page(resource.id, { limit, offset, beforeId });
     return new Paged(rows, { total, limit, offset });
   },
 });

@@ -17,10 +17,9 @@ export const handler = onLambda({
     table: z.optional(filterText()),
   }),
   output: errorRow,
-  services: () => ({ monitoring: monitoring() }),
-  run: async ({ input, workspace, services }) => {
+  run: async ({ input, workspace }) => {
     const { limit, offset, before_id: before, table = null } = input;
-    const { rows, total } = await withDatabase(services.monitoring, workspace, (database) =>
+    const { rows, total } = await withDatabase(monitoring(), workspace, (database) =>
       database.listErrors({ limit, offset, before, table }),
     );
     return new Paged(rows, { total, limit, offset });

@@ -13,9 +13,8 @@ export const handler = onLambda({
     "Failed changes by kind, the most frequent first: those whose errors differ in names and numbers only. With `fingerprint` one kind with the latest 50 of its rows, and with what they would have written if the token has the scope operate.",
   input: z.object({ table: z.optional(filterText()), fingerprint: z.optional(fingerprint()) }),
   output: z.array(z.extend(failureKind, { rows: z.nullable(z.array(failedRow)) })),
-  services: () => ({ desks: rowQueriesOf() }),
-  run: ({ input: { table = null, fingerprint: kind }, token, workspace, services }) =>
-    withDatabase(services.desks, workspace, async (desk) => {
+  run: ({ input: { table = null, fingerprint: kind }, token, workspace }) =>
+    withDatabase(rowQueriesOf(), workspace, async (desk) => {
       const kinds = (await desk.failures(table)).map((found) => toSnakeCase(failureKind, found));
       if (kind === undefined) return kinds.map((found) => ({ ...found, rows: null }));
       const rows = (await desk.failedRows(kind)).map((row) => toSnakeCase(failedRow, row));

@@ -12,12 +12,11 @@ export const handler = onLambda({
   summary: "Records that could not become rows, and why, most recent first. They are tried again when they change.",
   input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset(), mapping_id: z.optional(filterText()) }),
   output: inboundErrorView,
-  services: () => ({ desks: rowQueriesOf(), mappings: mappings() }),
-  run: async ({ input, workspace, services }) => {
+  run: async ({ input, workspace }) => {
     const { limit, offset, mapping_id: mappingId = null } = input;
     const [{ rows, total }, listing] = await Promise.all([
-      withDatabase(services.desks, workspace, (desk) => desk.inboundErrors(mappingId, { limit, offset })),
-      services.mappings.list(workspace.id),
+      withDatabase(rowQueriesOf(), workspace, (desk) => desk.inboundErrors(mappingId, { limit, offset })),
+      mappings().list(workspace.id),
     ]);
     const objects = new Map(listing.mappings.map(({ id, sfObject }) => [id, sfObject]));
     return new Paged(

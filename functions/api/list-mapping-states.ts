@@ -9,6 +9,11 @@ export const handler = onLambda({
   summary: "All mappings with what the engine does with them, by object; ?deleted=true lists what can be restored.",
   input: z.object({ deleted: flag() }),
   output: z.array(mappingWithState),
-  services: () => ({ mappings: mappings(), engine: engineReports(), desks: rowQueriesOf(), pauses: pauses() }),
-  run: ({ input, workspace, services }) => readStates(services, workspace, input.deleted, now()),
+  run: ({ input, workspace }) =>
+    readStates(
+      { mappings: mappings(), engine: engineReports(), desks: rowQueriesOf(), pauses: pauses() },
+      workspace,
+      input.deleted,
+      now(),
+    ),
 });

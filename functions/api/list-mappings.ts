@@ -11,10 +11,9 @@ export const handler = onLambda({
   summary: "The active mappings of the workspace; ?include=inactive lists all.",
   input: z.object({ include: z.optional(oneOf(["inactive"])) }),
   output: z.array(mappingItem),
-  services: () => ({ mappings: mappings() }),
-  run: async ({ input, workspace, services }) => {
-    const { mappings } = await services.mappings.list(workspace.id);
-    return mappings
+  run: async ({ input, workspace }) => {
+    const { mappings: all } = await mappings().list(workspace.id);
+    return all
       .filter(({ active }) => active || input.include === "inactive")
       .map((mapping) => toSnakeCase(mappingItem, { ...mapping, fieldCount: mapping.fields.length }));
   },

@@ -7,8 +7,7 @@ export const handler = onLambda({
   route: "list-objects",
   summary: "The org's objects that the connection's user sees, by name. Costs one of its API calls.",
   output: z.array(listedObject),
-  services: () => ({ catalog: catalog() }),
-  run: async ({ workspace, services }) => (await services.catalog.objects(workspace)).toSorted(byName),
+  run: async ({ workspace }) => (await catalog().objects(workspace)).toSorted(byName),
 });
 
 const byName = (one: ListedObject, other: ListedObject): number => (one.name < other.name ? -1 : 1);

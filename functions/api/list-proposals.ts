@@ -8,6 +8,5 @@ export const handler = onLambda({
   summary:
     "What the application's own migration is to change of each mapped table, with its SQL. Empty where schema_changes is apply, and once the tables are as the mappings ask.",
   output: z.array(proposalView),
-  services: () => ({ mappings: mappings(), desks: rowQueriesOf() }),
-  run: ({ workspace, services }) => list(services, workspace),
+  run: ({ workspace }) => list({ mappings: mappings(), desks: rowQueriesOf() }, workspace),
 });

@@ -8,7 +8,5 @@ export const handler = onLambda({
   summary:
     "The workspace's API tokens, newest first, revoked and expired ones too for thirty days; never the tokens themselves.",
   output: z.array(tokenView),
-  services: () => ({ tokens: tokens() }),
-  run: async ({ workspace, services, at }) =>
-    (await services.tokens.list(workspace.id)).map((token) => viewToken(token, at)),
+  run: async ({ workspace, at }) => (await tokens().list(workspace.id)).map((token) => viewToken(token, at)),
 });

@@ -8,7 +8,6 @@ export const handler = onLambda({
   summary:
     "All webhooks of the workspace, oldest first, without their secrets; the path of a URL, which can be a secret, is for the scope admin.",
   output: z.array(webhook),
-  services: () => ({ webhooks: webhooks() }),
-  run: async ({ workspace, services, token, at }) =>
-    (await services.webhooks.list(workspace.id)).map((webhook) => webhookAsJson(webhook, at, token.scopes)),
+  run: async ({ workspace, token, at }) =>
+    (await webhooks().list(workspace.id)).map((webhook) => webhookAsJson(webhook, at, token.scopes)),
 });

@@ -12,8 +12,7 @@ export const handler = onLambda({
     "The URL of the workspace's doorbell, which it creates where there is none. With `rotate=true` it gets another one, and the one before rings for 24 hours more. Mappings with `sf_notify_enabled` are woken by it. Refused with CONFLICT where the deployment has no address of its own.",
   input: z.object({ rotate: flag() }),
   output: z.object({ url: z.string(), former_until: nullableTimestamp() }),
-  services: () => ({ doorbells: doorbells(), pepper: pepper() }),
-  run: async ({ input: { rotate }, workspace, services, actor, at }) => {
+  run: async ({ input: { rotate }, workspace, actor, at }) => {
     const address = publicAddress();
     if (address === null) {
       throw new Failure(
@@ -22,7 +21,8 @@ export const handler = onLambda({
       );
     }
     const by = { workspaceId: workspace.id, actor, at };
-    const { token, formerUntil } = await takeRingToken(services, { ...by, rotates: rotate });
+    const needs = { doorbells: doorbells(), pepper: pepper() };
+    const { token, formerUntil } = await takeRingToken(needs, { ...by, rotates: rotate });
     return { url: `${address}/ring/${workspace.id}/${token}`, former_until: formerUntil?.toISOString() ?? null };
   },
 });

@@ -12,9 +12,8 @@ export const handler = onLambda({
     "Says that the application has committed changes: they are sent now, not with the next beat. Call it after the commit, as often as you like; a mapping is woken at most every two seconds, 6,000 requests a minute and address are answered, and what a nudge misses the next beat sends. `table` names the only one that has changed.",
   input: z.object({ table: z.optional(filterText()) }),
   output: z.object({ mappings: z.int() }),
-  services: () => ({ mappings: cachedMappings(), times: wakeUpTimes(), cycles: queue("cycles") }),
-  run: async ({ input: { table }, workspace, services, at }) => {
-    const sending = (await services.mappings.listActive(workspace.id)).filter(({ syncDirection }) =>
+  run: async ({ input: { table }, workspace, at }) => {
+    const sending = (await cachedMappings().listActive(workspace.id)).filter(({ syncDirection }) =>
       pushes(syncDirection),
     );
     const meant = table === undefined ? sending : sending.filter(({ pgTable }) => pgTable === table);
@@ -25,7 +24,7 @@ export const handler = onLambda({
         `no active mapping sends changes of table ${table}; tables that are sent: ${names}`,
       );
     }
-    await wake(services, meant, "push", { now: at.getTime() });
+    await wake({ times: wakeUpTimes(), cycles: queue("cycles") }, meant, "push", { now: at.getTime() });
     return { mappings: meant.length };
   },
 });

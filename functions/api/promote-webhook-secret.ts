@@ -11,8 +11,7 @@ export const handler = onLambda({
     "Lets the prepared secret sign X-Bridge-Signature; the old one signs beside it for overlap_seconds (24 hours).",
   input: z.object({ overlap_seconds: overlapSeconds }),
   output: webhook,
-  services: () => ({ webhooks: webhooks() }),
-  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
-  run: async ({ input, resource, services, actor, at }) =>
-    webhookAsJson(await promoteSecret(services, resource, input.overlap_seconds, { actor, at }), at),
+  find: ({ path, workspace }) => findWebhook(webhooks(), workspace.id, path.webhook_id),
+  run: async ({ input, resource, actor, at }) =>
+    webhookAsJson(await promoteSecret({ webhooks: webhooks() }, resource, input.overlap_seconds, { actor, at }), at),
 });

@@ -18,8 +18,7 @@ export const handler = onLambda({
     sf_notify_enabled: optionalFlag(),
   }),
   output: budgetView,
-  services: () => ({ mappings: mappings(), engine: engineReports(), counters: counters() }),
-  run: ({ input, workspace, services, at }) => {
+  run: ({ input, workspace, at }) => {
     const {
       sf_polling_seconds: pollingSeconds,
       when_quiet_seconds: whenQuietSeconds = null,
@@ -33,6 +32,6 @@ export const handler = onLambda({
       pollingSeconds === undefined
         ? null
         : { pollingSeconds, whenQuietSeconds, mappingId, syncDirection, isFiltered, notifyEnabled };
-    return read(services, workspace.id, at, wanted);
+    return read({ mappings: mappings(), engine: engineReports(), counters: counters() }, workspace.id, at, wanted);
   },
 });

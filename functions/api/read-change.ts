@@ -8,10 +8,9 @@ export const handler = onLambda({
   route: "read-change",
   summary: "One change of a row: what it was before and after, when it was sent, and what Salesforce said.",
   output: changeView,
-  services: () => ({ desks: rowQueriesOf() }),
-  run: async ({ path, workspace, services }) => {
+  run: async ({ path, workspace }) => {
     const id = /^\d{1,15}$/.test(path.change_id) ? Number(path.change_id) : 0;
-    const story = await withDatabase(services.desks, workspace, (desk) => desk.change(id));
+    const story = await withDatabase(rowQueriesOf(), workspace, (desk) => desk.change(id));
     if (story === null) {
       throw new Failure("NOT_FOUND", "the trigger log has no change with this id; settled ones are kept for 31 days");
     }

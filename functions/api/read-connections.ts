@@ -5,6 +5,5 @@ export const handler = onLambda({
   route: "read-connections",
   summary: "What the workspace is connected to. Secrets are never shown again.",
   output: connectionsView,
-  services: () => null,
   run: async ({ workspace }) => viewConnections(await workspace.open()),
 });

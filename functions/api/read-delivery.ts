@@ -9,12 +9,7 @@ export const handler = onLambda({
   route: "read-delivery",
   summary: "One delivery with every attempt and what the receiver answered.",
   output: deliveryHistory,
-  services: () => ({ webhooks: webhooks(), deliveries: deliveries() }),
-  find: async ({ path, workspace, services }) =>
-    findDelivery(
-      services.deliveries,
-      await findWebhook(services.webhooks, workspace.id, path.webhook_id),
-      path.delivery_id,
-    ),
-  run: async ({ resource, services }) => historyAsJson(resource, await services.deliveries.history(resource)),
+  find: async ({ path, workspace }) =>
+    findDelivery(deliveries(), await findWebhook(webhooks(), workspace.id, path.webhook_id), path.delivery_id),
+  run: async ({ resource }) => historyAsJson(resource, await deliveries().history(resource)),
 });

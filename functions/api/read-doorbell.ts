@@ -21,12 +21,8 @@ export const handler = onLambda({
       }),
     ),
   }),
-  services: () => ({ engine: engineReports(), mappings: mappings() }),
-  run: async ({ workspace, services, at }) => {
-    const [{ budget }, all] = await Promise.all([
-      services.engine.read(workspace.id),
-      services.mappings.list(workspace.id),
-    ]);
+  run: async ({ workspace, at }) => {
+    const [{ budget }, all] = await Promise.all([engineReports().read(workspace.id), mappings().list(workspace.id)]);
     const { doorbell } = budget;
     const text = (time: Date | null | undefined) => time?.toISOString() ?? null;
     return {

@@ -8,6 +8,5 @@ export const handler = onLambda({
   onlyReads: true,
   summary: "Compares the live configuration with the most recent baseline.",
   output: driftReport,
-  services: () => ({ mappings: mappings(), baselines: baselines() }),
-  run: ({ workspace, services }) => read(services, workspace.id),
+  run: ({ workspace }) => read({ mappings: mappings(), baselines: baselines() }, workspace.id),
 });

@@ -9,6 +9,5 @@ export const handler = onLambda({
   summary:
     "Every workspace of the deployment with its state, what waits, and calls, for operators: in the workspace `deployment`, with a token of `bridge operator token`. Figures are what cycles kept last, each with its time.",
   output: z.array(fleetRow),
-  services: () => ({ workspaces: workspaces(), counters: counters(), engine: engineReports(), mappings: mappings() }),
-  run: ({ services }) => read(services),
+  run: () => read({ workspaces: workspaces(), counters: counters(), engine: engineReports(), mappings: mappings() }),
 });

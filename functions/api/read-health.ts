@@ -8,14 +8,17 @@ export const handler = onLambda({
   onlyReads: true,
   summary: "The health of both sides and of the sync between them.",
   output: health,
-  services: () => ({
-    mappings: mappings(),
-    monitoring: monitoring(),
-    engine: engineReports(),
-    reach: orgReach(),
-    counters: counters(),
-    pauses: pauses(),
-    now,
-  }),
-  run: ({ workspace, services }) => read(services, workspace),
+  run: ({ workspace }) =>
+    read(
+      {
+        mappings: mappings(),
+        monitoring: monitoring(),
+        engine: engineReports(),
+        reach: orgReach(),
+        counters: counters(),
+        pauses: pauses(),
+        now,
+      },
+      workspace,
+    ),
 });

@@ -13,9 +13,8 @@ export const handler = onLambda({
     "What other records change in a formula or roll-up reaches its row with the record's next own change or the daily sweep.",
   input: z.object({ parents: flag() }),
   output: objectWithFields,
-  services: () => ({ catalog: catalog() }),
-  run: async ({ input, path, workspace, services }) => {
-    const object = await readCatalog(services.catalog, workspace, path.object_name, input.parents);
+  run: async ({ input, path, workspace }) => {
+    const object = await readCatalog(catalog(), workspace, path.object_name, input.parents);
     if (object === null) throw new Failure("NOT_FOUND", "the connected org's user sees no object of this name");
     return object;
   },

@@ -5,6 +5,5 @@ export const handler = onLambda({
   route: "read-own-token",
   summary: "The token that asks: whose it is and what it may do.",
   output: tokenView,
-  services: () => null,
   run: async ({ token, at }) => viewToken(token, at),
 });

@@ -9,15 +9,8 @@ export const handler = onLambda({
     "What happened to one row on both sides, newest first: every attempt, who wrote, conflicts, webhook deliveries, and what each side holds now. " +
     "`table` is a mapped table, its object, or `-` for any, `key` the record's id, the row's own key or the value of the upsert field. Costs one API call of the org.",
   output: rowStoryView,
-  services: () => ({
-    desks: rowQueriesOf(),
-    mappings: mappings(),
-    webhooks: webhooks(),
-    deliveries: deliveries(),
-    recordOf: recordOf(),
-  }),
-  find: async ({ path: { table: wanted }, workspace, services }) => {
-    const { mappings: all } = await services.mappings.list(workspace.id);
+  find: async ({ path: { table: wanted }, workspace }) => {
+    const { mappings: all } = await mappings().list(workspace.id);
     if (wanted === "-") return all;
     const named = wanted.toLowerCase();
     const found = all.find(({ id, pgTable, sfObject }) =>
@@ -27,6 +20,9 @@ export const handler = onLambda({
     const known = all.map(({ pgTable }) => pgTable).join(", ") || "none";
     throw new Failure("NOT_FOUND", `no mapping has a table or object "${wanted}"; mapped tables: ${known}`);
   },
-  run: ({ resource: candidates, path, workspace, services }) =>
-    read(services, { workspace, mappings: candidates, key: path.key }),
+  run: ({ resource: candidates, path, workspace }) =>
+    read(
+      { desks: rowQueriesOf(), webhooks: webhooks(), deliveries: deliveries(), recordOf: recordOf() },
+      { workspace, mappings: candidates, key: path.key },
+    ),
 });

@@ -12,12 +12,11 @@ export const handler = onLambda({
     "Changes of rows that Salesforce accepted and refused over the last minutes (60, at most a week), and their lag; how cycles ended and what they moved, over the last day.",
   input: z.object({ minutes: minutesBack(MAX_MINUTES) }),
   output: throughputView,
-  services: () => ({ mappings: mappings(), desks: rowQueriesOf() }),
-  run: async ({ input, workspace, services, at }) => {
+  run: async ({ input, workspace, at }) => {
     const span = lastMinutes(input.minutes, at);
     const [known, found] = await Promise.all([
-      services.mappings.list(workspace.id),
-      withDatabase(services.desks, workspace, (desk) => desk.throughput(span)),
+      mappings().list(workspace.id),
+      withDatabase(rowQueriesOf(), workspace, (desk) => desk.throughput(span)),
     ]);
     return viewThroughput(found, known.mappings, span);
   },

@@ -7,7 +7,6 @@ export const handler = onLambda({
   route: "read-webhook",
   summary: "One webhook, without its secret; the path of its URL, which can be a secret, is for the scope admin.",
   output: webhook,
-  services: () => ({ webhooks: webhooks() }),
-  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
+  find: ({ path, workspace }) => findWebhook(webhooks(), workspace.id, path.webhook_id),
   run: async ({ resource, token, at }) => webhookAsJson(resource, at, token.scopes),
 });

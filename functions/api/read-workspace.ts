@@ -6,6 +6,5 @@ export const handler = onLambda({
   route: "read-workspace",
   summary: "The workspace: its name, whether both sides are connected, and who has paused it.",
   output: workspaceView,
-  services: pauses,
-  run: async ({ workspace, services }) => viewWorkspace(workspace, await services.find(workspace.id)),
+  run: async ({ workspace }) => viewWorkspace(workspace, await pauses().find(workspace.id)),
 });

@@ -8,9 +8,8 @@ export const handler = onLambda({
   summary:
     "Takes the workspace's doorbell away: within three seconds its URL rings no more, and all mappings are polled at their full pace.",
   output: z.object({ removed: z.literal(true) }),
-  services: () => ({ doorbells: doorbells() }),
-  run: async ({ workspace, services, actor, at }) => {
-    await removeRingToken(services.doorbells, { workspaceId: workspace.id, actor, at });
+  run: async ({ workspace, actor, at }) => {
+    await removeRingToken(doorbells(), { workspaceId: workspace.id, actor, at });
     return { removed: true };
   },
 });

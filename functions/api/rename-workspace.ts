@@ -13,10 +13,9 @@ export const handler = onLambda({
   summary: "Gives the workspace another name, which readers see within seconds; its id stays.",
   input: z.object({ body: workspaceChange }),
   output: workspaceView,
-  services: () => ({ workspaces: workspaces(), pauses: pauses() }),
-  run: async ({ input, workspace, services, actor, at }) =>
+  run: async ({ input, workspace, actor, at }) =>
     viewWorkspace(
-      await rename(services.workspaces, { workspace, name: input.body.name, actor, at }),
-      await services.pauses.find(workspace.id),
+      await rename(workspaces(), { workspace, name: input.body.name, actor, at }),
+      await pauses().find(workspace.id),
     ),
 });

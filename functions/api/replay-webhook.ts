@@ -11,8 +11,12 @@ export const handler = onLambda({
     "Queues a new attempt of each delivery from a time on that is tried no more: given up, or due while the webhook was inactive. Looks at 500 deliveries, the newest first; where next is not null, ask again with it as before_id.",
   input: z.object({ since: instantText(), before_id: z.optional(filterText()) }),
   output: z.object({ queued: z.int(), next: z.nullable(z.string()) }),
-  services: () => ({ webhooks: webhooks(), deliveries: deliveries(), wakeUps: wakeUps(), audit: auditLog() }),
-  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
-  run: ({ input: { since, before_id: beforeId }, resource, services, actor, at }) =>
-    replayMissed(services, resource, { since, beforeId }, { actor, at }),
+  find: ({ path, workspace }) => findWebhook(webhooks(), workspace.id, path.webhook_id),
+  run: ({ input: { since, before_id: beforeId }, resource, actor, at }) =>
+    replayMissed(
+      { deliveries: deliveries(), wakeUps: wakeUps(), audit: auditLog() },
+      resource,
+      { since, beforeId },
+      { actor, at },
+    ),
 });

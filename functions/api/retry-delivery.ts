@@ -8,13 +8,12 @@ export const handler = onLambda({
   route: "retry-delivery",
   summary: "Queues a new attempt at once, for any delivery, even a successful one.",
   output: retryResult,
-  services: () => ({ webhooks: webhooks(), deliveries: deliveries(), wakeUps: wakeUps() }),
-  find: async ({ path, workspace, services }) => {
-    const webhook = await findWebhook(services.webhooks, workspace.id, path.webhook_id);
-    return { webhook, delivery: await findDelivery(services.deliveries, webhook, path.delivery_id) };
+  find: async ({ path, workspace }) => {
+    const webhook = await findWebhook(webhooks(), workspace.id, path.webhook_id);
+    return { webhook, delivery: await findDelivery(deliveries(), webhook, path.delivery_id) };
   },
-  run: async ({ resource: { webhook, delivery }, services, actor, at }) => {
-    await retry(services, webhook, delivery, { actor, at });
+  run: async ({ resource: { webhook, delivery }, actor, at }) => {
+    await retry({ deliveries: deliveries(), wakeUps: wakeUps() }, webhook, delivery, { actor, at });
     return { queued: true, delivery_id: delivery.id };
   },
 });

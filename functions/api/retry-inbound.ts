@@ -1,20 +1,17 @@
 import * as z from "zod/mini";
-import { findMapping } from "../../lib/config/find-mapping.ts";
 import { filterText } from "../../lib/http/input.ts";
 import { retryInbound as retry } from "../../lib/settings/change-rows.ts";
-import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
+import { onMapping } from "../on-mapping.ts";
+import { auditLog, rowQueriesOf } from "../services/composition.ts";
 
-export const handler = onLambda({
+export const handler = onMapping({
   route: "retry-inbound",
   summary:
     "Has the next cycle read records of a mapping again that could not become rows: all of them, or one by its sfid.",
   input: z.object({ sfid: z.optional(filterText()) }),
   output: z.object({ retried: z.int(), mapping_id: z.string() }),
-  services: () => ({ mappings: mappings(), desks: rowQueriesOf(), audit: auditLog() }),
-  find: ({ path, workspace, services }) => findMapping(services.mappings, workspace.id, path.mapping_id),
-  run: async ({ input, resource: mapping, workspace, services, actor, at }) => ({
-    retried: await retry(services, { workspace, mapping, actor, at }, input.sfid ?? null),
+  run: async ({ input, resource: mapping, who }) => ({
+    retried: await retry({ desks: rowQueriesOf(), audit: auditLog() }, who, input.sfid ?? null),
     mapping_id: mapping.id,
   }),
 });

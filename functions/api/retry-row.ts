@@ -9,11 +9,14 @@ export const handler = onLambda({
   summary:
     "Makes one failed change wait again; the next cycle sends it. One that is not failed any more is left alone.",
   output: retriedView,
-  services: () => ({ desks: rowQueriesOf(), audit: auditLog() }),
   find: async ({ path }) => {
     if (/^\d{1,15}$/.test(path.row_id)) return Number(path.row_id);
     throw new Failure("NOT_FOUND", "the trigger log has no row with this id");
   },
-  run: ({ resource: id, workspace, services, actor, at }) =>
-    retryFailed(services, { workspace, actor, at }, { id, fingerprint: null, table: null }),
+  run: ({ resource: id, workspace, actor, at }) =>
+    retryFailed(
+      { desks: rowQueriesOf(), audit: auditLog() },
+      { workspace, actor, at },
+      { id, fingerprint: null, table: null },
+    ),
 });

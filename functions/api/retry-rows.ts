@@ -17,9 +17,12 @@ export const handler = onLambda({
     }),
   }),
   output: retriedView,
-  services: () => ({ desks: rowQueriesOf(), audit: auditLog() }),
-  run: ({ input, workspace, services, actor, at }) => {
+  run: ({ input, workspace, actor, at }) => {
     const { fingerprint: kind = null, table = null } = input.body;
-    return retryFailed(services, { workspace, actor, at }, { id: null, fingerprint: kind, table });
+    return retryFailed(
+      { desks: rowQueriesOf(), audit: auditLog() },
+      { workspace, actor, at },
+      { id: null, fingerprint: kind, table },
+    );
   },
 });

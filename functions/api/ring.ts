@@ -23,30 +23,23 @@ const ACKNOWLEDGED =
 export const handler = onOpenLambda({
   summary:
     "The doorbell, outside of the API: records have changed, so they are pulled now, each mapping at most every two seconds. The token in the path opens nothing else. What is sent is not read; the answer is what acknowledges an outbound message of Salesforce. `object` names the only object that has changed. 12,000 rings a minute and workspace are answered.",
-  services: () => ({
-    doorbells: { read: cachedDoorbells() },
-    pepper: pepper(),
-    counts: rateLimits(),
-    mappings: cachedMappings(),
-    times: wakeUpTimes(),
-    cycles: queue("cycles"),
-  }),
-  run: async ({ path, query, address, services, at }) => {
+  run: async ({ path, query, address, at }) => {
     const workspaceId = path("workspace_id");
-    if (!(await mayRing(services, { workspaceId, token: path("ring_token"), at }))) {
-      const headers = await countRequest(services.counts, requestsPerMinute(), address, at);
+    const known = { doorbells: { read: cachedDoorbells() }, pepper: pepper() };
+    if (!(await mayRing(known, { workspaceId, token: path("ring_token"), at }))) {
+      const headers = await countRequest(rateLimits(), requestsPerMinute(), address, at);
       // The same words for an unknown workspace and a wrong token, so that no caller finds out which it is.
       throw new Failure("NOT_FOUND", "no doorbell has this URL: get it with bridge doorbell --prepare", {
         headers,
       });
     }
-    await countRequest(services.counts, RINGS_PER_MINUTE, workspaceId, at, "ring");
+    await countRequest(rateLimits(), RINGS_PER_MINUTE, workspaceId, at, "ring");
     const object = query("object")?.toLowerCase();
-    const rung = (await services.mappings.listActive(workspaceId)).filter(
+    const rung = (await cachedMappings().listActive(workspaceId)).filter(
       ({ syncDirection, notifyEnabled, sfObject }) =>
         notifyEnabled && pulls(syncDirection) && (object ?? sfObject.toLowerCase()) === sfObject.toLowerCase(),
     );
-    await wake(services, rung, "pull", { now: at.getTime() });
+    await wake({ times: wakeUpTimes(), cycles: queue("cycles") }, rung, "pull", { now: at.getTime() });
     return new Plain("text/xml", ACKNOWLEDGED);
   },
 });

@@ -18,9 +18,9 @@ export const handler = onLambda({
     "Gives the webhook a new secret, shown here once; the old one signs beside it for overlap_seconds (24 hours). With prepare=true the old one keeps X-Bridge-Signature until promote-secret, for receivers that know one secret only; a secret that was prepared before ends.",
   input: z.object({ overlap_seconds: overlapSeconds, prepare: flag() }),
   output: webhookWithSecret,
-  services: () => ({ webhooks: webhooks(), vault: vault() }),
-  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
-  run: async ({ input, resource, services, actor, at }) => {
+  find: ({ path, workspace }) => findWebhook(webhooks(), workspace.id, path.webhook_id),
+  run: async ({ input, resource, actor, at }) => {
+    const services = { webhooks: webhooks(), vault: vault() };
     if (input.prepare && input.overlap_seconds !== OVERLAP_SECONDS) throw invalid([TOO_EARLY]);
     const { webhook, secret } = await (input.prepare
       ? prepareSecret(services, resource, { actor, at })

@@ -7,6 +7,6 @@ export const handler = onLambda({
   route: "save-baseline",
   summary: "Pins the current configuration as the baseline against which drift is measured.",
   output: baseline,
-  services: () => ({ mappings: mappings(), baselines: baselines() }),
-  run: ({ workspace, services, actor, at }) => save(services, { workspaceId: workspace.id, actor, at }),
+  run: ({ workspace, actor, at }) =>
+    save({ mappings: mappings(), baselines: baselines() }, { workspaceId: workspace.id, actor, at }),
 });

@@ -12,16 +12,18 @@ export const handler = onLambda({
   summary: "Connects the workspace to a PostgreSQL database after checking it; ?dry_run=true only checks.",
   input: z.object({ dry_run: flag(), body: postgresBody }),
   output: checked,
-  services: () => ({
-    databases,
-    hostGuard: hostGuard(),
-    connections: connections(),
-    mappings: mappings(),
-    provisioning: queue("provisioning"),
-  }),
-  run: ({ input, workspace, services, actor, at }) => {
+  run: ({ input, workspace, actor, at }) => {
     const { url, schema, take_over: takeOver, schema_changes: schemaChanges } = input.body;
     const connection = { url, schema, ...(schemaChanges && { schemaChanges }) };
-    return connectPostgres(services, { workspace, actor, at, connection, takeOver, dryRun: input.dry_run });
+    return connectPostgres(
+      {
+        databases,
+        hostGuard: hostGuard(),
+        connections: connections(),
+        mappings: mappings(),
+        provisioning: queue("provisioning"),
+      },
+      { workspace, actor, at, connection, takeOver, dryRun: input.dry_run },
+    );
   },
 });

@@ -12,11 +12,10 @@ export const handler = onLambda({
   summary: "Connects the workspace to an org by credentials for machines, after a login with them.",
   input: z.object({ body: salesforceBody }),
   output: connectedView,
-  services: loginServices,
-  run: async ({ input, workspace, services, actor, at }) => {
+  run: async ({ input, workspace, actor, at }) => {
     const { login_url: loginUrl, credentials } = input.body;
     const connected = await connectByCredentials(
-      services,
+      loginServices(),
       { workspace, actor, at },
       loginUrl,
       credentialsOf(credentials),

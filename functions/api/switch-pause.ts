@@ -11,8 +11,8 @@ export const handler = onLambda({
     "Pauses the workspace, or ends its pause; what is so already stays as it is. While it is paused, calls under way are finished and nothing else is pulled, sent, compared or loaded; changes of rows are still captured, and all of it continues after the pause. Mappings stay active; mapping.deactivated and mapping.activated are announced for each. With an operator's token, in the workspace `deployment`, it is every workspace; `pause` in the answer says what holds this one then.",
   input: z.object({ body: pauseChange }),
   output: workspaceView,
-  services: pauseServices,
-  run: async ({ input, workspace, services, actor, at }) => {
+  run: async ({ input, workspace, actor, at }) => {
+    const services = pauseServices();
     const { paused, reason = null } = input.body;
     const switched = await switchTo(services, workspace.id, { paused, at, by: actor, reason });
     const isAll = workspace.id === DEPLOYMENT; // the minute sweep announces it

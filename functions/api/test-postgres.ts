@@ -7,6 +7,5 @@ export const handler = onLambda({
   route: "test-postgres",
   summary: "Looks at the database as it is connected, and says what to do about what is not as it must be.",
   output: checked,
-  services: () => ({ databases, hostGuard: hostGuard() }),
-  run: ({ workspace, services }) => test(services, workspace),
+  run: ({ workspace }) => test({ databases, hostGuard: hostGuard() }, workspace),
 });

@@ -7,6 +7,5 @@ export const handler = onLambda({
   route: "test-salesforce",
   summary: "Looks at the org as it is connected: session, allowance, clock. Costs one of its API calls.",
   output: checked,
-  services: () => ({ readUsage: usage(), now }),
-  run: ({ workspace, services }) => test(services, workspace),
+  run: ({ workspace }) => test({ readUsage: usage(), now }, workspace),
 });

@@ -11,11 +11,10 @@ export const handler = onLambda({
   summary: "Sends the webhook an event that never happened, of the type event or the first that it receives.",
   input: z.object({ event: z.optional(oneOf(EVENT_TYPES)) }),
   output: z.object({ queued: z.boolean(), delivery_id: z.string(), event_id: z.string() }),
-  services: () => ({ webhooks: webhooks(), deliveries: deliveries(), wakeUps: wakeUps() }),
-  find: ({ path, workspace, services }) => findWebhook(services.webhooks, workspace.id, path.webhook_id),
-  run: async ({ input, resource, services, actor, at }) => {
+  find: ({ path, workspace }) => findWebhook(webhooks(), workspace.id, path.webhook_id),
+  run: async ({ input, resource, actor, at }) => {
     const type = input.event ?? resource.events[0] ?? EVENT_TYPES[0];
-    const delivery = await send(services, resource, type, { actor, at });
+    const delivery = await send({ deliveries: deliveries(), wakeUps: wakeUps() }, resource, type, { actor, at });
     return { queued: true, delivery_id: delivery.id, event_id: delivery.eventId };
   },
 });

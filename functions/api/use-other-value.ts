@@ -9,13 +9,12 @@ export const handler = onLambda({
   summary:
     "Gives a row the value that lost a conflict, as long as it holds the one that won; the change is captured and sent like any other.",
   output: z.object({ conflict_id: z.int() }),
-  services: () => ({ mappings: mappings(), desks: rowQueriesOf(), audit: auditLog() }),
   find: async ({ path }) => {
     if (/^\d{1,15}$/.test(path.conflict_id)) return Number(path.conflict_id);
     throw new Failure("NOT_FOUND", "there is no conflict with this id");
   },
-  run: async ({ resource: id, workspace, services, actor, at }) => {
-    await useOther(services, { workspace, actor, at }, id);
+  run: async ({ resource: id, workspace, actor, at }) => {
+    await useOther({ mappings: mappings(), desks: rowQueriesOf(), audit: auditLog() }, { workspace, actor, at }, id);
     return { conflict_id: id };
   },
 });

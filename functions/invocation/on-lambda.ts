@@ -13,15 +13,15 @@ import {
 } from "../services/composition.ts";
 
 /** The Lambda handler of an endpoint behind a token, with the endpoint for the API's description. */
-export function onLambda<const Name extends RouteName, Services, Input = unknown, Resource = null>(
-  endpoint: Endpoint<Name, Input, Services, Resource>,
+export function onLambda<const Name extends RouteName, Input = unknown, Resource = null>(
+  endpoint: Endpoint<Name, Input, Resource>,
 ) {
   const gateOf = () => (endpoint.onlyReads ? { ...gate(), workspaces: cachedWorkspaces() } : gate());
   return Object.assign(lambda(endpoint, gateOf), { endpoint });
 }
 
 /** The Lambda handler of an endpoint without a token. */
-export function onOpenLambda<Services>(endpoint: OpenEndpoint<Services>) {
+export function onOpenLambda(endpoint: OpenEndpoint) {
   return Object.assign(openLambda(endpoint, now), { endpoint });
 }
 

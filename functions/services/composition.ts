@@ -43,6 +43,7 @@ import { refuseAddress } from "../../lib/adapters/webhook-client/addresses.ts";
 import { urlGuard as urlGuardBy } from "../../lib/adapters/webhook-client/guard.ts";
 import { webhookSender } from "../../lib/adapters/webhook-client/post.ts";
 import { resolveByDns } from "../../lib/adapters/webhook-client/resolve.ts";
+import { scraper } from "../../lib/metrics/scrape.ts";
 import { type AddressPolicy, DEVELOPMENT, PRODUCTION, refuseOpening } from "../../lib/model/address.ts";
 import { createCache } from "../../lib/model/cache.ts";
 import { SLOW_ATTEMPTS } from "../../lib/model/delivery/webhook.ts";
@@ -165,6 +166,8 @@ export const cachedDoorbells = (): Doorbells["read"] =>
 export const publicAddress = (): string | null => /^https?:\/\/.*[^/]/.exec(process.env["BASE_URL"] ?? "")?.[0] ?? null;
 
 export const engineReports = () => once("engineReports", () => engineReportsIn(database(), now));
+
+export const scrape = () => once("scrape", () => scraper(counters(), engineReports()));
 
 export const callShares = () => once("callShares", () => callSharesIn(database()));
 

@@ -9,14 +9,13 @@ type Parameters<Path extends string> = Path extends `${string}{${infer Name}}${i
 /** The parts of a route's path by name: `{ workspace_id, mapping_id }`. */
 export type PathOf<Name extends RouteName> = Readonly<Record<Parameters<(typeof ROUTES)[Name]["path"]>, string>>;
 
-interface Found<Name extends RouteName, Services> {
+interface Found<Name extends RouteName> {
   readonly path: PathOf<Name>;
   readonly workspace: SealedWorkspace;
-  readonly services: Services;
 }
 
 /** What `run` is asked: everything checked, the caller let in. */
-export interface Asked<Name extends RouteName, Input, Services, Resource> extends Found<Name, Services> {
+export interface Asked<Name extends RouteName, Input, Resource> extends Found<Name> {
   readonly input: Input;
   /** What `find` gave. */
   readonly resource: Resource;
@@ -38,7 +37,7 @@ export interface Asked<Name extends RouteName, Input, Services, Resource> extend
  * or a `Plain`. `output` is the schema of that `data`, of one row for a `Paged`; it describes and is kept by tests. What
  * its properties mean is said in the API's description alone (test/programs/describe-api/descriptions.ts).
  */
-export interface Endpoint<Name extends RouteName, Input, Services, Resource> {
+export interface Endpoint<Name extends RouteName, Input, Resource> {
   readonly route: Name;
   /** One sentence for the API's own description. */
   readonly summary?: string;
@@ -49,9 +48,8 @@ export interface Endpoint<Name extends RouteName, Input, Services, Resource> {
   readonly onlyReads?: true;
   readonly input?: z.ZodMiniType<Input>;
   readonly output?: z.ZodMiniType;
-  readonly services: () => Services;
-  readonly find?: (asked: Found<Name, Services>) => Promise<Resource>;
-  readonly run: (asked: Asked<Name, Input, Services, Resource>) => Promise<unknown>;
+  readonly find?: (asked: Found<Name>) => Promise<Resource>;
+  readonly run: (asked: Asked<Name, Input, Resource>) => Promise<unknown>;
 }
 
 /** What an endpoint without a token may know of the request; its body is not among it. */
@@ -62,19 +60,14 @@ export interface OpenRequest {
   readonly query: (name: string) => string | undefined;
   /** The caller's, as the gateway saw it. */
   readonly address: string;
+  readonly at: Date;
 }
 
 /** An endpoint that asks for no token. */
-export interface OpenEndpoint<Services> {
+export interface OpenEndpoint {
   /** One sentence for the API's own description. */
   readonly summary?: string;
-  readonly services: () => Services;
-  readonly run: (
-    asked: OpenRequest & {
-      readonly services: Services;
-      readonly at: Date;
-    },
-  ) => Promise<unknown>;
+  readonly run: (asked: OpenRequest) => Promise<unknown>;
 }
 
 /** What an endpoint says of itself. */

@@ -56,12 +56,11 @@ type Step = Request<GatewayEvent, Answer, Error, Invocation>;
 type Middleware = MiddlewareObj<GatewayEvent, Answer, Error, Invocation>;
 
 /** The function that answers for an endpoint: let in, looked up, checked, run, put into the envelope. */
-export function lambda<Name extends RouteName, Input, Services, Resource>(
-  endpoint: Endpoint<Name, Input, Services, Resource>,
+export function lambda<Name extends RouteName, Input, Resource>(
+  endpoint: Endpoint<Name, Input, Resource>,
   gateOf: () => Gate,
 ) {
   const route: Route = ROUTES[endpoint.route];
-  const services = once(endpoint.services);
   const gate = once(gateOf);
   const callerOf = ({ context }: Step): Caller => {
     if (!context.exchange.caller) throw new Error("the caller is not known yet");
@@ -76,7 +75,7 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
     exchange.caller = await letIn(gate(), route, step);
   };
   const find = async (step: Step) => {
-    const asked = { path: pathOf<Name>(route, step.event), workspace: callerOf(step).workspace, services: services() };
+    const asked = { path: pathOf<Name>(route, step.event), workspace: callerOf(step).workspace };
     step.context.exchange.resource = (await endpoint.find?.(asked)) ?? null;
   };
   const check = (step: Step) => {
@@ -94,7 +93,6 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
     const reply = await endpoint.run({
       path: pathOf<Name>(route, step.event),
       workspace,
-      services: services(),
       input: exchange.input as Input,
       resource: exchange.resource as Resource,
       actor: token.owner,
@@ -122,13 +120,12 @@ export function lambda<Name extends RouteName, Input, Services, Resource>(
 }
 
 /** The function that answers for an endpoint without a token: it counts requests where it wants to, no caller is looked up. */
-export function openLambda<Services>(endpoint: OpenEndpoint<Services>, now: () => Date) {
-  const services = once(endpoint.services);
+export function openLambda(endpoint: OpenEndpoint, now: () => Date) {
   const run = async ({ event, context: { exchange } }: Step) => {
     const path = (name: string) => pathParameter(event, name);
     const query = (name: string) => event.multiValueQueryStringParameters?.[name]?.[0];
-    const request = { path, query, address: sourceAddress(event) };
-    return answerWith(await endpoint.run({ ...request, services: services(), at: exchange.at }), exchange.headers);
+    const request = { path, query, address: sourceAddress(event), at: exchange.at };
+    return answerWith(await endpoint.run(request), exchange.headers);
   };
   return frame({ streams: false }, now, run, []);
 }

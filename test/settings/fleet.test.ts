@@ -1,7 +1,6 @@
 import pLimit from "p-limit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handler as fleetEndpoint } from "../../functions/api/read-fleet.ts";
-import { counters, database, workspaces } from "../../functions/services/composition.ts";
+import { counters, database, engineReports, mappings, workspaces } from "../../functions/services/composition.ts";
 import { engineMemory } from "../../lib/adapters/dynamodb/engine/engine.ts";
 import { HEALTHY } from "../../lib/model/engine.ts";
 import { readFleet } from "../../lib/settings/workspaces/fleet.ts";
@@ -45,7 +44,8 @@ test("the fleet is read in three tables, and of a workspace with a broken mappin
     { step: "initialize" },
   );
 
-  const fleet = await readFleet(fleetEndpoint.endpoint.services());
+  const kept = { workspaces: workspaces(), counters: counters(), engine: engineReports(), mappings: mappings() };
+  const fleet = await readFleet(kept);
 
   const at = new Date(cloud.clock.now());
   expect(fleet.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());

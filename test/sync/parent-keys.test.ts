@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { handler as listMappingStates } from "../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../functions/services/composition.ts";
 import { exportConfig } from "../../lib/config/export-config.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
@@ -7,6 +6,7 @@ import { readStates } from "../../lib/settings/mapping-states.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
+import { stateNeeds } from "../support/worlds/worlds.ts";
 
 const CONTACT = { object: "Contact", fields: ["Account.External_Id__c", "AccountId", "LastName"] };
 const ACCOUNT = {
@@ -168,12 +168,7 @@ describe("a child whose parent is not there for long", () => {
   const notices = async () => {
     const workspace = await workspaces().find(world.workspaceId);
     if (!workspace) throw new Error("the test's workspace is gone");
-    const states = await readStates(
-      listMappingStates.endpoint.services(),
-      workspace,
-      false,
-      new Date(cloud.clock.now()),
-    );
+    const states = await readStates(stateNeeds(), workspace, false, new Date(cloud.clock.now()));
     return states.find(({ sf_object }) => sf_object === "Contact")?.notices;
   };
 

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
-import { handler as importConfig } from "../../../functions/api/import-config.ts";
 import { now, workspaces } from "../../../functions/services/composition.ts";
+import { mappingServices } from "../../../functions/services/mapping-services.ts";
 import { provisioningServices } from "../../../functions/services/provisioning-services.ts";
 import { importConfig as importDocument } from "../../../lib/config/import-config.ts";
 import type { LoadMessage, ProvisioningMessage } from "../../../lib/model/messages.ts";
@@ -26,7 +26,7 @@ export async function importMappings(workspaceId: string, asked: readonly Asked[
   if (!workspace) throw new Error("the test's workspace is gone");
   const document = { version: 1, mappings: asked.map(entryOf) };
   const by = { workspace, actor: "owner@example.com", at: now(), dryRun: false, ifMatch: null };
-  await importDocument(importConfig.endpoint.services(), { ...by, document });
+  await importDocument({ ...mappingServices(), readCost: async () => ({}) }, { ...by, document });
 }
 
 /** A mapping as a config document says it. */

@@ -1,5 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { now, pepper, tokens } from "../../../functions/services/composition.ts";
+import {
+  engineReports,
+  mappings,
+  now,
+  pauses,
+  pepper,
+  rowQueriesOf,
+  tokens,
+} from "../../../functions/services/composition.ts";
 import { createToken } from "../../../lib/access/create-token.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type CyclesMessage, cyclesIn } from "../../../lib/model/messages.ts";
@@ -8,6 +16,14 @@ import { handleCycleMessage } from "../../../lib/sync/beat/handle-cycle-message.
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import type { Asked } from "./carry-out.ts";
 import { createSyncWorld, type SyncWorld, type WorldOptions } from "./sync-world.ts";
+
+/** What the list of mappings with their states needs. */
+export const stateNeeds = () => ({
+  mappings: mappings(),
+  engine: engineReports(),
+  desks: rowQueriesOf(),
+  pauses: pauses(),
+});
 
 /** What a test begins with. */
 interface Made {

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
-import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { isWholeGrid } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { aWorldForEachTest, mapped, stateNeeds } from "../../support/worlds/worlds.ts";
 
 /** Records that are loaded by the Bulk API: more than five pages, and the gate maps fields that make small pages. */
 const MANY = isWholeGrid ? 10_002 : 1_002;
@@ -154,7 +153,7 @@ async function newEvents(): Promise<readonly (readonly [string, Record<string, u
 async function shown() {
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
-  return (await readStates(listMappingStates.endpoint.services(), workspace, false, new Date(cloud.clock.now())))[0];
+  return (await readStates(stateNeeds(), workspace, false, new Date(cloud.clock.now())))[0];
 }
 
 const NO_FIELD = { kind: "malformedRequest", code: "INVALID_FIELD", message: "No such column", times: 0 };

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../../functions/services/composition.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { aWorldForEachTest, mapped, stateNeeds } from "../../support/worlds/worlds.ts";
 
 let world: SyncWorld;
 aWorldForEachTest((made) => {
@@ -54,11 +53,6 @@ test("when the org's clock goes back by an hour, its changes are pulled, each on
 async function notices(): Promise<string[]> {
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
-  const states = await readStates(
-    listMappingStates.endpoint.services(),
-    workspace,
-    false,
-    new Date(world.cloud.clock.now()),
-  );
+  const states = await readStates(stateNeeds(), workspace, false, new Date(world.cloud.clock.now()));
   return states.flatMap((state) => state.notices.map(({ message }) => message));
 }

@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
-import { mapped } from "../../support/worlds/worlds.ts";
+import { mapped, stateNeeds } from "../../support/worlds/worlds.ts";
 
 /** Pages of the mapping hold fifty records, for its six long texts may be long. */
 const PAGE = 50;
@@ -72,7 +71,7 @@ async function asked(): Promise<readonly string[]> {
 async function shown() {
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
-  return (await readStates(listMappingStates.endpoint.services(), workspace, false, new Date(cloud.clock.now())))[0];
+  return (await readStates(stateNeeds(), workspace, false, new Date(cloud.clock.now())))[0];
 }
 
 /** A cycle that is killed before its `nth` query. */

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { queue, workspaces } from "../../../functions/services/composition.ts";
 import { provisioningServices } from "../../../functions/services/provisioning-services.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
@@ -8,7 +7,7 @@ import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { aWorldForEachTest, mapped, stateNeeds } from "../../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
@@ -48,9 +47,7 @@ test("records that share a value of an upsert field that Salesforce does not kee
   expect(await indexes()).toEqual(["CREATE INDEX contact_code__c_idx"]);
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
-  expect(
-    await readStates(listMappingStates.endpoint.services(), workspace, false, new Date(cloud.clock.now())),
-  ).toMatchObject([
+  expect(await readStates(stateNeeds(), workspace, false, new Date(cloud.clock.now()))).toMatchObject([
     { notices: [{ message: expect.stringContaining("does not keep the upsert field Code__c unique") }] },
   ]);
 });

@@ -1,12 +1,11 @@
 import { expect, test, vi } from "vitest";
-import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
 import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { aWorldForEachTest, mapped, stateNeeds } from "../../support/worlds/worlds.ts";
 
 /** Triggers of the org that cannot bear as many records at once as a call may have. */
 
@@ -47,7 +46,7 @@ const notices = async () => {
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the test's workspace is gone");
   const now = new Date(world.cloud.clock.now());
-  return (await readStates(listMappingStates.endpoint.services(), workspace, false, now))[0]?.notices;
+  return (await readStates(stateNeeds(), workspace, false, now))[0]?.notices;
 };
 const lift = () => world.control("DELETE", "/faults");
 

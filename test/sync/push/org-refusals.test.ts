@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from "vitest";
-import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
 import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
@@ -8,7 +7,7 @@ import { isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { aWorldForEachTest, mapped, stateNeeds } from "../../support/worlds/worlds.ts";
 
 /** Records that Salesforce answers with a code which names the org: no attempt, no failed row, the mapping says why. */
 
@@ -146,12 +145,7 @@ test("an org that is read-only for an hour and full for another says so with the
   const shown = async () => {
     const workspace = await workspaces().find(world.workspaceId);
     if (!workspace) throw new Error("the test's workspace is gone");
-    const [state] = await readStates(
-      listMappingStates.endpoint.services(),
-      workspace,
-      false,
-      new Date(cloud.clock.now()),
-    );
+    const [state] = await readStates(stateNeeds(), workspace, false, new Date(cloud.clock.now()));
     return { state: state?.state, failure: state?.failure, reason: state?.reason };
   };
   const hour = async () => {
