@@ -9,8 +9,8 @@ export interface ChangeNeeds extends RollForwardNeeds {
   readonly mappings: Mappings;
 }
 
-/** Decides a change among the mappings as they are; null when there is nothing to change. */
-export type Decide = (existing: readonly Mapping[]) => Promise<MappingChange | null>;
+/** Decides a change among the mappings as they are; `after` is `before` when there is nothing to change. */
+export type Decide = (existing: readonly Mapping[]) => Promise<MappingChange>;
 
 /** How often a change is decided again because another caller changed the workspace's mappings meanwhile. */
 const ATTEMPTS = 5;
@@ -22,10 +22,10 @@ const HELP_SECONDS = 8;
 const LATER_SECONDS = 15;
 
 /**
- * Makes one change of a workspace's mappings with its audit entry and event, then wakes those who carry it out; false
- * when there was nothing to change. An import takes the same steps for each of its changes.
+ * Makes one change of a workspace's mappings with its audit entry and event, then wakes those who carry it out; the mapping
+ * as it is then. An import takes the same steps for each of its changes.
  */
-export async function changeMapping(needs: ChangeNeeds, asked: Doing, decide: Decide): Promise<boolean> {
+export async function changeMapping(needs: ChangeNeeds, asked: Doing, decide: Decide): Promise<Mapping> {
   const { workspaceId } = asked;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const end = performance.now() + HELP_SECONDS * 1000;
@@ -34,8 +34,7 @@ export async function changeMapping(needs: ChangeNeeds, asked: Doing, decide: De
     }
     const { generation, mappings } = await needs.mappings.list(workspaceId);
     const change = await decide(mappings);
-    if (change === null) return false;
-    if (await commitChange(needs, asked, generation, change)) return true;
+    if (change.after === change.before || (await commitChange(needs, asked, generation, change))) return change.after;
   }
   throw new Failure("CONFLICT", "the workspace's mappings kept changing meanwhile: try again");
 }

@@ -23,42 +23,36 @@ export async function createMapping(
   asked: Acting,
   { sfObject: object, ...wanted }: Wanted & { readonly sfObject: string },
 ): Promise<{ readonly mapping: Mapping; readonly warnings: readonly FailureDetail[] }> {
-  let made: Mapping | null = null;
   let warnings: readonly FailureDetail[] = [];
-  await changeMapping(needs, onWorkspace(asked), async (existing) => {
+  const mapping = await changeMapping(needs, onWorkspace(asked), async (existing) => {
     const name = object.toLowerCase();
     if (existing.some(({ sfObject }) => sfObject.toLowerCase() === name)) {
       throw new Failure("CONFLICT", `${object} has a mapping in this workspace already`);
     }
     const entry = { ...entryOf(object, wanted), upsertField: wanted.upsertField ?? null };
     const planned = await decide(needs, asked, entry, existing);
-    made = planned.change?.after ?? null;
     warnings = planned.warnings;
+    if (planned.change === null) throw new Error(`no mapping resulted for ${object}`);
     return planned.change;
   });
-  if (made === null) throw new Error(`no mapping resulted for ${object}`);
-  return { mapping: made, warnings };
+  return { mapping, warnings };
 }
 
 /** Changes what `wanted` says of a mapping and nothing else; the mapping as it is then. */
-export async function updateMapping(
+export function updateMapping(
   needs: SaveNeeds,
   asked: Acting & { readonly mappingId: string; readonly ifMatch: string | null },
   wanted: Wanted,
 ): Promise<Mapping> {
-  let result: Mapping | null = null;
-  await changeMapping(needs, onWorkspace(asked), async (existing) => {
+  return changeMapping(needs, onWorkspace(asked), async (existing) => {
     const mapping = existing.find(({ id }) => id === asked.mappingId);
     if (!mapping) throw new Failure("MAPPING_NOT_FOUND", "this workspace has no mapping with this id");
     requireVersion(asked.ifMatch, versionOf(mapping));
     const { upsertField = mapping.upsertField } = wanted;
     const entry = { ...entryOf(mapping.sfObject, wanted), upsertField, foreign: mapping.foreign };
     const { change } = await decide(needs, asked, entry, existing);
-    result = change?.after ?? mapping;
-    return change;
+    return change ?? { before: mapping, after: mapping };
   });
-  if (result === null) throw new Error(`mapping ${asked.mappingId} was not decided about`);
-  return result;
 }
 
 const onWorkspace = ({ workspace, actor, at }: Acting) => ({ workspaceId: workspace.id, actor, at });

@@ -21,18 +21,14 @@ const CHANGES: Readonly<Record<Switch, (mapping: Mapping, at: Date) => Partial<M
 };
 
 /** Activates, pauses, ends or takes up a mapping again; the mapping as it is then. */
-export async function switchMapping(needs: ChangeNeeds, asked: Asked, to: Switch): Promise<Mapping> {
-  let result: Mapping | null = null;
-  await changeMapping(needs, asked, async (existing) => {
-    const mapping = await find(needs, asked, existing, to);
-    requireVersion(asked.ifMatch, versionOf(mapping));
-    const wanted = { ...mapping, ...CHANGES[to](mapping, asked.at) };
-    const isSo = wanted.active === mapping.active && (wanted.deletedAt === null) === (mapping.deletedAt === null);
-    result = isSo ? mapping : nextVersion(wanted, asked.at);
-    return isSo ? null : { before: mapping, after: result };
+export function switchMapping(needs: ChangeNeeds, asked: Asked, to: Switch): Promise<Mapping> {
+  return changeMapping(needs, asked, async (existing) => {
+    const before = await find(needs, asked, existing, to);
+    requireVersion(asked.ifMatch, versionOf(before));
+    const wanted = { ...before, ...CHANGES[to](before, asked.at) };
+    const isSo = wanted.active === before.active && (wanted.deletedAt === null) === (before.deletedAt === null);
+    return { before, after: isSo ? before : nextVersion(wanted, asked.at) };
   });
-  if (result === null) throw new Error(`mapping ${asked.mappingId} was not decided about`);
-  return result;
 }
 
 async function find(needs: ChangeNeeds, asked: Asked, existing: readonly Mapping[], to: Switch): Promise<Mapping> {

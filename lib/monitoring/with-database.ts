@@ -14,9 +14,7 @@ export async function withDatabase<Database, Answer>(
   ask: (database: Database) => Promise<Answer>,
 ): Promise<Answer> {
   const { postgres } = await workspace.open();
-  if (postgres === null) {
-    throw new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
-  }
+  if (postgres === null) throw notConnected();
   try {
     return await ask(await databases.open(postgres));
   } catch (error) {
@@ -30,6 +28,10 @@ export async function withDatabase<Database, Answer>(
     );
   }
 }
+
+/** The refusal of a workspace without a database. */
+export const notConnected = () =>
+  new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
 
 /** The same for what does without: null where the workspace has no database, or it cannot be asked. */
 export async function ifAvailable<Database, Answer>(

@@ -5,7 +5,9 @@ import { Failure } from "../model/failure.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
 import { auditEntry } from "../model/workspace/audit.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
+import { notConnected } from "../monitoring/with-database.ts";
 import { type Finding, finding, judged } from "./findings.ts";
+import { quoted } from "./judge-database.ts";
 import { type HerokuConnectSchema, type HerokuConnectSchemas, NoConnection } from "./ports.ts";
 
 interface Needs {
@@ -41,9 +43,7 @@ type Adoption = z.infer<typeof adoption>;
  */
 export async function adoptHerokuConnect(needs: Needs, asked: Asked): Promise<Adoption> {
   const connection = (await asked.workspace.open()).postgres;
-  if (connection === null) {
-    throw new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
-  }
+  if (connection === null) throw notConnected();
   const before = await connected(() => needs.theirs.look(connection));
   const report = reportOf(before, connection, asked.at);
   if (asked.dryRun) return report;
@@ -133,5 +133,3 @@ function judge(
     ),
   ];
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -5,6 +5,7 @@ import { Failure } from "../model/failure.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
 import { auditEntry } from "../model/workspace/audit.ts";
 import type { PostgresConnection, Workspace } from "../model/workspace/workspace.ts";
+import { notConnected } from "../monitoring/with-database.ts";
 import type { UrlGuard } from "../webhooks/ports.ts";
 import type { postgresChange, retentionChange } from "./connection-input.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
@@ -135,9 +136,6 @@ export async function testPostgres(needs: LookNeeds, workspace: SealedWorkspace)
   if (postgres === null) throw notConnected();
   return inspect(needs, postgres, workspace.id);
 }
-
-const notConnected = () =>
-  new Failure("CONFLICT", "this workspace is not connected to a PostgreSQL database yet: connect one first");
 
 async function inspect(
   { databases, hostGuard }: LookNeeds,

@@ -82,4 +82,5 @@ export function describeEncryption({ encrypted }: DatabaseFacts): Finding {
   return { check: "tls", ok: true, message, remedy: encrypted ? null : "use ?sslmode=verify-full in the URL" };
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+/** A name as a statement has it. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

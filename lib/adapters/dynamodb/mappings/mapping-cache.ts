@@ -46,7 +46,7 @@ export function cachedMappings(database: Database, mostFields = MOST_FIELDS): Ca
       const { byId } = await know(workspaceId);
       const unfinished = mappingIds.filter((id) => byId.has(id) && !isFinished(byId.get(id)));
       if (unfinished.length > 0) {
-        const found = await readMappings(database, workspaceId, unfinished);
+        const found = await readMappings(database, workspaceId, unfinished, { ConsistentRead: false });
         // What is read eventually consistent may be older than what is known.
         for (const [id, mapping] of found)
           if (mapping.configVersion === byId.get(id)?.configVersion) byId.set(id, mapping);

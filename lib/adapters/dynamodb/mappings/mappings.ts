@@ -1,7 +1,6 @@
 import type { ImportPlan, Mappings } from "../../../config/ports.ts";
 import { Failure } from "../../../model/failure.ts";
 import type { Mapping } from "../../../model/mapping/mapping.ts";
-import { readItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
 import { queryAll, scanAll } from "../client/read-item.ts";
 import { ConditionFailed, updateIf } from "../client/transact.ts";
@@ -9,6 +8,7 @@ import { commit } from "../commit.ts";
 import { HEAD, nextGeneration, overlaid, readHead, readPlan, TAIL } from "./mapping-head.ts";
 import { mappingKey, readMapping } from "./mapping-item.ts";
 import { writesOf } from "./mapping-writes.ts";
+import { readMappings } from "./read-mappings.ts";
 
 /** Mappings in DynamoDB: one item each, guard items for what they hold alone, one head item that orders the changes. */
 export function mappings(database: Database): Mappings {
@@ -16,11 +16,8 @@ export function mappings(database: Database): Mappings {
     list: (workspaceId) => readListing(database, workspaceId),
 
     find: async (workspaceId, mappingId) => {
-      const { head, kept } = await readOne(database, workspaceId, mappingId);
-      const plan = await readPlan(database, workspaceId, head);
-      const change = plan?.changes.find(({ after }) => after.id === mappingId);
-      const mapping = change ? overlaid(kept, change) : kept;
-      return mapping && isKept(mapping) ? mapping : null;
+      const found = await readMappings(database, workspaceId, [mappingId], { ConsistentRead: true });
+      return found.get(mappingId) ?? null;
     },
 
     listDeleted: async (workspaceId) => {
@@ -102,11 +99,4 @@ async function readAll(database: Database, workspaceId: string) {
   const of = (sk: string) => items.find((item) => item["sk"] === sk);
   const kept = items.filter(({ sk }) => String(sk).startsWith(mappingKey(""))).map(readMapping);
   return { head: readHead(of(HEAD)), kept, tail: readHead(of(TAIL)).generation };
-}
-
-async function readOne(database: Database, workspaceId: string, mappingId: string) {
-  const keys = [HEAD, mappingKey(mappingId)].map((sk) => ({ pk: workspaceId, sk }));
-  const items = await readItems(database, "mappings", keys);
-  const mapping = items.find(({ sk }) => sk !== HEAD);
-  return { head: readHead(items.find(({ sk }) => sk === HEAD)), kept: mapping ? readMapping(mapping) : null };
 }
