@@ -40,7 +40,7 @@ const read = inWorkspace("read");
 const operate = inWorkspace("operate");
 const administer = inWorkspace("admin");
 
-/** An endpoint that changes a mapping also announces it, and has the change carried out. */
+/** An endpoint that changes mappings also announces it, and has the change carried out. */
 const changeMapping = <const L extends Line>(line: L, { body = false }: { readonly body?: boolean } = {}) =>
   administer(line, {
     body,
@@ -49,6 +49,19 @@ const changeMapping = <const L extends Line>(line: L, { body = false }: { readon
     writes: ["workspaces", "mappings", "counters", "audit", "events"],
     sends: ["provisioning", "events"],
   });
+
+/** What is done to rows by hand is audited. */
+const BY_HAND = { reads: ["mappings"], writes: ["audit"], postgres: true } as const;
+
+/** An attempt that a person asks for. */
+const ATTEMPT = {
+  reads: ["webhooks"],
+  writes: ["deliveries", "audit"],
+  sends: ["deliveries", "slowDeliveries"],
+} as const;
+
+/** An org is asked who it is before it is kept. */
+const CONNECTING = { body: true, org: true, reads: ["mappings"], writes: ["workspaces", "audit"] } as const;
 
 /**
  * Every endpoint: the scope that a token needs, method and path below the workspace, and what its function may touch
@@ -61,10 +74,9 @@ export const ROUTES = {
   "list-activity": read("GET /monitoring/activity", { postgres: true }),
   "list-errors": read("GET /monitoring/errors", { postgres: true }),
   "poll-now": operate("POST /mappings/{mapping_id}/poll-now", {
-    reads: ["mappings"],
+    ...BY_HAND,
     writes: ["audit", "engine"],
     sends: ["cycles"],
-    postgres: true,
   }),
   nudge: operate("POST /nudge", { perMinute: 6_000, reads: ["mappings"], writes: ["engine"], sends: ["cycles"] }),
   "read-doorbell": read("GET /doorbell", { reads: ["mappings", "engine"] }),
@@ -77,28 +89,14 @@ export const ROUTES = {
     secrets: true,
   },
   "read-cycle": read("GET /mappings/{mapping_id}/cycles/{mark}", { reads: ["mappings", "engine"], postgres: true }),
-  "abort-poll": operate("POST /mappings/{mapping_id}/abort", {
-    reads: ["mappings"],
-    writes: ["audit"],
-    postgres: true,
-  }),
+  "abort-poll": operate("POST /mappings/{mapping_id}/abort", BY_HAND),
   "export-config": read("GET /config/export", { reads: ["mappings"] }),
-  "import-config": administer("POST /config/import", {
-    body: true,
-    org: true,
-    reads: ["engine"],
-    writes: ["workspaces", "mappings", "counters", "audit", "events"],
-    sends: ["provisioning", "events"],
-  }),
+  "import-config": changeMapping("POST /config/import", { body: true }),
   "save-baseline": operate("POST /config/baseline", { reads: ["mappings"], writes: ["baselines", "audit"] }),
   "read-drift": read("GET /config/drift", { reads: ["mappings", "baselines"] }),
   "list-audit-log": read("GET /audit-log", { deployment: "also", streams: true, reads: ["audit"] }),
   "list-deliveries": read("GET /webhooks/{webhook_id}/deliveries", { reads: ["webhooks", "deliveries"] }),
-  "retry-delivery": operate("POST /webhooks/{webhook_id}/deliveries/{delivery_id}/retry", {
-    reads: ["webhooks"],
-    writes: ["deliveries", "audit"],
-    sends: ["deliveries", "slowDeliveries"],
-  }),
+  "retry-delivery": operate("POST /webhooks/{webhook_id}/deliveries/{delivery_id}/retry", ATTEMPT),
   "read-delivery": administer("GET /webhooks/{webhook_id}/deliveries/{delivery_id}", {
     reads: ["webhooks", "deliveries", "attempts"],
   }),
@@ -111,16 +109,8 @@ export const ROUTES = {
   "promote-webhook-secret": administer("POST /webhooks/{webhook_id}/promote-secret", {
     writes: ["webhooks", "audit"],
   }),
-  "replay-webhook": operate("POST /webhooks/{webhook_id}/replay", {
-    reads: ["webhooks"],
-    writes: ["deliveries", "audit"],
-    sends: ["deliveries", "slowDeliveries"],
-  }),
-  "test-webhook": administer("POST /webhooks/{webhook_id}/test", {
-    reads: ["webhooks"],
-    writes: ["deliveries", "audit"],
-    sends: ["deliveries", "slowDeliveries"],
-  }),
+  "replay-webhook": operate("POST /webhooks/{webhook_id}/replay", ATTEMPT),
+  "test-webhook": administer("POST /webhooks/{webhook_id}/test", ATTEMPT),
   "read-metrics": withoutToken("GET /api/metrics", { reads: ["counters", "engine"] }),
   "read-workspace": read("GET /", { deployment: "also" }),
   "rename-workspace": administer("PATCH /", { body: true, writes: ["workspaces", "audit"] }),
@@ -167,19 +157,9 @@ export const ROUTES = {
     writes: ["audit"],
     postgres: true,
   }),
-  "set-salesforce": administer("PUT /connections/salesforce", {
-    body: true,
-    org: true,
-    reads: ["mappings"],
-    writes: ["workspaces", "audit"],
-  }),
+  "set-salesforce": administer("PUT /connections/salesforce", CONNECTING),
   "authorize-salesforce": administer("POST /connections/salesforce/authorize", { body: true, writes: ["workspaces"] }),
-  "complete-salesforce": administer("POST /connections/salesforce/complete", {
-    body: true,
-    org: true,
-    reads: ["mappings"],
-    writes: ["workspaces", "audit"],
-  }),
+  "complete-salesforce": administer("POST /connections/salesforce/complete", CONNECTING),
   "test-salesforce": administer("POST /connections/salesforce/test", { org: true, writes: ["workspaces", "counters"] }),
   "list-objects": administer("GET /objects", { org: true, writes: ["workspaces", "counters"] }),
   "read-object": administer("GET /objects/{object_name}", { org: true, writes: ["workspaces", "counters"] }),
@@ -204,59 +184,25 @@ export const ROUTES = {
   "retry-row": operate("POST /monitoring/errors/{row_id}/retry", { writes: ["audit"], postgres: true }),
   "dismiss-rows": operate("POST /monitoring/errors/dismiss", { body: true, writes: ["audit"], postgres: true }),
   "list-inbound-errors": read("GET /monitoring/inbound-errors", { reads: ["mappings"], postgres: true }),
-  "retry-inbound": operate("POST /mappings/{mapping_id}/retry-inbound", {
-    reads: ["mappings"],
-    writes: ["audit"],
-    postgres: true,
-  }),
+  "retry-inbound": operate("POST /mappings/{mapping_id}/retry-inbound", BY_HAND),
   "list-conflicts": read("GET /monitoring/conflicts", { reads: ["mappings"], postgres: true }),
-  "use-other-value": operate("POST /monitoring/conflicts/{conflict_id}/use-other-value", {
-    reads: ["mappings"],
-    writes: ["audit"],
-    postgres: true,
-  }),
-  "reload-mapping": administer("POST /mappings/{mapping_id}/reload", {
-    reads: ["mappings"],
-    writes: ["audit"],
-    sends: ["loads"],
-    postgres: true,
-  }),
-  "compare-mapping": operate("POST /mappings/{mapping_id}/compare", {
-    reads: ["mappings"],
-    writes: ["audit"],
-    sends: ["loads"],
-    postgres: true,
-  }),
+  "use-other-value": operate("POST /monitoring/conflicts/{conflict_id}/use-other-value", BY_HAND),
+  "reload-mapping": administer("POST /mappings/{mapping_id}/reload", { ...BY_HAND, sends: ["loads"] }),
+  "compare-mapping": operate("POST /mappings/{mapping_id}/compare", { ...BY_HAND, sends: ["loads"] }),
   "capture-mapping": administer("POST /mappings/{mapping_id}/capture", {
+    ...BY_HAND,
     body: true,
-    reads: ["mappings"],
-    writes: ["audit"],
     sends: ["provisioning"],
-    postgres: true,
   }),
-  "push-existing": administer("POST /mappings/{mapping_id}/push-existing", {
-    reads: ["mappings"],
-    writes: ["audit"],
-    postgres: true,
-  }),
-  "start-dry-run": administer("POST /mappings/{mapping_id}/dry-run", {
-    reads: ["mappings"],
-    writes: ["audit"],
-    sends: ["loads"],
-    postgres: true,
-  }),
+  "push-existing": administer("POST /mappings/{mapping_id}/push-existing", BY_HAND),
+  "start-dry-run": administer("POST /mappings/{mapping_id}/dry-run", { ...BY_HAND, sends: ["loads"] }),
   "read-dry-run": operate("GET /mappings/{mapping_id}/dry-run", { reads: ["mappings"], postgres: true }),
   "list-held-deletes": read("GET /mappings/{mapping_id}/held-deletes", { reads: ["mappings"], postgres: true }),
-  "confirm-deletes": administer("POST /mappings/{mapping_id}/confirm-deletes", {
-    reads: ["mappings"],
-    writes: ["audit"],
-    postgres: true,
-  }),
+  "confirm-deletes": administer("POST /mappings/{mapping_id}/confirm-deletes", BY_HAND),
   "reject-deletes": administer("POST /mappings/{mapping_id}/reject-deletes", {
+    ...BY_HAND,
     body: true,
-    reads: ["mappings"],
     writes: ["workspaces", "counters", "audit"],
-    postgres: true,
     salesforce: true,
   }),
 } as const satisfies Record<string, Route>;
