@@ -25,8 +25,8 @@ export interface Request<Content> {
   readonly json?: unknown;
   /** Sent as it is. */
   readonly body?: string | URLSearchParams | ReadableStream<Uint8Array>;
-  /** Milliseconds until the whole answer must be there; of a stream its beginning and each next piece. */
-  readonly deadline: number;
+  /** Milliseconds until the whole answer must be there, 15 s if left out; of a stream its beginning and each next piece. */
+  readonly deadline?: number | undefined;
   readonly reads: Reader<Content>;
 }
 
@@ -42,8 +42,7 @@ export interface Answer<Content> {
 /** What a good answer holds, and how many bytes it may have: one of the readers below. */
 type Reader<Content> = (response: Response, url: string, alarm: NodeJS.Timeout) => Promise<Content>;
 
-/** The deadline of most reads. */
-export const READ_MILLISECONDS = 15_000;
+const READ_MILLISECONDS = 15_000;
 
 /**
  * The one HTTP exchange with an org: guarded, never redirected, never repeated, counted once. Anything but a good answer
@@ -57,7 +56,7 @@ export async function exchange<Content>(
   const silence = new AbortController();
   const sentAt = performance.now();
   const timeout = () => silence.abort(new DOMException("no answer in time", "TimeoutError"));
-  const alarm = setTimeout(timeout, request.deadline).unref();
+  const alarm = setTimeout(timeout, request.deadline ?? READ_MILLISECONDS).unref();
   try {
     const response = await guardedFetch(url, {
       method: request.method,

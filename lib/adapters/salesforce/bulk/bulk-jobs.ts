@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { BulkPart } from "../../../sync/load/load-ports.ts";
 import { type Client, call } from "../client.ts";
-import { asJson, asStream, READ_MILLISECONDS } from "../exchange.ts";
+import { asJson, asStream } from "../exchange.ts";
 import { lost } from "../lost-request.ts";
 import { understand } from "../understand.ts";
 import { csvLines } from "./csv-lines.ts";
@@ -19,14 +19,14 @@ const job = z.object({
 
 /** Opens a job of the Bulk API 2.0: `jobs` is `query` or `ingest`. */
 export async function openJob(client: Client, jobs: string, settings: object) {
-  const to = { method: "POST", path: `/jobs/${jobs}`, json: settings } as const;
-  const { answer, at } = await call(client, { ...to, deadline: READ_MILLISECONDS, reads: asJson });
+  const request = { method: "POST", path: `/jobs/${jobs}`, json: settings, reads: asJson } as const;
+  const { answer, at } = await call(client, request);
   return { jobId: understand(job, answer, "making a job of the Bulk API").id, at };
 }
 
 /** The state of a job, at the org's time. */
 export async function lookAtJob(client: Client, path: string) {
-  const { answer, at } = await call(client, { method: "GET", path, deadline: READ_MILLISECONDS, reads: asJson });
+  const { answer, at } = await call(client, { method: "GET", path, reads: asJson });
   return { ...understand(job, answer, "the state of a job of the Bulk API"), at };
 }
 

@@ -4,7 +4,7 @@ import type { CsvLine } from "../../../model/record/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../../model/record/record.ts";
 import type { BulkSave, BulkSaves, SavedKind } from "../../../sync/push/push-ports.ts";
 import { type Client, call } from "../client.ts";
-import { asText, READ_MILLISECONDS } from "../exchange.ts";
+import { asText } from "../exchange.ts";
 import { lookAtJob, openJob, piecesOf, streamCsv } from "./bulk-jobs.ts";
 
 /** An upload that is not through by then is given up. */
@@ -17,8 +17,7 @@ const UPLOAD_MILLISECONDS = 110_000;
  */
 export function bulkSaves(client: Client): BulkSaves {
   const setState = async (jobId: string, state: string): Promise<void> => {
-    const to = { method: "PATCH", path: pathOf(jobId), json: { state } } as const;
-    await call(client, { ...to, deadline: READ_MILLISECONDS, reads: asText });
+    await call(client, { method: "PATCH", path: pathOf(jobId), json: { state }, reads: asText });
   };
   return {
     openBulkSave: async (operation, object, externalIdField) => {

@@ -8,7 +8,7 @@ import type { CallUsage } from "../../../settings/test-salesforce.ts";
 import type { Sessions } from "../../../sync/beat/sessions.ts";
 import { CallMeter } from "../call-meter.ts";
 import { type Client, call } from "../client.ts";
-import { asJson, READ_MILLISECONDS } from "../exchange.ts";
+import { asJson } from "../exchange.ts";
 import { understand } from "../understand.ts";
 import { describeObject, listObjects } from "./describe-objects.ts";
 
@@ -49,8 +49,7 @@ export function connectedOrg(needs: OrgNeeds, ttl?: Parameters<typeof createCach
 export function usageReader(needs: OrgNeeds): (workspaceId: string) => Promise<CallUsage> {
   return (workspaceId) =>
     counted(needs, workspaceId, async (client) => {
-      const request = { method: "GET", path: "/limits", deadline: READ_MILLISECONDS, reads: asJson } as const;
-      const { answer, at } = await call(client, request);
+      const { answer, at } = await call(client, { method: "GET", path: "/limits", reads: asJson });
       const { Max, Remaining } = understand(limits, answer, "the limits").DailyApiRequests;
       return {
         used: judgedCount(Max - Remaining),

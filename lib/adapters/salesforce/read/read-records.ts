@@ -5,7 +5,7 @@ import type { DeletedRecords, DeletedWindow, QueryPage } from "../../../sync/pul
 import { isTooLarge } from "../answer-bytes.ts";
 import { type Client, call } from "../client.ts";
 import { describeObject } from "../describe/describe-objects.ts";
-import { asDigits, READ_MILLISECONDS } from "../exchange.ts";
+import { asDigits } from "../exchange.ts";
 import { understand } from "../understand.ts";
 
 type Reads = Pick<Salesforce, "query" | "queryTogether" | "askTogether" | "recordCount" | "deleted" | "describe">;
@@ -15,10 +15,9 @@ const MAX_PATH = 8_000;
 
 /** The calls that read. Every number arrives as the digits that Salesforce wrote. */
 export function readingCalls(client: Client): Reads {
-  const get = (path: string, deadline = READ_MILLISECONDS) =>
-    call(client, { method: "GET", path, deadline, reads: asDigits });
+  const get = (path: string, deadline?: number) => call(client, { method: "GET", path, deadline, reads: asDigits });
 
-  const askAtOnce: Reads["askTogether"] = async (soqls, windows, deadline = READ_MILLISECONDS) => {
+  const askAtOnce: Reads["askTogether"] = async (soqls, windows, deadline) => {
     const paths = [...soqls.map(queryPath), ...windows.map(deletedPath)];
     const { answer, askedAt } = await call(client, ({ apiVersion }) => ({
       method: "POST",

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import type { SalesforceConnection, SalesforceCredentials } from "../../../model/workspace/workspace.ts";
 import type { Session } from "../../../settings/ports.ts";
-import { asText, exchange, READ_MILLISECONDS } from "../exchange.ts";
+import { asText, exchange } from "../exchange.ts";
 
 /** What the token endpoint gave; a refresh token when the org rotates them: then the old one has ended. */
 interface Granted extends Session {
@@ -27,8 +27,8 @@ export async function requestToken({ loginUrl, credentials }: SalesforceConnecti
 
 /** A session for a grant, in the form of the org's token endpoint; its refusals as they came. */
 export async function requestGrant(url: string, grant: Readonly<Record<string, string>>): Promise<Granted> {
-  const asked = { method: "POST", path: "/services/oauth2/token", body: new URLSearchParams(grant) } as const;
-  const { answer } = await exchange({ url }, { ...asked, deadline: READ_MILLISECONDS, reads: asText });
+  const body = new URLSearchParams(grant);
+  const { answer } = await exchange({ url }, { method: "POST", path: "/services/oauth2/token", body, reads: asText });
   const { access_token, instance_url, refresh_token, id } = understandLogin(granted, answer, url);
   const [organizationId, userId] = (id ?? "").split("/").slice(-2);
   return {
