@@ -7,7 +7,7 @@ import type { Image } from "../../model/record/record.ts";
 import { type Cycle, type Moved, pause } from "../cycle/cycle.ts";
 import { applyImages, readPage } from "../pull/read-page.ts";
 import { comparing, isWholeToday, MuchDiffers, type Taker } from "./compare-both.ts";
-import type { BulkPart, BulkPlace, LoadCheckpoint } from "./load-ports.ts";
+import { type BulkPart, type BulkPlace, type LoadCheckpoint, UNSTARTED } from "./load-ports.ts";
 
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
 const BULK_ABOVE_PAGES = 5;
@@ -41,9 +41,8 @@ export async function startReading(
   await hold.mayRead();
   const counted = await hold.during(() => salesforce.recordCount(shape.sfObject));
   const isOverRows = overRows ?? (kind === "load" && (await hasRows(cycle)));
-  const nothing = { startedAt: NOT_YET, afterId: null, bulk: null, afterRow: null };
   const byRest: LoadCheckpoint = {
-    ...{ kind, ...nothing, read: 0, records: shape.filter === null && since === undefined ? counted : null },
+    ...{ ...UNSTARTED, kind, read: 0, records: shape.filter === null && since === undefined ? counted : null },
     ...(since !== undefined && { since }),
     ...(isOverRows && { overRows: true }),
     ...(kind === "sweep" && { lastRow: await store.lastRow(lease), met: {} }),
@@ -69,9 +68,6 @@ async function hasRows({ store, lease }: Cycle): Promise<boolean> {
   const { sfids } = await store.rowsAfter(lease, { afterRow: 0, buckets: null, limit: 1 });
   return sfids.length > 0;
 }
-
-/** Placeholder for the org's time before the first page of a reading by REST, which gives it. */
-const NOT_YET = new Date(0);
 
 /** Some objects, and some orgs, have no Bulk API. */
 function isUnsupported(error: unknown): error is SalesforceRefusal {
@@ -139,7 +135,7 @@ async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take }: Taker): 
     const { records, readAt, next } = await readPage(cycle, (shape) =>
       allAfter(shape, mark.afterId, changedFrom(mark)),
     );
-    const startedAt = mark.startedAt > NOT_YET ? mark.startedAt : readAt;
+    const startedAt = mark.startedAt > UNSTARTED.startedAt ? mark.startedAt : readAt;
     const last = records.at(-1);
     const { size } = cycle.reading;
     const afterId = last ? sfidOf(last) : mark.afterId;
@@ -274,6 +270,7 @@ function ended({ kind, startedAt }: LoadCheckpoint): Moved {
   return { load: null, position, deleted: position, lanes };
 }
 
-async function commit({ store, lease, clock }: Cycle, marks: Moved): Promise<void> {
+/** Writes marks alone. */
+export async function commit({ store, lease, clock }: Cycle, marks: Moved): Promise<void> {
   await store.apply(lease, { images: [], readAt: new Date(clock.now()), lane: "load", marks });
 }

@@ -51,6 +51,9 @@ export interface LoadCheckpoint {
   readonly failedJobs?: number;
 }
 
+/** Of long work nothing was done yet. */
+export const UNSTARTED = { startedAt: new Date(0), afterId: null, bulk: null, afterRow: null } as const;
+
 /** What a sweep has found. Rows and records written during the sweep count on neither side. */
 export interface Comparison {
   /** Rows with a record's id, and records in the mapping's filter. */

@@ -9,8 +9,8 @@ import { LeaseLost, type Watermarks } from "../lease/lease-ports.ts";
 import { CaptureIsOff, refuseUncaptured } from "../pull/refuse-uncaptured.ts";
 import type { CycleNeeds } from "../run-cycle.ts";
 import { dryRun, refuseUnseen } from "./dry-run.ts";
-import { looksAtRows, readAllRecords, startReading } from "./full-read.ts";
-import type { LoadCheckpoint } from "./load-ports.ts";
+import { commit, looksAtRows, readAllRecords, startReading } from "./full-read.ts";
+import { type LoadCheckpoint, UNSTARTED } from "./load-ports.ts";
 import { sweepRows } from "./sweep-rows.ts";
 
 /** What one piece of long work is asked to do. */
@@ -109,15 +109,7 @@ function workToDo(asked: Exclude<LoadOrder["kind"], "dry_run">, { position, load
 /** From here on the work is pending in the database, so that the cycles ask again where its first attempt fails. */
 async function start(cycle: Cycle, work: Work, { position, load }: Watermarks): Promise<LoadCheckpoint> {
   if (position !== null && load === null) {
-    const pending: LoadCheckpoint = {
-      kind: work.kind,
-      startedAt: new Date(0),
-      afterId: null,
-      bulk: null,
-      afterRow: null,
-    };
-    const readAt = new Date(cycle.clock.now());
-    await cycle.store.apply(cycle.lease, { images: [], readAt, lane: "load", marks: { load: pending } });
+    await commit(cycle, { load: { ...UNSTARTED, kind: work.kind } });
   }
   return startReading(cycle, work);
 }

@@ -17,7 +17,7 @@ import {
   type RowQueries,
   type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
-import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
+import { type LoadCheckpoint, UNSTARTED } from "../../../sync/load/load-ports.ts";
 import { lanesOf, UNKNOWN_LANES } from "../lease/watermarks.ts";
 import { isHeld, isOfTable, isRecordless, lagOf, waitsForParent } from "../log/change-states.ts";
 import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
@@ -237,7 +237,4 @@ const startOverOf = (tables: Metadata): string => `
     fence = l.fence + 1, lease_until = NULL
   FROM pulls WHERE l.mapping_id = $1 RETURNING l.mapping_id`;
 
-const READ_AGAIN: LoadCheckpoint = {
-  ...{ kind: "backfill", startedAt: new Date(0), afterId: null, bulk: null, afterRow: null },
-  overRows: true,
-};
+const READ_AGAIN: LoadCheckpoint = { ...UNSTARTED, kind: "backfill", overRows: true };

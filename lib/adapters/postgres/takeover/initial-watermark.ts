@@ -1,5 +1,5 @@
 import { pulls } from "../../../model/mapping/mapping.ts";
-import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
+import { type LoadCheckpoint, UNSTARTED } from "../../../sync/load/load-ports.ts";
 import { type MappedTable, metadata, qualified, type Session } from "../session/sql.ts";
 
 /** Heroku Connect asks up to the present, so it may have missed what was committed this long after its stamp. */
@@ -38,7 +38,6 @@ export async function startFromHerokuConnect(
   );
 }
 
-const UNSTARTED = { startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
 const BACKFILL: LoadCheckpoint = { ...UNSTARTED, kind: "backfill" };
 /** A sweep whose first half, which reads everything, counts as done. */
 const LOOK_UP: LoadCheckpoint = { ...UNSTARTED, kind: "sweep", afterRow: 0 };
