@@ -1,6 +1,6 @@
 import { type Event, type EventDetails, eventOf } from "../model/delivery/event.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
-import { type AuditAction, type AuditEntry, auditEntry, type Doing } from "../model/workspace/audit.ts";
+import { type AuditAction, type AuditEntry, type Doing, mappingEntry } from "../model/workspace/audit.ts";
 import { changedSettings } from "./changed-mapping.ts";
 import type { MappingChange, RecordedChanges } from "./ports.ts";
 
@@ -18,10 +18,8 @@ export function recordChanges(changes: readonly MappingChange[], who: Who, idOf:
 /** Names the event of an edge, the same each time (the webhooks room's `eventIdOf`). */
 export type EventIdOf = (...edge: readonly (string | number)[]) => string;
 
-function entriesOf({ before, after }: MappingChange, { actor, at }: Who): readonly AuditEntry[] {
-  const { id, workspaceId, sfObject: sf_object, pgTable: pg_table } = after;
-  const entry = (action: AuditAction, more: AuditEntry["detail"] = {}) =>
-    auditEntry({ workspaceId, actor, at }, action, id, { sf_object, pg_table, ...more });
+function entriesOf({ before, after }: MappingChange, who: Who): readonly AuditEntry[] {
+  const entry = (action: AuditAction, more?: AuditEntry["detail"]) => mappingEntry(who, action, after, more);
   if (before === null) return [entry("mapping.created")];
   if (before.deletedAt === null && after.deletedAt !== null) return [entry("mapping.deleted")];
   if (before.deletedAt !== null && after.deletedAt === null) return [entry("mapping.restored")];

@@ -1,7 +1,7 @@
 import type { Acting } from "../access/ports.ts";
 import type { AuditTrail } from "../audit/ports.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
-import { auditEntry } from "../model/workspace/audit.ts";
+import { mappingEntry } from "../model/workspace/audit.ts";
 import type { Monitoring } from "./ports.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -24,9 +24,7 @@ const NOTHING_RUNS = { aborted: false, message: "No cycle of this mapping is run
 export async function abortPoll(needs: Needs, { workspace, mapping, actor, at }: Asked): Promise<AbortResult> {
   return withDatabase(needs.monitoring, workspace, async (database) => {
     if (!(await database.leaseOf(mapping.id))?.isHeld) return NOTHING_RUNS;
-    const { id, workspaceId, sfObject, pgTable } = mapping;
-    const detail = { sf_object: sfObject, pg_table: pgTable };
-    await needs.audit.append(auditEntry({ workspaceId, actor, at }, "mapping.poll_aborted", id, detail));
+    await needs.audit.append(mappingEntry({ actor, at }, "mapping.poll_aborted", mapping));
     return (await database.requestAbort(mapping.id, at)) ? { aborted: true } : NOTHING_RUNS;
   });
 }

@@ -4,7 +4,7 @@ import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
 import { failureOfProvisioning, type Mapping } from "../model/mapping/mapping.ts";
 import type { CyclesMessage, Queue } from "../model/messages.ts";
-import { auditEntry } from "../model/workspace/audit.ts";
+import { mappingEntry } from "../model/workspace/audit.ts";
 import { reportPause } from "../model/workspace/pause.ts";
 import type { Monitoring, Polls } from "./ports.ts";
 import { runningMark } from "./read-cycle.ts";
@@ -49,9 +49,8 @@ export async function pollNow(needs: Needs, { workspace, mapping, actor, at }: A
       runningMark(lease.fence),
     );
   }
-  const { id, workspaceId, sfObject, pgTable } = mapping;
-  const detail = { sf_object: sfObject, pg_table: pgTable };
-  await needs.audit.append(auditEntry({ workspaceId, actor, at }, "mapping.poll_triggered", id, detail));
+  const { id, workspaceId } = mapping;
+  await needs.audit.append(mappingEntry({ actor, at }, "mapping.poll_triggered", mapping));
   const mark = newId("cyc");
   await needs.polls.add({ workspaceId, mappingId: id, mark, askedAt: at });
   const message = { workspace_id: workspaceId, mapping_id: id, kind: "poll", slot: null, mark } as const;

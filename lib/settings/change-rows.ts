@@ -6,7 +6,7 @@ import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import type { LoadMessage, ProvisioningMessage, Queue } from "../model/messages.ts";
-import { type AuditAction, auditEntry } from "../model/workspace/audit.ts";
+import { type AuditAction, type AuditEntry, auditEntry, mappingEntry } from "../model/workspace/audit.ts";
 import { withDatabase } from "../monitoring/with-database.ts";
 import { callsToRead, callsToSend } from "./forecast.ts";
 import { type ChosenDeletes, named } from "./held-deletes/reject-ports.ts";
@@ -44,7 +44,7 @@ async function decideFailed(
     for (const [mappingId, ids] of idsByMapping) {
       const { id: trigger_log_id, fingerprint, table: table_name } = which;
       const detail = { rows: ids.length, trigger_log_id, fingerprint, table_name };
-      await note(needs, who, action, mappingId, detail);
+      await needs.audit.append(auditEntry({ ...who, workspaceId: who.workspace.id }, action, mappingId, detail));
       retried += await (action === "rows.retried" ? desk.retry(mappingId, ids) : desk.dismiss(mappingId, ids));
     }
     return { retried, remaining: Math.max(0, total - retried) };
@@ -159,17 +159,6 @@ export async function captureAgain(
 export const refusal = (sfObject: string, why: string) => new Failure("CONFLICT", `the mapping of ${sfObject} ${why}`);
 
 /** The entry is written before the change: they are in different databases, and every change must be audited. */
-function note(
-  { audit }: Needs,
-  { workspace, actor, at }: Acting,
-  action: AuditAction,
-  resourceId: string,
-  detail: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  return audit.append(auditEntry({ workspaceId: workspace.id, actor, at }, action, resourceId, detail));
-}
-
-export function noteMapping(needs: Needs, who: OnMapping, action: AuditAction, more: object = {}): Promise<void> {
-  const { id, sfObject, pgTable } = who.mapping;
-  return note(needs, who, action, id, { sf_object: sfObject, pg_table: pgTable, ...more });
+export function noteMapping({ audit }: Needs, who: OnMapping, action: AuditAction, more?: AuditEntry["detail"]) {
+  return audit.append(mappingEntry(who, action, who.mapping, more));
 }

@@ -1,4 +1,5 @@
 import { newId } from "../id.ts";
+import type { Mapping } from "../mapping/mapping.ts";
 
 /** What can be done to each kind of resource, in the audit log's dotted form `<resource>.<verb>`. */
 export const AUDIT_ACTIONS = {
@@ -77,6 +78,16 @@ export function auditEntry(
   detail: AuditEntry["detail"],
 ): AuditEntry {
   return { id: newId("aud"), workspaceId, actor, action, resourceId, detail, createdAt: at };
+}
+
+/** The same of a mapping, which the detail names by its object and table. */
+export function mappingEntry(
+  { actor, at }: Pick<Doing, "actor" | "at">,
+  action: AuditAction,
+  { id, workspaceId, sfObject, pgTable }: Pick<Mapping, "id" | "workspaceId" | "sfObject" | "pgTable">,
+  more: AuditEntry["detail"] = {},
+): AuditEntry {
+  return auditEntry({ workspaceId, actor, at }, action, id, { sf_object: sfObject, pg_table: pgTable, ...more });
 }
 
 /** An entry as the contract's list shows it (contract 2.11). */

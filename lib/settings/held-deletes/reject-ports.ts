@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { longId } from "../../model/record/long-id.ts";
 import type { CamelCased } from "../../model/snake-case.ts";
+import type { AuditEntry } from "../../model/workspace/audit.ts";
 import { timestamp } from "../shapes.ts";
 
 /** A delete that the breaker holds back. */
@@ -25,7 +26,7 @@ export interface ChosenDeletes {
 }
 
 /** The same in an audit entry; nothing where all are meant. */
-export const named = (only: ChosenDeletes | null): object =>
+export const named = (only: ChosenDeletes | null): AuditEntry["detail"] =>
   only ? { sfids: only.sfids, trigger_log_ids: only.logIds } : {};
 
 const KEY = /^(?:row:(\w{15,18})|record:(-?\d{1,15}))$/;
