@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Paged } from "../../lib/http/answer.ts";
 import { activityRow } from "../../lib/http/contract.ts";
-import { filterText, oneOf, pageOffset, pageSize, rowCursor, valueText } from "../../lib/http/input.ts";
+import { filterText, oneOf, page, rowCursor, valueText } from "../../lib/http/input.ts";
 import { STATES } from "../../lib/model/change/change.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
@@ -12,8 +12,7 @@ export const handler = onLambda({
   onlyReads: true,
   summary: "The trigger log of the workspace, most recent first.",
   input: z.object({
-    limit: z._default(pageSize(200), 50),
-    offset: pageOffset(),
+    ...page(),
     before_id: rowCursor(),
     state: z.optional(oneOf(STATES)),
     table: z.optional(filterText()),
@@ -25,9 +24,9 @@ export const handler = onLambda({
   run: async ({ input, workspace }) => {
     const { limit, offset, before_id: before, state = null, table = null, sfid = null, row = null, key = null } = input;
     const named = sfid === null && row === null && key === null ? undefined : { sfid, row, key };
-    const { rows, total } = await withDatabase(monitoring(), workspace, (database) =>
+    const found = await withDatabase(monitoring(), workspace, (database) =>
       database.listActivity({ limit, offset, before, state, table, named }),
     );
-    return new Paged(rows, { total, limit, offset });
+    return new Paged(found, input);
   },
 });

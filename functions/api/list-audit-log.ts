@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { csvOf } from "../../lib/audit/csv.ts";
 import { Paged, Plain } from "../../lib/http/answer.ts";
 import { auditEntry } from "../../lib/http/contract.ts";
-import { filterText, instantText, oneOf, pageOffset, pageSize } from "../../lib/http/input.ts";
+import { filterText, instantText, oneOf, page, pageSize } from "../../lib/http/input.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog } from "../services/composition.ts";
 
@@ -12,8 +12,8 @@ export const handler = onLambda({
   onlyReads: true,
   summary: "The audit log, most recent first, as a page or as a CSV file.",
   input: z.object({
+    ...page(),
     limit: z.optional(pageSize(500)),
-    offset: pageOffset(),
     actor: z.optional(filterText()),
     action: z.optional(filterText()),
     from: z.optional(instantText()),
@@ -30,8 +30,7 @@ export const handler = onLambda({
       return new Plain("text/csv", Readable.from(csvOf(batches)), CSV_FILE);
     }
     const limit = input.limit ?? 50;
-    const { rows, total } = await auditLog().page(filter, { limit, offset, beforeId });
-    return new Paged(rows, { total, limit, offset });
+    return new Paged(await auditLog().page(filter, { limit, offset, beforeId }), { limit, offset });
   },
 });
 

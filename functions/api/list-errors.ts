@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Paged } from "../../lib/http/answer.ts";
 import { errorRow } from "../../lib/http/contract.ts";
-import { filterText, pageOffset, pageSize, rowCursor } from "../../lib/http/input.ts";
+import { filterText, page, rowCursor } from "../../lib/http/input.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { monitoring } from "../services/composition.ts";
@@ -10,18 +10,13 @@ export const handler = onLambda({
   route: "list-errors",
   onlyReads: true,
   summary: "The rows that Salesforce refused, most recent first.",
-  input: z.object({
-    limit: z._default(pageSize(200), 50),
-    offset: pageOffset(),
-    before_id: rowCursor(),
-    table: z.optional(filterText()),
-  }),
+  input: z.object({ ...page(), before_id: rowCursor(), table: z.optional(filterText()) }),
   output: errorRow,
   run: async ({ input, workspace }) => {
     const { limit, offset, before_id: before, table = null } = input;
-    const { rows, total } = await withDatabase(monitoring(), workspace, (database) =>
+    const found = await withDatabase(monitoring(), workspace, (database) =>
       database.listErrors({ limit, offset, before, table }),
     );
-    return new Paged(rows, { total, limit, offset });
+    return new Paged(found, input);
   },
 });

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Paged } from "../../lib/http/answer.ts";
-import { filterText, pageOffset, pageSize } from "../../lib/http/input.ts";
+import { filterText, page } from "../../lib/http/input.ts";
 import { toSnakeCase } from "../../lib/model/snake-case.ts";
 import { withDatabase } from "../../lib/monitoring/with-database.ts";
 import { inboundErrorView } from "../../lib/settings/row-ports.ts";
@@ -10,18 +10,16 @@ import { mappings, rowQueriesOf } from "../services/composition.ts";
 export const handler = onLambda({
   route: "list-inbound-errors",
   summary: "Records that could not become rows, and why, most recent first. They are tried again when they change.",
-  input: z.object({ limit: z._default(pageSize(200), 50), offset: pageOffset(), mapping_id: z.optional(filterText()) }),
+  input: z.object({ ...page(), mapping_id: z.optional(filterText()) }),
   output: inboundErrorView,
   run: async ({ input, workspace }) => {
     const { limit, offset, mapping_id: mappingId = null } = input;
-    const [{ rows, total }, listing] = await Promise.all([
+    const [{ rows: found, total }, listing] = await Promise.all([
       withDatabase(rowQueriesOf(), workspace, (desk) => desk.inboundErrors(mappingId, { limit, offset })),
       mappings().list(workspace.id),
     ]);
     const objects = new Map(listing.mappings.map(({ id, sfObject }) => [id, sfObject]));
-    return new Paged(
-      rows.map((row) => toSnakeCase(inboundErrorView, { ...row, sfObject: objects.get(row.mappingId) ?? null })),
-      { total, limit, offset },
-    );
+    const named = found.map((row) => ({ ...row, sfObject: objects.get(row.mappingId) ?? null }));
+    return new Paged({ rows: named.map((row) => toSnakeCase(inboundErrorView, row)), total }, input);
   },
 });

@@ -6,9 +6,12 @@ export class Paged {
   readonly rows: readonly unknown[];
   readonly meta: { readonly total: number; readonly limit: number; readonly offset: number };
 
-  constructor(rows: Paged["rows"], meta: Paged["meta"]) {
+  constructor(
+    { rows, total }: { readonly rows: Paged["rows"]; readonly total: number },
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ) {
     this.rows = rows;
-    this.meta = meta;
+    this.meta = { total, limit, offset };
   }
 }
 

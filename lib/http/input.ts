@@ -8,8 +8,11 @@ import type { GatewayEvent } from "./request.ts";
 /** A page's size: clamped to `maximum`, refused when it is no whole number of at least 1. */
 export const pageSize = (maximum: number, usual = 50) => wholeNumber({ minimum: 1, maximum, default: usual });
 
-/** How many rows to skip. */
-export const pageOffset = () => z._default(wholeNumber({ minimum: 0, default: 0 }), 0);
+/** The page of a list that is asked for. */
+export const page = () => ({
+  limit: z._default(pageSize(200), 50),
+  offset: z._default(wholeNumber({ minimum: 0, default: 0 }), 0),
+});
 
 /** A page of the rows below this id of the trigger log: the last id of the page before. */
 export const rowCursor = () => z.optional(wholeNumber({ minimum: 1 }));
