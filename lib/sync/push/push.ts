@@ -33,7 +33,7 @@ export interface PushOrder {
     /** Up to which stamp every record was read after its second; null: that is not known. */
     readonly settledUntil: Date | null;
     /** When everything that had changed was read last (epoch milliseconds). */
-    checkedAt: number;
+    readonly checkedAt: number;
   } | null;
 }
 
@@ -89,11 +89,13 @@ async function send(
   if (pulls(cycle.mapping.syncDirection)) {
     await readAgain(cycle, [...new Set(folded.settled.flatMap(({ unwritable }) => unwritable?.sfid ?? []))], "slow");
   }
+  // A check looks at the records of these rows alone: what is claimed next was not seen by it.
+  let checkedAt = checks?.checkedAt ?? 0;
   for (const [index, { way, operation, writes }] of folded.batches.entries()) {
     if (index > 0 && isOver()) return true;
-    if (checks !== null && (index === 0 || way === "bulk") && !isChecked(checks.checkedAt, cycle.clock.now())) {
+    if (checks !== null && (index === 0 || way === "bulk") && !isChecked(checkedAt, cycle.clock.now())) {
       const left = folded.batches.slice(index).flatMap((batch) => batch.writes);
-      checks.checkedAt = cycle.clock.now();
+      checkedAt = cycle.clock.now();
       await checkRecords(cycle, sending, left, checks.settledUntil);
     }
     // What the org refuses a call's worth of, it is not sent a whole job of.

@@ -169,6 +169,25 @@ describe("nothing is read again", () => {
   });
 });
 
+test("a row that is written while its push sends others is checked, too", async () => {
+  const { id: later } = (await world.rest("POST", "/sobjects/Contact", { LastName: "Byron" })) as { id: string };
+  const [contact, id] = await aPulledRecord({});
+  await world.sql(`
+    CREATE FUNCTION follow() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN UPDATE salesforce.contact SET title = 'Lord' WHERE sfid = '${later}' AND title IS NULL; RETURN NULL; END $$`);
+  await world.sql(`
+    CREATE TRIGGER follow AFTER UPDATE ON salesforce.contact FOR EACH ROW
+    WHEN (NEW.sfid = '${id}' AND NEW._ab_lastop = 'UPDATED') EXECUTE FUNCTION follow()`);
+  await inRow("title = 'Countess'", id);
+  await world.pass(2);
+  await inSalesforce(later, { Title: "Sir" });
+
+  await push(contact);
+
+  expect(await record(later)).toMatchObject({ Title: "Sir" });
+  expect(await conflicts()).toEqual([{ field: "title", postgres: "Lord", salesforce: "Sir", winner: "salesforce" }]);
+});
+
 test("a record whose change its row cannot take does not hold the row's own change back", async () => {
   const [contact, id] = await aPulledRecord({});
   await world.sql("ALTER TABLE salesforce.contact ADD CHECK (email <> 'bad@example.com')");
