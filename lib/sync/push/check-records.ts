@@ -13,21 +13,28 @@ const SETTLED_MILLISECONDS = 2_000;
 /** When a row is tried again that a transaction of the application holds. */
 const BUSY_SECONDS = 10;
 
+/** Records that Salesforce has changed, each with the stamp that it had, and when the second of the last one is over (epoch milliseconds). */
+export interface Changed {
+  readonly stamps: ReadonlyMap<string, number>;
+  readonly overAt: number;
+}
+
 /**
  * Looks whether Salesforce has changed records that are about to be saved, 2,000 a call. What waits of their rows is given
- * back, so that the pull judges it against the record as it is now, by the mapping's policy; then it is claimed again.
+ * back. Answers these records, which the pull is to judge once all others are sent; empty where none has changed.
  * `settledUntil`: up to which stamp every record was read after its second.
  */
 export async function checkRecords(
   cycle: Cycle,
   sending: PushProgress,
-  writes: readonly Write[],
+  given: readonly Write[],
   settledUntil: Date | null,
-): Promise<void> {
-  const { clock, shape, store, tally } = cycle;
+): Promise<readonly Changed[]> {
+  const { clock, shape, store } = cycle;
+  const writes = given.filter((write) => !sending.delayed.has(write));
   await putOffBusy(cycle, sending, writes);
   const ids = [...new Set(writes.flatMap(({ record }) => record.id ?? []))];
-  if (ids.length === 0) return;
+  if (ids.length === 0) return [];
   const stamps: RecordStamp[] = [];
   let readAt = new Date(0);
   for await (const page of recordsOf(cycle, ids, stampsWithIds, PAGE_SIZE)) {
@@ -39,20 +46,28 @@ export async function checkRecords(
   const isNew = ({ sfid, systemModstamp }: RecordStamp) =>
     unseen.has(sfid) || (settledUntil !== null && systemModstamp >= settledUntil);
   const changed = new Map(open.filter(isNew).map(({ sfid, systemModstamp }) => [sfid, systemModstamp.getTime()]));
-  if (changed.size === 0) return;
+  if (changed.size === 0) return [];
 
   const rows = new Set(writes.flatMap(({ record, recordId }) => (changed.has(record.id ?? "") ? [recordId] : [])));
   const left = writes.filter(({ recordId }) => rows.has(recordId));
   for (const write of left) sending.delayed.set(write, 0);
   await giveBack(cycle, sending, idsOf(left));
+  const rest = Math.max(...changed.values()) + SETTLED_MILLISECONDS - readAt.getTime();
+  return [{ stamps: changed, overAt: clock.now() + rest }];
+}
 
-  const overAt = Math.max(...changed.values()) + SETTLED_MILLISECONDS;
-  if (overAt > readAt.getTime()) await cycle.hold.during(() => pause(clock, overAt - readAt.getTime()));
-  const busyBefore = tally.busy;
-  await readAgain(cycle, [...changed.keys()], "slow");
-  for (const [sfid, stamp] of changed) sending.judged.set(sfid, stamp);
-  if (tally.busy === busyBefore) return;
-  for (const sfid of await store.unseen(shape.mappingId, open.filter(isNew))) sending.busy.add(sfid);
+/** Has the pull judge what was given back against the records as they are now, by the mapping's policy. */
+export async function judgeChanged(cycle: Cycle, sending: PushProgress, changed: readonly Changed[]): Promise<void> {
+  const { clock, shape, store, tally } = cycle;
+  for (const { stamps, overAt } of changed) {
+    if (overAt > clock.now()) await cycle.hold.during(() => pause(clock, overAt - clock.now()));
+    const busyBefore = tally.busy;
+    await readAgain(cycle, [...stamps.keys()], "slow");
+    for (const [sfid, stamp] of stamps) sending.judged.set(sfid, stamp);
+    if (tally.busy === busyBefore) continue;
+    const judged = [...stamps].map(([sfid, stamp]) => ({ sfid, systemModstamp: new Date(stamp) }));
+    for (const sfid of await store.unseen(shape.mappingId, judged)) sending.busy.add(sfid);
+  }
 }
 
 /** Puts off what waits of rows that a transaction holds, so that they could not take what Salesforce has changed. */

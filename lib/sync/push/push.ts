@@ -5,7 +5,7 @@ import { BATCH_SIZE, JOB_RECORDS } from "../../model/change/ways.ts";
 import { pulls } from "../../model/mapping/mapping.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { readAgain } from "../pull/read-page.ts";
-import { checkRecords } from "./check-records.ts";
+import { type Changed, checkRecords, judgeChanged } from "./check-records.ts";
 import type { PushOutcome } from "./push-ports.ts";
 import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "./push-progress.ts";
 import { removeOutside } from "./remove-outside.ts";
@@ -91,12 +91,13 @@ async function send(
   }
   // A check looks at the records of these rows alone: what is claimed next was not seen by it.
   let checkedAt = checks?.checkedAt ?? 0;
+  const changed: Changed[] = [];
   for (const [index, { way, operation, writes }] of folded.batches.entries()) {
     if (index > 0 && isOver()) return true;
     if (checks !== null && (index === 0 || way === "bulk") && !isChecked(checkedAt, cycle.clock.now())) {
       const left = folded.batches.slice(index).flatMap((batch) => batch.writes);
       checkedAt = cycle.clock.now();
-      await checkRecords(cycle, sending, left, checks.settledUntil);
+      changed.push(...(await checkRecords(cycle, sending, left, checks.settledUntil)));
     }
     // What the org refuses a call's worth of, it is not sent a whole job of.
     const first = way === "soap" ? writes : writes.slice(0, probes ? BATCH_SIZE : 0);
@@ -105,6 +106,8 @@ async function send(
     if (rest.length === 0 || !isTaken(sending, operation)) continue;
     if (!(await sendByBulk(cycle, sending, { operation, writes: rest }))) return false;
   }
+  // Only now, so that no other row waits between its check and its save.
+  await judgeChanged(cycle, sending, changed);
   // Early changes need what another one creates; when nothing was sent, they would be claimed in vain again.
   return folded.batches.length > 0 || folded.early.length === 0;
 }

@@ -169,6 +169,21 @@ describe("nothing is read again", () => {
   });
 });
 
+test("no other row waits until a record that has changed is read again", async () => {
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Byron" });
+  const [contact, id] = await aPulledRecord({});
+  await world.sql("UPDATE salesforce.contact SET title = 'Countess'");
+  await world.pass(2);
+  await inSalesforce(id, { Title: "Dr" });
+  await world.control("DELETE", "/requests");
+
+  await push(contact);
+
+  const asked = (await world.control("GET", "/requests")) as { api: string }[];
+  expect(asked.map(({ api }) => api)).toEqual(["REST", "SOAP", "REST"]);
+  expect((await world.soql("SELECT Id FROM Contact WHERE Title = 'Countess'")).length).toBe(1);
+});
+
 test("a row that is written while its push sends others is checked, too", async () => {
   const { id: later } = (await world.rest("POST", "/sobjects/Contact", { LastName: "Byron" })) as { id: string };
   const [contact, id] = await aPulledRecord({});
