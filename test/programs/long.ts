@@ -89,6 +89,7 @@ function allParts(without: readonly string[]): Part[] {
       commands: seeds.map((one) => ["node", "test/programs/prove/sync.ts", "--brief", "--seed", one]),
     },
     { name: "attack", lacks: null, commands: [["node", "test/programs/attack.ts"]] },
+    { name: "writers", lacks: null, commands: [["node", "test/programs/prove/writers.ts", "--brief"]] },
     { name: "proof-webhooks", lacks: null, commands: [["node", "test/programs/prove/webhooks.ts"]] },
   ];
 }

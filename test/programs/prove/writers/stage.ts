@@ -1,0 +1,174 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import pLimit from "p-limit";
+import { Pool } from "pg";
+import { createOrgUser } from "../../../support/clients/org-user.ts";
+import { RunningInstance } from "../../../support/processes/instance.ts";
+import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
+import { definitionOf, documentOf, HEAP_FIELDS, type Lane } from "./lanes.ts";
+import { type OrgLog, startObservedOrg } from "./observed-org.ts";
+
+/** `npm start` beside an org that notes its commits; the lanes are mapped, and both sides hold the same. */
+export interface Stage {
+  readonly log: OrgLog;
+  /** Bridge's user in the org. */
+  readonly bridgeUserId: string;
+  /** The application's connections. */
+  readonly database: Pool;
+  /** Ids of the records of a lane. */
+  idsOf(lane: Lane): readonly string[];
+  /** A colleague saves one record. */
+  save(lane: Lane, id: string, values: Readonly<Record<string, string>>): Promise<void>;
+  /** The values of the fields of all records of a lane, by id. */
+  recordsOf(lane: Lane): Promise<ReadonlyMap<string, Readonly<Record<string, string | null>>>>;
+  /** The application says that it has committed changes. */
+  nudge(lane: Lane): Promise<void>;
+  /** Asks for a cycle that pulls, in each lane. */
+  pollAll(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const PATIENCE_MILLISECONDS = 180_000;
+
+/** Once in a process, whose environment becomes that Bridge's. */
+export async function openStage(lanes: readonly Lane[], say: (text: string) => void): Promise<Stage> {
+  const { org, log } = await startObservedOrg(definitionOf(lanes));
+  const bridge = new RunningInstance({
+    flags: ["--no-demo"],
+    environment: { RATE_LIMIT_PER_MINUTE: "1000000" },
+  });
+  const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const answer = await fetch(`${org.url}/services/data/v66.0${path}`, {
+      method,
+      headers: { authorization: `Bearer ${org.accessToken}`, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+    return text === "" ? null : JSON.parse(text);
+  };
+  const closers: (() => Promise<unknown>)[] = [() => org.close()];
+  const close = async () => {
+    for (const end of closers.splice(0).reverse()) await end();
+  };
+  try {
+    const ids = new Map<string, readonly string[]>();
+    for (const lane of lanes) ids.set(lane.object, await createRecords(ask, lane));
+    say(`the org holds ${lanes.reduce((sum, { records }) => sum + records, 0)} records`);
+
+    closers.push(() => bridge.destroy());
+    await bridge.start();
+    const { environment } = JSON.parse(readFileSync(join(bridge.dataDir, "operator.json"), "utf8"));
+    Object.assign(process.env, environment); // workspaces are created as the operator creates them
+    const user = await createOrgUser(org, "bridge");
+    const workspace = await createTestWorkspace({
+      postgres: { url: bridge.file.database_url, schema: "salesforce" },
+      salesforce: {
+        loginUrl: org.url,
+        instanceUrl: org.url,
+        organizationId: org.organizationId,
+        userId: user.userId,
+        formerUserIds: [],
+        apiVersion: "66.0",
+        credentials: {
+          kind: "password",
+          clientId: org.clientId,
+          clientSecret: org.clientSecret,
+          username: user.username,
+          password: user.password,
+        },
+        accessToken: null,
+      },
+    });
+    const api = async (method: string, path: string, body?: object): Promise<unknown> => {
+      const answer = await fetch(`${bridge.file.base_url}/api/v1/t/${workspace.id}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${workspace.token}`, "content-type": "application/json" },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const said = (await answer.json()) as { readonly data?: unknown };
+      if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(said)}`);
+      return said.data;
+    };
+    await api("POST", "/config/import", documentOf(lanes));
+    const database = new Pool({ connectionString: bridge.file.database_url, max: 8 });
+    closers.push(() => database.end());
+    await untilLoaded(database, lanes);
+    say("every record is a row");
+
+    return {
+      log,
+      bridgeUserId: user.userId,
+      database,
+      idsOf: ({ object }) => ids.get(object) ?? [],
+      save: async ({ object }, id, values) => {
+        await ask("PATCH", `/sobjects/${object}/${id}`, values);
+      },
+      recordsOf: async ({ object }) => {
+        const records: Record<string, string | null>[] = [];
+        let path = `/query?q=${encodeURIComponent(`SELECT Id, ${HEAP_FIELDS.join(", ")} FROM ${object}`)}`;
+        for (let isDone = false; !isDone; ) {
+          const page = (await ask("GET", path)) as QueryAnswer;
+          records.push(...page.records);
+          isDone = page.done;
+          path = (page.nextRecordsUrl ?? "").replace("/services/data/v66.0", "");
+        }
+        return new Map(records.map((record) => [String(record["Id"]), record]));
+      },
+      nudge: async ({ table }) => {
+        await api("POST", "/nudge", { table });
+      },
+      pollAll: async () => {
+        const mappings = (await api("GET", "/mappings?limit=100")) as { readonly id: string }[];
+        const limit = pLimit(4);
+        await limit.map(mappings, ({ id }) => api("POST", `/mappings/${id}/poll-now`));
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface QueryAnswer {
+  readonly done: boolean;
+  readonly nextRecordsUrl?: string;
+  readonly records: readonly Record<string, string | null>[];
+}
+
+async function createRecords(
+  ask: (method: string, path: string, body?: object) => Promise<unknown>,
+  { object, records }: Lane,
+): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < records) {
+    const some = Array.from({ length: Math.min(200, records - ids.length) }, (_, at) => ({
+      attributes: { type: object },
+      Name: `record ${ids.length + at}`,
+      ...Object.fromEntries(HEAP_FIELDS.map((field) => [field, "before"])),
+    }));
+    const made = (await ask("POST", "/composite/sobjects", { records: some })) as { readonly id: string }[];
+    ids.push(...made.map(({ id }) => id));
+  }
+  return ids;
+}
+
+async function untilLoaded(database: Pool, lanes: readonly Lane[]): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MILLISECONDS;
+  const isLoaded = async ({ table, records }: Lane) => {
+    const { rows } = await database.query<{ count: number }>(`SELECT count(*)::int AS count FROM salesforce.${table}`);
+    return rows[0]?.count === records;
+  };
+  const hasEnded = async () => {
+    const { rows } = await database.query("SELECT FROM salesforce._bridge_state WHERE position IS NOT NULL");
+    return rows.length === lanes.length;
+  };
+  for (;;) {
+    const loaded = await Promise.all(lanes.map((lane) => isLoaded(lane).catch(() => false)));
+    if (loaded.every(Boolean) && (await hasEnded())) return;
+    if (Date.now() > deadline) throw new Error("the first loads have not ended within three minutes");
+    await pause(500);
+  }
+}
