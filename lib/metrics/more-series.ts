@@ -24,13 +24,8 @@ const GAUGES: readonly (readonly [string, string, (of: MappingFigures, at: numbe
   ["pulled_rows_10m", "Rows that pulls changed in ten minutes.", ({ pulled }) => pulled],
   ["conflicts_24h", "Conflicts of the last 24 hours.", ({ conflicts }) => conflicts],
   ["inbound_errors", "Records that could not become rows.", ({ inboundErrors }) => inboundErrors],
-  [
-    "stalled",
-    "1 while it does not move all that it should.",
-    ({ stalled }) => (stalled === undefined ? null : Number(stalled)),
-  ],
+  ["stalled", "1 while it does not move all that it should, else left out.", ({ stalled }) => (stalled ? 1 : null)],
   ["held_deletes", "Deletes that wait for a person.", ({ heldDeletes }) => heldDeletes],
-  ["recordless_changes", "Changes on hold because their row has no record.", ({ recordless }) => recordless ?? null],
   ["lag_p50_seconds", "From capture to Salesforce's word, median of ten minutes.", ({ lagP50 }) => lagP50],
   ["lag_p95_seconds", "The same, 95th percentile.", ({ lagP95 }) => lagP95],
 ];

@@ -51,8 +51,6 @@ export interface MappingFigures {
   readonly heldDeletes: number;
   /** Something of it does not move; left out: by versions before this one. */
   readonly stalled?: boolean | undefined;
-  /** Changes held because their row has no record; left out: by versions before this one. */
-  readonly recordless?: number | undefined;
   readonly inboundErrors: number;
   /** Conflicts of the last 24 hours. */
   readonly conflicts: number;

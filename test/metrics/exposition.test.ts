@@ -142,6 +142,7 @@ test("what the minute sweep has seen and the engine keeps is reported by mapping
     `bridge_mapping_conflicts_24h${account} 0`,
     `bridge_mapping_inbound_errors${contact} 1`,
     `bridge_mapping_inbound_errors${account} 0`,
+    `bridge_mapping_stalled${contact} 1`,
     `bridge_mapping_held_deletes${contact} 2`,
     `bridge_mapping_held_deletes${account} 0`,
     `bridge_mapping_lag_p50_seconds${contact} 4`,

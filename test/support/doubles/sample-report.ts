@@ -11,6 +11,7 @@ export function sampleReport(): KeptReport {
     waiting: 3,
     oldestAt: 10_000,
     heldDeletes: 2,
+    stalled: true,
     inboundErrors: 1,
     rings: true,
   };

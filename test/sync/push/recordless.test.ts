@@ -77,7 +77,7 @@ describe("a change of an adopted row that has no record", () => {
     expect(await ask(listActivity, "list-activity")).toMatchObject([{ state: "NEW" }, { state: "NEW" }]);
     const monitored = await postgresMonitoring(now).open({ url: world.databaseUrl, schema: "salesforce" });
     expect(await monitored.mappingFigures([account.id])).toMatchObject([
-      { recordless: 2, heldDeletes: 0, waiting: 0, oldestAt: null },
+      { heldDeletes: 0, waiting: 0, oldestAt: null },
     ]);
 
     await ask(pushExisting, "push-existing", { mapping_id: account.id });

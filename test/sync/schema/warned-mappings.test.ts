@@ -11,7 +11,6 @@ let world: SyncWorld;
 let api: ApiClient;
 aWorldForEachTest(async (made) => {
   world = made.world;
-  await made.cloud.take("provisioning"); // of the mappings of the test before
   api = await apiClient(world.workspaceId);
 });
 

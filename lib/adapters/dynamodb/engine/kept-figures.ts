@@ -38,7 +38,6 @@ const mappingFigures = z.object({
     conflicts: z.number(),
     lastCycleAt: figure,
     pulled: z.number(),
-    recordless: z.optional(z.number()),
     stalled: z.optional(z.boolean()),
   },
   ...{ lagP50: figure, lagP95: figure, rings: z.optional(z.boolean()) },

@@ -2,17 +2,7 @@ import type { MappingFigures } from "../../../metrics/ports.ts";
 import { CYCLES_KEPT_MINUTES } from "../../../model/span.ts";
 import type { Signs } from "../../../model/stall.ts";
 import { judgedCount } from "../../../model/totals.ts";
-import {
-  isHeld,
-  isOfTable,
-  isPending,
-  isPutOff,
-  isReady,
-  isRecordless,
-  LAG_OF,
-  lagOf,
-  logOrder,
-} from "../log/change-states.ts";
+import { isHeld, isOfTable, isPending, isPutOff, isReady, LAG_OF, lagOf, logOrder } from "../log/change-states.ts";
 import { type Ask, literal, type Metadata, metadata, within } from "../session/sql.ts";
 
 /** How far a figure of the last minutes looks back. */
@@ -62,7 +52,6 @@ const figuresOf = ({ log, state, cycles, heldDeletes, inboundErrors, conflicts }
     ${milliseconds("least(ready.first_at, put_off.first_at)")} AS "oldestAt",
     ((SELECT count(*) FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
       + (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}))::float8 AS "heldDeletes",
-    (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isRecordless("l")})::float8 AS recordless,
     (SELECT count(*) FROM ${inboundErrors} e WHERE e.mapping_id = s.mapping_id)::float8 AS "inboundErrors",
     (SELECT count(*) FROM ${conflicts} c
       WHERE c.mapping_id = s.mapping_id AND c.at > $3::timestamptz - interval '1 day')::float8 AS conflicts,
