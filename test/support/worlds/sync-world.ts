@@ -16,7 +16,7 @@ import { type Interference, interferedWith } from "../doubles/interference.ts";
 import { createWaits, type Waits } from "../doubles/waits.ts";
 import { keepSecret } from "../run/secrets.ts";
 import type { BridgeCloud } from "./bridge-cloud.ts";
-import { type Asked, carryOut, importMappings } from "./carry-out.ts";
+import { type Asked, carryOut, closedWorkspaces, importMappings } from "./carry-out.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { createTestWorkspace } from "./workspace.ts";
 
@@ -204,7 +204,10 @@ export async function createSyncWorld(cloud: BridgeCloud, options: WorldOptions 
       interference = next;
     },
     pass: (seconds) => cloud.clock.advance({ seconds }),
-    close: () => closeAll(application, org, database, folder),
+    close: () => {
+      closedWorkspaces.add(workspace.id);
+      return closeAll(application, org, database, folder);
+    },
   };
   return world;
 }

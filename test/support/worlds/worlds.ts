@@ -43,11 +43,7 @@ export function aWorldForEachTest(take: (made: Made) => void | Promise<void>, op
     world = await createSyncWorld(cloud, options);
     await take({ cloud, world });
   });
-  afterEach(async () => {
-    await world.close();
-    // What it asked for last is not the next test's work.
-    for (const queue of ["loads", "provisioning"] as const) await cloud.take(queue);
-  });
+  afterEach(() => world.close());
 }
 
 /** The one mapping that is asked for, its table made and its records loaded. */
