@@ -128,7 +128,7 @@ export interface Chance {
   readonly p95: number;
   /** The time between check and save as a share of the ten seconds between two pushes, of all writes. */
   readonly ofTenSeconds: number;
-  /** By when each was checked and saved, and how far apart both sides write; and three standard deviations more. */
+  /** By when each was checked and saved, and how far apart both sides write; and three standard deviations more, and one for small numbers. */
   readonly expected: number;
   readonly atMost: number;
 }
@@ -159,6 +159,6 @@ export function chanceOf(verdicts: readonly Verdict[]): Chance {
     p95: at(0.95),
     ofTenSeconds: verdicts.length * Math.min(1, mean / PUSH_MILLISECONDS),
     expected,
-    atMost: expected + 3 * Math.sqrt(variance),
+    atMost: expected + 3 * Math.sqrt(variance) + 1,
   };
 }
