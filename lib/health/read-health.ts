@@ -1,7 +1,7 @@
 import type { Pauses, SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { Counters } from "../metrics/ports.ts";
-import { callsUsedUp, stallOf } from "../model/stall.ts";
+import { callsUsedUp, type Signs, stallOf } from "../model/stall.ts";
 import { reportPause } from "../model/workspace/pause.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { type DatabaseState, DatabaseUnavailable, type Monitoring } from "../monitoring/ports.ts";
@@ -78,7 +78,7 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
 }
 
 type Seen = DatabaseCheck & { readonly upgrade: string | null } & (
-    | ({ readonly answered: true } & DatabaseState)
+    | ({ readonly answered: true; readonly signs: readonly Signs[] } & DatabaseState)
     | { readonly answered: false; readonly latencyMilliseconds: number }
   );
 
@@ -107,7 +107,7 @@ async function askUpToThreeTimes(
     try {
       const database = await monitoring.open(postgres);
       upgrade = await database.upgrade();
-      return { answered: true, failedTries, upgrade, ...(await database.check()) };
+      return { answered: true, failedTries, upgrade, ...(await database.check()), signs: await database.signs() };
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable)) throw error;
       if (error.stage === "connect") break;

@@ -104,7 +104,7 @@ async function readDatabase(
   const seen = new Map(
     (await database.mappingFigures(active.map(({ id: mappingId }) => mappingId))).map((one) => [one.id, one]),
   );
-  const signs = new Map((await database.check()).signs.map((one) => [one.id, one]));
+  const signs = new Map((await database.signs()).map((one) => [one.id, one]));
   return active.flatMap((mapping) => {
     const { id: mappingId, sfObject, syncDirection, notifyEnabled } = mapping;
     const [figures, sign] = [seen.get(mappingId), signs.get(mappingId)];

@@ -22,6 +22,8 @@ export interface MonitoredDatabase {
   upgrade(): Promise<string | null>;
   /** How it does, and what waits in it. */
   check(): Promise<DatabaseState>;
+  /** What every mapping that has its table shows of its cycles. */
+  signs(): Promise<readonly Signs[]>;
   /** Rows in state NEW, over all tables, and when the oldest of them that is not held was captured. */
   countNew(): Promise<{ readonly rows: number; readonly oldestAt: Date | null }>;
   /** The metrics of those mappings that have their tables. */
@@ -45,8 +47,6 @@ export interface DatabaseState {
   readonly lastRunAt: Date | null;
   /** Rows in state NEW or PENDING, over all tables. */
   readonly waitingRows: number;
-  /** Of every mapping that has its table. */
-  readonly signs: readonly Signs[];
 }
 
 export interface ErrorQuery extends Slice {

@@ -47,9 +47,9 @@ function monitoredDatabase(kept: KeptSession, connection: PostgresConnection, no
         latencyMilliseconds,
         lastRunAt: row ? instant(row, "last_run_at") : null,
         waitingRows: Number(row?.["waiting"] ?? 0),
-        signs: await readSigns(ask, connection.schema),
       };
     },
+    signs: () => readSigns(ask, connection.schema),
     countNew: async () => {
       const [row] = await ask(
         `SELECT count(*), ${iso("min(created_at) FILTER (WHERE NOT held)")} AS oldest_at
