@@ -61,6 +61,16 @@ test.each([
   expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
 });
 
+test("the same where the mapping is changed before any cycle has seen it", async () => {
+  await twoPeople();
+  await again("varchar(128)");
+  contact = await mapped(world, { object: "Contact", fields: ["LastName", "Title", "Phone"], pollingSeconds: 20 });
+
+  await settle();
+
+  expect(await rows()).toEqual(THEIRS);
+});
+
 test("what the application writes into it at once is sent, and the other rows are filled", async () => {
   await twoPeople();
   await again("varchar(128)");

@@ -3,7 +3,17 @@ import type { TableShape } from "../../../model/mapping/shape.ts";
 import { WriteUndone } from "../../../sync/lease/lease-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
 import { isOfTable } from "../log/change-states.ts";
-import { type Layout, literal, type MappedTable, metadata, name, qualified, type Session } from "../session/sql.ts";
+import {
+  type Layout,
+  literal,
+  type MappedTable,
+  mappedOf,
+  metadata,
+  name,
+  qualified,
+  type Row,
+  type Session,
+} from "../session/sql.ts";
 import { type CatalogTable, layoutOf, readTable } from "./catalog.ts";
 import { secureFunctions } from "./own-functions.ts";
 import { captureFunctions } from "./trigger-functions.ts";
@@ -61,6 +71,14 @@ function replacedColumns({ columns }: TableShape, { attributes = {} }: Layout, t
     const [was, is] = [attributes[column], found.get(column)];
     return was !== undefined && was !== is && tableOf(was) === tableOf(is) ? [column] : [];
   });
+}
+
+/** Whether columns of a mapped table, as it was known, were dropped and added again and hold nothing. */
+export async function isEmptied(session: Session, known: Row | undefined, table: CatalogTable): Promise<boolean> {
+  if (!known) return false;
+  const { shape, layout } = mappedOf(known);
+  const replaced = replacedColumns(shape, layout, table);
+  return replaced.length > 0 && !(await holdValues(session, { shape, layout }, replaced));
 }
 
 /** Whether rows that have met their records hold values of these columns that no change is about to send. */

@@ -10,7 +10,7 @@ import { retry } from "../../retry.ts";
 import { CAPTURE_VERSION, captureStatements, dropCaptureFunctions, endCapture } from "../capture/capture.ts";
 import { readCaptureOff } from "../capture/capture-check.ts";
 import { type CatalogColumn, type CatalogTable, layoutOf, readTable } from "../capture/catalog.ts";
-import { oweReading } from "../capture/follow-table.ts";
+import { isEmptied, oweReading } from "../capture/follow-table.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
 import { longIdOf } from "../capture/trigger-functions.ts";
 import { isThere, withSession as withOpened } from "../session/session.ts";
@@ -157,7 +157,7 @@ async function inOneTransaction(
   key: string,
 ): Promise<Changed> {
   const { state } = metadata(shape.schema);
-  const first = `SELECT config_version, shape FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
+  const first = `SELECT config_version, shape, layout FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
   const change = async ([own]: readonly Row[]) => {
     const current = own ?? (await adoptState(session, shape));
     if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
@@ -175,7 +175,8 @@ async function inOneTransaction(
     await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
     if (theirs.length > 0) await startFromHerokuConnect(session, { shape, layout }, addedColumns, at);
     const isMadeAgain = current !== undefined && (before === null || addedColumns.length > 0 || waited);
-    if (isMadeAgain || asksForMore(known, shape)) await oweReading(session, shape);
+    const readsAgain = isMadeAgain || asksForMore(known, shape) || (await isEmptied(session, own, made));
+    if (readsAgain) await oweReading(session, shape);
     return { addedColumns, narrow };
   };
   return await givingWay(session, first, change, { silence: shape.table });
