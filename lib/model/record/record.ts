@@ -15,6 +15,14 @@ export interface Image {
   readonly line?: CsvLine;
 }
 
+/** A record of which only the deletion is known, at its time. */
+export const deletedImage = ({ sfid, systemModstamp }: Pick<Image, "sfid" | "systemModstamp">): Image => ({
+  sfid,
+  systemModstamp,
+  isDeleted: true,
+  values: {},
+});
+
 /** What can be asked of Salesforce for many records at once. */
 export const OPERATIONS = ["create", "update", "upsert", "delete", "undelete"] as const;
 export type Operation = (typeof OPERATIONS)[number];

@@ -10,6 +10,7 @@ import type { Cycle } from "../cycle/cycle.ts";
 import type { LateLook, Unchanged, Watermarks } from "../lease/lease-ports.ts";
 import { areLateLanesDue, LATE_WINDOW_MILLISECONDS, SHORTEST_WINDOW_MILLISECONDS, TOLERATED } from "../pull/pull.ts";
 import type { DeletedRecords, DeletedWindow, Pulse, QueryPage } from "../pull/pull-ports.ts";
+import { stampsIn } from "../pull/read-page.ts";
 import { isDue } from "./due.ts";
 
 /** Such calls under way at once; an org ends none of them for that, they take milliseconds. */
@@ -168,7 +169,7 @@ async function hasNews(
   if (answer.records.length === 0) return false;
   if (!answer.complete || answer.records.length >= query.limit) return true;
   if (outside) return (await store.owned(mappingId, answer.records.map(sfidOf))).length > 0;
-  const stamps = answer.records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) }));
+  const stamps = stampsIn(answer);
   // Two saves in one second share a stamp: what the position passes is read again.
   if (late && stamps.some(({ systemModstamp }) => systemModstamp >= late.from)) return true;
   return (await store.unseen(mappingId, stamps)).length > 0;

@@ -79,16 +79,12 @@ export const newTally = () => ({
   notes: [] as string[],
 });
 
+const APPLIED = ["inserted", "updated", "deleted", "rejected", "busy", "conflicts", "heldDeletes"] as const;
+
 /** Adds what applying a page came to. */
 export function tallyApplied(tally: Tally, read: number, applied: Applied): void {
   tally.read += read;
-  tally.inserted += applied.inserted;
-  tally.updated += applied.updated;
-  tally.deleted += applied.deleted;
-  tally.rejected += applied.rejected;
-  tally.busy += applied.busy;
-  tally.conflicts += applied.conflicts;
-  tally.heldDeletes += applied.heldDeletes;
+  for (const count of APPLIED) tally[count] += applied[count];
 }
 
 /** What a cycle adds to its minute's count; `ended` null: it was long work. */

@@ -1,5 +1,6 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { viewsAllRecords } from "../../model/mapping/soql.ts";
+import { deletedImage } from "../../model/record/record.ts";
 import { type Cycle, tallyApplied } from "../cycle/cycle.ts";
 
 /**
@@ -12,7 +13,7 @@ export async function deleteVanished(
   readAt: Date,
   isSure: boolean,
 ): Promise<void> {
-  const images = sfids.map((sfid) => ({ sfid, systemModstamp: readAt, isDeleted: true, values: {} }));
+  const images = sfids.map((sfid) => deletedImage({ sfid, systemModstamp: readAt }));
   const page = { images, readAt, lane: isSure ? "deleted" : "vanished", marks: {} } as const;
   tallyApplied(cycle.tally, images.length, await cycle.store.apply(cycle.lease, page));
 }

@@ -1,12 +1,13 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { changedSince, type Keyset, outsideSince, stampsSince } from "../../model/mapping/soql.ts";
-import { sfidOf, stampOf } from "../../model/record/incoming.ts";
+import { sfidOf } from "../../model/record/incoming.ts";
 import { createPosition, OVERLAP_SECONDS } from "../../model/record/position.ts";
+import { deletedImage } from "../../model/record/record.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
 import type { Lanes, Watermarks } from "../lease/lease-ports.ts";
 import type { LoadCheckpoint } from "../load/load-ports.ts";
 import { handOverBacklog } from "./hand-over-backlog.ts";
-import { applyPage, commitMarks, type ReadPage, readAgain, readPage, removeRows } from "./read-page.ts";
+import { applyPage, commitMarks, type ReadPage, readAgain, readPage, removeRows, stampsIn } from "./read-page.ts";
 
 /** Late commits and hard deletes are looked for this often, late commits this far back. */
 const LATE_EVERY_MILLISECONDS = 5 * 60_000;
@@ -140,7 +141,7 @@ async function slowLane(cycle: Cycle, place: Place, isOver: () => boolean): Prom
   const start = new Date(place.position.getTime() - LATE_WINDOW_MILLISECONDS);
   for (let from = place.lanes.late ?? start; ; ) {
     const page = await readPage(cycle, (shape) => stampsSince(shape, from, place.position));
-    const stamps = page.records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) }));
+    const stamps = stampsIn(page);
     const missing = stamps.length > 0 ? await cycle.store.unseen(cycle.shape.mappingId, stamps) : [];
     await readAgain(cycle, missing, "slow");
     place.lanes = { ...place.lanes, late: page.next ?? undefined };
@@ -177,12 +178,7 @@ async function applyDeleted(cycle: Cycle, from: Date, until: Date): Promise<Move
   const { records, latestDateCovered, readAt } = await cycle.hold.during((within) =>
     cycle.salesforce.deleted(cycle.shape.sfObject, from, until, within),
   );
-  const images = records.map(({ id, deletedAt }) => ({
-    sfid: id,
-    systemModstamp: deletedAt,
-    isDeleted: true,
-    values: {},
-  }));
+  const images = records.map(({ id, deletedAt }) => deletedImage({ sfid: id, systemModstamp: deletedAt }));
   const covered = { deleted: latestDateCovered > from ? latestDateCovered : from };
   if (images.length === 0) return covered;
   const applied = await cycle.store.apply(cycle.lease, { images, readAt, lane: "deleted", marks: {} });

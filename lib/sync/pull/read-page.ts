@@ -15,8 +15,9 @@ import {
 } from "../../model/mapping/soql.ts";
 import { imageOf, sfidOf, stampOf } from "../../model/record/incoming.ts";
 import { firstPart, grown, halved, joined, type ReadSize, smaller } from "../../model/record/read-size.ts";
+import { deletedImage } from "../../model/record/record.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
-import type { Applied, Page, QueryPage } from "./pull-ports.ts";
+import type { Applied, Page, QueryPage, RecordStamp } from "./pull-ports.ts";
 
 /** Records asked for by one query by id; a page of 2,000 is the five queries that one composite call takes. */
 const IDS_PER_QUERY = 400;
@@ -161,15 +162,14 @@ export async function removeRows(
   marks: Moved = {},
 ): Promise<void> {
   if (records.length + Object.keys(marks).length === 0) return;
-  const images = records.map((record) => ({
-    sfid: sfidOf(record),
-    systemModstamp: stampOf(record),
-    isDeleted: true,
-    values: {},
-  }));
+  const images = stampsIn({ records }).map(deletedImage);
   const applied = await cycle.store.apply(cycle.lease, { images, readAt, lane: "outside", marks });
   tallyApplied(cycle.tally, images.length, applied);
 }
+
+/** The records of a page by their ids and stamps. */
+export const stampsIn = ({ records }: Pick<QueryPage, "records">): readonly RecordStamp[] =>
+  records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) }));
 
 /**
  * Records by id, deleted ones too, as they are now, or what another query by id gives. As many as a page of the mapping

@@ -1,9 +1,8 @@
 import type { Write } from "../../model/change/fold.ts";
 import { PAGE_SIZE, stampsWithIds } from "../../model/mapping/soql.ts";
-import { sfidOf, stampOf } from "../../model/record/incoming.ts";
 import { type Cycle, pause } from "../cycle/cycle.ts";
 import type { RecordStamp } from "../pull/pull-ports.ts";
-import { readAgain, recordsOf } from "../pull/read-page.ts";
+import { readAgain, recordsOf, stampsIn } from "../pull/read-page.ts";
 import { giveBack, type PushProgress, putOff, settle } from "./push-progress.ts";
 import { idsOf } from "./save-batch.ts";
 
@@ -13,9 +12,8 @@ const SETTLED_MILLISECONDS = 2_000;
 /** When a row is tried again that a transaction of the application holds. */
 const BUSY_SECONDS = 10;
 
-/** Records that Salesforce has changed, each with the stamp that it had, and when the second of the last one is over (epoch milliseconds). */
-export interface Changed {
-  readonly stamps: ReadonlyMap<string, number>;
+/** A record that Salesforce has changed, and when the second of its stamp is over (epoch milliseconds). */
+export interface Changed extends RecordStamp {
   readonly overAt: number;
 }
 
@@ -39,35 +37,35 @@ export async function checkRecords(
   let readAt = new Date(0);
   for await (const page of recordsOf(cycle, ids, stampsWithIds, PAGE_SIZE)) {
     readAt = page.readAt;
-    stamps.push(...page.records.map((record) => ({ sfid: sfidOf(record), systemModstamp: stampOf(record) })));
+    stamps.push(...stampsIn(page));
   }
   const open = stamps.filter(({ sfid, systemModstamp }) => sending.judged.get(sfid) !== systemModstamp.getTime());
   const unseen = new Set(open.length > 0 ? await store.unseen(shape.mappingId, open) : []);
   const isNew = ({ sfid, systemModstamp }: RecordStamp) =>
     unseen.has(sfid) || (settledUntil !== null && systemModstamp >= settledUntil);
-  const changed = new Map(open.filter(isNew).map(({ sfid, systemModstamp }) => [sfid, systemModstamp.getTime()]));
-  if (changed.size === 0) return [];
-
-  const rows = new Set(writes.flatMap(({ record, recordId }) => (changed.has(record.id ?? "") ? [recordId] : [])));
+  const changed = open.filter(isNew);
+  const sfids = new Set(changed.map(({ sfid }) => sfid));
+  const rows = new Set(writes.flatMap(({ record, recordId }) => (sfids.has(record.id ?? "") ? [recordId] : [])));
   const left = writes.filter(({ recordId }) => rows.has(recordId));
   for (const write of left) sending.delayed.set(write, 0);
   await giveBack(cycle, sending, idsOf(left));
-  const rest = Math.max(...changed.values()) + SETTLED_MILLISECONDS - readAt.getTime();
-  return [{ stamps: changed, overAt: clock.now() + rest }];
+  // By our clock, which may differ from the org's.
+  const overAt = (stamp: Date) => clock.now() + stamp.getTime() + SETTLED_MILLISECONDS - readAt.getTime();
+  return changed.map((record) => ({ ...record, overAt: overAt(record.systemModstamp) }));
 }
 
 /** Has the pull judge what was given back against the records as they are now, by the mapping's policy. */
 export async function judgeChanged(cycle: Cycle, sending: PushProgress, changed: readonly Changed[]): Promise<void> {
+  if (changed.length === 0) return;
   const { clock, shape, store, tally } = cycle;
-  for (const { stamps, overAt } of changed) {
-    if (overAt > clock.now()) await cycle.hold.during(() => pause(clock, overAt - clock.now()));
-    const busyBefore = tally.busy;
-    await readAgain(cycle, [...stamps.keys()], "slow");
-    for (const [sfid, stamp] of stamps) sending.judged.set(sfid, stamp);
-    if (tally.busy === busyBefore) continue;
-    const judged = [...stamps].map(([sfid, stamp]) => ({ sfid, systemModstamp: new Date(stamp) }));
-    for (const sfid of await store.unseen(shape.mappingId, judged)) sending.busy.add(sfid);
-  }
+  const overAt = Math.max(...changed.map((record) => record.overAt));
+  if (overAt > clock.now()) await cycle.hold.during(() => pause(clock, overAt - clock.now()));
+  const busyBefore = tally.busy;
+  const sfids = changed.map(({ sfid }) => sfid);
+  await readAgain(cycle, sfids, "slow");
+  for (const { sfid, systemModstamp } of changed) sending.judged.set(sfid, systemModstamp.getTime());
+  if (tally.busy === busyBefore) return;
+  for (const sfid of await store.unseen(shape.mappingId, changed)) sending.busy.add(sfid);
 }
 
 /** Puts off what waits of rows that a transaction holds, so that they could not take what Salesforce has changed. */

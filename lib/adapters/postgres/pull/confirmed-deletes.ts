@@ -1,4 +1,4 @@
-import type { Image } from "../../../model/record/record.ts";
+import { deletedImage } from "../../../model/record/record.ts";
 import { type Lease, WriteUndone } from "../../../sync/lease/lease-ports.ts";
 import { instant, iso, type StoreContext } from "../session/sql.ts";
 import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
@@ -20,10 +20,9 @@ export async function applyConfirmedDeletes(bench: StoreContext, lease: Lease): 
     );
     if (confirmed.length === 0) return;
     after = String(confirmed.at(-1)?.["sfid"]);
-    const images = confirmed.map((row): Image => {
-      const systemModstamp = instant(row, "stamp") ?? new Date(0);
-      return { sfid: String(row["sfid"]), systemModstamp, isDeleted: true, values: {} };
-    });
+    const images = confirmed.map((row) =>
+      deletedImage({ sfid: String(row["sfid"]), systemModstamp: instant(row, "stamp") ?? new Date(0) }),
+    );
     const readAt = new Date(Math.min(...confirmed.map((row) => (instant(row, "read_at") ?? new Date(0)).getTime())));
     await apply(bench, lease, { images, readAt, lane: "deleted", marks: {} });
     // Rows that were undeleted or pushed since stay; nothing is left to confirm of them either.
