@@ -46,6 +46,10 @@ export class SalesforceRefusal extends Error {
   }
 }
 
+/** Whether the org, or this object, does not have what was asked for, as some have no Bulk API. */
+export const isUnsupported = (error: unknown): error is SalesforceRefusal =>
+  error instanceof SalesforceRefusal && (error.refusal.kind === "bug" || error.refusal.kind === "mapping");
+
 /**
  * An answer of 400 or above, by the table of Salesforce's status codes. Every fault of SOAP comes with status 500, so there
  * a code that is not known says that the request was wrong.

@@ -1,4 +1,4 @@
-import { type RefusalKind, SalesforceRefusal } from "../../model/change/refusal.ts";
+import { isUnsupported, type RefusalKind, SalesforceRefusal } from "../../model/change/refusal.ts";
 import { type TableShape, unstamped } from "../../model/mapping/shape.ts";
 import { allAfter, everything, pageSizeOf } from "../../model/mapping/soql.ts";
 import { imageOf, imageOfLine, sfidOf } from "../../model/record/incoming.ts";
@@ -67,11 +67,6 @@ export async function startReading(
 async function hasRows({ store, lease }: Cycle): Promise<boolean> {
   const { sfids } = await store.rowsAfter(lease, { afterRow: 0, buckets: null, limit: 1 });
   return sfids.length > 0;
-}
-
-/** Some objects, and some orgs, have no Bulk API. */
-function isUnsupported(error: unknown): error is SalesforceRefusal {
-  return error instanceof SalesforceRefusal && (error.refusal.kind === "bug" || error.refusal.kind === "mapping");
 }
 
 /** Reads and applies all that is left of a reading; gives the checkpoint at its end. */

@@ -1,4 +1,4 @@
-import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import { isUnsupported } from "../../model/change/refusal.ts";
 import { everything } from "../../model/mapping/soql.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
 import type { Cycle } from "../cycle/cycle.ts";
@@ -30,11 +30,8 @@ export async function handOverBacklog(
     await shared.sendLoad(shape.mappingId);
     return marks;
   } catch (error) {
-    const isUnsupported = error instanceof SalesforceRefusal && UNSUPPORTED.has(error.refusal.kind);
-    if (!isUnsupported && !(error instanceof LongWorkUnderWay)) throw error;
+    if (!isUnsupported(error) && !(error instanceof LongWorkUnderWay)) throw error;
     tally.notes.push(`what changed is much, and is read by REST (${error.message})`);
     return null;
   }
 }
-
-const UNSUPPORTED: ReadonlySet<string> = new Set(["bug", "mapping"]);

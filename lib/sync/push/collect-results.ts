@@ -4,13 +4,14 @@ import { bulkError } from "../../model/change/bulk-error.ts";
 import type { Write } from "../../model/change/fold.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { errorText } from "../../model/change/row-error.ts";
+import { chunks } from "../../model/chunks.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import { type CsvLine, valueIn } from "../../model/record/csv-line.ts";
 import type { RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { outcomesOf } from "./outcome-of.ts";
 import type { BulkSave, PushOutcome, SavedKind } from "./push-ports.ts";
-import { type PushProgress, settle } from "./push-progress.ts";
+import { type PushProgress, putOff, settle } from "./push-progress.ts";
 import { idsOf } from "./save-batch.ts";
 
 /** Saves that one statement settles at most. */
@@ -85,8 +86,7 @@ const FILES: Readonly<Record<BulkSave["state"], (save: BulkSave) => readonly Sav
 async function takeSaved(cycle: Cycle, sending: PushProgress, { at }: BulkSave, writes: ByKey): Promise<void> {
   const saved = [...writes.values()];
   writes.clear();
-  for (let from = 0; from < saved.length; from += SETTLED_TOGETHER) {
-    const some = saved.slice(from, from + SETTLED_TOGETHER);
+  for (const some of chunks(saved, SETTLED_TOGETHER)) {
     await settle(cycle, sending, await outcomesOf(cycle, sending, some, some.map(savedResult), at));
     await cycle.hold.mayRead();
   }
@@ -155,8 +155,6 @@ function resultOf(kind: SavedKind, line: CsvLine): RecordResult {
 
 /** Counts as an attempt, and so goes by SOAP, which says what is wrong with a request; what follows waits for it. */
 function again(sending: PushProgress, write: Write, message: string): PushOutcome {
-  sending.delayed.set(write, 0);
-  const { changeIds, recordId } = write;
   const error = errorText([{ code: "BULK_JOB_FAILED", message: message || "not processed", fields: [] }]);
-  return { changeIds, recordId, kind: "retry", afterSeconds: 0, counts: true, error };
+  return putOff(sending, write, 0, error, { counts: true });
 }

@@ -4,13 +4,14 @@ import { depthOf, EXCHANGED, holderIn, placeOf } from "../../model/change/moved-
 import { mayBeOneRecords, type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
 import { errorText, isTooMany, judge, MAX_RETRIES, orgRefusalIn } from "../../model/change/row-error.ts";
 import { BATCH_SIZE } from "../../model/change/ways.ts";
+import { chunks } from "../../model/chunks.ts";
 import { imageOf, mergedInto } from "../../model/record/incoming.ts";
 import { winnerBy } from "../../model/record/merge.ts";
 import type { Image, RecordError, RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { recordsOf } from "../pull/read-page.ts";
 import type { PushOutcome } from "./push-ports.ts";
-import { leave, type PushProgress } from "./push-progress.ts";
+import { leave, type PushProgress, putOff } from "./push-progress.ts";
 import { leavingFilter } from "./remove-outside.ts";
 
 /**
@@ -26,10 +27,8 @@ export async function outcomesOf(
 ): Promise<PushOutcome[]> {
   const gone = writes.filter((write, index) => isGone(write, results[index]));
   const found = await lookUpGone(cycle, gone);
-  const undeleted = await bringBack(
-    cycle,
-    gone.filter((write) => mayComeBack(cycle, write, found.get(write))),
-  );
+  const winning = gone.filter((write) => mayComeBack(cycle, write, found.get(write)));
+  const undeleted = await bringBack(cycle, winning);
   const judged = { answeredAt, goesSmaller: sizeAfter(cycle, results), mayLeave: leavingFilter(cycle) };
   return writes.flatMap((write, index) => {
     const result = results[index];
@@ -47,11 +46,9 @@ function sizeAfter({ callSize }: Cycle, results: readonly (RecordResult | undefi
 }
 
 function again(sending: PushProgress, write: Write, { errors }: RecordResult, brought: RecordResult): PushOutcome[] {
-  const { changeIds, recordId } = write;
   const refusal = orgRefusalIn(brought.errors);
   if (refusal) return left(sending, write, refusal);
-  sending.delayed.set(write, 0);
-  return [{ changeIds, recordId, kind: "retry", afterSeconds: 0, counts: true, error: errorText(errors) }];
+  return [putOff(sending, write, 0, errorText(errors), { counts: true })];
 }
 
 function left(sending: PushProgress, write: Write, refusal: RequestRefusal): [] {
@@ -86,20 +83,15 @@ function outcomeOf(
   const verdict = judge(write.operation, result.errors, write.attempts, cycle.random());
   if (verdict.kind === "accepted") return [accepted];
   if (verdict.kind === "org") return left(sending, write, verdict.refusal);
-  if (verdict.kind === "tooMany" && goesSmaller) {
-    sending.delayed.set(write, 0);
-    return [{ ...common, kind: "retry", afterSeconds: 0, counts: false, error }];
-  }
+  if (verdict.kind === "tooMany" && goesSmaller) return [putOff(sending, write, 0, error)];
   if (verdict.kind === "parentMissing") return [waitingOutcome(cycle, sending, write, verdict.parent, error)];
   if (verdict.kind === "refused" && givesWay(sending, write, result.errors)) {
     const isExchanged = depthOf(sending.behind, placeOf(write)) === null;
     if (isExchanged) return [{ ...common, kind: "refused", action, error: `${error}; ${EXCHANGED}` }];
-    sending.delayed.set(write, 0);
-    return [{ ...common, kind: "retry", afterSeconds: 0, counts: true, error }];
+    return [putOff(sending, write, 0, error, { counts: true })];
   }
   if (verdict.kind !== "retry") return [{ ...common, kind: "refused", action, error }];
-  sending.delayed.set(write, verdict.afterSeconds);
-  return [{ ...common, kind: "retry", afterSeconds: verdict.afterSeconds, counts: true, error }];
+  return [putOff(sending, write, verdict.afterSeconds, error, { counts: true })];
 }
 
 /** Whether the record that has the value of a unique field is getting another one itself: then this one goes behind it. */
@@ -125,9 +117,7 @@ function waitingOutcome(
   const { changeIds, recordId, action, capturedAt } = write;
   const afterSeconds = sentAgainAfterSeconds(clock.now() - capturedAt.getTime());
   if (afterSeconds === null) return { changeIds, recordId, kind: "refused", action, error };
-  sending.delayed.set(write, afterSeconds);
-  const reason = waitsFor(asNamed(write, missing));
-  return { changeIds, recordId, kind: "retry", afterSeconds, counts: false, error: reason };
+  return putOff(sending, write, afterSeconds, waitsFor(asNamed(write, missing)));
 }
 
 /** Records that Salesforce deleted beneath updates, by the updates, as far as it still knows them. */
@@ -155,8 +145,7 @@ function namingMaster(result: RecordResult, gone: Image | undefined): RecordResu
  */
 async function bringBack(cycle: Cycle, winning: readonly Write[]): Promise<ReadonlyMap<Write, RecordResult>> {
   const back = new Map<Write, RecordResult>();
-  for (let start = 0; start < winning.length; start += BATCH_SIZE) {
-    const some = winning.slice(start, start + BATCH_SIZE);
+  for (const some of chunks(winning, BATCH_SIZE)) {
     for (const [index, result] of (await undelete(cycle, some)).entries()) {
       const write = some[index];
       if (write) back.set(write, result);

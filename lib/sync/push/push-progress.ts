@@ -109,8 +109,15 @@ function delayBefore({ after }: Write, { delayed }: PushProgress): number | null
   return delays.length > 0 ? Math.max(...delays) : null;
 }
 
-export function putOff({ delayed }: PushProgress, write: Write, afterSeconds: number, error: string): PushOutcome {
+/** Has a write sent again after so many seconds, and what follows it not before; `counts`: it was one of its attempts. */
+export function putOff(
+  { delayed }: PushProgress,
+  write: Write,
+  afterSeconds: number,
+  error: string,
+  { counts = false } = {},
+): PushOutcome {
   delayed.set(write, afterSeconds);
   const { changeIds, recordId } = write;
-  return { changeIds, recordId, kind: "retry", afterSeconds, counts: false, error };
+  return { changeIds, recordId, kind: "retry", afterSeconds, counts, error };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Batch, Write } from "../../model/change/fold.ts";
-import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import { mayBeOneRecords, SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { outcomesOf } from "./outcome-of.ts";
 import type { PushOutcome } from "./push-ports.ts";
@@ -14,31 +14,29 @@ export async function mark({ hold, store, lease }: Cycle, { writes }: Saved, bat
   await hold.maySave((leaseSeconds) => store.markSent(lease, batchId, idsOf(writes), leaseSeconds));
 }
 
-/** One call for a batch that is marked. */
-export async function save(cycle: Cycle, sending: PushProgress, { operation, writes }: Saved): Promise<PushOutcome[]> {
+/** One call, marked before. Its records' outcomes; or the refusal of the whole call, where that may be for one record. */
+export async function save(
+  cycle: Cycle,
+  sending: PushProgress,
+  batch: Saved,
+): Promise<PushOutcome[] | SalesforceRefusal> {
+  const { operation, writes } = batch;
   const { sfObject, upsertField } = cycle.shape;
   const records = writes.map(({ record }) => record);
+  await mark(cycle, batch);
   for (const id of idsOf(writes)) sending.unsent.delete(id);
   cycle.tally.saves += 1;
-  const { answeredAt, results } = await answered(sending, writes, () =>
-    cycle.hold.during(() => cycle.salesforce.write(operation, sfObject, records, upsertField)),
-  );
-  return await outcomesOf(cycle, sending, writes, results, answeredAt);
-}
-
-/** A refused request has judged no record: its changes go back. A lost one stays in doubt for the next cycle. */
-async function answered<Answer>(
-  sending: PushProgress,
-  writes: readonly Write[],
-  write: () => Promise<Answer>,
-): Promise<Answer> {
-  try {
-    return await write();
-  } catch (error) {
-    const neverRan = error instanceof SalesforceRefusal && !error.refusal.mayHaveRun;
-    if (neverRan) for (const id of idsOf(writes)) sending.unsent.add(id);
-    throw error;
-  }
+  const saved = await cycle.hold
+    .during(() => cycle.salesforce.write(operation, sfObject, records, upsertField))
+    .catch((error: unknown) => {
+      // A lost request stays in doubt for the next cycle. A refused one has judged no record: its changes go back.
+      if (!(error instanceof SalesforceRefusal) || error.refusal.mayHaveRun) throw error;
+      for (const id of idsOf(writes)) sending.unsent.add(id);
+      if (!mayBeOneRecords(error.refusal)) throw error;
+      return error;
+    });
+  if (saved instanceof SalesforceRefusal) return saved;
+  return await outcomesOf(cycle, sending, writes, saved.results, saved.answeredAt);
 }
 
 export function idsOf(writes: readonly Write[]): number[] {

@@ -1,19 +1,15 @@
 import type { Write } from "../../model/change/fold.ts";
-import { mayBeOneRecords, type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
+import { type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { PushOutcome } from "./push-ports.ts";
 import { type PushProgress, settle } from "./push-progress.ts";
-import { mark, type Saved, save } from "./save-batch.ts";
+import { type Saved, save } from "./save-batch.ts";
 
 /** Calls that one refused batch may cost beyond its own; a record among 200 is found by sixteen. */
 const MAX_CALLS = 32;
 
 /** So many refused alone, and not one let through: then it is not the records. */
 const SUSPECTS = 3;
-
-export function isDivisible(error: unknown): error is SalesforceRefusal {
-  return error instanceof SalesforceRefusal && mayBeOneRecords(error.refusal);
-}
 
 /** The results of the halves so far. */
 interface Search {
@@ -66,11 +62,7 @@ async function divide(
     if (search.calls >= MAX_CALLS || (!search.hasPassed && search.alone.length >= SUSPECTS)) throw refusal;
     search.calls += 1;
     const saved = { operation, writes: half };
-    await mark(cycle, saved);
-    const outcomes = await save(cycle, sending, saved).catch((error: unknown) => {
-      if (!isDivisible(error)) throw error;
-      return error;
-    });
+    const outcomes = await save(cycle, sending, saved);
     if (outcomes instanceof SalesforceRefusal) await divide(cycle, sending, saved, outcomes, search);
     else {
       search.hasPassed = true;

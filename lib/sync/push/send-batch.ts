@@ -1,7 +1,8 @@
+import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import { isTaken, type PushProgress, ready, settle } from "./push-progress.ts";
-import { mark, type Saved, save } from "./save-batch.ts";
-import { isDivisible, sendApart } from "./send-apart.ts";
+import { type Saved, save } from "./save-batch.ts";
+import { sendApart } from "./send-apart.ts";
 
 /** Calls of as many records as the org's own code can bear, one after the other. */
 export async function sendBatch(cycle: Cycle, sending: PushProgress, { operation, writes }: Saved): Promise<void> {
@@ -21,11 +22,7 @@ async function sendCall(cycle: Cycle, sending: PushProgress, { operation, writes
   if (going.length === 0) return;
 
   const batch = { operation, writes: going };
-  await mark(cycle, batch);
-  const saved = await save(cycle, sending, batch).catch((error: unknown) => {
-    if (!isDivisible(error)) throw error;
-    return error;
-  });
-  if (Array.isArray(saved)) await settle(cycle, sending, saved);
-  else await sendApart(cycle, sending, batch, saved);
+  const saved = await save(cycle, sending, batch);
+  if (saved instanceof SalesforceRefusal) await sendApart(cycle, sending, batch, saved);
+  else await settle(cycle, sending, saved);
 }

@@ -1,6 +1,6 @@
 import { bulkBatchId } from "../../model/change/bulk-batch.ts";
 import { soapBatches } from "../../model/change/fold.ts";
-import { SalesforceRefusal } from "../../model/change/refusal.ts";
+import { isUnsupported, SalesforceRefusal } from "../../model/change/refusal.ts";
 import { BATCH_SIZE } from "../../model/change/ways.ts";
 import { type Cycle, pause } from "../cycle/cycle.ts";
 import { collectResults, type Job, writesByKey } from "./collect-results.ts";
@@ -43,13 +43,11 @@ async function open(cycle: Cycle, { operation, writes }: Saved): Promise<string 
     await orAbandon(cycle, jobId, () => hold.during(() => salesforce.uploadBulkSave(jobId, records)));
     return jobId;
   } catch (error) {
-    if (!(error instanceof SalesforceRefusal) || !UNSUPPORTED.has(error.refusal.kind)) throw error;
+    if (!isUnsupported(error)) throw error;
     cycle.tally.notes.push(`the Bulk API refused (${error.message}); sent by SOAP instead`);
     return null;
   }
 }
-
-const UNSUPPORTED: ReadonlySet<string> = new Set(["bug", "mapping"]);
 
 async function start(cycle: Cycle, sending: PushProgress, { jobId, batchId }: Job, batch: Saved): Promise<void> {
   const { salesforce, hold, tally } = cycle;
