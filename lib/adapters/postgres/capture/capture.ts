@@ -2,7 +2,7 @@ import { pushes } from "../../../model/mapping/mapping.ts";
 import type { SchemaChanges } from "../../../model/workspace/workspace.ts";
 import { literal, type MappedTable, name, qualified } from "../session/sql.ts";
 import type { CatalogColumn } from "./catalog.ts";
-import { functionName } from "./own-functions.ts";
+import { functionName, ownFunctions } from "./own-functions.ts";
 import { captureFunctions, IS_REKEYED } from "./trigger-functions.ts";
 
 /** Raised with each change of triggers or functions: the daily check then replaces older ones. */
@@ -50,9 +50,14 @@ export function captureStatements(
 const enableAlways = (table: string, trigger: string) => `ALTER TABLE ${table} ENABLE ALWAYS TRIGGER ${name(trigger)};`;
 
 /** Ends capture on a table; harmless where there is none. A default is the application's where it changes its tables itself. */
-export function endCapture(schema: string, table: string, schemaChanges: SchemaChanges): string {
+export function endCapture(
+  schema: string,
+  table: string,
+  schemaChanges: SchemaChanges,
+  triggers: readonly string[] = OWN_TRIGGERS,
+): string {
   const on = qualified(schema, table);
-  const drops = OWN_TRIGGERS.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`);
+  const drops = triggers.map((trigger) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`);
   if (schemaChanges === "propose") return drops.join("\n");
   // The application may have dropped the column.
   const unmark = `DO $bridge$ BEGIN ALTER TABLE ${on} ALTER COLUMN _ab_lastop DROP DEFAULT;
@@ -62,7 +67,7 @@ export function endCapture(schema: string, table: string, schemaChanges: SchemaC
 
 /** A table that had the name before has kept the triggers: what is written to it is no change of this one. */
 function endCaptureOfOthers(schema: string, table: string): string {
-  const functions = FUNCTIONS.map((kind) => literal(functionName(kind, table))).join(", ");
+  const functions = ownFunctions(table).map(literal).join(", ");
   return `DO $bridge$ DECLARE one record; BEGIN
     FOR one IN SELECT t.tgname, t.tgrelid::regclass AS on_table
       FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid
@@ -73,14 +78,11 @@ function endCaptureOfOthers(schema: string, table: string): string {
   END $bridge$;`;
 }
 
-const FUNCTIONS = ["begin", "insert", "update", "delete", "truncate", "rekey", "mark"];
-
-/** Takes capture's functions away, once no trigger calls them. */
-export function dropCaptureFunctions(schema: string, table: string): string {
-  return FUNCTIONS.map((kind) => `DROP FUNCTION IF EXISTS ${qualified(schema, functionName(kind, table))}();`).join(
-    "\n",
-  );
-}
+/** Takes a table's functions away, once no trigger calls them. */
+export const dropFunctions = (schema: string, table: string): string =>
+  ownFunctions(table)
+    .map((own) => `DROP FUNCTION IF EXISTS ${qualified(schema, own)}();`)
+    .join("\n");
 
 /**
  * No trigger names a mapped column, in its WHEN or as `UPDATE OF`: PostgreSQL would refuse to change or drop the column.

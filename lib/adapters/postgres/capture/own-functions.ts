@@ -4,6 +4,10 @@ import { LONGEST_NAME_BYTES, literal, name } from "../session/sql.ts";
 /** What the functions of a mapped table are for. */
 const FUNCTION_KINDS = ["begin", "insert", "update", "delete", "truncate", "rekey", "mark", "serve"] as const;
 
+/** The names of a mapped table's functions. */
+export const ownFunctions = (table: string): readonly string[] =>
+  FUNCTION_KINDS.map((kind) => functionName(kind, table));
+
 /** `_bridge_insert_contact`, shortened with a digest where it would be too long. */
 export function functionName(kind: string, table: string): string {
   const whole = `_bridge_${kind}_${table}`;
@@ -40,7 +44,9 @@ const HEAD_CHARACTERS = UNLESS_OWN_TABLE.length + 100;
  * alone: a schema of 1,000 mappings has thousands.
  */
 export function secureFunctions(schema: string, table?: string): string {
-  const ofTable = FUNCTION_KINDS.map((kind) => literal(functionName(kind, table ?? ""))).join(", ");
+  const ofTable = ownFunctions(table ?? "")
+    .map(literal)
+    .join(", ");
   const named = table === undefined ? "starts_with(p.proname, '_bridge_')" : `p.proname IN (${ofTable})`;
   const own = `p.pronamespace = to_regnamespace(${literal(name(schema))})::oid AND ${named}
       AND pg_has_role(p.proowner, 'USAGE')`;

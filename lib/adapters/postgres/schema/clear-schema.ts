@@ -1,8 +1,9 @@
 import type { ClearedSchema, CustomerSchema } from "../../../access/remove-workspace.ts";
 import { Failure } from "../../../model/failure.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import { endCapture } from "../capture/capture.ts";
 import { isThere, openSession, withSession } from "../session/session.ts";
-import { metadata, name, qualified, type Session } from "../session/sql.ts";
+import { metadata, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
 import { givingWay } from "./migrate.ts";
 
@@ -26,13 +27,14 @@ export const customerSchema: CustomerSchema = {
  * held for long; the metadata last, in one step, with the table that says whose it was: until then it can be begun again.
  */
 async function clear(session: Session, connection: PostgresConnection, workspaceId: string): Promise<ClearedSchema> {
-  const { schema } = connection;
+  const { schema, schemaChanges = "apply" } = connection;
   const nothing: ClearedSchema = { schema, triggers: [], functions: [], tables: [] };
   if ((await ownerOf(session, schema)) !== workspaceId) return nothing;
   await givingWay(session, `DELETE FROM ${metadata(schema).state}`, async () => undefined);
   const triggers = await readTriggers(session, schema);
   for (const [table, ofTable] of Map.groupBy(triggers, ({ table }) => table)) {
-    await givingWay(session, "SELECT 1", () => endCapture(session, connection, table, ofTable));
+    const names = ofTable.map(({ trigger }) => trigger);
+    await givingWay(session, "SELECT 1", () => session.script(endCapture(schema, table, schemaChanges, names)));
   }
   const { functions, tables } = await givingWay(session, ownerLocked(schema), () => dropMetadata(session, schema));
   return { schema, triggers: triggers.map(({ table, trigger }) => `${table}.${trigger}`), functions, tables };
@@ -63,22 +65,6 @@ async function readTriggers(session: Session, schema: string): Promise<readonly 
      ORDER BY 1, 2`,
     [schema],
   );
-}
-
-async function endCapture(
-  session: Session,
-  { schema, schemaChanges }: PostgresConnection,
-  table: string,
-  own: readonly OwnTrigger[],
-): Promise<void> {
-  const on = qualified(schema, table);
-  await session.script(own.map(({ trigger }) => `DROP TRIGGER IF EXISTS ${name(trigger)} ON ${on};`).join("\n"));
-  if (schemaChanges === "propose") return;
-  const [marked] = await session.query(
-    "SELECT FROM pg_attribute WHERE attrelid = $1::regclass::oid AND attname = '_ab_lastop' AND atthasdef",
-    [on],
-  );
-  if (marked) await session.query(`ALTER TABLE ${on} ALTER COLUMN _ab_lastop DROP DEFAULT`);
 }
 
 async function dropMetadata(session: Session, schema: string): Promise<Pick<ClearedSchema, "functions" | "tables">> {

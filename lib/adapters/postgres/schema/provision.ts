@@ -7,7 +7,7 @@ import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { PostgresConnection, SchemaChanges } from "../../../model/workspace/workspace.ts";
 import type { Provisioner } from "../../../sync/schema/schema-ports.ts";
 import { retry } from "../../retry.ts";
-import { CAPTURE_VERSION, captureStatements, dropCaptureFunctions, endCapture } from "../capture/capture.ts";
+import { CAPTURE_VERSION, captureStatements, dropFunctions, endCapture } from "../capture/capture.ts";
 import { readCaptureOff } from "../capture/capture-check.ts";
 import { type CatalogColumn, type CatalogTable, layoutOf, readTable } from "../capture/catalog.ts";
 import { isEmptied, oweReading } from "../capture/follow-table.ts";
@@ -17,7 +17,7 @@ import { isThere, withSession as withOpened } from "../session/session.ts";
 import { openWithinLimit } from "../session/session-limit.ts";
 import { type Layout, literal, type MappedTable, metadata, qualified, type Row, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
-import { dropCompatColumns, keepCompatColumns, servingFunction } from "../takeover/compat-columns.ts";
+import { dropCompatColumns, keepCompatColumns } from "../takeover/compat-columns.ts";
 import { endHerokuConnectCapture } from "../takeover/heroku-connect-triggers.ts";
 import { importLog } from "../takeover/import-log.ts";
 import { startFromHerokuConnect } from "../takeover/initial-watermark.ts";
@@ -290,9 +290,7 @@ async function retire(session: Session, schema: string, mapping: Mapping, schema
     if (await readTable(session, schema, table)) {
       await session.script(`${endCapture(schema, table, schemaChanges)}\n${dropCompatColumns(schema, table)}`);
     }
-    await session.script(
-      `${dropCaptureFunctions(schema, table)}\nDROP FUNCTION IF EXISTS ${servingFunction(schema, table)};`,
-    );
+    await session.script(dropFunctions(schema, table));
     await session.query(`DELETE FROM ${state} WHERE mapping_id = $1`, [mapping.id]);
     // By this row the long work of other mappings knows that the table may have left changes behind.
     await session.query(`INSERT INTO ${totals} (table_name) VALUES ($1) ON CONFLICT DO NOTHING`, [table]);

@@ -23,13 +23,9 @@ export function dropCompatColumns(schema: string, table: string): string {
   );
 }
 
-/** What the triggers call; may be dropped once they are gone. */
-export const servingFunction = (schema: string, table: string): string =>
-  `${qualified(schema, functionName("serve", table))}()`;
-
 function serving(schema: string, table: string): string {
   const on = qualified(schema, table);
-  const run = servingFunction(schema, table);
+  const run = `${qualified(schema, functionName("serve", table))}()`;
   return `
     CREATE OR REPLACE FUNCTION ${run} RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $bridge$ BEGIN
