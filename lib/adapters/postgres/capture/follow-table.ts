@@ -109,15 +109,18 @@ export async function oweReading(session: Session, { schema, mappingId }: TableS
 }
 
 /** The key as it was; where the application has renamed it, the primary key. */
-function keyOf({ columns, primaryKey }: CatalogTable, { key }: Layout): string | null {
-  const isKey = (one: string) => columns.some(({ column, type }) => column === one && INTEGERS.includes(type));
-  if (isKey(key)) return key;
-  const [first, ...others] = primaryKey;
-  return first !== undefined && others.length === 0 && isKey(first) ? first : null;
+function keyOf(table: CatalogTable, { key }: Layout): string | null {
+  return isInteger(table, key) ? key : integerKey(table);
 }
 
-/** The types that a key may have. */
-export const INTEGERS = ["smallint", "integer", "bigint"];
+/** The column that alone is the primary key of a table, and an integer; null: it has none. */
+export function integerKey(table: CatalogTable): string | null {
+  const [key, ...others] = table.primaryKey;
+  return key !== undefined && others.length === 0 && isInteger(table, key) ? key : null;
+}
+
+const isInteger = ({ columns }: CatalogTable, name: string): boolean =>
+  columns.some(({ column, type }) => column === name && ["smallint", "integer", "bigint"].includes(type));
 
 function hasAll({ columns }: CatalogTable, shape: TableShape): boolean {
   const found = new Set(columns.map(({ column }) => column));

@@ -8,7 +8,7 @@ import { Failure } from "../../../model/failure.ts";
 import { pushes } from "../../../model/mapping/mapping.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { CatalogTable } from "../capture/catalog.ts";
-import { INTEGERS } from "../capture/follow-table.ts";
+import { integerKey } from "../capture/follow-table.ts";
 import { metadata, type Row, type Session } from "../session/sql.ts";
 
 /** What the schema holds of a mapping, by its id. */
@@ -52,15 +52,12 @@ export function adoptedKey(shape: TableShape, found: CatalogTable): string {
   );
   refuseUnless(!found.isHidden, `${hiddenRows(table)}; ${HIDDEN_REMEDY}`);
   refuseUnless(!(found.isSubscribed && pushes(shape.direction)), `${fedBySubscription(table)}; ${SUBSCRIPTION_REMEDY}`);
-  const [key, ...others] = found.primaryKey;
-  const type = found.columns.find(({ column }) => column === key)?.type;
-  if (key === undefined || others.length > 0 || type === undefined || !INTEGERS.includes(type)) {
-    throw new Failure(
-      "CONFLICT",
-      `${table} has no primary key of one integer column; add one, for example: ALTER TABLE ${table} ADD COLUMN id bigserial PRIMARY KEY`,
-    );
-  }
-  return key;
+  const key = integerKey(found);
+  if (key !== null) return key;
+  throw new Failure(
+    "CONFLICT",
+    `${table} has no primary key of one integer column; add one, for example: ALTER TABLE ${table} ADD COLUMN id bigserial PRIMARY KEY`,
+  );
 }
 
 const KINDS: Readonly<Record<string, string>> = {
