@@ -79,28 +79,13 @@ export function settledChanges(
   return { count: ids.length, parameters };
 }
 
+/** The number of an outcome's ending among those that there are. */
 function kindOf(endings: Map<string, Ending & { readonly kind: number }>, outcome: PushOutcome, now: Date): number {
-  const name = nameOf(outcome);
-  const known = endings.get(name);
-  if (known) return known.kind;
-  endings.set(name, { ...endingOf(outcome, now), kind: endings.size });
-  return endings.size - 1;
-}
-
-/** Outcomes of one name end their changes alike. */
-function nameOf(outcome: PushOutcome): string {
-  switch (outcome.kind) {
-    case "accepted":
-      return `accepted ${outcome.action} ${outcome.answeredAt.getTime()}`;
-    case "settled":
-      return `settled ${outcome.message}`;
-    case "held":
-      return "held";
-    case "refused":
-      return `refused ${outcome.error}`;
-    case "retry":
-      return `retry ${outcome.afterSeconds} ${outcome.counts} ${outcome.error}`;
-  }
+  const ending = endingOf(outcome, now);
+  const name = JSON.stringify(ending);
+  const known = endings.get(name) ?? { ...ending, kind: endings.size };
+  endings.set(name, known);
+  return known.kind;
 }
 
 function endingOf(outcome: PushOutcome, now: Date): Ending {
