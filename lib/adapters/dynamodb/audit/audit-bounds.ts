@@ -50,34 +50,39 @@ export async function oldestKept(database: Database, pk: string, counted: Counte
   if (counted.firstExpiresAt > seconds) return { sequence: counted.first, expiresAt: counted.firstExpiresAt };
   const oldest = await readOldest(database, pk, counted.first);
   if (oldest === null || oldest.expiresAt > seconds) return oldest;
-  return halve(database, pk, oldest.sequence + 1, counted.entries + 1, seconds);
+  // Entries expire in the order of their numbers.
+  const isKept = (item: Item) => (placed(item)?.expiresAt ?? 0) > seconds;
+  const first = await firstThat(database, pk, oldest.sequence + 1, counted.entries + 1, isKept);
+  return placed(await readItem(database, "audit", { pk, sk: sequenceKey(first) }));
 }
 
-/** Entries expire in the order of their numbers, so the first kept one of a range is found by halving. */
-async function halve(
+type Item = Record<string, unknown>;
+
+/** The first number from `from` on whose entry is so, as are all after it, found by halving; `end`: none before it is. */
+export async function firstThat(
   database: Database,
   pk: string,
   from: number,
-  to: number,
-  seconds: number,
-): Promise<Placed | null> {
-  if (from >= to) return readPlaced(database, pk, to);
-  const middle = Math.floor((from + to) / 2);
-  const placed = await readPlaced(database, pk, middle);
-  const isKept = placed !== null && placed.expiresAt > seconds;
-  return isKept ? halve(database, pk, from, middle, seconds) : halve(database, pk, middle + 1, to, seconds);
+  end: number,
+  isSo: (item: Item) => boolean,
+): Promise<number> {
+  let [first, last] = [from, end];
+  while (first < last) {
+    const middle = Math.floor((first + last) / 2);
+    const item = await readItem(database, "audit", { pk, sk: sequenceKey(middle) });
+    if (item !== undefined && isSo(item)) last = middle;
+    else first = middle + 1;
+  }
+  return first;
 }
 
 const placedItem = z.object({ sk: z.string(), expires_at: z.number() });
 
-function placed(item: Record<string, unknown> | undefined): Placed | null {
+function placed(item: Item | undefined): Placed | null {
   if (item === undefined) return null;
   const { sk, expires_at } = placedItem.parse(item);
   return { sequence: Number(sk), expiresAt: expires_at };
 }
-
-const readPlaced = async (database: Database, pk: string, sequence: number): Promise<Placed | null> =>
-  placed(await readItem(database, "audit", { pk, sk: sequenceKey(sequence) }));
 
 async function readOldest(database: Database, pk: string, from: number): Promise<Placed | null> {
   const { Items } = await database.client.send(

@@ -5,7 +5,7 @@ import type { AuditEntry } from "../../../model/workspace/audit.ts";
 import type { Database } from "../client/client.ts";
 import { readItem } from "../client/read-item.ts";
 import { commit } from "../commit.ts";
-import { oldestKept, readCounter } from "./audit-bounds.ts";
+import { firstThat, oldestKept, readCounter } from "./audit-bounds.ts";
 import { readEntry, readListed } from "./audit-item.ts";
 import { COUNTER, partition, placeOfId, sequenceKey } from "./audit-keys.ts";
 
@@ -59,13 +59,7 @@ const DISORDER_MILLISECONDS = 120_000;
 /** The number of the first entry of that time or later: found by halving up to where the order is sure, then one by one. */
 async function firstSince(database: Database, pk: string, { first, last }: Bounds, time: Date): Promise<number> {
   const sure = new Date(time.getTime() - DISORDER_MILLISECONDS);
-  let [from, to] = [first, last + 1];
-  while (from < to) {
-    const middle = Math.floor((from + to) / 2);
-    const item = await readItem(database, "audit", { pk, sk: sequenceKey(middle) });
-    if (item !== undefined && readEntry(item).createdAt >= sure) to = middle;
-    else from = middle + 1;
-  }
+  let from = await firstThat(database, pk, first, last + 1, (item) => readEntry(item).createdAt >= sure);
   for await (const items of range(database, pk, from, last, true)) {
     for (const item of items) {
       if (readEntry(item).createdAt >= time) return from;
