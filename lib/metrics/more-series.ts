@@ -8,13 +8,19 @@ import type { Figures, MappingFigures } from "./ports.ts";
 /** Beyond so many mappings their series are left out: a function answers with 6 MB at most, and each mapping takes 1.6 KB. */
 const MOST_MAPPINGS = 2500;
 
-/** Gauges of active mappings: name, meaning, value; null: no sample. */
-const GAUGES: readonly (readonly [string, string, (of: MappingFigures, at: number) => number | null])[] = [
+/** A gauge of a thing: name, meaning, value; null: no sample. */
+type Gauge<Thing> = readonly [
+  name: string,
+  help: string,
+  value: (thing: Thing, report: KeptReport, at: number) => number | null | undefined,
+];
+
+const OF_MAPPINGS: readonly Gauge<MappingFigures>[] = [
   ["waiting_rows", "Changes that wait and are not held, up to 100,000.", ({ waiting }) => waiting],
   [
     "oldest_waiting_seconds",
     "How long the oldest of them has waited; 0 when none does.",
-    ({ oldestAt }, at) => (oldestAt === null ? 0 : seconds(Math.max(0, at - oldestAt))),
+    ({ oldestAt }, _, at) => (oldestAt === null ? 0 : seconds(Math.max(0, at - oldestAt))),
   ],
   [
     "last_cycle_timestamp_seconds",
@@ -28,6 +34,17 @@ const GAUGES: readonly (readonly [string, string, (of: MappingFigures, at: numbe
   ["held_deletes", "Deletes that wait for a person.", ({ heldDeletes }) => heldDeletes],
   ["lag_p50_seconds", "From capture to Salesforce's word, median of ten minutes.", ({ lagP50 }) => lagP50],
   ["lag_p95_seconds", "The same, 95th percentile.", ({ lagP95 }) => lagP95],
+  [
+    "broken",
+    "1 while an error that stays has stopped it.",
+    ({ id }, { mappings }) => Number(mappings.some(({ mappingId, broken }) => broken && mappingId === id)),
+  ],
+];
+
+const OF_WORKSPACES: readonly Gauge<KeptReport>[] = [
+  ["org_calls_used", "API calls of 24 hours by the org's own count.", ({ usage }) => usage?.used],
+  ["org_calls_limit", "How many the org may make in 24 hours.", ({ usage }) => usage?.limit],
+  ["org_calls_allowed", "How many of them Bridge may make.", ({ budget }) => budget.plan?.allowed],
 ];
 
 const MAPPING = ["workspace_id", "mapping_id", "object"] as const;
@@ -44,26 +61,18 @@ export function moreText(reports: ReadonlyMap<string, KeptReport>, at: Date): st
   const workspaces = [...reports].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const each = <Thing>(
     of: (report: KeptReport) => readonly Thing[] | undefined,
-    sample: (thing: Thing, report: KeptReport) => readonly [labels: readonly string[], value: number | null],
+    sample: (
+      thing: Thing,
+      report: KeptReport,
+    ) => readonly [labels: readonly string[], value: number | null | undefined],
   ): Metric["samples"] =>
     workspaces.flatMap(([workspaceId, report]) =>
       (of(report) ?? []).flatMap((thing) => {
         const [labels, value] = sample(thing, report);
-        return value === null ? [] : [{ values: [workspaceId, ...labels], value }];
+        return value === null || value === undefined ? [] : [{ values: [workspaceId, ...labels], value }];
       }),
     );
-  const ofMappings = (value: (of: MappingFigures, report: KeptReport) => number | null) =>
-    each(
-      ({ figures }) => figures?.mappings,
-      (one, report) => [[one.id, one.object], value(one, report)],
-    );
-  const ofWorkspace = (value: (report: KeptReport) => number | undefined) =>
-    each(
-      (report) => [report],
-      (report) => [[], value(report) ?? null],
-    );
-  const isBroken = ({ id }: MappingFigures, { mappings }: KeptReport) =>
-    Number(mappings.some(({ mappingId, broken }) => broken && mappingId === id));
+  const mappingsIn = ({ figures }: KeptReport) => figures?.mappings;
   const hooks = ({ figures }: KeptReport): Figures["webhooks"] | undefined => figures?.webhooks;
 
   const gauge = (name: string, help: string, labels: Metric["labels"], samples: Metric["samples"]): Metric => ({
@@ -73,42 +82,27 @@ export function moreText(reports: ReadonlyMap<string, KeptReport>, at: Date): st
     labels,
     samples,
   });
-  const mappings = GAUGES.map(([name, help, value]) =>
-    gauge(
-      `mapping_${name}`,
-      help,
-      MAPPING,
-      ofMappings((one) => value(one, at.getTime())),
-    ),
-  );
-  const broken = gauge("mapping_broken", "1 while an error that stays has stopped it.", MAPPING, ofMappings(isBroken));
-  const isTooMany = broken.samples.length > MOST_MAPPINGS;
+  const mappings = OF_MAPPINGS.map(([name, help, value]) => {
+    const samples = each(mappingsIn, (one, report) => [[one.id, one.object], value(one, report, at.getTime())]);
+    return gauge(`mapping_${name}`, help, MAPPING, samples);
+  });
+  const many = workspaces.flatMap(([, report]) => mappingsIn(report) ?? []).length;
+  const isTooMany = many > MOST_MAPPINGS;
   const all = [
-    ...(isTooMany ? [] : [...mappings, broken]),
+    ...(isTooMany ? [] : mappings),
     gauge(
       "mappings_left_out",
       "Mappings without series of their own, for there are more than 2,500.",
       [],
-      [{ values: [], value: isTooMany ? broken.samples.length : 0 }],
+      [{ values: [], value: isTooMany ? many : 0 }],
     ),
-    gauge(
-      "org_calls_used",
-      "API calls of 24 hours by the org's own count.",
-      ["workspace_id"],
-      ofWorkspace(({ usage }) => usage?.used),
-    ),
-    gauge(
-      "org_calls_limit",
-      "How many the org may make in 24 hours.",
-      ["workspace_id"],
-      ofWorkspace(({ usage }) => usage?.limit),
-    ),
-    gauge(
-      "org_calls_allowed",
-      "How many of them Bridge may make.",
-      ["workspace_id"],
-      ofWorkspace(({ budget }) => budget.plan?.allowed),
-    ),
+    ...OF_WORKSPACES.map(([name, help, value]) => {
+      const samples = each(
+        (report) => [report],
+        (report) => [[], value(report, report, at.getTime())],
+      );
+      return gauge(name, help, ["workspace_id"], samples);
+    }),
     gauge(
       "doorbells",
       "Active mappings whose doorbell is switched on, by its state.",
