@@ -1,4 +1,5 @@
 import type { Counters } from "../metrics/ports.ts";
+import { chunks } from "../model/chunks.ts";
 import type { Event } from "../model/delivery/event.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
 import { auditEntry } from "../model/workspace/audit.ts";
@@ -30,9 +31,9 @@ export async function rollForward(
     await giveUp(needs, workspaceId, plan.lostId);
     return true;
   }
-  for (let at = 0; at < plan.changes.length; at += CHANGES_AT_ONCE) {
+  for (const changes of chunks(plan.changes, CHANGES_AT_ONCE)) {
     if (!mayGoOn()) return false;
-    await carryOut(needs, plan, plan.changes.slice(at, at + CHANGES_AT_ONCE));
+    await carryOut(needs, plan, changes);
   }
   await needs.plans.close(workspaceId, plan.id);
   return true;

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
+import { chunks } from "../../model/chunks.ts";
 import type { Outgoing } from "../../model/messages.ts";
 import type { QueueName } from "../../model/resources.ts";
 import type { Queues } from "./client.ts";
@@ -17,11 +18,7 @@ const ATTEMPTS = 4;
 
 /** Sends the messages, ten a call. Rejects when one of them could not be sent; others may then have been. */
 export async function send(queues: Queues, queue: QueueName, messages: readonly Grouped[]): Promise<void> {
-  const batches: Promise<void>[] = [];
-  for (let from = 0; from < messages.length; from += BATCH) {
-    batches.push(sendBatch(queues, queue, messages.slice(from, from + BATCH).map(toEntry)));
-  }
-  await Promise.all(batches);
+  await Promise.all(chunks(messages, BATCH).map((some) => sendBatch(queues, queue, some.map(toEntry))));
 }
 
 function toEntry({ message, delaySeconds, group }: Grouped, position: number): SendMessageBatchRequestEntry {

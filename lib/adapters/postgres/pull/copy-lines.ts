@@ -1,3 +1,4 @@
+import { chunks } from "../../../model/chunks.ts";
 import type { Column } from "../../../model/mapping/shape.ts";
 import type { CsvLine } from "../../../model/record/csv-line.ts";
 import { isReadAsItCame } from "../../../model/record/incoming.ts";
@@ -60,8 +61,5 @@ export async function copyLines(
 }
 
 function* messagesOf(lines: readonly CsvLine[], end: string): Generator<string> {
-  for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
-    const some = lines.slice(from, from + LINES_AT_ONCE);
-    yield some.map(({ text }) => text).join(end) + end;
-  }
+  for (const some of chunks(lines, LINES_AT_ONCE)) yield some.map(({ text }) => text).join(end) + end;
 }

@@ -1,3 +1,4 @@
+import { chunks } from "../../../model/chunks.ts";
 import { isZoneless, type MappedTable, name, qualified, type StoreContext } from "../session/sql.ts";
 import type { RowToWrite } from "./row-to-write.ts";
 
@@ -38,12 +39,7 @@ export async function copyRows(
 }
 
 function* piecesOf(rows: readonly RowToWrite[], lineOf: (row: RowToWrite) => string): Generator<string> {
-  for (let from = 0; from < rows.length; from += LINES_AT_ONCE) {
-    yield `${rows
-      .slice(from, from + LINES_AT_ONCE)
-      .map(lineOf)
-      .join("\n")}\n`;
-  }
+  for (const some of chunks(rows, LINES_AT_ONCE)) yield `${some.map(lineOf).join("\n")}\n`;
 }
 
 /** A value in COPY's text format. A column without a zone would drop the one that an instant names. */

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import type { ListedObject, Org, OrgObject } from "../../../config/org-ports.ts";
 import { type Cache, createCache } from "../../../model/cache.ts";
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
+import { chunks } from "../../../model/chunks.ts";
 import { Failure } from "../../../model/failure.ts";
 import { judgedCount } from "../../../model/totals.ts";
 import type { CallUsage } from "../../../settings/test-salesforce.ts";
@@ -33,8 +34,7 @@ export function connectedOrg(needs: OrgNeeds, ttl?: Parameters<typeof createCach
     describe: ({ id }, names) =>
       ask(id, async (client) => {
         const found = new Map<string, OrgObject>();
-        for (let at = 0; at < names.length; at += AT_ONCE) {
-          const some = names.slice(at, at + AT_ONCE);
+        for (const some of chunks(names, AT_ONCE)) {
           const described = await Promise.all(
             some.map((name) => descriptions(`${id} ${name}`, () => describeObject(client, name).catch(nullIfUnknown))),
           );
