@@ -2,7 +2,7 @@ import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/lease/lease-ports.ts";
 import type { Compared, SweepStore } from "../../../sync/load/sweep-ports.ts";
 import {
-  comparable,
+  differs,
   idArray,
   isZoneless,
   type MappedTable,
@@ -108,12 +108,7 @@ const comparedColumns = ({ shape, layout }: MappedTable, { values }: Image): str
 function compareStatement({ tables }: StoreContext, mapped: MappedTable, columns: readonly string[]): string {
   const { layout } = mapped;
   const stamp = isZoneless(layout, "systemmodstamp") ? "t.systemmodstamp AT TIME ZONE 'UTC'" : "t.systemmodstamp";
-  const values = (of: (column: string, index: number) => string) =>
-    columns.map((column, index) => comparable(layout, column, of(column, index))).join(", ");
-  const hasOthers =
-    columns.length === 0
-      ? "false"
-      : `ROW(${values((column) => `t.${name(column)}`)}) IS DISTINCT FROM ROW(${values((column, index) => typed(layout, column, `i.c${index}`))})`;
+  const hasOthers = differs(layout, columns, "t", (column, index) => typed(layout, column, `i.c${index}`));
   const ofMapping = (table: string) => `i.sfid IN (SELECT sfid FROM ${table} WHERE mapping_id = $4)`;
   const types = ["$1::text[]", "$2::timestamptz[]", ...columns.map((_, index) => `$${index + 6}::text[]`)];
   const names = ["sfid", "stamp", ...columns.map((_, index) => `c${index}`)];

@@ -5,8 +5,8 @@ import { isSameValue } from "../../../model/record/same-value.ts";
 import { differingColumns } from "../../../model/record/uncaptured-values.ts";
 import { hasFailed } from "../log/change-states.ts";
 import {
-  comparable,
   cut,
+  differs,
   exactText,
   literal,
   type MappedTable,
@@ -59,19 +59,14 @@ function updateStatement(log: string, mapped: MappedTable, columns: readonly str
   const { shape, layout } = mapped;
   const table = qualified(shape.schema, shape.table);
   const key = name(layout.key);
-  const compared = (value: (column: string, index: number) => string) =>
-    columns.map((column, index) => comparable(layout, column, value(column, index))).join(", ");
-  const differs =
-    columns.length === 0
-      ? "false"
-      : `ROW(${compared((column) => `t.${name(column)}`)}) IS DISTINCT FROM ROW(${compared((_, index) => `i.v${index}`)})`;
+  const isOther = differs(layout, columns, "t", (_, index) => `i.v${index}`);
   return `
     WITH image AS MATERIALIZED (
       SELECT i.key, i.sfid, ${typed(layout, "systemmodstamp", "i.stamp")} AS stamp, i.sure, i.waits
         ${columns.map((column, index) => `, ${typed(layout, column, `i.c${index}`)} AS v${index}`).join("")}
       FROM ${unnested(columns, 1)}
     ), judged AS (
-      SELECT i.*, ${differs} AS differs FROM image i JOIN ${table} t ON t.${key} = i.key
+      SELECT i.*, ${isOther} AS differs FROM image i JOIN ${table} t ON t.${key} = i.key
     ), written AS (
       UPDATE ${table} t SET sfid = j.sfid, systemmodstamp = j.stamp, isdeleted = false
         ${columns.map((column, index) => `, ${name(column)} = j.v${index}`).join("")},

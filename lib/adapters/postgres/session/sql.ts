@@ -226,7 +226,7 @@ const WITH_EQUALITY = new Set([
 ]);
 
 /** An expression in which two values can be compared, whatever the column's type. */
-export function comparable(layout: Layout, column: string, value: string): string {
+function comparable(layout: Layout, column: string, value: string): string {
   const isOwn = WITH_EQUALITY.has(layout.types[column] ?? "text") && !layout.foreign?.includes(column);
   return isOwn ? value : `(${value})::text`;
 }
@@ -237,12 +237,17 @@ export function equal(layout: Layout, column: string, left: string, right: strin
   return `${left} ${isUnknown ? "=" : `OPERATOR(${layout.equality?.[column] ?? "pg_catalog.="})`} ${right}`;
 }
 
-/** Whether any of these columns differs between two rows, as an SQL condition. */
-export function differs(layout: Layout, columns: readonly string[], left: string, right: string): string {
+/** The alias of a row, or the value of each column. */
+type Side = string | ((column: string, index: number) => string);
+
+/** Whether any of these columns differs between two sides, as an SQL condition. */
+export function differs(layout: Layout, columns: readonly string[], left: Side, right: Side): string {
   if (columns.length === 0) return "false";
-  const side = (alias: string) =>
-    columns.map((column) => comparable(layout, column, `${alias}.${name(column)}`)).join(", ");
-  return `(ROW(${side(left)}) IS DISTINCT FROM ROW(${side(right)}))`;
+  const row = (side: Side) => {
+    const expression = typeof side === "string" ? (column: string) => `${side}.${name(column)}` : side;
+    return columns.map((column, index) => comparable(layout, column, expression(column, index))).join(", ");
+  };
+  return `(ROW(${row(left)}) IS DISTINCT FROM ROW(${row(right)}))`;
 }
 
 /** What the parts of a cycle's store share: the connection, the schema's tables, the mapped table once it is known. */
