@@ -89,37 +89,25 @@ export async function compare(bench: StoreContext, lease: Lease, images: readonl
   const whole = await unlessRefused(() => compareColumns(bench, lease, images, comparable));
   if ("met" in whole) return whole.met;
   const half = Math.ceil(images.length / 2);
-  if (images.length > 1)
-    return [
-      ...(await compare(bench, lease, images.slice(0, half))),
-      ...(await compare(bench, lease, images.slice(half))),
-    ];
+  if (images.length > 1) {
+    const first = await compare(bench, lease, images.slice(0, half));
+    return [...first, ...(await compare(bench, lease, images.slice(half)))];
+  }
 
   const refused = new Map<Column, string>();
   for (const column of comparable) {
     const tried = await unlessRefused(() => compareColumns(bench, lease, images, [column]));
     if ("reason" in tried) refused.set(column, tried.reason);
   }
-  const rest = await unlessRefused(() =>
-    compareColumns(
-      bench,
-      lease,
-      images,
-      comparable.filter((column) => !refused.has(column)),
-    ),
-  );
+  const others = comparable.filter((column) => !refused.has(column));
+  const rest = await unlessRefused(() => compareColumns(bench, lease, images, others));
   // Its value of the upsert field is one that the column cannot hold: it meets no row.
   if ("reason" in rest) return [];
   const [values] = images.map((image) => image.values);
-  const differences = [...refused].map(([{ field, column }, reason]) => ({
-    ...{
-      field,
-      postgres: null,
-      salesforce: shortened(values?.[column]),
-      winner: "salesforce" as const,
-      refused: reason,
-    },
-  }));
+  const differences = [...refused].map(([{ field, column }, reason]) => {
+    const salesforce = shortened(values?.[column]);
+    return { field, postgres: null, salesforce, winner: "salesforce", refused: reason } as const;
+  });
   return rest.met.map((one) => ({ ...one, differences: [...differences, ...one.differences] }));
 }
 

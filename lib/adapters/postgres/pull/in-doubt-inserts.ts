@@ -75,16 +75,10 @@ async function equalImages(
   // A parent's key may come back in another case than it was sent, and says little about the record.
   const identifying = mapped.shape.columns.filter(({ createable, parent }) => createable && !parent);
   const columns = identifying.map(({ column }) => column);
-  const shown = await readSides(
-    bench,
-    mapped,
-    images.map((image) => ({ key: null, image })),
-    columns,
-  );
-  const candidates = byRarestValue(
-    sent.map(({ values }) => values),
-    columns,
-  );
+  const pairs = images.map((image) => ({ key: null, image }));
+  const shown = await readSides(bench, mapped, pairs, columns);
+  const inserts = sent.map(({ values }) => values);
+  const candidates = byRarestValue(inserts, columns);
   const equal = images.filter((_, index) => {
     const image = shown[index]?.image ?? {};
     const some = columns.flatMap((column) => candidates.get(keyOf(column, image[column] ?? null)) ?? []);
@@ -107,16 +101,8 @@ function byRarestValue(sent: readonly ColumnValues[], columns: readonly string[]
       .map((column) => keyOf(column, values[column] ?? null));
   const counts = new Map<string, number>();
   for (const key of sent.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
-  const groups = new Map<string, ColumnValues[]>();
-  for (const values of sent) {
-    const [rarest = NOTHING_TOLD] = keysOf(values).sort(
-      (one, other) => (counts.get(one) ?? 0) - (counts.get(other) ?? 0),
-    );
-    const group = groups.get(rarest);
-    if (group) group.push(values);
-    else groups.set(rarest, [values]);
-  }
-  return groups;
+  const rarer = (one: string, other: string) => (counts.get(one) ?? 0) - (counts.get(other) ?? 0);
+  return Map.groupBy(sent, (values) => keysOf(values).toSorted(rarer)[0] ?? NOTHING_TOLD);
 }
 
 /**
