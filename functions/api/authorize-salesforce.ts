@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { toCamelCase } from "../../lib/model/snake-case.ts";
 import { beginSignIn } from "../../lib/settings/connect-salesforce.ts";
 import { authorizeBody } from "../../lib/settings/connection-input.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
@@ -10,18 +11,9 @@ export const handler = onLambda({
   input: z.object({ body: authorizeBody }),
   output: z.object({ authorize_url: z.string(), state: z.string() }),
   run: async ({ input, workspace, actor, at }) => {
-    const { login_url, client_id, client_secret, redirect_uri } = input.body;
-    const wanted = {
-      loginUrl: login_url,
-      clientId: client_id,
-      clientSecret: client_secret,
-      redirectUri: redirect_uri,
-    };
-    const { authorizeUrl, state } = await beginSignIn(
-      { hostGuard: hostGuard(), connections: connections() },
-      { workspace, actor, at },
-      wanted,
-    );
+    const needs = { hostGuard: hostGuard(), connections: connections() };
+    const wanted = toCamelCase(authorizeBody, input.body);
+    const { authorizeUrl, state } = await beginSignIn(needs, { workspace, actor, at }, wanted);
     return { authorize_url: authorizeUrl, state };
   },
 });
