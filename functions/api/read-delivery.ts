@@ -1,5 +1,6 @@
 import { deliveryHistory } from "../../lib/http/contract.ts";
-import { historyAsJson } from "../../lib/webhooks/as-json.ts";
+import { toSnakeCase } from "../../lib/model/snake-case.ts";
+import { withHistory } from "../../lib/webhooks/as-json.ts";
 import { findDelivery } from "../../lib/webhooks/ask-for.ts";
 import { findWebhook } from "../../lib/webhooks/settings.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
@@ -11,5 +12,6 @@ export const handler = onLambda({
   output: deliveryHistory,
   find: async ({ path, workspace }) =>
     findDelivery(deliveries(), await findWebhook(webhooks(), workspace.id, path.webhook_id), path.delivery_id),
-  run: async ({ resource }) => historyAsJson(resource, await deliveries().history(resource)),
+  run: async ({ resource }) =>
+    toSnakeCase(deliveryHistory, withHistory(resource, await deliveries().history(resource))),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { type Attempt, type Delivery, isSuccess, listedDelivery, reasonOf } from "../model/delivery/delivery.ts";
+import { type Attempt, type Delivery, isSuccess, nextRetryAt, reasonOf } from "../model/delivery/delivery.ts";
 import { EVENT_TYPES } from "../model/delivery/event.ts";
 import { isGivenUp, stillSigning, type Webhook } from "../model/delivery/webhook.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
@@ -38,31 +38,19 @@ export const webhookAsJson = (
   });
 
 /** A delivery with its whole history (contract 6.4.4), for the settings area. */
-export function historyAsJson(delivery: Delivery, attempts: readonly Attempt[]) {
-  return {
-    ...listedDelivery(delivery),
-    event_id: delivery.eventId,
-    created_at: delivery.createdAt.toISOString(),
-    stopped_because: delivery.stopped,
-    request_body: delivery.body,
-    attempts: attempts.map(attemptAsJson),
-  };
-}
-
-function attemptAsJson(attempt: Attempt) {
-  const { number, kind, startedAt, outcome } = attempt;
-  return {
-    number,
-    kind,
-    started_at: startedAt.toISOString(),
-    ended_at: iso(outcome?.endedAt ?? null),
-    duration_ms: outcome?.durationMs ?? null,
-    succeeded: outcome === null ? null : isSuccess(outcome.code),
-    response_code: outcome?.code ?? null,
-    response_body: outcome?.body ?? null,
-    response_body_truncated: outcome?.truncated ?? false,
+export const withHistory = (delivery: Delivery, attempts: readonly Attempt[]) => ({
+  ...delivery,
+  nextRetryAt: nextRetryAt(delivery),
+  stoppedBecause: delivery.stopped,
+  requestBody: delivery.body,
+  attempts: attempts.map((attempt) => ({
+    ...attempt,
+    endedAt: attempt.outcome?.endedAt ?? null,
+    durationMs: attempt.outcome?.durationMs ?? null,
+    succeeded: attempt.outcome && isSuccess(attempt.outcome.code),
+    responseCode: attempt.outcome?.code ?? null,
+    responseBody: attempt.outcome?.body ?? null,
+    responseBodyTruncated: attempt.outcome?.truncated ?? false,
     reason: reasonOf(attempt),
-  };
-}
-
-const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
+  })),
+});
