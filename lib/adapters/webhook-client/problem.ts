@@ -1,4 +1,5 @@
 import { ATTEMPT_SECONDS } from "../../model/delivery/delivery.ts";
+import { codeOf } from "../../model/fault.ts";
 import { AddressRefused } from "./guard.ts";
 
 /** What an attempt was waiting for when it ended. */
@@ -41,10 +42,4 @@ export function problemOf(error: unknown, stage: Stage): string {
   const words =
     WORDS[code] ?? (code.startsWith("HPE_") ? "the answer is not HTTP" : `failed while waiting for ${stage}`);
   return code === "" ? words : `${words} (${code})`;
-}
-
-/** A failure to connect to several addresses carries one error for each. */
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

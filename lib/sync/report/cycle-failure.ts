@@ -1,6 +1,7 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { type CycleFailure, REASON_OF, reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
+import { codeOf } from "../../model/fault.ts";
 import { CaptureIsOff, DigestNeeded } from "../pull/refuse-uncaptured.ts";
 import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
 
@@ -40,9 +41,3 @@ function troubleWithDatabase(error: unknown): string | null {
 
 /** How the driver says it; it has no codes for these. */
 const CONNECTION_LOST = /connection terminated|timeout expired|connection error|connection timeout/i;
-
-/** By what a driver or a client names an error; empty where it does not. */
-function codeOf(error: unknown): string {
-  const code = typeof error === "object" && error !== null && "code" in error ? error.code : "";
-  return typeof code === "string" ? code : "";
-}

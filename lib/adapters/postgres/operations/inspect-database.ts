@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { codeOf } from "../../../model/fault.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
 import { captureOff } from "../capture/capture-check.ts";
@@ -142,10 +143,4 @@ function noConnection(error: unknown): NoConnection {
 function saidInWords(words: string): Trouble | null {
   if (/timeout|timed out/i.test(words)) return ["the host does not answer", "check host, port and firewall"];
   return null;
-}
-
-/** A failure to connect to several addresses carries one error for each. */
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -1,3 +1,4 @@
+import { codeOf } from "../../../model/fault.ts";
 import type { Session } from "./sql.ts";
 import { sqlState } from "./sql-errors.ts";
 
@@ -68,9 +69,7 @@ export function createIdleSessions(now: () => Date, keptMilliseconds: number): I
  * where its end is not known yet: the system's own codes are longer than a SQLSTATE.
  */
 export const isBroken = (error: unknown, session: Session | null): boolean =>
-  session?.isAlive === false ||
-  /^(08|57P)/.test(sqlState(error) ?? "") ||
-  (error instanceof Error && "code" in error && /^E[A-Z]{4,}$/.test(String(error.code)));
+  session?.isAlive === false || /^(08|57P)/.test(sqlState(error) ?? "") || /^E[A-Z]{4,}$/.test(codeOf(error));
 
 /** A session that ends badly has ended all the same. */
 export function closeQuietly(session: Session | null | undefined): void {

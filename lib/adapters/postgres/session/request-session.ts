@@ -1,3 +1,4 @@
+import { codeOf } from "../../../model/fault.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { DatabaseUnavailable, type SilentDatabases } from "../../../monitoring/ports.ts";
 import { retry } from "../../retry.ts";
@@ -104,7 +105,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 function whyNoConnection(error: unknown): string {
   if (error instanceof NoConnectionFree || error instanceof ProtocolViolation) return error.message;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error);
   const known = REFUSALS[code];
   if (known !== undefined) return known;
   if (/timeout/i.test(String(error))) return "it did not answer in time";

@@ -1,4 +1,5 @@
 import { cutText } from "../../../model/cut-text.ts";
+import { codeOf } from "../../../model/fault.ts";
 
 /** SQLSTATEs of two transactions in each other's way: deadlock, serialization. */
 const CLASHES = ["40P01", "40001"];
@@ -7,8 +8,8 @@ export const LOCK_NOT_AVAILABLE = "55P03";
 
 /** The SQLSTATE of what PostgreSQL refused; null when the trouble is another. */
 export function sqlState(error: unknown): string | null {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
-  return /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null;
+  const code = codeOf(error);
+  return /^[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
 /** Whether a lock could not be had in time. */
