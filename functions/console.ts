@@ -7,7 +7,14 @@ import type { Site } from "../lib/http/site.ts";
 const FOLDER = join(import.meta.dirname, "site");
 
 /** Serves the console at `/`, the documentation at `/docs`, what their pages load below `/assets`, and the API's description at `/openapi`, without a token and uncounted. */
-export const handler = siteLambda(readSite, () => new Date());
+export const handler = siteLambda(site, () => new Date());
+
+let read: Site | null = null;
+
+function site(): Site {
+  read ??= readSite();
+  return read;
+}
 
 function readSite(): Site {
   const entries = readdirSync(FOLDER, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

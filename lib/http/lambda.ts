@@ -58,10 +58,9 @@ type Middleware = MiddlewareObj<GatewayEvent, Answer, Error, Invocation>;
 /** The function that answers for an endpoint: let in, looked up, checked, run, put into the envelope. */
 export function lambda<Name extends RouteName, Input, Resource>(
   endpoint: Endpoint<Name, Input, Resource>,
-  gateOf: () => Gate,
+  gate: () => Gate,
 ) {
   const route: Route = ROUTES[endpoint.route];
-  const gate = once(gateOf);
   const callerOf = ({ context }: Step): Caller => {
     if (!context.exchange.caller) throw new Error("the caller is not known yet");
     return context.exchange.caller;
@@ -131,15 +130,13 @@ export function openLambda(endpoint: OpenEndpoint, now: () => Date) {
 }
 
 /** The function behind every path and method that the endpoint table does not have. */
-export function refusingLambda(gateOf: () => Pick<Gate, "rateLimits" | "requestsPerMinute" | "now">) {
-  const gate = once(gateOf);
+export function refusingLambda(gate: () => Pick<Gate, "rateLimits" | "requestsPerMinute" | "now">) {
   const run = ({ event, context: { exchange } }: Step) => refuseUnknown(gate(), event, exchange.at);
   return frame({ streams: false }, () => gate().now(), run, []);
 }
 
 /** The function that serves the console's files: streamed, because some of them are bytes. */
-export function siteLambda(siteOf: () => Site, now: () => Date) {
-  const site = once(siteOf);
+export function siteLambda(site: () => Site, now: () => Date) {
   return frame(
     { streams: true },
     now,
@@ -229,12 +226,4 @@ const pathNames = (path: string): readonly string[] => [...path.matchAll(/\{(\w+
 
 function pathOf<Name extends RouteName>(route: Route, event: GatewayEvent): PathOf<Name> {
   return Object.fromEntries(pathNames(route.path).map((name) => [name, pathParameter(event, name)])) as PathOf<Name>;
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
