@@ -1,4 +1,4 @@
-import { type Database, openDatabase, type Statement } from "../open-database.ts";
+import { openDatabase } from "../open-database.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS groups (name TEXT PRIMARY KEY, tags TEXT NOT NULL, created_at INTEGER NOT NULL, modified_at INTEGER NOT NULL);
@@ -44,38 +44,14 @@ export interface InvocationRow {
   readonly gives_up_at: number;
 }
 
-/** Every statement that the scheduler needs on its file. */
-export interface SchedulerStore {
-  readonly transaction: Database["transaction"];
-  readonly close: () => void;
-  readonly schedule: Statement<ScheduleRow>;
-  readonly schedules: Statement<ScheduleRow>;
-  readonly putSchedule: Statement<never>;
-  readonly advance: Statement<never>;
-  readonly deleteSchedule: Statement<never>;
-  readonly deleteSchedulesOf: Statement<never>;
-  readonly dueSchedules: Statement<ScheduleRow>;
-  readonly dueInvocations: Statement<InvocationRow>;
-  readonly nextDue: Statement<{ at: number | null }>;
-  readonly putInvocation: Statement<never>;
-  readonly deleteInvocation: Statement<never>;
-  readonly group: Statement<GroupRow>;
-  readonly groups: Statement<GroupRow>;
-  readonly putGroup: Statement<never>;
-  readonly deleteGroup: Statement<never>;
-  readonly token: Statement<{ request: string; answer: string }>;
-  readonly putToken: Statement<never>;
-  readonly deleteTokens: Statement<never>;
-}
-
 /** Opens the file of the schedules. */
-export function openSchedulerStore(file: string): SchedulerStore {
+export function openSchedulerStore(file: string) {
   const database = openDatabase(file, SCHEMA);
   return {
     transaction: database.transaction,
     close: database.close,
-    schedule: database.prepare("SELECT * FROM schedules WHERE group_name = ? AND name = ?"),
-    schedules: database.prepare(
+    schedule: database.prepare<ScheduleRow>("SELECT * FROM schedules WHERE group_name = ? AND name = ?"),
+    schedules: database.prepare<ScheduleRow>(
       `SELECT * FROM schedules WHERE (group_name, name) > (:afterGroup, :afterName) AND name GLOB :prefix || '*'
          AND group_name = coalesce(:group, group_name) AND definition ->> 'State' = coalesce(:state, definition ->> 'State')
        ORDER BY group_name, name LIMIT :most`,
@@ -84,20 +60,29 @@ export function openSchedulerStore(file: string): SchedulerStore {
     advance: database.prepare("UPDATE schedules SET occurrence = ?, fire_at = ? WHERE group_name = ? AND name = ?"),
     deleteSchedule: database.prepare("DELETE FROM schedules WHERE group_name = ? AND name = ?"),
     deleteSchedulesOf: database.prepare("DELETE FROM schedules WHERE group_name = ?"),
-    dueSchedules: database.prepare("SELECT * FROM schedules WHERE fire_at <= ? ORDER BY fire_at LIMIT 100"),
-    dueInvocations: database.prepare("SELECT * FROM invocations WHERE due_at <= ? ORDER BY due_at LIMIT 100"),
-    nextDue: database.prepare(
+    dueSchedules: database.prepare<ScheduleRow>(
+      "SELECT * FROM schedules WHERE fire_at <= ? ORDER BY fire_at LIMIT 100",
+    ),
+    dueInvocations: database.prepare<InvocationRow>(
+      "SELECT * FROM invocations WHERE due_at <= ? ORDER BY due_at LIMIT 100",
+    ),
+    nextDue: database.prepare<{ at: number | null }>(
       `SELECT min(at) AS at FROM
          (SELECT min(fire_at) AS at FROM schedules WHERE fire_at IS NOT NULL UNION ALL SELECT min(due_at) FROM invocations)`,
     ),
     putInvocation: database.prepare("INSERT OR REPLACE INTO invocations VALUES (?, ?, ?, ?, ?, ?, ?)"),
     deleteInvocation: database.prepare("DELETE FROM invocations WHERE execution_id = ?"),
-    group: database.prepare("SELECT * FROM groups WHERE name = ?"),
-    groups: database.prepare("SELECT * FROM groups ORDER BY name"),
+    group: database.prepare<GroupRow>("SELECT * FROM groups WHERE name = ?"),
+    groups: database.prepare<GroupRow>("SELECT * FROM groups ORDER BY name"),
     putGroup: database.prepare("INSERT INTO groups VALUES (?, ?, ?, ?)"),
     deleteGroup: database.prepare("DELETE FROM groups WHERE name = ?"),
-    token: database.prepare("SELECT request, answer FROM tokens WHERE token = ? AND expires_at > ?"),
+    token: database.prepare<{ request: string; answer: string }>(
+      "SELECT request, answer FROM tokens WHERE token = ? AND expires_at > ?",
+    ),
     putToken: database.prepare("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)"),
     deleteTokens: database.prepare("DELETE FROM tokens WHERE expires_at <= ?"),
   };
 }
+
+/** Every statement that the scheduler needs on its file. */
+export type SchedulerStore = ReturnType<typeof openSchedulerStore>;

@@ -1,4 +1,4 @@
-import { type Database, openDatabase, type Statement } from "../open-database.ts";
+import { openDatabase } from "../open-database.ts";
 import type { Held } from "./backlog.ts";
 
 const SCHEMA = `
@@ -58,36 +58,14 @@ export interface MoveTaskRow {
   readonly reason: string | null;
 }
 
-/** Every statement that the queues need on their file. */
-export interface SqsStore {
-  readonly transaction: Database["transaction"];
-  readonly close: () => void;
-  readonly queues: Statement<QueueRow>;
-  readonly insertQueue: Statement<QueueRow>;
-  readonly updateQueue: Statement<never>;
-  readonly deleteQueue: Statement<never>;
-  readonly noteDeletion: Statement<never>;
-  readonly deletedAt: Statement<{ deleted_at: number }>;
-  readonly held: Statement<MessageRow & { queue_id: number }>;
-  readonly insertMessage: Statement<{ seq: number }>;
-  readonly receiveMessage: Statement<MessageRow>;
-  readonly setVisibleAt: Statement<never>;
-  readonly moveMessage: Statement<never>;
-  readonly sourceOf: Statement<{ source_arn: string | null }>;
-  readonly deleteMessage: Statement<never>;
-  readonly purge: Statement<never>;
-  readonly saveTask: Statement<never>;
-  readonly tasks: Statement<MoveTaskRow>;
-}
-
 /** Opens the file of the queues. */
-export function openSqsStore(file: string): SqsStore {
+export function openSqsStore(file: string) {
   const database = openDatabase(file, SCHEMA);
   return {
     transaction: database.transaction,
     close: database.close,
-    queues: database.prepare("SELECT * FROM queues ORDER BY name"),
-    insertQueue: database.prepare(
+    queues: database.prepare<QueueRow>("SELECT * FROM queues ORDER BY name"),
+    insertQueue: database.prepare<QueueRow>(
       "INSERT INTO queues (name, attributes, tags, created_at, modified_at) VALUES (?, ?, ?, ?, ?) RETURNING *",
     ),
     updateQueue: database.prepare(
@@ -95,15 +73,15 @@ export function openSqsStore(file: string): SqsStore {
     ),
     deleteQueue: database.prepare("DELETE FROM queues WHERE id = ?"),
     noteDeletion: database.prepare("INSERT OR REPLACE INTO deleted_queues (name, deleted_at) VALUES (?, ?)"),
-    deletedAt: database.prepare("SELECT deleted_at FROM deleted_queues WHERE name = ?"),
-    held: database.prepare(
+    deletedAt: database.prepare<{ deleted_at: number }>("SELECT deleted_at FROM deleted_queues WHERE name = ?"),
+    held: database.prepare<MessageRow & { queue_id: number }>(
       "SELECT seq, queue_id, group_id, sent_at, visible_at, receive_count, receipt FROM messages ORDER BY seq",
     ),
-    insertMessage: database.prepare(
+    insertMessage: database.prepare<{ seq: number }>(
       `INSERT INTO messages (queue_id, message_id, body, attributes, trace_header, group_id, sent_at, visible_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
     ),
-    receiveMessage: database.prepare(
+    receiveMessage: database.prepare<MessageRow>(
       `UPDATE messages SET visible_at = ?, receipt = ?, receive_count = receive_count + 1,
          first_received_at = coalesce(first_received_at, ?) WHERE seq = ? RETURNING *`,
     ),
@@ -111,7 +89,7 @@ export function openSqsStore(file: string): SqsStore {
     moveMessage: database.prepare(
       "UPDATE messages SET queue_id = ?, source_arn = ?, visible_at = ?, receive_count = ?, receipt = NULL WHERE seq = ?",
     ),
-    sourceOf: database.prepare("SELECT source_arn FROM messages WHERE seq = ?"),
+    sourceOf: database.prepare<{ source_arn: string | null }>("SELECT source_arn FROM messages WHERE seq = ?"),
     deleteMessage: database.prepare("DELETE FROM messages WHERE seq = ?"),
     purge: database.prepare("DELETE FROM messages WHERE queue_id = ?"),
     saveTask: database.prepare(
@@ -119,7 +97,7 @@ export function openSqsStore(file: string): SqsStore {
          (handle, source_arn, destination_arn, rate, status, started_at, to_move, moved, reason)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    tasks: database.prepare("SELECT * FROM move_tasks ORDER BY started_at DESC"),
+    tasks: database.prepare<MoveTaskRow>("SELECT * FROM move_tasks ORDER BY started_at DESC"),
   };
 }
 
@@ -134,3 +112,6 @@ export function heldOf(row: MessageRow): Held {
     receipt: row.receipt,
   };
 }
+
+/** Every statement that the queues need on their file. */
+export type SqsStore = ReturnType<typeof openSqsStore>;
