@@ -131,7 +131,7 @@ interface Worker extends Access {
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
   /** The bundle talks to Salesforce, so it holds jsforce. */
-  readonly salesforce: boolean;
+  readonly salesforce?: true;
   /**
    * Why it may cause its own messages however often. Lambda counts a function's calls in consequence of one event, a
    * batch's messages together, and refuses the seventeenth unless `RecursiveLoop` says that it is intended.
@@ -151,7 +151,6 @@ const DELIVERER = {
   // As long as a claim lasts (`CLAIM_SECONDS`).
   timeoutSeconds: 30,
   memoryMegabytes: 512,
-  salesforce: false,
   resends: "A wait of hours consists of hops of 15 minutes, and a delivery without a slot at a slow webhook comes back",
   writes: ["webhooks", "deliveries", "attempts"],
   sends: ["deliveries", "slowDeliveries", "retriesShort", "retriesMedium", "retriesLong"],
@@ -169,7 +168,6 @@ export const WORKERS = {
     maxConcurrency: 10,
     timeoutSeconds: 30,
     memoryMegabytes: 256,
-    salesforce: false,
     figures: true,
     reads: ["mappings"],
     sends: ["cycles"],
@@ -228,7 +226,6 @@ export const WORKERS = {
     maxConcurrency: 2,
     timeoutSeconds: 120,
     memoryMegabytes: 256,
-    salesforce: false,
     postgres: true,
     figures: true,
     reads: ["workspaces", "mappings", "webhooks"],
@@ -244,7 +241,6 @@ export const WORKERS = {
     maxConcurrency: 20,
     timeoutSeconds: 30,
     memoryMegabytes: 256,
-    salesforce: false,
     reads: ["webhooks"],
     writes: ["events", "deliveries"],
     sends: ["deliveries", "slowDeliveries"],
