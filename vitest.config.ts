@@ -1,59 +1,65 @@
+import { globSync, readFileSync } from "node:fs";
 import { configDefaults, defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/run/longest-first.ts";
 
 const LONG = "test/**/*.long.test.ts";
 
-/** Long test files that are parts of their own in `npm run test:long`. */
-const PARTS = ["browser/**", "programs/attack/**", "docs/receivers.*"].map((files) => `test/${files}`);
+/** Test files of the gate that have more in them than the gate runs. */
+const GRIDS = globSync("test/**/*.test.ts").filter((file) => readFileSync(file, "utf8").includes("run/whole-grid.ts"));
 
-/** Test files that leave nothing behind in their process: no variable, no server, no adapter that is opened once. */
-const TIDY = [
-  "access/{rate-limit,token}",
-  "adapters/salesforce/**/!(*.long)",
-  "{audit,console,health,infra,model}/**/!(*.long)",
-  "contracts/{dynamodb,kms,scheduler,sqs}",
-  "http/{body,described,openapi,site}",
-  "local/{bounded-log,clock,data-format,folder-lock,full-disk,function-log}",
-  "local/org/**/!(*.long)",
-  "metrics/{alerts,exposition,promtool}",
-  "programs/{bench,prove}/**/!(*.long)",
-  "webhooks/{delivery,own-address,sign}",
+/** Long test files that are parts of their own in `npm run test:long`. */
+const PARTS = ["browser/**", "programs/attack/attack.*", "docs/receivers.*"].map((files) => `test/${files}`);
+
+/** Test files that replace a module, for as long as their process lives. */
+const MOCKING = ["sync/push/{apex-limits,bulk-push,org-refusals,refused-rows,refusing-rows}"];
+
+/** Test files that need a process of their own. Those that run the deployment's bundles have the bundles' variables. */
+const ALONE = [
+  ...[...MOCKING, "access/{remove-workspace,secrets}", "conformance/*", "http/access", "journeys/*"],
+  ...["webhooks/{crash,guarded,hosted-day}", "**/*.long"],
 ].map((files) => `test/${files}.test.ts`);
 
 /** Node itself strips the types, where no module is mocked. */
 const NODE_LOADS = { viteModuleRunner: false, nodeLoader: false };
 
-/** The files of each tier; `npm run test:long` says which mode its parts take. */
-function filesOf(mode: string): { readonly include: string[]; readonly exclude: string[] } {
-  if (mode === "long") return { include: [LONG], exclude: [] };
-  if (mode === "rest") return { include: [LONG], exclude: PARTS };
-  return { include: ["test/**/*.test.ts"], exclude: mode === "all" ? [] : [LONG] };
+/** The files of each tier: of the gate; `long` and `rest`, what is not in the gate; `all`. */
+function filesOf(mode: string) {
+  const { exclude } = configDefaults;
+  if (mode === "long") return { alone: [LONG, ...GRIDS], together: [], exclude };
+  if (mode === "rest") return { alone: [LONG, ...GRIDS], together: [], exclude: [...exclude, ...PARTS] };
+  const files = { alone: ALONE, together: ["test/**/*.test.ts"] };
+  return { ...files, exclude: mode === "all" ? exclude : [...exclude, LONG] };
 }
 
 export default defineConfig(({ mode }) => {
-  const { include, exclude } = filesOf(mode);
+  const { alone, together, exclude } = filesOf(mode);
+  const isGate = mode === "test";
   return {
     test: {
       projects: [
+        { extends: true, test: { name: "alone", include: alone, exclude } },
+        // Their files share processes, so that each starts, and imports what they have in common, once for all of them.
         {
           extends: true,
-          test: { name: "alone", include, exclude: [...configDefaults.exclude, ...exclude, ...TIDY] },
+          test: {
+            name: "together",
+            include: together,
+            exclude: [...exclude, ...ALONE],
+            isolate: false,
+            experimental: NODE_LOADS,
+          },
         },
-        // Their files share processes, so that each starts, and imports what they have in common, once for all of them.
-        ...(mode === "long" || mode === "rest"
-          ? []
-          : [{ extends: true, test: { name: "together", include: TIDY, isolate: false, experimental: NODE_LOADS } }]),
       ],
       globalSetup: ["memory-for-files", "shared-folder", "shared-postgres"].map(
         (name) => `test/support/run/${name}.ts`,
       ),
-      setupFiles: ["watch-output", "keep-compiled"].map((name) => `test/support/run/${name}.ts`),
+      setupFiles: ["leave-nothing", "watch-output", "keep-compiled"].map((name) => `test/support/run/${name}.ts`),
       // Only a hang reaches these limits: on a busy machine a test takes twenty times as long, which is no failure.
       testTimeout: 1_800_000,
       hookTimeout: 1_800_000,
       expect: { poll: { timeout: 300_000 } },
       // The CDK would check each template against CloudFormation's rules for seconds, and only warn. A deploy does.
-      env: { CDK_VALIDATION: "false" },
+      env: { CDK_VALIDATION: "false", ...(!isGate && { WHOLE_GRID: "yes" }) },
       pool: "forks",
       // The bundles, which Vite would transform again for every file that runs them.
       server: { deps: { external: [/\/index\.mjs(\?|$)/] } },

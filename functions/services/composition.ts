@@ -220,8 +220,10 @@ export function addressPolicy(): AddressPolicy {
 /** Where databases and orgs of customers may be: any port, else what holds for webhooks. */
 const connectionPolicy = (): AddressPolicy => ({ ...addressPolicy(), ports: null });
 
-// Judged again for each connection: a name may lead elsewhere than when it was saved.
-guardConnections((address) => refuseAddress(address, connectionPolicy()));
+/** Guards each connection of this process by the deployment's rules: a name may lead elsewhere than when it was saved. */
+export const guardByPolicy = () => guardConnections((address) => refuseAddress(address, connectionPolicy()));
+
+guardByPolicy();
 
 /** The same when a connection is saved. */
 export const hostGuard = () => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));

@@ -1,5 +1,4 @@
 import { Client } from "pg";
-import { afterAll } from "vitest";
 import { cycleStoreOn } from "../../../lib/adapters/postgres/cycle-store.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/schema/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session/session.ts";
@@ -147,7 +146,10 @@ export async function createCustomer({
 /** The service's time when a customer's table is created. */
 const START = new Date("2026-11-20T12:00:00Z");
 
-/** Databases to copy by the shape of their table: making a table takes three times as long as copying it. */
+/**
+ * Databases to copy by the shape of their table: making a table takes three times as long as copying it. They are there
+ * for all files of this process, and go with the run's server.
+ */
 const made = new Map<string, Promise<TestDatabase>>();
 
 function provisionedOnce(shape: TableShape): Promise<TestDatabase> {
@@ -163,10 +165,6 @@ async function provisionedAnew(shape: TableShape): Promise<TestDatabase> {
   await createProvisioner(connection, () => START).provision(mappingOf(shape), shape);
   return database;
 }
-
-afterAll(async () => {
-  for (const database of made.values()) await (await database).close();
-});
 
 /** Whatever a test has done, no change is PENDING that `_bridge_in_hand` does not name: it would never be found. */
 async function expectPendingNamed(ask: (text: string) => Promise<readonly Row[]>): Promise<void> {

@@ -8,9 +8,10 @@ interface Prelude {
 
 type Streaming = (event: unknown, stream: PassThrough, context: unknown) => Promise<void>;
 
+const preludes = new WeakMap<PassThrough, Prelude>();
+
 /** Replaces what Lambda's runtime gives to functions that stream: their answers come whole, like the others'. */
 export function answerWhole(): void {
-  const preludes = new WeakMap<PassThrough, Prelude>();
   Reflect.set(globalThis, "awslambda", {
     streamifyResponse: (handler: Streaming) => async (event: unknown, context: unknown) => {
       const stream = new PassThrough();

@@ -1,4 +1,7 @@
-import type { TestClock } from "../../../lib/local/clock.ts";
+import { DeleteTableCommand, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteScheduleCommand, ListSchedulesCommand } from "@aws-sdk/client-scheduler";
+import { guardByPolicy } from "../../../functions/services/composition.ts";
+import { createTestClock, type TestClock } from "../../../lib/local/clock.ts";
 import {
   QUEUES,
   type QueueName,
@@ -7,7 +10,7 @@ import {
   type TableName,
   tableVariable,
 } from "../../../lib/model/resources.ts";
-import { startTestCloud, type TestCloud } from "./cloud.ts";
+import { refuseLeftovers, startTestCloud, TEST_START, type TestCloud } from "./cloud.ts";
 
 /** An embedded cloud that holds the service's tables, queues and key, and this process as one of its functions. */
 export interface BridgeCloud extends TestCloud {
@@ -15,10 +18,34 @@ export interface BridgeCloud extends TestCloud {
   take(queue: QueueName): Promise<unknown[]>;
 }
 
-/** Starts it and sets the environment that a function would have. End it with `close()`. */
-export async function startBridgeCloud(settings: { readonly clock?: TestClock } = {}): Promise<BridgeCloud> {
-  const cloud = await startTestCloud(settings);
-  for (const name of Object.keys(TABLES) as TableName[]) await cloud.dynamodb.ensureTable(tableProperties(name));
+/** The cloud of this process with the clock of whoever uses it; the files that share the process use it in turn. */
+interface SharedCloud {
+  readonly cloud: TestCloud;
+  useClock(clock: TestClock): void;
+  inUse: boolean;
+}
+
+let shared: Promise<SharedCloud> | undefined;
+
+/**
+ * Gives this process's cloud, empty and at the time where tests begin, and sets the environment that a function would
+ * have. It is started once in a process, since the service keeps to the first that it meets. End its use with `close()`.
+ */
+export async function startBridgeCloud({
+  clock = createTestClock(TEST_START),
+}: {
+  readonly clock?: TestClock;
+} = {}): Promise<BridgeCloud> {
+  shared ??= startShared();
+  const one = await shared;
+  if (one.inUse) throw new Error("this process's cloud is in use: close it first");
+  one.inUse = true;
+  const { cloud } = one;
+  await empty(one);
+  one.useClock(clock);
+  await Promise.all(
+    (Object.keys(TABLES) as TableName[]).map((name) => cloud.dynamodb.ensureTable(tableProperties(name))),
+  );
   const urls = Object.fromEntries(
     (Object.keys(QUEUES) as QueueName[]).map((name) => [queueVariable(name), createQueue(cloud, name)]),
   );
@@ -26,15 +53,53 @@ export async function startBridgeCloud(settings: { readonly clock?: TestClock } 
     KEY_ID: cloud.kms.ensureKey("alias/bridge-test"),
     STAGE: "dev",
   });
-  Reflect.set(globalThis, Symbol.for("bridge.now"), () => cloud.clock.now());
+  guardByPolicy();
+  Reflect.set(globalThis, Symbol.for("bridge.now"), () => clock.now());
   return {
     ...cloud,
+    clock,
     take: (queue) => takeAll(cloud, urls[queueVariable(queue)] ?? ""),
     close: async () => {
       Reflect.deleteProperty(globalThis, Symbol.for("bridge.now"));
-      await cloud.close();
+      try {
+        refuseLeftovers(cloud.dataDir, cloud.faults);
+        one.inUse = false;
+      } catch (error) {
+        shared = undefined; // what was found would be found again
+        throw error;
+      }
     },
   };
+}
+
+async function startShared(): Promise<SharedCloud> {
+  let current = createTestClock(TEST_START);
+  const clock: TestClock = {
+    now: () => current.now(),
+    at: (time, run) => current.at(time, run),
+    during: (work) => current.during(work),
+    advance: (by) => current.advance(by),
+    settle: () => current.settle(),
+  };
+  const cloud = await startTestCloud({ clock });
+  const useClock = (next: TestClock) => {
+    current = next;
+  };
+  return { cloud, useClock, inUse: false };
+}
+
+/** Takes away what an earlier use has left: tables, queues and schedules. */
+async function empty({ cloud: { clients, sqs }, useClock }: SharedCloud): Promise<void> {
+  // Before every test's time: a queue can be made again a minute after it was deleted.
+  useClock(createTestClock(new Date(0)));
+  const { TableNames = [] } = await clients.dynamodb.send(new ListTablesCommand());
+  await Promise.all(TableNames.map((TableName) => clients.dynamodb.send(new DeleteTableCommand({ TableName }))));
+  const { QueueUrls = [] } = sqs.actions.ListQueues({});
+  for (const QueueUrl of QueueUrls) sqs.actions.DeleteQueue({ QueueUrl });
+  const { Schedules = [] } = await clients.scheduler.send(new ListSchedulesCommand({ MaxResults: 100 }));
+  await Promise.all(
+    Schedules.map(({ Name, GroupName }) => clients.scheduler.send(new DeleteScheduleCommand({ Name, GroupName }))),
+  );
 }
 
 const physicalName = (name: TableName): string => `bridge-test-${name}`;

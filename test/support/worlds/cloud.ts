@@ -15,6 +15,8 @@ import { refuseSecretsInFolder } from "../run/secrets.ts";
 export interface TestCloud extends Cloud {
   readonly clock: TestClock;
   readonly dataDir: string;
+  /** What went wrong inside. */
+  readonly faults: unknown[];
   readonly clients: {
     readonly sqs: SQSClient;
     readonly scheduler: SchedulerClient;
@@ -53,18 +55,25 @@ export async function startTestCloud({ dataDir, clock, jitter }: TestCloudSettin
     ...cloud,
     clock: testClock,
     dataDir: folder,
+    faults,
     clients,
     async close() {
       for (const client of Object.values(clients)) client.destroy();
       await cloud.close();
       try {
-        refuseSecretsInFolder(folder);
+        refuseLeftovers(folder, faults);
       } finally {
         if (dataDir === undefined) rmSync(folder, { recursive: true, force: true });
       }
-      if (faults.length > 0) throw new AggregateError(faults, "the embedded cloud met faults");
     },
   };
+}
+
+/** Throws when a secret can be read in the cloud's files, or when something went wrong inside; each fault once. */
+export function refuseLeftovers(folder: string, faults: unknown[]): void {
+  refuseSecretsInFolder(folder);
+  const met = faults.splice(0);
+  if (met.length > 0) throw new AggregateError(met, "the embedded cloud met faults");
 }
 
 function clientsOf({ endpoints, region, environment }: Cloud): TestCloud["clients"] {

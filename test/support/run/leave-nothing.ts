@@ -1,0 +1,12 @@
+import { afterAll, vi } from "vitest";
+
+/** The variables with which this test file begins. */
+const before = { ...process.env };
+
+// The next test file may have the same process.
+afterAll(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+  Object.assign(process.env, before);
+});
