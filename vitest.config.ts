@@ -53,7 +53,9 @@ export default defineConfig(({ mode }) => {
       globalSetup: ["memory-for-files", "shared-folder", "shared-postgres"].map(
         (name) => `test/support/run/${name}.ts`,
       ),
-      setupFiles: ["leave-nothing", "watch-output", "keep-compiled"].map((name) => `test/support/run/${name}.ts`),
+      setupFiles: ["leave-nothing", "watch-output", "keep-compiled", "measure-cost"].map(
+        (name) => `test/support/run/${name}.ts`,
+      ),
       // Only a hang reaches these limits: on a busy machine a test takes twenty times as long, which is no failure.
       testTimeout: 1_800_000,
       hookTimeout: 1_800_000,

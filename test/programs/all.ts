@@ -1,12 +1,19 @@
 import { spawnSync } from "node:child_process";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { readOptions } from "../../lib/local/read-options.ts";
 import { findChromium } from "../support/clients/browser.ts";
 import { hasMoto } from "../support/processes/aws.ts";
 import { findOrFetchPostgres } from "../support/run/older-postgres.ts";
 
-const HELP = `npm run test:long [-- --only NAME,NAME] [--without LANGUAGE,LANGUAGE]: what takes too long for npm test, part
-after part. At the end it names each part with its result and its time, and each part that this machine could not run with
-what is missing. The part "receivers" fails where a language is missing, unless --without names it.`;
+const HELP = `npm run test:all [-- --only NAME,NAME] [--without LANGUAGE,LANGUAGE] [--again]: everything, part after part,
+before an issue is called resolved or a version is tagged. npm run test:long: the parts that are not in the gate.
+
+At the end it names each part with its result and its time, and each part that this machine could not run with what is
+missing. A part that has passed on the same files is not run a second time, so that a run that was broken off continues
+where it was: --again runs it all the same. The part "receivers" fails where a language is missing, unless --without
+names it.`;
 
 /** Languages of the webhook receivers in the docs: program, what shows that it is there, and its Debian package. */
 const LANGUAGES = {
@@ -17,6 +24,12 @@ const LANGUAGES = {
 
 /** Seeds of the brief proof that follow each other: three in a row have killed at every point. */
 const SEEDS = 6;
+
+interface Passed {
+  readonly files: string;
+  readonly name: string;
+  readonly milliseconds: number;
+}
 
 interface Part {
   readonly name: string;
@@ -35,14 +48,26 @@ interface Outcome {
   readonly milliseconds: number;
 }
 
+/** The parts of `.ci/run`. */
+const GATE: readonly string[] = ["check", "gate"];
+
+/** What the files are now, by their content; null: some are not committed, so that no later run can know them again. */
+const filesOfNow = committedFiles();
+
+/** Where the parts that have passed are written down, a line each. */
+const PROGRESS = join(tmpdir(), "bridge-test-all.jsonl");
+
 const all = allParts([]).map(({ name }) => name);
 const values = readOptions(`${HELP}\n\nParts: ${all.join(", ")}`, {
   only: { type: "string" },
   without: { type: "string" },
+  again: { type: "boolean" },
+  slow: { type: "boolean" },
 });
 const without = values.without?.split(",") ?? [];
 const parts = allParts(without);
-const names = values.only?.split(",") ?? all;
+const names = values.only?.split(",") ?? (values.slow ? all.filter((name) => !GATE.includes(name)) : all);
+const passed = values.again ? new Map<string, number>() : passedOn(filesOfNow);
 const unknown = names.filter((name) => !all.includes(name));
 const foreign = without.filter((language) => !(language in LANGUAGES));
 
@@ -62,6 +87,8 @@ function allParts(without: readonly string[]): Part[] {
   const seed = Date.now() % 1_000_000;
   const seeds = Array.from({ length: SEEDS }, (_, at) => String(seed + at));
   return [
+    { name: "check", lacks: null, commands: [["npm", "run", "check"]] },
+    { name: "gate", lacks: null, commands: [["npm", "test"]] },
     {
       name: "long",
       lacks: null,
@@ -126,13 +153,34 @@ function withPostgres(version: number): Part {
 
 function run(part: Part): Outcome {
   const { name, lacks, commands, missing = [] } = part;
+  const before = passed.get(name);
+  if (before !== undefined) return { name, result: "passed in an earlier run", milliseconds: before };
   if (lacks !== null) return { name, result: `skipped, for want of ${lacks}`, milliseconds: 0 };
   const began = Date.now();
   console.log(`\n== ${name}`);
   const failed = commands.filter((command) => !succeeds(command, part.environment));
   const wrong = [...failed.map((command) => command.join(" ")), ...missing.map((program) => `there is no ${program}`)];
   const result = wrong.length === 0 ? "passed" : `FAILED: ${wrong.join("; ")}`;
-  return { name, result, milliseconds: Date.now() - began };
+  const milliseconds = Date.now() - began;
+  if (wrong.length === 0 && filesOfNow !== null) {
+    const line: Passed = { files: filesOfNow, name, milliseconds };
+    appendFileSync(PROGRESS, `${JSON.stringify(line)}\n`);
+  }
+  return { name, result, milliseconds };
+}
+
+/** How long each part took that has passed on these files. */
+function passedOn(files: string | null): ReadonlyMap<string, number> {
+  const lines = existsSync(PROGRESS) ? readFileSync(PROGRESS, "utf8").split("\n").filter(Boolean) : [];
+  const kept = lines.map((line) => JSON.parse(line) as Passed).filter((one) => one.files === files);
+  return new Map(kept.map(({ name, milliseconds }) => [name, milliseconds]));
+}
+
+/** The commit's tree, where the working tree has nothing that is not in it. */
+function committedFiles(): string | null {
+  const git = (...args: string[]) => spawnSync("git", args, { encoding: "utf8" });
+  if (git("status", "--porcelain").stdout !== "") return null;
+  return git("rev-parse", "HEAD^{tree}").stdout.trim() || null;
 }
 
 function succeeds(
