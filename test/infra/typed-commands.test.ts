@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { STACKS } from "./assembly.ts";
 import { typed } from "./typed.ts";
 
@@ -15,7 +16,7 @@ test("npx cdk list names the five stacks of dev", async () => {
   expect(stdout.trim().split("\n").sort()).toEqual(STACKS.map((name) => `Bridge-dev-${name}`).sort());
 });
 
-test("npm run synth -- -c stage=prod writes the five stacks of prod, none of them empty", async () => {
+longTest("npm run synth -- -c stage=prod writes the five stacks of prod, none of them empty", async () => {
   const output = temporaryFolder();
 
   const { status, stderr } = await typed(`npm run synth -- -c stage=prod --output ${output}`);

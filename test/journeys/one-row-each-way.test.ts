@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openCommandLine } from "../support/processes/command-line.ts";
 import { RunningInstance } from "../support/processes/instance.ts";
 import { watchSockets } from "../support/processes/watched-sockets.ts";
+import { isWholeGrid } from "../support/run/whole-grid.ts";
 
 /** Far more than the one beat that it takes, so that a busy machine fails nothing; `npm run bench:sync` measures the time. */
 const SOON = { timeout: 300_000, interval: 100 };
@@ -16,6 +17,9 @@ const sockets = watchSockets();
 const bridge = new RunningInstance({ environment: sockets.environment });
 beforeAll(() => bridge.start());
 afterAll(() => bridge.destroy());
+
+/** A test that the gate leaves to the long tier. */
+const longTogether = isWholeGrid ? test.concurrent : test.skip;
 
 // Each has rows and records of its own, and waits for beats of ten seconds: they wait together. A second change asks for
 // its cycle.
@@ -147,7 +151,7 @@ test("everything of Bridge's in the database is an ordinary role's, as a custome
   expect(rows).toEqual([{ rolname: "bridge", rolsuper: false, rolbypassrls: false, rolcreaterole: false }]);
 });
 
-test.concurrent("the four metrics show what was moved", async () => {
+longTogether("the four metrics show what was moved", async () => {
   const before = await bridge.metrics();
   const id = await insertContact("Counted", "counted@example.com");
   await vi.waitFor(async () => expect((await contact(id))._ab_lastop).toBe("INSERTED"), SOON);
@@ -166,24 +170,27 @@ test.concurrent("the four metrics show what was moved", async () => {
   );
 });
 
-test.concurrent("a second workspace connects the database and the org of this machine without looking up a secret", async () => {
-  const line = openCommandLine({ BRIDGE_DATA_DIR: bridge.dataDir });
-  const run = async (...args: string[]) => expect(await line.run(args, { stdin: "" })).toMatchObject({ code: 0 });
-  try {
-    await run("workspace", "create", "Acme GmbH", "--owner", "ada@example.com", "--login");
-    await run("connect", "postgres");
-    await run("connect", "salesforce");
-    await run("mapping", "create", "Account", "--fields", "Name");
-    await run("mapping", "show", "Account", "--wait");
-  } finally {
-    line.close();
-  }
-  await bridge.sql("INSERT INTO acme_gmbh.account (name) VALUES ('Of the second')");
+longTogether(
+  "a second workspace connects the database and the org of this machine without looking up a secret",
+  async () => {
+    const line = openCommandLine({ BRIDGE_DATA_DIR: bridge.dataDir });
+    const run = async (...args: string[]) => expect(await line.run(args, { stdin: "" })).toMatchObject({ code: 0 });
+    try {
+      await run("workspace", "create", "Acme GmbH", "--owner", "ada@example.com", "--login");
+      await run("connect", "postgres");
+      await run("connect", "salesforce");
+      await run("mapping", "create", "Account", "--fields", "Name");
+      await run("mapping", "show", "Account", "--wait");
+    } finally {
+      line.close();
+    }
+    await bridge.sql("INSERT INTO acme_gmbh.account (name) VALUES ('Of the second')");
 
-  await vi.waitFor(async () => {
-    expect(await bridge.soql("SELECT Id FROM Account WHERE Name = 'Of the second'")).toHaveLength(1);
-  }, SOON);
-});
+    await vi.waitFor(async () => {
+      expect(await bridge.soql("SELECT Id FROM Account WHERE Name = 'Of the second'")).toHaveLength(1);
+    }, SOON);
+  },
+);
 
 test("another user of the machine can read no file that opens it, nor order faults in its org", async () => {
   const { url, access_token } = bridge.file.salesforce;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { database } from "../../../functions/services/composition.ts";
 import { TABLES, type TableName } from "../../../lib/model/resources.ts";
 import { ATTRIBUTES } from "../../support/doubles/poisons.ts";
-import { isWholeGrid } from "../../support/run/whole-grid.ts";
+import { firstInGate, isWholeGrid } from "../../support/run/whole-grid.ts";
 import { type PoisonedWorld, startPoisonedWorld } from "../../support/worlds/poisoned-world.ts";
 
 /** Tables whose items hold what a tenant's database or org says; those of all others hold what the API has judged. */
@@ -39,7 +39,8 @@ test.each(DERIVED)(
     const findings: string[] = [];
     let tried = 0;
     for (const item of await itemsOf(table)) {
-      for (const name of Object.keys(item).filter((one) => one !== "pk" && one !== "sk")) {
+      const names = Object.keys(item).filter((one) => one !== "pk" && one !== "sk");
+      for (const name of firstInGate(1, names)) {
         for (const value of ATTRIBUTES) {
           const isKey = ["webhook_id", "listed_at", "due_shard", "due_at"].includes(name);
           if (isKey && (typeof value !== "string" || value === "" || value.length > 1000)) continue;

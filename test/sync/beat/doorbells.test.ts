@@ -421,7 +421,7 @@ describe("the doorbell", () => {
     },
   );
 
-  test.each(firstInGate(1, [50, 20]))(
+  test.each(firstInGate(0, [50, 20]))(
     "that dies %i s before the next poll is noticed within five minutes of its last ring",
     async (before) => {
       await ringAt(url);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { idleCallsPerDay } from "../../../lib/model/calls/forecast.ts";
 import { askedOf } from "../../../lib/settings/forecast.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest } from "../../support/worlds/worlds.ts";
 
@@ -26,10 +27,12 @@ async function callsInFiveMinutes(): Promise<number> {
   return (await world.calls()) - before;
 }
 
-test.each([
+const MAPPED: readonly [string, readonly string[]][] = [
   ["one mapping", ["Contact"]],
   ["three mappings", ["Account", "Contact", "Lead"]],
-])("the forecast is what %s cost while nothing changes", async (_, objects) => {
+];
+
+test.each(firstInGate(1, MAPPED))("the forecast is what %s cost while nothing changes", async (_, objects) => {
   await world.map(...objects.map((object) => ({ object, fields: [object === "Account" ? "Name" : "LastName"] })));
 
   const callsPerDay = ((await callsInFiveMinutes()) * 24 * 60) / 5;

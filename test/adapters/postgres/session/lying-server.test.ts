@@ -26,6 +26,7 @@ import {
 } from "../../../support/doubles/lying-postgres.ts";
 import { type LiedTo, openLiedTo } from "../../../support/processes/lied-to.ts";
 import type { Met } from "../../../support/processes/meet-lies.ts";
+import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { createTestDatabase, type TestDatabase } from "../../../support/worlds/postgres.ts";
 
 let database: TestDatabase;
@@ -79,11 +80,14 @@ const TLS_MOMENTS: readonly Moment[] = ["before the password", "after the passwo
 describe.each(PLAIN_MOMENTS)("a server that lies %s", (moment) => {
   const ways = WAYS.filter((way) => way === "plain" || TLS_MOMENTS.includes(moment));
 
-  test.each(ways)("breaks that connection alone, whatever message has a wrong length: %s", async (way) => {
-    expect(await wronglyMet(moment, way, BROKEN, isRefused)).toEqual([]);
-  });
+  test.each(firstInGate(1, ways))(
+    "breaks that connection alone, whatever message has a wrong length: %s",
+    async (way) => {
+      expect(await wronglyMet(moment, way, BROKEN, isRefused)).toEqual([]);
+    },
+  );
 
-  test.each(ways)("breaks that connection alone by a sign-in that there is not: %s", async (way) => {
+  test.each(firstInGate(1, ways))("breaks that connection alone by a sign-in that there is not: %s", async (way) => {
     expect(await wronglyMet(moment, way, UNKNOWN_SIGN_INS, isRefused)).toEqual([]);
   });
 
@@ -116,7 +120,7 @@ test("a server that speaks TLS from the first byte breaks that connection alone"
 
 const MANY = Array.from({ length: 1664 }, () => Buffer.from([0, 0, 0, 1, 0x31]));
 
-test.each<[string, Moment, Buffer]>([
+const ENDLESS: readonly [string, Moment, Buffer][] = [
   ["rows", "in a result", message("D", row("1"))],
   ["rows", "before the password", message("D", row("1"))],
   ["rows of a megabyte", "in a result", message("D", row("x".repeat(1_000_000)))],
@@ -130,7 +134,9 @@ test.each<[string, Moment, Buffer]>([
   ["notices", "in a result", message("N", refusal())],
   ["settings", "before the password", message("S", Buffer.from("a\0b\0"))],
   ["ends of an answer", "between statements", DONE],
-])(
+];
+
+test.each(firstInGate(1, ENDLESS))(
   "a server that sends %s without an end breaks that connection alone, in little memory: %s",
   async (_, moment, bytes) => {
     const small = openLiedTo(database.url, { flags: ["--max-old-space-size=300"] });
