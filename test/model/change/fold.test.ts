@@ -38,6 +38,38 @@ describe("changes of one row", () => {
     expect(writesOf(folded)[0]?.record).toEqual({ id: "003000000000001AAA", values: { Email: null } });
   });
 
+  test.each([
+    [[4, 0], 4],
+    [[0, 4], 4],
+    [[4, 0, 0], 4],
+    [[1, 3, 2], 3],
+    [[0, 0, 4], 4],
+  ])(
+    "changes that were tried %j times count as tried %i times, so that a newer edit starts no new tries",
+    (tried, most) => {
+      const changes = tried.map((attempts, at) =>
+        change("UPDATE", 1, { sfid: "003000000000001AAA", values: { email: `${at}@b.c` }, attempts }),
+      );
+
+      expect(writesOf(fold(shape, changes)).map(({ attempts }) => attempts)).toEqual([most]);
+    },
+  );
+
+  test.each([
+    [["10:00:01", "10:00:09"], "10:00:09"],
+    [["10:00:09", "10:00:01"], "10:00:09"],
+    [["10:00:01", "10:00:09", "10:00:05"], "10:00:09"],
+  ])("changes captured at %j count from the latest of them, %s", (times, latest) => {
+    const changes = times.map((time, at) => {
+      const capturedAt = new Date(`2026-11-20T${time}Z`);
+      return change("UPDATE", 1, { sfid: "003000000000001AAA", values: { email: `${at}@b.c` }, capturedAt });
+    });
+
+    expect(writesOf(fold(shape, changes)).map(({ capturedAt }) => capturedAt)).toEqual([
+      new Date(`2026-11-20T${latest}Z`),
+    ]);
+  });
+
   test("a row that was inserted and deleted before it was sent is not sent at all", () => {
     const changes = [change("INSERT", 1, { values: { lastname: "Rose" } }), change("DELETE", 1)];
 

@@ -79,6 +79,44 @@ describe("a field that both sides changed", () => {
     expect(merged.collisions).toEqual([{ ...collision, winner }]);
   });
 
+  test.each([
+    [[1, 9], 5, "postgres"],
+    [[9, 1], 5, "postgres"],
+    [[1, 2, 9], 5, "postgres"],
+    [[1, 9, 2], 5, "postgres"],
+    [[9, 2, 1], 5, "postgres"],
+    [[1, 4], 5, "salesforce"],
+    [[3, 1, 5], 5, "salesforce"],
+  ] as const)(
+    "and that changed here in the seconds %j, there in second %i, is the latest's: %s",
+    (seconds, there, winner) => {
+      const waiting = seconds.map((second, index) =>
+        change(index + 1, {
+          old: { name: index === 0 ? "base" : `ours ${index}` },
+          values: { name: `ours ${index + 1}` },
+          capturedAt: at(second),
+        }),
+      );
+      const row = { name: `ours ${seconds.length}` };
+
+      const merged = merge(meeting({ ...both, policy: "latest_wins", stamp: at(there), row, waiting }));
+
+      expect(merged.collisions.map((found) => found.winner)).toEqual([winner]);
+      expect(merged.write).toEqual(winner === "postgres" ? {} : { name: "theirs" });
+    },
+  );
+
+  test("is the later's by the changes of this very field: an edit of another one does not win it", () => {
+    const waiting = [renamed, change(9, { old: { city: "a" }, values: { city: "b" } })];
+    const row = { name: "ours", city: "b" };
+
+    const merged = merge(
+      meeting({ policy: "latest_wins", stamp: at(5), image: { name: "theirs", city: "a" }, row, waiting }),
+    );
+
+    expect(merged.write).toEqual({ name: "theirs" });
+  });
+
   test("stays the row's while our change is under way", () => {
     const merged = merge(meeting({ ...both, waiting: [{ ...renamed, isSent: true }] }));
 
@@ -123,6 +161,20 @@ test.each([
 ] as const)("under %s a row with an edit newer than its record's deletion survives: %s", (policy, survives) => {
   expect(survivesDeletion(policy, at(0), [renamed])).toBe(survives);
 });
+
+test.each([
+  [[1, 9], true],
+  [[9, 1], true],
+  [[1, 9, 2], true],
+  [[1, 2], false],
+])(
+  "under latest_wins a row edited in the seconds %j, whose record is deleted in second 5, survives: %s",
+  (seconds, survives) => {
+    const waiting = seconds.map((second, index) => change(index + 1, { capturedAt: at(second) }));
+
+    expect(survivesDeletion("latest_wins", at(5), waiting)).toBe(survives);
+  },
+);
 
 test("a row without waiting changes never survives its record's deletion", () => {
   expect(CONFLICT_POLICIES.map((policy) => survivesDeletion(policy, at(0), []))).toEqual([false, false, false]);
