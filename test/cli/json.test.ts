@@ -1,0 +1,147 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ROUTES, type RouteName } from "../../lib/http/routes.ts";
+import { type CliWorld, startCliWorld } from "./world.ts";
+
+const EXAMPLES = JSON.parse(
+  readFileSync(join(import.meta.dirname, "../../lib/http/openapi/examples.json"), "utf8"),
+) as Readonly<Record<string, { readonly response: { readonly data: unknown; readonly meta?: object } }>>;
+
+const dataOf = (route: RouteName): unknown => EXAMPLES[route]?.response.data;
+const idIn = (route: RouteName): string => (dataOf(route) as readonly { readonly id: string }[])[0]?.id ?? "";
+
+const IDS: Readonly<Record<string, string>> = {
+  mapping_id: idIn("list-mapping-states"),
+  webhook_id: idIn("list-webhooks"),
+  delivery_id: idIn("list-deliveries"),
+  token_id: idIn("list-tokens"),
+  object_name: "Contact",
+  conflict_id: "1",
+  change_id: "2",
+  row_id: "2",
+  table: "contact",
+  key: "1",
+};
+const [WEBHOOK = "", DELIVERY = "", TOKEN = ""] = [IDS["webhook_id"], IDS["delivery_id"], IDS["token_id"]];
+
+let world: CliWorld;
+let file: string;
+beforeAll(async () => {
+  world = await startCliWorld();
+  file = world.line.file("document.json", JSON.stringify(dataOf("export-config")));
+  for (const [name, { response }] of Object.entries(EXAMPLES)) {
+    const { method, path } = ROUTES[name as RouteName];
+    const below = path.replace("/api/v1/t/{workspace_id}", "").replace(/\{(\w+)\}/g, (_, id: string) => IDS[id] ?? "");
+    world.answer(`${method} ${below}`, response.data, response.meta);
+  }
+});
+afterAll(() => world.close());
+
+/** A database's URL is read from standard input; other commands leave it there. */
+const TYPED = { stdin: "postgres://bridge:pw@db.example.com/acme\n" };
+
+const json = async (line: readonly string[]) => {
+  const { code, stdout } = await world.line.run([...line, "--json"], TYPED);
+  return { code, data: JSON.parse(stdout) as unknown };
+};
+
+/** Commands that show or do one thing: a program gets all that the service answered, as it answered it. */
+const COMMANDS: readonly (readonly [line: string, route: RouteName])[] = [
+  ["health", "read-health"],
+  ["budget", "read-budget"],
+  ["activity", "list-activity"],
+  ["errors", "list-errors"],
+  ["errors --grouped", "list-failures"],
+  ["errors --retry 2", "retry-row"],
+  ["errors --dismiss 2", "dismiss-rows"],
+  ["inbound-errors", "list-inbound-errors"],
+  ["conflicts", "list-conflicts"],
+  ["conflicts --use-other 1", "use-other-value"],
+  ["row contact 1", "read-row-story"],
+  ["audit", "list-audit-log"],
+  ["connections", "read-connections"],
+  ["connect salesforce --test", "test-salesforce"],
+  ["connect postgres --test", "test-postgres"],
+  ["schema changes bridge", "change-postgres"],
+  ["schema connections 5", "change-postgres"],
+  ["objects", "list-objects"],
+  ["workspace show", "read-workspace"],
+  ["workspace rename Acme", "rename-workspace"],
+  ["pause", "switch-pause"],
+  ["resume", "switch-pause"],
+  ["mapping list", "list-mapping-states"],
+  ["mapping show contact", "read-mapping"],
+  ["mapping create Contact --fields LastName", "create-mapping"],
+  ["mapping update contact --add-field Email", "update-mapping"],
+  ["mapping activate contact", "activate-mapping"],
+  ["mapping deactivate contact", "deactivate-mapping"],
+  ["mapping reload contact", "reload-mapping"],
+  ["mapping compare contact", "compare-mapping"],
+  ["mapping delete contact --yes", "delete-mapping"],
+  ["mapping held-deletes contact", "list-held-deletes"],
+  ["mapping capture contact --mine --yes", "capture-mapping"],
+  ["poll contact --no-wait", "poll-now"],
+  ["abort contact", "abort-poll"],
+  ["nudge", "nudge"],
+  ["doorbell", "read-doorbell"],
+  ["doorbell --rotate", "make-doorbell"],
+  ["doorbell --remove", "remove-doorbell"],
+  ["config export", "export-config"],
+  [`config import FILE`, "import-config"],
+  [`config plan FILE`, "import-config"],
+  ["config baseline", "save-baseline"],
+  ["config drift", "read-drift"],
+  ["webhook list", "list-webhooks"],
+  [`webhook show ${WEBHOOK}`, "read-webhook"],
+  ["webhook create https://hooks.example.com/ --events sync.broken", "create-webhook"],
+  [`webhook update ${WEBHOOK} --pause`, "change-webhook"],
+  [`webhook delete ${WEBHOOK} --yes`, "delete-webhook"],
+  [`webhook rotate ${WEBHOOK}`, "rotate-webhook-secret"],
+  [`webhook rotate ${WEBHOOK} --promote`, "promote-webhook-secret"],
+  [`webhook test ${WEBHOOK}`, "test-webhook"],
+  [`webhook deliveries ${WEBHOOK}`, "list-deliveries"],
+  [`webhook delivery ${WEBHOOK} ${DELIVERY}`, "read-delivery"],
+  [`webhook retry ${WEBHOOK} ${DELIVERY}`, "retry-delivery"],
+  ["token list", "list-tokens"],
+  ["token create monitor --owner ada@example.com", "create-token"],
+  [`token revoke ${TOKEN}`, "revoke-token"],
+];
+
+test.each(COMMANDS)("bridge %s --json is the whole answer of %s", async (line, route) => {
+  const { data } = await json(line.split(" ").map((word) => (word === "FILE" ? file : word)));
+
+  expect(data).toEqual(dataOf(route));
+});
+
+describe("the exit code of what was looked at (command-line.md)", () => {
+  const well = dataOf("read-health") as { readonly pg: object; readonly sf: object; readonly sync: object };
+  const drift = dataOf("read-drift") as object;
+  const ok = (isOk: boolean) => ({ ...(dataOf("test-salesforce") as object), ok: isOk });
+  const states = (dataOf("list-mapping-states") as readonly object[])[0];
+
+  test.each([
+    ["health", 0, "GET /health", well],
+    ["health", 10, "GET /health", { ...well, pg: { ...well.pg, status: "degraded" } }],
+    ["health", 10, "GET /health", { ...well, pg: { ...well.pg, status: "unknown" } }],
+    ["health", 10, "GET /health", { ...well, sf: { ...well.sf, status: "error" } }],
+    ["health", 10, "GET /health", { ...well, sf: { ...well.sf, status: "degraded" } }],
+    ["health", 10, "GET /health", { ...well, sync: { ...well.sync, status: "broken" } }],
+    ["health", 10, "GET /health", { ...well, sync: { ...well.sync, status: "paused" } }],
+    ["health", 10, "GET /health", { ...well, sync: { ...well.sync, status: "degraded" } }],
+    ["config drift", 0, "GET /config/drift", { ...drift, drifted: false, changes: [] }],
+    ["config drift", 10, "GET /config/drift", drift],
+    ["connect salesforce --test", 0, "POST /connections/salesforce/test", ok(true)],
+    ["connect salesforce --test", 10, "POST /connections/salesforce/test", ok(false)],
+    ["connect postgres --test", 0, "POST /connections/postgres/test", ok(true)],
+    ["connect postgres --test", 10, "POST /connections/postgres/test", ok(false)],
+    ["mapping list", 0, "GET /monitoring/mappings", [states]],
+  ])("of %s is %i, for people and for programs", async (line, code, call, answer) => {
+    world.answer(call, answer);
+
+    const shown = await world.line.run(line.split(" "), TYPED);
+    const forPrograms = await json(line.split(" "));
+
+    expect([shown.code, forPrograms.code]).toEqual([code, code]);
+  });
+});
