@@ -41,6 +41,35 @@ test.each(Object.entries(QUEUES))("what %s cannot get rid of is kept two weeks",
   expect(deadLetters?.Properties["MessageRetentionPeriod"]).toBe(14 * 24 * 3600);
 });
 
+/** By hand: work that continues from one call to the next, or waits in hops, comes back often; the rest is tried three times. */
+test.each([
+  ["fanOut", 3],
+  ["cycles", 3],
+  ["loads", 20],
+  ["provisioning", 20],
+  ["sweeps", 3],
+  ["events", 20],
+  ["deliveries", 20],
+  ["slowDeliveries", 20],
+  ["retriesShort", 20],
+  ["retriesMedium", 20],
+  ["retriesLong", 20],
+] as const)("a message of %s is given up after %i receives, not after one lost call", (name, receives) => {
+  expect(queueNamed(name).Properties["RedrivePolicy"]?.["maxReceiveCount"]).toBe(receives);
+});
+
+test.each([
+  ["retriesShort", 30],
+  ["retriesMedium", 300],
+  ["retriesLong", 900],
+] as const)("a message of %s waits %i s", (name, seconds) => {
+  expect(queueNamed(name).Properties["DelaySeconds"]).toBe(seconds);
+});
+
+test("every queue has its receives written out here", () => {
+  expect(Object.keys(QUEUES)).toHaveLength(11);
+});
+
 test("in prod nothing that holds data can be deleted by mistake", async () => {
   const prod = await synthesizeFixtures({ stage: "prod" });
 
