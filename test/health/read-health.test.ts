@@ -1,0 +1,124 @@
+import { expect, test } from "vitest";
+import type { EngineReport } from "../../lib/health/ports.ts";
+import { readHealth } from "../../lib/health/read-health.ts";
+import type { FailureReason } from "../../lib/model/engine.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import type { Signs } from "../../lib/model/stall.ts";
+import { contactShape, mappingOf } from "../support/worlds/shapes.ts";
+
+const NOW = new Date("2026-11-20T12:00:00Z");
+
+const mapping = (id: string, active: boolean): Mapping => ({
+  ...mappingOf(contactShape({ mappingId: id })),
+  active,
+  provisioning: { state: "ready", version: 1 } as Mapping["provisioning"],
+});
+
+const report = (mappingId: string, more: Partial<EngineReport> = {}): EngineReport => ({
+  mappingId,
+  broken: false,
+  failure: null,
+  message: null,
+  brokenSince: null,
+  restUntil: null,
+  callSize: null,
+  ...more,
+});
+const broken = (mappingId: string, failure: FailureReason = "engine_fault") =>
+  report(mappingId, { broken: true, failure, brokenSince: NOW });
+
+/** A mapping whose cycles have not come for an hour. */
+const late = (id: string): Signs => ({
+  ...{ id, rows: 10, inboundErrors: 0, version: 1, isRunning: false, unsentSince: null },
+  lastCycleAt: NOW.getTime() - 3_600_000,
+});
+const wellAt = (id: string): Signs => ({ ...late(id), lastCycleAt: NOW.getTime() - 5_000 });
+
+interface Reported {
+  readonly mappings: readonly Mapping[];
+  readonly reports: readonly EngineReport[];
+  readonly signs: readonly Signs[];
+}
+
+/** The health of a connected workspace, as its database, its org and its engine report it. */
+function healthOf({ mappings, reports, signs }: Reported) {
+  const database = {
+    upgrade: async () => null,
+    check: async () => ({ latencyMilliseconds: 3, lastRunAt: NOW, waitingRows: 0 }),
+    signs: async () => signs,
+  };
+  const needs = {
+    mappings: { list: async () => ({ generation: 1, mappings }) },
+    monitoring: { open: async () => database },
+    engine: { read: async () => ({ mappings: reports, usage: null, budget: {}, upgradeRefusal: null }) },
+    reach: { isReachable: async () => true },
+    counters: { queueDepth: async () => ({ rows: 0 }) },
+    pauses: { find: async () => null },
+    now: () => NOW,
+  } as unknown as Parameters<typeof readHealth>[0];
+  const connections = {
+    postgres: { url: "postgres://x", schema: "s" },
+    salesforce: { accessToken: "t", organizationId: "00D" },
+  };
+  const workspace = { id: "ws_1", open: async () => connections } as unknown as Parameters<typeof readHealth>[1];
+  return readHealth(needs, workspace);
+}
+
+const [ON, OFF] = [mapping("map_on", true), mapping("map_off", false)];
+
+test.each([
+  ["running", "all is well", { mappings: [ON], reports: [report("map_on")], signs: [wellAt("map_on")] }],
+  ["broken", "an active mapping is", { mappings: [ON], reports: [broken("map_on")], signs: [wellAt("map_on")] }],
+  [
+    "running",
+    "one was broken and is paused since",
+    {
+      mappings: [ON, OFF],
+      reports: [report("map_on"), broken("map_off")],
+      signs: [wellAt("map_on"), wellAt("map_off")],
+    },
+  ],
+  [
+    "paused",
+    "the only one was broken and is paused since",
+    { mappings: [OFF], reports: [broken("map_off")], signs: [wellAt("map_off")] },
+  ],
+  [
+    "running",
+    "one was broken and is deleted since",
+    { mappings: [ON], reports: [report("map_on"), broken("map_gone")], signs: [wellAt("map_on")] },
+  ],
+  ["degraded", "an active mapping does not move", { mappings: [ON], reports: [], signs: [late("map_on")] }],
+  [
+    "running",
+    "a paused one does not move",
+    { mappings: [ON, OFF], reports: [], signs: [wellAt("map_on"), late("map_off")] },
+  ],
+  [
+    "running",
+    "a deleted one does not move",
+    { mappings: [ON], reports: [], signs: [wellAt("map_on"), late("map_gone")] },
+  ],
+] as const)("the sync is %s when %s", async (status, _, reported) => {
+  expect((await healthOf(reported)).sync.status).toBe(status);
+});
+
+test.each([
+  ["error", "salesforce_authorization"],
+  ["error", "salesforce_limit"],
+  ["error", "api_disabled"],
+  ["degraded", "salesforce_unavailable"],
+  ["degraded", "org_read_only"],
+  ["degraded", "org_storage_full"],
+] as const)(
+  "Salesforce is %s for %s of an active mapping, and healthy again once that one is paused",
+  async (status, failure) => {
+    const reports = [report("map_off", { failure }), report("map_on")];
+    const signs = [wellAt("map_on")];
+
+    const active = await healthOf({ mappings: [ON, { ...OFF, active: true }], reports, signs });
+    const paused = await healthOf({ mappings: [ON, OFF], reports, signs });
+
+    expect([active.sf.status, paused.sf.status]).toEqual([status, "healthy"]);
+  },
+);
