@@ -176,6 +176,21 @@ describe("in production", () => {
     expect(judgeUrl("https://localhost/", production).refused).toBe("points to a loopback address");
     expect(judgeUrl("https://example.com/", production).refused).toBeNull();
   });
+
+  test.each([undefined, "", "drill", "prod", "PROD", "Dev", "dev ", "staging", "test"])(
+    "what is not the stage dev is production: %j",
+    (stage) => {
+      if (stage === undefined) delete process.env["STAGE"];
+      else process.env["STAGE"] = stage;
+
+      const policy = addressPolicy();
+
+      expect(policy).toMatchObject({ schemes: ["https:"], ports: [443], loopback: false });
+      expect(judgeUrl("http://example.com/", policy).refused).toBe("must begin with https://");
+      expect(judgeUrl("https://example.com:8443/", policy).refused).not.toBeNull();
+      expect(judgeUrl("https://localhost/", policy).refused).toBe("points to a loopback address");
+    },
+  );
 });
 
 describe("rotation", () => {
