@@ -102,6 +102,28 @@ test("a mapping that was deleted since is listed", async () => {
   });
 });
 
+test("a mapping that was deleted and made again is another one: its history is empty", async () => {
+  const asPinned: [string, Record<string, unknown>] = ["Contact", { fields: { LastName: {} } }];
+  await importing(asPinned, ["Account", { fields: { Name: {} } }]);
+  await call(saveBaseline, "save-baseline", request());
+  const { generation, mappings: listed } = await mappings().list(workspace.id);
+  const contact = listed.find(({ sfObject }) => sfObject === "Contact");
+  if (!contact) throw new Error("nothing was imported");
+  const after = { ...contact, deletedAt: new Date(cloud.clock.now()), configVersion: contact.configVersion + 1 };
+  await mappings().change(workspace.id, generation, { changes: [{ before: contact, after }], audit: [], events: [] });
+  await importing(asPinned);
+
+  const made = await idOf("Contact");
+  expect(made).not.toBe(contact.id);
+  expect((await drift()).json?.data).toMatchObject({
+    drifted: true,
+    changes: [
+      { mapping_id: made, sf_object: "Contact", type: "mapping_added", field: "" },
+      { mapping_id: contact.id, sf_object: "Contact", type: "mapping_removed", field: "" },
+    ],
+  });
+});
+
 test("another limit of deletes is drift, by the setting's name", async () => {
   await importing(["Contact", { fields: { LastName: {} } }]);
   await call(saveBaseline, "save-baseline", request());

@@ -501,3 +501,42 @@ describe("an import with one bad entry changes nothing and says what is wrong", 
 
 const auditOf = ({ id }: TestWorkspace) =>
   auditPage({ workspaceId: id, actor: null, action: null }, { limit: 500, offset: 0 });
+
+/** A document's entry with keys of another product, on each level that may have them. */
+const withForeignKeys = {
+  version: 1,
+  mappings: [
+    { object_name: "Contact", config: { fields: { LastName: {} }, sf_max_daily_api_calls: 30_000, hc: { a: [1] } } },
+  ],
+};
+
+describe("keys of another product that an earlier import brought", () => {
+  const config = async () => JSON.parse(await exported()).data.mappings[0].config;
+  const importedAgain = async (config: object) => {
+    await importing(withForeignKeys);
+    return importing({ version: 1, mappings: [{ object_name: "Contact", config }] });
+  };
+
+  test.each([
+    ["without any of them", { fields: { LastName: {} } }],
+    ["without its fields, too", {}],
+    ["with one of them", { fields: { LastName: {} }, sf_max_daily_api_calls: 30_000 }],
+    ["with all of them", withForeignKeys.mappings[0]?.config ?? {}],
+  ])("stay when a document %s is imported, which changes nothing", async (_, again) => {
+    const answer = await importedAgain(again);
+
+    expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
+    expect(await config()).toMatchObject({ sf_max_daily_api_calls: 30_000, hc: { a: [1] } });
+  });
+
+  test("stay beside a setting that changes, and take a new value where one is given", async () => {
+    const answer = await importedAgain({ fields: { LastName: {}, Email: {} }, sf_max_daily_api_calls: 5 });
+
+    expect(answer.json?.data).toEqual({ created: 0, updated: 1, skipped: 0 });
+    expect(await config()).toMatchObject({
+      sf_max_daily_api_calls: 5,
+      hc: { a: [1] },
+      fields: { Email: {}, LastName: {} },
+    });
+  });
+});
