@@ -118,7 +118,9 @@ describe("the exit code of what was looked at (command-line.md)", () => {
   const well = dataOf("read-health") as { readonly pg: object; readonly sf: object; readonly sync: object };
   const drift = dataOf("read-drift") as object;
   const ok = (isOk: boolean) => ({ ...(dataOf("test-salesforce") as object), ok: isOk });
-  const states = (dataOf("list-mapping-states") as readonly object[])[0];
+  const { mappings: bells, ...bell } = dataOf("read-doorbell") as { readonly mappings: readonly object[] };
+  const doorbell = (state: string) => ({ ...bell, mappings: bells.map((one) => ({ ...one, state })) });
+  const mapping = (state: string) => ({ ...(dataOf("read-mapping") as object), state });
 
   test.each([
     ["health", 0, "GET /health", well],
@@ -135,7 +137,14 @@ describe("the exit code of what was looked at (command-line.md)", () => {
     ["connect salesforce --test", 10, "POST /connections/salesforce/test", ok(false)],
     ["connect postgres --test", 0, "POST /connections/postgres/test", ok(true)],
     ["connect postgres --test", 10, "POST /connections/postgres/test", ok(false)],
-    ["mapping list", 0, "GET /monitoring/mappings", [states]],
+    ["doorbell", 0, "GET /doorbell", doorbell("alive")],
+    ["doorbell", 0, "GET /doorbell", doorbell("waiting")],
+    ["doorbell", 10, "GET /doorbell", doorbell("dead")],
+    ["mapping show contact", 0, `GET /mappings/${IDS["mapping_id"]}`, mapping("ready")],
+    ["mapping show contact", 0, `GET /mappings/${IDS["mapping_id"]}`, mapping("paused")],
+    ["mapping show contact", 10, `GET /mappings/${IDS["mapping_id"]}`, mapping("broken")],
+    ["mapping show contact", 10, `GET /mappings/${IDS["mapping_id"]}`, mapping("provisioning_failed")],
+    ["mapping show contact", 10, `GET /mappings/${IDS["mapping_id"]}`, mapping("migration_pending")],
   ])("of %s is %i, for people and for programs", async (line, code, call, answer) => {
     world.answer(call, answer);
 

@@ -27,6 +27,7 @@ export async function doorbell(context: Context): Promise<void> {
   if (folder !== null) return prepare(context, folder);
   if (isSet(context, "rotate")) return rotate(context);
   const { data } = await context.api().get<Doorbell>("/doorbell");
+  if (data.mappings.some(({ state }) => state === "dead")) context.endAs("unwell");
   if (context.out.json) return context.out.record({ ...data });
   const columns = (["sf_object", "state", "since", "rung_at"] as const).map((name) => ({
     name,
@@ -34,7 +35,6 @@ export async function doorbell(context: Context): Promise<void> {
   }));
   context.out.list(data.mappings, columns, "No active mapping pulls; make one with: bridge mapping create");
   context.out.note(remedyOf(data));
-  if (data.mappings.some(({ state }) => state === "dead")) context.endAs("unwell");
 }
 
 const SWITCH = "bridge mapping update MAPPING --doorbell on";
