@@ -2,9 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { handler as nudge } from "../../functions/api/nudge.ts";
 import { handler as readMetrics } from "../../functions/api/read-metrics.ts";
+import { handler as renameWorkspace } from "../../functions/api/rename-workspace.ts";
 import { handler as noSuchEndpoint } from "../../functions/no-such-endpoint.ts";
+import { database, now, vault, workspaces } from "../../functions/services/composition.ts";
 import { isRefused } from "../../lib/access/rate-limit.ts";
 import { mintToken } from "../../lib/access/token.ts";
+import { workspaceRemoval } from "../../lib/adapters/dynamodb/access/workspace-removal.ts";
+import { auditEntry } from "../../lib/model/workspace/audit.ts";
 import { call, type Request } from "../support/clients/call.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -72,6 +76,46 @@ describe("tokens that are accepted (contract 5, 7)", () => {
       success: false,
       error: { code: "WORKSPACE_NOT_FOUND", message: "workspace not found or access denied" },
     });
+  });
+
+  test.each([
+    ["no token", undefined],
+    ["a token that was never created", () => mintToken("admin")],
+    ["a malformed token", () => "brg_a123"],
+  ])(
+    "no caller with %s finds out which workspaces there are: 401 for one that does not exist, as for one that does",
+    async (_, tokenOf) => {
+      const token = tokenOf?.();
+      const request = token === undefined ? {} : { token };
+
+      const [there, nowhere] = [await list(request), await list({ ...request, path: { workspace_id: "ws_none" } })];
+
+      expect([there.status, nowhere.status]).toEqual([401, 401]);
+      expect(nowhere.text).toBe(there.text);
+    },
+  );
+
+  test("no token of a workspace that is being removed, before its tokens are gone: 404, and it is listed no more", async () => {
+    const leaving = await createTestWorkspace();
+    const path = { workspace_id: leaving.id };
+    const ids = async () => (await workspaces().list()).map(({ id }) => id);
+    const renaming = () =>
+      call(renameWorkspace, "rename-workspace", { path, token: leaving.token, body: { name: "Alive" } });
+    expect([(await list({ token: leaving.token, path })).status, await ids()]).toEqual([
+      200,
+      expect.arrayContaining([leaving.id]),
+    ]);
+
+    const doing = { workspaceId: leaving.id, actor: "system", at: now() };
+    const entry = auditEntry(doing, "workspace.deleted", leaving.id, {});
+    await workspaceRemoval(database(), vault()).condemn(leaving.id, entry);
+    await cloud.clock.advance({ seconds: 4 });
+
+    for (const answer of [await list({ token: leaving.token, path }), await renaming()]) {
+      expect([answer.status, answer.json?.error?.code]).toEqual([404, "WORKSPACE_NOT_FOUND"]);
+    }
+    expect(await workspaces().find(leaving.id)).toBeNull();
+    expect(await ids()).not.toContain(leaving.id);
   });
 
   test("not a token past its time", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mintToken } from "../../lib/access/token.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
 import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
 import { call } from "../support/clients/call.ts";
@@ -15,6 +16,7 @@ let cloud: BridgeCloud;
 let org: ConnectedOrg;
 let database: TestDatabase;
 let own: TestWorkspace;
+let stranger: TestWorkspace;
 /** Of another workspace, by the names that paths have for them. */
 let foreign: Readonly<Record<string, string>>;
 const handlers = new Map<RouteName, Handler>();
@@ -26,7 +28,8 @@ beforeAll(async () => {
     handlers.set(name, ((await import(`../../functions/api/${name}.ts`)) as { handler: Handler }).handler);
   }
   own = await open("one");
-  foreign = await makeIds(await open("other"));
+  stranger = await open("other");
+  foreign = await makeIds(stranger);
 });
 afterAll(async () => {
   delete process.env["RATE_LIMIT_PER_MINUTE"];
@@ -64,6 +67,32 @@ const unknown = { mapping_id: "map_0", token_id: "tok_0", webhook_id: "whk_0", d
 const named = Object.entries<Route>(ROUTES)
   .filter(([, { path }]) => /\{(mapping|token|webhook|delivery)_id\}/.test(path))
   .map(([name]) => name as RouteName);
+
+describe("a refused caller finds out nothing of what there is, whatever is asked for", () => {
+  const guarded = Object.entries<Route>(ROUTES)
+    .filter(([, { scope }]) => scope !== null)
+    .map(([name, { scope }]) => [name as RouteName, scope] as const);
+  const numbers = { change_id: "1", row_id: "1", conflict_id: "1", mark: "0", key: "1" };
+  const nothing = { ...unknown, ...numbers, object_name: "None", table: "none" };
+  const statusOf = async (route: RouteName, id: string, token: string) =>
+    (await ask(route, { ...own, id, token }, nothing)).status;
+  let reading: string;
+  beforeAll(async () => {
+    reading = await own.tokenWith(["read"]);
+  });
+
+  test.each(guarded)(
+    "%s: 401 comes before 404, and 403 before what is not found in a workspace",
+    async (route, scope) => {
+      const others = [stranger.token, ...(scope === "read" ? [] : [reading])];
+
+      expect(await statusOf(route, "ws_none", mintToken("admin"))).toBe(401);
+      expect(await statusOf(route, own.id, mintToken("admin"))).toBe(401);
+      for (const token of others) expect(await statusOf(route, own.id, token)).toBe(403);
+      expect(await statusOf(route, "ws_none", own.token)).toBe(404);
+    },
+  );
+});
 
 describe("what belongs to another workspace is not there, to the last byte of the answer", () => {
   test.each(named)("%s", async (route) => {

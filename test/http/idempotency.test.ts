@@ -1,11 +1,24 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { handler as changeWebhook } from "../../functions/api/change-webhook.ts";
 import { handler as createToken } from "../../functions/api/create-token.ts";
+import { handler as createWebhook } from "../../functions/api/create-webhook.ts";
+import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
 import { handler as listTokens } from "../../functions/api/list-tokens.ts";
-import { call } from "../support/clients/call.ts";
+import { handler as pollNow } from "../../functions/api/poll-now.ts";
+import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
+import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
+import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
+import { mappings } from "../../functions/services/composition.ts";
+import type { RouteName } from "../../lib/http/routes.ts";
+import { newId } from "../../lib/model/id.ts";
+import { call, type Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { contactShape, mappingOf } from "../support/worlds/shapes.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+
+type Handler = Parameters<typeof call>[0];
 
 let cloud: BridgeCloud;
 let workspace: TestWorkspace;
@@ -60,6 +73,100 @@ test("the same key with another body is refused with 422", async () => {
 
   expect(refused.status).toBe(422);
   expect(refused.json).toMatchObject({ error: { code: "IDEMPOTENCY_MISMATCH" } });
+});
+
+describe("one key names one request: the same key for", () => {
+  const BODY_OF_WEBHOOK = { url: "https://hooks.example.com/", events: ["sync.broken"] };
+  const post = (handler: Handler, route: RouteName, key: string, request: Request = {}) =>
+    call(handler, route, {
+      token: workspace.token,
+      ...request,
+      path: { workspace_id: workspace.id, ...request.path },
+      headers: { "Idempotency-Key": key },
+    });
+  const webhookId = async (key: string) =>
+    dataOf<{ id: string }>(await post(createWebhook, "create-webhook", key, { body: BODY_OF_WEBHOOK })).id;
+  const mapping = async (object: string) => {
+    const shape = contactShape({ mappingId: newId("map"), sfObject: object, table: object.toLowerCase() });
+    const made = mappingOf(shape, workspace.id);
+    const { generation } = await mappings().list(workspace.id);
+    const changes = [{ before: null, after: made }];
+    expect(await mappings().change(workspace.id, generation, { changes, audit: [], events: [] })).toBe(true);
+    return made.id;
+  };
+  const onMappings = [
+    ["poll-now", pollNow],
+    ["deactivate-mapping", deactivateMapping],
+  ] as const;
+
+  test.each(onMappings)(
+    "%s of another mapping is refused, and the first one's answer is not given for it",
+    async (route, handler) => {
+      const [one, other] = [await mapping("Contact"), await mapping("Account")];
+      const first = await post(handler, route, "m1", { path: { mapping_id: one } });
+
+      const refused = await post(handler, route, "m1", { path: { mapping_id: other } });
+      const again = await post(handler, route, "m1", { path: { mapping_id: one } });
+
+      expect([first.status, refused.status, again.status]).toEqual([200, 422, 200]);
+      expect(refused.json?.error?.code).toBe("IDEMPOTENCY_MISMATCH");
+      expect(again.text).toBe(first.text);
+    },
+  );
+
+  test("another act on the same mapping is refused", async () => {
+    const path = { mapping_id: await mapping("Contact") };
+    await post(pollNow, "poll-now", "n1", { path });
+
+    expect((await post(reloadMapping, "reload-mapping", "n1", { path })).status).toBe(422);
+  });
+
+  test("another webhook, another query and another endpoint of one body is refused", async () => {
+    const [one, other] = [await webhookId("w1"), await webhookId("w2")];
+    const rotate = (id: string, query: Record<string, string>) =>
+      post(rotateSecret, "rotate-webhook-secret", "w3", { path: { webhook_id: id }, query });
+    const first = await rotate(one, { overlap_seconds: "60" });
+
+    const refused = [
+      await rotate(other, { overlap_seconds: "60" }),
+      await rotate(one, { overlap_seconds: "61" }),
+      await rotate(one, {}),
+      await post(testWebhook, "test-webhook", "w3", { path: { webhook_id: one } }),
+      await post(createWebhook, "create-webhook", "w3", { body: BODY_OF_WEBHOOK }),
+    ];
+
+    expect(first.status).toBe(200);
+    expect(refused.map(({ json }) => json?.error?.code)).toEqual(refused.map(() => "IDEMPOTENCY_MISMATCH"));
+    expect((await rotate(one, { overlap_seconds: "60" })).text).toBe(first.text);
+  });
+
+  test("a body in another order of its keys is the same request", async () => {
+    const first = await post(createWebhook, "create-webhook", "o1", { body: BODY_OF_WEBHOOK });
+    const turned = { events: BODY_OF_WEBHOOK.events, url: BODY_OF_WEBHOOK.url };
+
+    expect((await post(createWebhook, "create-webhook", "o1", { body: turned })).text).toBe(first.text);
+  });
+
+  test("a method that is no POST is not kept: it is carried out each time", async () => {
+    const path = { webhook_id: await webhookId("x1") };
+    const changed = (description: string) =>
+      post(changeWebhook, "change-webhook", "x1", { path, body: { description } });
+
+    const answers = [await changed("first"), await changed("second")];
+
+    expect(answers.map((answer) => dataOf<{ description: string }>(answer).description)).toEqual(["first", "second"]);
+    expect(answers.map(({ headers }) => headers["Idempotent-Replayed"])).toEqual([undefined, undefined]);
+  });
+});
+
+test("a key belongs to its workspace as well: the same key of another one is another request", async () => {
+  const mine = await make("k1");
+  workspace = await createTestWorkspace();
+
+  const theirs = await make("k1");
+
+  expect([mine.status, theirs.status]).toEqual([200, 200]);
+  expect(theirs.text).not.toBe(mine.text);
 });
 
 test("a refused request may be corrected under the same key", async () => {

@@ -1,0 +1,257 @@
+import { parse } from "csv-parse/sync";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { handler as createWebhook } from "../../functions/api/create-webhook.ts";
+import { handler as listActivity } from "../../functions/api/list-activity.ts";
+import { handler as listChanges } from "../../functions/api/list-changes.ts";
+import { handler as listConflicts } from "../../functions/api/list-conflicts.ts";
+import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
+import { handler as listErrors } from "../../functions/api/list-errors.ts";
+import { handler as listFailures } from "../../functions/api/list-failures.ts";
+import { handler as listInboundErrors } from "../../functions/api/list-inbound-errors.ts";
+import { auditLog, deliveries, now } from "../../functions/services/composition.ts";
+import { ROUTES, type RouteName } from "../../lib/http/routes.ts";
+import { createTestClock } from "../../lib/local/clock.ts";
+import { newDelivery } from "../../lib/model/delivery/delivery.ts";
+import { newId } from "../../lib/model/id.ts";
+import { type Customer, createCustomer } from "../adapters/postgres/customer.ts";
+import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { answerWhole } from "../support/doubles/answer-whole.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { contactShape } from "../support/worlds/shapes.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+
+type Handler = Parameters<typeof call>[0];
+type Query = Readonly<Record<string, string>>;
+type Listed = Readonly<Record<string, unknown>>;
+
+let listAuditLog: Handler;
+let cloud: BridgeCloud;
+let customer: Customer;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  answerWhole();
+  listAuditLog = (await import("../../functions/api/list-audit-log.ts")).handler as Handler;
+  cloud = await startBridgeCloud({ clock: createTestClock(new Date()) });
+  customer = await createCustomer({ shape: contactShape({ upsertField: "Key__c" }) });
+  workspace = await createTestWorkspace({ postgres: { url: customer.url, schema: "salesforce" } });
+  await fillDatabase();
+  await fillAudit();
+  // On a busy machine the first connection may count as one to a silent database, which is asked again later.
+  await vi.waitFor(async () => {
+    await cloud.clock.advance({ minutes: 1 });
+    expect((await ask(listActivity, "list-activity")).status).toBe(200);
+  }, 300_000);
+});
+afterAll(async () => {
+  await customer.close();
+  await cloud.close();
+});
+
+/** Two of everything that can be filtered by: tables, states, rows, records, mappings. */
+async function fillDatabase(): Promise<void> {
+  await customer.sql(
+    "INSERT INTO salesforce.contact (lastname, key__c) SELECT 'Row', 'K-' || n FROM generate_series(1, 6) AS n",
+  );
+  await customer.sql("UPDATE salesforce.contact SET sfid = '00300000000000' || id || 'AAA'");
+  await customer.sql(`
+    TRUNCATE salesforce._trigger_log, salesforce._bridge_totals, salesforce._bridge_in_hand`);
+  await customer.sql(`
+    INSERT INTO salesforce._trigger_log (state, action, table_name, record_id, sfid, last_operation, sf_message, processed_at)
+    SELECT state, 'UPDATE', CASE WHEN n % 3 = 0 THEN 'account' ELSE 'contact' END, 1 + n % 6, '00300000000000' || 1 + n % 6 || 'AAA',
+      CASE state WHEN 'SUCCESS' THEN 'UPDATED' WHEN 'FAILED' THEN 'FAILED' END,
+      CASE state WHEN 'FAILED' THEN 'REQUIRED_FIELD_MISSING: no name [Name]' END,
+      CASE WHEN state IN ('SUCCESS', 'FAILED') THEN now() END
+    FROM (SELECT n, (ARRAY['NEW', 'PENDING', 'SUCCESS', 'FAILED', 'FAILED'])[1 + n % 5] AS state
+          FROM generate_series(1, 30) AS n) AS changes ORDER BY n`);
+  await customer.sql(`
+    INSERT INTO salesforce._bridge_totals (table_name, success, failed)
+    SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS'), count(*) FILTER (WHERE state = 'FAILED')
+    FROM salesforce._trigger_log GROUP BY table_name`);
+  await customer.sql(`
+    INSERT INTO salesforce._bridge_in_hand (id, table_name, ids)
+    SELECT table_name, table_name, array_agg(id) FROM salesforce._trigger_log WHERE state = 'PENDING' GROUP BY table_name`);
+  for (const mapping of ["map_contact", "map_account"]) {
+    await customer.sql(
+      `INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, winner, at)
+       VALUES ($1, '003000000000001AAA', 1, 'postgres', now())`,
+      [mapping],
+    );
+    await customer.sql(
+      `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at)
+       VALUES ($1, '003000000000001AAA', 'too long', now(), now())`,
+      [mapping],
+    );
+  }
+}
+
+const HOURS = 3_600_000;
+let start: number;
+
+/** Every pair of two people and two actions, an hour between each and the next, and again. */
+async function fillAudit(): Promise<void> {
+  start = now().getTime() + HOURS;
+  for (let at = 0; at < 8; at += 1) {
+    await auditLog().append({
+      id: newId("aud"),
+      workspaceId: workspace.id,
+      actor: at % 2 === 0 ? "ada@example.com" : "eva@example.com",
+      action: at % 4 < 2 ? "mapping.updated" : "webhook.updated",
+      resourceId: "r",
+      detail: {},
+      createdAt: new Date(start + at * HOURS),
+    });
+  }
+}
+
+const ask = (handler: Handler, route: RouteName, query: Query = {}, path: Query = {}) =>
+  call(handler, route, { token: workspace.token, query, path: { workspace_id: workspace.id, ...path } });
+
+const asks = (handler: Handler, route: RouteName) => async (query: Query) =>
+  dataOf<readonly Listed[]>(await ask(handler, route, { ...query, limit: "200" }));
+
+const LISTS = {
+  "list-activity": asks(listActivity, "list-activity"),
+  "list-errors": asks(listErrors, "list-errors"),
+  "list-conflicts": asks(listConflicts, "list-conflicts"),
+  "list-inbound-errors": asks(listInboundErrors, "list-inbound-errors"),
+  "list-failures": async (query: Query) => dataOf<readonly Listed[]>(await ask(listFailures, "list-failures", query)),
+  "list-changes": async (query: Query) =>
+    dataOf<{ changes: readonly Listed[] }>(await ask(listChanges, "list-changes", query)).changes,
+} satisfies Partial<Record<RouteName, (query: Query) => Promise<readonly Listed[]>>>;
+
+const of = (name: string, wanted: unknown) => (row: Listed) => row[name] === wanted;
+const third = "003000000000003AAA";
+
+/** Each filter alone, and some together: which of the whole list's entries it lists. */
+const FILTERS: readonly (readonly [keyof typeof LISTS, Query, (row: Listed) => boolean])[] = [
+  ["list-activity", { table: "contact" }, of("table_name", "contact")],
+  ["list-activity", { table: "account" }, of("table_name", "account")],
+  ["list-activity", { state: "NEW" }, of("state", "NEW")],
+  ["list-activity", { state: "PENDING" }, of("state", "PENDING")],
+  ["list-activity", { state: "SUCCESS" }, of("state", "SUCCESS")],
+  ["list-activity", { state: "FAILED" }, of("state", "FAILED")],
+  [
+    "list-activity",
+    { state: "FAILED", table: "account" },
+    (row) => of("state", "FAILED")(row) && of("table_name", "account")(row),
+  ],
+  ["list-activity", { sfid: third }, (row) => of("sfid", third)(row) && of("table_name", "contact")(row)],
+  ["list-activity", { row: "3" }, (row) => of("sfid", third)(row) && of("table_name", "contact")(row)],
+  ["list-activity", { key: "K-3" }, (row) => of("sfid", third)(row) && of("table_name", "contact")(row)],
+  [
+    "list-activity",
+    { key: "K-3", state: "FAILED" },
+    (row) => of("sfid", third)(row) && of("state", "FAILED")(row) && of("table_name", "contact")(row),
+  ],
+  ["list-errors", { table: "contact" }, of("table_name", "contact")],
+  ["list-errors", { table: "account" }, of("table_name", "account")],
+  ["list-failures", { table: "contact" }, of("table_name", "contact")],
+  ["list-failures", { table: "account" }, of("table_name", "account")],
+  ["list-changes", { table: "contact" }, of("table_name", "contact")],
+  ["list-changes", { table: "account" }, of("table_name", "account")],
+  ["list-conflicts", { mapping_id: "map_contact" }, of("mapping_id", "map_contact")],
+  ["list-conflicts", { mapping_id: "map_account" }, of("mapping_id", "map_account")],
+  ["list-inbound-errors", { mapping_id: "map_contact" }, of("mapping_id", "map_contact")],
+  ["list-inbound-errors", { mapping_id: "map_account" }, of("mapping_id", "map_account")],
+];
+
+test.each(FILTERS)("%s with %j lists what matches, all of it and nothing else", async (list, query, matches) => {
+  const whole = await LISTS[list]({});
+
+  const filtered = await LISTS[list](query);
+
+  expect(filtered).toEqual(whole.filter(matches));
+  expect(filtered.length).toBeGreaterThan(0);
+  expect(filtered.length).toBeLessThan(whole.length);
+});
+
+describe("the audit log", () => {
+  const at = (hour: number) => new Date(start + hour * HOURS).toISOString();
+  const ADA = "ada@example.com";
+  const CASES: readonly (readonly [what: string, query: () => Query, hours: readonly number[]])[] = [
+    ["an actor", () => ({ actor: ADA }), [6, 4, 2, 0]],
+    ["another actor, in capital letters", () => ({ actor: "EVA@example.com" }), [7, 5, 3, 1]],
+    ["an action", () => ({ action: "mapping.updated" }), [5, 4, 1, 0]],
+    ["another action", () => ({ action: "webhook.updated" }), [7, 6, 3, 2]],
+    ["what came from a time on", () => ({ from: at(3) }), [7, 6, 5, 4, 3]],
+    ["what came before a time", () => ({ to: at(3), from: at(0) }), [2, 1, 0]],
+    ["an actor and an action", () => ({ actor: ADA, action: "mapping.updated" }), [4, 0]],
+    ["an actor from a time on", () => ({ actor: ADA, from: at(3) }), [6, 4]],
+    ["an action before a time", () => ({ action: "mapping.updated", to: at(3) }), [1, 0]],
+    ["all four", () => ({ actor: ADA, action: "webhook.updated", from: at(2), to: at(6) }), [2]],
+    ["nobody", () => ({ actor: "none@example.com" }), []],
+  ];
+
+  test.each(CASES)("of %s is the same as a page and as a CSV file", async (_, query, hours) => {
+    const listed = await ask(listAuditLog, "list-audit-log", query());
+    const file = await ask(listAuditLog, "list-audit-log", { ...query(), format: "csv" });
+
+    const entries = dataOf<readonly { id: string; created_at: string }[]>(listed);
+    expect(entries.map(({ created_at }) => created_at)).toEqual(hours.map(at));
+    expect(listed.json?.meta?.total).toBe(hours.length);
+    const lines = (parse(file.text) as string[][]).slice(1);
+    expect(lines.map(([, created_at]) => created_at)).toEqual(hours.map(at));
+    expect(lines.map(([id = ""]) => id.replace(/\..*/, ""))).toEqual(entries.map(({ id }) => id.replace(/\..*/, "")));
+  });
+
+  test.each(["limit", "offset", "before_id"])("is cut by %s alike as a page and as a CSV file", async (name) => {
+    const all = dataOf<readonly { id: string }[]>(await ask(listAuditLog, "list-audit-log", { actor: ADA }));
+    const query = { actor: ADA, [name]: name === "before_id" ? (all[1]?.id ?? "") : "2" };
+
+    const listed = await ask(listAuditLog, "list-audit-log", query);
+    const file = await ask(listAuditLog, "list-audit-log", { ...query, format: "csv" });
+
+    const ids = dataOf<readonly { id: string }[]>(listed).map(({ id }) => id.replace(/\..*/, ""));
+    expect(ids).toHaveLength(2);
+    const lines = (parse(file.text) as string[][]).slice(1);
+    expect(lines.map(([id = ""]) => id.replace(/\..*/, ""))).toEqual(ids);
+  });
+});
+
+test("deliveries of a webhook are its own", async () => {
+  const make = async () => {
+    const path = { workspace_id: workspace.id };
+    const body = { url: "https://hooks.example.com/", events: ["record.failed"] };
+    const made = await call(createWebhook, "create-webhook", { token: workspace.token, path, body });
+    const webhookId = dataOf<{ id: string }>(made).id;
+    const same = {
+      workspaceId: workspace.id,
+      webhookId,
+      event: "record.failed",
+      body: "{}",
+      createdAt: now(),
+    } as const;
+    const delivery = newDelivery({ ...same, id: newId("dlv"), eventId: newId("evt") });
+    await deliveries().add([delivery]);
+    return { webhookId, id: delivery.id };
+  };
+  const both = [await make(), await make()];
+
+  for (const { webhookId, id } of both) {
+    const listed = await ask(listDeliveries, "list-deliveries", {}, { webhook_id: webhookId });
+    expect(dataOf<readonly Listed[]>(listed).map((delivery) => delivery["id"])).toEqual([id]);
+  }
+});
+
+test("no list has a filter that is not tried here", async () => {
+  const PAGING = ["limit", "offset", "before_id", "since", "format"];
+  // Tried where its kinds of failures are, and where mappings are listed.
+  const ELSEWHERE = ["list-failures fingerprint", "list-mappings include", "list-mapping-states deleted"];
+  const tried = [
+    ...FILTERS.flatMap(([list, query]) => Object.keys(query).map((name) => `${list} ${name}`)),
+    ...["actor", "action", "from", "to"].map((name) => `list-audit-log ${name}`),
+    ...ELSEWHERE,
+  ];
+
+  const filters = [...(await readEndpoints())]
+    .filter(([name]) => name.startsWith("list-") && ROUTES[name].method === "GET")
+    .flatMap(([name, { input }]) =>
+      Object.keys((input?._zod.def as { shape?: object } | undefined)?.shape ?? {})
+        .filter((parameter) => !PAGING.includes(parameter))
+        .map((parameter) => `${name} ${parameter}`),
+    );
+
+  expect(filters.toSorted()).toEqual([...new Set(tried)].toSorted());
+});
