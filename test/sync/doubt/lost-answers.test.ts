@@ -72,6 +72,25 @@ describe("an insert whose answer was lost", () => {
     expect(await states()).toEqual(["SUCCESS"]);
   });
 
+  test.each([
+    ["five minutes", 5],
+    ["ten minutes", 10],
+  ])("whose record Salesforce commits %s after it was sent is found, and not sent twice", async (_, minutes) => {
+    const contact = await mapContact();
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+    await world.fault(NEVER_ARRIVED);
+    await world.cycle(contact);
+    await world.pass(minutes * 60);
+    const late = await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
+
+    await world.pass(ELEVEN_MINUTES - minutes * 60);
+    await world.cycle(contact);
+
+    expect((await records()).map(({ LastName }) => LastName)).toEqual(["Curie"]);
+    expect(await rows()).toMatchObject([{ sfid: (late as { id: string }).id }]);
+    expect(await states()).toEqual(["SUCCESS"]);
+  });
+
   test("of two equal rows, each gets one of the two records", async () => {
     const contact = await mapContact();
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Twin'), ('Twin')");

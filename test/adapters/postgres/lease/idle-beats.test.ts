@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
 import type { IdleBeats } from "../../../../lib/sync/lease/lease-ports.ts";
 import { type Customer, createCustomer } from "../customer.ts";
 
@@ -136,6 +137,34 @@ test("a running cycle, a slot that is used and another configuration are left al
 
   expect(before?.["slot"]).toBeNull();
   expect(await state()).toEqual({ ...after, slot: 110 });
+});
+
+test("a cycle whose lease is old is left alone and can be aborted, until the lease has ended", async () => {
+  const store = await customer.store();
+  const database = await postgresMonitoring(() => customer.now).open({ url: customer.url, schema: "salesforce" });
+  /** What is done while so many seconds of the lease are left; done again where the machine took longer than that. */
+  const whileLeft = async <Answer>(seconds: number, ask: () => Promise<Answer>) => {
+    for (;;) {
+      const [set] = await customer.sql(
+        "UPDATE salesforce._bridge_state SET lease_until = clock_timestamp() + make_interval(secs => $1) RETURNING lease_until::text",
+        [seconds],
+      );
+      const answer = await ask();
+      const [left] = await customer.sql("SELECT clock_timestamp() < $1::timestamptz AS is_left", [
+        set?.["lease_until"],
+      ]);
+      if (left?.["is_left"] === seconds > 0) return answer;
+    }
+  };
+
+  for (const seconds of [20, 5, 1]) {
+    expect(await whileLeft(seconds, () => store.endIdle(beats()))).toEqual(new Map());
+    expect(await whileLeft(seconds, () => database.leaseOf("map_contact"))).toMatchObject({ isHeld: true });
+    expect(await whileLeft(seconds, () => database.requestAbort("map_contact", customer.now))).toBe(true);
+  }
+  expect(await whileLeft(-0.001, () => database.leaseOf("map_contact"))).toMatchObject({ isHeld: false });
+  expect(await whileLeft(-0.001, () => database.requestAbort("map_contact", customer.now))).toBe(false);
+  expect((await whileLeft(-0.001, () => store.endIdle(beats()))).size).toBe(1);
 });
 
 test("a locked row is not waited for", async () => {

@@ -41,6 +41,31 @@ test("one cycle of a mapping runs at a time, and a slot is used once", async () 
   expect(next.held).toBe(true);
 });
 
+/** Whether the lease is got while it has so many seconds left; asked again where the machine took longer than that. */
+async function begunWith(seconds: number, work: BeginRequest["work"]) {
+  const store = await customer.store();
+  const table = `salesforce.${work === "cycle" ? "_bridge_state" : "_bridge_loads"}`;
+  for (;;) {
+    const [set] = await customer.sql(
+      `UPDATE ${table} SET lease_until = clock_timestamp() + make_interval(secs => $1), fence = fence + 1 RETURNING lease_until::text`,
+      [seconds],
+    );
+    const begun = await store.begin(request({ work }));
+    const [left] = await customer.sql("SELECT clock_timestamp() < $1::timestamptz AS is_left", [set?.["lease_until"]]);
+    if (left?.["is_left"] === seconds > 0) return begun;
+  }
+}
+
+test.each(["cycle", "load"] as const)(
+  "the lease of a %s is its holder's to the last second, and free just after it",
+  async (work) => {
+    for (const seconds of [29, 20, 10, 5, 1]) {
+      expect(await begunWith(seconds, work)).toEqual({ held: false, why: "running" });
+    }
+    expect(await begunWith(-0.001, work)).toMatchObject({ held: true, lease: { work } });
+  },
+);
+
 test("a poll takes the lease whatever the slot, and leaves the slots as they were", async () => {
   const store = await customer.store();
   const beat = await store.begin(request({ slot: 100 }));
