@@ -186,11 +186,14 @@ test("records of more fields than the org answers at once arrive whole, in parts
 });
 
 test("a backlog of more than 25 pages goes to the Bulk API, and what changes meanwhile does not wait for it", async () => {
+  const known = await create(2, { Title: "As it was" });
   await world.pass(3_600);
   await world.cycle(contact);
   await cloud.take("loads");
-  const [gone] = await world.sql("SELECT sfid FROM salesforce.contact LIMIT 1");
+  const [gone, edited] = await world.sql("SELECT id::int, sfid FROM salesforce.contact WHERE department = $1", [known]);
   const department = await create(27 * PAGE);
+  await world.pass(1);
+  await world.colleague("PATCH", `/sobjects/Contact/${edited?.["sfid"]}`, { Title: "Edited last of all" });
   await world.pass(1);
   await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
   await world.pass(120);
@@ -214,4 +217,10 @@ test("a backlog of more than 25 pages goes to the Bulk API, and what changes mea
   expect(await world.sql("SELECT FROM salesforce.contact WHERE sfid = $1", [gone?.["sfid"]])).toEqual([]);
   expect(await world.sql("SELECT load FROM salesforce._bridge_loads")).toEqual([{ load: null }]);
   expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
+  // What the job brought to a row that was there is kept with its old value, as what a cycle brings is.
+  expect(
+    await world.sql("SELECT fields -> 'title' AS title FROM salesforce._bridge_history WHERE record_id = $1", [
+      edited?.["id"],
+    ]),
+  ).toEqual([{ title: ["As it was", "Edited last of all"] }]);
 });
