@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { guardLease } from "../../../../lib/sync/lease/lease-guard.ts";
-import { type BeginRequest, LeaseLost } from "../../../../lib/sync/lease/lease-ports.ts";
+import { type BeginRequest, LeaseLost, LongWorkUnderWay } from "../../../../lib/sync/lease/lease-ports.ts";
 import { ModelClock } from "../../../support/doubles/model-clock.ts";
 import { column } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, page, untilSomebodyWaits } from "../customer.ts";
@@ -41,30 +41,47 @@ test("one cycle of a mapping runs at a time, and a slot is used once", async () 
   expect(next.held).toBe(true);
 });
 
-/** Whether the lease is got while it has so many seconds left; asked again where the machine took longer than that. */
-async function begunWith(seconds: number, work: BeginRequest["work"]) {
-  const store = await customer.store();
+/** What is done while a lease has so many seconds left; done again where the machine took longer than that. */
+async function whileLeft<Answer>(seconds: number, work: BeginRequest["work"], ask: () => Promise<Answer>) {
   const table = `salesforce.${work === "cycle" ? "_bridge_state" : "_bridge_loads"}`;
   for (;;) {
     const [set] = await customer.sql(
       `UPDATE ${table} SET lease_until = clock_timestamp() + make_interval(secs => $1), fence = fence + 1 RETURNING lease_until::text`,
       [seconds],
     );
-    const begun = await store.begin(request({ work }));
+    const answer = await ask();
     const [left] = await customer.sql("SELECT clock_timestamp() < $1::timestamptz AS is_left", [set?.["lease_until"]]);
-    if (left?.["is_left"] === seconds > 0) return begun;
+    if (left?.["is_left"] === seconds > 0) return answer;
   }
 }
 
 test.each(["cycle", "load"] as const)(
   "the lease of a %s is its holder's to the last second, and free just after it",
   async (work) => {
+    const store = await customer.store();
+    const begun = (seconds: number) => whileLeft(seconds, work, () => store.begin(request({ work })));
+
     for (const seconds of [29, 20, 10, 5, 1]) {
-      expect(await begunWith(seconds, work)).toEqual({ held: false, why: "running" });
+      expect(await begun(seconds)).toEqual({ held: false, why: "running" });
     }
-    expect(await begunWith(-0.001, work)).toMatchObject({ held: true, lease: { work } });
+    expect(await begun(-0.001)).toMatchObject({ held: true, lease: { work } });
   },
 );
+
+test("a cycle hands no long work over while other long work has a second of its lease left", async () => {
+  const { store, lease } = await customer.cycle();
+  const load = { kind: "backlog", startedAt: new Date(0), afterId: null, bulk: null, afterRow: null } as const;
+  const handedOver = (seconds: number) =>
+    whileLeft(seconds, "load", () =>
+      store.apply(lease, page([], { marks: { load } })).then(
+        () => "handed over",
+        (error: Error) => error,
+      ),
+    );
+
+  for (const seconds of [20, 5, 1]) expect(await handedOver(seconds)).toBeInstanceOf(LongWorkUnderWay);
+  expect(await handedOver(-0.001)).toBe("handed over");
+});
 
 test("a poll takes the lease whatever the slot, and leaves the slots as they were", async () => {
   const store = await customer.store();
