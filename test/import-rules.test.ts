@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { Import } from "./support/checks/imports.ts";
 import { importsOnce } from "./support/checks/imports-once.ts";
@@ -250,17 +249,3 @@ const placeOf = (path: string): string =>
     .split("/")
     .slice(0, path.startsWith("lib/adapters/") ? 3 : 2)
     .join("/");
-
-test("a test file whose whole grid is the long tier's has a file there that runs it", () => {
-  const grids = IMPORTS.flatMap(({ from, to }) => (to === "test/support/run/whole-grid.ts" ? [from] : []));
-  const inGate = grids.filter((file) => file.endsWith(".test.ts") && !file.endsWith(".long.test.ts"));
-
-  const missing = inGate.filter((file) => {
-    const [folder, name] = [dirname(file), basename(file, ".test.ts")];
-    const twin = join(folder, `${name}.long.test.ts`);
-    return !(existsSync(twin) && readFileSync(twin, "utf8").includes(`import("./${name}.test.ts")`));
-  });
-
-  expect(inGate.length).toBeGreaterThan(10);
-  expect(missing).toEqual([]);
-});

@@ -18,7 +18,7 @@ export interface BridgeCloud extends TestCloud {
   take(queue: QueueName): Promise<unknown[]>;
 }
 
-/** The cloud of this process with the clock of whoever uses it; the files that share the process use it in turn. */
+/** The cloud of this process, with the clock of the test file that uses it; files that share the process follow each other. */
 interface SharedCloud {
   readonly cloud: TestCloud;
   useClock(clock: TestClock): void;
@@ -90,7 +90,7 @@ async function startShared(): Promise<SharedCloud> {
 
 /** Takes away what an earlier use has left: tables, queues and schedules. */
 async function empty({ cloud: { clients, sqs }, useClock }: SharedCloud): Promise<void> {
-  // Before every test's time: a queue can be made again a minute after it was deleted.
+  // Before every test's time: a queue can be created again a minute after it was deleted.
   useClock(createTestClock(new Date(0)));
   const { TableNames = [] } = await clients.dynamodb.send(new ListTablesCommand());
   await Promise.all(TableNames.map((TableName) => clients.dynamodb.send(new DeleteTableCommand({ TableName }))));
