@@ -1,0 +1,117 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Bug } from "./bug.ts";
+import type { Progress, Verdict } from "./progress.ts";
+import type { ProjectCopy } from "./project-copy.ts";
+import { runTests } from "./run-tests.ts";
+
+interface Needs {
+  readonly copy: ProjectCopy;
+  readonly progress: Progress;
+  readonly mode: "all" | undefined;
+  readonly say: (verdict: Verdict) => void;
+}
+
+/** Limits of a run, for what hangs. */
+const NEAR_SECONDS = 1800;
+const ALL_SECONDS = 4 * 3600;
+
+/** Plants each bug alone and runs the tests near it, nearest first, until one of them fails. */
+export async function judgeNear(needs: Needs, bugs: readonly Bug[]): Promise<void> {
+  for (const bug of bugs) {
+    if ((needs.progress.verdictOf(bug.id)?.result ?? "unknown") !== "unknown") continue;
+    const began = Date.now();
+    const noticed = await isNoticed(
+      needs,
+      bug,
+      bug.near.map((name) => testPath(needs.copy.folder, name)),
+    );
+    conclude(needs, bug, "near", noticed, began);
+  }
+}
+
+/**
+ * Plants these bugs together, no two in one file, and runs all tests. Where some fail, each bug meets those alone, and
+ * those that they do not notice run together again; where they notice none, the bugs are parted in two.
+ */
+export async function judgeTogether(needs: Needs, bugs: readonly Bug[]): Promise<void> {
+  const { copy, mode } = needs;
+  if (bugs.length === 0) return;
+  const began = Date.now();
+  const each = (noticed: Noticed) => {
+    for (const bug of bugs) conclude(needs, bug, "all", noticed, began);
+  };
+  copy.plant(bugs);
+  const run = await runTests(copy.folder, { files: [], mode, bails: false, limitSeconds: ALL_SECONDS });
+  if (run.kind === "broken") return each({ result: "unknown", by: run.said });
+  const files = run.kind === "green" ? [] : await filesThatPassWithout(needs, run.files);
+  if (run.kind === "green" || (files.length === 0 && run.files.length > 0))
+    return each({ result: "survived", by: null });
+  if (bugs.length === 1) return each({ result: "caught", by: files[0] ?? HANGS });
+
+  const left: Bug[] = [];
+  for (const bug of bugs) {
+    const start = Date.now();
+    const noticed = await isNoticed(needs, bug, files);
+    if (noticed.result === "caught") conclude(needs, bug, "all", noticed, start);
+    else left.push(bug);
+  }
+  const half = Math.ceil(left.length / 2);
+  const parts = left.length < bugs.length ? [left] : [left.slice(0, half), left.slice(half)];
+  for (const part of parts) await judgeTogether(needs, part);
+}
+
+/** Bugs in as few groups as can be in which no two touch the same file. */
+export function groupsOf(bugs: readonly Bug[]): readonly (readonly Bug[])[] {
+  const ofFile = [...Map.groupBy(bugs, ({ file }) => file).values()];
+  const most = Math.max(0, ...ofFile.map(({ length }) => length));
+  return Array.from({ length: most }, (_, at) => ofFile.flatMap((some) => some.slice(at, at + 1)));
+}
+
+type Noticed = Pick<Verdict, "result" | "by">;
+
+const HANGS = "a run that hangs";
+
+async function isNoticed(needs: Needs, bug: Bug, paths: readonly string[]): Promise<Noticed> {
+  const { copy, mode } = needs;
+  let unknown: Noticed | null = null;
+  for (const path of paths) {
+    copy.plant([bug]);
+    const run = await runTests(copy.folder, { files: [path], mode, bails: true, limitSeconds: NEAR_SECONDS });
+    if (run.kind === "broken") unknown ??= { result: "unknown", by: run.said };
+    if (run.kind !== "red") continue;
+    if (run.files.length === 0) return { result: "caught", by: HANGS };
+    const [file] = await filesThatPassWithout(needs, run.files);
+    if (file !== undefined) return { result: "caught", by: file };
+    unknown ??= { result: "unknown", by: `${run.files[0]} fails without the bug, too` };
+  }
+  return unknown ?? { result: "survived", by: null };
+}
+
+/** Those of the files that pass in the project as it is. */
+async function filesThatPassWithout({ copy, progress, mode }: Needs, files: readonly string[]): Promise<string[]> {
+  for (const file of files.filter((one) => progress.isGreen(one) === undefined)) {
+    copy.plant([]);
+    const run = await runTests(copy.folder, { files: [file], mode, bails: false, limitSeconds: NEAR_SECONDS });
+    progress.keep({ file, isGreen: run.kind === "green" });
+  }
+  return files.filter((file) => progress.isGreen(file));
+}
+
+function conclude(
+  { progress, say }: Needs,
+  { id }: Bug,
+  stage: Verdict["stage"],
+  noticed: Noticed,
+  began: number,
+): void {
+  const verdict = { id, stage, ...noticed, seconds: Math.round((Date.now() - began) / 1000) };
+  progress.keep(verdict);
+  say(verdict);
+}
+
+/** A file or folder of tests, by its name below `test`. */
+export function testPath(project: string, name: string): string {
+  const file = `test/${name}.test.ts`;
+  return existsSync(join(project, file)) ? file : `test/${name}/`;
+}
