@@ -8,7 +8,7 @@ import { BUGS } from "./judge/bugs.ts";
 import { groupsOf, judgeNear, judgeTogether } from "./judge/judge.ts";
 import { Progress, type Verdict } from "./judge/progress.ts";
 import { copyProject } from "./judge/project-copy.ts";
-import { endRun } from "./judge/run-tests.ts";
+import { endRun, runTests } from "./judge/run-tests.ts";
 
 const HELP = `npm run judge [-- options]: plants ${BUGS.length} bugs in a copy of the project and says which of them the
 tests notice. Each bug meets the tests near it alone; those that survive are planted together, no two in one file, and
@@ -53,6 +53,7 @@ process.once("exit", () => {
 
 const needs = {
   copy,
+  run: runTests,
   progress,
   mode: values.all ? ("all" as const) : undefined,
   say: (verdict: Verdict) => print(lineOf(verdict)),

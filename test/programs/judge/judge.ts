@@ -3,10 +3,11 @@ import { join } from "node:path";
 import type { Bug } from "./bug.ts";
 import type { Progress, Verdict } from "./progress.ts";
 import type { ProjectCopy } from "./project-copy.ts";
-import { runTests } from "./run-tests.ts";
+import type { runTests } from "./run-tests.ts";
 
 interface Needs {
-  readonly copy: ProjectCopy;
+  readonly copy: Pick<ProjectCopy, "folder" | "plant">;
+  readonly run: typeof runTests;
   readonly progress: Progress;
   readonly mode: "all" | undefined;
   readonly say: (verdict: Verdict) => void;
@@ -42,7 +43,7 @@ export async function judgeTogether(needs: Needs, bugs: readonly Bug[]): Promise
     for (const bug of bugs) conclude(needs, bug, "all", noticed, began);
   };
   copy.plant(bugs);
-  const run = await runTests(copy.folder, { files: [], mode, bails: false, limitSeconds: ALL_SECONDS });
+  const run = await needs.run(copy.folder, { files: [], mode, bails: false, limitSeconds: ALL_SECONDS });
   if (run.kind === "broken") return each({ result: "unknown", by: run.said });
   const files = run.kind === "green" ? [] : await filesThatPassWithout(needs, run.files);
   if (run.kind === "green" || (files.length === 0 && run.files.length > 0))
@@ -77,7 +78,7 @@ async function isNoticed(needs: Needs, bug: Bug, paths: readonly string[]): Prom
   let unknown: Noticed | null = null;
   for (const path of paths) {
     copy.plant([bug]);
-    const run = await runTests(copy.folder, { files: [path], mode, bails: true, limitSeconds: NEAR_SECONDS });
+    const run = await needs.run(copy.folder, { files: [path], mode, bails: true, limitSeconds: NEAR_SECONDS });
     if (run.kind === "broken") unknown ??= { result: "unknown", by: run.said };
     if (run.kind !== "red") continue;
     if (run.files.length === 0) return { result: "caught", by: HANGS };
@@ -89,11 +90,11 @@ async function isNoticed(needs: Needs, bug: Bug, paths: readonly string[]): Prom
 }
 
 /** Those of the files that pass in the project as it is. */
-async function filesThatPassWithout({ copy, progress, mode }: Needs, files: readonly string[]): Promise<string[]> {
+async function filesThatPassWithout({ copy, run, progress, mode }: Needs, files: readonly string[]): Promise<string[]> {
   for (const file of files.filter((one) => progress.isGreen(one) === undefined)) {
     copy.plant([]);
-    const run = await runTests(copy.folder, { files: [file], mode, bails: false, limitSeconds: NEAR_SECONDS });
-    progress.keep({ file, isGreen: run.kind === "green" });
+    const { kind } = await run(copy.folder, { files: [file], mode, bails: false, limitSeconds: NEAR_SECONDS });
+    progress.keep({ file, isGreen: kind === "green" });
   }
   return files.filter((file) => progress.isGreen(file));
 }
