@@ -11,7 +11,7 @@ export const DELIVERY_BUGS: readonly Bug[] = [
     near: ["webhooks/delivery"],
   },
   {
-    id: "retry-after-two-minutes",
+    id: "second-retry-late",
     says: "the second retry comes after 50 minutes",
     file: "lib/model/delivery/delivery.ts",
     from: "[30, 5 * 60, 30 * 60, 2 * 60 * 60]",
@@ -119,7 +119,7 @@ export const DELIVERY_BUGS: readonly Bug[] = [
     says: "a secret that leaked still signs after a rotation with overlap_seconds=0",
     file: "lib/model/delivery/webhook.ts",
     from: "overlapSeconds === 0 ? [] : [{ secret: secrets.current, until }]",
-    to: "[{ secret: secrets.current, until: new Date(until.getTime() + 1000) }]",
+    to: "[{ secret: secrets.current, until: overlapSeconds === 0 ? new Date(now.getTime() + 3_600_000) : until }]",
     near: ["webhooks/settings", "webhooks/journeys"],
   },
   {
@@ -163,8 +163,8 @@ export const DELIVERY_BUGS: readonly Bug[] = [
     near: ["webhooks/journeys", "webhooks/settings"],
   },
   {
-    id: "retry-queue-one-further",
-    says: "the first retry waits in the queue of the second",
+    id: "first-attempts-among-retries",
+    says: "what is new waits behind retries for dead receivers",
     file: "lib/adapters/sqs/delivery-queues.ts",
     from: "RETRY_QUEUES[number - 2];",
     to: "RETRY_QUEUES[number - 1];",
