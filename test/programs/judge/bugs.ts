@@ -10,6 +10,7 @@ import { LIMIT_BUGS } from "./bugs/limits.ts";
 import { PEOPLE_BUGS } from "./bugs/people.ts";
 import { PULL_BUGS } from "./bugs/pull.ts";
 import { PUSH_BUGS } from "./bugs/push.ts";
+import { SECRET_BUGS } from "./bugs/secrets.ts";
 
 /** All bugs that the judge plants. */
 export const BUGS: readonly Bug[] = [
@@ -22,6 +23,7 @@ export const BUGS: readonly Bug[] = [
   ...PUSH_BUGS,
   ...PULL_BUGS,
   ...LIMIT_BUGS,
+  ...SECRET_BUGS,
   ...INFRA_BUGS,
   ...PEOPLE_BUGS,
 ];
