@@ -118,8 +118,8 @@ export const LEASE_BUGS: readonly Bug[] = [
     id: "lost-answer-released",
     says: "a save whose answer was lost counts as never sent, and goes again",
     file: "lib/sync/push/save-batch.ts",
-    from: "error instanceof SalesforceRefusal && !error.refusal.mayHaveRun;",
-    to: "error instanceof SalesforceRefusal;",
+    from: "if (!(error instanceof SalesforceRefusal) || error.refusal.mayHaveRun) throw error;",
+    to: "if (!(error instanceof SalesforceRefusal)) throw error;",
     near: ["sync/doubt/lost-answers", "sync/doubt/in-doubt"],
   },
   {

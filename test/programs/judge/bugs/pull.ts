@@ -85,9 +85,9 @@ export const PULL_BUGS: readonly Bug[] = [
   {
     id: "null-hides-a-change",
     says: "a record's change does not come to a row that holds a NULL",
-    file: "lib/adapters/postgres/pull/write-rows.ts",
-    from: "`ROW(${compared((column) => `t.${name(column)}`)}) IS DISTINCT FROM ROW(${compared((_, index) => `i.v${index}`)})`;",
-    to: "`coalesce(ROW(${compared((column) => `t.${name(column)}`)}) <> ROW(${compared((_, index) => `i.v${index}`)}), false)`;",
+    file: "lib/adapters/postgres/session/sql.ts",
+    from: "`(ROW(${row(left)}) IS DISTINCT FROM ROW(${row(right)}))`",
+    to: "`coalesce(ROW(${row(left)}) <> ROW(${row(right)}), false)`",
     near: ["sync/values-both-ways", "sync/one-row-each-way"],
   },
   {
