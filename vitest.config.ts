@@ -13,9 +13,16 @@ const PARTS = ["browser/**", "programs/attack/attack.*", "docs/receivers.*"].map
 /** Test files that replace a module, for as long as their process lives. */
 const MOCKING = ["sync/push/{apex-limits,bulk-push,org-refusals,refused-rows,refusing-rows}"];
 
-/** Test files that need a process of their own. Those that run the deployment's bundles have the bundles' variables. */
+/** Test files that need a process of their own. Those that run the deployment's bundles have the bundles' variables; one measures its heap. */
 const ALONE = [
-  ...[...MOCKING, "access/{remove-workspace,secrets}", "conformance/*", "http/access", "journeys/*"],
+  ...[
+    ...MOCKING,
+    "access/{remove-workspace,secrets}",
+    "adapters/whole-answers",
+    "conformance/*",
+    "http/access",
+    "journeys/*",
+  ],
   ...["webhooks/{crash,guarded,hosted-day}", "**/*.long"],
 ].map((files) => `test/${files}.test.ts`);
 

@@ -53,10 +53,8 @@ test.each(TABLES)(
   async (table) => {
     const findings: string[] = [];
     let tried = 0;
-    for (const column of firstInGate(
-      1,
-      columns.filter((one) => one.table === table),
-    )) {
+    for (const column of columns.filter((one) => one.table === table)) {
+      if (tried > 0 && !isWholeGrid) break; // the gate poisons one column of each table
       for (const statement of firstInGate(1, poisonsOf("salesforce", column))) {
         // What a constraint refuses, no owner writes either.
         const isWritten = await poisoned.world.sql(statement).then(
