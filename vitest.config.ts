@@ -13,18 +13,19 @@ const PARTS = ["browser/**", "programs/attack/attack.*", "docs/receivers.*"].map
 /** Test files that replace a module, for as long as their process lives. */
 const MOCKING = ["sync/push/{apex-limits,bulk-push,org-refusals,refused-rows,refusing-rows}"];
 
-/** Test files that need a process of their own. Those that run the deployment's bundles have the bundles' variables; one measures its heap. */
-const ALONE = [
-  ...[
-    ...MOCKING,
-    "access/{remove-workspace,secrets}",
-    "adapters/whole-answers",
-    "conformance/*",
-    "http/access",
-    "journeys/*",
-  ],
-  ...["webhooks/{crash,guarded,hosted-day}", "**/*.long"],
-].map((files) => `test/${files}.test.ts`);
+/** Test files that run the deployment's bundles, whose variables their process has. */
+const RUNNING = ["access/remove-workspace", "conformance/*", "journeys/*", "webhooks/{crash,guarded,hosted-day}"];
+
+/** Test files that measure the heap of their process, or leave in it what others would find. */
+const MEASURING = [
+  "access/secrets",
+  "adapters/whole-answers",
+  "http/access",
+  "local/cloud/lambda/runtime/response-stream",
+];
+
+/** Test files that need a process of their own. */
+const ALONE = [...MOCKING, ...RUNNING, ...MEASURING, "**/*.long"].map((files) => `test/${files}.test.ts`);
 
 /** Node itself strips the types, where no module is mocked. */
 const NODE_LOADS = { viteModuleRunner: false, nodeLoader: false };
