@@ -130,6 +130,7 @@ test("bridge poll ends when its cycle has ended: what was committed before it is
   await changeAccount({ sf_polling_seconds: 7200 });
   const line = openCommandLine({ BRIDGE_DATA_DIR: bridge.dataDir });
   try {
+    await line.json(["mapping", "show", "Account", "--wait"]); // no cycle runs while its table follows the change
     await createAccount("Polled by hand");
     await bridge.sql("INSERT INTO salesforce.account (name) VALUES ('Sent by hand')");
 

@@ -1,4 +1,7 @@
 import { afterAll, vi } from "vitest";
+import { forgetSecrets } from "./secrets.ts";
+
+forgetSecrets();
 
 /** The variables with which this test file begins. */
 const before = { ...process.env };

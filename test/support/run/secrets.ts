@@ -19,12 +19,21 @@ export const SQL_FORMS = FORMS.map(([{ source }]) => source.replaceAll("(?:", "(
 
 const kept = new Map<string, readonly string[]>();
 
+/** Those that every file of this process has, as the password of the PostgreSQL that they share. */
+const shared = new Set<string>();
+
 /**
  * Registers a secret without a form of its own, a password or a client's secret, so that it is looked for. What tests
  * make up to be refused is no secret.
  */
-export function keepSecret(value: string): void {
+export function keepSecret(value: string, { isShared = false } = {}): void {
   if (value.length >= 12 && /[A-Za-z]/.test(value) && /\d/.test(value)) kept.set(value, spellings(value));
+  if (isShared) shared.add(value);
+}
+
+/** Leaves the secrets of the test file that has ended: each is looked for in every text. */
+export function forgetSecrets(): void {
+  for (const secret of kept.keys()) if (!shared.has(secret)) kept.delete(secret);
 }
 
 /** The secrets that were kept so far. */

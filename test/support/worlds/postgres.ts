@@ -64,7 +64,7 @@ async function openServer(): Promise<Server> {
   const answer = await fetch(inject("postgresDesk"));
   const url = await answer.text();
   if (!answer.ok) throw new Error(`the shared PostgreSQL did not start: ${url}`);
-  keepSecret(passwordIn(url));
+  keepSecret(passwordIn(url), { isShared: true });
   const client = new Client({ connectionString: url });
   await client.connect();
   // It ends with the test file's process, which it does not keep from ending.
@@ -75,7 +75,7 @@ async function openServer(): Promise<Server> {
   );
   const version = rows[0]?.version ?? 0;
   const owner = { username: `owner_${randomUUID().replaceAll("-", "")}`, password: randomUUID() };
-  keepSecret(owner.password);
+  keepSecret(owner.password, { isShared: true });
   // Both sides would hash it 4,096 times for each connection.
   if (version >= 160_000) await client.query("SET scram_iterations = 1");
   await client.query(`CREATE ROLE ${owner.username} LOGIN PASSWORD '${owner.password}'`);
