@@ -19,7 +19,7 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
     while (!isOver()) {
       await step(dice);
       const next = Date.now() + dice.below(everyMilliseconds * 2);
-      while (Date.now() < next && !isOver()) await pause(Math.min(LOOK_MILLISECONDS, next - Date.now()));
+      while (Date.now() < next && !isOver()) await pause(Math.max(0, Math.min(LOOK_MILLISECONDS, next - Date.now())));
     }
   };
   const ids = desk.mappingIds();
