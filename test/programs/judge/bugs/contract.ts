@@ -24,7 +24,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "functions/api/list-errors.ts",
     from: "{ limit, offset, before, table }),",
     to: "{ limit, offset, before, table: table && null }),",
-    near: ["conformance/contract", "http/paging"],
+    near: ["http/filters", "conformance/contract", "http/paging"],
   },
   {
     id: "errors-ignore-offset",
@@ -32,7 +32,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "functions/api/list-errors.ts",
     from: "{ limit, offset, before, table }),",
     to: "{ limit, offset: 0 * offset, before, table }),",
-    near: ["conformance/contract", "http/paging"],
+    near: ["http/filters", "conformance/contract", "http/paging"],
   },
   {
     id: "activity-ignores-state",
@@ -128,7 +128,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "functions/api/list-audit-log.ts",
     from: "auditLog().batches(filter,",
     to: "auditLog().batches({ ...filter, actor: null },",
-    near: ["conformance/contract", "http/paging"],
+    near: ["http/filters", "conformance/contract", "http/paging"],
   },
   {
     id: "audit-csv-ignores-offset",
@@ -136,7 +136,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "functions/api/list-audit-log.ts",
     from: "limit: input.limit ?? null, offset, beforeId });",
     to: "limit: input.limit ?? null, offset: 0 * offset, beforeId });",
-    near: ["http/paging", "conformance/contract"],
+    near: ["http/filters", "http/paging", "conformance/contract"],
   },
   {
     id: "audit-csv-file-name",
@@ -168,7 +168,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "lib/adapters/dynamodb/audit/audit.ts",
     from: "for await (const { Items = [] } of pages) yield Items;",
     to: "for await (const { Items = [] } of pages) return yield Items;",
-    near: ["adapters/dynamodb/audit/audit"],
+    near: ["http/filters", "adapters/dynamodb/audit/audit"],
   },
   {
     id: "csv-formulas-with-tabs",
@@ -184,7 +184,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "functions/api/list-deliveries.ts",
     from: "{ limit, offset, beforeId })",
     to: "{ limit: Math.min(limit, 100), offset, beforeId })",
-    near: ["http/paging", "webhooks/settings"],
+    near: ["http/filters", "http/paging", "webhooks/settings"],
   },
   {
     id: "deliveries-total-of-the-page",

@@ -8,7 +8,7 @@ export const FIGURE_BUGS: readonly Bug[] = [
     file: "lib/health/read-health.ts",
     from: "engine.mappings.filter(({ mappingId }) => active.has(mappingId));",
     to: "engine.mappings.filter(({ mappingId }) => mappingId !== workspace.id);",
-    near: ["health/judge", "conformance/contract"],
+    near: ["health/read-health", "health/judge", "conformance/contract"],
   },
   {
     id: "health-slow-after-five-seconds",

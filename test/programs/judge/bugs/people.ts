@@ -8,7 +8,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/cli/commands/config.ts",
     from: 'if (data.drifted) endAs("unwell");',
     to: "",
-    near: ["cli/commands", "cli/what-people-see"],
+    near: ["cli/json", "cli/commands", "cli/what-people-see"],
   },
   {
     id: "broken-sync-exits-with-0",
@@ -16,7 +16,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/cli/commands/monitoring/monitoring.ts",
     from: ' && data.sync.status === "running";',
     to: ";",
-    near: ["cli/commands", "cli/what-people-see"],
+    near: ["cli/json", "cli/commands", "cli/what-people-see"],
   },
   {
     id: "health-json-without-sync",
@@ -24,7 +24,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/cli/commands/monitoring/monitoring.ts",
     from: "if (out.json) out.record({ ...data });\n  else {\n    const { url",
     to: "if (out.json) out.record({ pg: data.pg, sf: data.sf });\n  else {\n    const { url",
-    near: ["cli/commands", "cli/what-people-see"],
+    near: ["cli/json", "cli/commands", "cli/what-people-see"],
   },
   {
     id: "conflict-exits-like-invalid",
@@ -32,7 +32,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/cli/failure.ts",
     from: 'if (status === 409 || status === 412) return "conflict";',
     to: 'if (status === 412) return "conflict";',
-    near: ["cli/commands", "cli/calls"],
+    near: ["cli/json", "cli/commands", "cli/calls"],
   },
   {
     id: "limit-exits-like-invalid",
@@ -40,7 +40,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/cli/failure.ts",
     from: 'if (status === 429) return "rateLimited";',
     to: "",
-    near: ["cli/commands", "cli/calls"],
+    near: ["cli/json", "cli/commands", "cli/calls"],
   },
   {
     id: "unwell-exits-with-1",
@@ -80,7 +80,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/console/parts/words.ts",
     from: "`${new Date(at)\n    .toISOString()",
     to: "`${new Date(new Date(at).getTime() - new Date(at).getTimezoneOffset() * 60_000)\n    .toISOString()",
-    near: ["console"],
+    near: ["console/words", "console"],
   },
   {
     id: "ago-is-in",
@@ -88,7 +88,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/console/parts/words.ts",
     from: "return seconds > 0 ?",
     to: "return seconds < 0 ?",
-    near: ["console"],
+    near: ["console/words", "console"],
   },
   {
     id: "hours-as-minutes",
@@ -96,7 +96,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/console/parts/words.ts",
     from: "if (seconds < 90 * 60)",
     to: "if (seconds < 900 * 60)",
-    near: ["console"],
+    near: ["console/words", "console"],
   },
   {
     id: "years-left-out",
@@ -104,7 +104,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/console/parts/words.ts",
     from: "...(!isThisYear && {",
     to: "...(isThisYear && {",
-    near: ["console"],
+    near: ["console/words", "console"],
   },
   {
     id: "release-rejects",
@@ -112,7 +112,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/console/pages/mappings/decide-deletes.tsx",
     from: "path: `/mappings/${mapping.id}/confirm-deletes`,",
     to: "path: `/mappings/${mapping.id}/reject-deletes`,",
-    near: ["console"],
+    near: ["console/acts", "console"],
   },
   {
     id: "limits-page-audit",
@@ -120,7 +120,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/docs/limits.md",
     from: "| 50 by default, at most 500 | a larger `limit` counts as 500 |",
     to: "| 50 by default, at most 1,000 | a larger `limit` counts as 1,000 |",
-    near: ["docs"],
+    near: ["docs/limits", "docs"],
   },
   {
     id: "limits-page-requests",
@@ -128,7 +128,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/docs/limits.md",
     from: "| 300 a minute |",
     to: "| 600 a minute |",
-    near: ["docs"],
+    near: ["docs/limits", "docs"],
   },
   {
     id: "limits-page-webhooks",
@@ -136,7 +136,7 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/docs/limits.md",
     from: "| webhooks of a workspace | 50 |",
     to: "| webhooks of a workspace | 100 |",
-    near: ["docs"],
+    near: ["docs/limits", "docs"],
   },
   {
     id: "limits-page-kept",
@@ -144,6 +144,6 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     file: "lib/docs/limits.md",
     from: "31 days of changes, 30 of deliveries, 400 of audit entries",
     to: "31 days of changes, 60 of deliveries, 400 of audit entries",
-    near: ["docs"],
+    near: ["docs/limits", "docs"],
   },
 ];
