@@ -43,10 +43,11 @@ export function createDesk(stage: Stage): Desk {
       throw error;
     }
   };
-  const until = async (what: string, look: () => Promise<string | null>) => {
+  const until = async (what: string, look: () => Promise<string | null>, explain = async () => "") => {
     const latest = Date.now() + PATIENCE_MILLISECONDS;
     for (let missing = await look().catch(String); missing !== null; missing = await look().catch(String)) {
-      if (Date.now() > latest) throw new Error(`waited in vain until ${what}: ${missing}`);
+      if (Date.now() > latest)
+        throw new Error(`waited in vain until ${what}: ${missing} ${await explain().catch(String)}`);
       await pause(200);
     }
   };
@@ -54,6 +55,16 @@ export function createDesk(stage: Stage): Desk {
     const rows = await query(text);
     return rows.length === 0 ? null : JSON.stringify(rows.slice(0, 5));
   };
+
+  /** Why mappings are not loaded: what the service says of them, and how far they are. */
+  const states = async () => ({
+    mappings: ((await stage.api("GET", "/monitoring/mappings")) as Record<string, unknown>[]).map(
+      ({ sf_object, state, reason }) => ({ sf_object, state, reason }),
+    ),
+    loads: await query(
+      "SELECT mapping_id, position, config_version, load, deadline FROM salesforce._bridge_state LEFT JOIN salesforce._bridge_loads USING (mapping_id)",
+    ).catch(() => query("SELECT * FROM salesforce._bridge_loads")),
+  });
 
   return {
     query,
@@ -69,15 +80,17 @@ export function createDesk(stage: Stage): Desk {
       const mappings = (await stage.api("GET", "/mappings?include=inactive")) as { id: string; sf_object: string }[];
       return new Map(mappings.map(({ id, sf_object }) => [sf_object, id]));
     },
-    untilLoaded: (mappings, lost) =>
-      until("all mappings are loaded", async () => {
+    untilLoaded: (mappings, lost) => {
+      const loaded = async () => {
         if (lost) stage.clock.advance(LOOK_SECONDS);
         const rows = await query(
           `SELECT s.mapping_id FROM salesforce._bridge_state s JOIN salesforce._bridge_loads l USING (mapping_id)
            WHERE s.position IS NOT NULL AND l.load IS NULL`,
         );
         return rows.length === mappings ? null : `${rows.length} of ${mappings}`;
-      }),
+      };
+      return until("all mappings are loaded", loaded, async () => JSON.stringify(await states()));
+    },
     cycles: async (ids) => {
       const since = new Date(stage.clock.now()).toISOString();
       let askedAt = 0;
