@@ -14,7 +14,10 @@ const PARTS = ["browser/**", "programs/attack/attack.*", "docs/receivers.*"].map
 const MOCKING = ["sync/push/{apex-limits,bulk-push,org-refusals,refused-rows,refusing-rows}"];
 
 /** Test files that run the deployment's bundles, whose variables their process has. */
-const RUNNING = ["access/remove-workspace", "conformance/*", "journeys/*", "webhooks/{crash,guarded,hosted-day}"];
+const RUNNING = [
+  ...["access/remove-workspace", "conformance/*", "journeys/*", "webhooks/{crash,guarded,hosted-day}"],
+  "local/cloud/lambda/{host,recursion,events/event-sources,gateway/gateway,runtime/isolated,template/policies}",
+];
 
 /** Test files that measure the heap of their process, or leave in it what others would find. */
 const MEASURING = [

@@ -145,6 +145,7 @@ test("a change that ends in a conflict is reported by the very cycle that ended 
 test("a record that was committed late, under a stamp that the pull had passed, arrives within five minutes", async () => {
   await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 120_000 });
   const saving = world.rest("POST", "/sobjects/Contact", { LastName: "Late" });
+  await world.heldUp();
   for (let i = 0; i < 3; i++) {
     await world.pass(36);
     await world.cycle(contact, "beat");
