@@ -26,6 +26,12 @@ async function waitingAfter(seconds: number): Promise<number> {
   return end.queueDepth;
 }
 
+/** A session that is closed here shows what it has read when its server process ends, a moment later. */
+async function untilSessionsHaveEnded(): Promise<void> {
+  const ours = "datname = current_database() AND application_name LIKE 'bridge%'";
+  while ((await customer.asSuperuser(`SELECT FROM pg_stat_activity WHERE ${ours}`)).length > 0);
+}
+
 const insert = (rows: number) =>
   customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Curie' FROM generate_series(1, $1)", [rows]);
 
@@ -88,6 +94,7 @@ test("a cycle in which nothing waits passes over what was settled once, and not 
   expect(await store.claim(lease, 5_000)).toEqual([]);
   await store.finish(lease, END);
   await store.close();
+  await untilSessionsHaveEnded();
   await customer.asSuperuser("SELECT pg_stat_reset()");
 
   const next = await customer.cycle();
