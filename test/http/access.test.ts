@@ -162,11 +162,11 @@ describe("the rate limit (contract 8)", () => {
 
   test("is reported with every refusal, too", async () => {
     const address = "198.51.100.11";
-    const nobody = await list({ address });
+    const unknown = await list({ address });
     const nowhere = await list({ address, token: own.token, path: { workspace_id: "ws_none" } });
 
-    expect([nobody.status, nowhere.status]).toEqual([401, 404]);
-    for (const { headers } of [nobody, nowhere]) expect(headers["RateLimit"]).toMatch(/^"default";r=29[89];t=\d+$/);
+    expect([unknown.status, nowhere.status]).toEqual([401, 404]);
+    for (const { headers } of [unknown, nowhere]) expect(headers["RateLimit"]).toMatch(/^"default";r=29[89];t=\d+$/);
   });
 
   test("of nudges has its own name and quota, and does not change the other one", async () => {

@@ -11,7 +11,7 @@ declare module "vitest" {
 }
 
 /**
- * Makes the folder that all test files share, and removes it after the last. Each file has a process of its own, and
+ * Makes the folder that all test files share, and removes it after the last. They run in several processes, and
  * most load the same packages: Node keeps there what it has compiled of them.
  */
 export default function setup(project: TestProject): () => void {
