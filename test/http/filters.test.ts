@@ -38,10 +38,11 @@ beforeAll(async () => {
   workspace = await createTestWorkspace({ postgres: { url: customer.url, schema: "salesforce" } });
   await fillDatabase();
   await fillAudit();
-  // On a busy machine the first connection may count as one to a silent database, which is asked again later.
+  // On a busy machine the first connection may count as one to a silent database, which is asked again later; and the
+  // feed says nothing of a transaction while an older one runs, in whichever file's database.
   await vi.waitFor(async () => {
     await cloud.clock.advance({ minutes: 1 });
-    expect((await ask(listActivity, "list-activity")).status).toBe(200);
+    expect(await LISTS["list-changes"]({})).not.toHaveLength(0);
   }, 300_000);
 });
 afterAll(async () => {
