@@ -357,7 +357,7 @@ test("a field that changed on both sides is reported with both values, times and
 });
 
 test("rows of an adopted table are not sent until a user asks", async () => {
-  await world.sql("CREATE SCHEMA salesforce");
+  await world.sql("CREATE SCHEMA IF NOT EXISTS salesforce");
   await world.sql("CREATE TABLE salesforce.account (id serial PRIMARY KEY, name varchar(255))");
   await world.sql("INSERT INTO salesforce.account (name) VALUES ('Acme'), ('Globex')");
   const mapping = await mapOne({ object: "Account", fields: ["Name"] });

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { eventRows, mappings } from "../../../functions/services/composition.ts";
 import { cycleServices } from "../../../functions/services/cycle-services.ts";
+import { migrate } from "../../../lib/adapters/postgres/schema/migrate.ts";
+import { openSession } from "../../../lib/adapters/postgres/session/session.ts";
 import { type Org, type OrgOptions, startOrg } from "../../../lib/local/org/start-org.ts";
 import type { Event } from "../../../lib/model/delivery/event.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
@@ -92,13 +94,14 @@ export async function createSyncWorld(cloud: BridgeCloud, options: WorldOptions 
   const waits = createWaits();
   const clock = { now: () => new Date(cloud.clock.now()), sleep: (ms: number) => waits.sleep(() => sleep(cloud, ms)) };
   const org = await startOrg({ dataDir: folder, clock, controls: true, ...options });
-  const database = await createTestDatabase();
+  const database = await createTestDatabase({ like: await migratedOnce() });
   const application = new Client({ connectionString: database.url });
   await application.connect();
   const workspace = await createTestWorkspace({
     postgres: { url: database.url, schema: "salesforce" },
     salesforce: connectionOf(org),
   });
+  await application.query("UPDATE salesforce._bridge_meta SET workspace_id = $1", [workspace.id]);
   const log: Row[] = [];
   const figures: Figures[] = [];
   let interference: Interference | null = null;
@@ -210,6 +213,21 @@ export async function createSyncWorld(cloud: BridgeCloud, options: WorldOptions 
     },
   };
   return world;
+}
+
+/** A database to copy that has Bridge's own tables and no mapping's, there for all files of this process. */
+let migrated: Promise<TestDatabase> | undefined;
+
+function migratedOnce(): Promise<TestDatabase> {
+  migrated ??= migrateOne();
+  return migrated;
+}
+
+async function migrateOne(): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  const session = await openSession({ url: database.url, schema: "salesforce" });
+  await migrate(session, "salesforce", "ws_none").finally(() => session.close());
+  return database;
 }
 
 async function closeAll(application: Client, org: Org, database: TestDatabase, folder: string) {

@@ -236,7 +236,7 @@ test.each(firstInGate(1, TRIGGERS))(
 test("an unseen write of what Salesforce keeps as the same value is no change: decimals beyond the field's, spaces", async () => {
   await world.rest("POST", "/sobjects/Account", { Name: "Acme", AnnualRevenue: 3.5e8, Description: "two\nlines" });
   await world.sql(
-    "CREATE SCHEMA salesforce; CREATE TABLE salesforce.account (id bigserial PRIMARY KEY, annualrevenue numeric)",
+    "CREATE SCHEMA IF NOT EXISTS salesforce; CREATE TABLE salesforce.account (id bigserial PRIMARY KEY, annualrevenue numeric)",
   );
   contact = await mapped(world, {
     object: "Account",

@@ -17,7 +17,7 @@ test.each(["varchar(18)", "text", "char(18)"])(
   async (type) => {
     const ids = [await aRecord("Curie"), await aRecord("Meitner"), await aRecord("Noether")];
     await world.sql(
-      `CREATE SCHEMA salesforce; CREATE TABLE salesforce.contact (id serial PRIMARY KEY, sfid ${type}, lastname text)`,
+      `CREATE SCHEMA IF NOT EXISTS salesforce; CREATE TABLE salesforce.contact (id serial PRIMARY KEY, sfid ${type}, lastname text)`,
     );
     for (const [place, id] of ids.entries())
       await world.sql("INSERT INTO salesforce.contact (sfid, lastname) VALUES ($1, 'by app')", [

@@ -51,7 +51,7 @@ test.each([
 });
 
 test("required fields that are lacking, and columns that never hold their fields, are notices of the mapping", async () => {
-  await world.sql(`CREATE SCHEMA salesforce; CREATE TABLE salesforce.opportunity (id serial PRIMARY KEY, name text, amount money, closedate timestamptz,
+  await world.sql(`CREATE SCHEMA IF NOT EXISTS salesforce; CREATE TABLE salesforce.opportunity (id serial PRIMARY KEY, name text, amount money, closedate timestamptz,
     nextstep jsonb, description char(20), accountid char(18), probability numeric)`);
   const fields = ["Name", "Amount", "CloseDate", "NextStep", "Description", "AccountId", "Probability"];
 
