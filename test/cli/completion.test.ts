@@ -13,15 +13,16 @@ beforeAll(async () => {
   symlinkSync(join(PROJECT, "bin/bridge.mjs"), join(world.line.folder, "bridge"));
   world.answer("GET /monitoring/mappings", [{ sf_object: "Contact" }, { sf_object: "Account" }]);
   world.line.file("mappings.json", "{}");
+  world.line.file("completion.bash", (await run("bridge", ["completion", "bash"])).stdout);
 });
 afterAll(() => world.close());
 
-/** What a user sees who types this and presses Tab in a bash that has sourced what `bridge completion bash` prints. */
+/** What a user sees who types this and presses Tab in a bash that has sourced what `bridge completion bash` printed. */
 async function tab(...words: readonly string[]): Promise<readonly string[]> {
   const script = `
     _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${COMP_WORDS[COMP_CWORD]}; }
     compopt() { :; }
-    source <(bridge completion bash) && COMP_WORDS=("$@") && COMP_CWORD=$(($# - 1))
+    source completion.bash && COMP_WORDS=("$@") && COMP_CWORD=$(($# - 1))
     __bridge_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout } = await run("bash", ["-c", script, "bash", ...words]);
   return stdout.split("\n").filter(Boolean);

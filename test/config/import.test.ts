@@ -7,6 +7,7 @@ import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call, type Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { firstInGate } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -296,35 +297,37 @@ describe("an import (contract 4.1.7)", () => {
     expect(stays.json?.data).toMatchObject({ warnings: [] });
   });
 
-  test.each([
-    ["keys of the document", (keys: object) => ({ version: 1, mappings: [], ...keys })],
+  const PLACES: readonly (readonly [string, (keys: object) => object])[] = [
+    ["keys of a config", (keys) => ({ version: 1, mappings: [{ object_name: "Contact", config: keys }] })],
+    ["keys of the document", (keys) => ({ version: 1, mappings: [], ...keys })],
+    ["keys of a mapping", (keys) => ({ version: 1, mappings: [{ object_name: "Contact", config: {}, ...keys }] })],
     [
-      "keys of a mapping",
-      (keys: object) => ({ version: 1, mappings: [{ object_name: "Contact", config: {}, ...keys }] }),
+      "keys of a bridge part",
+      (keys) => ({ version: 1, mappings: [{ object_name: "Contact", config: { bridge: keys } }] }),
     ],
-    ["keys of its config", (keys: object) => ({ version: 1, mappings: [{ object_name: "Contact", config: keys }] })],
-    [
-      "keys of its bridge part",
-      (keys: object) => ({ version: 1, mappings: [{ object_name: "Contact", config: { bridge: keys } }] }),
-    ],
-  ])("with dry_run warns of 60,000 unknown %s fifty times, and of one as long as the body", async (_, document) => {
-    await importing(withoutUpsert);
-    const compared = vi.spyOn(String.prototype, "toLowerCase");
+  ];
 
-    const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${at}`, 1]));
-    const answer = await importing(document(many), { dry_run: "true" });
-    const long = await importing(document({ ["x".repeat(900_000)]: 1 }), { dry_run: "true" });
+  test.each(firstInGate(1, PLACES))(
+    "with dry_run warns of 60,000 unknown %s fifty times, and of one as long as the body",
+    async (_, document) => {
+      await importing(withoutUpsert);
+      const compared = vi.spyOn(String.prototype, "toLowerCase");
 
-    const { warnings } = dataOf<{ warnings: { path: string; message: string }[] }>(answer);
-    expect(warnings).toHaveLength(51);
-    expect(warnings[0]?.message).toMatch(/^is not known and has no effect; the nearest that has is /);
-    expect(warnings.at(-1)).toEqual({ path: "mappings", message: "and 59950 more warnings" });
-    expect(long.json?.data).toMatchObject({ warnings: [{ path: expect.stringMatching(/^.{100,250}$/) }] });
-    // The work: how many letters were compared with how many.
-    const letters = compared.mock.contexts.filter((text) => String(text).length > 64);
-    expect([compared.mock.calls.length < 20_000, letters]).toEqual([true, []]);
-    compared.mockRestore();
-  });
+      const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${at}`, 1]));
+      const answer = await importing(document(many), { dry_run: "true" });
+      const long = await importing(document({ ["x".repeat(900_000)]: 1 }), { dry_run: "true" });
+
+      const { warnings } = dataOf<{ warnings: { path: string; message: string }[] }>(answer);
+      expect(warnings).toHaveLength(51);
+      expect(warnings[0]?.message).toMatch(/^is not known and has no effect; the nearest that has is /);
+      expect(warnings.at(-1)).toEqual({ path: "mappings", message: "and 59950 more warnings" });
+      expect(long.json?.data).toMatchObject({ warnings: [{ path: expect.stringMatching(/^.{100,250}$/) }] });
+      // The work: how many letters were compared with how many.
+      const letters = compared.mock.contexts.filter((text) => String(text).length > 64);
+      expect([compared.mock.calls.length < 20_000, letters]).toEqual([true, []]);
+      compared.mockRestore();
+    },
+  );
 
   test("names no more of 60,000 unknown fields or objects than an answer bears", async () => {
     const named = (of: (at: number) => object) => ({

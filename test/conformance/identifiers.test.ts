@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { firstInGate, longTest } from "../support/run/whole-grid.ts";
+import { firstInGate, isWholeGrid, longTest } from "../support/run/whole-grid.ts";
 import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
 import type { TestWorkspace } from "../support/worlds/workspace.ts";
 import { NEVER_A_NAME, NEVER_A_TABLE, NEVER_AN_API_NAME, ODD_TABLES } from "./hostile-names.ts";
@@ -80,8 +80,10 @@ const PLACES: readonly [string, readonly string[], (hostile: string) => ReturnTy
 ];
 
 describe.each(firstInGate(2, PLACES))("as the name of %s", (_, names, offer) => {
-  test(`${names.length} hostile texts are refused by name, none of them by accident`, async () => {
-    for (const hostile of names) {
+  const tried = names.filter((_, at) => isWholeGrid || at % 4 === 0);
+
+  test(`${tried.length} hostile texts are refused by name, none of them by accident`, async () => {
+    for (const hostile of tried) {
       const answer = await offer(hostile);
 
       expect({ hostile, status: answer.status, code: answer.json?.error?.code }).toEqual({

@@ -7,20 +7,19 @@ import { moreText } from "../../lib/metrics/more-series.ts";
 import { metricsText } from "../../lib/metrics/scrape.ts";
 import { QUEUES } from "../../lib/model/resources.ts";
 import { sampleReport } from "../support/doubles/sample-report.ts";
-import { type Assembly, type Json, type Resource, synthesizeFixtures } from "./assembly.ts";
+import { type Assembly, type Json, MANY_OPTIONS, type Resource, synthesizeFixtures, TOPIC } from "./assembly.ts";
 
 const FOLDER = join(import.meta.dirname, "../../lib/infra");
 const RUNBOOK = readFileSync(join(FOLDER, "RUNBOOK.md"), "utf8");
 const RULES = readFileSync(join(FOLDER, "prometheus-rules.yaml"), "utf8");
 const GRAFANA = readFileSync(join(FOLDER, "grafana.json"), "utf8");
-const TOPIC = "arn:aws:sns:eu-central-1:123456789012:operators";
 
 let dev: Assembly;
 let withTopic: Assembly;
 
 beforeAll(async () => {
   dev = await synthesizeFixtures();
-  withTopic = await synthesizeFixtures({ alarmTopicArn: TOPIC });
+  withTopic = await synthesizeFixtures(MANY_OPTIONS);
 });
 
 afterEach(() => vi.unstubAllEnvs());

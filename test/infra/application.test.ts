@@ -1,21 +1,15 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROUTES } from "../../lib/http/routes.ts";
 import { type Access, queueVariable, TABLES, tableVariable, WORKERS } from "../../lib/model/resources.ts";
-import { type Assembly, type Json, type Resource, STACKS, synthesizeFixtures } from "./assembly.ts";
+import { type Assembly, type Json, MANY_OPTIONS, type Resource, STACKS, synthesizeFixtures } from "./assembly.ts";
 
 let dev: Assembly;
-/** With the options that a deployment may choose, all at once: a synthesis takes seconds. */
+/** With the options that a deployment may choose. */
 let chosen: Assembly;
 
 beforeAll(async () => {
   dev = await synthesizeFixtures();
-  chosen = await synthesizeFixtures({
-    rateLimitPerMinute: "100000",
-    logRetentionDays: "365",
-    deliveryDays: "7",
-    auditDays: "90",
-    tracing: "true",
-  });
+  chosen = await synthesizeFixtures(MANY_OPTIONS);
 });
 
 const ROWS: Record<string, Access> = { ...ROUTES, ...WORKERS };
@@ -229,7 +223,7 @@ describe("the stage", () => {
   test("the rate limit can be set outside prod alone", async () => {
     const prod = await synthesizeFixtures({ stage: "prod" });
 
-    expect(environmentOf("list-mappings", chosen)).toMatchObject({ STAGE: "dev", RATE_LIMIT_PER_MINUTE: "100000" });
+    expect(environmentOf("list-mappings", chosen)).toMatchObject({ STAGE: "dev", RATE_LIMIT_PER_MINUTE: "500" });
     expect(environmentOf("list-mappings", prod)).toMatchObject({ STAGE: "prod" });
     expect(environmentOf("list-mappings", prod)).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
     await expect(synthesizeFixtures({ stage: "prod", rateLimitPerMinute: "1" })).rejects.toThrow("contract's 300");

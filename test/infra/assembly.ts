@@ -29,6 +29,26 @@ export interface Assembly {
   readonly before: Record<string, readonly string[]>;
 }
 
+export const CERTIFICATE = "arn:aws:acm:eu-central-1:123456789012:certificate/0a1b";
+export const NETWORK = { subnetIds: "subnet-0a1b2c3d,subnet-4e5f6a7b", securityGroupIds: "sg-0a1b2c3d" };
+export const TOPIC = "arn:aws:sns:eu-central-1:123456789012:operators";
+
+/** Options of every kind at once, for all tests of them: a synthesis takes seconds. */
+export const MANY_OPTIONS = {
+  rateLimitPerMinute: "500",
+  logRetentionDays: "365",
+  deliveryDays: "7",
+  auditDays: "90",
+  tracing: "true",
+  alarmTopicArn: TOPIC,
+  domainName: "bridge.example.com",
+  certificateArn: CERTIFICATE,
+  ...NETWORK,
+  openedRanges: "10.0.0.0/16",
+  shield: "true",
+  reservedConcurrency: "run-cycle=50,list-mappings=5",
+};
+
 /** Fixture functions, synthesized with this context. */
 export async function synthesizeFixtures(context: Record<string, unknown> = {}): Promise<Assembly> {
   const bundles = await bundleFixtures();

@@ -1,11 +1,18 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROUTES } from "../../lib/http/routes.ts";
 import { type Access, WORKERS } from "../../lib/model/resources.ts";
-import { type Assembly, type Json, type Resource, synthesizeFixtures } from "./assembly.ts";
+import { longTest } from "../support/run/whole-grid.ts";
+import {
+  type Assembly,
+  CERTIFICATE,
+  type Json,
+  MANY_OPTIONS,
+  NETWORK,
+  type Resource,
+  synthesizeFixtures,
+} from "./assembly.ts";
 
-const CERTIFICATE = "arn:aws:acm:eu-central-1:123456789012:certificate/0a1b";
 const WEB_ACL = "arn:aws:wafv2:eu-central-1:123456789012:regional/webacl/ours/0a1b";
-const NETWORK = { subnetIds: "subnet-0a1b2c3d,subnet-4e5f6a7b", securityGroupIds: "sg-0a1b2c3d" };
 const OF_THE_CDK = {
   "@aws-cdk/core:bootstrapQualifier": "hnb659fds",
   "@aws-cdk-containers/ecs-service-extensions:enableDefaultLogDriver": true,
@@ -32,19 +39,12 @@ const COUNTED = [
 ];
 
 let plain: Assembly;
-/** Two that have options of every kind at once: a synthesis takes seconds. */
+/** Two that have options of every kind at once. */
 let own: Assembly;
 let shared: Assembly;
 beforeAll(async () => {
   plain = await synthesizeFixtures();
-  own = await synthesizeFixtures({
-    domainName: "bridge.example.com",
-    certificateArn: CERTIFICATE,
-    ...NETWORK,
-    openedRanges: "10.0.0.0/16",
-    shield: "true",
-    reservedConcurrency: "run-cycle=50,list-mappings=5",
-  });
+  own = await synthesizeFixtures(MANY_OPTIONS);
   shared = await synthesizeFixtures({
     domainName: "api.example.com",
     certificateArn: CERTIFICATE,
@@ -122,7 +122,7 @@ describe("a web application firewall", () => {
     const rule = acl?.Properties["Rules"]?.["0"];
     const rate = rule?.["Statement"]?.["RateBasedStatement"];
 
-    expect(rate).toMatchObject({ AggregateKeyType: "IP", EvaluationWindowSec: 60, Limit: 600 });
+    expect(rate).toMatchObject({ AggregateKeyType: "IP", EvaluationWindowSec: 60, Limit: 1000 }); // of 500 a minute
     const spared = sparedBy(own);
     const isSpared = (path: string) => spared.some((rule) => rule.test(path));
     expect(SPARED.flatMap((path) => [path, `/dev${path}`]).filter((path) => !isSpared(path))).toEqual([]);
@@ -141,9 +141,13 @@ describe("a web application firewall", () => {
     expect(own.all("AWS::WAFv2::WebACLAssociation")).toHaveLength(1);
   });
 
-  test("of our own knows the base path of a shared domain, and no path like it", async () => {
+  longTest("of our own knows the base path of a shared domain, and no path like it", async () => {
     const domain = { domainName: "api.example.com", certificateArn: CERTIFICATE, basePath: "own.base" };
-    const spared = sparedBy(await synthesizeFixtures({ ...domain, shield: "true" }));
+    const guarded = await synthesizeFixtures({ ...domain, shield: "true" });
+    const spared = sparedBy(guarded);
+    const [acl] = guarded.all("AWS::WAFv2::WebACL");
+
+    expect(acl?.Properties["Rules"]?.["0"]?.["Statement"]?.["RateBasedStatement"]).toMatchObject({ Limit: 600 });
 
     const all = [...SPARED.map((path) => `/own.base${path}`), "/ownxbase/api/metrics", "/own.base/dev/api/metrics"];
     expect(all.filter((path) => spared.some((rule) => rule.test(path)))).toEqual(all.slice(0, SPARED.length));

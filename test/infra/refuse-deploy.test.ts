@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
+import { firstInGate } from "../support/run/whole-grid.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
@@ -40,11 +41,13 @@ test("an option that there is none of is refused in one line, before anything is
 const KEY = { AWS_ACCESS_KEY_ID: "AKIAEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" };
 const REGION = { AWS_REGION: "eu-central-1" };
 
-test.each([
-  ["without a region", KEY, [], "Refused: no region is chosen: set AWS_REGION"],
+const UNKNOWN: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[], string])[] = [
   ["without credentials", REGION, [], "Refused: no AWS credentials are found: set AWS_PROFILE"],
+  ["without a region", KEY, [], "Refused: no region is chosen: set AWS_REGION"],
   ["with a profile that there is none of", REGION, ["--profile=acme"], "Refused: no AWS credentials are found"],
-])("a deployment %s is refused in one line", async (_, environment, args, says) => {
+];
+
+test.each(firstInGate(1, UNKNOWN))("a deployment %s is refused in one line", async (_, environment, args, says) => {
   const { status, stderr } = await run(["bin/deploy-all.ts", ...args], environment);
 
   expect(status).toBe(1);
@@ -65,7 +68,9 @@ aws_access_key_id = AKIAEXAMPLE
 aws_secret_access_key = secret
 `;
 
-test.each<[string, () => Promise<Readonly<Record<string, string>>>]>([
+const UNASKED: readonly (readonly [string, () => Promise<Readonly<Record<string, string>>>])[] = [
+  ["where STS cannot be asked for a role", async () => ({ AWS_ENDPOINT_URL: CLOSED, ...profile(ROLE) })],
+  ["where SQS answers 500", async () => ({ AWS_ENDPOINT_URL: await answering(500, saying("InternalError")) })],
   ["at an endpoint of one's own that is not there", async () => ({ AWS_ENDPOINT_URL: CLOSED })],
   ["at an endpoint of one's own for SQS that is not there", async () => ({ AWS_ENDPOINT_URL_SQS: CLOSED })],
   ["behind HTTPS_PROXY", async () => ({ HTTPS_PROXY: CLOSED, AWS_ENDPOINT_URL_SQS: CLOSED })],
@@ -79,11 +84,11 @@ test.each<[string, () => Promise<Readonly<Record<string, string>>>]>([
     "where something on the way answers 403",
     async () => ({ AWS_ENDPOINT_URL: await answering(403, "<html>No</html>") }),
   ],
-  ["where SQS answers 500", async () => ({ AWS_ENDPOINT_URL: await answering(500, saying("InternalError")) })],
   ["where SQS asks for less", async () => ({ AWS_ENDPOINT_URL: await answering(400, saying("RequestThrottled")) })],
-  ["where STS cannot be asked for a role", async () => ({ AWS_ENDPOINT_URL: CLOSED, ...profile(ROLE) })],
   ["where STS has no address", async () => ({ AWS_ENDPOINT_URL: NO_HOST, ...profile(ROLE) })],
-])("a deployment %s continues with one line of warning", async (_, environment) => {
+];
+
+test.each(firstInGate(1, UNASKED))("a deployment %s continues with one line of warning", async (_, environment) => {
   const { status, stdout, stderr } = await run(["bin/deploy-all.ts"], {
     ...CREDENTIALS,
     ...(await environment()),
@@ -107,24 +112,29 @@ test("a deployment by a user who may not list queues continues without a word", 
   expect([status, stdout, stderr]).toEqual([0, "cdk deploy --all --no-notices\n", ""]);
 });
 
-test.each([
+const NOT_TAKEN: readonly (readonly [code: string, how: string])[] = [
   ["InvalidClientTokenId", ""],
+  ["AccessDenied", "for a role "],
   ["ExpiredTokenException", ""],
   ["SignatureDoesNotMatch", ""],
-  ["AccessDenied", "for a role "],
-])("a deployment to which AWS says %s %sis refused in one line", async (code, how) => {
-  const endpoint = await answering(403, how === "" ? saying(code) : inXml(code));
+];
 
-  const { status, stdout, stderr } = await run(["bin/deploy-all.ts"], {
-    ...CREDENTIALS,
-    ...(how !== "" && profile(ROLE)),
-    AWS_ENDPOINT_URL: endpoint,
-    PATH: folderOfCdk(),
-  });
+test.each(firstInGate(1, NOT_TAKEN))(
+  "a deployment to which AWS says %s %sis refused in one line",
+  async (code, how) => {
+    const endpoint = await answering(403, how === "" ? saying(code) : inXml(code));
 
-  expect([status, stdout]).toEqual([1, ""]);
-  expect(stderr).toMatch(/^Refused: .*credentials.*\n$/);
-});
+    const { status, stdout, stderr } = await run(["bin/deploy-all.ts"], {
+      ...CREDENTIALS,
+      ...(how !== "" && profile(ROLE)),
+      AWS_ENDPOINT_URL: endpoint,
+      PATH: folderOfCdk(),
+    });
+
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^Refused: .*credentials.*\n$/);
+  },
+);
 
 /** The folder of a cdk that says how it was called. */
 function folderOfCdk(): string {

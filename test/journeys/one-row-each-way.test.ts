@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openCommandLine } from "../support/processes/command-line.ts";
 import { RunningInstance } from "../support/processes/instance.ts";
 import { watchSockets } from "../support/processes/watched-sockets.ts";
-import { isWholeGrid } from "../support/run/whole-grid.ts";
+import { isWholeGrid, longTest } from "../support/run/whole-grid.ts";
 
 /** Far more than the one beat that it takes, so that a busy machine fails nothing; `npm run bench:sync` measures the time. */
 const SOON = { timeout: 300_000, interval: 100 };
@@ -62,7 +62,7 @@ test.concurrent("an update of a row reaches the record, an update of the record 
   expect(await activity("contact", sfid)).toMatchObject([{ action: "UPDATE", state: "SUCCESS" }]);
 });
 
-test.concurrent("a value set to NULL is cleared on the other side, both ways", async () => {
+longTogether("a value set to NULL is cleared on the other side, both ways", async () => {
   const sfid = await createContact({ LastName: "Noether", Title: "Dr", Phone: "+49 1" });
   const { id } = await vi.waitFor(() => contactOf(sfid), SOON);
 
@@ -110,7 +110,7 @@ test.concurrent("a row that Salesforce refuses ends FAILED with what Salesforce 
   });
 });
 
-test("poll-now brings a change that the schedule would bring an hour later", async () => {
+longTest("poll-now brings a change that the schedule would bring an hour later", async () => {
   await changeAccount({ sf_polling_seconds: 3600 });
   const id = await mappingOf("Account");
   await createAccount("Pulled before");
@@ -126,24 +126,27 @@ test("poll-now brings a change that the schedule would bring an hour later", asy
   await vi.waitFor(async () => expect(await accountsNamed("Asked for")).toBe(1), SOON);
 });
 
-test("bridge poll ends when its cycle has ended: what was committed before it is on the other side then", async () => {
-  await changeAccount({ sf_polling_seconds: 7200 });
-  const line = openCommandLine({ BRIDGE_DATA_DIR: bridge.dataDir });
-  try {
-    await line.json(["mapping", "show", "Account", "--wait"]); // no cycle runs while its table follows the change
-    await createAccount("Polled by hand");
-    await bridge.sql("INSERT INTO salesforce.account (name) VALUES ('Sent by hand')");
+longTest(
+  "bridge poll ends when its cycle has ended: what was committed before it is on the other side then",
+  async () => {
+    await changeAccount({ sf_polling_seconds: 7200 });
+    const line = openCommandLine({ BRIDGE_DATA_DIR: bridge.dataDir });
+    try {
+      await line.json(["mapping", "show", "Account", "--wait"]); // no cycle runs while its table follows the change
+      await createAccount("Polled by hand");
+      await bridge.sql("INSERT INTO salesforce.account (name) VALUES ('Sent by hand')");
 
-    const answer = await line.json(["poll", "Account"]);
+      const answer = await line.json(["poll", "Account"]);
 
-    const sent = await bridge.sql("SELECT sfid, _ab_lastop FROM salesforce.account WHERE name = 'Sent by hand'");
-    expect(sent).toEqual([{ sfid: expect.stringMatching(/^001/), _ab_lastop: "INSERTED" }]);
-    expect(await accountsNamed("Polled by hand")).toBe(1);
-    expect(answer).toMatchObject({ triggered: true, cycle: { state: "ended", refused: 0, error: null } });
-  } finally {
-    line.close();
-  }
-});
+      const sent = await bridge.sql("SELECT sfid, _ab_lastop FROM salesforce.account WHERE name = 'Sent by hand'");
+      expect(sent).toEqual([{ sfid: expect.stringMatching(/^001/), _ab_lastop: "INSERTED" }]);
+      expect(await accountsNamed("Polled by hand")).toBe(1);
+      expect(answer).toMatchObject({ triggered: true, cycle: { state: "ended", refused: 0, error: null } });
+    } finally {
+      line.close();
+    }
+  },
+);
 
 test("everything of Bridge's in the database is an ordinary role's, as a customer's would be", async () => {
   const rows = await bridge.sql(`SELECT DISTINCT rolname, rolsuper, rolbypassrls, rolcreaterole FROM pg_class c

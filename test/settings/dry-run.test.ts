@@ -7,6 +7,7 @@ import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { type ApiClient, apiClient } from "../support/clients/api-client.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -171,7 +172,7 @@ test("a mapping that was looked at before is activated with its digest, and load
   expect(await shown()).toMatchObject({ confirmed: true });
 });
 
-test("a digest is refused for another mapping of the same table", async () => {
+longTest("a digest is refused for another mapping of the same table", async () => {
   await bothHave(150, 150, { active: false });
   const { digest } = await compared();
   await activate({ digest });
@@ -210,7 +211,7 @@ test("where Salesforce wins, a dry run shows how many rows would be overwritten,
   ]);
 });
 
-test("a dry run that Salesforce refuses says why, and continues from its last page", async () => {
+longTest("a dry run that Salesforce refuses says why, and continues from its last page", async () => {
   await bothHave(2_300, 3, { active: false });
   await api.ask(startDryRun, "start-dry-run", at());
   await cloud.take("loads");

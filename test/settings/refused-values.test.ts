@@ -5,6 +5,7 @@ import { handler as startDryRun } from "../../functions/api/start-dry-run.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { type ApiClient, apiClient } from "../support/clients/api-client.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { firstInGate } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -61,15 +62,15 @@ async function people(
 
 const TYPES: readonly (readonly [type: string, good: string, bad: string, reason: RegExp])[] = [
   ["int", "5", "call back", /invalid input syntax for type integer/],
+  ["public.short", "abc", "abcdef", /violates check constraint/],
   ["public.mood", "calm", "angry", /invalid input value for enum/],
   ["date", "2026-01-02", "soon", /invalid input syntax for type date/],
   ["boolean", "true", "perhaps", /invalid input syntax for type boolean/],
   ["text[]", "{a}", "a", /malformed array literal/],
-  ["public.short", "abc", "abcdef", /violates check constraint/],
   ["uuid", "6f9619ff-8b86-d011-b42d-00c04fc964ff", "none", /invalid input syntax for type uuid/],
 ];
 
-test.each(TYPES)(
+test.each(firstInGate(2, TYPES))(
   "a value that a column of type %s cannot hold stops no dry run, which names it",
   async (type, good, bad, reason) => {
     const contact = await people(type, good, bad, { active: false, conflict_policy: "salesforce_wins" });
@@ -125,19 +126,22 @@ test("two refused values in two columns of one record, and one in another, are n
   ]);
 });
 
-test.each(TYPES.slice(0, 3))("and no first load, where PostgreSQL wins: %s", async (type, good, bad, reason) => {
-  const contact = await people(type, good, bad, { conflict_policy: "postgres_wins" });
+test.each(firstInGate(1, TYPES.slice(0, 4)))(
+  "and no first load, where PostgreSQL wins: %s",
+  async (type, good, bad, reason) => {
+    const contact = await people(type, good, bad, { conflict_policy: "postgres_wins" });
 
-  const rows = await world.sql("SELECT count(sfid) AS met FROM salesforce.contact");
+    const rows = await world.sql("SELECT count(sfid) AS met FROM salesforce.contact");
 
-  expect(rows).toEqual([{ met: String(PEOPLE - 1) }]);
-  const errors = dataOf<object[]>(
-    await api.ask(listInboundErrors, "list-inbound-errors", { query: { mapping_id: contact.id } }),
-  );
-  expect(errors).toMatchObject([{ error: expect.stringMatching(reason) }]);
-});
+    expect(rows).toEqual([{ met: String(PEOPLE - 1) }]);
+    const errors = dataOf<object[]>(
+      await api.ask(listInboundErrors, "list-inbound-errors", { query: { mapping_id: contact.id } }),
+    );
+    expect(errors).toMatchObject([{ error: expect.stringMatching(reason) }]);
+  },
+);
 
-test.each(["varchar(3)", "char(3)"])(
+test.each(firstInGate(1, ["varchar(3)", "char(3)"]))(
   "a text that is too long for a column of type %s differs from what is left of it",
   async (type) => {
     const contact = await people(type, "abc", "abcdef", { active: false });

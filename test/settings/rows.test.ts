@@ -84,8 +84,10 @@ test("a mapping's view says what it does: rows synced, waiting and failed, its l
   expect(budget.json?.data).toMatchObject({ calls_limit: 15_000, forecast_calls_per_day: 8643, pace: "normal" });
 });
 
-test("the results of changes over the last minutes are listed by mapping and step, with the lag and the oldest that waits", async () => {
+test("the results of changes over the last minutes are listed by mapping and step, with the lag, the oldest that waits and how cycles ended", async () => {
   const contact = await mapOne(CONTACT);
+  const nothing = await ask(readThroughput, "read-throughput");
+  const refused = await ask(readThroughput, "read-throughput", { query: { minutes: "soon" } });
   await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('A', NULL), ('B', NULL), ('C', 'wrong')");
   await world.cycle(contact);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('D')");
@@ -123,22 +125,11 @@ test("the results of changes over the last minutes are listed by mapping and ste
   expect(new Date(listed?.oldest_waiting_at ?? 0).getTime()).toBe(
     Math.floor(new Date(`${waiting?.["at"]}Z`).getTime()),
   );
-});
-
-test("a throughput says of every mapping that nothing was answered, and refuses minutes that are none", async () => {
-  await mapOne(CONTACT);
-
-  const nothing = await ask(readThroughput, "read-throughput");
-  const refused = await ask(readThroughput, "read-throughput", { query: { minutes: "soon" } });
-
   expect(dataOf<{ mappings: readonly object[] }>(nothing).mappings).toMatchObject([
     { accepted: 0, refused: 0, lag_seconds: null, steps: [] },
   ]);
   expect(refused.json?.error?.details).toEqual([{ path: "minutes", message: expect.stringContaining("whole number") }]);
-});
 
-test("each minute shows how its cycles ended, and how many rows they wrote for records", async () => {
-  const contact = await mapOne(CONTACT);
   await world.pass(60);
   await world.createRecords("Contact", [{ LastName: "A" }, { LastName: "B" }, { LastName: "C" }]);
   await world.cycle(contact);
@@ -146,11 +137,11 @@ test("each minute shows how its cycles ended, and how many rows they wrote for r
   await world.fault({ kind: "unavailable", times: 0 });
   await world.cycle(contact);
 
-  const shown = dataOf<Throughput>(await ask(readThroughput, "read-throughput"));
+  const later = dataOf<Throughput>(await ask(readThroughput, "read-throughput"));
 
-  expect(shown.mappings[0]).toMatchObject({ pulled: 3, accepted: 0 });
-  const [well, failed] = shown.mappings[0]?.steps.slice(-2) ?? [];
-  expect(well).toMatchObject({ pulled: 3, cycles: { well: 1, failed: 0, stopped: 0 } });
+  expect(later.mappings[0]).toMatchObject({ pulled: 3, accepted: 3 });
+  const [well, failed] = later.mappings[0]?.steps.slice(-2) ?? [];
+  expect(well).toMatchObject({ pulled: 3, accepted: 1, cycles: { well: 1, failed: 0, stopped: 0 } });
   expect(failed).toMatchObject({ pulled: 0, cycles: { well: 0, failed: 1, stopped: 0 } });
   expect(Date.parse(failed?.at ?? "") - Date.parse(well?.at ?? "")).toBeGreaterThanOrEqual(60_000);
 });
@@ -191,7 +182,7 @@ test("one change shows its story: before and after, when it was sent, what Sales
   expect([gone.status, odd.status]).toEqual([404, 404]);
 });
 
-test("failed rows are reported by kind, and a kind is tried again with one request", async () => {
+test("failed rows are reported by kind, and tried again one by one or a kind with one request", async () => {
   const mapping = await mapOne(CONTACT);
   await world.sql(
     `INSERT INTO salesforce.contact (lastname, email) VALUES ('A', 'no address'), ('B', 'call me instead'), (NULL, NULL)`,
@@ -204,13 +195,28 @@ test("failed rows are reported by kind, and a kind is tried again with one reque
   expect(kinds.map(({ count }) => count)).toEqual([2, 1]);
   expect(kinds[0]?.sample).toContain("INVALID_EMAIL_ADDRESS");
 
-  const body = { fingerprint: kinds[0]?.fingerprint };
-  const retried = await ask(retryRows, "retry-rows", { body });
-  expect(retried.json?.data).toEqual({ retried: 2, remaining: 0 });
-  expect((await ask(listErrors, "list-errors")).json?.meta?.total).toBe(1);
-
+  // What an administrator of the org might do by loosening a rule.
+  const [right] = await world.sql(
+    `UPDATE salesforce._trigger_log SET "values" = jsonb_set("values", '{email}', '"a@example.com"')
+     WHERE "values" ->> 'lastname' = 'A' RETURNING id::text`,
+  );
+  const retryOne = (id: string) => ask(retryRow, "retry-row", { path: { row_id: id } });
+  const one = await retryOne(String(right?.["id"]));
+  const again = await retryOne(String(right?.["id"]));
+  const kind = await ask(retryRows, "retry-rows", { body: { fingerprint: kinds[0]?.fingerprint } });
+  const left = (await ask(listErrors, "list-errors")).json?.meta?.total;
   await world.cycle(mapping);
-  expect((await ask(listErrors, "list-errors")).json?.meta?.total).toBe(3);
+
+  expect([one, again, kind].map(({ json }) => json?.data)).toEqual([
+    { retried: 1, remaining: 0 },
+    { retried: 0, remaining: 0 },
+    { retried: 1, remaining: 0 },
+  ]);
+  expect([left, (await ask(listErrors, "list-errors")).json?.meta?.total]).toEqual([1, 2]);
+  expect(await world.sql("SELECT lastname, _ab_lastop FROM salesforce.contact WHERE sfid IS NOT NULL")).toEqual([
+    { lastname: "A", _ab_lastop: "INSERTED" },
+  ]);
+  expect((await retryOne("1; DROP TABLE x")).status).toBe(404);
 });
 
 test("a kind of failures opens its rows with key, name and bad value, and dismissed ones no longer count", async () => {
@@ -263,26 +269,6 @@ async function readToken(): Promise<string> {
   const asked = { workspaceId: world.workspaceId, at: now(), scopes: ["read" as const], ...named };
   return (await createToken({ tokens: tokens(), pepper: pepper() }, asked)).token;
 }
-
-test("one failed row is tried again, and goes through when Salesforce takes it now", async () => {
-  const mapping = await mapOne(CONTACT);
-  await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('A', 'no address')");
-  await world.cycle(mapping);
-  const [failed] = dataOf<readonly { id: number }[]>(await ask(listErrors, "list-errors"));
-  // What an administrator of the org might do by loosening a rule.
-  await world.sql(`UPDATE salesforce._trigger_log SET "values" = jsonb_set("values", '{email}', '"a@example.com"')`);
-
-  const retried = await ask(retryRow, "retry-row", { path: { row_id: String(failed?.id) } });
-  await world.cycle(mapping);
-
-  expect(retried.json?.data).toEqual({ retried: 1, remaining: 0 });
-  expect(await world.sql("SELECT sfid IS NOT NULL AS sent, _ab_lastop FROM salesforce.contact")).toEqual([
-    { sent: true, _ab_lastop: "INSERTED" },
-  ]);
-  const again = await ask(retryRow, "retry-row", { path: { row_id: String(failed?.id) } });
-  expect(again.json?.data).toEqual({ retried: 0, remaining: 0 });
-  expect((await ask(retryRow, "retry-row", { path: { row_id: "1; DROP TABLE x" } })).status).toBe(404);
-});
 
 test("a record that cannot become a row is reported with the reason, and becomes one once its table takes it", async () => {
   const mapping = await mapOne(CONTACT);
@@ -372,43 +358,34 @@ test("rows of an adopted table are not sent until a user asks", async () => {
   expect((await on(mapping, pushExisting, "push-existing")).json?.data).toMatchObject({ queued: 0 });
 });
 
-test("a reload brings back the rows of a table that was emptied", async () => {
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+test("a reload brings back the rows of a table that was emptied, stops no pulls, and loses nothing of what they brought", async () => {
+  await world.createRecords("Contact", [{ LastName: "Lovelace" }, { LastName: "Hopper" }]);
   const mapping = await mapOne(CONTACT);
+  const names = async () => (await world.sql("SELECT lastname FROM salesforce.contact")).map((row) => row["lastname"]);
+  const position = async () => (await world.sql("SELECT position FROM salesforce._bridge_state"))[0]?.["position"];
+  const before = await position();
   await world.sql("TRUNCATE salesforce.contact");
 
   const answer = await on(mapping, reloadMapping, "reload-mapping");
-  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
-    state: "running",
-    progress: { reading: "backfill", rows_done: 0, rows_total: null, ends_at: null },
-  });
+  const loading = await on(mapping, readMapping, "read-mapping");
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Hamilton" });
+  await world.cycle(mapping);
+  const pulled = [await names(), await position()];
   await world.map();
 
   expect(answer.json?.data).toEqual({ reloading: true, mapping_id: mapping.id });
-  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Lovelace" }]);
+  expect(loading.json?.data).toMatchObject({
+    state: "running",
+    progress: { reading: "backfill", rows_done: 0, rows_total: null, ends_at: null },
+  });
+  expect(pulled[0]).toContain("Hamilton");
+  expect((await names()).sort()).toEqual(["Hamilton", "Hopper", "Lovelace"]);
+  expect(await position()).toEqual(pulled[1]);
+  expect(Number(pulled[1])).toBeGreaterThanOrEqual(Number(before));
   expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
     state: "running",
     progress: null,
   });
-});
-
-test("a reload does not stop pulls, nor does it lose what they brought", async () => {
-  await world.createRecords("Contact", [{ LastName: "Lovelace" }, { LastName: "Hopper" }]);
-  const mapping = await mapOne(CONTACT);
-  const before = await world.sql("SELECT position FROM salesforce._bridge_state");
-  await world.sql("TRUNCATE salesforce.contact");
-  await on(mapping, reloadMapping, "reload-mapping");
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Hamilton" });
-
-  await world.cycle(mapping);
-
-  const names = async () => (await world.sql("SELECT lastname FROM salesforce.contact")).map((row) => row["lastname"]);
-  expect(await names()).toContain("Hamilton");
-  const [{ position } = {}] = await world.sql("SELECT position FROM salesforce._bridge_state");
-  await world.map();
-  expect((await names()).sort()).toEqual(["Hamilton", "Hopper", "Lovelace"]);
-  expect(await world.sql("SELECT position FROM salesforce._bridge_state")).toEqual([{ position }]);
-  expect(Number(position)).toBeGreaterThanOrEqual(Number(before[0]?.["position"]));
 });
 
 test("deletes that the breaker holds on either side are reported, and go when they are confirmed", async () => {
@@ -506,19 +483,6 @@ test("the doctor finds triggers, columns and tables that were removed, and activ
   expect(await findings()).toEqual(["table account is gone"]);
 });
 
-test("what is done to rows is in the audit log before it happens, also when it then fails", async () => {
-  const mapping = await mapOne(CONTACT);
-  await world.databaseGoesAway();
-
-  const failed = await on(mapping, confirmDeletes, "confirm-deletes");
-  await world.databaseComesBack();
-
-  expect(failed.status).toBe(500);
-  const filter = { workspaceId: world.workspaceId, actor: null, action: "deletes.confirmed" };
-  const { entries } = await auditPage(filter, { limit: 10, offset: 0 });
-  expect(entries).toMatchObject([{ actor: "ada@example.com", resourceId: mapping.id }]);
-});
-
 test("a first load shows how far it is, of how many records", async () => {
   const records = Array.from({ length: 2_100 }, (_, at) => ({ LastName: `Contact ${at}` }));
   await world.createRecords("Contact", records);
@@ -539,24 +503,29 @@ test("a first load shows how far it is, of how many records", async () => {
   });
 });
 
-test("a mapping that only writes to Salesforce is not reloaded, and no record of Salesforce ever becomes a row of it", async () => {
+test("what cannot be done is refused with the reason, and what then fails was in the audit log before", async () => {
   const mapping = await mapOne({ ...CONTACT, bridge: { sync_direction: "pg_to_sf" } });
+  const { workspaceId, id, configVersion: version } = mapping;
   await world.rest("POST", "/sobjects/Contact", { LastName: "Not asked for" });
 
-  const answer = await on(mapping, reloadMapping, "reload-mapping");
+  const reloaded = await on(mapping, reloadMapping, "reload-mapping");
   await world.work(mapping, "load");
-
-  expect(answer.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("sync_direction") });
-  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([]);
-});
-
-test("a poll of a mapping whose table could not be created is refused with the reason", async () => {
-  const { workspaceId, id, configVersion: version } = await mapOne(CONTACT);
+  const pulled = await world.sql("SELECT lastname FROM salesforce.contact");
   const reason = "salesforce.contact is a view; map a plain table instead";
   await mappings().setProvisioning(workspaceId, id, version, { state: "failed", version, reason });
+  const polled = await on(mapping, pollNow, "poll-now");
+  await world.databaseGoesAway();
+  const confirmed = await on(mapping, confirmDeletes, "confirm-deletes");
+  await world.databaseComesBack();
 
-  const answer = await ask(pollNow, "poll-now", { path: { mapping_id: id } });
-
-  expect(answer.json?.data).toMatchObject({ triggered: false, message: expect.stringContaining(reason) });
+  expect(reloaded.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("sync_direction") });
+  expect(pulled).toEqual([]);
+  expect(polled.json?.data).toMatchObject({ triggered: false, message: expect.stringContaining(reason) });
   expect(await cloud.take("cycles")).not.toContainEqual(expect.objectContaining({ mapping_id: id, kind: "poll" }));
+  expect(confirmed.status).toBe(500);
+  const { entries } = await auditPage(
+    { workspaceId, actor: null, action: "deletes.confirmed" },
+    { limit: 10, offset: 0 },
+  );
+  expect(entries).toMatchObject([{ actor: "ada@example.com", resourceId: id }]);
 });

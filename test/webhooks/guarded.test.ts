@@ -1,48 +1,45 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { deliveries } from "../../functions/services/composition.ts";
 import { type Delivery, newDelivery } from "../../lib/model/delivery/delivery.ts";
 import { newId } from "../../lib/model/id.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { type Receiver, startReceiver } from "../support/doubles/receiver.ts";
-import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
-import type { TestWorkspace } from "../support/worlds/workspace.ts";
+import { startReceiver } from "../support/doubles/receiver.ts";
+import { longTest } from "../support/run/whole-grid.ts";
+import { startRunningBridge } from "../support/worlds/running-bridge.ts";
 
-let bridge: RunningBridge;
-let workspace: TestWorkspace;
-let receiver: Receiver;
-beforeAll(async () => {
-  bridge = await startRunningBridge({ isolate: true });
-  workspace = await bridge.createWorkspace();
-  receiver = await startReceiver(200);
-});
-afterAll(async () => {
-  await receiver.close();
-  await bridge.close();
-});
+longTest(
+  "what the sweeper's own policy allows is enough to wake overdue deliveries, first attempts and retries alike",
+  async () => {
+    const bridge = await startRunningBridge({ isolate: true });
+    onTestFinished(() => bridge.close());
+    const workspace = await bridge.createWorkspace();
+    const receiver = await startReceiver(200);
+    onTestFinished(() => receiver.close());
+    const created = await bridge.request("POST", `/api/v1/t/${workspace.id}/webhooks`, {
+      token: workspace.token,
+      body: { url: receiver.url, events: ["sync.broken"] },
+    });
+    const { id: webhookId } = dataOf<{ id: string }>(created);
+    const overdue = [0, 1, 2, 3, 4].map((automaticAttempts) =>
+      pendingAfter(workspace.id, webhookId, automaticAttempts),
+    );
+    await deliveries().add(overdue);
 
-test("what the sweeper's own policy allows is enough to wake overdue deliveries, first attempts and retries alike", async () => {
-  const created = await bridge.request("POST", `/api/v1/t/${workspace.id}/webhooks`, {
-    token: workspace.token,
-    body: { url: receiver.url, events: ["sync.broken"] },
-  });
-  const { id: webhookId } = dataOf<{ id: string }>(created);
-  const overdue = [0, 1, 2, 3, 4].map((automaticAttempts) => pendingAfter(webhookId, automaticAttempts));
-  await deliveries().add(overdue);
+    const answer = await bridge.host.invoke("sweep-minute", { Records: [{ messageId: "1", body: "{}" }] });
 
-  const answer = await bridge.host.invoke("sweep-minute", { Records: [{ messageId: "1", body: "{}" }] });
-
-  expect(answer).toEqual({ batchItemFailures: [] });
-  await receiver.has(overdue.length);
-  expect(receiver.received.map(({ headers }) => headers["x-bridge-delivery"]).sort()).toEqual(
-    overdue.map(({ id }) => id).sort(),
-  );
-});
+    expect(answer).toEqual({ batchItemFailures: [] });
+    await receiver.has(overdue.length);
+    expect(receiver.received.map(({ headers }) => headers["x-bridge-delivery"]).sort()).toEqual(
+      overdue.map(({ id }) => id).sort(),
+    );
+  },
+);
 
 /** A delivery whose next attempt was due two minutes ago, and whose wake-up was lost. */
-function pendingAfter(webhookId: string, automaticAttempts: number): Delivery {
+function pendingAfter(workspaceId: string, webhookId: string, automaticAttempts: number): Delivery {
   const createdAt = new Date(Date.now() - 120_000);
   const eventId = newId("evt");
-  const made = { id: newId("dlv"), workspaceId: workspace.id, webhookId, eventId, event: "sync.broken" } as const;
+  const made = { id: newId("dlv"), workspaceId, webhookId, eventId, event: "sync.broken" } as const;
   const status = automaticAttempts === 0 ? "pending" : "failed";
   return { ...newDelivery({ ...made, body: "{}", createdAt }), automaticAttempts, status };
 }

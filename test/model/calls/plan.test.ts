@@ -2,24 +2,27 @@ import { describe, expect, test } from "vitest";
 import { everySeconds, isPullDue } from "../../../lib/model/calls/interval.ts";
 import { DEFAULT_SHARE, planCalls, wakeAt } from "../../../lib/model/calls/plan.ts";
 import { BURSTS, isBusiness, liveThrough, type Story, WHEN_QUIET } from "../../support/doubles/month-of-calls.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 
 const live = (story: Partial<Story>) =>
   liveThrough({ mappings: 10, limit: 15_000, share: DEFAULT_SHARE, days: 3, ...story });
 
 describe("the share is never exceeded, pulls stretch and never stop, saves continue", () => {
-  test.each([
-    // One and five mappings fit into a Developer Edition's calls, so that ten seconds stay ten seconds.
-    ["one idle mapping", { mappings: 1 }, 10],
+  const STORIES: readonly (readonly [string, Partial<Story>, number])[] = [
+    // Few mappings fit into a Developer Edition's calls, so that ten seconds stay ten seconds.
     ["five idle mappings", { mappings: 5 }, 10],
-    ["ten idle mappings", {}, 20],
     ["ten mappings with bursts", BURSTS, 120],
-    ["a hundred mappings with bursts", { ...BURSTS, mappings: 100 }, 3_600],
     ["ten mappings that are asked about less often when quiet", WHEN_QUIET, 60],
-    ["five mappings that ring without end", { mappings: 5, rings: true }, 300],
     ["ten mappings with bursts that ring without end", { ...BURSTS, rings: true }, 300],
-    ["two hundred mappings that ring without end", { mappings: 200, rings: true, days: 1 }, 600],
     ["at most 8,000 a day", { ...BURSTS, share: { share: 1, most: 8_000 } }, 900],
-  ] satisfies [string, Partial<Story>, number][])("%s", (_, story, longest) => {
+    ["one idle mapping", { mappings: 1 }, 10],
+    ["ten idle mappings", {}, 20],
+    ["five mappings that ring without end", { mappings: 5, rings: true }, 300],
+    ["a hundred mappings with bursts", { ...BURSTS, mappings: 100 }, 3_600],
+    ["two hundred mappings that ring without end", { mappings: 200, rings: true, days: 1 }, 600],
+  ];
+
+  test.each(firstInGate(5, STORIES))("%s", (_, story, longest) => {
     const lived = live(story);
 
     expect(lived.mostOfShare).toBeLessThanOrEqual(1);
@@ -31,7 +34,7 @@ describe("the share is never exceeded, pulls stretch and never stop, saves conti
     expect(live({}).mostOfShare).toBeGreaterThan(0.7);
   });
 
-  test("mappings that are polled less often when quiet cost less, and wait no longer where calls are few", () => {
+  longTest("mappings that are polled less often when quiet cost less, and wait no longer where calls are few", () => {
     const [quiet, always] = [live(WHEN_QUIET), live({ ...WHEN_QUIET, whenQuiet: 10 })];
     const idle = live({ changes: () => false, whenQuiet: 60 });
 

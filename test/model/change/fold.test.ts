@@ -4,6 +4,7 @@ import type { Action, ClaimedChange } from "../../../lib/model/change/change.ts"
 import { type Folded, fold, type Write } from "../../../lib/model/change/fold.ts";
 import { BATCH_SIZE } from "../../../lib/model/change/ways.ts";
 import type { ColumnValues } from "../../../lib/model/mapping/shape.ts";
+import { isWholeGrid } from "../../support/run/whole-grid.ts";
 import { contactShape } from "../../support/worlds/shapes.ts";
 
 const shape = contactShape({ upsertField: "Key__c" });
@@ -288,7 +289,7 @@ test("whatever happens to the rows, sending the folded writes leaves Salesforce 
       ]);
       expect(salesforce.sort()).toEqual(table.sort());
     }),
-    { numRuns: 30_000 },
+    { numRuns: isWholeGrid ? 30_000 : 8_000 },
   );
 });
 
