@@ -115,8 +115,10 @@ test("an integration user needs no permission beyond those of security.md, and k
 
 test("without View Setup and Configuration rows move all the same", async () => {
   await world.fault({ kind: "malformedRequest", code: "INSUFFICIENT_ACCESS", path: "/limits", times: 0 });
+  await world.rest("POST", "/sobjects/Contact", { LastName: "Hopper" });
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Noether')");
 
-  await everyWork();
+  await world.cycle(contact);
 
   expect(await rows()).toEqual(BOTH);
   expect(await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).toEqual([

@@ -17,8 +17,8 @@ afterAll(() => cloud.close());
 /** More calls than a cycle of this size makes. */
 const MORE_THAN_ENOUGH = 60;
 
-/** The gate kills one kind of mapping, at every fourth step. */
-const EVERY = isWholeGrid ? 1 : 4;
+/** The gate kills one kind of mapping, at every sixth step. */
+const EVERY = isWholeGrid ? 1 : 6;
 
 describe.each(
   firstInGate(1, [

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { firstInGate } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -29,19 +30,21 @@ test("triggers of the application find what they name without a schema, whether 
   expect(await world.sql("SELECT FROM salesforce.contact WHERE sfid IS NULL OR _ab_err IS NOT NULL")).toEqual([]);
 });
 
-test.each([
-  ["citext in public", "CREATE EXTENSION citext SCHEMA public", "public.citext"],
-  [
-    "citext in a schema beside the path",
-    'CREATE SCHEMA "Ext 1"; CREATE EXTENSION citext SCHEMA "Ext 1"',
-    '"Ext 1".citext',
-  ],
-  [
-    "a domain over citext",
-    "CREATE EXTENSION citext SCHEMA public; CREATE DOMAIN public.external AS public.citext CHECK (VALUE <> '')",
-    "public.external",
-  ],
-])("a row meets its record by an upsert value whose case differs, the column being %s", async (_, make, type) => {
+test.each(
+  firstInGate(1, [
+    [
+      "citext in a schema beside the path",
+      'CREATE SCHEMA "Ext 1"; CREATE EXTENSION citext SCHEMA "Ext 1"',
+      '"Ext 1".citext',
+    ],
+    ["citext in public", "CREATE EXTENSION citext SCHEMA public", "public.citext"],
+    [
+      "a domain over citext",
+      "CREATE EXTENSION citext SCHEMA public; CREATE DOMAIN public.external AS public.citext CHECK (VALUE <> '')",
+      "public.external",
+    ],
+  ] as const),
+)("a row meets its record by an upsert value whose case differs, the column being %s", async (_, make, type) => {
   await world.asSuperuser(make);
   await world.asSuperuser(
     'DO $$ BEGIN IF to_regnamespace(\'"Ext 1"\') IS NOT NULL THEN GRANT USAGE ON SCHEMA "Ext 1" TO PUBLIC; END IF; END $$',

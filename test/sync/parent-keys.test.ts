@@ -158,8 +158,8 @@ describe("a child whose parent is not there for long", () => {
         [lastname],
       )
     )[0];
-  /** Beats of some hours, as many as matter. */
-  const pass = async (hours: number, step = 900) => {
+  /** Beats of some hours, as many as matter: how often a parent is looked for depends on the age of the change. */
+  const pass = async (hours: number, step = HOUR) => {
     for (let seconds = 0; seconds < hours * HOUR; seconds += step) {
       await world.pass(step);
       await world.cycle(contact, "beat");

@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -20,32 +21,27 @@ const newEvents = async () => {
   return (await world.events(mine.map(({ event_id }) => event_id))).map(({ event }) => event);
 };
 
-describe("a session that has ended", () => {
-  test("is renewed once in the middle of a cycle, which continues", async () => {
-    await world.cycle(contact);
-    await world.control("DELETE", "/sessions");
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+test("a session that has ended is renewed once in the middle of a cycle; where the org refuses another one the mapping is broken at once, reported once", async () => {
+  await world.cycle(contact);
+  await world.control("DELETE", "/sessions");
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
 
-    await world.cycle(contact);
+  await world.cycle(contact);
 
-    expect(await states()).toEqual(["SUCCESS"]);
-    expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
-  });
+  expect(await states()).toEqual(["SUCCESS"]);
+  expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
 
-  test("is broken at once when the org refuses another one, reported once, and reported again when it is corrected", async () => {
-    await world.fault({ kind: "expiredSession", times: 0 });
+  await world.fault({ kind: "expiredSession", times: 0 });
+  for (let i = 0; i < 4; i++) await world.cycle(contact);
+  expect(await newEvents()).toEqual(["mapping.activated", "sync.broken"]);
+  await world.control("DELETE", "/faults");
+  await world.cycle(contact);
+  await world.cycle(contact);
 
-    for (let i = 0; i < 4; i++) await world.cycle(contact);
-    expect(await newEvents()).toEqual(["mapping.activated", "sync.broken"]);
-    await world.control("DELETE", "/faults");
-    await world.cycle(contact);
-    await world.cycle(contact);
-
-    expect(await newEvents()).toEqual(["sync.recovered"]);
-  });
+  expect(await newEvents()).toEqual(["sync.recovered"]);
 });
 
-test("an outage of Salesforce fails no row, breaks after three cycles, and recovers with the first good one", async () => {
+test("an outage of Salesforce fails no row, breaks after three cycles, and recovers with the first good one, also where a login page is in its place", async () => {
   await newEvents();
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
   await world.fault({ kind: "unavailable", times: 0 });
@@ -53,29 +49,21 @@ test("an outage of Salesforce fails no row, breaks after three cycles, and recov
   await world.cycle(contact);
   await world.cycle(contact);
   expect(await newEvents()).toEqual([]);
+  await world.control("DELETE", "/faults");
+  await world.fault({ kind: "webPage", path: "services/data", times: 0 });
   await world.cycle(contact);
   await world.cycle(contact);
   expect(await newEvents()).toEqual(["sync.broken"]);
   expect(await states()).toEqual(["NEW"]);
+  expect(world.log.findLast(({ level }) => level === "error")).toMatchObject({
+    reason: "salesforce_unavailable",
+    message: expect.stringContaining('"Login | Salesforce"'),
+  });
   await world.control("DELETE", "/faults");
   await world.cycle(contact);
 
   expect(await states()).toEqual(["SUCCESS"]);
   expect(await newEvents()).toEqual(["sync.recovered"]);
-});
-
-test("a login page in the place of the org is reported as Salesforce's absence, by host and title, and fails no row", async () => {
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
-  await world.fault({ kind: "webPage", path: "services/data", times: 0 });
-
-  await world.cycle(contact);
-  await world.control("DELETE", "/faults");
-  await world.cycle(contact);
-
-  expect(world.log.filter(({ level }) => level === "error")).toMatchObject([
-    { reason: "salesforce_unavailable", message: expect.stringContaining('"Login | Salesforce"') },
-  ]);
-  expect(await states()).toEqual(["SUCCESS"]);
 });
 
 test("calls that are used up fail no row, and beats rest until there may be some again", async () => {
@@ -115,7 +103,7 @@ test("a record that is locked is sent again within ten seconds, then after minut
   expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
 });
 
-test("ten rows that fail in one cycle are reported one by one and as one spike", async () => {
+longTest("ten rows that fail in one cycle are reported one by one and as one spike", async () => {
   await newEvents();
   await world.sql(
     "INSERT INTO salesforce.contact (lastname, birthdate) SELECT 'Unborn', '2099-01-01' FROM generate_series(1, 10)",
@@ -169,8 +157,8 @@ test("a record that was deleted for good is deleted from the table within ten mi
   await world.rest("DELETE", `/sobjects/Contact/${id}`);
   await world.control("DELETE", "/recycle-bin");
 
-  for (let i = 0; i < 10; i++) {
-    await world.pass(60);
+  for (let i = 0; i < 5; i++) {
+    await world.pass(120);
     await world.cycle(contact, "beat");
   }
 

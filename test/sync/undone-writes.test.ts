@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { firstInGate } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
 import { mapped } from "../support/worlds/worlds.ts";
@@ -12,19 +13,19 @@ import { mapped } from "../support/worlds/worlds.ts";
 const LOOPS = [
   ["events leave the outbox", "_bridge_outbox", "DELETE", "says why"],
   ["changes are claimed until none is due", "_trigger_log", "UPDATE", "says why"],
+  ["a lease is acquired and given back", "_bridge_state", "UPDATE", "says why"],
   ["claimed changes are named", "_bridge_in_hand", "INSERT", "ends"],
   ["what a lost cycle left is removed", "_bridge_in_hand", "DELETE", "ends"],
-  ["a lease is acquired and given back", "_bridge_state", "UPDATE", "says why"],
-  ["a load keeps how far it is", "_bridge_loads", "UPDATE", "ends"],
-  ["settled changes are pruned", "_trigger_log", "DELETE", "ends"],
   ["failures become events", "_bridge_outbox", "INSERT", "ends"],
-  ["totals follow", "_bridge_totals", "UPDATE", "ends"],
   ["answers are stored", "_bridge_pushed", "INSERT", "ends"],
+  ["records that became no rows are kept", "_bridge_inbound_errors", "INSERT", "ends"],
+  ["settled changes are pruned", "_trigger_log", "DELETE", "ends"],
+  ["a load keeps how far it is", "_bridge_loads", "UPDATE", "ends"],
+  ["totals follow", "_bridge_totals", "UPDATE", "ends"],
   ["attempts are stored", "_bridge_history", "INSERT", "ends"],
   ["deletions leave tombstones", "_bridge_tombstones", "INSERT", "ends"],
   ["held deletes are held", "_bridge_held_deletes", "INSERT", "ends"],
   ["held deletes are let go", "_bridge_held_deletes", "DELETE", "ends"],
-  ["records that became no rows are kept", "_bridge_inbound_errors", "INSERT", "ends"],
   ["records that became no rows are forgotten", "_bridge_inbound_errors", "DELETE", "ends"],
   ["conflicts are kept", "_bridge_conflicts", "INSERT", "ends"],
   ["cycles are counted", "_bridge_cycles", "INSERT", "ends"],
@@ -77,7 +78,7 @@ async function work(name: string): Promise<void> {
 /** What the last two cycles and the outbox said. */
 const said = () => JSON.stringify(world.log.slice(-8));
 
-test.each(LOOPS)("where a trigger undoes every write, %s: %s %s", async (_, table, operation, end) => {
+test.each(firstInGate(8, LOOPS))("where a trigger undoes every write, %s: %s %s", async (_, table, operation, end) => {
   await work("First");
   await undo(table, operation);
 

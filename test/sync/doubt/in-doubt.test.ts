@@ -3,6 +3,7 @@ import { retryFailed } from "../../../lib/adapters/postgres/operations/operation
 import { rowQueriesOf } from "../../../lib/adapters/postgres/operations/row-operations.ts";
 import { keepSessions } from "../../../lib/adapters/postgres/session/request-session.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
@@ -57,40 +58,65 @@ async function retry(): Promise<void> {
 }
 
 describe("an insert without an upsert field whose answer was lost, and whose record a user has changed since", () => {
-  test("is not sent again and gets no second row: it ends FAILED, names the record and says what to do", async () => {
-    const id = await lostInsert("Sklodowska");
-    await changedThere(id, { LastName: "Curie" });
+  test("is not sent again and gets no second row: it ends FAILED, names the record and says what to do, as long as row and record are there", async () => {
+    const [left, gone] = [await lostInsert("Sklodowska"), await lostInsert("Joliot")];
+    await changedThere(left, { LastName: "Curie" });
+    await changedThere(gone, { LastName: "Curie" });
 
     await untilTheDoubtEnds();
     await world.pass(SIX_MINUTES);
     await world.cycle(contact);
 
-    expect(await records()).toHaveLength(1);
-    expect(await rows()).toMatchObject([{ lastname: "Sklodowska", sfid: null, _ab_lastop: "FAILED" }]);
-    const [change] = await changes();
-    expect(change).toMatchObject({ state: "FAILED", sf_message: expect.stringMatching(/^IN_DOUBT: /) });
-    expect(change?.["sf_message"]).toContain(id);
-    expect(change?.["sf_message"]).toContain("set the row's sfid");
-    expect(await heldBack()).toMatchObject([{ sfid: id, error: expect.stringMatching(/^IN_DOUBT: /) }]);
-  });
+    expect(await records()).toHaveLength(2);
+    expect(await rows()).toMatchObject([
+      { lastname: "Sklodowska", sfid: null, _ab_lastop: "FAILED" },
+      { lastname: "Joliot", sfid: null, _ab_lastop: "FAILED" },
+    ]);
+    for (const { state, sf_message: message } of await changes()) {
+      expect({ state, message }).toMatchObject({ state: "FAILED", message: expect.stringMatching(/^IN_DOUBT: /) });
+      for (const part of [left, gone, "set the row's sfid"]) expect(message).toContain(part);
+    }
+    const error = expect.stringMatching(/^IN_DOUBT: /);
+    expect(await heldBack()).toMatchObject([left, gone].toSorted().map((sfid) => ({ sfid, error })));
 
-  test("is joined to its record once its row has the sfid and is retried, and keeps what was changed there", async () => {
-    const id = await lostInsert("Sklodowska");
-    await changedThere(id, { LastName: "Curie", Department: "Radium" });
-    await untilTheDoubtEnds();
-
-    await world.sql("UPDATE salesforce.contact SET sfid = $1", [id]);
-    await retry();
-    await world.cycle(contact);
+    await world.colleague("DELETE", `/sobjects/Contact/${gone}`);
+    await world.control("DELETE", "/recycle-bin");
+    await world.pass(SIX_MINUTES);
     await world.cycle(contact);
 
-    const [record, ...others] = await records();
-    expect(others).toEqual([]);
-    expect(record).toMatchObject({ Id: id, LastName: "Curie", Email: "a@example.com", Department: "Radium" });
-    const after = { lastname: "Curie", email: "a@example.com", department: "Radium", sfid: id };
-    expect(await rows()).toMatchObject([after]);
+    expect(await heldBack(), "what was deleted for good is waited for no longer").toMatchObject([{ sfid: left }]);
+    await world.sql("DELETE FROM salesforce.contact");
+    await world.cycle(contact);
+    await world.pass(SIX_MINUTES);
+    await world.cycle(contact);
+
+    expect(await records()).toMatchObject([{ Id: left }]);
+    expect(await rows(), "a record whose row was deleted gets one of its own").toMatchObject([
+      { lastname: "Curie", sfid: left },
+    ]);
     expect(await heldBack()).toEqual([]);
   });
+
+  longTest(
+    "is joined to its record once its row has the sfid and is retried, and keeps what was changed there",
+    async () => {
+      const id = await lostInsert("Sklodowska");
+      await changedThere(id, { LastName: "Curie", Department: "Radium" });
+      await untilTheDoubtEnds();
+
+      await world.sql("UPDATE salesforce.contact SET sfid = $1", [id]);
+      await retry();
+      await world.cycle(contact);
+      await world.cycle(contact);
+
+      const [record, ...others] = await records();
+      expect(others).toEqual([]);
+      expect(record).toMatchObject({ Id: id, LastName: "Curie", Email: "a@example.com", Department: "Radium" });
+      const after = { lastname: "Curie", email: "a@example.com", department: "Radium", sfid: id };
+      expect(await rows()).toMatchObject([after]);
+      expect(await heldBack()).toEqual([]);
+    },
+  );
 
   test("loses nothing of either side between the sfid and the retry, nor of what its row was changed to since", async () => {
     const id = await lostInsert("Sklodowska");
@@ -116,25 +142,18 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     expect(await heldBack()).toEqual([]);
   });
 
-  test("is waited for no longer once it is deleted there for good", async () => {
+  test("is left to a person by a retry of everything that failed, and sent as new by one of its own: the other record gets a row", async () => {
     const id = await lostInsert("Sklodowska");
     await changedThere(id, { LastName: "Curie" });
     await untilTheDoubtEnds();
-    const held = await heldBack();
-    await world.colleague("DELETE", `/sobjects/Contact/${id}`);
-    await world.control("DELETE", "/recycle-bin");
+    const connection = { url: world.databaseUrl, schema: "salesforce" };
+    const desk = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection);
+    const [kind] = await desk.failures(null);
 
-    await world.pass(SIX_MINUTES);
-    await world.cycle(contact);
-
-    expect(held).toMatchObject([{ sfid: id }]);
-    expect(await heldBack()).toEqual([]);
-  });
-
-  test("is sent as new by a retry alone, and the other record gets a row of its own", async () => {
-    const id = await lostInsert("Sklodowska");
-    await changedThere(id, { LastName: "Curie" });
-    await untilTheDoubtEnds();
+    const everything = await desk.findFailed({ id: null, fingerprint: null, table: null }, 10);
+    const ofKind = await desk.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 10);
+    const one = await desk.findFailed({ id: 1, fingerprint: null, table: null }, 10);
+    expect([everything.total, ofKind.total, one.total]).toEqual([0, 1, 1]);
 
     await retry();
     await world.cycle(contact);
@@ -147,22 +166,7 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     expect(await states()).toEqual(["SUCCESS"]);
   });
 
-  test("is not sent by a retry of everything that failed, which leaves it to a person", async () => {
-    const id = await lostInsert("Sklodowska");
-    await changedThere(id, { LastName: "Curie" });
-    await untilTheDoubtEnds();
-    const connection = { url: world.databaseUrl, schema: "salesforce" };
-    const desk = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection);
-    const [kind] = await desk.failures(null);
-
-    const all = await desk.findFailed({ id: null, fingerprint: null, table: null }, 10);
-    const ofKind = await desk.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 10);
-    const one = await desk.findFailed({ id: 1, fingerprint: null, table: null }, 10);
-
-    expect([all.total, ofKind.total, one.total]).toEqual([0, 1, 1]);
-  });
-
-  test("is not sent by a newer change of its row either, which ends FAILED beside it", async () => {
+  longTest("is not sent by a newer change of its row either, which ends FAILED beside it", async () => {
     const id = await lostInsert("Sklodowska");
     await changedThere(id, { LastName: "Curie" });
     await untilTheDoubtEnds();
@@ -213,21 +217,11 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     await world.cycle(contact);
 
     expect(await records()).toHaveLength(1);
-    expect(await states()).toEqual(["FAILED", "FAILED"]);
-  });
-
-  test("leaves the record a row of its own once its row is deleted", async () => {
-    const id = await lostInsert("Sklodowska");
-    await changedThere(id, { LastName: "Curie" });
-    await untilTheDoubtEnds();
-
-    await world.sql("DELETE FROM salesforce.contact");
-    await world.cycle(contact);
-    await world.pass(SIX_MINUTES);
-    await world.cycle(contact);
-
-    expect(await records()).toHaveLength(1);
-    expect(await rows()).toMatchObject([{ lastname: "Curie", sfid: id }]);
+    const naming = expect.stringContaining(id);
+    expect(await changes(), "neither is sent, and both say why").toMatchObject([
+      { action: "INSERT", state: "FAILED", sf_message: naming },
+      { action: "UPDATE", state: "FAILED", sf_message: naming },
+    ]);
   });
 
   test("is recognised when others than the fields that were sent were changed, and brings them", async () => {
@@ -244,32 +238,24 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
 });
 
 describe("while an insert is in doubt", () => {
-  test("a record that another user creates gets its row at once, even when it is equal", async () => {
-    await inserted("Curie");
-    await world.fault(NEVER_ARRIVED);
-    await world.cycle(contact);
+  test("a record that another user creates gets its row at once, even when it is equal, and one of our user's waits", async () => {
+    const id = await lostInsert("Curie");
+    await world.rest("POST", "/sobjects/Contact", { LastName: "Noether" });
     await world.colleague("POST", "/sobjects/Contact", { LastName: "Meitner" });
     await world.colleague("POST", "/sobjects/Contact", { LastName: "Curie", Email: "a@example.com" });
+    const names = async () => (await rows()).map(({ lastname }) => lastname);
 
     await world.cycle(contact);
-
-    expect((await rows()).map(({ lastname }) => lastname)).toEqual(["Curie", "Meitner", "Curie"]);
-    expect(await heldBack()).toEqual([]);
-  });
-
-  test("a record that our user creates otherwise waits for its row until the insert is resolved", async () => {
-    await lostInsert("Curie");
-    await world.rest("POST", "/sobjects/Contact", { LastName: "Meitner" });
-
-    await world.cycle(contact);
-    expect((await rows()).map(({ lastname }) => lastname)).toEqual(["Curie"]);
+    expect(await names()).toEqual(["Curie", "Meitner", "Curie"]);
     await untilTheDoubtEnds();
     await world.pass(SIX_MINUTES);
     await world.cycle(contact);
 
-    expect((await rows()).map(({ lastname }) => lastname)).toEqual(["Curie", "Meitner"]);
-    expect(await records()).toHaveLength(2);
+    expect(await names()).toEqual(["Curie", "Meitner", "Curie", "Noether"]);
+    expect((await rows())[0]).toMatchObject({ sfid: id });
+    expect(await records()).toHaveLength(4);
     expect(await states()).toEqual(["SUCCESS"]);
+    expect(await heldBack()).toEqual([]);
   });
 
   test("a later insert's record is not mistaken for it", async () => {

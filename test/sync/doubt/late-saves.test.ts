@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Cycle } from "../../../lib/sync/cycle/cycle.ts";
 import type { PushOutcome } from "../../../lib/sync/push/push-ports.ts";
 import { hasPassedOn } from "../../../lib/sync/push/requeue-late-saves.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -15,46 +16,47 @@ const CUT_CONNECTIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 
 const notes = () => world.log.flatMap((line) => (line["notes"] as string[] | undefined) ?? []);
 
-test.each([
-  ["whose connection lives", async (): Promise<unknown> => undefined, async () => undefined],
-  ["whose connection was closed meanwhile", (): Promise<unknown> => world.sql(CUT_CONNECTIONS), async () => undefined],
-  [
-    "whose PostgreSQL is away just then",
-    (): Promise<unknown> => world.databaseGoesAway(),
-    (): Promise<unknown> => world.databaseComesBack(),
-  ],
-])("a cycle %s saves later than its lease lived, and what was sent since goes again", async (_, cut, mend) => {
-  const contact = await mapped(world, {
-    object: "Contact",
-    fields: ["External_Id__c", "LastName"],
-    upsertField: "External_Id__c",
-  });
-  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Sklodowska', 'C-1')");
-  let writes = 0;
-  let isCut = false;
-  world.interfere(async (call) => {
-    if (call === "store.renew" && isCut) await mend();
-    if (call !== "org.write" || ++writes > 1) return;
-    await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
-    await world.cycle(contact);
-    await world.sql("UPDATE salesforce.contact SET lastname = 'Curie'");
-    await world.cycle(contact);
-    await cut();
-    isCut = true;
-  });
+const WAYS_TO_BE_LATE: readonly (readonly [string, () => Promise<unknown>, () => Promise<unknown>])[] = [
+  ["whose PostgreSQL is away just then", () => world.databaseGoesAway(), () => world.databaseComesBack()],
+  ["whose connection lives", async () => undefined, async () => undefined],
+  ["whose connection was closed meanwhile", () => world.sql(CUT_CONNECTIONS), async () => undefined],
+];
 
-  await world.cycle(contact);
-  world.interfere(null);
-  const late = await world.soql("SELECT LastName FROM Contact");
-  await world.cycle(contact);
+test.each(firstInGate(1, WAYS_TO_BE_LATE))(
+  "a cycle %s saves later than its lease lived, and what was sent since goes again",
+  async (_, cut, mend) => {
+    const contact = await mapped(world, {
+      object: "Contact",
+      fields: ["External_Id__c", "LastName"],
+      upsertField: "External_Id__c",
+    });
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Sklodowska', 'C-1')");
+    let writes = 0;
+    let isCut = false;
+    world.interfere(async (call) => {
+      if (call === "store.renew" && isCut) await mend();
+      if (call !== "org.write" || ++writes > 1) return;
+      await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+      await world.cycle(contact);
+      await world.sql("UPDATE salesforce.contact SET lastname = 'Curie'");
+      await world.cycle(contact);
+      await cut();
+      isCut = true;
+    });
 
-  expect(late).toEqual([{ LastName: "Sklodowska" }]);
-  expect(notes()).toContain("1 saves came after the lease was lost; 1 changes go again that were sent since");
-  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Curie" }]);
-  expect(await world.sql("SELECT lastname, _ab_lastop FROM salesforce.contact")).toEqual([
-    { lastname: "Curie", _ab_lastop: "UPDATED" },
-  ]);
-});
+    await world.cycle(contact);
+    world.interfere(null);
+    const late = await world.soql("SELECT LastName FROM Contact");
+    await world.cycle(contact);
+
+    expect(late).toEqual([{ LastName: "Sklodowska" }]);
+    expect(notes()).toContain("1 saves came after the lease was lost; 1 changes go again that were sent since");
+    expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Curie" }]);
+    expect(await world.sql("SELECT lastname, _ab_lastop FROM salesforce.contact")).toEqual([
+      { lastname: "Curie", _ab_lastop: "UPDATED" },
+    ]);
+  },
+);
 
 test("the later one of two calls that a cycle made too late is reported as well", async () => {
   const contact = await mapped(world, {

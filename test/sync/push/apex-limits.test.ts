@@ -3,6 +3,7 @@ import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped, stateNeeds } from "../../support/worlds/worlds.ts";
@@ -74,26 +75,29 @@ test("200 rows that exceed an Apex limit together are all saved, and the next on
   expect(await states()).toEqual({ SUCCESS: 226 });
 });
 
-test("the size of calls after an Apex limit grows again slowly, and one call in an hour tries a larger one", async () => {
-  await insert(64);
-  await world.fault({ kind: "governorLimit", object: "Contact", size: 20, times: 0 });
-  await world.cycle(contact);
-  expect(calls()).toEqual({ callSize: 16, saves: 6 });
-  await lift();
+longTest(
+  "the size of calls after an Apex limit grows again slowly, and one call in an hour tries a larger one",
+  async () => {
+    await insert(64);
+    await world.fault({ kind: "governorLimit", object: "Contact", size: 20, times: 0 });
+    await world.cycle(contact);
+    expect(calls()).toEqual({ callSize: 16, saves: 6 });
+    await lift();
 
-  await world.pass(HOUR);
-  await insert(64, 64);
-  await world.cycle(contact);
-  expect(calls()).toEqual({ callSize: undefined, saves: 2 });
-  await world.pass(HOUR);
-  await insert(64, 128);
-  await world.cycle(contact);
+    await world.pass(HOUR);
+    await insert(64, 64);
+    await world.cycle(contact);
+    expect(calls()).toEqual({ callSize: undefined, saves: 2 });
+    await world.pass(HOUR);
+    await insert(64, 128);
+    await world.cycle(contact);
 
-  expect(calls()).toEqual({ callSize: undefined, saves: 1 });
-  await world.pass(2 * HOUR);
-  expect(await notices()).toEqual([]);
-  expect(await states()).toEqual({ SUCCESS: 192 });
-});
+    expect(calls()).toEqual({ callSize: undefined, saves: 1 });
+    await world.pass(2 * HOUR);
+    expect(await notices()).toEqual([]);
+    expect(await states()).toEqual({ SUCCESS: 192 });
+  },
+);
 
 test("a row that exceeds a limit alone ends FAILED in Apex's words, the others are saved and continue in full calls", async () => {
   await insert(40);
@@ -114,39 +118,45 @@ test("a row that exceeds a limit alone ends FAILED in Apex's words, the others a
   expect(calls()).toEqual({ callSize: undefined, saves: 1 });
 });
 
-test("a trigger that exceeds its limit with a single record fails them with few calls, because their number is not the cause", async () => {
-  await insert(200);
-  await world.sql("UPDATE salesforce.contact SET title = 'heavy'");
-  await world.fault({ kind: "governorLimit", object: "Contact", record: "heavy", times: 0 });
+longTest(
+  "a trigger that exceeds its limit with a single record fails them with few calls, because their number is not the cause",
+  async () => {
+    await insert(200);
+    await world.sql("UPDATE salesforce.contact SET title = 'heavy'");
+    await world.fault({ kind: "governorLimit", object: "Contact", record: "heavy", times: 0 });
 
-  await world.cycle(contact);
+    await world.cycle(contact);
 
-  expect(await states()).toEqual({ FAILED: 400 });
-  expect(calls()?.saves).toBeLessThan(15);
-  await lift();
-  await world.sql("UPDATE salesforce.contact SET title = 'light'");
-  await world.cycle(contact);
-  expect(await states()).toEqual({ SUCCESS: 600 });
-  expect(calls()).toEqual({ callSize: undefined, saves: 1 });
-});
+    expect(await states()).toEqual({ FAILED: 400 });
+    expect(calls()?.saves).toBeLessThan(15);
+    await lift();
+    await world.sql("UPDATE salesforce.contact SET title = 'light'");
+    await world.cycle(contact);
+    expect(await states()).toEqual({ SUCCESS: 600 });
+    expect(calls()).toEqual({ callSize: undefined, saves: 1 });
+  },
+);
 
-test("a job of the Bulk API whose records exceed an Apex limit continues by SOAP in smaller calls, and so do the next changes", async () => {
-  endJobsBeforeLooks(world);
-  await insert(MANY);
-  await world.cycle(contact);
-  await world.sql("UPDATE salesforce.contact SET title = 'first'");
-  await world.fault({ kind: "governorLimit", object: "Contact", size: 100, times: 0 });
+longTest(
+  "a job of the Bulk API whose records exceed an Apex limit continues by SOAP in smaller calls, and so do the next changes",
+  async () => {
+    endJobsBeforeLooks(world);
+    await insert(MANY);
+    await world.cycle(contact);
+    await world.sql("UPDATE salesforce.contact SET title = 'first'");
+    await world.fault({ kind: "governorLimit", object: "Contact", size: 100, times: 0 });
 
-  for (let cycle = 0; cycle < 3; cycle += 1) await world.cycle(contact);
+    for (let cycle = 0; cycle < 3; cycle += 1) await world.cycle(contact);
 
-  expect(await world.soql("SELECT count(Id) n FROM Contact WHERE Title = 'first'")).toEqual([{ n: MANY }]);
-  await world.control("DELETE", "/requests");
-  await world.sql("UPDATE salesforce.contact SET title = 'second'");
-  await world.cycle(contact);
-  expect(await world.soql("SELECT count(Id) n FROM Contact WHERE Title = 'second'")).toEqual([{ n: MANY }]);
-  const requests = (await world.control("GET", "/requests")) as { path: string }[];
-  expect(requests.filter(({ path }) => path.includes("/jobs/ingest"))).toEqual([]);
-});
+    expect(await world.soql("SELECT count(Id) n FROM Contact WHERE Title = 'first'")).toEqual([{ n: MANY }]);
+    await world.control("DELETE", "/requests");
+    await world.sql("UPDATE salesforce.contact SET title = 'second'");
+    await world.cycle(contact);
+    expect(await world.soql("SELECT count(Id) n FROM Contact WHERE Title = 'second'")).toEqual([{ n: MANY }]);
+    const requests = (await world.control("GET", "/requests")) as { path: string }[];
+    expect(requests.filter(({ path }) => path.includes("/jobs/ingest"))).toEqual([]);
+  },
+);
 
 test("batch_size holds every call to so many records from the first one on", async () => {
   contact = await mapped(world, {
@@ -164,7 +174,7 @@ test("batch_size holds every call to so many records from the first one on", asy
   expect(calls()).toEqual({ callSize: undefined, saves: 3 });
 });
 
-test("a row whose record was locked is sent again with the next slot", async () => {
+longTest("a row whose record was locked is sent again with the next slot", async () => {
   await insert(1);
   await world.fault({ kind: "lockedRow", object: "Contact" });
   await world.cycle(contact, "beat");

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { FEWEST_IN_PRODUCT, FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
-import { firstInGate, isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
+import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { ingestJobs, untilJobsEnd } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
@@ -92,20 +92,30 @@ async function settleDown(): Promise<void> {
 }
 
 describe("many rows", () => {
-  test("become records by one job, for fewer calls than by SOAP, each counted as the org counts it", async () => {
-    const many = FEWEST_IN_PRODUCT;
-    await insertMany(many);
+  test("become records and are deleted by one job each, for few calls, each counted as the org counts it", async () => {
+    await insertMany();
 
     await push();
 
-    expect(await states()).toEqual({ SUCCESS: many });
-    expect(await rows("_ab_lastop = 'INSERTED' AND sfid IS NOT NULL")).toEqual([{ n: many, records: many }]);
-    expect(await count("Title = 'old'")).toBe(many);
+    expect(await states()).toEqual({ SUCCESS: MANY });
+    expect(await rows("_ab_lastop = 'INSERTED' AND sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
+    expect(await count("Title = 'old'")).toBe(MANY);
     const [state] = await world.sql("SELECT api_calls FROM salesforce._bridge_state");
     const counted = state?.["api_calls"] as Record<string, number>;
     expect(counted["BULK"]).toBe((await ingested()).length);
     expect(counted["BULK"]).toBeLessThanOrEqual(10);
     expect(counted["SOAP"]).toBeUndefined();
+
+    const [gone] = await world.sql("SELECT sfid FROM salesforce.contact WHERE id = 3");
+    await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
+    await world.sql("DELETE FROM salesforce.contact");
+    await world.sql("UPDATE salesforce._trigger_log SET confirmed = true WHERE action = 'DELETE'");
+
+    await push();
+
+    expect(await states(), "what was deleted there before counts as done").toEqual({ SUCCESS: 2 * MANY });
+    expect(await count("LastName != ''")).toBe(0);
+    expect(await jobs()).toHaveLength(2);
   });
 
   test("arrive with every character, number and NULL as they are, and only what was changed", async () => {
@@ -195,26 +205,12 @@ describe("many rows", () => {
     expect(await states()).toEqual({ SUCCESS: 2 * MANY });
     expect((await ingested()).filter((request) => /successfulResults$/.test(request))).toHaveLength(2);
   });
-
-  test("are deleted by one job, and what was deleted there before counts as done", async () => {
-    await insertMany();
-    await push();
-    const [gone] = await world.sql("SELECT sfid FROM salesforce.contact WHERE id = 3");
-    await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
-    await world.sql("DELETE FROM salesforce.contact");
-    await world.sql("UPDATE salesforce._trigger_log SET confirmed = true WHERE action = 'DELETE'");
-
-    await push();
-
-    expect(await states()).toEqual({ SUCCESS: 2 * MANY });
-    expect(await count("LastName != ''")).toBe(0);
-  });
 });
 
 describe("a job that takes long", () => {
-  test.each([
+  longTest.each([
     [5, 10, MANY],
-    [35, 13, isWholeGrid ? 10_000 : MANY],
+    [35, 13, 10_000],
   ])(
     "in an org that works on it for %i seconds costs %i calls, and its end is noticed within one slot",
     async (seconds, calls, count) => {

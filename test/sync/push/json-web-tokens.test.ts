@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { engineReports, workspaces } from "../../../functions/services/composition.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -19,7 +20,7 @@ const version = async () => (await (await workspaces().find(world.workspaceId))?
 const soapCalls = async () =>
   ((await world.control("GET", "/requests")) as { readonly api: string }[]).filter(({ api }) => api === "SOAP").length;
 
-test("what waits stays NEW and is never in doubt, and the mapping says what to do", async () => {
+test("what waits stays NEW and is never in doubt, the mapping says what to do, and once that is done it is saved without any user's help", async () => {
   await release({ newestVersion: 67, jsonWebTokens: true });
   const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
   await insert();
@@ -32,13 +33,6 @@ test("what waits stays NEW and is never in doubt, and the mapping says what to d
   expect((await report())?.message).toContain(
     "and the connection uses 67.0: switch off 'Issue JSON Web Token (JWT)-based",
   );
-});
-
-test("it is saved once the app's tokens are accepted again, without any user's help", async () => {
-  await release({ newestVersion: 67, jsonWebTokens: true });
-  const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
-  await insert();
-  await world.cycle(contact);
 
   await release({ jsonWebTokens: false });
   await world.control("DELETE", "/sessions");
@@ -63,7 +57,7 @@ test("a connection of before, at version 66, moves to version 68 with its next s
   expect(await world.soql("SELECT LastName FROM Contact")).toMatchObject([{ LastName: "Ada" }]);
 });
 
-test("a connection whose tokens SOAP takes keeps the version that it was created with", async () => {
+longTest("a connection whose tokens SOAP takes keeps the version that it was created with", async () => {
   const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
   await world.control("DELETE", "/sessions");
   await insert();

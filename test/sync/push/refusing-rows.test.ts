@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { FEWEST } from "../../support/doubles/small-jobs.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
@@ -20,10 +21,12 @@ aWorldForEachTest(async (made) => {
 
 const lastCycle = () => world.log.findLast(({ event }) => event === "cycle");
 
-test.each([
-  ["the most rows that go by SOAP", FEWEST - 1],
-  ["some more, by the Bulk API", FEWEST + 200],
-])("a row that refuses its result holds up none of %s, and later changes of its own go their way", async (_, count) => {
+test.each(
+  firstInGate(1, [
+    ["the most rows that go by SOAP", FEWEST - 1],
+    ["some more, by the Bulk API", FEWEST + 200],
+  ] as const),
+)("a row that refuses its result holds up none of %s, and later changes of its own go their way", async (_, count) => {
   await world.createRecords(
     "Contact",
     Array.from({ length: count }, (_, at) => ({ LastName: `L${at}` })),
