@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import { STACKS } from "./assembly.ts";
 import { typed } from "./typed.ts";
 
-longTest("npx cdk list names the five stacks of dev", async () => {
+test("npx cdk list names the five stacks of dev", async () => {
   // Without the check against CloudFormation's rules, which takes nine seconds and which the next test pays for.
   const { status, stdout, stderr } = await typed(`npx cdk list --no-notices --output ${temporaryFolder()}`, {
     CDK_VALIDATION: "false",
