@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { isWellFormed } from "../../../lib/access/token.ts";
 
@@ -68,7 +68,25 @@ export function refuseSecretsInFolder(folder: string, except: readonly string[] 
     const path = join(folder, entry.name);
     if (except.includes(entry.name)) continue;
     if (entry.isDirectory()) refuseSecretsInFolder(path, except);
-    else if (entry.isFile()) refuseSecrets(path, readFileSync(path, "latin1"));
+    else if (entry.isFile()) for (const text of partsOf(path)) refuseSecrets(path, text);
+  }
+}
+
+/** A file is read in parts of this many bytes, since no string holds half a gigabyte; */
+const PART = 64 * 1024 * 1024;
+/** each part begins with the end of the one before, in which a secret may have begun. */
+const OVERLAP = 16 * 1024;
+
+function* partsOf(path: string): Generator<string> {
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.allocUnsafe(PART);
+    for (let from = 0, read = PART; read === PART; from += PART - OVERLAP) {
+      read = readSync(file, bytes, 0, PART, from);
+      yield bytes.toString("latin1", 0, read);
+    }
+  } finally {
+    closeSync(file);
   }
 }
 
