@@ -82,42 +82,32 @@ test("a schedule that is missing is created again, and a superfluous one is remo
   expect(await scheduled()).toEqual([contact.id]);
 });
 
-test("once a day, and not more often, both sides are compared whole", async () => {
-  await cloud.take("loads");
-
-  for (let quarter = 0; quarter < 24 * 4; quarter++) {
-    await sweepNow();
-    await world.pass(15 * 60);
-    await cloud.take("fanOut");
-  }
-
-  expect(await cloud.take("loads")).toEqual([
-    { workspace_id: world.workspaceId, mapping_id: contact.id, kind: "sweep" },
-  ]);
-});
-
-test("a mapping whose sides are compared each seven days is compared on one day of them, and described on each", async () => {
+test("both sides are compared whole once a day, or on one day of seven where a mapping says so, and described each day", async () => {
   const begun = cloud.clock.now();
   // Fourteen days to the minute, so that each minute of the day comes fourteen times.
-  const [loads, provisioning, minutes]: [unknown[], unknown[], number[]] = [[], [], [Math.floor(begun / 60_000)]];
-  const into = (all: unknown[]) => ({ send: async (messages: readonly unknown[]) => void all.push(...messages) });
+  type Sent = { readonly message: { readonly mapping_id: string | null } };
+  const [loads, provisioning, minutes]: [Sent[], Sent[], number[]] = [[], [], [Math.floor(begun / 60_000)]];
+  const into = (all: Sent[]) => ({ send: async (messages: readonly Sent[]) => void all.push(...messages) });
   const queues = { loads: into(loads), provisioning: into(provisioning) };
   const keptMinute = {
     read: async () => minutes.at(-1) ?? null,
     keep: async (minute: number) => void minutes.push(minute),
   };
-  const weekly = async function* () {
-    yield { mapping: { ...contact, sweepDays: 7 } };
+  const everywhere = async function* () {
+    yield { mapping: contact };
+    yield { mapping: { ...contact, id: "map_weekly", sweepDays: 7 } };
   };
+  const of = (sent: readonly Sent[], id: string) => sent.filter(({ message }) => message.mapping_id === id).length;
 
   for (let hours = 1; hours <= 14 * 24; hours++)
     await sweep({
       ...{ queues, swept: keptMinute, schedules: schedules(), log: () => undefined },
-      mappings: { everywhere: weekly },
+      mappings: { everywhere },
       clock: { ...cloud.clock, now: () => begun + hours * 3_600_000 },
     });
 
-  expect([loads.length, provisioning.length]).toEqual([2, 14]);
+  expect([of(loads, contact.id), of(provisioning, contact.id)]).toEqual([14, 14]);
+  expect([of(loads, "map_weekly"), of(provisioning, "map_weekly")]).toEqual([2, 14]);
 });
 
 test("an import whose message was lost is found by the minute sweep, and carried out once", async () => {

@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { idleCallsPerDay } from "../../../lib/model/calls/forecast.ts";
 import { askedOf } from "../../../lib/settings/forecast.ts";
-import { firstInGate } from "../../support/run/whole-grid.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest } from "../../support/worlds/worlds.ts";
 
@@ -32,7 +32,7 @@ const MAPPED: readonly [string, readonly string[]][] = [
   ["three mappings", ["Account", "Contact", "Lead"]],
 ];
 
-test.each(firstInGate(1, MAPPED))("the forecast is what %s cost while nothing changes", async (_, objects) => {
+longTest.each(MAPPED)("the forecast is what %s cost while nothing changes", async (_, objects) => {
   await world.map(...objects.map((object) => ({ object, fields: [object === "Account" ? "Name" : "LastName"] })));
 
   const callsPerDay = ((await callsInFiveMinutes()) * 24 * 60) / 5;

@@ -47,6 +47,10 @@ test("a poll names its cycle, and who waits for that is answered when it has end
     refused: 1,
     error: null,
   });
+
+  const other = await mapped(world, { object: "Account", fields: ["Name"] });
+  for (const answer of [await read("cyc_1"), await read("lease_99999"), await read(mark, {}, other.id)])
+    expect(answer.json?.error?.code, "a mark that no cycle of the mapping has").toBe("NOT_FOUND");
 });
 
 test("a poll that is repeated by its key names the same cycle", async () => {
@@ -91,13 +95,4 @@ test("a poll that finds its mapping stopped, or meets an error, ends all the sam
     accepted: null,
     error: expect.stringMatching(/PostgreSQL/),
   });
-});
-
-test("a mark that no cycle of the mapping has is not found", async () => {
-  const mark = (await poll()).headers["Bridge-Cycle"];
-  const other = await mapped(world, { object: "Account", fields: ["Name"] });
-
-  for (const answer of [await read("cyc_1"), await read("lease_99999"), await read(mark, {}, other.id)]) {
-    expect(answer.json?.error?.code).toBe("NOT_FOUND");
-  }
 });

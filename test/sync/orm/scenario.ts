@@ -74,7 +74,7 @@ export const RENAME: Step = {
   breaks: { failure: "column_gone", act: ({ setFields }) => setFields(["Email", "LastName", "Title"]) },
 };
 
-export const ADD_COLUMN: Step = {
+const ADD_COLUMN: Step = {
   name: "add_column",
   edit: contactOf((lines) => [...lines, 'kind: varchar("kind", { length: 10 }).notNull().default("person"),']),
 };

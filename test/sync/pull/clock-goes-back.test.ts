@@ -15,13 +15,13 @@ const names = async () =>
   (await world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname")).map((row) => row["lastname"]);
 
 test("when the org's clock goes back by an hour, its changes are pulled, each once, and the operator is warned", async () => {
-  const many = Array.from({ length: 2500 }, (_, at) => ({ LastName: `Before ${String(at).padStart(4, "0")}` }));
+  const many = Array.from({ length: 100 }, (_, at) => ({ LastName: `Before ${String(at).padStart(4, "0")}` }));
   const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
   await world.createRecords("Contact", many);
   const { id } = (await world.colleague("POST", "/sobjects/Contact", { LastName: "Edited" })) as { id: string };
   const gone = (await world.colleague("POST", "/sobjects/Contact", { LastName: "Gone" })) as { id: string };
   await world.cycle(contact);
-  expect(await names()).toHaveLength(2502);
+  expect(await names()).toHaveLength(102);
 
   await moveClock(-HOUR);
   await world.pass(10);
@@ -35,7 +35,7 @@ test("when the org's clock goes back by an hour, its changes are pulled, each on
 
   const after = await names();
   expect(after.filter((name) => String(name).startsWith("Behind"))).toHaveLength(2500);
-  expect(after).toHaveLength(5001);
+  expect(after).toHaveLength(2601);
   expect(after).toContain("Edited again");
   expect(after).not.toContain("Gone");
   expect(JSON.stringify(world.log)).toContain("Salesforce's clock went back");

@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
@@ -102,58 +103,64 @@ describe("a record that was deleted in Salesforce beneath a change of its row", 
   });
 });
 
-test.each([
-  ["before", "Curie"],
-  ["behind", "Meitner"],
-])("an update %s one whose record is brought back ends as Salesforce has answered it", async (_, gone) => {
+test("updates before and behind one whose record is brought back end as Salesforce has answered them", async () => {
   await meet("postgres_wins");
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Meitner')");
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Meitner'), ('Noether')");
   await world.cycle(contact);
-  const [record] = await world.soql(`SELECT Id FROM Contact WHERE LastName = '${gone}'`);
+  const [record] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Meitner'");
   await world.rest("DELETE", `/sobjects/Contact/${record?.["Id"]}`);
   await world.sql("UPDATE salesforce.contact SET title = 'Professor'");
 
   await world.cycle(contact);
   await world.cycle(contact);
 
-  expect((await changes()).map(({ state }) => state)).toEqual(Array(4).fill("SUCCESS"));
-  expect(await world.soql("SELECT LastName, Title FROM Contact ORDER BY LastName")).toEqual([
-    { LastName: "Curie", Title: "Professor" },
-    { LastName: "Meitner", Title: "Professor" },
-  ]);
+  expect((await changes()).map(({ state }) => state)).toEqual(Array(6).fill("SUCCESS"));
+  expect(await world.soql("SELECT LastName, Title FROM Contact ORDER BY LastName")).toEqual(
+    ["Curie", "Meitner", "Noether"].map((LastName) => ({ LastName, Title: "Professor" })),
+  );
   expect(await world.sql("SELECT rows_failed::int FROM salesforce._bridge_state")).toEqual([{ rows_failed: 0 }]);
 });
 
-describe.each(["postgres_wins", "latest_wins", "salesforce_wins"] as const)("a merged record, where %s", (policy) => {
-  test.each(["before any pull has met that", "after a pull has met that", "in a retry"])(
-    "stays merged: the change of its row fails and names the master, sent %s",
-    async (when) => {
-      await meet(policy);
-      const { id: master } = (await world.rest("POST", "/sobjects/Contact", { LastName: "Master" })) as { id: string };
+const MERGED = [
+  ["postgres_wins", "before any pull has met that"],
+  ["latest_wins", "after a pull has met that"],
+  ["salesforce_wins", "in a retry"],
+  ["postgres_wins", "after a pull has met that"],
+  ["postgres_wins", "in a retry"],
+  ["latest_wins", "before any pull has met that"],
+  ["latest_wins", "in a retry"],
+  ["salesforce_wins", "before any pull has met that"],
+  ["salesforce_wins", "after a pull has met that"],
+] as const;
+
+test.each(firstInGate(2, MERGED))(
+  "a merged record, where %s, stays merged: the change of its row fails and names the master, sent %s",
+  async (policy, when) => {
+    await meet(policy);
+    const { id: master } = (await world.rest("POST", "/sobjects/Contact", { LastName: "Master" })) as { id: string };
+    await world.cycle(contact);
+    if (when === "in a retry") {
+      await world.fault({ kind: "lockedRow", object: "Contact" });
+      await world.sql("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'");
       await world.cycle(contact);
-      if (when === "in a retry") {
-        await world.fault({ kind: "lockedRow", object: "Contact" });
-        await world.sql("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'");
-        await world.cycle(contact);
-      }
-      await world.merge("Contact", master, id);
-      if (when !== "in a retry")
-        await change("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'", 5000);
+    }
+    await world.merge("Contact", master, id);
+    if (when !== "in a retry")
+      await change("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'", 5000);
 
-      // A beat so soon after a pull only sends.
-      await world.cycle(contact, when.startsWith("before") ? "beat" : "poll");
-      await world.pass(120);
-      await cycles();
+    // A beat so soon after a pull only sends.
+    await world.cycle(contact, when.startsWith("before") ? "beat" : "poll");
+    await world.pass(120);
+    await cycles();
 
-      expect(await records()).toEqual([{ LastName: "Master", Email: null, Title: null }]);
-      expect(await rows()).toMatchObject([{ lastname: "Master", title: null }]);
-      expect(await world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE action = 'UPDATE'")).toEqual([
-        { state: "FAILED", sf_message: expect.stringContaining(`was merged into ${master} in Salesforce`) },
-      ]);
-      expect(await world.soql("SELECT Id FROM Contact")).toEqual([{ Id: master }]);
-    },
-  );
-});
+    expect(await records()).toEqual([{ LastName: "Master", Email: null, Title: null }]);
+    expect(await rows()).toMatchObject([{ lastname: "Master", title: null }]);
+    expect(await world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE action = 'UPDATE'")).toEqual([
+      { state: "FAILED", sf_message: expect.stringContaining(`was merged into ${master} in Salesforce`) },
+    ]);
+    expect(await world.soql("SELECT Id FROM Contact")).toEqual([{ Id: master }]);
+  },
+);
 
 describe("an update that ran beside one whose record cannot be brought back", () => {
   beforeEach(async () => {
@@ -213,7 +220,7 @@ describe("a row that was deleted while its record was changed in Salesforce, whi
     ]);
   });
 
-  test("shows what a save of before, whose answer was lost, has changed in the record", async () => {
+  longTest("shows what a save of before, whose answer was lost, has changed in the record", async () => {
     await meet("salesforce_wins");
     await world.sql("UPDATE salesforce.contact SET email = 'old@example.com'");
     await world.fault(LOST);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -78,7 +79,7 @@ test("activating a mapping over a table with postgres_wins keeps the application
   expect((await log()).map(({ state }) => state)).toEqual(["SUCCESS", "SUCCESS"]);
 });
 
-describe.each(["salesforce_wins", "latest_wins"])("with %s", (policy) => {
+describe.each(firstInGate(1, ["salesforce_wins", "latest_wins"]))("with %s", (policy) => {
   test("Salesforce's values win at the first match, and each one that was overwritten is recorded", async () => {
     await bothHave(5);
 
@@ -97,7 +98,7 @@ describe.each(["salesforce_wins", "latest_wins"])("with %s", (policy) => {
   });
 });
 
-test("a mapping that only reads takes Salesforce's values whatever its policy says, and records them", async () => {
+longTest("a mapping that only reads takes Salesforce's values whatever its policy says, and records them", async () => {
   await bothHave(4);
 
   await map("postgres_wins", { bridge: { conflict_policy: "postgres_wins", sync_direction: "sf_to_pg" } });
@@ -154,7 +155,7 @@ test("a record that appears later meets the row of the same key by the policy, t
   expect((await records()).map(({ Email }) => Email)).toContain("later@ours.example");
 });
 
-test("rows that were given their sfid by the application meet their records by the policy", async () => {
+longTest("rows that were given their sfid by the application meet their records by the policy", async () => {
   await bothHave(3);
   await world.sql("ALTER TABLE salesforce.contact ADD COLUMN sfid varchar(18)");
   for (const { Id, External_Id__c } of await world.soql("SELECT Id, External_Id__c FROM Contact"))

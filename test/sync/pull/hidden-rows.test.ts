@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { databases } from "../../../lib/adapters/postgres/operations/inspect-database.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { judgeDatabase } from "../../../lib/settings/judge-database.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -24,7 +25,7 @@ const findings = async () => {
 const names = async () =>
   (await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).map(({ LastName }) => LastName);
 
-describe.each(["bidirectional", "sf_to_pg", "pg_to_sf"])("a mapping that is %s", (direction) => {
+describe.each(firstInGate(1, ["bidirectional", "sf_to_pg", "pg_to_sf"]))("a mapping that is %s", (direction) => {
   beforeEach(async () => {
     await world.createRecords("Contact", [{ LastName: "Lovelace" }]);
     contact = await mapped(world, { object: "Contact", fields: ["LastName"], bridge: { sync_direction: direction } });

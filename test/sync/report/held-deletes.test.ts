@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
@@ -64,19 +65,22 @@ test("held deletes break nothing and are reported when holding begins, once an h
   expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Lovelace" }]);
 });
 
-test("a mapping that is broken while it holds deletes recovers, and continues holding without a further word", async () => {
-  await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || n FROM generate_series(1, 120) n");
-  await world.cycle(contact);
-  await world.sql("DELETE FROM salesforce.contact");
-  await cycles(2, 10);
-  await newEvents();
+longTest(
+  "a mapping that is broken while it holds deletes recovers, and continues holding without a further word",
+  async () => {
+    await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || n FROM generate_series(1, 120) n");
+    await world.cycle(contact);
+    await world.sql("DELETE FROM salesforce.contact");
+    await cycles(2, 10);
+    await newEvents();
 
-  await world.fault({ kind: "unavailable", times: 0 });
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");
-  await cycles(3, 10);
-  await world.control("DELETE", "/faults");
-  await cycles(2, 10);
+    await world.fault({ kind: "unavailable", times: 0 });
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");
+    await cycles(3, 10);
+    await world.control("DELETE", "/faults");
+    await cycles(2, 10);
 
-  expect((await newEvents()).map(({ event }) => event)).toEqual(["sync.broken", "sync.recovered"]);
-  expect(lines()).toHaveLength(1);
-});
+    expect((await newEvents()).map(({ event }) => event)).toEqual(["sync.broken", "sync.recovered"]);
+    expect(lines()).toHaveLength(1);
+  },
+);

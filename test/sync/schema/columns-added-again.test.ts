@@ -3,6 +3,7 @@ import { handler as captureMapping } from "../../../functions/api/capture-mappin
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
@@ -46,20 +47,25 @@ const THEIRS = [
   { lastname: "Meitner", title: "Ms", phone: "2" },
 ];
 
-test.each([
+const KINDS = [
+  ["where PostgreSQL wins", { bridge: { conflict_policy: "postgres_wins" } }],
   ["both ways", {}],
   ["from Salesforce", { bridge: { sync_direction: "sf_to_pg" } }],
-  ["where PostgreSQL wins", { bridge: { conflict_policy: "postgres_wins" } }],
-])("a column that is dropped and added again is filled from Salesforce, %s", async (_, more) => {
-  await twoPeople(more);
-  await again("varchar(128)");
+] as const;
 
-  await settle();
+test.each(firstInGate(1, KINDS))(
+  "a column that is dropped and added again is filled from Salesforce, %s",
+  async (_, more) => {
+    await twoPeople(more);
+    await again("varchar(128)");
 
-  expect(await rows()).toEqual(THEIRS);
-  expect(await records()).toMatchObject([{ Title: "Dr" }, { Title: "Ms" }]);
-  expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
-});
+    await settle();
+
+    expect(await rows()).toEqual(THEIRS);
+    expect(await records()).toMatchObject([{ Title: "Dr" }, { Title: "Ms" }]);
+    expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
+  },
+);
 
 test("the same where the mapping is changed before any cycle has seen it", async () => {
   await twoPeople();
@@ -82,30 +88,35 @@ test("what the application writes into it at once is sent, and the other rows ar
   expect(await records()).toMatchObject([{ Title: "Professor" }, { Title: "Ms" }]);
 });
 
-test.each([
+const CHOICES = [
   ["salesforce", [{ title: "Dr" }, { title: "Ms" }], [{ Title: "Dr" }, { Title: "Ms" }]],
   ["mine", [{ title: "new" }, { title: "new" }], [{ Title: "new" }, { Title: "new" }]],
-] as const)("where it holds values that nothing captured a person decides: --%s", async (choice, held, saved) => {
-  await twoPeople({ bridge: { conflict_policy: choice === "mine" ? "postgres_wins" : "salesforce_wins" } });
-  await again("varchar(128) DEFAULT 'new'");
+] as const;
 
-  await settle();
+test.each(firstInGate(1, CHOICES))(
+  "where it holds values that nothing captured a person decides: --%s",
+  async (choice, held, saved) => {
+    await twoPeople({ bridge: { conflict_policy: choice === "mine" ? "postgres_wins" : "salesforce_wins" } });
+    await again("varchar(128) DEFAULT 'new'");
 
-  expect(String((await state())?.["error"])).toMatch(/title of table salesforce.contact was dropped and added again/);
-  expect(await rows()).toMatchObject([{ title: "new" }, { title: "new" }]);
-  expect(await records()).toMatchObject([{ Title: "Dr" }, { Title: "Ms" }]);
+    await settle();
 
-  const api = await apiClient(world.workspaceId);
-  dataOf(
-    await api.ask(captureMapping, "capture-mapping", {
-      path: { mapping_id: contact.id },
-      body: { uncaptured: choice },
-    }),
-  );
-  await carryOut(cloud, world.services);
-  contact = (await world.mappings())[0] ?? contact;
-  await settle();
+    expect(String((await state())?.["error"])).toMatch(/title of table salesforce.contact was dropped and added again/);
+    expect(await rows()).toMatchObject([{ title: "new" }, { title: "new" }]);
+    expect(await records()).toMatchObject([{ Title: "Dr" }, { Title: "Ms" }]);
 
-  expect(await rows()).toMatchObject(held);
-  expect(await records()).toMatchObject(saved);
-});
+    const api = await apiClient(world.workspaceId);
+    dataOf(
+      await api.ask(captureMapping, "capture-mapping", {
+        path: { mapping_id: contact.id },
+        body: { uncaptured: choice },
+      }),
+    );
+    await carryOut(cloud, world.services);
+    contact = (await world.mappings())[0] ?? contact;
+    await settle();
+
+    expect(await rows()).toMatchObject(held);
+    expect(await records()).toMatchObject(saved);
+  },
+);

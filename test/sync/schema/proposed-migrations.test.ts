@@ -10,6 +10,7 @@ import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { Proposal } from "../../../lib/model/mapping/migration.ts";
 import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../../support/worlds/carry-out.ts";
 import { minutesLater } from "../../support/worlds/minute-later.ts";
@@ -165,7 +166,7 @@ test("a table of the application's is not altered: the mapping waits, says for w
   expect(await table()).toEqual(migrated);
 });
 
-test("a table that is not there is proposed, and a setting of apply makes it", async () => {
+longTest("a table that is not there is proposed, and a setting of apply makes it", async () => {
   await changesAre("propose");
   contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
 
