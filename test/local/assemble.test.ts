@@ -6,6 +6,7 @@ import { assemble } from "../../lib/local/assemble.ts";
 import { provideRuntime } from "../../lib/local/cloud/lambda/runtime/response-stream.ts";
 import { type Assembly, readAssembly, type TemplateResource } from "../../lib/local/cloud/lambda/template/assembly.ts";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
+import { firstInGate } from "../support/run/whole-grid.ts";
 
 let deployed: Assembly;
 let local: Assembly;
@@ -31,15 +32,17 @@ test("each function that npm start runs is there and loads", async () => {
   expect(handlers.map((handler) => typeof handler)).toEqual(keys.map(() => "function"));
 });
 
-test.each([
-  ["is refused", 'console.error("Refused: no such option"); process.exitCode = 1;', "Refused: no such option"],
-  ["ends without an assembly", "", "holds no cloud assembly"],
-  [
-    "has no stacks, as a second app of the CDK writes at exit",
-    'import { App, Stack } from "aws-cdk-lib"; const app = new App(); new Stack(app, "S"); app.synth(); new App();',
-    "the deployment has no stacks",
-  ],
-])("a deployment that %s cannot be started either, and leaves nothing behind", async (_, program, reason) => {
+test.each(
+  firstInGate(2, [
+    ["is refused", 'console.error("Refused: no such option"); process.exitCode = 1;', "Refused: no such option"],
+    ["ends without an assembly", "", "holds no cloud assembly"],
+    [
+      "has no stacks, as a second app of the CDK writes at exit",
+      'import { App, Stack } from "aws-cdk-lib"; const app = new App(); new Stack(app, "S"); app.synth(); new App();',
+      "the deployment has no stacks",
+    ],
+  ] as const),
+)("a deployment that %s cannot be started either, and leaves nothing behind", async (_, program, reason) => {
   const project = projectOf(program);
   const { assemble: assembleThere } = (await import(pathToFileURL(join(project, "lib/local/assemble.ts")).href)) as {
     assemble: typeof assemble;

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { occupied, ready, StoppedInstance } from "../support/processes/stopped-instance.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -12,7 +13,7 @@ const instance = new StoppedInstance();
 beforeAll(() => instance.make());
 afterAll(() => instance.destroy());
 
-test("a data folder that cannot be created is named, with the remedy", async () => {
+longTest("a data folder that cannot be created is named, with the remedy", async () => {
   const folder = join(instance.dataDir, "instance.json", "below");
 
   const { said, code } = await instance.refused("--data-dir", folder);
@@ -39,7 +40,7 @@ test("a port that is in use is named, with the way to choose another; an empty H
   );
 });
 
-test("a signal that comes while it starts ends it with a word", async () => {
+longTest("a signal that comes while it starts ends it with a word", async () => {
   const child = instance.serve();
   const gone = once(child, "exit");
   const said: string[] = [];

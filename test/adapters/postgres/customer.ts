@@ -55,15 +55,18 @@ export async function untilSomebodyWaits(observer: Client): Promise<void> {
   }
 }
 
-/** Makes the database; its table is there by default. */
+/** Makes the database, by default with its table, or as a copy of another one. */
 export async function createCustomer({
   shape = contactShape(),
   provisioned = true,
+  like,
 }: {
   readonly shape?: TableShape;
   readonly provisioned?: boolean;
+  readonly like?: TestDatabase;
 } = {}): Promise<Customer> {
-  const database = await createTestDatabase(provisioned ? { like: await provisionedOnce(shape) } : {});
+  const copied = like ?? (provisioned ? await provisionedOnce(shape) : undefined);
+  const database = await createTestDatabase(copied ? { like: copied } : {});
   const clients: Client[] = [];
   const stores: CycleStore[] = [];
   const connection = { url: database.url, schema: shape.schema };

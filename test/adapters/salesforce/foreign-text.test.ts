@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { countSteps } from "../../support/checks/count-steps.ts";
 import { FOREIGN_READERS } from "../../support/doubles/foreign-readers.ts";
 import { lyingTexts } from "../../support/doubles/lying-texts.ts";
+import { isWholeGrid } from "../../support/run/whole-grid.ts";
 
 /** One text; only a hang comes near it. */
 const HANG_MILLISECONDS = 120_000;
@@ -50,7 +51,7 @@ describe.each(Object.keys(FOREIGN_READERS))("%s", (name) => {
 
         expect(await countSteps(() => read(twice))).toBeLessThanOrEqual(2.5 * steps);
       }),
-      { numRuns: 60 },
+      { numRuns: isWholeGrid ? 60 : 12 },
     );
   });
 });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { Queues } from "../../../lib/adapters/sqs/client.ts";
 import { queue } from "../../../lib/adapters/sqs/queue.ts";
 import { send } from "../../../lib/adapters/sqs/send.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 
 interface Call {
   readonly numbers: readonly number[];
@@ -35,20 +36,22 @@ const messages = (count: number) => Array.from({ length: count }, (_, number) =>
 const numbers = (count: number) => messages(count).map(({ message }) => message.number);
 const inOrder = (all: readonly number[]) => all.toSorted((one, other) => one - other);
 
-test.each([
-  ["one of ten, once", 10, (number: number, times: number) => number === 3 && times === 1, [10, 1]],
-  ["one of ten, three times", 10, (number: number, times: number) => number === 3 && times <= 3, [10, 1, 1, 1]],
-  ["the first and the last", 10, (number: number, times: number) => [0, 9].includes(number) && times === 1, [10, 2]],
-  ["all of them, as it throttles", 10, (_: number, times: number) => times === 1, [10, 10]],
-  ["one of the second call", 15, (number: number, times: number) => number === 12 && times === 1, [10, 5, 1]],
-  [
-    "other ones each time",
-    10,
-    (number: number, times: number) => number % 2 === 0 && times <= number / 2,
-    [10, 4, 3, 2],
-  ],
-  ["none", 25, () => false, [10, 10, 5]],
-] as const)(
+test.each(
+  firstInGate(5, [
+    ["one of ten, once", 10, (number: number, times: number) => number === 3 && times === 1, [10, 1]],
+    ["the first and the last", 10, (number: number, times: number) => [0, 9].includes(number) && times === 1, [10, 2]],
+    ["all of them, as it throttles", 10, (_: number, times: number) => times === 1, [10, 10]],
+    ["none", 25, () => false, [10, 10, 5]],
+    ["one of the second call", 15, (number: number, times: number) => number === 12 && times === 1, [10, 5, 1]],
+    [
+      "other ones each time",
+      10,
+      (number: number, times: number) => number % 2 === 0 && times <= number / 2,
+      [10, 4, 3, 2],
+    ],
+    ["one of ten, three times", 10, (number: number, times: number) => number === 3 && times <= 3, [10, 1, 1, 1]],
+  ] as const),
+)(
   "what SQS refuses of a batch is sent again until all has arrived, each once: %s",
   async (_, count, isRefused, sizes) => {
     const { queues, calls, arrived } = failingSqs((number, times) =>

@@ -3,6 +3,7 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Backlog, type Held } from "../../../lib/local/cloud/sqs/backlog.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 
 /** The same promises in the plainest way: every message in one list, searched again each time. */
 class PlainBacklog {
@@ -170,7 +171,7 @@ test("a queue gives its messages as its rules say, in whatever order they are se
   );
 });
 
-test("a queue that runs for weeks holds no more memory than the messages in it need", () => {
+longTest("a queue that runs for weeks holds no more memory than the messages in it need", () => {
   const backlog = new Backlog();
   let seq = 0;
   const passThrough = (messages: number) => {

@@ -11,6 +11,7 @@ import { canKillGuards, killGuard } from "../../support/processes/kill-guard.ts"
 import { runUntilKilled } from "../../support/processes/run-until-killed.ts";
 import { dynamodb, scheduler, sqs } from "../../support/processes/write-everything.ts";
 import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -51,7 +52,7 @@ describe("the embedded cloud", () => {
     expect(answers.map(({ $metadata }) => $metadata.httpStatusCode)).toEqual([200, 200, 200, 200]);
   });
 
-  test("says who owns the folder when it is started twice", async () => {
+  longTest("says who owns the folder when it is started twice", async () => {
     const dataDir = temporaryFolder();
     const { child } = await runUntilKilled("hold-cloud.ts", dataDir);
 
@@ -70,20 +71,24 @@ describe("the embedded cloud", () => {
     expect(readable).toEqual(["owner.lock"]);
   });
 
-  test("takes over the folder of an owner that was killed, and ends what it left running", {
-    skip: !canKillGuards,
-  }, async () => {
-    const dataDir = temporaryFolder();
-    const victim = await runUntilKilled("hold-cloud.ts", dataDir);
-    const orphan = identityOf(pidOfDynamoDb(dataDir));
-    killGuard(Number(orphan?.pid));
-    await victim.kill();
-    expect(identityOf(Number(orphan?.pid))).toEqual(orphan);
+  longTest(
+    "takes over the folder of an owner that was killed, and ends what it left running",
+    {
+      skip: !canKillGuards,
+    },
+    async () => {
+      const dataDir = temporaryFolder();
+      const victim = await runUntilKilled("hold-cloud.ts", dataDir);
+      const orphan = identityOf(pidOfDynamoDb(dataDir));
+      killGuard(Number(orphan?.pid));
+      await victim.kill();
+      expect(identityOf(Number(orphan?.pid))).toEqual(orphan);
 
-    await start(dataDir);
+      await start(dataDir);
 
-    expect(identityOf(Number(orphan?.pid))).toBeNull();
-  });
+      expect(identityOf(Number(orphan?.pid))).toBeNull();
+    },
+  );
 
   test("takes its DynamoDB with it when it is killed", async () => {
     const dataDir = temporaryFolder();

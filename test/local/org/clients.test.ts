@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { selfSigned } from "../../../lib/local/org/http/self-signed.ts";
 import { openOrg as openLoneOrg, runOrg } from "../../../lib/local/org/run-org.ts";
 import { spawnOrg } from "../../programs/bench/org-process.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { freshFolder, openOrg } from "./support/open-org.ts";
 
 test("jsforce logs in by SOAP, saves by REST and SOAP, and reads all of it page by page", async () => {
@@ -31,7 +32,7 @@ test("jsforce logs in by SOAP, saves by REST and SOAP, and reads all of it page 
   expect(connection.limitInfo.apiUsage).toEqual({ used: 3, limit: 15000 });
 });
 
-test("what was saved is still there after kill -9", async () => {
+longTest("what was saved is still there after kill -9", async () => {
   const dataDir = await freshFolder();
   const first = await spawnOrg(dataDir);
   const ask = async ({ url, token }: { url: string; token: string }, method: string, path: string, body?: object) => {

@@ -7,6 +7,7 @@ import { usePostgres } from "../../../lib/local/postgres/use-postgres.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
 import { canKillGuards, killGuard } from "../../support/processes/kill-guard.ts";
 import { runUntilKilled } from "../../support/processes/run-until-killed.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { createTestDatabase } from "../../support/worlds/postgres.ts";
 import { ask, start } from "./start-and-ask.ts";
 
@@ -91,19 +92,22 @@ describe("the embedded PostgreSQL", () => {
     ]);
   });
 
-  test("keeps the role of a folder that version 0.3.0 or an older one made, a superuser that owns everything", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "bridge-test-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    await makeAsVersion030(folder);
+  longTest(
+    "keeps the role of a folder that version 0.3.0 or an older one made, a superuser that owns everything",
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "bridge-test-"));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      await makeAsVersion030(folder);
 
-    const { url, superuserUrl } = await start({ dataDir: folder });
+      const { url, superuserUrl } = await start({ dataDir: folder });
 
-    expect(superuserUrl).toBe(url);
-    expect(await ask(url, "SELECT word, current_user AS us FROM salesforce.kept")).toEqual([
-      { word: "kept", us: "bridge" },
-    ]);
-    await ask(url, "CREATE TABLE salesforce.new ()");
-  });
+      expect(superuserUrl).toBe(url);
+      expect(await ask(url, "SELECT word, current_user AS us FROM salesforce.kept")).toEqual([
+        { word: "kept", us: "bridge" },
+      ]);
+      await ask(url, "CREATE TABLE salesforce.new ()");
+    },
+  );
 
   test("loses nothing that was committed when its owner is killed, and starts again at once", async () => {
     const victim = await runUntilKilled("hold-postgres.ts", dataDir);

@@ -4,7 +4,7 @@ import { newId } from "../../../../lib/model/id.ts";
 import { KEPT_DAYS } from "../../../../lib/model/resources.ts";
 import type { AuditAction, AuditEntry } from "../../../../lib/model/workspace/audit.ts";
 import { auditPage } from "../../../support/clients/audit-page.ts";
-import { longTest } from "../../../support/run/whole-grid.ts";
+import { isWholeGrid, longTest } from "../../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 
 let cloud: BridgeCloud;
@@ -81,16 +81,17 @@ longTest(
 
 test("entries of many writers at once are all kept, each under a number of its own", async () => {
   const workspaceId = newId("ws");
+  const writers = isWholeGrid ? 30 : 10;
 
   await Promise.all(
-    Array.from({ length: 30 }, (_, at) =>
+    Array.from({ length: writers }, (_, at) =>
       auditLog().append(entry(workspaceId, "a@example.com", "rows.retried", `r${at}`)),
     ),
   );
 
   const { entries, total } = await auditPage(all(workspaceId), { limit: 500, offset: 0 });
-  expect(total).toBe(30);
-  expect(new Set(entries.map(({ resourceId }) => resourceId)).size).toBe(30);
+  expect(total).toBe(writers);
+  expect(new Set(entries.map(({ resourceId }) => resourceId)).size).toBe(writers);
 });
 
 test("one workspace's entries are never another's, whatever the filter says", async () => {

@@ -8,6 +8,7 @@ import { metadata } from "../../../../lib/adapters/postgres/session/sql.ts";
 import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
 import { keepSecret, passwordIn } from "../../../support/run/secrets.ts";
 import { temporaryFolder } from "../../../support/run/temporary-folder.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, page, untilSomebodyWaits } from "../customer.ts";
 
@@ -118,51 +119,61 @@ test("a row that is changed while all rows are captured is sent as it is in the 
   );
 });
 
-test("a table that a logical subscription feeds is refused, and a mapping whose table is fed later is reported", async () => {
-  const server = await startPostgres({ dataDir: temporaryFolder(), settings: { wal_level: "logical", fsync: "off" } });
-  keepSecret(passwordIn(server.superuserUrl));
-  const inDatabase = async (name: string, user?: string) => {
-    const url = new URL(server.superuserUrl);
-    Object.assign(url, { pathname: `/${name}` }, user ? { username: user, password: "guest-of-this-test" } : {});
-    const client = new Client({ connectionString: url.href });
-    await client.connect();
-    return { url: url.href, client };
-  };
-  const { client: admin } = await inDatabase("postgres");
-  await admin.query("CREATE DATABASE there");
-  await admin.query("CREATE DATABASE here");
-  await admin.query("CREATE ROLE guest LOGIN PASSWORD 'guest-of-this-test'; GRANT CREATE ON DATABASE here TO guest");
-  const [there, here, guest] = [await inDatabase("there"), await inDatabase("here"), await inDatabase("here", "guest")];
-  const connection = { url: guest.url, schema: "salesforce" };
-  const shape = contactShape();
-  const provisioner = createProvisioner(connection, () => new Date());
-  await provisioner.provision(mappingOf(shape), shape);
-  await there.client.query(`CREATE SCHEMA salesforce; CREATE TABLE salesforce.contact (id bigint PRIMARY KEY, lastname text);
+longTest(
+  "a table that a logical subscription feeds is refused, and a mapping whose table is fed later is reported",
+  async () => {
+    const server = await startPostgres({
+      dataDir: temporaryFolder(),
+      settings: { wal_level: "logical", fsync: "off" },
+    });
+    keepSecret(passwordIn(server.superuserUrl));
+    const inDatabase = async (name: string, user?: string) => {
+      const url = new URL(server.superuserUrl);
+      Object.assign(url, { pathname: `/${name}` }, user ? { username: user, password: "guest-of-this-test" } : {});
+      const client = new Client({ connectionString: url.href });
+      await client.connect();
+      return { url: url.href, client };
+    };
+    const { client: admin } = await inDatabase("postgres");
+    await admin.query("CREATE DATABASE there");
+    await admin.query("CREATE DATABASE here");
+    await admin.query("CREATE ROLE guest LOGIN PASSWORD 'guest-of-this-test'; GRANT CREATE ON DATABASE here TO guest");
+    const [there, here, guest] = [
+      await inDatabase("there"),
+      await inDatabase("here"),
+      await inDatabase("here", "guest"),
+    ];
+    const connection = { url: guest.url, schema: "salesforce" };
+    const shape = contactShape();
+    const provisioner = createProvisioner(connection, () => new Date());
+    await provisioner.provision(mappingOf(shape), shape);
+    await there.client.query(`CREATE SCHEMA salesforce; CREATE TABLE salesforce.contact (id bigint PRIMARY KEY, lastname text);
     CREATE PUBLICATION contacts FOR TABLE salesforce.contact`);
-  await there.client.query("SELECT pg_create_logical_replication_slot('contacts', 'pgoutput')");
-  await here.client.query(
-    `CREATE SUBSCRIPTION contacts CONNECTION '${there.url}' PUBLICATION contacts WITH (create_slot = false, copy_data = false)`,
-  );
-  await there.client.query("INSERT INTO salesforce.contact VALUES (77, 'Curie')");
-  while ((await guest.client.query("SELECT FROM salesforce.contact")).rowCount === 0);
-  const { rows: captured } = await guest.client.query("SELECT FROM salesforce._trigger_log");
+    await there.client.query("SELECT pg_create_logical_replication_slot('contacts', 'pgoutput')");
+    await here.client.query(
+      `CREATE SUBSCRIPTION contacts CONNECTION '${there.url}' PUBLICATION contacts WITH (create_slot = false, copy_data = false)`,
+    );
+    await there.client.query("INSERT INTO salesforce.contact VALUES (77, 'Curie')");
+    while ((await guest.client.query("SELECT FROM salesforce.contact")).rowCount === 0);
+    const { rows: captured } = await guest.client.query("SELECT FROM salesforce._trigger_log");
 
-  const store = cycleStoreOn(await openSession(connection), "salesforce", () => new Date());
-  const asked = { mappingId: shape.mappingId, work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
-  const begun = await store.begin({ ...asked, leaseSeconds: 30 });
-  await store.close();
+    const store = cycleStoreOn(await openSession(connection), "salesforce", () => new Date());
+    const asked = { mappingId: shape.mappingId, work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
+    const begun = await store.begin({ ...asked, leaseSeconds: 30 });
+    await store.close();
 
-  expect(captured).toEqual([]);
-  expect(begun).toMatchObject({ held: true, captureOff: { why: "subscription" } });
-  const next = { ...shape, configVersion: 2 };
-  await expect(provisioner.provision(mappingOf(next), next)).rejects.toThrow(
-    /salesforce\.contact are not captured: a logical subscription feeds it.*ALTER SUBSCRIPTION/,
-  );
-  const onlyReads = { ...next, direction: "sf_to_pg" } as const;
-  await expect(provisioner.provision(mappingOf(onlyReads), onlyReads)).resolves.toMatchObject({ created: false });
-  await here.client.query("ALTER SUBSCRIPTION contacts DISABLE");
-  await here.client.query("ALTER SUBSCRIPTION contacts SET (slot_name = NONE)");
-  await here.client.query("DROP SUBSCRIPTION contacts");
-  await Promise.all([admin, there.client, here.client, guest.client].map((client) => client.end()));
-  await server.close();
-});
+    expect(captured).toEqual([]);
+    expect(begun).toMatchObject({ held: true, captureOff: { why: "subscription" } });
+    const next = { ...shape, configVersion: 2 };
+    await expect(provisioner.provision(mappingOf(next), next)).rejects.toThrow(
+      /salesforce\.contact are not captured: a logical subscription feeds it.*ALTER SUBSCRIPTION/,
+    );
+    const onlyReads = { ...next, direction: "sf_to_pg" } as const;
+    await expect(provisioner.provision(mappingOf(onlyReads), onlyReads)).resolves.toMatchObject({ created: false });
+    await here.client.query("ALTER SUBSCRIPTION contacts DISABLE");
+    await here.client.query("ALTER SUBSCRIPTION contacts SET (slot_name = NONE)");
+    await here.client.query("DROP SUBSCRIPTION contacts");
+    await Promise.all([admin, there.client, here.client, guest.client].map((client) => client.end()));
+    await server.close();
+  },
+);

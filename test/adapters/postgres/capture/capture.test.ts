@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { column, contactShape } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, page, sfidOf } from "../customer.ts";
 
@@ -182,7 +183,7 @@ test("a row that gets another key takes its waiting changes along", async () => 
   ]);
 });
 
-test("a large update is captured as quickly in a session that made small ones before as in a new one", async () => {
+longTest("a large update is captured as quickly in a session that made small ones before as in a new one", async () => {
   customer = await createCustomer();
   await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 30000) i");
   const began = performance.now();

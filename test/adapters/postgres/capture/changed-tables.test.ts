@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
+import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import { column, contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, page, sfidOf } from "../customer.ts";
 
@@ -66,15 +67,17 @@ const written = (more: Record<string, null>) =>
 const sorted = (rows: readonly object[]) => rows.map((row) => JSON.stringify(row, KEYS)).toSorted();
 const KEYS = ["action", "id", "old", "values", ...COLUMNS.map((one) => one.column)];
 
-test("so it is while nothing is changed", async () => {
+longTest("so it is while nothing is changed", async () => {
   expect(sorted(await log())).toEqual(sorted(written({ ...rest, lastname: null })));
   expect(await captureOff()).toBeNull();
 });
 
-describe.each([
-  ["renamed", "RENAME COLUMN lastname TO surname", "RENAME COLUMN surname TO lastname"],
-  ["dropped", "DROP COLUMN lastname", "ADD COLUMN lastname varchar(80)"],
-])("while a mapped column is %s", (_, away, back) => {
+describe.each(
+  firstInGate(1, [
+    ["renamed", "RENAME COLUMN lastname TO surname", "RENAME COLUMN surname TO lastname"],
+    ["dropped", "DROP COLUMN lastname", "ADD COLUMN lastname varchar(80)"],
+  ] as const),
+)("while a mapped column is %s", (_, away, back) => {
   test("the application keeps writing, the other columns are captured, and the mapping says which is gone", async () => {
     await log();
     await customer.sql(`ALTER TABLE salesforce.contact ${away}`);
@@ -122,15 +125,18 @@ test("a column that is renamed while its mapping changes is not added again, so 
   expect(sorted(await log())).toEqual(sorted(written({ ...rest, phone: null, lastname: null })));
 });
 
-test("a field that comes back to a mapping gets a new column where the application has renamed the old one", async () => {
-  await customer.sql("ALTER TABLE salesforce.contact RENAME COLUMN lastname TO surname");
-  await customer.provision({ configVersion: 2, columns: COLUMNS.slice(0, 3) });
+longTest(
+  "a field that comes back to a mapping gets a new column where the application has renamed the old one",
+  async () => {
+    await customer.sql("ALTER TABLE salesforce.contact RENAME COLUMN lastname TO surname");
+    await customer.provision({ configVersion: 2, columns: COLUMNS.slice(0, 3) });
 
-  await customer.provision({ configVersion: 3 });
+    await customer.provision({ configVersion: 3 });
 
-  expect(await captureOff()).toBeNull();
-  expect(await customer.sql("SELECT lastname, surname FROM salesforce.contact")).toEqual([]);
-});
+    expect(await captureOff()).toBeNull();
+    expect(await customer.sql("SELECT lastname, surname FROM salesforce.contact")).toEqual([]);
+  },
+);
 
 test("a mapped column gets another type while the application writes, and the next cycle follows it", async () => {
   await log();
@@ -157,27 +163,30 @@ test("a mapped column gets another type while the application writes, and the ne
   ]);
 });
 
-test("a mapped column may get a type of the application's own, also one without an equality that we find", async () => {
-  await log();
-  await customer.sql(`
+longTest(
+  "a mapped column may get a type of the application's own, also one without an equality that we find",
+  async () => {
+    await log();
+    await customer.sql(`
     CREATE SCHEMA own; CREATE TYPE own.mood AS ENUM ('good', 'bad'); CREATE TYPE own.pair AS (a json, b json);
     ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE own.mood USING 'good', ALTER COLUMN at__c TYPE own.pair USING NULL`);
-  const change = () =>
-    writer.query(`INSERT INTO salesforce.contact (id, lastname, at__c) VALUES (1, 'good', ROW('1', '2'));
+    const change = () =>
+      writer.query(`INSERT INTO salesforce.contact (id, lastname, at__c) VALUES (1, 'good', ROW('1', '2'));
       UPDATE salesforce.contact SET at__c = ROW('1', '3'), lastname = 'bad'; DELETE FROM salesforce.contact`);
 
-  await change();
-  const before = await log();
-  expect(await captureOff()).toBeNull();
-  await change();
+    await change();
+    const before = await log();
+    expect(await captureOff()).toBeNull();
+    await change();
 
-  expect(before).toMatchObject([
-    { action: "INSERT", values: { lastname: "good", at__c: "(1,2)" } },
-    { action: "UPDATE", old: { lastname: "good", at__c: "(1,2)" }, values: { lastname: "bad", at__c: "(1,3)" } },
-    { action: "DELETE", old: { lastname: "bad", at__c: "(1,3)" } },
-  ]);
-  expect(await log()).toEqual(before);
-});
+    expect(before).toMatchObject([
+      { action: "INSERT", values: { lastname: "good", at__c: "(1,2)" } },
+      { action: "UPDATE", old: { lastname: "good", at__c: "(1,2)" }, values: { lastname: "bad", at__c: "(1,3)" } },
+      { action: "DELETE", old: { lastname: "bad", at__c: "(1,3)" } },
+    ]);
+    expect(await log()).toEqual(before);
+  },
+);
 
 test("a renamed key is followed, and nothing that is written meanwhile is lost", async () => {
   await log();
@@ -218,26 +227,28 @@ test("keys that all move up by one take their waiting changes along, each its ow
   ]);
 });
 
-test.each([
-  [
-    "renamed",
-    "ALTER TABLE salesforce.contact RENAME TO person",
-    "salesforce.person",
-    "ALTER TABLE salesforce.person RENAME TO contact",
-  ],
-  [
-    "renamed, with a view under its name",
-    "ALTER TABLE salesforce.contact RENAME TO person; CREATE VIEW salesforce.contact AS SELECT * FROM salesforce.person",
-    "salesforce.person",
-    "DROP VIEW salesforce.contact; ALTER TABLE salesforce.person RENAME TO contact",
-  ],
-  [
-    "moved to another schema",
-    "CREATE SCHEMA other; ALTER TABLE salesforce.contact SET SCHEMA other",
-    "other.contact",
-    "ALTER TABLE other.contact SET SCHEMA salesforce",
-  ],
-])(
+test.each(
+  firstInGate(1, [
+    [
+      "renamed",
+      "ALTER TABLE salesforce.contact RENAME TO person",
+      "salesforce.person",
+      "ALTER TABLE salesforce.person RENAME TO contact",
+    ],
+    [
+      "renamed, with a view under its name",
+      "ALTER TABLE salesforce.contact RENAME TO person; CREATE VIEW salesforce.contact AS SELECT * FROM salesforce.person",
+      "salesforce.person",
+      "DROP VIEW salesforce.contact; ALTER TABLE salesforce.person RENAME TO contact",
+    ],
+    [
+      "moved to another schema",
+      "CREATE SCHEMA other; ALTER TABLE salesforce.contact SET SCHEMA other",
+      "other.contact",
+      "ALTER TABLE other.contact SET SCHEMA salesforce",
+    ],
+  ] as const),
+)(
   "a table that is %s is captured all the same, its mapping says where it is, and continues once it is back",
   async (_, away, now, back) => {
     await log();
@@ -352,7 +363,7 @@ describe("a table that version 0.2 has captured", () => {
     expect(await captureOff()).toEqual({ why: "columns", columns: ["email"] });
   });
 
-  test("keeps its triggers while one of them is disabled, for it is not decided what is lost", async () => {
+  longTest("keeps its triggers while one of them is disabled, for it is not decided what is lost", async () => {
     await customer.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER _bridge_update");
 
     await dailyLook();

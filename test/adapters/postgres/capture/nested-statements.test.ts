@@ -1,9 +1,24 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
+import { isWholeGrid, longTest } from "../../../support/run/whole-grid.ts";
 import { column, contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, page, sfidOf } from "../customer.ts";
 import { CASES, numbered, trigger } from "./nested-cases.ts";
 import { only, type Rows, readLog, readRows, replay } from "./replay-log.ts";
+
+/** The gate takes those that differ most. */
+const IN_GATE = [
+  "a foreign key's CASCADE, and a write to the row before it or after it, by a trigger before ours",
+  "a foreign key's SET NULL, and a trigger that follows it, by a trigger after ours",
+  "a foreign key to the table itself, and rows that come again, by a trigger before ours",
+  "a trigger that takes the change back",
+  "statements of one transaction with nested ones each",
+  "a savepoint that is rolled back",
+  "a statement that fails within a trigger",
+  "functions that a statement calls",
+  "a trigger that makes room for a new row",
+  "a row that its own trigger deletes",
+];
 
 /* What else writes within a statement, or looks as if it did. The log must give the rows, change by change. */
 
@@ -30,18 +45,21 @@ async function expectInOrder(before: Rows, columns = COLUMNS): Promise<void> {
 }
 
 describe("the log gives the rows, change by change:", () => {
-  test.each(Object.entries(CASES))("%s", async (_, { given, when }) => {
-    for (const text of given) await customer.sql(text);
-    const before = await readRows(customer.application);
+  test.each(Object.entries(CASES).filter(([name]) => isWholeGrid || IN_GATE.includes(name)))(
+    "%s",
+    async (_, { given, when }) => {
+      for (const text of given) await customer.sql(text);
+      const before = await readRows(customer.application);
 
-    for (const text of when) await customer.sql(text);
+      for (const text of when) await customer.sql(text);
 
-    await expectInOrder(
-      before,
-      COLUMNS.filter((one) => one !== "email" || !given.join().includes("RENAME email")),
-    );
-    expect((await readLog(customer.application)).length).toBeGreaterThan(1);
-  });
+      await expectInOrder(
+        before,
+        COLUMNS.filter((one) => one !== "email" || !given.join().includes("RENAME email")),
+      );
+      expect((await readLog(customer.application)).length).toBeGreaterThan(1);
+    },
+  );
 });
 
 test("rows that get other keys are logged under them, behind what their triggers wrote", async () => {
@@ -84,7 +102,7 @@ test("what triggers write within Bridge's own statements is logged in the order 
   ]);
 });
 
-test("triggers of the application that leave Bridge's writes out write in order as well", async () => {
+longTest("triggers of the application that leave Bridge's writes out write in order as well", async () => {
   await customer.sql(
     trigger(
       "AFTER INSERT",
@@ -138,7 +156,7 @@ describe("a table whose triggers an older version has made", () => {
       UPDATE salesforce.contact SET title = 'x'; DELETE FROM salesforce.contact WHERE id = 1`);
   };
 
-  test("is captured as before", async () => {
+  longTest("is captured as before", async () => {
     await write();
 
     expect((await customer.cycle()).begun.captureOff).toBeNull();
@@ -160,7 +178,7 @@ describe("a table whose triggers an older version has made", () => {
   });
 });
 
-test("_bridge_detach() and the end of the mapping take the trigger away as well", async () => {
+longTest("_bridge_detach() and the end of the mapping take the trigger away as well", async () => {
   const own = () =>
     customer.sql(
       "SELECT tgname FROM pg_trigger WHERE tgrelid = 'salesforce.contact'::regclass AND tgname LIKE '%bridge%'",

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
 import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "../customer.ts";
@@ -213,35 +214,38 @@ test("what the owner's default privileges give to others is removed again", asyn
   expect(await whoMay("has_function_privilege", String(insert?.signature), "EXECUTE")).toEqual(["service"]);
 });
 
-test("a schema of an earlier version is closed by the daily check, and again after an earlier version created its functions again", async () => {
-  const daily = () => provisioner().migrate(mappingOf(contactShape()));
-  await clients.service.query(RELEASED_FUNCTIONS);
-  for (const { signature } of await ownFunctions()) {
-    await clients.service.query(`GRANT EXECUTE ON FUNCTION ${signature} TO PUBLIC`);
-  }
-  expect(await attacks(clients.reader)).toMatchObject({
-    insert: "done",
-    delete: "done",
-    rekey: "done",
-  });
-  expect((await changes()).slice(2), "so it was").toEqual(["INSERT 91 NEW", "DELETE 91 NEW", "UPDATE 91 NEW"]);
-  await admin.asSuperuser("DELETE FROM salesforce._trigger_log WHERE state = 'NEW'");
+longTest(
+  "a schema of an earlier version is closed by the daily check, and again after an earlier version created its functions again",
+  async () => {
+    const daily = () => provisioner().migrate(mappingOf(contactShape()));
+    await clients.service.query(RELEASED_FUNCTIONS);
+    for (const { signature } of await ownFunctions()) {
+      await clients.service.query(`GRANT EXECUTE ON FUNCTION ${signature} TO PUBLIC`);
+    }
+    expect(await attacks(clients.reader)).toMatchObject({
+      insert: "done",
+      delete: "done",
+      rekey: "done",
+    });
+    expect((await changes()).slice(2), "so it was").toEqual(["INSERT 91 NEW", "DELETE 91 NEW", "UPDATE 91 NEW"]);
+    await admin.asSuperuser("DELETE FROM salesforce._trigger_log WHERE state = 'NEW'");
 
-  await daily();
-  const closed = await ownFunctions();
-  await clients.writer.query("DELETE FROM salesforce.contact WHERE id = 2");
+    await daily();
+    const closed = await ownFunctions();
+    await clients.writer.query("DELETE FROM salesforce.contact WHERE id = 2");
 
-  expect(await attacks(clients.reader)).toEqual(REFUSED);
-  expect((await changes()).slice(2)).toEqual(["DELETE 2 NEW"]);
-  await clients.service.query(RELEASED_FUNCTIONS);
-  expect(await attacks(clients.reader), "who replaces a function keeps its rights").toEqual(REFUSED);
-  await daily();
-  expect(await ownFunctions()).toEqual(closed);
-  await clients.service.query(`GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA salesforce TO ${roles.reader}`);
-  const before = await metadata();
-  await attacks(clients.reader);
-  expect(await metadata()).toEqual(before);
-});
+    expect(await attacks(clients.reader)).toEqual(REFUSED);
+    expect((await changes()).slice(2)).toEqual(["DELETE 2 NEW"]);
+    await clients.service.query(RELEASED_FUNCTIONS);
+    expect(await attacks(clients.reader), "who replaces a function keeps its rights").toEqual(REFUSED);
+    await daily();
+    expect(await ownFunctions()).toEqual(closed);
+    await clients.service.query(`GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA salesforce TO ${roles.reader}`);
+    const before = await metadata();
+    await attacks(clients.reader);
+    expect(await metadata()).toEqual(before);
+  },
+);
 
 /** The version before of these three, which logged for every table that called them. */
 const RELEASED = `LANGUAGE plpgsql SECURITY DEFINER

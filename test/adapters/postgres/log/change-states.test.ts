@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { type Customer, createCustomer, created, orgTime, pushAll, sfidOf } from "../customer.ts";
 
 let customer: Customer;
@@ -128,7 +129,7 @@ test("changes are claimed, marked and given back in their place, so that no inde
   expect(await updatesOfTheLog()).toEqual({ updated: 30, in_place: 30 });
 });
 
-test("pages of the log have room for each of their changes to be marked in its place", async ({ skip }) => {
+longTest("pages of the log have room for each of their changes to be marked in its place", async ({ skip }) => {
   const [{ version } = {}] = await customer.sql("SELECT current_setting('server_version_num') AS version");
   skip(Number(version) < 140_000, "before PostgreSQL 14 a transaction of any database keeps the old versions of rows");
   await insert(2_500);
@@ -141,20 +142,23 @@ test("pages of the log have room for each of their changes to be marked in its p
   expect(await updatesOfTheLog()).toEqual({ updated: 5_000, in_place: 5_000 });
 });
 
-test("a full page of a mapped table has room for a few rows to be changed, and their results written, in their place", async () => {
-  await insert(1_000);
-  const cycle = await customer.cycle();
-  await pushAll(cycle, ({ recordId }) => sfidOf(recordId), orgTime(1));
-  await customer.sql("VACUUM FULL salesforce.contact");
-  const pages = () => customer.sql("SELECT id, (ctid::text::point)[0] AS page FROM salesforce.contact ORDER BY id");
-  const before = await pages();
+longTest(
+  "a full page of a mapped table has room for a few rows to be changed, and their results written, in their place",
+  async () => {
+    await insert(1_000);
+    const cycle = await customer.cycle();
+    await pushAll(cycle, ({ recordId }) => sfidOf(recordId), orgTime(1));
+    await customer.sql("VACUUM FULL salesforce.contact");
+    const pages = () => customer.sql("SELECT id, (ctid::text::point)[0] AS page FROM salesforce.contact ORDER BY id");
+    const before = await pages();
 
-  await customer.sql("UPDATE salesforce.contact SET lastname = 'Curie' WHERE id % 25 = 0");
-  expect(await pages()).toEqual(before);
-  expect(await pushAll(cycle, ({ sfid }) => sfid, orgTime(2))).toHaveLength(40);
+    await customer.sql("UPDATE salesforce.contact SET lastname = 'Curie' WHERE id % 25 = 0");
+    expect(await pages()).toEqual(before);
+    expect(await pushAll(cycle, ({ sfid }) => sfid, orgTime(2))).toHaveLength(40);
 
-  expect(await pages()).toEqual(before);
-});
+    expect(await pages()).toEqual(before);
+  },
+);
 
 /** What PostgreSQL has counted; a connection shows its counts when it ends. */
 async function updatesOfTheLog() {

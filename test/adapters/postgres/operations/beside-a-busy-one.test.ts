@@ -1,45 +1,42 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
 import { rowQueriesOf } from "../../../../lib/adapters/postgres/operations/row-operations.ts";
 import { STATES } from "../../../../lib/model/change/change.ts";
+import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { type Customer, createCustomer, endKeptSessions, rowsReadOfTheLog } from "../customer.ts";
-
-let customer: Customer;
-beforeEach(async () => {
-  customer = await createCustomer();
-});
-afterEach(() => customer.close());
 
 const MANY = 20_000;
 
 /** What the log may be full of, all of it another mapping's: columns and their values. */
 const OTHERS = [
   ["settled changes", { state: "'SUCCESS'", last_operation: "'UPDATED'", processed_at: "now()" }],
-  ["failed changes", { state: "'FAILED'", last_operation: "'FAILED'", processed_at: "now()" }],
-  ["waiting changes", { state: "'NEW'" }],
-  ["changes that wait for a retry", { state: "'NEW'", due_at: "now() + interval '1 hour'" }],
   ["held deletes", { action: "'DELETE'", state: "'NEW'", held: "true" }],
   [
     "changes whose results are not written back",
     { state: "'SUCCESS'", last_operation: "'UPDATED'", processed_at: "now()", row_owed: "true" },
   ],
+  ["failed changes", { state: "'FAILED'", last_operation: "'FAILED'", processed_at: "now()" }],
+  ["waiting changes", { state: "'NEW'" }],
+  ["changes that wait for a retry", { state: "'NEW'", due_at: "now() + interval '1 hour'" }],
 ] as const;
 
-describe.each(OTHERS)("beside another mapping with many %s", (_, others) => {
+describe.each(firstInGate(3, OTHERS))("beside another mapping with many %s", (_, others) => {
   const values = { action: "'UPDATE'", ...others };
-  beforeEach(async () => {
+  let customer: Customer;
+  beforeAll(async () => {
+    customer = await createCustomer();
     await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
     await customer.sql(
       `INSERT INTO salesforce._trigger_log (table_name, record_id, ${Object.keys(values).join(", ")})
        SELECT 'lead', i, ${Object.values(values).join(", ")} FROM generate_series(1, ${MANY}) i`,
     );
     await customer.sql("ANALYZE salesforce._trigger_log");
-    await customer.asSuperuser("SELECT pg_stat_reset()");
   });
+  afterAll(() => customer.close());
+  beforeEach(() => customer.asSuperuser("SELECT pg_stat_reset()"));
   const waits = values.state === "'NEW'";
 
   test("an idle cycle reads none of them, but to count what waits", async () => {
-    await customer.asSuperuser("SELECT pg_stat_reset()");
     const { store, lease } = await customer.cycle();
     await store.recover(lease);
     expect(await store.claim(lease, 2_500)).toEqual([]);

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import type { ConflictPolicy } from "../../../../lib/model/mapping/mapping.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { acceptedAt, type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 
@@ -105,15 +106,18 @@ test("a deletion in Salesforce takes a changed row with it, and the change keeps
   expect(await store.outbox(10)).toMatchObject([{ event: "record.failed", detail: { sfid: sfidOf(1) } }]);
 });
 
-test("where PostgreSQL wins, a changed row outlives the deletion of its record, and the change is sent", async () => {
-  const { store, lease } = await known("postgres_wins");
-  await customer.sql("UPDATE salesforce.contact SET email = 'pg@example.com'");
+longTest(
+  "where PostgreSQL wins, a changed row outlives the deletion of its record, and the change is sent",
+  async () => {
+    const { store, lease } = await known("postgres_wins");
+    await customer.sql("UPDATE salesforce.contact SET email = 'pg@example.com'");
 
-  await store.apply(lease, page([image(1, 2, {}, true)]));
+    await store.apply(lease, page([image(1, 2, {}, true)]));
 
-  expect(await rows()).toMatchObject([{ email: "pg@example.com" }]);
-  expect(await store.claim(lease, 10)).toHaveLength(1);
-});
+    expect(await rows()).toMatchObject([{ email: "pg@example.com" }]);
+    expect(await store.claim(lease, 10)).toHaveLength(1);
+  },
+);
 
 test("a row that was deleted comes back under its key when its record changed meanwhile and Salesforce wins", async () => {
   const { store, lease } = await known("salesforce_wins");
@@ -149,7 +153,7 @@ test("a row that was deleted right after our save of it stays deleted, whatever 
   expect(theirs).toMatchObject({ inserted: 1 });
 });
 
-test("a row that was deleted stays deleted when PostgreSQL wins", async () => {
+longTest("a row that was deleted stays deleted when PostgreSQL wins", async () => {
   const { store, lease } = await known("postgres_wins");
   await customer.sql("DELETE FROM salesforce.contact");
 
@@ -217,7 +221,7 @@ test("a new value of a field that is under way reaches its row although the answ
   expect((await customer.cycle()).begun.rereads).toEqual([]);
 });
 
-test("a row without a waiting change follows Salesforce whatever the policy", async () => {
+longTest("a row without a waiting change follows Salesforce whatever the policy", async () => {
   const { store, lease } = await known("postgres_wins");
   await customer.sql("UPDATE salesforce.contact SET email = 'pg@example.com'");
   await pushAll({ store, lease }, () => null, orgTime(5));

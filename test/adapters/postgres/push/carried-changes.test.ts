@@ -6,6 +6,7 @@ import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
 import type { Lease } from "../../../../lib/sync/lease/lease-ports.ts";
 import type { PushOutcome } from "../../../../lib/sync/push/push-ports.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 
@@ -137,7 +138,7 @@ test("of a write that is refused again only the newest change fails: one event, 
   expect((await finish()).rowsFailed).toBe(2);
 });
 
-test("a row that is refused time and again in one cycle counts once for a spike, ten rows ten times", async () => {
+longTest("a row that is refused time and again in one cycle counts once for a spike, ten rows ten times", async () => {
   const spikes = async () => {
     await finish();
     const events = await store.outbox(1_000);
@@ -315,26 +316,29 @@ test("an old refused change is not deleted while a newer one carries it", async 
   ]);
 });
 
-test("a cycle of the version before continues where one of this version was lost, and the other way round", async () => {
-  await insert();
-  await refuse();
-  await update("m@example.com");
-  await claim();
-  await customer.sql("UPDATE salesforce._trigger_log SET state = 'NEW', fence = NULL WHERE state = 'PENDING'");
-  await customer.sql("DELETE FROM salesforce._bridge_in_hand");
-  await customer.sql(
-    `UPDATE salesforce._trigger_log SET state = 'PENDING', fence = 1000, processed_at = NULL, processed_tx = NULL,
+longTest(
+  "a cycle of the version before continues where one of this version was lost, and the other way round",
+  async () => {
+    await insert();
+    await refuse();
+    await update("m@example.com");
+    await claim();
+    await customer.sql("UPDATE salesforce._trigger_log SET state = 'NEW', fence = NULL WHERE state = 'PENDING'");
+    await customer.sql("DELETE FROM salesforce._bridge_in_hand");
+    await customer.sql(
+      `UPDATE salesforce._trigger_log SET state = 'PENDING', fence = 1000, processed_at = NULL, processed_tx = NULL,
        last_operation = NULL, attempts = 0, sent_at = now(), batch_id = 'theirs'`,
-  );
-  await customer.sql("UPDATE salesforce._bridge_totals SET failed = failed - 1");
-  await customer.sql("INSERT INTO salesforce._bridge_in_hand (id, table_name, ids) VALUES ('x', 'contact', '{1,2}')");
+    );
+    await customer.sql("UPDATE salesforce._bridge_totals SET failed = failed - 1");
+    await customer.sql("INSERT INTO salesforce._bridge_in_hand (id, table_name, ids) VALUES ('x', 'contact', '{1,2}')");
 
-  const { doubts } = await lose();
-  await store.settle(
-    lease,
-    doubts.map((doubt) => accepted(doubt.changes)),
-  );
+    const { doubts } = await lose();
+    await store.settle(
+      lease,
+      doubts.map((doubt) => accepted(doubt.changes)),
+    );
 
-  expect(doubts).toMatchObject([{ changes: [{ action: "INSERT" }, { action: "UPDATE" }] }]);
-  expect((await results()).totals).toEqual([0, 0, 2, 0]);
-});
+    expect(doubts).toMatchObject([{ changes: [{ action: "INSERT" }, { action: "UPDATE" }] }]);
+    expect((await results()).totals).toEqual([0, 0, 2, 0]);
+  },
+);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
 import { type Lease, LeaseLost } from "../../../../lib/sync/lease/lease-ports.ts";
+import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import {
   accepted,
   acceptedAt,
@@ -266,7 +267,7 @@ test("a row that a transaction holds gets its result once that has ended, also w
   expect((await log()).map(({ row_owed }) => row_owed)).toEqual([false, false]);
 });
 
-test("rows that nothing holds are written at once, however many others are held", async () => {
+longTest("rows that nothing holds are written at once, however many others are held", async () => {
   // More than are written later in one pass.
   const [all, held] = [5_600, 5_100];
   await customer.sql(
@@ -341,30 +342,35 @@ test("new rows get their sfids with the change that is settled, and one whose sf
   ]);
 });
 
-test.each([[false], [true]])("of two rows for one sfid the first gets it, locked: %s", async (isHeld) => {
-  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('1'), ('1.0')");
-  const { store, lease } = await customer.cycle();
-  const sent = await store.claim(lease, 10);
-  const user = await customer.connect();
-  await user.query("BEGIN");
-  if (isHeld) await user.query("SELECT FROM salesforce.contact FOR UPDATE");
+test.each(firstInGate(1, [[true], [false]]))(
+  "of two rows for one sfid the first gets it, locked: %s",
+  async (isHeld) => {
+    await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('1'), ('1.0')");
+    const { store, lease } = await customer.cycle();
+    const sent = await store.claim(lease, 10);
+    const user = await customer.connect();
+    await user.query("BEGIN");
+    if (isHeld) await user.query("SELECT FROM salesforce.contact FOR UPDATE");
 
-  await store.settle(
-    lease,
-    sent.map((change) => accepted({ ...change, sfid: sfidOf(1) })),
-  );
-  await user.query("COMMIT");
-  await store.claim(lease, 10);
+    await store.settle(
+      lease,
+      sent.map((change) => accepted({ ...change, sfid: sfidOf(1) })),
+    );
+    await user.query("COMMIT");
+    await store.claim(lease, 10);
 
-  expect(await customer.sql("SELECT lastname, sfid, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id")).toEqual([
-    { lastname: "1", sfid: sfidOf(1), _ab_lastop: "INSERTED", _ab_err: null },
-    { lastname: "1.0", sfid: null, _ab_lastop: "FAILED", _ab_err: expect.stringContaining("DUPLICATE_ROW") },
-  ]);
-  expect((await log()).map(({ state, row_owed }) => [state, row_owed])).toEqual([
-    ["SUCCESS", false],
-    ["FAILED", false],
-  ]);
-});
+    expect(
+      await customer.sql("SELECT lastname, sfid, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY id"),
+    ).toEqual([
+      { lastname: "1", sfid: sfidOf(1), _ab_lastop: "INSERTED", _ab_err: null },
+      { lastname: "1.0", sfid: null, _ab_lastop: "FAILED", _ab_err: expect.stringContaining("DUPLICATE_ROW") },
+    ]);
+    expect((await log()).map(({ state, row_owed }) => [state, row_owed])).toEqual([
+      ["SUCCESS", false],
+      ["FAILED", false],
+    ]);
+  },
+);
 
 test("the row that has an sfid keeps it, and its accepted change, when a new row gets the same", async () => {
   const first = await customer.cycle();

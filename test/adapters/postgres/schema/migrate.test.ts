@@ -5,6 +5,7 @@ import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
 import { FIRST_VERSION, MIGRATIONS } from "../../../../lib/adapters/postgres/schema/migrations.ts";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "../customer.ts";
 
@@ -100,20 +101,23 @@ test("a schema of the released version is the same as a new one after one check"
   expect(await versionOf(released.customer)).toBe(NEWEST);
 });
 
-test("what a released version makes again beside this one goes with the next check at which no writer is in the way", async () => {
-  const before = await catalogOf(customer);
-  await customer.sql(RELEASED_TRIGGER);
-  const writer = await customer.connect();
-  await writer.query("BEGIN");
-  await writer.query("INSERT INTO salesforce.contact (lastname) VALUES ('Uncommitted')");
+longTest(
+  "what a released version makes again beside this one goes with the next check at which no writer is in the way",
+  async () => {
+    const before = await catalogOf(customer);
+    await customer.sql(RELEASED_TRIGGER);
+    const writer = await customer.connect();
+    await writer.query("BEGIN");
+    await writer.query("INSERT INTO salesforce.contact (lastname) VALUES ('Uncommitted')");
 
-  await migrateTo(MIGRATIONS);
-  expect(await hasTrigger(customer)).toBe(true);
-  await writer.query("COMMIT");
-  await migrateTo(MIGRATIONS);
+    await migrateTo(MIGRATIONS);
+    expect(await hasTrigger(customer)).toBe(true);
+    await writer.query("COMMIT");
+    await migrateTo(MIGRATIONS);
 
-  expect(await catalogOf(customer)).toEqual(before);
-});
+    expect(await catalogOf(customer)).toEqual(before);
+  },
+);
 
 async function emptyCustomer() {
   const made = await createCustomer({ provisioned: false });

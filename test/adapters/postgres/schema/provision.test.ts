@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { column, contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, sfidOf } from "../customer.ts";
 
@@ -78,28 +79,31 @@ test("provisioning again changes nothing, and a new field adds its column", asyn
   );
 });
 
-test("two tables whose names and columns read the same together both get their indexes, and keep them", async () => {
-  customer = await createCustomer({
-    shape: contactShape({ columns: [column("Group_Sfid"), column("LastName")], upsertField: "Group_Sfid" }),
-  });
-  const other = { mappingId: "map_group", sfObject: "Contact_Group__c", table: "contact_group", upsertField: null };
+longTest(
+  "two tables whose names and columns read the same together both get their indexes, and keep them",
+  async () => {
+    customer = await createCustomer({
+      shape: contactShape({ columns: [column("Group_Sfid"), column("LastName")], upsertField: "Group_Sfid" }),
+    });
+    const other = { mappingId: "map_group", sfObject: "Contact_Group__c", table: "contact_group", upsertField: null };
 
-  const made = await customer.provision({ ...other, columns: [column("Name")] });
-  await customer.provision({ ...other, columns: [column("Name")] });
-  await customer.provision({ configVersion: 2 });
+    const made = await customer.provision({ ...other, columns: [column("Name")] });
+    await customer.provision({ ...other, columns: [column("Name")] });
+    await customer.provision({ configVersion: 2 });
 
-  expect(made).toMatchObject({ created: true });
-  expect(
-    await customer.sql(
-      "SELECT tablename, count(*)::int AS indexes FROM pg_indexes WHERE tablename LIKE 'contact%' GROUP BY 1 ORDER BY 1",
-    ),
-  ).toEqual([
-    { tablename: "contact", indexes: 4 },
-    { tablename: "contact_group", indexes: 3 },
-  ]);
-  await customer.sql("INSERT INTO salesforce.contact_group (sfid) VALUES ('S')");
-  await expect(customer.sql("INSERT INTO salesforce.contact_group (sfid) VALUES ('S')")).rejects.toThrow(/unique/);
-});
+    expect(made).toMatchObject({ created: true });
+    expect(
+      await customer.sql(
+        "SELECT tablename, count(*)::int AS indexes FROM pg_indexes WHERE tablename LIKE 'contact%' GROUP BY 1 ORDER BY 1",
+      ),
+    ).toEqual([
+      { tablename: "contact", indexes: 4 },
+      { tablename: "contact_group", indexes: 3 },
+    ]);
+    await customer.sql("INSERT INTO salesforce.contact_group (sfid) VALUES ('S')");
+    await expect(customer.sql("INSERT INTO salesforce.contact_group (sfid) VALUES ('S')")).rejects.toThrow(/unique/);
+  },
+);
 
 test("an older configuration that arrives late undoes nothing", async () => {
   customer = await createCustomer({ provisioned: false });
@@ -240,7 +244,7 @@ test("a schema that another product logs in is refused, and left as it is", asyn
   ).toEqual([{ relname: "_trigger_log" }]);
 });
 
-test("two provisionings at once end with one schema", async () => {
+longTest("two provisionings at once end with one schema", async () => {
   customer = await createCustomer({ provisioned: false });
 
   await Promise.all([
@@ -282,7 +286,7 @@ test("a retired mapping captures nothing more, and its rows stay", async () => {
   expect(await store.begin({ ...request, leaseSeconds: 30 })).toEqual({ held: false, why: "not provisioned" });
 });
 
-test("a column of another type is kept as it is, and its values travel", async () => {
+longTest("a column of another type is kept as it is, and its values travel", async () => {
   customer = await createCustomer({
     provisioned: false,
     shape: contactShape({ columns: [column("Amount__c", { type: "double", precision: 10, scale: 2 })] }),

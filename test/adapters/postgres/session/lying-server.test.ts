@@ -26,7 +26,7 @@ import {
 } from "../../../support/doubles/lying-postgres.ts";
 import { type LiedTo, openLiedTo } from "../../../support/processes/lied-to.ts";
 import type { Met } from "../../../support/processes/meet-lies.ts";
-import { firstInGate } from "../../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import { createTestDatabase, type TestDatabase } from "../../../support/worlds/postgres.ts";
 
 let database: TestDatabase;
@@ -77,7 +77,7 @@ const WAYS = ["plain", "TLS"] as const;
 /** With TLS the driver reads another stream, which is the same at all moments. */
 const TLS_MOMENTS: readonly Moment[] = ["before the password", "after the password", "in a result", "in a copy"];
 
-describe.each(firstInGate(3, PLAIN_MOMENTS))("a server that lies %s", (moment) => {
+describe.each(firstInGate(2, PLAIN_MOMENTS))("a server that lies %s", (moment) => {
   const ways = WAYS.filter((way) => way === "plain" || TLS_MOMENTS.includes(moment));
 
   test.each(firstInGate(1, ways))(
@@ -104,7 +104,7 @@ test.each(WAYS)("a server that lies in its turns of SCRAM breaks that connection
   expect(await wronglyMet("in SCRAM", way, [...WRONG_SCRAM, ...UNKNOWN_SIGN_INS], isRefused)).toEqual([]);
 });
 
-test("a server that speaks TLS from the first byte breaks that connection alone", async () => {
+longTest("a server that speaks TLS from the first byte breaks that connection alone", async () => {
   const server = await startLyingPostgres({ tls: "direct" });
   onTestFinished(server.close);
   const url = `postgres://u:p@127.0.0.1:${server.port}/d?sslmode=no-verify`;

@@ -43,7 +43,7 @@ async function untilThereAre(many: number): Promise<void> {
 test("a workspace has as many connections as it may, and the next request gets the setting that says so", async () => {
   for (let at = 0; at < 4; at += 1) await open();
 
-  const fifth = open();
+  const fifth = open({ waitMilliseconds: 0 });
 
   await expect(fifth).rejects.toThrow(NoConnectionFree);
   await expect(fifth).rejects.toThrow("all 4 connections of the workspace are in use (max_connections;");
@@ -53,7 +53,7 @@ test("a workspace has as many connections as it may, and the next request gets t
 test("of many that come at once as many get a connection as there are left", async () => {
   await open();
 
-  const ended = await Promise.allSettled(Array.from({ length: 8 }, () => open()));
+  const ended = await Promise.allSettled(Array.from({ length: 8 }, () => open({ waitMilliseconds: 0 })));
 
   expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
   await untilThereAre(4);
@@ -155,7 +155,7 @@ test("long work leaves its connections to others when it is done", async () => {
 test("a request waits until the server ends the connections of functions frozen after theirs", async ({ skip }) => {
   const [known] = await customer.sql("SELECT 1 FROM pg_settings WHERE name = 'idle_session_timeout'");
   skip(known === undefined, "PostgreSQL 13 has no limit of idle sessions");
-  for (let at = 0; at < 4; at += 1) await open({ idleMilliseconds: 2_000 });
+  for (let at = 0; at < 4; at += 1) await open({ idleMilliseconds: 1_100 });
 
   await expect(request()).resolves.toEqual([{ one: 1 }]);
 });

@@ -6,6 +6,7 @@ import { createIdleSessions } from "../../../../lib/adapters/postgres/session/id
 import { DeadlinePassed, openSession } from "../../../../lib/adapters/postgres/session/session.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
 import type { BeginRequest } from "../../../../lib/sync/lease/lease-ports.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { createTestDatabase, type TestDatabase } from "../../../support/worlds/postgres.ts";
 import { type Customer, createCustomer, image, page } from "../customer.ts";
 
@@ -252,7 +253,7 @@ describe("a cycle's connection", () => {
     await second.close();
   });
 
-  test("serves cycle after cycle for weeks, and the last one as well as the first", async () => {
+  longTest("serves cycle after cycle for weeks, and the last one as well as the first", async () => {
     const open = createCycleStores(() => customer.now);
     const connection = { url: customer.url, schema: "salesforce" };
     for (let cycle = 0; cycle < 20_000; cycle++) await (await open(connection)).close();

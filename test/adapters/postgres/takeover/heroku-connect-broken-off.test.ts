@@ -5,8 +5,8 @@ import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
 import { adopt, expectWholeHowever, SHAPE } from "./heroku-connect-broken-off.ts";
 
-/** The gate cuts the connection before every fourth statement. */
-const EVERY = isWholeGrid ? 1 : 4;
+/** The gate cuts the connection before every seventh statement. */
+const EVERY = isWholeGrid ? 1 : 7;
 
 test("cut off from the database between any two statements, either Heroku Connect's triggers capture or ours, and what waits is imported once", () =>
   expectWholeHowever(async (nth, { url }) => {

@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
-import { afterEach, expect, test } from "vitest";
+import { Client } from "pg";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import {
   AS_HEROKU_CONNECT,
   AS_THE_APPLICATION,
   HEARING_TRIGGER,
   herokuConnectSchema,
 } from "../../../support/worlds/heroku-connect.ts";
+import { createTestDatabase, type TestDatabase } from "../../../support/worlds/postgres.ts";
 import { column, contactShape } from "../../../support/worlds/shapes.ts";
 import {
   type Customer,
@@ -48,21 +51,32 @@ const SHAPE = contactShape({
   upsertField: "Key__c",
 });
 
-/** A database that Heroku Connect has filled with three records, in a server whose clocks are Berlin's. */
-async function theirDatabase(shape = SHAPE): Promise<Customer> {
-  const made = await createCustomer({ shape, provisioned: false });
-  const [here] = await made.sql("SELECT current_database() AS name");
-  await made.sql(`ALTER DATABASE ${here?.["name"]} SET timezone = 'Europe/Berlin'`);
-  await made.sql("SET timezone = 'Europe/Berlin'");
-  await made.sql(herokuConnectSchema([CONTACT, { table: "lead", columns: { lastname: "varchar(80)" } }]));
-  await made.sql(AS_HEROKU_CONNECT);
+/** What Heroku Connect has made and filled with three records, which each test copies. */
+let theirs: TestDatabase;
+beforeAll(async () => {
+  theirs = await createTestDatabase();
+  const client = new Client({ connectionString: theirs.url });
+  await client.connect();
+  await client.query("SET timezone = 'Europe/Berlin'");
+  await client.query(herokuConnectSchema([CONTACT, { table: "lead", columns: { lastname: "varchar(80)" } }]));
+  await client.query(AS_HEROKU_CONNECT);
   for (const number of [1, 2, 3]) {
-    await made.sql(
+    await client.query(
       `INSERT INTO salesforce.contact (sfid, systemmodstamp, isdeleted, lastname, key__c, amount__c, at__c, donotcall)
        VALUES ($1, $2, false, $3, $4, 0.1, '2026-03-01 00:30:00', false)`,
       [sfidOf(number), `2026-11-20 12:00:0${number}`, `Record ${number}`, `K-${number}`],
     );
   }
+  await client.end();
+});
+afterAll(() => theirs.close());
+
+/** Such a database, in a server whose clocks are Berlin's. */
+async function theirDatabase(shape = SHAPE): Promise<Customer> {
+  const made = await createCustomer({ shape, like: theirs });
+  const [here] = await made.sql("SELECT current_database() AS name");
+  await made.sql(`ALTER DATABASE ${here?.["name"]} SET timezone = 'Europe/Berlin'`);
+  await made.sql("SET timezone = 'Europe/Berlin'");
   await made.sql(AS_THE_APPLICATION);
   return made;
 }
@@ -194,7 +208,7 @@ test("waiting changes are taken over once, in order, as the columns hold their v
   ]);
 });
 
-test("the old log is read without the hstore extension, too", async () => {
+longTest("the old log is read without the hstore extension, too", async () => {
   customer = await theirDatabase();
   await customer.sql(`UPDATE salesforce.contact SET lastname = 'O"Neill' WHERE id = 1`);
   await customer.sql("DROP EXTENSION hstore CASCADE");
@@ -375,23 +389,26 @@ test("queries on _hc_lastop and _hc_err continue answering in Heroku Connect's w
   ]);
 });
 
-test("a customer's trigger that asks get_xmlbinary() still distinguishes Salesforce's writes from the application's", async () => {
-  customer = await theirDatabase();
-  await customer.sql(HEARING_TRIGGER);
-  await adoptSchema();
-  await customer.provision();
-  const { store, lease } = await customer.cycle();
+longTest(
+  "a customer's trigger that asks get_xmlbinary() still distinguishes Salesforce's writes from the application's",
+  async () => {
+    customer = await theirDatabase();
+    await customer.sql(HEARING_TRIGGER);
+    await adoptSchema();
+    await customer.provision();
+    const { store, lease } = await customer.cycle();
 
-  await customer.sql("UPDATE salesforce.contact SET lastname = 'Mine' WHERE id = 1");
-  await store.apply(lease, page([image(2, 30, { lastname: "Theirs" })]));
+    await customer.sql("UPDATE salesforce.contact SET lastname = 'Mine' WHERE id = 1");
+    await store.apply(lease, page([image(2, 30, { lastname: "Theirs" })]));
 
-  expect(await customer.sql("SELECT who FROM public.seen")).toEqual([
-    { who: "the application" },
-    { who: "Salesforce" },
-  ]);
-});
+    expect(await customer.sql("SELECT who FROM public.seen")).toEqual([
+      { who: "the application" },
+      { who: "Salesforce" },
+    ]);
+  },
+);
 
-test("an application role with rights on its table alone continues writing, before and after", async () => {
+longTest("an application role with rights on its table alone continues writing, before and after", async () => {
   customer = await theirDatabase();
   const role = `app_${customer.url.slice(-12)}`;
   await customer.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA salesforce TO ${role};
@@ -463,7 +480,7 @@ test("going back is as documented: Heroku Connect's triggers capture to its log 
   expect((await log()).map(({ values }) => values)).toEqual([{ email: "theirs" }]);
 });
 
-test("a table that is adopted several times at once changes hands once, and no call fails", async () => {
+longTest("a table that is adopted several times at once changes hands once, and no call fails", async () => {
   customer = await theirDatabase();
   await customer.sql("UPDATE salesforce.contact SET email = 'waits' WHERE id = 1");
   await adoptSchema();
@@ -477,34 +494,37 @@ test("a table that is adopted several times at once changes hands once, and no c
   ]);
 });
 
-test("an application that writes all the while meets no error, and each of its writes is captured once", async () => {
-  customer = await theirDatabase();
-  const application = await customer.connect();
-  let written = 0;
-  let isDone = false;
-  const writing = (async () => {
-    while (!isDone) {
-      await application.query("INSERT INTO salesforce.contact (lastname) VALUES ('Busy')");
-      written += 1;
-    }
-  })();
+longTest(
+  "an application that writes all the while meets no error, and each of its writes is captured once",
+  async () => {
+    customer = await theirDatabase();
+    const application = await customer.connect();
+    let written = 0;
+    let isDone = false;
+    const writing = (async () => {
+      while (!isDone) {
+        await application.query("INSERT INTO salesforce.contact (lastname) VALUES ('Busy')");
+        written += 1;
+      }
+    })();
 
-  await adoptSchema();
-  await Promise.all([customer.provision(), customer.provision()]);
-  const afterwards = written + 5;
-  while (written < afterwards) await Promise.race([writing, customer.sql("SELECT")]);
-  isDone = true;
-  await writing;
+    await adoptSchema();
+    await Promise.all([customer.provision(), customer.provision()]);
+    const afterwards = written + 5;
+    while (written < afterwards) await Promise.race([writing, customer.sql("SELECT")]);
+    isDone = true;
+    await writing;
 
-  expect(
-    await customer.sql(
-      "SELECT count(*)::int AS n, count(DISTINCT record_id)::int AS rows FROM salesforce._trigger_log",
-    ),
-  ).toEqual([{ n: written, rows: written }]);
-  expect(await customer.sql("SELECT FROM salesforce._hc_trigger_log WHERE state = 'NEW'")).toEqual([]);
-});
+    expect(
+      await customer.sql(
+        "SELECT count(*)::int AS n, count(DISTINCT record_id)::int AS rows FROM salesforce._trigger_log",
+      ),
+    ).toEqual([{ n: written, rows: written }]);
+    expect(await customer.sql("SELECT FROM salesforce._hc_trigger_log WHERE state = 'NEW'")).toEqual([]);
+  },
+);
 
-test("a get_xmlbinary() of Heroku Connect's own in the schema is left as it is", async () => {
+longTest("a get_xmlbinary() of Heroku Connect's own in the schema is left as it is", async () => {
   customer = await theirDatabase();
   await customer.sql(
     "CREATE FUNCTION salesforce.get_xmlbinary() RETURNS text LANGUAGE sql AS $$ SELECT current_setting('xmlbinary') || '' $$",

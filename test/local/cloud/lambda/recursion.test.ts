@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, type MockInstance, onTestFinished, test, vi } from "vitest";
 import { QUEUES, type QueueName, queueVariable, WORKERS } from "../../../../lib/model/resources.ts";
+import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
 
 let world: LambdaWorld;
@@ -68,7 +69,7 @@ test("a function is stopped on its own way through another, also one that may co
   expect(got()).toEqual(countdown(99, 32));
 });
 
-test.each([false, true])(
+test.each(firstInGate(1, [false, true]))(
   "a function that says why it resends continues, in processes of its own: %s",
   async (isolate) => {
     world = await host({ isolate });

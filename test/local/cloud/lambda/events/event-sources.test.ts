@@ -1,6 +1,7 @@
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { QUEUES, WORKERS } from "../../../../../lib/model/resources.ts";
+import { firstInGate } from "../../../../support/run/whole-grid.ts";
 import { type Json, type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 let world: LambdaWorld;
@@ -79,12 +80,14 @@ test("of a batch only the messages that failed come back, when their visibility 
   expect(world.log[0]).toMatchObject({ event: "messages failed", function: "bridge-dev-run-cycle" });
 });
 
-test.each<[string, () => unknown]>([
-  ["throws", () => Promise.reject(new Error("out of luck"))],
-  ["names a message that is not in the batch", () => ({ batchItemFailures: [{ itemIdentifier: "stranger" }] })],
-  ["names a message without a name", () => ({ batchItemFailures: [{ itemIdentifier: "" }] })],
-  ["answers in another form", () => ({ batchItemFailures: "all" })],
-])("a function that %s fails its whole batch, which ends in the dead letters", async (_, behaviour) => {
+test.each(
+  firstInGate<[string, () => unknown]>(2, [
+    ["throws", () => Promise.reject(new Error("out of luck"))],
+    ["names a message that is not in the batch", () => ({ batchItemFailures: [{ itemIdentifier: "stranger" }] })],
+    ["names a message without a name", () => ({ batchItemFailures: [{ itemIdentifier: "" }] })],
+    ["answers in another form", () => ({ batchItemFailures: "all" })],
+  ]),
+)("a function that %s fails its whole batch, which ends in the dead letters", async (_, behaviour) => {
   let calls = 0;
   world.does("run-cycle", () => {
     calls++;

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { longTest } from "../../../../support/run/whole-grid.ts";
 import { type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 const API = `
@@ -77,7 +78,7 @@ test("two requests at once are two environments with one event each", async () =
   expect(one?.pid).not.toBe(two?.pid);
 });
 
-test("requests beyond the environments of a function wait in a queue", async () => {
+longTest("requests beyond the environments of a function wait in a queue", async () => {
   const gate = await startGate();
   const answers = Promise.all(Array.from({ length: 9 }, () => bodyOf(`mappings?gate=${gate.url}`)));
   await vi.waitUntil(() => gate.waiting() === 4, SOON);
