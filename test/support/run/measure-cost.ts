@@ -9,7 +9,7 @@ const USED = Symbol.for("bridge.tests.used");
 const MILLISECONDS_A_TICK = 10;
 
 /** The file to which each test file adds its cost, which `npm test` sums up. */
-const costs = process.env["TEST_COSTS"];
+const costs = process.env["TEST_COSTS"] || undefined;
 
 afterAll(() => {
   if (costs === undefined) return;

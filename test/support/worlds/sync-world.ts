@@ -6,6 +6,7 @@ import { eventRows, mappings } from "../../../functions/services/composition.ts"
 import { cycleServices } from "../../../functions/services/cycle-services.ts";
 import { migrate } from "../../../lib/adapters/postgres/schema/migrate.ts";
 import { openSession } from "../../../lib/adapters/postgres/session/session.ts";
+import { scheduleRemoval } from "../../../lib/adapters/scheduler/schedules.ts";
 import { type Org, type OrgOptions, startOrg } from "../../../lib/local/org/start-org.ts";
 import type { Event } from "../../../lib/model/delivery/event.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
@@ -207,9 +208,12 @@ export async function createSyncWorld(cloud: BridgeCloud, options: WorldOptions 
       interference = next;
     },
     pass: (seconds) => cloud.clock.advance({ seconds }),
-    close: () => {
+    close: async () => {
       closedWorkspaces.add(workspace.id);
-      return closeAll(application, org, database, folder);
+      // Else each minute that a later test of the file lets pass has its ticks as well.
+      const { remove } = scheduleRemoval("default");
+      await Promise.all((await world.mappings()).map(({ id }) => remove(id)));
+      await closeAll(application, org, database, folder);
     },
   };
   return world;
