@@ -9,9 +9,12 @@ import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
-aWorldForEachTest((made) => {
-  ({ cloud, world } = made);
-});
+aWorldForEachTest(
+  (made) => {
+    ({ cloud, world } = made);
+  },
+  { isBefore: true },
+);
 
 const ELEVEN_MINUTES = 11 * 60;
 const CONTACT = {

@@ -87,22 +87,29 @@ export interface SyncWorld {
   close(): Promise<void>;
 }
 
-export type WorldOptions = Pick<OrgOptions, "dailyApiRequests" | "definition">;
+export type WorldOptions = Pick<OrgOptions, "dailyApiRequests" | "definition"> & {
+  /** The database has nothing at all, as before Bridge comes; else it has Bridge's own tables. */
+  readonly isBefore?: boolean;
+};
 
 /** Starts it all, empty, in a cloud that a test file starts once: the service keeps to the first that it meets. */
-export async function createSyncWorld(cloud: BridgeCloud, options: WorldOptions = {}): Promise<SyncWorld> {
+export async function createSyncWorld(
+  cloud: BridgeCloud,
+  { isBefore = false, ...options }: WorldOptions = {},
+): Promise<SyncWorld> {
   const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
   const waits = createWaits();
   const clock = { now: () => new Date(cloud.clock.now()), sleep: (ms: number) => waits.sleep(() => sleep(cloud, ms)) };
   const org = await startOrg({ dataDir: folder, clock, controls: true, ...options });
-  const database = await createTestDatabase({ like: await migratedOnce() });
+  const database = await createTestDatabase(isBefore ? {} : { like: await migratedOnce() });
   const application = new Client({ connectionString: database.url });
   await application.connect();
   const workspace = await createTestWorkspace({
     postgres: { url: database.url, schema: "salesforce" },
     salesforce: connectionOf(org),
   });
-  await application.query("UPDATE salesforce._bridge_meta SET workspace_id = $1", [workspace.id]);
+  if (!isBefore) await application.query("UPDATE salesforce._bridge_meta SET workspace_id = $1", [workspace.id]);
+  const scheduled = new Set<string>();
   const log: Row[] = [];
   const figures: Figures[] = [];
   let interference: Interference | null = null;
@@ -173,7 +180,9 @@ export async function createSyncWorld(cloud: BridgeCloud, options: WorldOptions 
     map: async (...asked) => {
       await importMappings(workspace.id, asked);
       await carryOut(cloud, services);
-      return world.mappings();
+      const all = await world.mappings();
+      for (const { id } of all) scheduled.add(id);
+      return all;
     },
     mappings: async () => [...(await mappings().list(workspace.id)).mappings],
     work: (mapping, kind) =>
@@ -212,7 +221,7 @@ export async function createSyncWorld(cloud: BridgeCloud, options: WorldOptions 
       closedWorkspaces.add(workspace.id);
       // Else each minute that a later test of the file lets pass has its ticks as well.
       const { remove } = scheduleRemoval("default");
-      await Promise.all((await world.mappings()).map(({ id }) => remove(id)));
+      await Promise.all([...scheduled].map(remove));
       await closeAll(application, org, database, folder);
     },
   };

@@ -4,9 +4,12 @@ import { aWorldForEachTest } from "../../support/worlds/worlds.ts";
 import { liveThrough, YEAR } from "./scenario.ts";
 
 let world: SyncWorld;
-aWorldForEachTest((made) => {
-  world = made.world;
-});
+aWorldForEachTest(
+  (made) => {
+    world = made.world;
+  },
+  { isBefore: true },
+);
 
 test("a year of migrations by Drizzle fails no write, and both sides are equal (propose)", async () => {
   await liveThrough(world, "propose", YEAR);
