@@ -68,13 +68,24 @@ function baseTarget(terminal: Terminal, profile: string | null): Chosen | null {
   return current ? { ...current, because: `profile ${kept.current}` } : localInstance(terminal);
 }
 
-/** The instance that `npm start` runs on this machine; null when its file is not there. */
-export function localInstance({ env, folder }: Terminal): Chosen | null {
+/** The demo of the instance that `npm start` runs on this machine; null without one. */
+export function localInstance(terminal: Terminal): Chosen | null {
+  const { workspace_id, api_token } = readInstance(terminal);
+  const url = localUrl(terminal);
+  if (url === null || typeof workspace_id !== "string" || typeof api_token !== "string") return null;
+  const because = `the local instance (${instanceFile(terminal.env, terminal.folder)})`;
+  return { url, workspaceId: workspace_id, token: api_token, because };
+}
+
+/** The address of that instance, also without a demo; null when its file is not there. */
+export function localUrl(terminal: Terminal): string | null {
+  const { base_url } = readInstance(terminal);
+  return typeof base_url === "string" ? base_url : null;
+}
+
+function readInstance({ env, folder }: Terminal): Readonly<Record<string, unknown>> {
   const file = instanceFile(env, folder);
-  if (!existsSync(file)) return null;
-  const { base_url, workspace_id, api_token } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-  if (typeof base_url !== "string" || typeof workspace_id !== "string" || typeof api_token !== "string") return null;
-  return { url: base_url, workspaceId: workspace_id, token: api_token, because: `the local instance (${file})` };
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, unknown>>) : {};
 }
 
 /** In `BRIDGE_DATA_DIR`, else in `.bridge` of this folder or the nearest one above that has it. */

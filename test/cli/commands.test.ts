@@ -156,6 +156,19 @@ describe("a new workspace's token", () => {
     expect(made).toEqual(["Acme"]);
     expect(profiles.profiles.ws_2).toMatchObject({ url: "https://bridge.example.com", token: "brg_first" });
   });
+
+  test("is kept for the instance on this machine, also for one without a demo", async () => {
+    const user = openCommandLine({}, machine);
+    onTestFinished(user.close);
+    mkdirSync(join(user.folder, "data"));
+    user.file("data/instance.json", JSON.stringify({ base_url: world.url, workspace_id: null, api_token: null }));
+
+    const kept = await user.run(create);
+
+    const profiles = JSON.parse(readFileSync(join(user.folder, ".config/bridge/config.json"), "utf8"));
+    expect(kept).toMatchObject({ code: 0 });
+    expect(profiles.profiles.ws_2).toMatchObject({ url: world.url, token: "brg_first" });
+  });
 });
 
 test("an answer that breaks off is an address that does not answer, not a fault of the command line", async () => {

@@ -16,6 +16,14 @@ export const DOCUMENTS: readonly string[] = [
 
 export const textOf = (file: string): string => readFileSync(join(PROJECT, file), "utf8");
 
+/** What a block may need before it can be typed: `commands.long.test.ts` has a preparation of each name. */
+export const PREPARATIONS = [
+  ...(["npm", "upgrade", "psql", "examples", "embedded-org", "connected-app", "doorbell"] as const),
+  ...(["heroku-connect", "left-heroku-connect", "table-of-yours", "drizzle", "lost-workspace"] as const),
+  ...(["failures", "conflict", "receiver", "webhook", "sample"] as const),
+];
+export type PreparationName = (typeof PREPARATIONS)[number];
+
 /** A fenced block of shell commands. */
 export interface ShellBlock {
   readonly file: string;
@@ -26,29 +34,36 @@ export interface ShellBlock {
   readonly skipped: string | null;
   /** The exit codes that it may end with. */
   readonly exits: readonly number[];
+  /** What is prepared for it; null: nothing. */
+  readonly preparation: PreparationName | null;
 }
 
 /**
  * The blocks of a page that begin with "```sh". What follows on that line says how a block runs: nothing, `exits: 0 or 10`,
- * or `skip:` with the reason. Throws where it says something else, and where a block of commands is not marked as one.
+ * `with:` and the name of its preparation, or `skip:` and the reason. Throws where it says something else, and where a
+ * block of commands is not marked as one.
  */
 export function shellBlocks(file: string, text = textOf(file)): ShellBlock[] {
   return fencesIn(text).flatMap(({ words, line, content }) => {
     const where = `${file}:${line}`;
     const [language, ...more] = words.split(" ");
     if (language !== "sh") {
-      if (/^(npx|npm|bridge|curl|git|heroku) /m.test(content)) throw new Error(`${where}: mark these commands as sh`);
+      if (COMMANDS.test(content)) throw new Error(`${where}: mark these commands as sh`);
       return [];
     }
-    const [, how, what] = /^(?:(skip|exits): (.+))?$/.exec(more.join(" ")) ?? [undefined, "else"];
-    if (how === "else") throw new Error(`${where}: after sh write nothing, "skip: why" or "exits: code"`);
-    const exits = how === "exits" ? (what ?? "").split(" or ").map(Number) : [0];
-    return [{ file, line, commands: content, skipped: how === "skip" ? (what ?? "") : null, exits }];
+    const [, how, what = ""] = /^(?:(skip|exits|with): (.+))?$/.exec(more.join(" ")) ?? [undefined, "else"];
+    if (how === "else") throw new Error(`${where}: after sh write nothing, "skip: why", "exits: code" or "with: name"`);
+    const preparation = how === "with" ? (PREPARATIONS.find((name) => name === what) ?? null) : null;
+    if (how === "with" && preparation === null) throw new Error(`${where}: there is no preparation ${what}`);
+    const exits = how === "exits" ? what.split(" or ").map(Number) : [0];
+    return [{ file, line, commands: content, skipped: how === "skip" ? what : null, exits, preparation }];
   });
 }
 
+const COMMANDS = /^(npx|npm|bridge|curl|git|heroku|sf|psql|aws) /m;
+
 /** The fenced blocks with what follows the fence, the number of the line after it, and their content without indentation. */
-function fencesIn(text: string): { words: string; line: number; content: string }[] {
+export function fencesIn(text: string): { words: string; line: number; content: string }[] {
   const fences: { words: string; line: number; content: string }[] = [];
   let open: { words: string; line: number; indent: string; lines: string[] } | null = null;
   for (const [index, line] of text.split("\n").entries()) {

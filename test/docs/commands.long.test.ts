@@ -1,10 +1,10 @@
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { inspect } from "node:util";
 import { expect, test } from "vitest";
-import { RunningInstance } from "../support/processes/instance.ts";
-import { DOCUMENTS, PROJECT, type ShellBlock, shellBlocks } from "./blocks.ts";
+import { DOCUMENTS, PROJECT, type PreparationName, type ShellBlock, shellBlocks } from "./blocks.ts";
+import { preparations } from "./preparations/preparations.ts";
+import { Reader } from "./reader.ts";
 
 const pages = DOCUMENTS.filter((file) => existsSync(join(PROJECT, file)))
   .map((file) => ({ file, blocks: shellBlocks(file).filter(({ skipped }) => skipped === null) }))
@@ -18,7 +18,7 @@ test.each(pages)(
 );
 
 test("a command that is wrong would be found, with its page, its line and what it says", async () => {
-  const block = { file: "page.md", line: 7, skipped: null, exits: [0] };
+  const block = { file: "page.md", line: 7, skipped: null, exits: [0], preparation: null };
   const blocks = [
     { ...block, commands: "npx bridge whoami" },
     { ...block, commands: "npx bridge mapping show Contakt\nnpx bridge whoami" },
@@ -31,44 +31,55 @@ test("a command that is wrong would be found, with its page, its line and what i
   ]);
 });
 
-/** Runs blocks one after the other against a new instance with its demo, in the project's folder. */
+test("so would a command that another program does not have, and a page without the words that are filled in", async () => {
+  const wrong: readonly (readonly [PreparationName, string])[] = [
+    ["npm", "npm install\nnpm run chek"],
+    ["upgrade", "git pull --everything"],
+    ["psql", 'psql "postgresql://127.0.0.1/bridge" -x "SELECT 1"'],
+    ["webhook", "npx bridge webhook list"],
+    ["doorbell", `${PREPARE}\nsf project deploy start --metadata-folder doorbell`],
+    ["heroku-connect", "heroku connect:export --app acme\nheroku connect:stop --app acme"],
+  ];
+  const blocks = wrong.map(([preparation, commands], at) => {
+    return { file: "page.md", line: at + 1, skipped: null, exits: [0], preparation, commands };
+  });
+
+  expect(await failuresOf(blocks)).toEqual([
+    expect.stringMatching(/^page\.md:1 ended with 64, .*chek/s),
+    expect.stringMatching(/^page\.md:2 ended with 129, /),
+    expect.stringMatching(/^page\.md:3 ended with 1, .*-x/s),
+    "page.md:4 has no whk_… to fill in",
+    expect.stringMatching(/^page\.md:5 ended with 1, .*metadata-folder/s),
+    expect.stringMatching(/^page\.md:6 ended with 64, .*connect:stop/s),
+  ]);
+});
+
+const PREPARE =
+  "npx bridge mapping update Contact --doorbell on\nnpx bridge doorbell --prepare doorbell --user ada@example.com";
+
+/** Types blocks one after the other, as a reader with a new instance and its demo. */
 async function failuresOf(blocks: readonly ShellBlock[]): Promise<string[]> {
-  const instance = new RunningInstance({ live: true });
-  const home = mkdtempSync(join(tmpdir(), "bridge-reader-"));
+  const reader = await Reader.begin();
   const failures: string[] = [];
   try {
-    await instance.start();
-    for (const { file, line, commands, exits } of blocks) {
-      const { code, said } = await run(commands, {
-        BRIDGE_DATA_DIR: instance.dataDir,
-        HOME: home,
-        NPM_CONFIG_UPDATE_NOTIFIER: "false",
-        PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
-      });
-      if (!exits.includes(code ?? -1))
-        failures.push(`${file}:${line} ended with ${code}, not ${exits.join(" or ")}:\n${said.slice(-2000)}`);
+    for (const block of blocks) {
+      const { file, line, preparation } = block;
+      reader.open(block);
+      try {
+        await (preparation === null ? reader.types() : preparations[preparation](reader));
+        reader.close();
+      } catch (error) {
+        failures.push(`${file}:${line} ${wordsOf(error)}`);
+      }
     }
   } finally {
-    await instance.destroy();
-    rmSync(home, { recursive: true, force: true });
+    await reader.end();
   }
   return failures;
 }
 
-/** As a person types it: the first command that fails ends the block. */
-async function run(
-  commands: string,
-  environment: Record<string, string>,
-): Promise<{ code: number | null; said: string }> {
-  const child = spawn("bash", ["-euo", "pipefail", "-c", commands], {
-    cwd: PROJECT,
-    env: { ...process.env, ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += String(data)));
-  const code = await new Promise<number | null>((resolve, reject) =>
-    child.once("close", resolve).once("error", reject),
-  );
-  return { code, said };
+/** What an error says; of an expectation also what there was. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "actual" in error ? `${error.message}\n${inspect(error.actual, { depth: 5 })}` : error.message;
 }

@@ -2,14 +2,14 @@ import { dirname } from "node:path";
 import { argument, type Context, isSet, text } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import type { OperatedWorkspace, Operator } from "../operator.ts";
-import { instanceFile, localInstance, readProfiles, writeProfiles } from "../profiles.ts";
+import { instanceFile, localInstance, localUrl, readProfiles, writeProfiles } from "../profiles.ts";
 
 /** Makes a workspace and its first admin token, shown once: alone on standard output, so that it can be piped. */
 export async function createWorkspace(context: Context): Promise<void> {
   const { out, terminal } = context;
   const owner = text(context, "owner") ?? "";
-  const here = text(context, "stage") === null ? localInstance(terminal)?.url : undefined;
-  const url = text(context, "url") ?? terminal.env["BRIDGE_URL"] ?? here ?? null;
+  const here = text(context, "stage") === null ? localUrl(terminal) : null;
+  const url = text(context, "url") ?? terminal.env["BRIDGE_URL"] ?? here;
   const isKept = isSet(context, "login");
   if (isKept && url === null)
     throw new CommandFailure("usage", "--login needs --url, the address that the token is for");

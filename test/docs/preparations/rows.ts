@@ -1,0 +1,67 @@
+import { expect } from "vitest";
+import type { Reader } from "../reader.ts";
+
+/** Far more than it takes, so that a busy machine fails nothing. */
+const SOON = { timeout: 300_000, interval: 250 };
+
+/** A validation rule refuses two contacts, until an administrator corrects it. */
+export async function failures(reader: Reader): Promise<void> {
+  const { instance } = reader;
+  const keys = ["demo-contact-3", "demo-contact-4"];
+  const message = "Countesses need a county";
+  await control(reader, "POST", { kind: "validation", record: "Countess", message, times: 0 });
+  await instance.sql("UPDATE salesforce.contact SET title = 'Countess' WHERE external_id__c = ANY ($1)", [keys]);
+  const failed = async () => {
+    await reader.run("npx bridge poll Contact");
+    const { body } = await instance.api("GET", "/monitoring/errors");
+    return (body.data as { id: number; _ab_err: string }[]).filter(({ _ab_err }) => _ab_err.includes(message));
+  };
+  await expect.poll(failed, SOON).toHaveLength(2);
+  const [one] = await failed();
+  const kinds = (await instance.api("GET", "/monitoring/failures")).body.data as {
+    fingerprint: string;
+    sample: string;
+  }[];
+  const kind = kinds.find(({ sample }) => sample.includes(message));
+  await control(reader, "DELETE");
+  await reader.types({
+    placeholders: { 4711: String(one?.id), "0123456789abcdef": kind?.fingerprint ?? "" },
+    answers: [[/\[y\/N\] $/, "y"]],
+  });
+
+  await expect.poll(failed, SOON).toEqual([]);
+  const query = `SELECT Title FROM Contact WHERE External_Id__c IN ('${keys.join("', '")}')`;
+  expect(await instance.soql(query)).toMatchObject([{ Title: "Countess" }, { Title: "Countess" }]);
+}
+
+/** Orders a fault of the embedded org, or takes all back. */
+async function control(reader: Reader, method: "POST" | "DELETE", body?: object): Promise<void> {
+  const { url, access_token } = reader.instance.file.salesforce;
+  const headers = { authorization: `Bearer ${access_token}`, "content-type": "application/json" };
+  const answer = await fetch(`${url}/_sim/faults`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  if (!answer.ok) throw new Error(`the org answered ${answer.status}: ${await answer.text()}`);
+}
+
+interface Conflict {
+  readonly id: number;
+  readonly field: string;
+  readonly record_id: number;
+  readonly winner: "postgres" | "salesforce";
+  readonly postgres: string;
+  readonly salesforce: string;
+}
+
+/** The demo's writer makes a conflict in its first seconds. */
+export async function conflict(reader: Reader): Promise<void> {
+  const { instance } = reader;
+  const found = async () => (await instance.api("GET", "/monitoring/conflicts")).body.data as Conflict[];
+  await expect.poll(found, SOON).not.toEqual([]);
+  const [one] = await found();
+  await reader.run("npx bridge demo stop");
+  await reader.types({ placeholders: { 7: String(one?.id) } });
+
+  expect(one).toMatchObject({ field: "phone", winner: "salesforce" });
+  expect(await instance.sql("SELECT phone FROM salesforce.contact WHERE id = $1", [one?.record_id])).toEqual([
+    { phone: one?.postgres },
+  ]);
+}

@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, delimiter, dirname, join } from "node:path";
+import { RunningInstance } from "../support/processes/instance.ts";
+import { PROJECT, type ShellBlock } from "./blocks.ts";
+
+/** How commands are typed. */
+export interface Typing {
+  /** What the page's placeholders are here. */
+  readonly placeholders?: Readonly<Record<string, string>>;
+  /** What is answered where a command asks, in order: the end of the question, and the answer. */
+  readonly answers?: readonly (readonly [RegExp, string])[];
+  /** Variables of the environment beside the usual ones. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Part of a block: its next lines; without a number all that are left. */
+interface Part extends Typing {
+  readonly lines?: number;
+  /** How it may end, where it is not the end of the block. */
+  readonly exits?: readonly number[];
+}
+
+/** Programs that a stub may replace, as files of `stubs`. */
+type Stub = "heroku" | "npm" | "psql" | "sf";
+
+/** A program that shows its child a terminal, and passes on what is typed. */
+const TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+
+/**
+ * A person who has a clone of the project, in which `npm start` runs, and types the blocks of a page one after the other.
+ * The clone is a copy, which blocks may change.
+ */
+export class Reader {
+  readonly folder: string;
+  readonly #root = mkdtempSync(join(tmpdir(), "bridge-reader-"));
+  readonly #calls = join(this.#root, "calls");
+  readonly #running: ChildProcess[] = [];
+  #instance = new RunningInstance({ live: true });
+  #environment: Readonly<Record<string, string>>;
+  #block: ShellBlock | null = null;
+  #left: readonly string[] = [];
+
+  private constructor() {
+    this.folder = join(this.#root, "bridge");
+    for (const name of ["bin", "home"]) mkdirSync(join(this.#root, name));
+    cloneTo(this.folder);
+    symlinkSync(this.#instance.dataDir, join(this.folder, ".bridge"));
+    const ours = Object.entries(process.env).filter(
+      ([name]) => !/^(VITEST|BRIDGE_|WHOLE_GRID|TEST|NODE_ENV)/.test(name),
+    );
+    this.#environment = {
+      ...(Object.fromEntries(ours) as Record<string, string>),
+      HOME: join(this.#root, "home"),
+      NO_COLOR: "1",
+      NPM_CONFIG_UPDATE_NOTIFIER: "false",
+      PATH: [join(this.#root, "bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter),
+      STUB_CALLS: this.#calls,
+    };
+  }
+
+  /** One whose instance has just begun, with its demo. */
+  static async begin(): Promise<Reader> {
+    const reader = new Reader();
+    await reader.#instance.start();
+    return reader;
+  }
+
+  get instance(): RunningInstance {
+    return this.#instance;
+  }
+
+  /** Starts the instance again over its data, once `meanwhile` is done. */
+  async restart(
+    options: { readonly environment?: Readonly<Record<string, string>>; readonly flags?: readonly string[] },
+    meanwhile: (dataDir: string) => void = () => undefined,
+  ): Promise<void> {
+    const { dataDir } = this.#instance;
+    await this.#instance.stop();
+    meanwhile(dataDir);
+    this.#instance = new RunningInstance({ live: true, dataDir, ...options });
+    await this.#instance.start();
+  }
+
+  /** Replaces a program for all that is typed from now on. */
+  stub(program: Stub, environment: Readonly<Record<string, string>> = {}): void {
+    const script = `#!/bin/sh\nexec '${process.execPath}' '${join(import.meta.dirname, "stubs", `${program}.ts`)}' "$@"\n`;
+    writeFileSync(join(this.#root, "bin", program), script, { mode: 0o755 });
+    this.#environment = { ...this.#environment, ...environment };
+  }
+
+  /** What the block called replaced programs with. */
+  get calls(): readonly string[] {
+    return existsSync(this.#calls) ? readFileSync(this.#calls, "utf8").trimEnd().split("\n") : [];
+  }
+
+  /** Begins with a block. */
+  open(block: ShellBlock): void {
+    rmSync(this.#calls, { force: true });
+    this.#block = block;
+    this.#left = block.commands.split("\n");
+  }
+
+  /** Types the next lines of the block, and gives what they say. */
+  async types(part: Part = {}): Promise<string> {
+    const commands = this.#next(part);
+    return this.run(commands, part, part.exits ?? (this.#left.length === 0 ? this.#block?.exits : [0]));
+  }
+
+  /** Types the next lines of the block, which run until the reader is done, and waits until they say that they are ready. */
+  async starts(ready: RegExp, part: Part = {}): Promise<string> {
+    return this.runs(ready, this.#next(part), part);
+  }
+
+  /** Types the whole block again, with other words in the place of some of its own. */
+  async typesAgain(placeholders: Readonly<Record<string, string>>): Promise<string> {
+    return this.run(filledIn(this.#block?.commands ?? "", placeholders));
+  }
+
+  /** Ends the block. Throws where some of it was never typed. */
+  close(): void {
+    if (this.#left.length > 0) throw new Error(`was not typed to its end: ${this.#left.join("\n")}`);
+  }
+
+  #next({ lines, placeholders = {} }: Part): string {
+    const commands = this.#left.slice(0, lines ?? this.#left.length).join("\n");
+    this.#left = this.#left.slice(lines ?? this.#left.length);
+    return filledIn(commands, placeholders);
+  }
+
+  /** Types commands that are on no page; throws where they end otherwise. The first that fails ends them. */
+  async run(commands: string, typing: Typing = {}, exits: readonly number[] = [0]): Promise<string> {
+    const { answers = [] } = typing;
+    const shell = ["bash", "-euo", "pipefail", "-c", commands];
+    const child = this.#spawn(answers.length > 0 ? ["python3", "-c", TERMINAL, ...shell] : shell, typing);
+    let said = "";
+    let unasked = answers;
+    let answered = 0;
+    const hear = (data: unknown) => {
+      said += String(data);
+      const [next] = unasked;
+      if (!next?.[0].test(said.slice(answered))) return;
+      child.stdin?.write(`${next[1]}\n`);
+      unasked = unasked.slice(1);
+      answered = said.length;
+    };
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", hear);
+    const code = await new Promise<number | null>((resolve, reject) =>
+      child.once("close", resolve).once("error", reject),
+    );
+    if (!exits.includes(code ?? -1))
+      throw new Error(`ended with ${code}, not ${exits.join(" or ")}:\n${said.slice(-2000)}`);
+    if (unasked.length > 0) throw new Error(`did not ask ${unasked[0]?.[0]}:\n${said.slice(-2000)}`);
+    return said;
+  }
+
+  /** The same for commands that run until the reader is done. */
+  async runs(ready: RegExp, commands: string, typing: Typing = {}): Promise<string> {
+    const child = this.#spawn(["bash", "-euo", "pipefail", "-c", commands], typing);
+    this.#running.push(child);
+    let said = "";
+    return new Promise<string>((resolve, reject) => {
+      const hear = (data: unknown) => {
+        said += String(data);
+        if (ready.test(said)) resolve(said);
+      };
+      for (const stream of [child.stdout, child.stderr]) stream?.on("data", hear);
+      child.once("close", (code) => reject(new Error(`ended with ${code} before it was ready:\n${said.slice(-2000)}`)));
+      child.once("error", reject);
+    });
+  }
+
+  #spawn([program = "", ...args]: readonly string[], { environment }: Typing): ChildProcess {
+    // A group of its own, so that what the commands start ends with them.
+    return spawn(program, args, {
+      cwd: this.folder,
+      env: { ...this.#environment, ...environment },
+      stdio: [program === "bash" ? "ignore" : "pipe", "pipe", "pipe"],
+      detached: true,
+    });
+  }
+
+  /** Stops all that runs, and removes what there was. */
+  async end(): Promise<void> {
+    for (const { pid, exitCode, signalCode } of this.#running)
+      if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, "SIGTERM");
+    await this.#instance.destroy();
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Copies what the repository has, with the packages that are installed. */
+function cloneTo(folder: string): void {
+  const left = new Set([".git", "node_modules", ...readFileSync(join(PROJECT, ".gitignore"), "utf8").split(/\/?\n/)]);
+  const isSource = (path: string) => !left.has(basename(path));
+  mkdirSync(folder);
+  for (const name of readdirSync(PROJECT).filter(isSource))
+    cpSync(join(PROJECT, name), join(folder, name), { recursive: true, filter: isSource });
+  symlinkSync(join(PROJECT, "node_modules"), join(folder, "node_modules"));
+}
+
+/** Commands as a reader types them. Throws for a placeholder that the page does not have, and for one that is left. */
+function filledIn(commands: string, placeholders: Readonly<Record<string, string>>): string {
+  const filled = Object.entries(placeholders).reduce((text, [words, meaning]) => {
+    const pattern = new RegExp(`(?<!\\w)${RegExp.escape(words)}(?!\\w)`, "g");
+    if (!pattern.test(commands)) throw new Error(`has no ${words} to fill in`);
+    return text.replaceAll(pattern, () => meaning);
+  }, commands);
+  if (filled.includes("…")) throw new Error(`has a placeholder that nothing was prepared for: ${filled}`);
+  return filled;
+}
