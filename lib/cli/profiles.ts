@@ -70,9 +70,8 @@ function baseTarget(terminal: Terminal, profile: string | null): Chosen | null {
 
 /** The demo of the instance that `npm start` runs on this machine; null without one. */
 export function localInstance(terminal: Terminal): Chosen | null {
-  const { workspace_id, api_token } = readInstance(terminal);
-  const url = localUrl(terminal);
-  if (url === null || typeof workspace_id !== "string" || typeof api_token !== "string") return null;
+  const { base_url: url, workspace_id, api_token } = readInstance(terminal);
+  if (typeof url !== "string" || typeof workspace_id !== "string" || typeof api_token !== "string") return null;
   const because = `the local instance (${instanceFile(terminal.env, terminal.folder)})`;
   return { url, workspaceId: workspace_id, token: api_token, because };
 }

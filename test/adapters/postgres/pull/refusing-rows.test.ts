@@ -201,16 +201,16 @@ longTest(
   async () => {
     const { store, lease } = await changed(250);
     await refuse("NEW.lastname LIKE 'L2%'"); // 62 of them
-    const owed = async () =>
+    const waiting = async () =>
       Number(
         (await customer.sql("SELECT count(*) AS pending FROM salesforce._trigger_log WHERE row_owed"))[0]?.["pending"],
       );
 
     await pushAll({ store, lease }, () => null, orgTime(5));
-    const left = [await owed()];
+    const left = [await waiting()];
     while ((left.at(-1) ?? 0) > 0 && left.length < 10) {
       await store.claim(lease, 10);
-      left.push(await owed());
+      left.push(await waiting());
     }
 
     expect(left.length).toBeLessThan(6);
@@ -226,7 +226,7 @@ longTest(
     await customer.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER close");
     const closed = await customer.cycle();
     await pushAll(closed, () => null, orgTime(9));
-    expect(await owed()).toBe(0);
+    expect(await waiting()).toBe(0);
     expect(new Set((await log()).map(({ state }) => state))).toEqual(new Set(["SUCCESS"]));
   },
 );
