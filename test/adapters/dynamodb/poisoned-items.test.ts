@@ -39,12 +39,15 @@ interface Poisoned {
   readonly name: string;
 }
 
+/** The attributes of an item, always in one order; those that no value but a key may have come last. */
+const namesOf = (item: Item): readonly string[] => {
+  const names = Object.keys(item).filter((one) => one !== "pk" && one !== "sk");
+  return names.toSorted((a, b) => Number(KEYS.includes(a)) - Number(KEYS.includes(b)) || (a < b ? -1 : 1));
+};
+
 /** Each attribute of each item alone; in the gate one attribute of every item, all at the same time. */
 function poisonedTogether(items: readonly Item[]): readonly (readonly Poisoned[])[] {
-  const each = items.flatMap((item) => {
-    const names = Object.keys(item).filter((one) => one !== "pk" && one !== "sk");
-    return firstInGate(1, names).map((name) => ({ item, name }));
-  });
+  const each = items.flatMap((item) => firstInGate(1, namesOf(item)).map((name) => ({ item, name })));
   if (isWholeGrid) return each.map((one) => [one]);
   return [each.filter(({ item }) => !isOfCalls(item)), each.filter(({ item }) => isOfCalls(item))];
 }
