@@ -121,6 +121,7 @@ test.for(isWholeGrid ? CASES : CASES.filter(({ route }) => route === "retry-rows
     const [here] = await world.sql("SELECT current_database() AS name");
     // The request finds the deadlock, not the other: of two that wait, the one whose time to look has come first.
     await world.asSuperuser(`ALTER DATABASE ${here?.["name"]} SET deadlock_timeout = '2s'`);
+    await world.pass(16); // it holds for sessions that begin, so none is kept from before
     const other = await connect();
     await other.query("SET deadlock_timeout = '1h'; SET statement_timeout = '30s'; BEGIN");
     await other.query(asked.holds);

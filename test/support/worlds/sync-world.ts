@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { eventRows, mappings } from "../../../functions/services/composition.ts";
-import { cycleServices } from "../../../functions/services/cycle-services.ts";
+import { connectionsOf, cycleServices } from "../../../functions/services/cycle-services.ts";
 import { migrate } from "../../../lib/adapters/postgres/schema/migrate.ts";
 import { openSession } from "../../../lib/adapters/postgres/session/session.ts";
 import { scheduleRemoval } from "../../../lib/adapters/scheduler/schedules.ts";
@@ -126,7 +126,13 @@ export async function createSyncWorld(
   let foreign = 0;
   let colleague: Promise<OrgUser> | null = null;
 
-  const answer = (mapping: Mapping, kind: CycleMessage["kind"], by: MessageNeeds = services) => {
+  /** What an invocation of the cycles' worker has: sessions of the database are kept from one to the next. */
+  const invocation = (): MessageNeeds => ({
+    ...services,
+    connections: interferedWith(connectionsOf(), () => interference, waits),
+  });
+
+  const answer = (mapping: Mapping, kind: CycleMessage["kind"], by = invocation()) => {
     const slot = kind === "beat" ? Math.floor(cloud.clock.now() / 1000) : null;
     const message = { workspace_id: workspace.id, mapping_id: mapping.id, kind, slot };
     return handleCycleMessage(by, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
@@ -201,7 +207,7 @@ export async function createSyncWorld(
       await cloud.clock.advance({ seconds: 1 });
       await answer(mapping, kind);
     },
-    cycleOnTestClock: (mapping) => answer(mapping, "poll", { ...services, clock: waits.timed(cloud.clock) }),
+    cycleOnTestClock: (mapping) => answer(mapping, "poll", { ...invocation(), clock: waits.timed(cloud.clock) }),
     cyclesAtOnce: async (...all) => {
       await cloud.clock.advance({ seconds: 1 });
       await Promise.all(all.map((mapping) => answer(mapping, "poll")));
