@@ -185,7 +185,7 @@ export async function createSyncWorld(
     control,
     map: async (...asked) => {
       await importMappings(workspace.id, asked);
-      await carryOut(cloud, services);
+      await carryOut(cloud, invocation());
       const all = await world.mappings();
       for (const { id } of all) scheduled.add(id);
       return all;
