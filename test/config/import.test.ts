@@ -7,10 +7,13 @@ import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call, type Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { firstInGate } from "../support/run/whole-grid.ts";
+import { firstInGate, isWholeGrid } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+
+/** Unknown names in one document. */
+const MANY = isWholeGrid ? 60_000 : 6_000;
 
 let cloud: BridgeCloud;
 let org: ConnectedOrg;
@@ -329,12 +332,12 @@ describe("an import (contract 4.1.7)", () => {
     },
   );
 
-  test("names no more of 60,000 unknown fields or objects than an answer bears", async () => {
+  test("names no more of thousands of unknown fields or objects than an answer bears", async () => {
     const named = (of: (at: number) => object) => ({
       version: 1,
       mappings: Array.from({ length: 2_000 }, (_, at) => of(at)),
     });
-    const fields = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`N${at}`, {}]));
+    const fields = Object.fromEntries(Array.from({ length: MANY }, (_, at) => [`N${at}`, {}]));
     const some = Object.fromEntries(Object.entries(fields).slice(0, 800));
 
     const answers = [

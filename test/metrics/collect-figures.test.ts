@@ -20,6 +20,7 @@ import type { Webhook } from "../../lib/model/delivery/webhook.ts";
 import { newId } from "../../lib/model/id.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { call } from "../support/clients/call.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { makeWebhook } from "../support/worlds/make-webhook.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { createTestWorkspace } from "../support/worlds/workspace.ts";
@@ -75,7 +76,7 @@ test("rows in NEW are reported from minute to minute while no mapping of the wor
   expect(await queueDepth()).toBe(25);
 });
 
-test("and while its cycles cannot begin; what a cycle has just counted is not counted again", async () => {
+longTest("and while its cycles cannot begin; what a cycle has just counted is not counted again", async () => {
   await world.cycle(contact);
   await insert(3);
   await sweep();
@@ -179,7 +180,7 @@ test("the last hour's deliveries of each webhook are counted by outcome", async 
   ]);
 });
 
-test("where the database does not answer, mappings keep their last figures and webhooks get new ones", async () => {
+longTest("where the database does not answer, mappings keep their last figures and webhooks get new ones", async () => {
   const hook = await hooked();
   await insert(2);
   await sweep();

@@ -20,6 +20,7 @@ import { TABLES, type TableName } from "../../lib/model/resources.ts";
 import { findWebhook, rotateSecret as replaceSecret } from "../../lib/webhooks/settings.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 import { createTestWorkspace } from "../support/worlds/workspace.ts";
 
@@ -150,7 +151,7 @@ describe("a webhook", () => {
     expect((await webhooks().read(stale.workspaceId, id))?.description).toBe("first");
   });
 
-  test("is one of at most fifty", async () => {
+  longTest("is one of at most fifty", async () => {
     for (let made = 0; made < 50; made += 1)
       expect((await create({ url: URL_HERE, events: ["sync.broken"] })).status).toBe(200);
 

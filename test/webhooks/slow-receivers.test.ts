@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { deliveries, now, sender, vault, wakeUps, webhooks } from "../../functions/services/composition.ts";
 import { SLOW_ATTEMPTS } from "../../lib/model/delivery/webhook.ts";
 import { type DeliverNeeds, deliver } from "../../lib/webhooks/deliver.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
 
 let world: WebhookWorld;
@@ -89,7 +90,7 @@ describe("a slow receiver", () => {
     expect(slow.receiver.received).toHaveLength(1);
   });
 
-  test("that is quick again is slow no more after a minute", async () => {
+  longTest("that is quick again is slow no more after a minute", async () => {
     const webhook = await slowWebhook();
     webhook.receiver.answer(200);
     await world.pass({ minutes: 2 });
@@ -115,7 +116,7 @@ describe("a slow receiver", () => {
     expect(webhook.receiver.received).toHaveLength(10);
   });
 
-  test("has all its slots free when the batches are over", async () => {
+  longTest("has all its slots free when the batches are over", async () => {
     const webhook = await slowWebhook();
     await publishMany(25);
     await world.workAtOnce("events");
@@ -128,7 +129,7 @@ describe("a slow receiver", () => {
     expect(await Promise.all(taken)).not.toContain(false);
   });
 
-  test("gives back a slot for which nothing is left, because another attempt was quicker", async () => {
+  longTest("gives back a slot for which nothing is left, because another attempt was quicker", async () => {
     const webhook = await slowWebhook();
     webhook.receiver.answer(200);
     await publishMany(2);
@@ -154,7 +155,7 @@ describe("a slow receiver", () => {
     expect(await Promise.all(taken)).not.toContain(false);
   });
 
-  test("keeps its deliveries in their queue when a fault keeps it from a slot", async () => {
+  longTest("keeps its deliveries in their queue when a fault keeps it from a slot", async () => {
     const webhook = await slowWebhook();
     await publishMany(3);
     await world.workAtOnce("events");
@@ -170,7 +171,7 @@ describe("a slow receiver", () => {
     expect(webhook.receiver.received).toHaveLength(1);
   });
 
-  test("gets the slots back that a dead worker held", async () => {
+  longTest("gets the slots back that a dead worker held", async () => {
     const webhook = await slowWebhook();
     for (let holder = 0; holder < SLOW_ATTEMPTS; holder += 1) {
       expect(await world.slots.take(webhook.id, `dead-${holder}`, new Date(Date.parse(world.after(10))))).toBe(true);

@@ -14,6 +14,7 @@ import { CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { slotsOf, TICK_SECONDS } from "../../../lib/model/beat.ts";
 import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { startTestCloud, TEST_START, type TestCloud } from "../../support/worlds/cloud.ts";
 
 const ROLE = "arn:aws:iam::000000000000:role/bridge/scheduler";
@@ -74,7 +75,7 @@ describe("a rate", () => {
     expect(await arrived()).toEqual(["2026-03-01T12:01:00Z", "2026-03-01T12:02:00Z", "2026-03-01T12:03:00Z"]);
   });
 
-  test("fires 0 to 59 seconds after its time, not always the same", async () => {
+  longTest("fires 0 to 59 seconds after its time, not always the same", async () => {
     const honest = await startTestCloud();
     const url = await createQueue(honest);
     await honest.clients.scheduler.send(new CreateScheduleCommand(schedule()));
@@ -89,7 +90,7 @@ describe("a rate", () => {
     expect(new Set(firedAt.map((second) => second % 60)).size).toBeGreaterThan(5);
   });
 
-  test("shows its target when, which execution, which attempt and which schedule it is", async () => {
+  longTest("shows its target when, which execution, which attempt and which schedule it is", async () => {
     const input = JSON.stringify({
       at: "<aws.scheduler.scheduled-time>",
       execution: "<aws.scheduler.execution-id>",
@@ -108,7 +109,7 @@ describe("a rate", () => {
     });
   });
 
-  test("waits for its start date and stops at its end date", async () => {
+  longTest("waits for its start date and stops at its end date", async () => {
     const at = (minutes: number) => new Date(TEST_START.getTime() + minutes * 60_000);
     await create(schedule({ StartDate: at(10), EndDate: at(12) }, "<aws.scheduler.scheduled-time>"));
 
@@ -131,7 +132,7 @@ describe("a rate", () => {
     expect(await arrived()).toEqual([]);
   });
 
-  test("keeps its new rhythm after an update", async () => {
+  longTest("keeps its new rhythm after an update", async () => {
     await create(schedule());
     await cloud.clock.advance({ minutes: 1, seconds: 30 });
     await arrived();
@@ -176,7 +177,7 @@ describe("a target that cannot be reached", () => {
     expect(await arrived(cloud, String(QueueUrl))).toEqual(["attempt 2"]);
   });
 
-  test("ends in the dead letters when it takes too long", async () => {
+  longTest("ends in the dead letters when it takes too long", async () => {
     const Target = toNowhere({
       RetryPolicy: { MaximumEventAgeInSeconds: 60 },
       DeadLetterConfig: { Arn: "arn:aws:sqs:eu-local-1:000000000000:ticks" },
@@ -212,7 +213,7 @@ describe("while the machine was down", () => {
     return late;
   }
 
-  test("a tick that was missed by less than its maximum age is sent late", async () => {
+  longTest("a tick that was missed by less than its maximum age is sent late", async () => {
     expect(await missedFor(1, 60)).toEqual(["2026-03-01T12:01:00Z"]);
   });
 
@@ -220,7 +221,7 @@ describe("while the machine was down", () => {
     expect(await missedFor(24 * 60, 60)).toEqual(["2026-03-02T12:00:00Z"]);
   });
 
-  test("with a longer maximum age all of its ticks arrive, late", async () => {
+  longTest("with a longer maximum age all of its ticks arrive, late", async () => {
     expect(await missedFor(10, 86_400)).toHaveLength(10);
   });
 
@@ -258,7 +259,7 @@ describe("schedules and groups", () => {
     });
   });
 
-  test("are listed by group, prefix and page", async () => {
+  longTest("are listed by group, prefix and page", async () => {
     const { scheduler } = cloud.clients;
     await scheduler.send(new CreateScheduleGroupCommand({ Name: "bridge" }));
     for (const Name of ["m-1", "m-2", "m-3", "other"]) await create(schedule({ Name, GroupName: "bridge" }));
@@ -276,7 +277,7 @@ describe("schedules and groups", () => {
     expect(second.NextToken).toBeUndefined();
   });
 
-  test("go with their group", async () => {
+  longTest("go with their group", async () => {
     const { scheduler } = cloud.clients;
     await scheduler.send(new CreateScheduleGroupCommand({ Name: "bridge" }));
     await create(schedule({ GroupName: "bridge" }));
@@ -292,7 +293,7 @@ describe("schedules and groups", () => {
     });
   });
 
-  test("are created once however often the same request arrives", async () => {
+  longTest("are created once however often the same request arrives", async () => {
     const first = await create(schedule({ ClientToken: "request-1" }));
     const again = await create(schedule({ ClientToken: "request-1" }));
 

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, type MockInstance, onTestFinished, test, vi } from "vitest";
 import { QUEUES, type QueueName, queueVariable, WORKERS } from "../../../../lib/model/resources.ts";
-import { firstInGate } from "../../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import { type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
 
 let world: LambdaWorld;
@@ -60,7 +60,7 @@ test("a function that answers each message with another is stopped after sixteen
   expect(await waiting("events-dead")).toBe(1);
 });
 
-test("a function is stopped on its own way through another, also one that may continue", async () => {
+longTest("a function is stopped on its own way through another, also one that may continue", async () => {
   world = await host();
 
   await countDown("events", 99, ["deliveries", "events"]);
@@ -82,7 +82,7 @@ test.each(firstInGate(1, [false, true]))(
   },
 );
 
-test("messages of which none is another's consequence are never stopped, however many come", async () => {
+longTest("messages of which none is another's consequence are never stopped, however many come", async () => {
   world = await host();
 
   for (let sent = 1; sent <= 20; sent++) {
