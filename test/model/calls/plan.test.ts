@@ -61,6 +61,22 @@ test("a fresh workspace pulls every ten seconds, and has 80 % of the org's calls
   expect(plan).toMatchObject({ allowed: 12_000, used: 0, paceSeconds: 10, ringSeconds: 7, pushCalls: 11_280 });
 });
 
+test.each([
+  // Of 15,000 calls 300 are left alone, and others need as many as they made in the last 24 hours.
+  [0, 0, 12_000],
+  [2_700, 0, 12_000],
+  [2_701, 0, 11_999],
+  [9_000, 0, 5_700],
+  [9_000, 4_000, 9_700],
+  [14_700, 0, 0],
+  [15_000, 0, 0],
+])("of %i calls made, %i of them by Bridge, %i are allowed", (used, own, allowed) => {
+  const hours = [{ hour: now.getTime() / 3_600_000 - 2, calls: own, changes: 0 }];
+  const plan = planCalls({ now, usage: { ...usage, used }, share: DEFAULT_SHARE, hours, mappings: five });
+
+  expect(plan).toMatchObject({ allowed, used: own });
+});
+
 test("once the share is spent, saves and loads wait, and pulls come once an hour", () => {
   const hours = [{ hour: now.getTime() / 3_600_000 - 2, calls: 12_000, changes: 0 }];
   const plan = planCalls({ now, usage: { ...usage, used: 12_000 }, share: DEFAULT_SHARE, hours, mappings: five });

@@ -5,7 +5,7 @@ import { type Folded, fold, type Write } from "../../../lib/model/change/fold.ts
 import { BATCH_SIZE } from "../../../lib/model/change/ways.ts";
 import type { ColumnValues } from "../../../lib/model/mapping/shape.ts";
 import { isWholeGrid } from "../../support/run/whole-grid.ts";
-import { contactShape } from "../../support/worlds/shapes.ts";
+import { column, contactShape } from "../../support/worlds/shapes.ts";
 
 const shape = contactShape({ upsertField: "Key__c" });
 
@@ -17,6 +17,28 @@ function change(action: Action, recordId: number, more: Partial<ClaimedChange> =
 }
 
 const writesOf = (folded: Folded): Write[] => folded.batches.flatMap(({ writes }) => writes);
+
+describe("rows that name rows of their own table as parents", () => {
+  const parent = { reference: "ReportsToId", relationship: "ReportsTo", object: "Contact", field: "Key__c" };
+  const named = column("ReportsTo__r.Key__c", { column: "boss", parent });
+  const nested = contactShape({ upsertField: "Key__c", columns: [column("Key__c"), column("LastName"), named] });
+  const row = (recordId: number, key: string, boss: string | null) =>
+    change("INSERT", recordId, { values: { key__c: key, lastname: "Rose", boss } });
+  const calls = (changes: readonly ClaimedChange[]) =>
+    fold(nested, changes).batches.map(({ writes }) => writes.map(({ recordId }) => recordId));
+
+  test("go in a later call than these, for Salesforce looks for parents before it saves", () => {
+    expect(calls([row(1, "root", null), row(2, "branch", "root"), row(3, "leaf", "BRANCH ")])).toEqual([[1], [2], [3]]);
+  });
+
+  test("go in the same call as rows that they do not name", () => {
+    expect(calls([row(1, "one", null), row(2, "two", "elsewhere"), row(3, "three", null)])).toEqual([[1, 2, 3]]);
+  });
+
+  test("go before a parent that comes after them in the log, as they were written", () => {
+    expect(calls([row(1, "leaf", "root"), row(2, "root", null)])).toEqual([[1, 2]]);
+  });
+});
 
 describe("changes of one row", () => {
   test("an insert and the updates after it travel as one record", () => {

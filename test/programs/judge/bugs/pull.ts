@@ -168,7 +168,7 @@ export const PULL_BUGS: readonly Bug[] = [
     file: "lib/model/calls/check-before-save.ts",
     from: "const FRESH_MILLISECONDS = 2_000;",
     to: "const FRESH_MILLISECONDS = 20_000;",
-    near: ["sync/push/check-before-save"],
+    near: ["model/calls/check-before-save", "sync/push/check-before-save"],
   },
   {
     id: "check-for-latest-wins-alone",
@@ -176,7 +176,7 @@ export const PULL_BUGS: readonly Bug[] = [
     file: "lib/model/calls/check-before-save.ts",
     from: 'conflictPolicy !== "postgres_wins"',
     to: 'conflictPolicy === "latest_wins"',
-    near: ["sync/push/check-before-save"],
+    near: ["model/calls/check-before-save", "sync/push/check-before-save"],
   },
   {
     id: "any-digest-confirms",
