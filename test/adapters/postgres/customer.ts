@@ -241,8 +241,27 @@ export async function endKeptSessions({ sql }: Pick<Customer, "sql">): Promise<v
   while ((await sql(`SELECT 1 ${kept}`)).length > 0);
 }
 
-/** How many rows of the log were read since `pg_stat_reset()`, by what is over: a connection shows its counts when it ends. */
+/**
+ * Reads of the log count from now on. The application's connection lets its counts wait: from 15 on it can be asked for
+ * them, before it shows them with a statement half a second later. Those of others come when they end.
+ */
+export async function forgetReads({ sql, asSuperuser }: Pick<Customer, "sql" | "asSuperuser">): Promise<void> {
+  const one = async (expression: string, values: readonly unknown[] = []) =>
+    (await sql(`SELECT ${expression} AS is`, values))[0]?.["is"];
+  const canFlush = await one("to_regprocedure('pg_stat_force_next_flush()') IS NOT NULL");
+  const begun = await one("clock_timestamp()");
+  if (canFlush) await one("pg_stat_force_next_flush()::text");
+  else while (!(await one("clock_timestamp() > $1::timestamptz + interval '0.6 s'", [begun])));
+  // Before 15 counts of half a second ago are shown, also after they were reset.
+  const resetAt = () => one("(SELECT stats_reset::text FROM pg_stat_database WHERE datname = current_database())");
+  const before = await resetAt();
+  await asSuperuser("SELECT pg_stat_reset()");
+  while ((await resetAt()) === before);
+}
+
+/** How many rows of the log were read since `forgetReads`, by what is over: a connection shows its counts when it ends. */
 export async function rowsReadOfTheLog({ sql }: Pick<Customer, "sql">): Promise<number> {
+  await endKeptSessions({ sql });
   for (;;) {
     const [row] = await sql(
       `SELECT seq_scan + idx_scan AS scans, (seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes i

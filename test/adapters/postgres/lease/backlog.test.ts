@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
-import { type Customer, createCustomer, created, rowsReadOfTheLog } from "../customer.ts";
+import { type Customer, createCustomer, created, forgetReads, rowsReadOfTheLog } from "../customer.ts";
 
 let customer: Customer;
 let open: () => Promise<CycleStore>;
@@ -79,7 +79,7 @@ test("a claim of a long backlog reads what it claims, whatever the planner knows
   await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
   await capture(20_000);
   const { store, lease } = await customer.cycle();
-  await customer.asSuperuser("SELECT pg_stat_reset()");
+  await forgetReads(customer);
 
   expect(await store.claim(lease, 1_000)).toHaveLength(1_000);
   expect(await store.claim(lease, 1_000)).toHaveLength(1_000);
@@ -104,7 +104,7 @@ test("a cycle in which nothing waits passes over what was settled once, and not 
   await store.finish(lease, END);
   await store.close();
   await untilSessionsHaveEnded();
-  await customer.asSuperuser("SELECT pg_stat_reset()");
+  await forgetReads(customer);
 
   const next = await customer.cycle();
   expect(await next.store.finish(next.lease, END)).toMatchObject({ queueDepth: 0 });
@@ -131,7 +131,7 @@ test("new rows get their results by a few readings of each, though the planner s
     UPDATE salesforce.contact SET lastname = lastname;
   END $$`);
   await customer.sql("VACUUM ANALYZE salesforce._trigger_log, salesforce.contact");
-  await customer.asSuperuser("SELECT pg_stat_reset()");
+  await forgetReads(customer);
 
   await store.settle(lease, changes.map(created));
   await store.finish(lease, END);

@@ -3,7 +3,7 @@ import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations
 import { rowQueriesOf } from "../../../../lib/adapters/postgres/operations/row-operations.ts";
 import { STATES } from "../../../../lib/model/change/change.ts";
 import { firstInGate } from "../../../support/run/whole-grid.ts";
-import { type Customer, createCustomer, endKeptSessions, rowsReadOfTheLog } from "../customer.ts";
+import { type Customer, createCustomer, endKeptSessions, forgetReads, rowsReadOfTheLog } from "../customer.ts";
 
 const MANY = 20_000;
 
@@ -33,7 +33,10 @@ describe.each(firstInGate(3, OTHERS))("beside another mapping with many %s", (_,
     await customer.sql("ANALYZE salesforce._trigger_log");
   });
   afterAll(() => customer.close());
-  beforeEach(() => customer.asSuperuser("SELECT pg_stat_reset()"));
+  beforeEach(async () => {
+    await endKeptSessions(customer);
+    await forgetReads(customer);
+  });
   const waits = values.state === "'NEW'";
 
   test("an idle cycle reads none of them, but to count what waits", async () => {
@@ -59,7 +62,6 @@ describe.each(firstInGate(3, OTHERS))("beside another mapping with many %s", (_,
     expect(await desk.lag("map_contact")).toBeNull();
     expect(await desk.heldDeletes("map_contact", { limit: 50, offset: 0 })).toMatchObject({ total: 0 });
     expect(await desk.confirmDeletes("map_contact", 1_000, null)).toBe(0);
-    await endKeptSessions(customer);
 
     expect(await rowsReadOfTheLog(customer)).toBeLessThan(100);
   });

@@ -3,7 +3,7 @@ import { rowQueriesOf } from "../../../../lib/adapters/postgres/operations/row-o
 import { lastMinutes } from "../../../../lib/model/span.ts";
 import type { RowQueries } from "../../../../lib/settings/row-ports.ts";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
-import { type Customer, createCustomer, endKeptSessions, rowsReadOfTheLog } from "../customer.ts";
+import { type Customer, createCustomer, forgetReads, rowsReadOfTheLog } from "../customer.ts";
 
 const MANY = isWholeGrid ? 30_000 : 3_000;
 /** More than the kinds of failures are counted from. */
@@ -82,10 +82,9 @@ async function count(ended: { readonly minutesAgo: number; readonly accepted: nu
 
 /** Asks, and counts the rows of the log that were read meanwhile. */
 async function asking<Answer extends object>(ask: (desk: RowQueries) => Promise<Answer>) {
-  await customer.asSuperuser("SELECT pg_stat_reset()");
+  await forgetReads(customer);
   const desk = await rowQueriesOf(() => customer.now).open({ url: customer.url, schema: "salesforce" });
   const answer = await ask(desk);
-  await endKeptSessions(customer);
   return { ...answer, rows: await rowsReadOfTheLog(customer) };
 }
 

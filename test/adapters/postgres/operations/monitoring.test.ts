@@ -8,7 +8,7 @@ import type { Page } from "../../../../lib/model/page.ts";
 import { DatabaseUnavailable, type MonitoredDatabase } from "../../../../lib/monitoring/ports.ts";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { createTestDatabase } from "../../../support/worlds/postgres.ts";
-import { type Customer, createCustomer, rowsReadOfTheLog } from "../customer.ts";
+import { type Customer, createCustomer, forgetReads, rowsReadOfTheLog } from "../customer.ts";
 
 const monitoring = postgresMonitoring(() => new Date());
 
@@ -205,7 +205,7 @@ test("a page of all that succeeded reads no more of the log than lies before its
   );
   for (const statistics of ["none", "all"]) {
     if (statistics === "all") await customer.sql("ANALYZE salesforce._trigger_log");
-    await customer.asSuperuser("SELECT pg_stat_reset()");
+    await forgetReads(customer);
 
     const asked = { state: "SUCCESS", table: null, limit: 10, offset: 20 } as const;
     const page = await asking(customer.url, (database) => database.listActivity(asked));

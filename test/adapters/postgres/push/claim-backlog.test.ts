@@ -4,7 +4,7 @@ import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import type { PushOutcome } from "../../../../lib/sync/push/push-ports.ts";
 import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer, orgTime, rowsReadOfTheLog } from "../customer.ts";
+import { type Customer, createCustomer, forgetReads, orgTime, rowsReadOfTheLog } from "../customer.ts";
 
 const shape = contactShape({ upsertField: "Key__c" });
 let customer: Customer;
@@ -53,7 +53,7 @@ test.each(
   await waiting(5_000, backlog);
   for (const key of ["a", "b", "c"]) await insert(key);
   const { store, lease } = await customer.cycle();
-  await customer.asSuperuser("SELECT pg_stat_reset()");
+  await forgetReads(customer);
 
   const changes = await store.claim(lease, 3);
   await store.close();

@@ -6,7 +6,7 @@ import type { Lease } from "../../../../lib/sync/lease/lease-ports.ts";
 import type { PushOutcome } from "../../../../lib/sync/push/push-ports.ts";
 import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import { column } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";
+import { type Customer, createCustomer, forgetReads, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";
 
 let customer: Customer;
 let store: CycleStore;
@@ -264,7 +264,7 @@ test.each(
     [table],
   );
   await customer.sql(prepare);
-  await customer.asSuperuser("SELECT pg_stat_reset()");
+  await forgetReads(customer);
 
   await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
   await store.close();

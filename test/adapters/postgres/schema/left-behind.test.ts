@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
-import { type Customer, createCustomer, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";
+import { type Customer, createCustomer, forgetReads, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";
 
 let customer: Customer;
 beforeEach(async () => {
@@ -76,7 +76,7 @@ test("the log of other mappings is not read through for what a deleted one may h
   );
   await customer.retire();
   await customer.sql("ANALYZE salesforce._trigger_log");
-  await customer.asSuperuser("SELECT pg_stat_reset()");
+  await forgetReads(customer);
 
   await longWorkAfter(0);
 

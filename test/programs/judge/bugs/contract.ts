@@ -24,7 +24,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "functions/api/list-errors.ts",
     from: "{ limit, offset, before, table }),",
     to: "{ limit, offset, before, table: table && null }),",
-    near: ["http/filters", "conformance/contract", "http/paging"],
+    near: ["conformance/pairs", "http/filters", "conformance/contract", "http/paging"],
   },
   {
     id: "errors-ignore-offset",
@@ -32,7 +32,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "functions/api/list-errors.ts",
     from: "{ limit, offset, before, table }),",
     to: "{ limit, offset: 0 * offset, before, table }),",
-    near: ["http/filters", "conformance/contract", "http/paging"],
+    near: ["conformance/pairs", "http/filters", "conformance/contract", "http/paging"],
   },
   {
     id: "activity-ignores-state",
@@ -128,7 +128,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "functions/api/list-audit-log.ts",
     from: "auditLog().batches(filter,",
     to: "auditLog().batches({ ...filter, actor: null },",
-    near: ["http/filters", "conformance/contract", "http/paging"],
+    near: ["conformance/pairs", "http/filters", "conformance/contract", "http/paging"],
   },
   {
     id: "audit-csv-ignores-offset",
