@@ -7,13 +7,11 @@ import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import type { CycleMessage, Wakes } from "../model/messages.ts";
 import { settledUntil } from "../model/record/position.ts";
 import { WHOLE } from "../model/record/read-size.ts";
-import { isDue, isOverdue } from "./beat/due.ts";
-import { probe } from "./beat/probe.ts";
 import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle/cycle.ts";
-import type { Clock, CycleStore, Salesforce } from "./cycle/cycle-ports.ts";
 import { resolveInDoubt } from "./doubt/resolve-in-doubt.ts";
 import { settleEditedInserts } from "./doubt/settle-edited-inserts.ts";
 import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS, type StopReason } from "./lease/lease-guard.ts";
+import type { Clock, CycleStore, Salesforce } from "./ports/cycle-ports.ts";
 import {
   type Begun,
   type Finished,
@@ -22,7 +20,9 @@ import {
   type Totals,
   type Unchanged,
   type Watermarks,
-} from "./lease/lease-ports.ts";
+} from "./ports/lease-ports.ts";
+import { isDue, isOverdue } from "./pull/due.ts";
+import { probe } from "./pull/probe.ts";
 import { pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { isUnjudged, refuseUncaptured } from "./pull/refuse-uncaptured.ts";

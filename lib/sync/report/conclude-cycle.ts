@@ -6,8 +6,8 @@ import { newId } from "../../model/id.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
 import type { Tally } from "../cycle/cycle.ts";
-import type { KeptEngine, MessageNeeds } from "../cycle/cycle-ports.ts";
 import type { StopReason } from "../lease/lease-guard.ts";
+import type { KeptEngine, MessageNeeds } from "../ports/cycle-ports.ts";
 import type { CycleOrder } from "../run-cycle.ts";
 
 /** The cycle that is reported. */

@@ -1,5 +1,5 @@
-import type { Figures, Salesforce } from "../cycle/cycle-ports.ts";
-import type { Totals } from "../lease/lease-ports.ts";
+import type { Figures, Salesforce } from "../ports/cycle-ports.ts";
+import type { Totals } from "../ports/lease-ports.ts";
 import type { CycleReport } from "../run-cycle.ts";
 
 /** The figures of a cycle that did not begin. */

@@ -7,11 +7,11 @@ import { type Keyset, outsideSince, type PageQuery, stampsSince } from "../../mo
 import { sfidOf, stampOf } from "../../model/record/incoming.ts";
 import { createPosition } from "../../model/record/position.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { LateLook, Unchanged, Watermarks } from "../lease/lease-ports.ts";
-import { areLateLanesDue, LATE_WINDOW_MILLISECONDS, SHORTEST_WINDOW_MILLISECONDS, TOLERATED } from "../pull/pull.ts";
-import type { DeletedRecords, DeletedWindow, Pulse, QueryPage } from "../pull/pull-ports.ts";
-import { stampsIn } from "../pull/read-page.ts";
+import type { LateLook, Unchanged, Watermarks } from "../ports/lease-ports.ts";
+import type { DeletedRecords, DeletedWindow, Pulse, QueryPage } from "../ports/pull-ports.ts";
 import { isDue } from "./due.ts";
+import { areLateLanesDue, LATE_WINDOW_MILLISECONDS, SHORTEST_WINDOW_MILLISECONDS, TOLERATED } from "./pull.ts";
+import { stampsIn } from "./read-page.ts";
 
 /** Such calls under way at once; an org ends none of them for that, they take milliseconds. */
 const CALLS_AT_ONCE = 10;

@@ -2,7 +2,7 @@ import { type Budget, pullSeconds } from "../../model/budget.ts";
 import { isPullDue, isQuiet } from "../../model/calls/interval.ts";
 import { isRung } from "../../model/doorbell.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
-import type { SyncState } from "../lease/lease-ports.ts";
+import type { SyncState } from "../ports/lease-ports.ts";
 
 /** Whether the time for a mapping's next pull has come. Without a position its first load has not ended. */
 export function isDue(
