@@ -1,80 +1,24 @@
-import { type Budget, mayPush as hasCalls, madeOf } from "../model/budget.ts";
+import { mayPush as hasCalls, madeOf } from "../model/budget.ts";
 import { checksBeforeSave } from "../model/calls/check-before-save.ts";
 import { SHORTEST_RING_SECONDS, wakeAt } from "../model/calls/plan.ts";
 import { CallSize } from "../model/change/call-size.ts";
 import { isRung } from "../model/doorbell.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
-import type { CycleMessage, Wakes } from "../model/messages.ts";
 import { settledUntil } from "../model/record/position.ts";
 import { WHOLE } from "../model/record/read-size.ts";
-import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle/cycle.ts";
+import { type Cycle, countOf, newTally } from "./cycle/cycle.ts";
+import type { CycleNeeds, CycleOrder, CycleReport } from "./cycle/cycle-order.ts";
 import { resolveInDoubt } from "./doubt/resolve-in-doubt.ts";
 import { settleEditedInserts } from "./doubt/settle-edited-inserts.ts";
-import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS, type StopReason } from "./lease/lease-guard.ts";
-import type { Clock, CycleStore, Salesforce } from "./ports/cycle-ports.ts";
-import {
-  type Begun,
-  type Finished,
-  type Held,
-  LeaseLost,
-  type Totals,
-  type Unchanged,
-  type Watermarks,
-} from "./ports/lease-ports.ts";
+import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS } from "./lease/lease-guard.ts";
+import type { Salesforce } from "./ports/cycle-ports.ts";
+import { type Finished, type Held, LeaseLost, type Unchanged, type Watermarks } from "./ports/lease-ports.ts";
 import { isDue, isOverdue } from "./pull/due.ts";
 import { probe } from "./pull/probe.ts";
 import { pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { isUnjudged, refuseUncaptured } from "./pull/refuse-uncaptured.ts";
 import { type PushOrder, push } from "./push/push.ts";
-
-export interface CycleNeeds {
-  readonly store: CycleStore;
-  readonly salesforce: Salesforce;
-  readonly shared: Shared;
-  readonly clock: Clock;
-  readonly random: () => number;
-}
-
-/** What one cycle is asked to do. */
-export interface CycleOrder {
-  readonly mapping: Mapping;
-  readonly kind: CycleMessage["kind"];
-  readonly slot: number | null;
-  /** Left out: it looks at both sides. */
-  readonly wakes?: Wakes | undefined;
-  /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
-  readonly writers: () => Promise<readonly string[]>;
-  readonly budget: Budget;
-  /** Records of a call, at most. */
-  readonly callSize: number;
-  /** `probe`: the org has refused saves for reasons of its own; `none`: until this has rested. */
-  readonly saves: "all" | "probe" | "none";
-  /** Names the invocation in `_bridge_state`. */
-  readonly owner: string;
-  /** Epoch milliseconds when the invocation ends. */
-  readonly deadline: number;
-  /** Whether a beat has to pull; null: it asks. */
-  readonly hasToPull: boolean | null;
-}
-
-/** What a cycle came to. */
-export type CycleReport =
-  | { readonly ran: false; readonly why: Extract<Begun, { readonly held: false }>["why"] }
-  | {
-      readonly ran: true;
-      readonly tally: Tally;
-      readonly totals: Totals | null;
-      /** Why it ended before its work did; null when it did not. */
-      readonly stopped: StopReason | null;
-      /** An engine-level error that ended it; null when there was none. */
-      readonly error: unknown;
-      readonly outboxWaits: boolean;
-      /** Deletes that were held when it began, on both sides. */
-      readonly heldDeletes: number;
-      /** Long work is unfinished; only its own lease shows whether a worker runs it. */
-      readonly needsLoad: boolean;
-    };
 
 /** One run for one mapping: take the lease, settle what is in doubt, pull, push, report, release. */
 export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<CycleReport> {

@@ -1,6 +1,6 @@
+import type { CycleReport } from "../cycle/cycle-order.ts";
 import type { Figures, Salesforce } from "../ports/cycle-ports.ts";
 import type { Totals } from "../ports/lease-ports.ts";
-import type { CycleReport } from "../run-cycle.ts";
 
 /** The figures of a cycle that did not begin. */
 export const UNBEGUN: Figures = {
