@@ -1,8 +1,8 @@
 import { mayPush as hasCalls, madeOf } from "../model/budget.ts";
 import { checksBeforeSave } from "../model/calls/check-before-save.ts";
-import { SHORTEST_RING_SECONDS, wakeAt } from "../model/calls/plan.ts";
+import { isBlind, isDueAgain, nextPull } from "../model/calls/next-pull.ts";
+import { SHORTEST_RING_SECONDS } from "../model/calls/plan.ts";
 import { CallSize } from "../model/change/call-size.ts";
-import { isRung } from "../model/doorbell.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import { settledUntil } from "../model/record/position.ts";
 import { WHOLE } from "../model/record/read-size.ts";
@@ -13,7 +13,6 @@ import { settleEditedInserts } from "./doubt/settle-edited-inserts.ts";
 import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS } from "./lease/lease-guard.ts";
 import type { Salesforce } from "./ports/cycle-ports.ts";
 import { type Finished, type Held, LeaseLost, type Unchanged, type Watermarks } from "./ports/lease-ports.ts";
-import { isDue, isOverdue } from "./pull/due.ts";
 import { probe } from "./pull/probe.ts";
 import { pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
@@ -65,7 +64,7 @@ async function takeTurns(
   };
   let toPull = await hasToPull(cycle, order, begun, done);
   let toPush = isPushing(order, begun, salesforce);
-  let blind = isBlind(cycle, begun);
+  let blind = isBlind(begun, new Date(clock.now()));
   while (toPull || toPush) {
     if (toPull) {
       const began = clock.now();
@@ -93,27 +92,16 @@ function checksOf({ mapping }: CycleOrder, begun: Held, { marks, checkedAt }: Do
   return { settledUntil: position && settledUntil(position), checkedAt };
 }
 
-/** A mapping that was not pulled for so long is pulled to the end before it is pushed. */
-const BLIND_MILLISECONDS = 10 * 60_000;
-
-/**
- * Whether what waits may meet changes of Salesforce that no pull has seen: nothing was pulled for a while, or not since all
- * rows were captured as changed in every column (`slow` is null). A save would overwrite them, whatever the conflict policy.
- */
-const isBlind = ({ clock }: Cycle, { marks, lastPullAt }: Held): boolean =>
-  marks.slow === null || (lastPullAt !== null && clock.now() - lastPullAt.getTime() > BLIND_MILLISECONDS);
-
-/** Whether the time for another pull has come during a push, whose own saves ring where a doorbell works. */
+/** Whether the time for another pull has come during a push. */
 function isPullDueAgain(
   { clock }: Cycle,
   { mapping, budget }: CycleOrder,
   { marks, lastPullAt }: Held,
   { pulledAt, unchanged, restedAt }: Done,
 ): boolean {
-  const [last, now] = [pulledAt ?? unchanged?.at ?? lastPullAt, new Date(clock.now())];
-  if (isDue(budget, mapping, { marks, lastPullAt: last }, now)) return true;
-  const rungAt = isRung(budget.doorbell, mapping, now) ? wakeAt(budget.plan, last, now) : null;
-  return rungAt !== null && rungAt <= now && restedAt <= now.getTime();
+  const last = pulledAt ?? unchanged?.at ?? lastPullAt;
+  const due = isDueAgain(budget, mapping, { marks, lastPullAt: last }, new Date(clock.now()));
+  return due.poll || (due.ring && restedAt <= clock.now());
 }
 
 const refusing = ({ rows, sqlState }: Finished["refusedWriteBacks"]): string =>
@@ -152,29 +140,13 @@ export const owesLoad = ({ syncDirection }: Mapping, { position, load }: Waterma
 /** Records whose rows were held last time are read again at every beat, unless the org's calls are saved. */
 const isReading = ({ mapping, budget }: CycleOrder): boolean => pulls(mapping.syncDirection) && hasCalls(budget, 0);
 
-/** A requested pull runs; a beat asks the workspace's probe first, which knows of all mappings for one call. */
-async function hasToPull(
-  cycle: Cycle,
-  { mapping, kind, slot, wakes, budget, hasToPull: isKnown }: CycleOrder,
-  { marks, lastPullAt, waiting }: Held,
-  done: Done,
-): Promise<boolean> {
-  // Without a position the first load has not ended.
-  if (!pulls(mapping.syncDirection) || marks.position === null) return false;
-  if (marks.slow === null || (!wakes && kind !== "beat")) return true;
-  if (isKnown !== null) return isKnown;
-  const now = new Date(cycle.clock.now());
-  // Another cycle may have the probe, and what is sent must not overtake what that one finds.
-  if (waiting.changes && isOverdue(budget, mapping, lastPullAt, now)) return true;
-  if (wakes === "push") return false;
-  if (wakes === "pull") {
-    const at = wakeAt(budget.plan, lastPullAt, now);
-    if (at === null) return false;
-    if (at > now) await cycle.shared.wakeAt(mapping.id, at);
-    return at <= now;
-  }
-  if (slot === null) return true;
-  if (!isDue(budget, mapping, { marks, lastPullAt }, now)) return false;
+/** A beat asks the workspace's probe, which knows of all mappings for one call. */
+async function hasToPull(cycle: Cycle, order: CycleOrder, begun: Held, done: Done): Promise<boolean> {
+  const { mapping, kind, slot, wakes, budget } = order;
+  const asked = { kind, slot, wakes, hasChanges: begun.waiting.changes, hasNews: order.hasToPull };
+  const next = nextPull(budget, mapping, begun, asked, new Date(cycle.clock.now()));
+  if (next instanceof Date) await cycle.shared.wakeAt(mapping.id, next);
+  if (next !== "probe" || slot === null) return next === "now";
   const { toPull, unchanged, changed } = await probe(cycle, { budget, slot, waiting: [mapping.id] });
   done.unchanged = unchanged;
   done.marks = unchanged?.late?.find(({ mappingId }) => mappingId === mapping.id)?.marks ?? {};

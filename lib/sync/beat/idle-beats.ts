@@ -1,11 +1,11 @@
 import type { Budget } from "../../model/budget.ts";
+import { isDue } from "../../model/calls/next-pull.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import { newTally } from "../cycle/cycle.ts";
 import type { CycleReport } from "../cycle/cycle-order.ts";
 import { sharedBy } from "../cycle/shared.ts";
 import type { CycleStore, MessageNeeds, Salesforce } from "../ports/cycle-ports.ts";
 import type { SyncState } from "../ports/lease-ports.ts";
-import { isDue } from "../pull/due.ts";
 import { NOTHING_PROBED, type Probed, probe } from "../pull/probe.ts";
 import { owesLoad } from "../run-cycle.ts";
 

@@ -1,5 +1,6 @@
 import type { Budget } from "../../model/budget.ts";
 import { QUERIES_PER_CALL } from "../../model/calls/forecast.ts";
+import { isDue } from "../../model/calls/next-pull.ts";
 import type { RequestRefusal } from "../../model/change/refusal.ts";
 import { chunks } from "../../model/chunks.ts";
 import { pulls } from "../../model/mapping/mapping.ts";
@@ -9,7 +10,6 @@ import { createPosition } from "../../model/record/position.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { LateLook, Unchanged, Watermarks } from "../ports/lease-ports.ts";
 import type { DeletedRecords, DeletedWindow, Pulse, QueryPage } from "../ports/pull-ports.ts";
-import { isDue } from "./due.ts";
 import { areLateLanesDue, LATE_WINDOW_MILLISECONDS, SHORTEST_WINDOW_MILLISECONDS, TOLERATED } from "./pull.ts";
 import { stampsIn } from "./read-page.ts";
 

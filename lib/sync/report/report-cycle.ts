@@ -9,9 +9,9 @@ import {
 } from "../../model/budget.ts";
 import { allHours, hoursOf, lastChange } from "../../model/calls/account.ts";
 import { queriesOf } from "../../model/calls/forecast.ts";
-import { isQuiet } from "../../model/calls/interval.ts";
+import { restOf } from "../../model/calls/next-pull.ts";
 import { planCalls, wakeAt } from "../../model/calls/plan.ts";
-import { isMissed, isRung } from "../../model/doorbell.ts";
+import { isMissed } from "../../model/doorbell.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
 import type { CycleReport } from "../cycle/cycle-order.ts";
@@ -117,11 +117,8 @@ async function planAnew(
   const asking = active
     .filter(({ syncDirection }) => pulls(syncDirection))
     .map((mapping) => {
-      const rests = {
-        isQuiet: isQuiet(lastChange(byMapping.get(mapping.id) ?? []), now),
-        isRung: isRung(budget.doorbell, mapping, now),
-      };
-      return { everySeconds: pullSeconds({ ...budget, plan: null }, mapping, rests), queries: queriesOf(mapping) };
+      const rest = restOf(budget, mapping, lastChange(byMapping.get(mapping.id) ?? []), now);
+      return { everySeconds: pullSeconds({ ...budget, plan: null }, mapping, rest), queries: queriesOf(mapping) };
     });
   return afterPlan(budget, usage, planCalls({ now, usage, share: budget.share, hours, mappings: asking }));
 }
