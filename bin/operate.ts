@@ -4,7 +4,7 @@ import type { Vault } from "../lib/access/ports.ts";
 import type { Database } from "../lib/adapters/dynamodb/client/client.ts";
 import { CommandFailure, type ExitKind } from "../lib/cli/failure.ts";
 import type { OpenOperator } from "../lib/cli/operator.ts";
-import { nameIn } from "../lib/infra/settings.ts";
+import { nameIn } from "../lib/infra/options/settings.ts";
 import { Failure, type FailureCode } from "../lib/model/failure.ts";
 import { TABLES, type TableName, tableVariable } from "../lib/model/resources.ts";
 import { DEPLOYMENT } from "../lib/model/workspace/pause.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { confirmDeletes as confirm, DELETES_AT_ONCE } from "../../lib/settings/change-rows.ts";
+import { confirmDeletes as confirm, DELETES_AT_ONCE } from "../../lib/settings/held-deletes/confirm-deletes.ts";
 import { chosenDeletes } from "../../lib/settings/held-deletes/reject-ports.ts";
 import { onMapping } from "../on-mapping.ts";
 import { auditLog, rowQueriesOf } from "../services/composition.ts";

@@ -1,4 +1,4 @@
-import type { Figures } from "../../lib/sync/cycle/cycle-ports.ts";
+import type { Figures } from "../../lib/sync/ports/cycle-ports.ts";
 import { now } from "../services/composition.ts";
 
 /** Below these a figure is left out: no alarm needs it, and an idle mapping costs no line. */

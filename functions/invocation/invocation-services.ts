@@ -4,7 +4,7 @@ import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { CycleMessage } from "../../lib/model/messages.ts";
 import type { Invocation } from "../../lib/sync/beat/handle-cycle-message.ts";
 import { type Beat, type Looked, lookAtBeats, UNKNOWN } from "../../lib/sync/beat/idle-beats.ts";
-import type { EngineMemory, MessageNeeds, StoredEnds } from "../../lib/sync/cycle/cycle-ports.ts";
+import type { EngineMemory, MessageNeeds, StoredEnds } from "../../lib/sync/ports/cycle-ports.ts";
 import { cachedMappings, database } from "../services/composition.ts";
 import { clock, connectionsOf, cycleServices } from "../services/cycle-services.ts";
 

@@ -8,7 +8,7 @@ import { repeats as repeatsIn } from "../../lib/adapters/dynamodb/access/repeats
 import { silentDatabases as silentIn } from "../../lib/adapters/dynamodb/access/silent-databases.ts";
 import { tokens as tokensIn } from "../../lib/adapters/dynamodb/access/tokens.ts";
 import { workspaces as workspacesIn } from "../../lib/adapters/dynamodb/access/workspaces.ts";
-import { auditLog as auditLogIn } from "../../lib/adapters/dynamodb/audit/audit.ts";
+import { auditLog as auditLogIn } from "../../lib/adapters/dynamodb/audit.ts";
 import { openDatabase } from "../../lib/adapters/dynamodb/client/client.ts";
 import { deliveries as deliveriesIn } from "../../lib/adapters/dynamodb/delivery/deliveries.ts";
 import { eventRows as eventRowsIn } from "../../lib/adapters/dynamodb/delivery/events.ts";
@@ -51,7 +51,7 @@ import { Failure } from "../../lib/model/failure.ts";
 import type { Queue, QueueMessages } from "../../lib/model/messages.ts";
 import { keptDaysIn, queueVariable, tableVariable } from "../../lib/model/resources.ts";
 import { guardConnections } from "../../lib/network/guarded-dns.ts";
-import type { WakeUpTimes } from "../../lib/sync/cycle/wake.ts";
+import type { WakeUpTimes } from "../../lib/sync/ports/wake-ports.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 import type { Events } from "../../lib/webhooks/ports.ts";
 import { publisher } from "../../lib/webhooks/publish.ts";

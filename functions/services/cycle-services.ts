@@ -6,8 +6,8 @@ import { connectOrg } from "../../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { type PostgresConnection, writersOf } from "../../lib/model/workspace/workspace.ts";
-import type { Sessions } from "../../lib/sync/beat/sessions.ts";
-import type { Clock, ConnectedOrg, Connections, Log, MessageNeeds } from "../../lib/sync/cycle/cycle-ports.ts";
+import type { Clock, ConnectedOrg, Connections, Log, MessageNeeds } from "../../lib/sync/ports/cycle-ports.ts";
+import type { Sessions } from "../../lib/sync/ports/session-ports.ts";
 import { connections, counters, database, events, mappings, now, pauses, queue, workspaces } from "./composition.ts";
 
 /** What the workers of the sync room need, beyond what they share with the API. */

@@ -3,8 +3,8 @@ import { sweptMinutes } from "../../lib/adapters/dynamodb/engine/sweep-claim.ts"
 import { type ScheduleSettings, schedulesIn } from "../../lib/adapters/scheduler/schedules.ts";
 import { renewMapping } from "../../lib/config/renew-mapping.ts";
 import { rollForward } from "../../lib/config/roll-forward.ts";
-import type { Schedules } from "../../lib/sync/beat/schedules.ts";
 import type { SweepNeeds } from "../../lib/sync/beat/sweep-minute.ts";
+import type { Schedules } from "../../lib/sync/ports/schedule-ports.ts";
 import type { ProvisionNeeds } from "../../lib/sync/schema/provision-mapping.ts";
 import { database, events, mappings, queue, setting } from "./composition.ts";
 import { clock, log, provisionerOf, workspaceConnections } from "./cycle-services.ts";

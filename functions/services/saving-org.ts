@@ -1,6 +1,6 @@
 import { connectOrg } from "../../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
-import type { Salesforce } from "../../lib/sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../lib/sync/ports/cycle-ports.ts";
 import { connections, counters, now } from "./composition.ts";
 
 /** API Gateway ends a request after 29 seconds. */

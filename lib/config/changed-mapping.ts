@@ -1,5 +1,5 @@
-import { AUTO } from "../model/change/delete-breaker.ts";
 import { BATCH_SIZE } from "../model/change/ways.ts";
+import { AUTO } from "../model/mapping/delete-breaker.ts";
 import { failureOfProvisioning, type Mapping, pushes, type SyncDirection } from "../model/mapping/mapping.ts";
 import type { Entry } from "./document.ts";
 import { inWords } from "./mapping-rules.ts";

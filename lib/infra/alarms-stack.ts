@@ -14,7 +14,7 @@ import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { QUEUES, type QueueName } from "../model/resources.ts";
 import { METRICS_NAMESPACE } from "./grant-access.ts";
-import { idOf, nameIn, type Settings } from "./settings.ts";
+import { idOf, nameIn, type Settings } from "./options/settings.ts";
 
 /** What wakes a person. The description leads to the section of RUNBOOK.md with the alarm's name. */
 interface Watch {

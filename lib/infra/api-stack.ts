@@ -2,8 +2,8 @@ import { type App, CfnOutput, Stack } from "aws-cdk-lib";
 import { addDomain } from "./domain.ts";
 import type { EndpointsStack } from "./endpoints-stack.ts";
 import { baseUrlAt } from "./options/domain-option.ts";
+import type { Settings } from "./options/settings.ts";
 import { baseUrlOf, restApi } from "./rest-api.ts";
-import type { Settings } from "./settings.ts";
 import { addShield } from "./shield.ts";
 
 /** The gateway before the endpoints. It knows their functions by name, so that no reference ties the two stacks. */

@@ -4,7 +4,7 @@ import { CfnSchedule, ScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { Resources } from "./data-stack.ts";
-import { nameIn, type Settings } from "./settings.ts";
+import { nameIn, type Settings } from "./options/settings.ts";
 
 /**
  * What starts things by the clock: the group that holds one schedule per active mapping, the role those schedules use,

@@ -16,7 +16,7 @@ import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { baseUrlAt } from "./options/domain-option.ts";
 import type { Network } from "./options/network.ts";
-import { idOf, nameIn, type Settings } from "./settings.ts";
+import { idOf, nameIn, type Settings } from "./options/settings.ts";
 
 /** The alias of functions that are kept warm. */
 export const LIVE = "live";

@@ -3,7 +3,7 @@ import { AttributeType, BillingMode, ProjectionType, Table, type TableProps } fr
 import { Key } from "aws-cdk-lib/aws-kms";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { QUEUES, type QueueName, TABLES, type TableName, WORKERS } from "../model/resources.ts";
-import { idOf, nameIn, type Settings } from "./settings.ts";
+import { idOf, nameIn, type Settings } from "./options/settings.ts";
 
 /** What outlives the application: the tables, the key, and the queues with what waits in them. */
 export interface Resources {

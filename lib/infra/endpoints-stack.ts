@@ -5,8 +5,8 @@ import type { Access } from "../model/resources.ts";
 import type { BridgeFunction } from "./bridge-function.ts";
 import type { Grantable } from "./grant-access.ts";
 import { logGroupOf, makeFunction } from "./make-function.ts";
+import type { Settings } from "./options/settings.ts";
 import { STREAM_TIMEOUT_SECONDS } from "./rest-api.ts";
-import type { Settings } from "./settings.ts";
 
 /** Below the gateway's 29 seconds, so that a slow function is ended, and logged, before its caller is. */
 const API_TIMEOUT_SECONDS = 25;

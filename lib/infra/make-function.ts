@@ -5,7 +5,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Access } from "../model/resources.ts";
 import { BridgeFunction } from "./bridge-function.ts";
 import { type Grantable, grantAccess } from "./grant-access.ts";
-import { idOf, nameIn, type Settings } from "./settings.ts";
+import { idOf, nameIn, type Settings } from "./options/settings.ts";
 
 /** A row of the route table or of the workers, as the deployment sees it. */
 export interface Row {

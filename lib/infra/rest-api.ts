@@ -13,7 +13,7 @@ import type { Construct } from "constructs";
 import { CONSOLE, ROUTES, type Route, type RouteName } from "../http/routes.ts";
 import { LIVE } from "./bridge-function.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
-import { idOf, nameIn, type Settings } from "./settings.ts";
+import { idOf, nameIn, type Settings } from "./options/settings.ts";
 
 /** The rows of the route table that have a function, and the function behind everything else. */
 interface Endpoints {

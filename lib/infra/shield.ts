@@ -4,8 +4,8 @@ import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import type { Construct } from "constructs";
 import { RINGS_PER_MINUTE, ROUTES, type Route } from "../http/routes.ts";
 import { GATEWAY_REFUSALS, inEnvelope } from "./gateway-responses.ts";
+import { nameIn, type Settings } from "./options/settings.ts";
 import type { Shield } from "./options/shield-option.ts";
-import { nameIn, type Settings } from "./settings.ts";
 
 /** The contract's limit, which the functions count exactly. */
 const REQUESTS_PER_MINUTE = 300;

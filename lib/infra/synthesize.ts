@@ -5,7 +5,7 @@ import { BUNDLES } from "./build.ts";
 import { DataStack } from "./data-stack.ts";
 import { EndpointsStack } from "./endpoints-stack.ts";
 import { type AppOptions, openApp } from "./options/open-app.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings } from "./options/settings.ts";
 import { WorkersStack } from "./workers-stack.ts";
 
 interface SynthesisOptions extends AppOptions {

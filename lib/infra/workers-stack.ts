@@ -5,7 +5,7 @@ import { Beat } from "./beat.ts";
 import type { BridgeFunction } from "./bridge-function.ts";
 import type { Resources } from "./data-stack.ts";
 import { logGroupOf, makeFunction } from "./make-function.ts";
-import { idOf, type Settings } from "./settings.ts";
+import { idOf, type Settings } from "./options/settings.ts";
 
 /** What runs automatically: a function per worker with the queue that feeds it, and what starts things by the clock. */
 export class WorkersStack extends Stack {

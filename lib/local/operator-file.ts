@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { nameIn } from "../infra/settings.ts";
+import { nameIn } from "../infra/options/settings.ts";
 import { TABLES, type TableName, tableVariable } from "../model/resources.ts";
 
 /** What the operator's commands (`bridge workspace create`) need to reach this instance's tables. */

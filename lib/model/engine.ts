@@ -1,6 +1,6 @@
 import type { LearnedSize } from "./change/call-size.ts";
-import type { Holding } from "./change/delete-breaker.ts";
 import type { RefusalKind } from "./change/refusal.ts";
+import type { Holding } from "./mapping/delete-breaker.ts";
 
 /** How one mapping's cycles have been ending, and its loads beside them. */
 export interface EngineState {

@@ -9,7 +9,6 @@ import type { LoadMessage, ProvisioningMessage, Queue } from "../model/messages.
 import { type AuditAction, type AuditEntry, auditEntry, mappingEntry } from "../model/workspace/audit.ts";
 import { withDatabase } from "../monitoring/with-database.ts";
 import { callsToRead, callsToSend } from "./forecast.ts";
-import { type ChosenDeletes, named } from "./held-deletes/reject-ports.ts";
 import type { FailedChanges, Retried, RowQueriesOf } from "./row-ports.ts";
 
 export interface Needs {
@@ -76,15 +75,6 @@ export async function useOtherValue(
     const why = await desk.useOtherValue(conflictId);
     if (why !== null) throw new Failure("CONFLICT", `the row was not changed: ${why}`);
   });
-}
-
-/** Deletes that one call lets go: some seconds' work of a request that may take 25. */
-export const DELETES_AT_ONCE = 200_000;
-
-/** Lets deletes go that the breaker holds back. Call again while a call gives `DELETES_AT_ONCE` and more. */
-export async function confirmDeletes(needs: Needs, who: OnMapping, only: ChosenDeletes | null): Promise<number> {
-  await noteMapping(needs, who, "deletes.confirmed", named(only));
-  return withDatabase(needs.desks, who.workspace, (desk) => desk.confirmDeletes(who.mapping.id, DELETES_AT_ONCE, only));
 }
 
 /** Sends rows without a record. Call again while a call gives `ROWS_AT_ONCE`. */

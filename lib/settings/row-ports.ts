@@ -7,7 +7,7 @@ import type { DryRun } from "../model/record/dry-run.ts";
 import type { CamelCased } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
-import type { LoadCheckpoint } from "../sync/load/load-ports.ts";
+import type { LoadCheckpoint } from "../sync/ports/load-ports.ts";
 import type { ChosenDeletes, HeldDelete, Rejections } from "./held-deletes/reject-ports.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 

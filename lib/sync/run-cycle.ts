@@ -1,80 +1,23 @@
-import { type Budget, mayPush as hasCalls, madeOf } from "../model/budget.ts";
+import { mayPush as hasCalls, madeOf } from "../model/budget.ts";
 import { checksBeforeSave } from "../model/calls/check-before-save.ts";
-import { SHORTEST_RING_SECONDS, wakeAt } from "../model/calls/plan.ts";
+import { isBlind, isDueAgain, nextPull } from "../model/calls/next-pull.ts";
+import { SHORTEST_RING_SECONDS } from "../model/calls/plan.ts";
 import { CallSize } from "../model/change/call-size.ts";
-import { isRung } from "../model/doorbell.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
-import type { CycleMessage, Wakes } from "../model/messages.ts";
 import { settledUntil } from "../model/record/position.ts";
 import { WHOLE } from "../model/record/read-size.ts";
-import { isDue, isOverdue } from "./beat/due.ts";
-import { probe } from "./beat/probe.ts";
-import { type Cycle, countOf, newTally, type Shared, type Tally } from "./cycle/cycle.ts";
-import type { Clock, CycleStore, Salesforce } from "./cycle/cycle-ports.ts";
+import { type Cycle, countOf, newTally } from "./cycle/cycle.ts";
+import type { CycleNeeds, CycleOrder, CycleReport } from "./cycle/cycle-order.ts";
 import { resolveInDoubt } from "./doubt/resolve-in-doubt.ts";
 import { settleEditedInserts } from "./doubt/settle-edited-inserts.ts";
-import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS, type StopReason } from "./lease/lease-guard.ts";
-import {
-  type Begun,
-  type Finished,
-  type Held,
-  LeaseLost,
-  type Totals,
-  type Unchanged,
-  type Watermarks,
-} from "./lease/lease-ports.ts";
+import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS } from "./lease/lease-guard.ts";
+import type { Salesforce } from "./ports/cycle-ports.ts";
+import { type Finished, type Held, LeaseLost, type Unchanged, type Watermarks } from "./ports/lease-ports.ts";
+import { probe } from "./pull/probe.ts";
 import { pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { isUnjudged, refuseUncaptured } from "./pull/refuse-uncaptured.ts";
 import { type PushOrder, push } from "./push/push.ts";
-
-export interface CycleNeeds {
-  readonly store: CycleStore;
-  readonly salesforce: Salesforce;
-  readonly shared: Shared;
-  readonly clock: Clock;
-  readonly random: () => number;
-}
-
-/** What one cycle is asked to do. */
-export interface CycleOrder {
-  readonly mapping: Mapping;
-  readonly kind: CycleMessage["kind"];
-  readonly slot: number | null;
-  /** Left out: it looks at both sides. */
-  readonly wakes?: Wakes | undefined;
-  /** Ids of the Salesforce users as whom we write (the first) and wrote earlier. */
-  readonly writers: () => Promise<readonly string[]>;
-  readonly budget: Budget;
-  /** Records of a call, at most. */
-  readonly callSize: number;
-  /** `probe`: the org has refused saves for reasons of its own; `none`: until this has rested. */
-  readonly saves: "all" | "probe" | "none";
-  /** Names the invocation in `_bridge_state`. */
-  readonly owner: string;
-  /** Epoch milliseconds when the invocation ends. */
-  readonly deadline: number;
-  /** Whether a beat has to pull; null: it asks. */
-  readonly hasToPull: boolean | null;
-}
-
-/** What a cycle came to. */
-export type CycleReport =
-  | { readonly ran: false; readonly why: Extract<Begun, { readonly held: false }>["why"] }
-  | {
-      readonly ran: true;
-      readonly tally: Tally;
-      readonly totals: Totals | null;
-      /** Why it ended before its work did; null when it did not. */
-      readonly stopped: StopReason | null;
-      /** An engine-level error that ended it; null when there was none. */
-      readonly error: unknown;
-      readonly outboxWaits: boolean;
-      /** Deletes that were held when it began, on both sides. */
-      readonly heldDeletes: number;
-      /** Long work is unfinished; only its own lease shows whether a worker runs it. */
-      readonly needsLoad: boolean;
-    };
 
 /** One run for one mapping: take the lease, settle what is in doubt, pull, push, report, release. */
 export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<CycleReport> {
@@ -121,7 +64,7 @@ async function takeTurns(
   };
   let toPull = await hasToPull(cycle, order, begun, done);
   let toPush = isPushing(order, begun, salesforce);
-  let blind = isBlind(cycle, begun);
+  let blind = isBlind(begun, new Date(clock.now()));
   while (toPull || toPush) {
     if (toPull) {
       const began = clock.now();
@@ -149,27 +92,16 @@ function checksOf({ mapping }: CycleOrder, begun: Held, { marks, checkedAt }: Do
   return { settledUntil: position && settledUntil(position), checkedAt };
 }
 
-/** A mapping that was not pulled for so long is pulled to the end before it is pushed. */
-const BLIND_MILLISECONDS = 10 * 60_000;
-
-/**
- * Whether what waits may meet changes of Salesforce that no pull has seen: nothing was pulled for a while, or not since all
- * rows were captured as changed in every column (`slow` is null). A save would overwrite them, whatever the conflict policy.
- */
-const isBlind = ({ clock }: Cycle, { marks, lastPullAt }: Held): boolean =>
-  marks.slow === null || (lastPullAt !== null && clock.now() - lastPullAt.getTime() > BLIND_MILLISECONDS);
-
-/** Whether the time for another pull has come during a push, whose own saves ring where a doorbell works. */
+/** Whether the time for another pull has come during a push. */
 function isPullDueAgain(
   { clock }: Cycle,
   { mapping, budget }: CycleOrder,
   { marks, lastPullAt }: Held,
   { pulledAt, unchanged, restedAt }: Done,
 ): boolean {
-  const [last, now] = [pulledAt ?? unchanged?.at ?? lastPullAt, new Date(clock.now())];
-  if (isDue(budget, mapping, { marks, lastPullAt: last }, now)) return true;
-  const rungAt = isRung(budget.doorbell, mapping, now) ? wakeAt(budget.plan, last, now) : null;
-  return rungAt !== null && rungAt <= now && restedAt <= now.getTime();
+  const last = pulledAt ?? unchanged?.at ?? lastPullAt;
+  const due = isDueAgain(budget, mapping, { marks, lastPullAt: last }, new Date(clock.now()));
+  return due.poll || (due.ring && restedAt <= clock.now());
 }
 
 const refusing = ({ rows, sqlState }: Finished["refusedWriteBacks"]): string =>
@@ -208,29 +140,13 @@ export const owesLoad = ({ syncDirection }: Mapping, { position, load }: Waterma
 /** Records whose rows were held last time are read again at every beat, unless the org's calls are saved. */
 const isReading = ({ mapping, budget }: CycleOrder): boolean => pulls(mapping.syncDirection) && hasCalls(budget, 0);
 
-/** A requested pull runs; a beat asks the workspace's probe first, which knows of all mappings for one call. */
-async function hasToPull(
-  cycle: Cycle,
-  { mapping, kind, slot, wakes, budget, hasToPull: isKnown }: CycleOrder,
-  { marks, lastPullAt, waiting }: Held,
-  done: Done,
-): Promise<boolean> {
-  // Without a position the first load has not ended.
-  if (!pulls(mapping.syncDirection) || marks.position === null) return false;
-  if (marks.slow === null || (!wakes && kind !== "beat")) return true;
-  if (isKnown !== null) return isKnown;
-  const now = new Date(cycle.clock.now());
-  // Another cycle may have the probe, and what is sent must not overtake what that one finds.
-  if (waiting.changes && isOverdue(budget, mapping, lastPullAt, now)) return true;
-  if (wakes === "push") return false;
-  if (wakes === "pull") {
-    const at = wakeAt(budget.plan, lastPullAt, now);
-    if (at === null) return false;
-    if (at > now) await cycle.shared.wakeAt(mapping.id, at);
-    return at <= now;
-  }
-  if (slot === null) return true;
-  if (!isDue(budget, mapping, { marks, lastPullAt }, now)) return false;
+/** A beat asks the workspace's probe, which knows of all mappings for one call. */
+async function hasToPull(cycle: Cycle, order: CycleOrder, begun: Held, done: Done): Promise<boolean> {
+  const { mapping, kind, slot, wakes, budget } = order;
+  const asked = { kind, slot, wakes, hasChanges: begun.waiting.changes, hasNews: order.hasToPull };
+  const next = nextPull(budget, mapping, begun, asked, new Date(cycle.clock.now()));
+  if (next instanceof Date) await cycle.shared.wakeAt(mapping.id, next);
+  if (next !== "probe" || slot === null) return next === "now";
   const { toPull, unchanged, changed } = await probe(cycle, { budget, slot, waiting: [mapping.id] });
   done.unchanged = unchanged;
   done.marks = unchanged?.late?.find(({ mappingId }) => mappingId === mapping.id)?.marks ?? {};

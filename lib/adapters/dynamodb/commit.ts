@@ -6,7 +6,7 @@ import { writeEntry } from "./audit/audit-item.ts";
 import { COUNTER, partitionsOf, placedEntry } from "./audit/audit-keys.ts";
 import type { Database } from "./client/client.ts";
 import { ConditionFailed, jitteredPause, transact, type Write } from "./client/transact.ts";
-import { putEvent } from "./delivery/event-item.ts";
+import { putEvent } from "./event-item.ts";
 
 /** A change of the service's own state: what is written, by whom, and what is announced. All or nothing. */
 export interface Change {

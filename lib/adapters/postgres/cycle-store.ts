@@ -1,9 +1,9 @@
 import pLimit from "p-limit";
 import { cutText } from "../../model/cut-text.ts";
 import { type PostgresConnection, RETENTION, type Retention } from "../../model/workspace/workspace.ts";
-import type { CycleStore } from "../../sync/cycle/cycle-ports.ts";
-import { type Lease, LeaseLost, type OutboxEvent, WriteUndone } from "../../sync/lease/lease-ports.ts";
-import type { Pulse, RecordStamp } from "../../sync/pull/pull-ports.ts";
+import type { CycleStore } from "../../sync/ports/cycle-ports.ts";
+import { type Lease, LeaseLost, type OutboxEvent, WriteUndone } from "../../sync/ports/lease-ports.ts";
+import type { Pulse, RecordStamp } from "../../sync/ports/pull-ports.ts";
 import { endIdle, syncStates } from "./lease/idle-beats.ts";
 import { addCalls, begin, finish, renew } from "./lease/lease.ts";
 import { lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf } from "./lease/watermarks.ts";

@@ -1,6 +1,6 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { SalesforceConnection } from "../../model/workspace/workspace.ts";
-import type { Sessions } from "../../sync/beat/sessions.ts";
+import type { Sessions } from "../../sync/ports/session-ports.ts";
 import type { CallMeter } from "./call-meter.ts";
 import { type Answer, exchange, type Request } from "./exchange.ts";
 

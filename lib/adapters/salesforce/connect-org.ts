@@ -1,5 +1,5 @@
-import type { Sessions } from "../../sync/beat/sessions.ts";
-import type { Salesforce } from "../../sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../sync/ports/cycle-ports.ts";
+import type { Sessions } from "../../sync/ports/session-ports.ts";
 import { bulkQueries } from "./bulk/bulk-queries.ts";
 import { bulkSaves } from "./bulk/bulk-saves.ts";
 import { CallMeter } from "./call-meter.ts";

@@ -7,7 +7,7 @@ import {
 import { TICK_SECONDS } from "../../model/beat.ts";
 import type { TickMessage } from "../../model/messages.ts";
 import { ASKING } from "../../network/sdk-timeouts.ts";
-import type { Schedules } from "../../sync/beat/schedules.ts";
+import type { Schedules } from "../../sync/ports/schedule-ports.ts";
 
 /** Where schedules live and what they wake. */
 export interface ScheduleSettings {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, type AppProps } from "aws-cdk-lib";
-import { readSettings } from "../settings.ts";
+import { readSettings } from "./settings.ts";
 
 export interface AppOptions {
   /** The cloud assembly's folder; the CDK's own choice when left out. */

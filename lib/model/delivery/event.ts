@@ -1,5 +1,5 @@
-import type { HOLDING_PHASES } from "../change/delete-breaker.ts";
 import type { FailureReason } from "../engine.ts";
+import type { HOLDING_PHASES } from "../mapping/delete-breaker.ts";
 
 /** What the service announces (contract 6.1). */
 export const EVENT_TYPES = [

@@ -1,4 +1,4 @@
-import type { DeleteLimit } from "../change/delete-breaker.ts";
+import type { DeleteLimit } from "./delete-breaker.ts";
 import type { Migration } from "./migration.ts";
 
 /** Which way rows travel (contract 2.16). */

@@ -1,4 +1,4 @@
-import type { DeleteLimit } from "../change/delete-breaker.ts";
+import type { DeleteLimit } from "./delete-breaker.ts";
 import type { FieldType } from "./field-type.ts";
 import type { CaptureMode, ConflictPolicy, SyncDirection } from "./mapping.ts";
 import type { ParentKey } from "./parent-key.ts";

@@ -1,4 +1,3 @@
-import type { Action } from "../change/change.ts";
 import type { ConflictPolicy } from "../mapping/mapping.ts";
 import type { ColumnValues } from "../mapping/shape.ts";
 
@@ -7,7 +6,7 @@ export interface WaitingChange {
   readonly id: number;
   /** Key of the row. */
   readonly recordId: number;
-  readonly action: Action;
+  readonly action: "INSERT" | "UPDATE" | "DELETE";
   /** Under way, or in doubt: it cannot be undone any more. */
   readonly isSent: boolean;
   /** It was refused, and travels again with a newer change of its row. */

@@ -1,4 +1,3 @@
-import type { RequestRefusal } from "../change/refusal.ts";
 import type { TableShape } from "../mapping/shape.ts";
 
 /**
@@ -32,7 +31,12 @@ const TOO_COMPLICATED = "QUERY_TOO_COMPLICATED";
  * size was not the reason, or nothing is left to halve. Records are halved first, then fields; if too complicated, both
  * alternately.
  */
-export function smaller(size: ReadSize, { code }: RequestRefusal, records: number, now: number): ReadSize | null {
+export function smaller(
+  size: ReadSize,
+  { code }: { readonly code: string },
+  records: number,
+  now: number,
+): ReadSize | null {
   if (!TOO_MUCH.has(code) && code !== TOO_COMPLICATED) return null;
   const { rows, fields } = size;
   const halvesRows = halved(records, size) > SMALLEST_PAGE && (code !== TOO_COMPLICATED || rows <= fields);

@@ -6,7 +6,7 @@ import { pushes } from "../../model/mapping/mapping.ts";
 import { whichAreDeleted } from "../../model/mapping/soql.ts";
 import { toSnakeCase } from "../../model/snake-case.ts";
 import { withDatabase } from "../../monitoring/with-database.ts";
-import type { Salesforce } from "../../sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../sync/ports/cycle-ports.ts";
 import { noteMapping, type OnMapping, type Needs as RowNeeds } from "../change-rows.ts";
 import { explainRefusal } from "../explain-refusal.ts";
 import { type ChosenDeletes, named, type Rejections, type StayingDelete, stayingDelete } from "./reject-ports.ts";

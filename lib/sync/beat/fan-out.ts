@@ -8,7 +8,7 @@ import {
   type Queue,
   type TickMessage,
 } from "../../model/messages.ts";
-import type { Clock } from "../cycle/cycle-ports.ts";
+import type { Clock } from "../ports/cycle-ports.ts";
 
 /** Each tick becomes the beats of the minute that it covers; ticks of one workspace and minute share theirs. */
 export async function fanOut(

@@ -7,13 +7,14 @@ import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
 import { reportPause } from "../../model/workspace/pause.ts";
 import { countOf } from "../cycle/cycle.ts";
-import type { CycleStore, KeptEngine, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
+import type { CycleReport } from "../cycle/cycle-order.ts";
 import { sharedBy } from "../cycle/shared.ts";
 import { wake } from "../cycle/wake.ts";
+import type { CycleStore, KeptEngine, MessageNeeds, Salesforce } from "../ports/cycle-ports.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import { UNBEGUN } from "../report/figures.ts";
 import { reportCycle, reportUnbegun } from "../report/report-cycle.ts";
-import { type CycleReport, runCycle } from "../run-cycle.ts";
+import { runCycle } from "../run-cycle.ts";
 import { type Beat, type Looked, UNKNOWN } from "./idle-beats.ts";
 
 /** The invocation that answers: its name, and when it ends (epoch milliseconds). */

@@ -1,12 +1,13 @@
 import type { Budget } from "../../model/budget.ts";
+import { isDue } from "../../model/calls/next-pull.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import { newTally } from "../cycle/cycle.ts";
-import type { CycleStore, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
+import type { CycleReport } from "../cycle/cycle-order.ts";
 import { sharedBy } from "../cycle/shared.ts";
-import type { SyncState } from "../lease/lease-ports.ts";
-import { type CycleReport, owesLoad } from "../run-cycle.ts";
-import { isDue } from "./due.ts";
-import { NOTHING_PROBED, type Probed, probe } from "./probe.ts";
+import type { CycleStore, MessageNeeds, Salesforce } from "../ports/cycle-ports.ts";
+import type { SyncState } from "../ports/lease-ports.ts";
+import { NOTHING_PROBED, type Probed, probe } from "../pull/probe.ts";
+import { owesLoad } from "../run-cycle.ts";
 
 /** A mapping's beat; with others of its workspace and slot (epoch seconds) it may cost less. */
 export interface Beat {

@@ -2,8 +2,8 @@ import type { Mappings, OpenImport } from "../../config/ports.ts";
 import { hash } from "../../model/beat.ts";
 import { type Mapping, migrationOf, pulls } from "../../model/mapping/mapping.ts";
 import type { LoadMessage, ProvisioningMessage, Queues } from "../../model/messages.ts";
-import type { Clock, Log } from "../cycle/cycle-ports.ts";
-import type { Schedules } from "./schedules.ts";
+import type { Clock, Log } from "../ports/cycle-ports.ts";
+import type { Schedules } from "../ports/schedule-ports.ts";
 
 /** A change that is not carried out after this long has lost its message. */
 const OVERDUE_MILLISECONDS = 2 * 60_000;

@@ -3,9 +3,9 @@ import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import type { ReadSize } from "../../model/record/read-size.ts";
 import type { LeaseGuard } from "../lease/lease-guard.ts";
-import type { CycleCount, Lease, Watermarks } from "../lease/lease-ports.ts";
-import type { Applied } from "../pull/pull-ports.ts";
-import type { Clock, CycleStore, Salesforce } from "./cycle-ports.ts";
+import type { Clock, CycleStore, Salesforce } from "../ports/cycle-ports.ts";
+import type { CycleCount, Lease, Watermarks } from "../ports/lease-ports.ts";
+import type { Applied } from "../ports/pull-ports.ts";
 
 /** One cycle, or one piece of long work, under its lease: what its steps share. */
 export interface Cycle {

@@ -1,5 +1,5 @@
+import type { MessageNeeds } from "../ports/cycle-ports.ts";
 import type { Shared } from "./cycle.ts";
-import type { MessageNeeds } from "./cycle-ports.ts";
 import { wake } from "./wake.ts";
 
 /** What the mappings of one workspace share, by the service's own stores and queues. */

@@ -1,8 +1,8 @@
 import { BATCH_OF_ANOTHER } from "../../model/change/change.ts";
 import { fold, type Write } from "../../model/change/fold.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { PushOutcome } from "../push/push-ports.ts";
-import type { Doubt } from "./doubt-ports.ts";
+import type { Doubt } from "../ports/doubt-ports.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
 
 /** A write in doubt, folded again from its changes. */
 export interface InDoubtWrite {

@@ -3,8 +3,8 @@ import { pulls } from "../../model/mapping/mapping.ts";
 import { createdBy } from "../../model/mapping/soql.ts";
 import { imageOf, sfidOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
 import { readPage } from "../pull/read-page.ts";
-import type { PushOutcome } from "../push/push-ports.ts";
 import type { InDoubtWrite } from "./in-doubt-writes.ts";
 import { countHeld, holds } from "./read-back-updates.ts";
 

@@ -4,8 +4,8 @@ import { columnText, sfidOf, valueIn } from "../../model/record/incoming.ts";
 import type { OutgoingRecord } from "../../model/record/record.ts";
 import { isSameValue } from "../../model/record/same-value.ts";
 import type { Cycle } from "../cycle/cycle.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
 import { recordsOf } from "../pull/read-page.ts";
-import type { PushOutcome } from "../push/push-ports.ts";
 import type { InDoubtWrite } from "./in-doubt-writes.ts";
 
 type Accepted = Extract<PushOutcome, { readonly kind: "accepted" }>;

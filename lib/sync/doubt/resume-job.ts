@@ -3,10 +3,10 @@ import type { Write } from "../../model/change/fold.ts";
 import { outgoingValue } from "../../model/change/outgoing.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
+import type { Doubt, Recovered } from "../ports/doubt-ports.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
 import { collectResults, type Job, keyOf } from "../push/collect-results.ts";
-import type { PushOutcome } from "../push/push-ports.ts";
 import { type PushProgress, settle } from "../push/push-progress.ts";
-import type { Doubt, Recovered } from "./doubt-ports.ts";
 import { refold } from "./in-doubt-writes.ts";
 
 type AtWork = Recovered["jobs"][number];

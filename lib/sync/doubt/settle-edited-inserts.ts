@@ -1,6 +1,6 @@
 import type { ClaimedChange } from "../../model/change/change.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { PushOutcome } from "../push/push-ports.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
 import type { PushProgress } from "../push/push-progress.ts";
 import { type InDoubtWrite, refold } from "./in-doubt-writes.ts";
 import { matchLostInserts } from "./match-lost-inserts.ts";

@@ -1,5 +1,5 @@
-import type { Clock, CycleStore } from "../cycle/cycle-ports.ts";
-import { type Lease, LeaseLost, type Renewal } from "./lease-ports.ts";
+import type { Clock, CycleStore } from "../ports/cycle-ports.ts";
+import { type Lease, LeaseLost, type Renewal } from "../ports/lease-ports.ts";
 
 /**
  * A lease that is not renewed ends after this long, also when its holder is dead: PostgreSQL cannot know that sooner,

@@ -1,8 +1,8 @@
 import { hash } from "../../model/beat.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { Page } from "../pull/pull-ports.ts";
+import type { LoadCheckpoint } from "../ports/load-ports.ts";
+import type { Page } from "../ports/pull-ports.ts";
 import { applyImages, readAgain } from "../pull/read-page.ts";
-import type { LoadCheckpoint } from "./load-ports.ts";
 
 /** Receives the pages of a reading. */
 export interface Taker {

@@ -5,9 +5,9 @@ import { imageOf, imageOfLine, sfidOf } from "../../model/record/incoming.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
 import type { Image } from "../../model/record/record.ts";
 import { type Cycle, type Moved, pause } from "../cycle/cycle.ts";
+import { type BulkPart, type BulkPlace, type LoadCheckpoint, UNSTARTED } from "../ports/load-ports.ts";
 import { applyImages, readPage } from "../pull/read-page.ts";
 import { comparing, isWholeToday, MuchDiffers, type Taker } from "./compare-both.ts";
-import { type BulkPart, type BulkPlace, type LoadCheckpoint, UNSTARTED } from "./load-ports.ts";
 
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
 const BULK_ABOVE_PAGES = 5;

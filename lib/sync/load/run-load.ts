@@ -4,13 +4,13 @@ import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
 import { WHOLE } from "../../model/record/read-size.ts";
 import { type Cycle, countOf, newTally, type Tally } from "../cycle/cycle.ts";
+import type { CycleNeeds } from "../cycle/cycle-order.ts";
 import { ENDED_WELL, endBy, guardLease, LEASE_SECONDS } from "../lease/lease-guard.ts";
-import { LeaseLost, type Watermarks } from "../lease/lease-ports.ts";
+import { LeaseLost, type Watermarks } from "../ports/lease-ports.ts";
+import { type LoadCheckpoint, UNSTARTED } from "../ports/load-ports.ts";
 import { CaptureIsOff, refuseUncaptured } from "../pull/refuse-uncaptured.ts";
-import type { CycleNeeds } from "../run-cycle.ts";
 import { dryRun, refuseUnseen } from "./dry-run.ts";
 import { commit, looksAtRows, readAllRecords, startReading } from "./full-read.ts";
-import { type LoadCheckpoint, UNSTARTED } from "./load-ports.ts";
 import { sweepRows } from "./sweep-rows.ts";
 
 /** What one piece of long work is asked to do. */

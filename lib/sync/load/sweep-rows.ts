@@ -1,9 +1,9 @@
 import { insideWithIds, withIds } from "../../model/mapping/soql.ts";
 import { sfidOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { QueryPage } from "../pull/pull-ports.ts";
+import type { LoadCheckpoint } from "../ports/load-ports.ts";
+import type { QueryPage } from "../ports/pull-ports.ts";
 import { applyPage, recordsOf, removeRows } from "../pull/read-page.ts";
-import type { LoadCheckpoint } from "./load-ports.ts";
 import { deleteVanished, viewsAll } from "./vanished.ts";
 
 /** Rows looked for in the org by one call. */

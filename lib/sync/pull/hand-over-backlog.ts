@@ -2,8 +2,8 @@ import { isUnsupported } from "../../model/change/refusal.ts";
 import { everything } from "../../model/mapping/soql.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import { type Lanes, LongWorkUnderWay } from "../lease/lease-ports.ts";
-import type { LoadCheckpoint } from "../load/load-ports.ts";
+import { type Lanes, LongWorkUnderWay } from "../ports/lease-ports.ts";
+import type { LoadCheckpoint } from "../ports/load-ports.ts";
 import { commitMarks } from "./read-page.ts";
 
 /**

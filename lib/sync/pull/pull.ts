@@ -4,8 +4,8 @@ import { sfidOf } from "../../model/record/incoming.ts";
 import { createPosition, OVERLAP_SECONDS } from "../../model/record/position.ts";
 import { deletedImage } from "../../model/record/record.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
-import type { Lanes, Watermarks } from "../lease/lease-ports.ts";
-import type { LoadCheckpoint } from "../load/load-ports.ts";
+import type { Lanes, Watermarks } from "../ports/lease-ports.ts";
+import type { LoadCheckpoint } from "../ports/load-ports.ts";
 import { handOverBacklog } from "./hand-over-backlog.ts";
 import { applyPage, commitMarks, type ReadPage, readAgain, readPage, removeRows, stampsIn } from "./read-page.ts";
 

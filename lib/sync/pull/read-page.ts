@@ -17,7 +17,7 @@ import { imageOf, sfidOf, stampOf } from "../../model/record/incoming.ts";
 import { firstPart, grown, halved, joined, type ReadSize, smaller } from "../../model/record/read-size.ts";
 import { deletedImage } from "../../model/record/record.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
-import type { Applied, Page, QueryPage, RecordStamp } from "./pull-ports.ts";
+import type { Applied, Page, QueryPage, RecordStamp } from "../ports/pull-ports.ts";
 
 /** Records asked for by one query by id; a page of 2,000 is the five queries that one composite call takes. */
 const IDS_PER_QUERY = 400;

@@ -1,6 +1,6 @@
 import { explainCaptureOff, REASON_OF_OFF } from "../../model/change/capture-off.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
-import type { Held } from "../lease/lease-ports.ts";
+import type { Held } from "../ports/lease-ports.ts";
 
 /** The table is not there as mapped, or its changes are not captured, so a pull would revert what the application writes. */
 export class CaptureIsOff extends Error {

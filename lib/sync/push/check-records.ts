@@ -1,7 +1,7 @@
 import type { Write } from "../../model/change/fold.ts";
 import { PAGE_SIZE, stampsWithIds } from "../../model/mapping/soql.ts";
 import { type Cycle, pause } from "../cycle/cycle.ts";
-import type { RecordStamp } from "../pull/pull-ports.ts";
+import type { RecordStamp } from "../ports/pull-ports.ts";
 import { readAgain, recordsOf, stampsIn } from "../pull/read-page.ts";
 import { giveBack, type PushProgress, putOff, settle } from "./push-progress.ts";
 import { idsOf } from "./save-batch.ts";

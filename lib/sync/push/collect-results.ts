@@ -9,8 +9,8 @@ import type { TableShape } from "../../model/mapping/shape.ts";
 import { type CsvLine, valueIn } from "../../model/record/csv-line.ts";
 import type { RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
+import type { BulkSave, PushOutcome, SavedKind } from "../ports/push-ports.ts";
 import { outcomesOf } from "./outcome-of.ts";
-import type { BulkSave, PushOutcome, SavedKind } from "./push-ports.ts";
 import { type PushProgress, putOff, settle } from "./push-progress.ts";
 import { idsOf } from "./save-batch.ts";
 

@@ -9,8 +9,8 @@ import { imageOf, mergedInto } from "../../model/record/incoming.ts";
 import { winnerBy } from "../../model/record/merge.ts";
 import type { Image, RecordError, RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
 import { recordsOf } from "../pull/read-page.ts";
-import type { PushOutcome } from "./push-ports.ts";
 import { leave, type PushProgress, putOff } from "./push-progress.ts";
 import { leavingFilter } from "./remove-outside.ts";
 

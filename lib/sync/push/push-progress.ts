@@ -2,8 +2,8 @@ import type { Folded, Write } from "../../model/change/fold.ts";
 import { type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Operation } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import { LeaseLost } from "../lease/lease-ports.ts";
-import type { PushOutcome } from "./push-ports.ts";
+import { LeaseLost } from "../ports/lease-ports.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
 import { hasPassedOn, requeueLateSaves } from "./requeue-late-saves.ts";
 
 /** What became so far of the changes that were claimed. */

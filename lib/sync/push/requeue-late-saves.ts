@@ -1,7 +1,7 @@
 import { type Cycle, pause } from "../cycle/cycle.ts";
 import { LEASE_SECONDS } from "../lease/lease-guard.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
 import { failureOf } from "../report/cycle-failure.ts";
-import type { PushOutcome } from "./push-ports.ts";
 
 /** A newer save that is under way is waited for this long; one in doubt is corrected when it is settled. */
 const LOOKS = 10;

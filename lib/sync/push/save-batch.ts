@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Batch, Write } from "../../model/change/fold.ts";
 import { mayBeOneRecords, SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
 import { outcomesOf } from "./outcome-of.ts";
-import type { PushOutcome } from "./push-ports.ts";
 import type { PushProgress } from "./push-progress.ts";
 
 /** The records of one call. */

@@ -1,7 +1,7 @@
 import type { Write } from "../../model/change/fold.ts";
 import { type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { PushOutcome } from "./push-ports.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
 import { type PushProgress, settle } from "./push-progress.ts";
 import { type Saved, save } from "./save-batch.ts";
 

@@ -1,14 +1,14 @@
 import type { Budget } from "../../model/budget.ts";
-import { afterLook, type Holding, reportHeld } from "../../model/change/delete-breaker.ts";
 import { type Event, eventOf } from "../../model/delivery/event.ts";
 import { afterCycle, afterLoad, type CycleFailure, type EngineStep, isSameState } from "../../model/engine.ts";
 import { newId } from "../../model/id.ts";
+import { afterLook, type Holding, reportHeld } from "../../model/mapping/delete-breaker.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
 import type { Tally } from "../cycle/cycle.ts";
-import type { KeptEngine, MessageNeeds } from "../cycle/cycle-ports.ts";
+import type { CycleOrder } from "../cycle/cycle-order.ts";
 import type { StopReason } from "../lease/lease-guard.ts";
-import type { CycleOrder } from "../run-cycle.ts";
+import type { KeptEngine, MessageNeeds } from "../ports/cycle-ports.ts";
 
 /** The cycle that is reported. */
 export interface Reported {

@@ -1,6 +1,6 @@
 import { EventRefused, type Events } from "../../webhooks/ports.ts";
-import type { CycleStore, Log } from "../cycle/cycle-ports.ts";
-import { type OutboxEvent, WriteUndone } from "../lease/lease-ports.ts";
+import type { CycleStore, Log } from "../ports/cycle-ports.ts";
+import { type OutboxEvent, WriteUndone } from "../ports/lease-ports.ts";
 
 /** Events that leave the outbox at a time. */
 const OUTBOX_PAGE = 100;

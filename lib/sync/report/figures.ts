@@ -1,6 +1,6 @@
-import type { Figures, Salesforce } from "../cycle/cycle-ports.ts";
-import type { Totals } from "../lease/lease-ports.ts";
-import type { CycleReport } from "../run-cycle.ts";
+import type { CycleReport } from "../cycle/cycle-order.ts";
+import type { Figures, Salesforce } from "../ports/cycle-ports.ts";
+import type { Totals } from "../ports/lease-ports.ts";
 
 /** The figures of a cycle that did not begin. */
 export const UNBEGUN: Figures = {

@@ -9,14 +9,14 @@ import {
 } from "../../model/budget.ts";
 import { allHours, hoursOf, lastChange } from "../../model/calls/account.ts";
 import { queriesOf } from "../../model/calls/forecast.ts";
-import { isQuiet } from "../../model/calls/interval.ts";
+import { restOf } from "../../model/calls/next-pull.ts";
 import { planCalls, wakeAt } from "../../model/calls/plan.ts";
-import { isMissed, isRung } from "../../model/doorbell.ts";
+import { isMissed } from "../../model/doorbell.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
-import type { CycleStore, MessageNeeds, Salesforce } from "../cycle/cycle-ports.ts";
-import type { Totals } from "../lease/lease-ports.ts";
-import type { CycleReport } from "../run-cycle.ts";
+import type { CycleReport } from "../cycle/cycle-order.ts";
+import type { CycleStore, MessageNeeds, Salesforce } from "../ports/cycle-ports.ts";
+import type { Totals } from "../ports/lease-ports.ts";
 import { concludeCycle, keepCallSize, logCycle, type Reported } from "./conclude-cycle.ts";
 import { failureOf } from "./cycle-failure.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
@@ -117,11 +117,8 @@ async function planAnew(
   const asking = active
     .filter(({ syncDirection }) => pulls(syncDirection))
     .map((mapping) => {
-      const rests = {
-        isQuiet: isQuiet(lastChange(byMapping.get(mapping.id) ?? []), now),
-        isRung: isRung(budget.doorbell, mapping, now),
-      };
-      return { everySeconds: pullSeconds({ ...budget, plan: null }, mapping, rests), queries: queriesOf(mapping) };
+      const rest = restOf(budget, mapping, lastChange(byMapping.get(mapping.id) ?? []), now);
+      return { everySeconds: pullSeconds({ ...budget, plan: null }, mapping, rest), queries: queriesOf(mapping) };
     });
   return afterPlan(budget, usage, planCalls({ now, usage, share: budget.share, hours, mappings: asking }));
 }

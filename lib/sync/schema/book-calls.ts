@@ -1,6 +1,6 @@
 import type { TableShape } from "../../model/mapping/shape.ts";
-import type { Clock, Connections } from "../cycle/cycle-ports.ts";
 import { LEASE_SECONDS } from "../lease/lease-guard.ts";
+import type { Clock, Connections } from "../ports/cycle-ports.ts";
 
 interface Needs {
   readonly connections: Pick<Connections, "openStore">;

@@ -1,7 +1,7 @@
 import { type DescribedObject, parentsOf, shapeOf } from "../../model/mapping/describe.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
-import type { Salesforce } from "../cycle/cycle-ports.ts";
+import type { Salesforce } from "../ports/cycle-ports.ts";
 
 /** The table that a mapping asks for, by what the org says now: one call, and one for each object its rows name parents of. */
 export async function describeShape(

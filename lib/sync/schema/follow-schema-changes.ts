@@ -1,7 +1,7 @@
 import { changedColumns } from "../../model/change/changed-columns.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { Column, TableShape } from "../../model/mapping/shape.ts";
-import type { Clock, Connections, Log } from "../cycle/cycle-ports.ts";
+import type { Clock, Connections, Log } from "../ports/cycle-ports.ts";
 import { bookCalls } from "./book-calls.ts";
 import { describeShape } from "./describe-shape.ts";
 

@@ -12,14 +12,14 @@ import {
 import { explainMigration, isAwaited, type Migration } from "../../model/mapping/migration.ts";
 import type { CycleMessage, Outgoing, ProvisioningMessage, Queues } from "../../model/messages.ts";
 import type { Events } from "../../webhooks/ports.ts";
-import type { Schedules } from "../beat/schedules.ts";
-import type { Clock, Connections, Log } from "../cycle/cycle-ports.ts";
+import type { Clock, Connections, Log } from "../ports/cycle-ports.ts";
+import type { Schedules } from "../ports/schedule-ports.ts";
+import type { Provisioner } from "../ports/schema-ports.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import { emptyOutbox } from "../report/empty-outbox.ts";
 import { bookCalls } from "./book-calls.ts";
 import { describeShape } from "./describe-shape.ts";
 import { type FollowNeeds, followSchemaChanges } from "./follow-schema-changes.ts";
-import type { Provisioner } from "./schema-ports.ts";
 import { type UpgradeNeeds, upgradeSchema } from "./upgrade-schema.ts";
 
 export interface ProvisionNeeds extends Pick<FollowNeeds, "renew">, Pick<UpgradeNeeds, "refusals"> {

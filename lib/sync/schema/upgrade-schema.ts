@@ -1,7 +1,7 @@
 import type { ProvisioningMessage, Queue } from "../../model/messages.ts";
-import type { Log } from "../cycle/cycle-ports.ts";
+import type { Log } from "../ports/cycle-ports.ts";
+import type { Provisioner } from "../ports/schema-ports.ts";
 import { failureOf } from "../report/cycle-failure.ts";
-import type { Provisioner } from "./schema-ports.ts";
 
 export interface UpgradeNeeds {
   readonly provisioner: (workspaceId: string) => Promise<{ readonly provisioner: Pick<Provisioner, "upgrade"> }>;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { database, now } from "../../../functions/services/composition.ts";
-import { auditLog as auditLogIn } from "../../../lib/adapters/dynamodb/audit/audit.ts";
+import { auditLog as auditLogIn } from "../../../lib/adapters/dynamodb/audit.ts";
 import { deliveries as deliveriesIn } from "../../../lib/adapters/dynamodb/delivery/deliveries.ts";
 import { newDelivery } from "../../../lib/model/delivery/delivery.ts";
 import { newId } from "../../../lib/model/id.ts";

@@ -6,11 +6,11 @@ import type { Session } from "../../../lib/adapters/postgres/session/sql.ts";
 import type { ClaimedChange } from "../../../lib/model/change/change.ts";
 import type { TableShape } from "../../../lib/model/mapping/shape.ts";
 import type { Image } from "../../../lib/model/record/record.ts";
-import type { CycleStore } from "../../../lib/sync/cycle/cycle-ports.ts";
-import type { Begun, Lease } from "../../../lib/sync/lease/lease-ports.ts";
-import type { Page } from "../../../lib/sync/pull/pull-ports.ts";
-import type { PushOutcome } from "../../../lib/sync/push/push-ports.ts";
-import type { Provisioner } from "../../../lib/sync/schema/schema-ports.ts";
+import type { CycleStore } from "../../../lib/sync/ports/cycle-ports.ts";
+import type { Begun, Lease } from "../../../lib/sync/ports/lease-ports.ts";
+import type { Page } from "../../../lib/sync/ports/pull-ports.ts";
+import type { PushOutcome } from "../../../lib/sync/ports/push-ports.ts";
+import type { Provisioner } from "../../../lib/sync/ports/schema-ports.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/worlds/postgres.ts";
 import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 

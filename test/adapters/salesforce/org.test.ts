@@ -10,8 +10,8 @@ import { type Org, startOrg } from "../../../lib/local/org/start-org.ts";
 import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
 import { valueIn } from "../../../lib/model/record/csv-line.ts";
 import { type SalesforceConnection, writersOf } from "../../../lib/model/workspace/workspace.ts";
-import type { ConnectionStore, Sessions } from "../../../lib/sync/beat/sessions.ts";
-import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
+import type { ConnectionStore, Sessions } from "../../../lib/sync/ports/session-ports.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
 let org: Org;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
 import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
-import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
 
 const OTHER_JSON = { records: { secret: "value" }, deletedRecords: 7 };
 const OTHER_XML = `<?xml version="1.0"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"

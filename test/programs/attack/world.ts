@@ -4,7 +4,7 @@ import { urlGuard } from "../../../lib/adapters/webhook-client/guard.ts";
 import { webhookSender } from "../../../lib/adapters/webhook-client/post.ts";
 import { resolveByDns } from "../../../lib/adapters/webhook-client/resolve.ts";
 import { type AddressPolicy, PRODUCTION } from "../../../lib/model/address.ts";
-import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
 import type { Answer } from "../../../lib/webhooks/ports.ts";
 import { type ContractWorld, startContractWorld } from "../../conformance/world.ts";
 import { type DnsServer, startDnsServer } from "../../support/doubles/dns-server.ts";

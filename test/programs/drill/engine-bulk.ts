@@ -1,6 +1,6 @@
 import { type CsvLine, valuesIn } from "../../../lib/model/record/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../../lib/model/record/record.ts";
-import type { SavedKind } from "../../../lib/sync/push/push-ports.ts";
+import type { SavedKind } from "../../../lib/sync/ports/push-ports.ts";
 import type { Made } from "./engine-saves.ts";
 import type { Interview } from "./interview.ts";
 

@@ -8,7 +8,7 @@ import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
 import { Failure } from "../../../lib/model/failure.ts";
 import type { SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
 import { guardConnections } from "../../../lib/network/guarded-dns.ts";
-import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
 import { type Door, MARK, type Seen } from "./door.ts";
 import { queryByBulk, saveByBulk } from "./engine-bulk.ts";
 import { askForDeletes, readRecords, restore } from "./engine-reads.ts";

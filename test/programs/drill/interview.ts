@@ -1,5 +1,5 @@
 import type { SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
-import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
 import type { Door } from "./door.ts";
 
 /** The engine's client of one org, and its answers. */

@@ -1,4 +1,4 @@
-import type { Connections } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Connections } from "../../../lib/sync/ports/cycle-ports.ts";
 import type { Waits } from "./waits.ts";
 
 /** Receives each call of a cycle to its database or its org before it is sent; what it throws is thrown instead. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Clock } from "../../../lib/sync/ports/cycle-ports.ts";
 
 /** Time that does not move until it is moved; what is due then runs in its order. */
 export class ModelClock implements Clock {

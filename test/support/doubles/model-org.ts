@@ -1,7 +1,7 @@
 import { type RequestRefusal, SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
 import type { OutgoingRecord, RecordResult } from "../../../lib/model/record/record.ts";
-import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
-import type { QueryPage } from "../../../lib/sync/pull/pull-ports.ts";
+import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
+import type { QueryPage } from "../../../lib/sync/ports/pull-ports.ts";
 import type { ModelClock } from "./model-clock.ts";
 
 /** The results of one save: answered, lost on its way there or back, or carried out long after we gave it up. */

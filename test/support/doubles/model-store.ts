@@ -1,9 +1,9 @@
 import type { Action, ClaimedChange, State } from "../../../lib/model/change/change.ts";
 import type { TableShape } from "../../../lib/model/mapping/shape.ts";
-import type { CycleStore } from "../../../lib/sync/cycle/cycle-ports.ts";
-import type { Doubt, Recovered } from "../../../lib/sync/doubt/doubt-ports.ts";
-import { type BeginRequest, type Begun, type Lease, LeaseLost } from "../../../lib/sync/lease/lease-ports.ts";
-import type { LateSave, PushOutcome } from "../../../lib/sync/push/push-ports.ts";
+import type { CycleStore } from "../../../lib/sync/ports/cycle-ports.ts";
+import type { Doubt, Recovered } from "../../../lib/sync/ports/doubt-ports.ts";
+import { type BeginRequest, type Begun, type Lease, LeaseLost } from "../../../lib/sync/ports/lease-ports.ts";
+import type { LateSave, PushOutcome } from "../../../lib/sync/ports/push-ports.ts";
 import type { ModelClock } from "./model-clock.ts";
 
 /** The rules of the statements in `lib/adapters/postgres`; without one of them something must go wrong. */

@@ -2,8 +2,8 @@ import { orgLogin } from "../../../lib/adapters/salesforce/session/log-in.ts";
 import { sessionsOf } from "../../../lib/adapters/salesforce/session/sessions.ts";
 import type { SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
 import type { OrgLogin } from "../../../lib/settings/ports.ts";
-import type { KeptConnection, Sessions } from "../../../lib/sync/beat/sessions.ts";
-import type { Salesforce } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
+import type { KeptConnection, Sessions } from "../../../lib/sync/ports/session-ports.ts";
 
 /** The connection to an org at this address. */
 export function orgConnection(url: string, accessToken: string | null): SalesforceConnection {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Clock } from "../../../lib/sync/ports/cycle-ports.ts";
 
 /** Knows who waits for time that is moved by hand: the org's held commits, and the timers of cycles. */
 export interface Waits {

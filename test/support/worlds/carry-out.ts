@@ -4,8 +4,8 @@ import { mappingServices } from "../../../functions/services/mapping-services.ts
 import { provisioningServices } from "../../../functions/services/provisioning-services.ts";
 import { importConfig as importDocument } from "../../../lib/config/import-config.ts";
 import type { LoadMessage, ProvisioningMessage } from "../../../lib/model/messages.ts";
-import type { MessageNeeds } from "../../../lib/sync/cycle/cycle-ports.ts";
 import { handleLoadMessage } from "../../../lib/sync/load/handle-load-message.ts";
+import type { MessageNeeds } from "../../../lib/sync/ports/cycle-ports.ts";
 import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
 import type { BridgeCloud } from "./bridge-cloud.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Cycle } from "../../../lib/sync/cycle/cycle.ts";
-import type { PushOutcome } from "../../../lib/sync/push/push-ports.ts";
+import type { PushOutcome } from "../../../lib/sync/ports/push-ports.ts";
 import { hasPassedOn } from "../../../lib/sync/push/requeue-late-saves.ts";
 import { firstInGate } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { CycleStore } from "../../../lib/sync/cycle/cycle-ports.ts";
 import { guardLease } from "../../../lib/sync/lease/lease-guard.ts";
+import type { CycleStore } from "../../../lib/sync/ports/cycle-ports.ts";
 import { ModelClock } from "../../support/doubles/model-clock.ts";
 
 const LEASE = { mappingId: "map_1", work: "cycle", fence: 1, configVersion: 1 } as const;

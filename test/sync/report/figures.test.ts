@@ -7,7 +7,7 @@ import { handler as fanOutCycles } from "../../../functions/workers/fan-out-cycl
 import { handler as runCycle } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { TableName } from "../../../lib/model/resources.ts";
-import type { Figures } from "../../../lib/sync/cycle/cycle-ports.ts";
+import type { Figures } from "../../../lib/sync/ports/cycle-ports.ts";
 import { firstInGate } from "../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";

@@ -2,7 +2,7 @@ import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Vault } from "../../../access/ports.ts";
 import type { ConnectionSettings, PendingAuthorization } from "../../../settings/ports.ts";
-import type { ConnectionStore } from "../../../sync/beat/sessions.ts";
+import type { ConnectionStore } from "../../../sync/ports/session-ports.ts";
 import { retry } from "../../retry.ts";
 import type { Database } from "../client/client.ts";
 import { readItem } from "../client/read-item.ts";

@@ -8,7 +8,7 @@ import type { Database } from "../client/client.ts";
 import { readEach, scanAll } from "../client/read-item.ts";
 import { storedTime } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
-import { eventItem } from "./event-item.ts";
+import { eventItem } from "../event-item.ts";
 
 /** The events that wait to be dispatched. The table holds no others, so looking for late ones reads it whole. */
 export function eventRows(database: Database, now: () => Date): EventRows & Pick<Overdue, "events" | "postponeEvents"> {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Doorbells } from "../../../access/ports.ts";
 import type { Doorbell, Heard } from "../../../model/doorbell.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
-import type { WakeClaim } from "../../../sync/cycle/wake.ts";
+import type { WakeClaim } from "../../../sync/ports/wake-ports.ts";
 import type { Database } from "../client/client.ts";
 import { readEach, readItem } from "../client/read-item.ts";
 import { storedMilliseconds } from "../client/stored-time.ts";

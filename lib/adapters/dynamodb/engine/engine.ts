@@ -5,7 +5,7 @@ import { DEFAULT_SHARE } from "../../../model/calls/plan.ts";
 import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from "../../../model/engine.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import type { CallShares } from "../../../settings/ports.ts";
-import type { EngineMemory, KeptEngine, StoredEnds } from "../../../sync/cycle/cycle-ports.ts";
+import type { EngineMemory, KeptEngine, StoredEnds } from "../../../sync/ports/cycle-ports.ts";
 import type { UpgradeNeeds } from "../../../sync/schema/upgrade-schema.ts";
 import type { Database } from "../client/client.ts";
 import { settingOf } from "../client/difference.ts";

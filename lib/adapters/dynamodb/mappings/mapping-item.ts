@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { AUTO } from "../../../model/change/delete-breaker.ts";
 import { BATCH_SIZE } from "../../../model/change/ways.ts";
+import { AUTO } from "../../../model/mapping/delete-breaker.ts";
 import {
   CAPTURE_MODES,
   CHECKS_BEFORE_SAVE,

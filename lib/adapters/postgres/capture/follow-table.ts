@@ -1,7 +1,7 @@
 import { pushes } from "../../../model/mapping/mapping.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
-import { WriteUndone } from "../../../sync/lease/lease-ports.ts";
-import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
+import { WriteUndone } from "../../../sync/ports/lease-ports.ts";
+import type { LoadCheckpoint } from "../../../sync/ports/load-ports.ts";
 import { isOfTable } from "../log/change-states.ts";
 import {
   type Layout,

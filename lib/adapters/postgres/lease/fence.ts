@@ -1,4 +1,4 @@
-import { type Lease, LeaseLost, RowsHidden } from "../../../sync/lease/lease-ports.ts";
+import { type Lease, LeaseLost, RowsHidden } from "../../../sync/ports/lease-ports.ts";
 import { literal, type Metadata, qualified, type Row, type StoreContext } from "../session/sql.ts";
 
 /** The table whose row is a lease: cycles and long work hold theirs apart, so that neither waits for the other. */

@@ -1,7 +1,7 @@
 import { FAILURE_SPIKE_ROWS } from "../../../model/change/failure-spike.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import { judgedCalls, judgedCount } from "../../../model/totals.ts";
-import type { CycleCount, IdleBeats, SyncState, Totals, Unchanged } from "../../../sync/lease/lease-ports.ts";
+import type { CycleCount, IdleBeats, SyncState, Totals, Unchanged } from "../../../sync/ports/lease-ports.ts";
 import { captureSigns, isCaptured, isChanged } from "../capture/capture-check.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
 import { isHeld, isOfTable, isPutOff, isReady } from "../log/change-states.ts";

@@ -12,7 +12,7 @@ import {
   LeaseLost,
   type Renewal,
   WriteUndone,
-} from "../../../sync/lease/lease-ports.ts";
+} from "../../../sync/ports/lease-ports.ts";
 import { isCaptured, isChanged, readCaptureOff } from "../capture/capture-check.ts";
 import { followTable } from "../capture/follow-table.ts";
 import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";

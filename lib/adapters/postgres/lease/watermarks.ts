@@ -4,8 +4,8 @@ import {
   LongWorkUnderWay,
   type Watermarks,
   WriteUndone,
-} from "../../../sync/lease/lease-ports.ts";
-import type { LoadCheckpoint } from "../../../sync/load/load-ports.ts";
+} from "../../../sync/ports/lease-ports.ts";
+import type { LoadCheckpoint } from "../../../sync/ports/load-ports.ts";
 import { instant, iso, literal, type MappedTable, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
 
 /** The watermarks of the pulls, in the mapping's row; that of the load is in the load's own. */

@@ -1,4 +1,4 @@
-import type { Totals } from "../../../sync/lease/lease-ports.ts";
+import type { Totals } from "../../../sync/ports/lease-ports.ts";
 import { type Metadata, within } from "../session/sql.ts";
 
 /** How many rows of a workspace wait, and how long the oldest has. */

@@ -1,5 +1,5 @@
-import { AUTO, allowedDeletes } from "../../../model/change/delete-breaker.ts";
-import { WriteUndone } from "../../../sync/lease/lease-ports.ts";
+import { AUTO, allowedDeletes } from "../../../model/mapping/delete-breaker.ts";
+import { WriteUndone } from "../../../sync/ports/lease-ports.ts";
 import { literal, type MappedTable, qualified, type Row, type StoreContext } from "../session/sql.ts";
 import { setsBlockedKey } from "./blocked-keys.ts";
 import { isClaimed, isReady, logOrder, UNCLAIMED_STATE, unsorted } from "./change-states.ts";

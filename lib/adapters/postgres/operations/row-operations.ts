@@ -17,7 +17,7 @@ import {
   type RowQueries,
   type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
-import { type LoadCheckpoint, UNSTARTED } from "../../../sync/load/load-ports.ts";
+import { type LoadCheckpoint, UNSTARTED } from "../../../sync/ports/load-ports.ts";
 import { lanesOf, UNKNOWN_LANES } from "../lease/watermarks.ts";
 import { isHeld, isOfTable, isRecordless, lagOf, waitsForParent } from "../log/change-states.ts";
 import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";

@@ -1,6 +1,6 @@
 import type { Image } from "../../../model/record/record.ts";
-import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { Applied, Page } from "../../../sync/pull/pull-ports.ts";
+import type { Lease } from "../../../sync/ports/lease-ports.ts";
+import type { Applied, Page } from "../../../sync/ports/pull-ports.ts";
 import { retry } from "../../retry.ts";
 import type { StoreContext } from "../session/sql.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Image } from "../../../model/record/record.ts";
-import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { Compared, SweepStore } from "../../../sync/load/sweep-ports.ts";
+import type { Lease } from "../../../sync/ports/lease-ports.ts";
+import type { Compared, SweepStore } from "../../../sync/ports/sweep-ports.ts";
 import {
   differs,
   idArray,

@@ -1,5 +1,5 @@
 import { deletedImage } from "../../../model/record/record.ts";
-import { type Lease, WriteUndone } from "../../../sync/lease/lease-ports.ts";
+import { type Lease, WriteUndone } from "../../../sync/ports/lease-ports.ts";
 import { instant, iso, type StoreContext } from "../session/sql.ts";
 import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
 import { apply } from "./apply.ts";

@@ -1,7 +1,7 @@
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Uncaptured } from "../../../model/record/judge-image.ts";
 import type { Collision } from "../../../model/record/merge.ts";
-import type { Lease } from "../../../sync/lease/lease-ports.ts";
+import type { Lease } from "../../../sync/ports/lease-ports.ts";
 import type { MappedTable, StoreContext } from "../session/sql.ts";
 
 /** A collision and the record that it happened to. */

@@ -1,8 +1,8 @@
 import { mergedInto } from "../../../model/record/incoming.ts";
 import type { WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
-import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { Page } from "../../../sync/pull/pull-ports.ts";
+import type { Lease } from "../../../sync/ports/lease-ports.ts";
+import type { Page } from "../../../sync/ports/pull-ports.ts";
 import { allowanceOfDeletes } from "../log/delete-breaker.ts";
 import { refuseChanges } from "../log/refuse-changes.ts";
 import { type MappedTable, name, qualified, type StoreContext } from "../session/sql.ts";

@@ -4,7 +4,7 @@ import type { Column } from "../../../model/mapping/shape.ts";
 import type { DryRun, Met } from "../../../model/record/dry-run.ts";
 import type { Image } from "../../../model/record/record.ts";
 import { differingColumns, winnersOf } from "../../../model/record/uncaptured-values.ts";
-import { type Lease, LeaseLost } from "../../../sync/lease/lease-ports.ts";
+import { type Lease, LeaseLost } from "../../../sync/ports/lease-ports.ts";
 import { type Ask, type Metadata, name, qualified, type StoreContext } from "../session/sql.ts";
 import { isRefusedValue, messageOf, sqlState } from "../session/sql-errors.ts";
 import { lockByUpsertField, lockRows, readSides } from "./page-context.ts";

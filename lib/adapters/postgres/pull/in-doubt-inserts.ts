@@ -2,7 +2,7 @@ import { BATCH_OF_ANOTHER } from "../../../model/change/change.ts";
 import { creationWindow, IN_DOUBT } from "../../../model/change/in-doubt.ts";
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Image } from "../../../model/record/record.ts";
-import type { Applied, Page } from "../../../sync/pull/pull-ports.ts";
+import type { Applied, Page } from "../../../sync/ports/pull-ports.ts";
 import { hasFailed, isCarried, isClaimed } from "../log/change-states.ts";
 import { idArray, literal, type MappedTable, name, qualified, type StoreContext } from "../session/sql.ts";
 import { type LockedRow, readSides } from "./page-context.ts";

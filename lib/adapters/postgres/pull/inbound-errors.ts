@@ -1,4 +1,4 @@
-import type { Lease, Watermarks } from "../../../sync/lease/lease-ports.ts";
+import type { Lease, Watermarks } from "../../../sync/ports/lease-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { movesPulls, writeWatermarks } from "../lease/watermarks.ts";
 import { type StoreContext, within } from "../session/sql.ts";

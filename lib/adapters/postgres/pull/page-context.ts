@@ -1,7 +1,7 @@
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Deletion, WaitingChange } from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
-import type { Page } from "../../../sync/pull/pull-ports.ts";
+import type { Page } from "../../../sync/ports/pull-ports.ts";
 import { changeOf, sendable } from "../log/change-rows.ts";
 import { hasFailed, isClaimed, isRecordless } from "../log/change-states.ts";
 import {

@@ -1,4 +1,4 @@
-import type { PushOutcome } from "../../../sync/push/push-ports.ts";
+import type { PushOutcome } from "../../../sync/ports/push-ports.ts";
 import type { Claimed } from "./claim.ts";
 
 /** The changes that a store's caller has claimed and neither settled nor given back. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../../model/change/change.ts";
-import { type Lease, LeaseLost, type Renewal, WriteUndone } from "../../../sync/lease/lease-ports.ts";
+import { type Lease, LeaseLost, type Renewal, WriteUndone } from "../../../sync/ports/lease-ports.ts";
 import { fenced, leaseTable, renewal } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { BEGINNING, hasFailed, registerPending, UNCLAIMED_STATE, unsorted } from "../log/change-states.ts";

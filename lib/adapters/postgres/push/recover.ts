@@ -1,6 +1,6 @@
 import { BULK_PREFIX } from "../../../model/change/bulk-batch.ts";
-import type { Doubt, Recovered } from "../../../sync/doubt/doubt-ports.ts";
-import type { Lease } from "../../../sync/lease/lease-ports.ts";
+import type { Doubt, Recovered } from "../../../sync/ports/doubt-ports.ts";
+import type { Lease } from "../../../sync/ports/lease-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { forgetHandled, isClaimed, UNCLAIMED_STATE } from "../log/change-states.ts";

@@ -1,5 +1,5 @@
-import type { Lease } from "../../../sync/lease/lease-ports.ts";
-import type { LateSave } from "../../../sync/push/push-ports.ts";
+import type { Lease } from "../../../sync/ports/lease-ports.ts";
+import type { LateSave } from "../../../sync/ports/push-ports.ts";
 import { refusalOf } from "../session/savepoint.ts";
 import { literal, name, qualified, type StoreContext } from "../session/sql.ts";
 

@@ -1,5 +1,5 @@
-import { type Lease, LeaseLost, WriteUndone } from "../../../sync/lease/lease-ports.ts";
-import type { PushOutcome } from "../../../sync/push/push-ports.ts";
+import { type Lease, LeaseLost, WriteUndone } from "../../../sync/ports/lease-ports.ts";
+import type { PushOutcome } from "../../../sync/ports/push-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { type MappedTable, numberArray, type StoreContext } from "../session/sql.ts";
 import { isRefusedValue, isWorthWaiting } from "../session/sql-errors.ts";

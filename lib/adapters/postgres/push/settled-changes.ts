@@ -1,6 +1,6 @@
 import type { Action, LastOperation, State } from "../../../model/change/change.ts";
 import { NO_RECORD } from "../../../model/change/no-record.ts";
-import type { PushOutcome } from "../../../sync/push/push-ports.ts";
+import type { PushOutcome } from "../../../sync/ports/push-ports.ts";
 import { idArray, numberArray } from "../session/sql.ts";
 
 /** The results of changes; names are those of the statement that settles. Thousands of changes share a few of them. */

@@ -1,4 +1,4 @@
-import { WriteUndone } from "../../../sync/lease/lease-ports.ts";
+import { WriteUndone } from "../../../sync/ports/lease-ports.ts";
 import { wholeRow } from "../capture/trigger-functions.ts";
 import { hasFailed, isRecordless } from "../log/change-states.ts";
 import type { KeptSession } from "../session/request-session.ts";

@@ -5,7 +5,7 @@ import { type Mapping, pushes } from "../../../model/mapping/mapping.ts";
 import { isAwaited } from "../../../model/mapping/migration.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { PostgresConnection, SchemaChanges } from "../../../model/workspace/workspace.ts";
-import type { Provisioner } from "../../../sync/schema/schema-ports.ts";
+import type { Provisioner } from "../../../sync/ports/schema-ports.ts";
 import { retry } from "../../retry.ts";
 import { CAPTURE_VERSION, captureStatements, dropFunctions, endCapture } from "../capture/capture.ts";
 import { readCaptureOff } from "../capture/capture-check.ts";

@@ -1,7 +1,7 @@
 import { escapeIdentifier, escapeLiteral } from "pg";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import type { Retention } from "../../../model/workspace/workspace.ts";
-import type { Lease } from "../../../sync/lease/lease-ports.ts";
+import type { Lease } from "../../../sync/ports/lease-ports.ts";
 
 /*
  * What the statements of all parts need: the session that runs them, names and values as their text has them, the

@@ -1,4 +1,4 @@
-import type { Lease } from "../../../sync/lease/lease-ports.ts";
+import type { Lease } from "../../../sync/ports/lease-ports.ts";
 import { qualified, type StoreContext } from "./sql.ts";
 
 /** Modes in which no row of a table can be written (PostgreSQL, 13.3.1), as CREATE INDEX and ALTER TABLE take them. */

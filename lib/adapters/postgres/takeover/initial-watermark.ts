@@ -1,5 +1,5 @@
 import { pulls } from "../../../model/mapping/mapping.ts";
-import { type LoadCheckpoint, UNSTARTED } from "../../../sync/load/load-ports.ts";
+import { type LoadCheckpoint, UNSTARTED } from "../../../sync/ports/load-ports.ts";
 import { type MappedTable, metadata, qualified, type Session } from "../session/sql.ts";
 
 /** Heroku Connect asks up to the present, so it may have missed what was committed this long after its stamp. */

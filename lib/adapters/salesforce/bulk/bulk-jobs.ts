@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { BulkPart } from "../../../sync/load/load-ports.ts";
+import type { BulkPart } from "../../../sync/ports/load-ports.ts";
 import { type Client, call } from "../client.ts";
 import { asJson, asStream } from "../exchange.ts";
 import { lost } from "../lost-request.ts";

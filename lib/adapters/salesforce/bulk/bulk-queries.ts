@@ -1,5 +1,5 @@
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
-import type { Salesforce } from "../../../sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../../sync/ports/cycle-ports.ts";
 import type { Client } from "../client.ts";
 import { lookAtJob, openJob, piecesOf, streamCsv } from "./bulk-jobs.ts";
 

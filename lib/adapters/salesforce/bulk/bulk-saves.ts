@@ -2,7 +2,7 @@ import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import { CLEARS, headerOf } from "../../../model/change/ways.ts";
 import type { CsvLine } from "../../../model/record/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../../model/record/record.ts";
-import type { BulkSave, BulkSaves, SavedKind } from "../../../sync/push/push-ports.ts";
+import type { BulkSave, BulkSaves, SavedKind } from "../../../sync/ports/push-ports.ts";
 import { type Client, call } from "../client.ts";
 import { asText } from "../exchange.ts";
 import { lookAtJob, openJob, piecesOf, streamCsv } from "./bulk-jobs.ts";

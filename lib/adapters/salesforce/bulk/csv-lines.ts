@@ -1,5 +1,5 @@
 import { boundsAt, type CsvLine, valuesIn } from "../../../model/record/csv-line.ts";
-import type { BulkPiece } from "../../../sync/load/load-ports.ts";
+import type { BulkPiece } from "../../../sync/ports/load-ports.ts";
 
 /** Characters of the longest line: all long texts of a record, and as much again for its quotes. */
 const LONGEST_LINE = 8_000_000;

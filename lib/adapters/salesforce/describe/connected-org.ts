@@ -6,7 +6,7 @@ import { chunks } from "../../../model/chunks.ts";
 import { Failure } from "../../../model/failure.ts";
 import { judgedCount } from "../../../model/totals.ts";
 import type { CallUsage } from "../../../settings/test-salesforce.ts";
-import type { Sessions } from "../../../sync/beat/sessions.ts";
+import type { Sessions } from "../../../sync/ports/session-ports.ts";
 import { CallMeter } from "../call-meter.ts";
 import { type Client, call } from "../client.ts";
 import { asJson } from "../exchange.ts";

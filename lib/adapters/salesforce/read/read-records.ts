@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { type RequestRefusal, refusalOf, SalesforceRefusal } from "../../../model/change/refusal.ts";
-import type { Salesforce } from "../../../sync/cycle/cycle-ports.ts";
-import type { DeletedRecords, DeletedWindow, QueryPage } from "../../../sync/pull/pull-ports.ts";
+import type { Salesforce } from "../../../sync/ports/cycle-ports.ts";
+import type { DeletedRecords, DeletedWindow, QueryPage } from "../../../sync/ports/pull-ports.ts";
 import { isTooLarge } from "../answer-bytes.ts";
 import { type Client, call } from "../client.ts";
 import { describeObject } from "../describe/describe-objects.ts";

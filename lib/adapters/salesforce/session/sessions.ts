@@ -3,7 +3,7 @@ import { barredFromSoap, newestCommonVersion } from "../../../model/api-version.
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import { foreignOrigin, orgOrigin } from "../../../model/workspace/org-origin.ts";
 import { formerWriters, type SalesforceConnection } from "../../../model/workspace/workspace.ts";
-import type { ConnectionStore, KeptConnection, Sessions } from "../../../sync/beat/sessions.ts";
+import type { ConnectionStore, KeptConnection, Sessions } from "../../../sync/ports/session-ports.ts";
 import { orgLogin } from "./log-in.ts";
 import { requestToken } from "./request-token.ts";
 

@@ -12,12 +12,12 @@ import { listen, stopListening } from "./gateway/servers.ts";
 import { type Outcome, type Runner, received, travelled } from "./invocation.ts";
 import { createInvoker } from "./invoker.ts";
 import { type Log, logToStderr } from "./log.ts";
+import { checkEventSources, readPolicies } from "./read-policies.ts";
 import { runInProcess } from "./runtime/in-process.ts";
 import { runIsolated } from "./runtime/isolated.ts";
 import { type Assembly, readAssembly } from "./template/assembly.ts";
 import { functionNamed, type LambdaFunction, readFunctions, resourcesOfType } from "./template/functions.ts";
 import { provision } from "./template/provision.ts";
-import { checkEventSources, readPolicies } from "./template/read-policies.ts";
 import { createResolver, type Resolve } from "./template/resolve.ts";
 
 /** How long `close` waits for functions at work. */

@@ -1,7 +1,6 @@
 import { type Call, emptyReply, jsonReply, type Reply } from "../http/call.ts";
 import { normalizeId } from "../ids.ts";
 import type { Parts } from "../parts.ts";
-import { secure } from "../rest/root.ts";
 import type { Row } from "../store/database.ts";
 import { grantTo, revokeGrant } from "./grants.ts";
 import type { Session } from "./sessions.ts";
@@ -123,4 +122,9 @@ export function authorize(parts: Parts, call: Call): Reply {
   target.searchParams.set("code", grantTo(parts, "code", parts.identity.userId, detail));
   if (call.query.has("state")) target.searchParams.set("state", asked("state"));
   return emptyReply(302, { Location: target.toString() });
+}
+
+/** What identifies a user begins with https:// even where the org itself is reached without. */
+function secure(origin: string): string {
+  return origin.replace(/^http:/, "https:");
 }

@@ -1,6 +1,6 @@
 import { emptyReply, type Reply } from "../http/call.ts";
-import { jsonObject, noContent, ok, param, type RestCall, type RestReply, type Route } from "../http/rest-call.ts";
 import { Refusal } from "../refusal.ts";
+import { jsonObject, noContent, ok, param, type RestCall, type RestReply, type Route } from "../rest-call.ts";
 import type { ResultKind } from "./ingest-jobs.ts";
 import type { IngestJob, QueryJob } from "./job.ts";
 import { multipartOf } from "./multipart.ts";

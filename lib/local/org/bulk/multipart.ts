@@ -1,5 +1,5 @@
-import type { RestCall } from "../http/rest-call.ts";
 import { Refusal } from "../refusal.ts";
+import type { RestCall } from "../rest-call.ts";
 
 /** The job and its rows, where a client sends both in one multipart request; null for any other request. */
 export function multipartOf(call: RestCall): { job: Record<string, unknown>; content: Buffer } | null {

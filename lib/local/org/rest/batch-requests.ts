@@ -1,5 +1,5 @@
-import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { Refusal } from "../refusal.ts";
+import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "../rest-call.ts";
 import { textOf } from "../text-of.ts";
 import type { RunInner } from "./composite.ts";
 import { errorsOf } from "./rest-errors.ts";

@@ -1,9 +1,9 @@
-import { jsonObject, objectsIn, ok, param, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { normalizeId } from "../ids.ts";
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { inTransaction } from "../parts-before-bulk.ts";
 import { notFound, Refusal } from "../refusal.ts";
+import { jsonObject, objectsIn, ok, param, type RestCall, type RestReply } from "../rest-call.ts";
 import type { Draft } from "../saving/draft.ts";
 import type { Outcome } from "../saving/outcome.ts";
 import { restHeaders } from "../saving/save-headers.ts";

@@ -1,6 +1,6 @@
-import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { inTransaction } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
+import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "../rest-call.ts";
 import { readBack } from "../soql/render.ts";
 import { textOf } from "../text-of.ts";
 import { errorsOf } from "./rest-errors.ts";

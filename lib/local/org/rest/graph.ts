@@ -1,5 +1,5 @@
-import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { Refusal } from "../refusal.ts";
+import { jsonObject, objectsIn, ok, type RestCall, type RestReply } from "../rest-call.ts";
 import { composite, type RunInner } from "./composite.ts";
 
 const MAX_NODES = 500;

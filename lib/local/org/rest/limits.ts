@@ -1,4 +1,4 @@
-import { ok, type RestCall, type RestReply } from "../http/rest-call.ts";
+import { ok, type RestCall, type RestReply } from "../rest-call.ts";
 import { quoted } from "../store/database.ts";
 
 /** `GET /limits` (salesforce-facts 5). Only the API calls are really counted. */

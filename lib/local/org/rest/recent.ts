@@ -1,6 +1,6 @@
-import { ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { nameFieldOf, type SObject } from "../metadata/sobject.ts";
 import type { Parts } from "../parts.ts";
+import { ok, type RestCall, type RestReply } from "../rest-call.ts";
 import { quoted } from "../store/database.ts";
 
 const MAX_RECENT = 200;

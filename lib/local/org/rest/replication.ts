@@ -1,7 +1,7 @@
-import { ok, param, type RestCall, type RestReply } from "../http/rest-call.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
+import { ok, param, type RestCall, type RestReply } from "../rest-call.ts";
 import { quoted } from "../store/database.ts";
 import { objectAt } from "./rest-draft.ts";
 

@@ -1,7 +1,7 @@
-import { ok, param, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { isNumeric } from "../metadata/field.ts";
 import { traitsOf } from "../metadata/field-type.ts";
 import { Refusal } from "../refusal.ts";
+import { ok, param, type RestCall, type RestReply } from "../rest-call.ts";
 import type { Output } from "../soql/plan.ts";
 import type { Page } from "../soql/query.ts";
 import { noteViewed } from "./recent.ts";

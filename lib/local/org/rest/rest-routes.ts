@@ -1,5 +1,5 @@
 import { BULK_ROUTES } from "../bulk/bulk-routes.ts";
-import type { Route } from "../http/rest-call.ts";
+import type { Route } from "../rest-call.ts";
 import { batch } from "./batch-requests.ts";
 import { createAll, deleteAll, readAll, updateAll, upsertAll } from "./collections.ts";
 import { composite, type RunInner } from "./composite.ts";

@@ -1,9 +1,9 @@
 import type { Session } from "../access/sessions.ts";
 import { type Call, emptyReply, jsonReply, nameOf, type Reply } from "../http/call.ts";
-import type { RestBody, RestCall, RestReply, Route } from "../http/rest-call.ts";
 import type { Parts } from "../parts.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { isSpoken } from "../release.ts";
+import type { RestBody, RestCall, RestReply, Route } from "../rest-call.ts";
 import { errorsOf } from "./rest-errors.ts";
 import { routes } from "./rest-routes.ts";
 

@@ -1,4 +1,4 @@
-import { ok, type RestCall, type RestReply } from "../http/rest-call.ts";
+import { ok, type RestCall, type RestReply } from "../rest-call.ts";
 
 /** `GET /services/data/vXX.X`: where the parts of the API are. */
 export function resources({ base, parts, session, origin }: RestCall): RestReply {
@@ -16,9 +16,4 @@ export function resources({ base, parts, session, origin }: RestCall): RestReply
   ];
   const listed = Object.fromEntries(names.map((name) => [name, `${base}/${name}`]));
   return ok({ ...listed, identity: `${origin}/id/${parts.identity.organizationId}/${session.userId}` });
-}
-
-/** What identifies a user begins with https:// even where the org itself is reached without. */
-export function secure(origin: string): string {
-  return origin.replace(/^http:/, "https:");
 }

@@ -1,9 +1,9 @@
-import { ok, type RestCall, type RestReply } from "../http/rest-call.ts";
 import type { Field } from "../metadata/field.ts";
 import { isStored } from "../metadata/field.ts";
 import { traitsOf } from "../metadata/field-type.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { Refusal } from "../refusal.ts";
+import { ok, type RestCall, type RestReply } from "../rest-call.ts";
 import { quoted, type Stored } from "../store/database.ts";
 import { restStyle } from "./rest-style.ts";
 

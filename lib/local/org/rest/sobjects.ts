@@ -1,10 +1,10 @@
-import { jsonObject, noContent, ok, param, type RestCall, type RestReply } from "../http/rest-call.ts";
 import { normalizeId } from "../ids.ts";
 import { describe, describeBriefly } from "../metadata/describe.ts";
 import type { Field } from "../metadata/field.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { inTransaction } from "../parts-before-bulk.ts";
 import { notFound, Refusal } from "../refusal.ts";
+import { jsonObject, noContent, ok, param, type RestCall, type RestReply } from "../rest-call.ts";
 import { fromText } from "../saving/convert.ts";
 import type { Draft } from "../saving/draft.ts";
 import { restHeaders } from "../saving/save-headers.ts";

@@ -1,7 +1,7 @@
-import { jsonObject, objectsIn, param, type RestCall, type RestReply } from "../http/rest-call.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import { inTransaction } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
+import { jsonObject, objectsIn, param, type RestCall, type RestReply } from "../rest-call.ts";
 import { type RecordError, refused } from "../saving/outcome.ts";
 import type { Saving } from "../saving/saving.ts";
 import { textOf } from "../text-of.ts";

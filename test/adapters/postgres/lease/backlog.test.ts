@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
-import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
+import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { type Customer, createCustomer, created, forgetReads, rowsReadOfTheLog } from "../customer.ts";
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
-import type { CycleCount } from "../../../../lib/sync/lease/lease-ports.ts";
+import type { CycleCount } from "../../../../lib/sync/ports/lease-ports.ts";
 import { temporaryFolder } from "../../../support/run/temporary-folder.ts";
 import { longTest } from "../../../support/run/whole-grid.ts";
 import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
-import type { IdleBeats } from "../../../../lib/sync/lease/lease-ports.ts";
+import type { IdleBeats } from "../../../../lib/sync/ports/lease-ports.ts";
 import { type Customer, createCustomer } from "../customer.ts";
 
 let customer: Customer;

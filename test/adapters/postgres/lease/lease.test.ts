@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { guardLease } from "../../../../lib/sync/lease/lease-guard.ts";
-import { type BeginRequest, LeaseLost, LongWorkUnderWay } from "../../../../lib/sync/lease/lease-ports.ts";
+import { type BeginRequest, LeaseLost, LongWorkUnderWay } from "../../../../lib/sync/ports/lease-ports.ts";
 import { ModelClock } from "../../../support/doubles/model-clock.ts";
 import { column } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, page, untilSomebodyWaits } from "../customer.ts";

@@ -3,9 +3,9 @@ import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations
 import { retryFailed } from "../../../../lib/adapters/postgres/operations/operations.ts";
 import { keepSessions } from "../../../../lib/adapters/postgres/session/request-session.ts";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
-import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
-import type { Lease } from "../../../../lib/sync/lease/lease-ports.ts";
-import type { PushOutcome } from "../../../../lib/sync/push/push-ports.ts";
+import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
+import type { Lease } from "../../../../lib/sync/ports/lease-ports.ts";
+import type { PushOutcome } from "../../../../lib/sync/ports/push-ports.ts";
 import { longTest } from "../../../support/run/whole-grid.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";

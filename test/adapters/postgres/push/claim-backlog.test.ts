@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
-import type { PushOutcome } from "../../../../lib/sync/push/push-ports.ts";
+import type { PushOutcome } from "../../../../lib/sync/ports/push-ports.ts";
 import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, forgetReads, orgTime, rowsReadOfTheLog } from "../customer.ts";

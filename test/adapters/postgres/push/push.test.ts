@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import { isTooLong } from "../../../../lib/model/change/text-limit.ts";
-import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
-import type { Lease } from "../../../../lib/sync/lease/lease-ports.ts";
-import type { PushOutcome } from "../../../../lib/sync/push/push-ports.ts";
+import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
+import type { Lease } from "../../../../lib/sync/ports/lease-ports.ts";
+import type { PushOutcome } from "../../../../lib/sync/ports/push-ports.ts";
 import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import { column } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer, forgetReads, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
-import type { CycleStore } from "../../../../lib/sync/cycle/cycle-ports.ts";
-import { type Lease, LeaseLost } from "../../../../lib/sync/lease/lease-ports.ts";
+import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
+import { type Lease, LeaseLost } from "../../../../lib/sync/ports/lease-ports.ts";
 import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import {
   accepted,

@@ -5,7 +5,7 @@ import { connectionOptions } from "../../../../lib/adapters/postgres/session/con
 import { createIdleSessions } from "../../../../lib/adapters/postgres/session/idle-sessions.ts";
 import { DeadlinePassed, openSession } from "../../../../lib/adapters/postgres/session/session.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
-import type { BeginRequest } from "../../../../lib/sync/lease/lease-ports.ts";
+import type { BeginRequest } from "../../../../lib/sync/ports/lease-ports.ts";
 import { longTest } from "../../../support/run/whole-grid.ts";
 import { createTestDatabase, type TestDatabase } from "../../../support/worlds/postgres.ts";
 import { type Customer, createCustomer, image, page } from "../customer.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as after } from "node:timers";
 import type { Shared } from "../../../../lib/sync/cycle/cycle.ts";
-import type { Clock } from "../../../../lib/sync/cycle/cycle-ports.ts";
+import type { Clock } from "../../../../lib/sync/ports/cycle-ports.ts";
 
 /** A mapping that shares nothing with any other. */
 export const ALONE: Shared = {

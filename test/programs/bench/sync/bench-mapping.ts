@@ -3,7 +3,7 @@ import { connectOrg } from "../../../../lib/adapters/salesforce/connect-org.ts";
 import type { Mapping } from "../../../../lib/model/mapping/mapping.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
-import type { Salesforce } from "../../../../lib/sync/cycle/cycle-ports.ts";
+import type { Salesforce } from "../../../../lib/sync/ports/cycle-ports.ts";
 import { describeShape } from "../../../../lib/sync/schema/describe-shape.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
 import { MAPPED_FIELDS } from "./bench-objects.ts";

@@ -11,8 +11,8 @@ import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { everything } from "../../../../lib/model/mapping/soql.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
-import type { Clock } from "../../../../lib/sync/cycle/cycle-ports.ts";
 import { runLoad } from "../../../../lib/sync/load/run-load.ts";
+import type { Clock } from "../../../../lib/sync/ports/cycle-ports.ts";
 import { ALONE, ask, askJson, CLOCK } from "./alone.ts";
 import { benchMapping, salesforceOf } from "./bench-mapping.ts";
 

@@ -149,7 +149,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
   {
     id: "audit-action-filter-with-actor",
     says: "audit-log?actor=&action= ignores the action",
-    file: "lib/adapters/dynamodb/audit/audit.ts",
+    file: "lib/adapters/dynamodb/audit.ts",
     from: "const pk = partition(filter);\n  const kept",
     to: "const pk = partition(filter.actor === null ? filter : { ...filter, action: null });\n  const kept",
     near: ["adapters/dynamodb/audit/audit", "http/paging"],
@@ -157,7 +157,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
   {
     id: "audit-total-of-the-page",
     says: "meta.total of the audit log ignores `to`",
-    file: "lib/adapters/dynamodb/audit/audit.ts",
+    file: "lib/adapters/dynamodb/audit.ts",
     from: "return { rows, total: last - first + 1 };",
     to: "return { rows, total: filter.to ? rows.length : last - first + 1 };",
     near: ["adapters/dynamodb/audit/audit", "http/paging"],
@@ -165,7 +165,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
   {
     id: "audit-csv-cut-at-500",
     says: "the audit log as CSV ends after 500 entries",
-    file: "lib/adapters/dynamodb/audit/audit.ts",
+    file: "lib/adapters/dynamodb/audit.ts",
     from: "for await (const { Items = [] } of pages) yield Items;",
     to: "for await (const { Items = [] } of pages) return yield Items;",
     near: ["http/filters", "adapters/dynamodb/audit/audit"],

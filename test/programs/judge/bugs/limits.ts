@@ -13,7 +13,7 @@ export const LIMIT_BUGS: readonly Bug[] = [
   {
     id: "breaker-percent-of-percent",
     says: "with delete_limit 25% nearly every delete is held",
-    file: "lib/model/change/delete-breaker.ts",
+    file: "lib/model/mapping/delete-breaker.ts",
     from: "Math.floor((rows * Number(limit.slice(0, -1))) / 100);",
     to: "Math.floor((rows * Number(limit.slice(0, -1))) / 1000);",
     near: ["adapters/postgres/deletes/delete-breaker"],
@@ -41,7 +41,7 @@ export const LIMIT_BUGS: readonly Bug[] = [
   {
     id: "held-deletes-not-announced",
     says: "deletes are held and no event says so",
-    file: "lib/model/change/delete-breaker.ts",
+    file: "lib/model/mapping/delete-breaker.ts",
     from: 'announcedAt: at }, phase: "began" };',
     to: "announcedAt: at }, phase: null };",
     near: ["sync/report/held-deletes"],

@@ -1,6 +1,6 @@
-import type { Event } from "../../../model/delivery/event.ts";
-import type { Database } from "../client/client.ts";
-import type { Write } from "../client/transact.ts";
+import type { Event } from "../../model/delivery/event.ts";
+import type { Database } from "./client/client.ts";
+import type { Write } from "./client/transact.ts";
 
 /** An event that was not dispatched after this many days is given up. */
 const EVENT_DAYS = 30;

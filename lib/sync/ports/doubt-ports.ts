@@ -1,5 +1,5 @@
 import type { ClaimedChange } from "../../model/change/change.ts";
-import type { Lease } from "../lease/lease-ports.ts";
+import type { Lease } from "./lease-ports.ts";
 
 /** One record's write that an earlier cycle sent without recording its result. */
 export interface Doubt {

@@ -1,5 +1,6 @@
 import type { Budget } from "../../model/budget.ts";
 import { QUERIES_PER_CALL } from "../../model/calls/forecast.ts";
+import { isDue } from "../../model/calls/next-pull.ts";
 import type { RequestRefusal } from "../../model/change/refusal.ts";
 import { chunks } from "../../model/chunks.ts";
 import { pulls } from "../../model/mapping/mapping.ts";
@@ -7,11 +8,10 @@ import { type Keyset, outsideSince, type PageQuery, stampsSince } from "../../mo
 import { sfidOf, stampOf } from "../../model/record/incoming.ts";
 import { createPosition } from "../../model/record/position.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { LateLook, Unchanged, Watermarks } from "../lease/lease-ports.ts";
-import { areLateLanesDue, LATE_WINDOW_MILLISECONDS, SHORTEST_WINDOW_MILLISECONDS, TOLERATED } from "../pull/pull.ts";
-import type { DeletedRecords, DeletedWindow, Pulse, QueryPage } from "../pull/pull-ports.ts";
-import { stampsIn } from "../pull/read-page.ts";
-import { isDue } from "./due.ts";
+import type { LateLook, Unchanged, Watermarks } from "../ports/lease-ports.ts";
+import type { DeletedRecords, DeletedWindow, Pulse, QueryPage } from "../ports/pull-ports.ts";
+import { areLateLanesDue, LATE_WINDOW_MILLISECONDS, SHORTEST_WINDOW_MILLISECONDS, TOLERATED } from "./pull.ts";
+import { stampsIn } from "./read-page.ts";
 
 /** Such calls under way at once; an org ends none of them for that, they take milliseconds. */
 const CALLS_AT_ONCE = 10;

@@ -1,7 +1,7 @@
-import type { Session } from "../access/sessions.ts";
-import type { Parts } from "../parts.ts";
-import { Refusal } from "../refusal.ts";
-import type { Call, Reply } from "./call.ts";
+import type { Session } from "./access/sessions.ts";
+import type { Call, Reply } from "./http/call.ts";
+import type { Parts } from "./parts.ts";
+import { Refusal } from "./refusal.ts";
 
 /** A REST request below `/services/data/vXX.X`, also one inside of a composite. */
 export interface RestCall {

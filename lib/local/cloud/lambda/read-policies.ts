@@ -1,9 +1,9 @@
-import type { Caller } from "../../iam/guard.ts";
-import { allows, readPolicy } from "../../iam/policy.ts";
-import type { EventSource } from "../events/event-source.ts";
-import type { Assembly } from "./assembly.ts";
-import { type LambdaFunction, resourcesOfType } from "./functions.ts";
-import type { Resolve } from "./resolve.ts";
+import type { Caller } from "../iam/guard.ts";
+import { allows, readPolicy } from "../iam/policy.ts";
+import type { EventSource } from "./events/event-source.ts";
+import type { Assembly } from "./template/assembly.ts";
+import { type LambdaFunction, resourcesOfType } from "./template/functions.ts";
+import type { Resolve } from "./template/resolve.ts";
 
 interface RoleProperties {
   readonly Policies?: readonly { readonly PolicyDocument: unknown }[];

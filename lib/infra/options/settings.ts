@@ -1,12 +1,12 @@
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
-import { KEPT_DAYS, readDays } from "../model/resources.ts";
-import { type Concurrency, readConcurrency } from "./options/concurrency.ts";
-import { type Domain, readDomain } from "./options/domain-option.ts";
-import { refuseUnknownOptions } from "./options/names.ts";
-import { type Network, readNetwork } from "./options/network.ts";
-import { isOn, textLike } from "./options/read.ts";
-import { readShield, type Shield } from "./options/shield-option.ts";
+import { KEPT_DAYS, readDays } from "../../model/resources.ts";
+import { type Concurrency, readConcurrency } from "./concurrency.ts";
+import { type Domain, readDomain } from "./domain-option.ts";
+import { refuseUnknownOptions } from "./names.ts";
+import { type Network, readNetwork } from "./network.ts";
+import { isOn, textLike } from "./read.ts";
+import { readShield, type Shield } from "./shield-option.ts";
 
 /** What an operator chooses with `-c name=value`, or in `context` of cdk.json. */
 export interface Settings {

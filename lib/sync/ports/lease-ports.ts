@@ -3,7 +3,7 @@ import { Failure } from "../../model/failure.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import type { Keyset } from "../../model/mapping/soql.ts";
 import type { ReadSize } from "../../model/record/read-size.ts";
-import type { LoadCheckpoint } from "../load/load-ports.ts";
+import type { LoadCheckpoint } from "./load-ports.ts";
 
 /** Which of a mapping's two leases: the beat's, or that of the long work which runs beside it. */
 export type Work = "cycle" | "load";

@@ -1,13 +1,13 @@
 import { paginateQuery } from "@aws-sdk/lib-dynamodb";
-import type { AuditFilter, AuditLog, AuditTrail } from "../../../audit/ports.ts";
-import { unknownCursor } from "../../../model/page.ts";
-import type { AuditEntry } from "../../../model/workspace/audit.ts";
-import type { Database } from "../client/client.ts";
-import { readItem } from "../client/read-item.ts";
-import { commit } from "../commit.ts";
-import { firstThat, oldestKept, readCounter } from "./audit-bounds.ts";
-import { readEntry, readListed } from "./audit-item.ts";
-import { COUNTER, partition, placeOfId, sequenceKey } from "./audit-keys.ts";
+import type { AuditFilter, AuditLog, AuditTrail } from "../../audit/ports.ts";
+import { unknownCursor } from "../../model/page.ts";
+import type { AuditEntry } from "../../model/workspace/audit.ts";
+import { firstThat, oldestKept, readCounter } from "./audit/audit-bounds.ts";
+import { readEntry, readListed } from "./audit/audit-item.ts";
+import { COUNTER, partition, placeOfId, sequenceKey } from "./audit/audit-keys.ts";
+import type { Database } from "./client/client.ts";
+import { readItem } from "./client/read-item.ts";
+import { commit } from "./commit.ts";
 
 /** The audit log in DynamoDB. Entries past their days are left out of pages and totals before DynamoDB deletes them. */
 export function auditLog(database: Database, now: () => Date): AuditLog & AuditTrail {

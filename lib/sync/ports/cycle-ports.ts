@@ -8,13 +8,13 @@ import type { DescribedObject } from "../../model/mapping/describe.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { Queues } from "../../model/messages.ts";
 import type { Events } from "../../webhooks/ports.ts";
-import type { DoubtStore } from "../doubt/doubt-ports.ts";
-import type { LeaseStore } from "../lease/lease-ports.ts";
-import type { BulkQueries } from "../load/load-ports.ts";
-import type { SweepStore } from "../load/sweep-ports.ts";
-import type { DryRuns, PullStore, Queries } from "../pull/pull-ports.ts";
-import type { BulkSaves, PushStore, Saves } from "../push/push-ports.ts";
-import type { WakeUpTimes } from "./wake.ts";
+import type { DoubtStore } from "./doubt-ports.ts";
+import type { LeaseStore } from "./lease-ports.ts";
+import type { BulkQueries } from "./load-ports.ts";
+import type { DryRuns, PullStore, Queries } from "./pull-ports.ts";
+import type { BulkSaves, PushStore, Saves } from "./push-ports.ts";
+import type { SweepStore } from "./sweep-ports.ts";
+import type { WakeUpTimes } from "./wake-ports.ts";
 
 /** Time as the sync room sees it, so that tests can move it by hand. */
 export interface Clock {

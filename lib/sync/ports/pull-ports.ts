@@ -3,7 +3,7 @@ import type { TableShape } from "../../model/mapping/shape.ts";
 import type { DryRun, Met } from "../../model/record/dry-run.ts";
 import type { Lane } from "../../model/record/judge-image.ts";
 import type { Image } from "../../model/record/record.ts";
-import type { Lease, Watermarks } from "../lease/lease-ports.ts";
+import type { Lease, Watermarks } from "./lease-ports.ts";
 
 export interface Page {
   readonly images: readonly Image[];

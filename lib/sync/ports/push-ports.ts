@@ -1,7 +1,7 @@
 import type { Action, ClaimedChange } from "../../model/change/change.ts";
 import type { CsvLine } from "../../model/record/csv-line.ts";
 import type { Operation, OutgoingRecord, RecordResult } from "../../model/record/record.ts";
-import type { Lease, Renewal } from "../lease/lease-ports.ts";
+import type { Lease, Renewal } from "./lease-ports.ts";
 
 /** What Salesforce said about one folded write, for all the changes in it. */
 export type PushOutcome = { readonly changeIds: readonly number[]; readonly recordId: number } & (

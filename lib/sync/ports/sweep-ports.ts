@@ -1,5 +1,5 @@
 import type { Image } from "../../model/record/record.ts";
-import type { Lease } from "../lease/lease-ports.ts";
+import type { Lease } from "./lease-ports.ts";
 import type { Comparison, Counts } from "./load-ports.ts";
 
 /** What a sweep has found of some records: their sfids. */
