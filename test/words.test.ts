@@ -36,3 +36,33 @@ test("code, an ordinary use of the same letters and an import's path are no priv
 
   expect(privateWordsOf("lib/sync/push.ts", source)).toEqual([]);
 });
+
+const COMMENT = /\/\*[\s\S]*?\*\/|\s\/\/[^\n]*/g;
+
+/** Functions and fields that comments name, `likeThis`, and that no code of these files has. */
+function namesOfNothing(sources: readonly (readonly [file: string, source: string])[]): string[] {
+  const code = new Set(sources.flatMap(([, source]) => source.replace(COMMENT, " ").match(/\w+/g) ?? []));
+  return sources.flatMap(([file, source]) =>
+    (source.match(COMMENT) ?? [])
+      .flatMap((comment) => [...comment.matchAll(/`([a-z]+[A-Z]\w*)(?:\(\))?`/g)])
+      .flatMap(([, name = ""]) => (code.has(name) ? [] : [`${file}: ${name}`])),
+  );
+}
+
+/** A function of a package, which its user need not call. */
+const OF_OTHERS = ["lib/adapters/salesforce/guarded-fetch.ts: getGlobalDispatcher"];
+
+test("what a comment names is there", () => {
+  const sources = FILES.filter((file) => !file.endsWith(".md")).map(
+    (file) => [file, readFileSync(join(PROJECT, file), "utf8")] as const,
+  );
+
+  expect(namesOfNothing(sources)).toEqual(OF_OTHERS);
+});
+
+test("a name that is gone is found in a comment, and one that is there is not", () => {
+  const here = ["a.ts", "/** As `readRows()` and `writeRows` do. */\nconst readRows = 1; // like `askedFor`"] as const;
+  const there = ["b.ts", "export const askedFor = 2;"] as const;
+
+  expect(namesOfNothing([here, there])).toEqual(["a.ts: writeRows"]);
+});

@@ -19,9 +19,9 @@ type WriteBack = "all" | "free" | "none";
 
 /**
  * Commits Salesforce's answers in one transaction: states, totals, events, when it answered, and what the rows show of
- * it. A row that another transaction holds is written later; its result is safe in the log.  Most rows are written by
+ * it. A row that another transaction holds is written later; its result is safe in the log. Most rows are written by
  * the statement that settles their changes: nothing has written them since all that waits of them was claimed. The
- * others are written by `writePendingRows` in the same transaction. Most often none of them is locked, so no lock is asked
+ * others are written by `writeBackRows` in the same transaction. Most often none of them is locked, so no lock is asked
  * for first: one that is held is waited for as briefly as it may wait for us, and then all are tried again without
  * those that are. Where a row refuses, by a trigger or a constraint of the customer's, all are left to the write-back,
  * and those that accept it are written.

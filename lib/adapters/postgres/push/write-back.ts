@@ -41,7 +41,7 @@ export async function writeBackRows(bench: StoreContext, mapped: MappedTable): P
   await writeLocked(bench, mapped, await bench.session.query(lockRowsToWriteBack(bench, mapped)));
 }
 
-/** The same for rows that `lockOwedRows` has locked in this transaction. */
+/** The same for rows that `lockRowsToWriteBack` has locked in this transaction. */
 export async function writeLocked(bench: StoreContext, mapped: MappedTable, locked: readonly Row[]): Promise<void> {
   const pending = locked as readonly unknown[] as readonly PendingRow[];
   const ready = pending.filter(({ exists, locked }) => locked || !exists);
