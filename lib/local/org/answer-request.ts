@@ -1,7 +1,6 @@
 import { authorize, identityOf, revoke, userInfo } from "./access/identity.ts";
 import { token } from "./access/oauth.ts";
 import type { Session } from "./access/sessions.ts";
-import { answerFirstVersion } from "./bulk/first-version.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { type Call, jsonReply, type Reply } from "./http/call.ts";
 import type { Parts } from "./parts.ts";
@@ -39,8 +38,6 @@ export class Door {
       return await answerSoap(this.#parts, call, (sessionId) => this.#admit(sessionId));
     if (/^\/services\/Soap\/m\//i.test(path))
       return answerMetadata(this.#parts, call, (sessionId) => this.#admit(sessionId));
-    if (path.startsWith("/services/async/"))
-      return await answerFirstVersion(this.#parts, call, (sessionId) => this.#admit(sessionId));
     if (path.startsWith("/services/data/v")) return await this.#answerRest(call);
     return NOT_FOUND;
   }
@@ -88,5 +85,5 @@ function bearerIn(authorization = ""): string {
 /** The token of a request of any protocol: of its header, or of SOAP's; empty where it has none. */
 export function tokenOf({ headers, body }: Call): string {
   const inSoap = () => /<(?:\w+:)?sessionId>\s*([^<\s]+)/.exec(body.toString("utf8", 0, 4000))?.[1] ?? "";
-  return bearerIn(headers.authorization) || String(headers["x-sfdc-session"] ?? "") || inSoap();
+  return bearerIn(headers.authorization) || inSoap();
 }
