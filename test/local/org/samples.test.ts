@@ -237,97 +237,16 @@ test("a composite is one call, answers each part with its status, and takes at m
   expect(many.status).toBe(400);
 });
 
-test("a record that is refused says which fields, alone, in a composite and in a batch", async () => {
+test("a record that is refused says which fields, alone and in a composite", async () => {
   const org = await open();
   const body = { LastName: "Rose", Email: "nope" };
   const part = { method: "POST", url: `${org.base}/sobjects/Contact`, referenceId: "c", body };
-  const ofBatch = { method: "POST", url: "v66.0/sobjects/Contact", richInput: body };
 
   const alone = await org.call("POST", "sobjects/Contact", body);
   const composite = await org.call("POST", "composite", { compositeRequest: [part] });
-  const batch = await org.call("POST", "composite/batch", { batchRequests: [ofBatch] });
 
   expect(alone.json).toMatchObject([{ errorCode: "INVALID_EMAIL_ADDRESS", fields: ["Email"] }]);
   expect(composite.json["compositeResponse"]?.[0]?.["body"]).toEqual(alone.json);
-  expect(batch.json["results"]?.[0]?.["result"]).toEqual(alone.json);
-});
-
-test("a batch runs its requests apart and counts each of them", async () => {
-  const org = await open();
-
-  const { json, headers } = await org.call("POST", "composite/batch", {
-    batchRequests: [
-      { method: "GET", url: "v66.0/sobjects/Account/describe" },
-      { method: "GET", url: "v66.0/sobjects/Nope" },
-    ],
-  });
-
-  expect(json).toMatchObject({
-    hasErrors: true,
-    results: [
-      { statusCode: 200, result: { name: "Account" } },
-      { statusCode: 404, result: [{ errorCode: "NOT_FOUND" }] },
-    ],
-  });
-  expect(headers.get("sforce-limit-info")).toBe("api-usage=2/15000");
-});
-
-test("a tree is saved whole or not at all", async () => {
-  const org = await open();
-  const treeWith = (Email: string) => ({
-    records: [
-      {
-        attributes: { type: "Account", referenceId: "ref1" },
-        Name: "A",
-        Contacts: { records: [{ attributes: { type: "Contact", referenceId: "ref2" }, LastName: "C", Email }] },
-      },
-    ],
-  });
-
-  const good = await org.call("POST", "composite/tree/Account", treeWith("a@b.example"));
-  const bad = await org.call("POST", "composite/tree/Account", treeWith("123"));
-
-  expect([good.status, good.json]).toEqual([
-    201,
-    {
-      hasErrors: false,
-      results: [
-        { referenceId: "ref1", id: TEXT },
-        { referenceId: "ref2", id: TEXT },
-      ],
-    },
-  ]);
-  expect([bad.status, bad.json]).toEqual([
-    400,
-    {
-      hasErrors: true,
-      results: [
-        { referenceId: "ref2", errors: [{ statusCode: "INVALID_EMAIL_ADDRESS", message: TEXT, fields: ["Email"] }] },
-      ],
-    },
-  ]);
-  expect(await org.records("SELECT Account.Name FROM Contact")).toHaveLength(1);
-});
-
-test("a graph is all or none for itself", async () => {
-  const org = await open();
-  const graph = (graphId: string, body: object) => ({
-    graphId,
-    compositeRequest: [
-      { method: "POST", url: `${org.base}/sobjects/Account`, referenceId: "a", body: { Name: graphId } },
-      { method: "POST", url: `${org.base}/sobjects/Contact`, referenceId: "c", body },
-    ],
-  });
-
-  const { json } = await org.call("POST", "composite/graph", {
-    graphs: [graph("good", { LastName: "C", AccountId: "@{a.id}" }), graph("bad", {})],
-  });
-
-  expect([...(json["graphs"] ?? [])].map((entry) => [entry["graphId"], entry["isSuccessful"]])).toEqual([
-    ["good", true],
-    ["bad", false],
-  ]);
-  expect(await org.records("SELECT Name FROM Account")).toMatchObject([{ Name: "good" }]);
 });
 
 test("search finds by any text field and answers what it was asked to return", async () => {
@@ -400,9 +319,6 @@ test.each([
   ["POST", "composite", { compositeRequest: [null] }],
   ["POST", "composite", { compositeRequest: [] }],
   ["POST", "composite/sobjects", { records: [null] }],
-  ["POST", "composite/batch", { batchRequests: ["x"] }],
-  ["POST", "composite/graph", { graphs: [null] }],
-  ["POST", "composite/tree/Account", { records: [7] }],
   ["POST", "sobjects/Account", [1]],
 ])("%s %s with %j is the client's mistake and says so", async (method, path, body) => {
   const org = await open();

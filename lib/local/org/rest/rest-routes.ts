@@ -1,9 +1,7 @@
 import { BULK_ROUTES } from "../bulk/bulk-routes.ts";
 import type { Route } from "../http/rest-call.ts";
-import { batch } from "./batch-requests.ts";
 import { createAll, deleteAll, readAll, updateAll, upsertAll } from "./collections.ts";
 import { composite, type RunInner } from "./composite.ts";
-import { graph } from "./graph.ts";
 import { limits, recordCount } from "./limits.ts";
 import { recent, tabs, theme } from "./recent.ts";
 import { deleted, updated } from "./replication.ts";
@@ -23,7 +21,6 @@ import {
   updateRecord,
   upsertRecord,
 } from "./sobjects.ts";
-import { tree } from "./tree.ts";
 
 /** The REST API; of two paths that match, the earlier one answers. */
 export function routes(runInner: RunInner): readonly Route[] {
@@ -40,9 +37,6 @@ export function routes(runInner: RunInner): readonly Route[] {
     ["limits", { GET: limits }],
     ["limits/recordCount", { GET: recordCount }],
     ["composite", { POST: composite(runInner) }],
-    ["composite/batch", { POST: batch(runInner) }],
-    ["composite/graph", { POST: graph(runInner) }],
-    ["composite/tree/:object", { POST: tree }],
     ["composite/sobjects", { POST: createAll, PATCH: updateAll, DELETE: deleteAll }],
     ["composite/sobjects/:object", { GET: readAll, POST: readAll }],
     ["composite/sobjects/:object/:key", { PATCH: upsertAll }],
