@@ -249,19 +249,6 @@ test("a record that is refused says which fields, alone and in a composite", asy
   expect(composite.json["compositeResponse"]?.[0]?.["body"]).toEqual(alone.json);
 });
 
-test("search finds by any text field and answers what it was asked to return", async () => {
-  const org = await open();
-  const id = await org.create("Contact", { LastName: "Rose", Email: "rose@acme.example" });
-
-  const { json } = await org.get(
-    `search?q=${encodeURIComponent("FIND {acme} IN ALL FIELDS RETURNING Contact(Id, LastName), Account(Id)")}`,
-  );
-
-  expect(json["searchRecords"]).toEqual([
-    { attributes: { type: "Contact", url: `${org.base}/sobjects/Contact/${id}` }, Id: id, LastName: "Rose" },
-  ]);
-});
-
 test("limits and record counts", async () => {
   const org = await open();
   await org.create("Account", { Name: "A" });

@@ -3,13 +3,10 @@ import type { Route } from "../http/rest-call.ts";
 import { createAll, deleteAll, readAll, updateAll, upsertAll } from "./collections.ts";
 import { composite, type RunInner } from "./composite.ts";
 import { limits, recordCount } from "./limits.ts";
-import { recent, tabs, theme } from "./recent.ts";
 import { deleted, updated } from "./replication.ts";
 import { query, queryAll, queryMore } from "./rest-query.ts";
 import { resources } from "./root.ts";
-import { search } from "./search.ts";
 import {
-  aboutObject,
   createRecord,
   deleteByKey,
   deleteRecord,
@@ -30,10 +27,6 @@ export function routes(runInner: RunInner): readonly Route[] {
     ["queryAll", { GET: queryAll }],
     ["query/:locator", { GET: queryMore }],
     ["queryAll/:locator", { GET: queryMore }],
-    ["recent", { GET: recent }],
-    ["tabs", { GET: tabs }],
-    ["theme", { GET: theme }],
-    ["search", { GET: search }],
     ["limits", { GET: limits }],
     ["limits/recordCount", { GET: recordCount }],
     ["composite", { POST: composite(runInner) }],
@@ -42,7 +35,7 @@ export function routes(runInner: RunInner): readonly Route[] {
     ["composite/sobjects/:object/:key", { PATCH: upsertAll }],
     ...BULK_ROUTES,
     ["sobjects", { GET: describeGlobal }],
-    ["sobjects/:object", { GET: aboutObject, POST: createRecord }],
+    ["sobjects/:object", { POST: createRecord }],
     ["sobjects/:object/describe", { GET: describeObject }],
     ["sobjects/:object/updated", { GET: updated }],
     ["sobjects/:object/deleted", { GET: deleted }],
