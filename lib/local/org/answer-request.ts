@@ -7,7 +7,6 @@ import type { Parts } from "./parts.ts";
 import { Refusal } from "./refusal.ts";
 import { versions } from "./release.ts";
 import { Rest, refusalReply } from "./rest/rest.ts";
-import { answerMetadata } from "./soap/metadata.ts";
 import { answerSoap } from "./soap/soap.ts";
 
 const NOT_FOUND = jsonReply(404, [{ errorCode: "NOT_FOUND", message: "The requested resource does not exist" }]);
@@ -36,8 +35,6 @@ export class Door {
     if (path.startsWith("/id/")) return this.#known(call, () => identityOf(this.#parts, call) ?? NOT_FOUND);
     if (/^\/services\/Soap\/u\//i.test(path))
       return await answerSoap(this.#parts, call, (sessionId) => this.#admit(sessionId));
-    if (/^\/services\/Soap\/m\//i.test(path))
-      return answerMetadata(this.#parts, call, (sessionId) => this.#admit(sessionId));
     if (path.startsWith("/services/data/v")) return await this.#answerRest(call);
     return NOT_FOUND;
   }

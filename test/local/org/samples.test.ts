@@ -399,31 +399,6 @@ test("SOAP: retrieve answers in the order asked for, nil for what is not there",
   );
 });
 
-test("SOAP: a converted lead leaves an account, a contact and an opportunity, once", async () => {
-  const org = await open();
-  const lead = await org.create("Lead", { LastName: "Rose", Company: "Acme", Email: "rose@acme.example" });
-  const convert = () =>
-    org.soap(
-      `<convertLead><leadConverts><leadId>${lead}</leadId><convertedStatus>Closed - Converted</convertedStatus></leadConverts></convertLead>`,
-    );
-
-  const first = await convert();
-  const again = await convert();
-
-  expect(first.text).toMatch(
-    new RegExp(
-      `<result><accountId>001\\w+</accountId><contactId>003\\w+</contactId><leadId>${lead}</leadId><opportunityId>006\\w+</opportunityId><success>true</success></result>`,
-    ),
-  );
-  expect(again.text).toContain("<statusCode>CANNOT_UPDATE_CONVERTED_LEAD</statusCode>");
-  expect(await org.records("SELECT Email, Account.Name FROM Contact")).toMatchObject([
-    { Email: "rose@acme.example", Account: { Name: "Acme" } },
-  ]);
-  expect(await org.records("SELECT Name, CloseDate FROM Opportunity")).toMatchObject([
-    { Name: "Acme", CloseDate: "2026-03-31" },
-  ]);
-});
-
 async function withContacts(org: Client, count: number): Promise<void> {
   for (let from = 0; from < count; from += 200) {
     const records = Array.from({ length: Math.min(200, count - from) }, (_, index) => ({

@@ -2,7 +2,6 @@ import type { Session } from "../access/sessions.ts";
 import { type Call, nameOf, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
-import { convertLeads } from "./convert-lead.ts";
 import { faultReply, soapReply } from "./envelope.ts";
 import { getUserInfo, login } from "./login.ts";
 import { merge } from "./merge.ts";
@@ -10,7 +9,6 @@ import { getDeleted, getUpdated, query, queryAll, queryMore } from "./reads.ts";
 import { create, deleteIds, emptyRecycleBin, undelete, update, upsert } from "./saves.ts";
 import type { Operation, SoapCall } from "./soap-call.ts";
 import { describeGlobal, describeSObjects, retrieve } from "./soap-describe.ts";
-import { describeTabs } from "./tabs.ts";
 import { child, parseEnvelope, tag, textOf } from "./xml.ts";
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -24,8 +22,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   queryAll,
   queryMore,
   merge,
-  convertLead: convertLeads,
-  describeTabs,
   retrieve,
   describeSObject: describeSObjects,
   describeSObjects,
