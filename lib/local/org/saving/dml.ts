@@ -92,10 +92,6 @@ export class Dml {
     return this.#all(ids, { allOrNone: false, one: (id) => accepted(this.remover.destroy(id, saving)) });
   }
 
-  emptyRecycleBin(ids: readonly string[], saving: Saving): readonly Outcome[] {
-    return this.#all(ids, { allOrNone: false, one: (id) => accepted(this.remover.emptyFromBin(id, saving)) });
-  }
-
   /** Merges records into a master; throws a Refusal or has done all of it. */
   merge(master: Draft, loserIds: readonly string[], saving: Saving): Merged {
     return mergeRecords({ ...this.#needs, saver: this.saver }, master, loserIds, saving);
