@@ -15,7 +15,6 @@ import {
   type SendMessageCommandInput,
   SetQueueAttributesCommand,
   type SQSClient,
-  StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestCloud, type TestCloud } from "../support/worlds/cloud.ts";
@@ -248,11 +247,6 @@ describe("a queue is refused", () => {
       "whose unknown attribute is asked for",
       () => new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["Colour" as "All"] }),
       "InvalidAttributeName",
-    ],
-    [
-      "that is no dead-letter queue, as the source of a move",
-      () => new StartMessageMoveTaskCommand({ SourceArn: deadLetters }),
-      "InvalidParameterValue",
     ],
   ])("%s", async (_, command, name) => {
     const before = await queuesAndSettings();

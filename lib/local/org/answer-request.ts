@@ -1,14 +1,12 @@
 import { authorize, identityOf, revoke, userInfo } from "./access/identity.ts";
 import { token } from "./access/oauth.ts";
 import type { Session } from "./access/sessions.ts";
-import { answerFirstVersion } from "./bulk/first-version.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { type Call, jsonReply, type Reply } from "./http/call.ts";
 import type { Parts } from "./parts.ts";
 import { Refusal } from "./refusal.ts";
 import { versions } from "./release.ts";
 import { Rest, refusalReply } from "./rest/rest.ts";
-import { answerMetadata } from "./soap/metadata.ts";
 import { answerSoap } from "./soap/soap.ts";
 
 const NOT_FOUND = jsonReply(404, [{ errorCode: "NOT_FOUND", message: "The requested resource does not exist" }]);
@@ -37,10 +35,6 @@ export class Door {
     if (path.startsWith("/id/")) return this.#known(call, () => identityOf(this.#parts, call) ?? NOT_FOUND);
     if (/^\/services\/Soap\/u\//i.test(path))
       return await answerSoap(this.#parts, call, (sessionId) => this.#admit(sessionId));
-    if (/^\/services\/Soap\/m\//i.test(path))
-      return answerMetadata(this.#parts, call, (sessionId) => this.#admit(sessionId));
-    if (path.startsWith("/services/async/"))
-      return await answerFirstVersion(this.#parts, call, (sessionId) => this.#admit(sessionId));
     if (path.startsWith("/services/data/v")) return await this.#answerRest(call);
     return NOT_FOUND;
   }
@@ -88,5 +82,5 @@ function bearerIn(authorization = ""): string {
 /** The token of a request of any protocol: of its header, or of SOAP's; empty where it has none. */
 export function tokenOf({ headers, body }: Call): string {
   const inSoap = () => /<(?:\w+:)?sessionId>\s*([^<\s]+)/.exec(body.toString("utf8", 0, 4000))?.[1] ?? "";
-  return bearerIn(headers.authorization) || String(headers["x-sfdc-session"] ?? "") || inSoap();
+  return bearerIn(headers.authorization) || inSoap();
 }

@@ -43,8 +43,6 @@ export class Housekeeping {
 
   async #removeJobs(before: number): Promise<void> {
     const { query, ingest } = this.#parts.bulk;
-    const first = "DELETE FROM _job WHERE kind = 'first version' AND body ->> 'createdDate' < ?";
-    this.#parts.database.run(first, new Date(before).toISOString());
     for (const kind of [query, ingest]) {
       for (const job of kind.jobs.all())
         if (isOver(job) && Date.parse(job.createdDate) < before) await kind.remove(job.id);

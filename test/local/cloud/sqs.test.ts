@@ -4,7 +4,6 @@ import {
   DeleteMessageCommand,
   GetQueueAttributesCommand,
   ListDeadLetterSourceQueuesCommand,
-  ListMessageMoveTasksCommand,
   type Message,
   PurgeQueueCommand,
   ReceiveMessageCommand,
@@ -12,7 +11,6 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
   type SendMessageCommandInput,
-  StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestCloud, type TestCloud } from "../../support/worlds/cloud.ts";
@@ -267,7 +265,7 @@ describe("a receiver that waits", () => {
 });
 
 describe("a message that keeps failing", () => {
-  test("goes to the dead letters after as many receipts as allowed, whole, and can be moved back", async () => {
+  test("goes to the dead letters after as many receipts as allowed, whole", async () => {
     const deadLetters = await createQueue();
     const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: await arnOf(deadLetters), maxReceiveCount: 2 });
     const queue = await createQueue({ VisibilityTimeout: "5", RedrivePolicy });
@@ -286,13 +284,6 @@ describe("a message that keeps failing", () => {
     expect(dead).toMatchObject({ MessageId: sent.MessageId, Body: "poison" });
     expect(dead?.MessageAttributes?.["why"]?.StringValue).toBe("bad");
     expect(dead?.Attributes).toMatchObject({ DeadLetterQueueSourceArn: await arnOf(queue), MessageGroupId: "w1" });
-
-    const SourceArn = await arnOf(deadLetters);
-    await cloud.clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn }));
-    await cloud.clock.settle();
-    const tasks = await cloud.clients.sqs.send(new ListMessageMoveTasksCommand({ SourceArn }));
-    expect(tasks.Results).toMatchObject([{ Status: "COMPLETED", ApproximateNumberOfMessagesMoved: 1 }]);
-    expect(bodies(await receive(queue))).toEqual(["poison"]);
   });
 
   test("names the queues that lead to a dead-letter queue", async () => {

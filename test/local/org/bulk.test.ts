@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startOrg } from "../../../lib/local/org/start-org.ts";
-import { type Answer, Client, freshFolder, type Json, ManualClock, openOrg } from "./support/open-org.ts";
+import { type Answer, Client, freshFolder, type Json, openOrg } from "./support/open-org.ts";
 
 async function over(org: Client, path: string): Promise<Json> {
   for (;;) {
@@ -205,34 +205,3 @@ test("a job that was waiting when the org stopped is worked off after the next s
   expect(job).toMatchObject({ state: "JobComplete", numberRecordsProcessed: 1000, numberRecordsFailed: 0 });
   expect((await org.query("SELECT COUNT() FROM Account")).json["totalSize"]).toBe(1000);
 });
-
-test("Bulk API 1: the results of a batch come in the order of its rows, and the job is forgotten after a week", async () => {
-  const clock = new ManualClock();
-  const org = await openOrg({ clock });
-  const first = (method: string, path: string, body?: string, type = "application/xml") =>
-    org.call(method, `/services/async/66.0/job${path}`, body, {
-      "X-SFDC-Session": org.org.accessToken,
-      "Content-Type": type,
-    });
-  const namespace = 'xmlns="http://www.force.com/2009/06/asyncapi/dataload"';
-  const order = `<jobInfo ${namespace}><operation>insert</operation><object>Account</object><contentType>CSV</contentType></jobInfo>`;
-  const job = idIn(await first("POST", "", order));
-  const batch = idIn(await first("POST", `/${job}/batch`, 'Name\nAcme\n""\n', "text/csv"));
-
-  while (!(await first("GET", `/${job}/batch/${batch}`)).text.includes("<state>Completed</state>"));
-  const result = await first("GET", `/${job}/batch/${batch}/result`);
-  clock.pass(8 * 24 * 3600 * 1000);
-  const later = await first("GET", `/${job}`);
-
-  expect(result.text).toMatch(
-    /^"Id","Success","Created","Error"\n"001\w{15}","true","true",""\n"","false","false","REQUIRED_FIELD_MISSING:/,
-  );
-  expect([later.status, later.text]).toEqual([
-    400,
-    expect.stringContaining("<exceptionCode>InvalidJob</exceptionCode>"),
-  ]);
-});
-
-function idIn({ text }: Answer): string {
-  return /<id>(\w+)<\/id>/.exec(text)?.[1] ?? "";
-}

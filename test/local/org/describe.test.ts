@@ -109,21 +109,6 @@ test("metadata is answered with 304 to those who have it, until a definition cha
   expect([changed.status, changed.headers.get("last-modified")]).toEqual([200, "Tue, 03 Feb 2026 04:06:06 GMT"]);
 });
 
-test("SOAP describes the same objects, elements in the order of the WSDL", async () => {
-  const org = await openOrg();
-
-  const answer = await org.soap(
-    "<describeSObjects><sObjectType>Contact</sObjectType><sObjectType>Account</sObjectType></describeSObjects>",
-  );
-
-  const results = answer.text.match(/<result>.*?<\/result>/g) ?? [];
-  expect(results).toHaveLength(2);
-  const field = /<fields>(.*?)<\/fields>/.exec(results[1] ?? "")?.[1] ?? "";
-  const names = [...field.matchAll(/<(\w+)>/g)].map(([, name]) => name);
-  expect(names).toEqual(names.toSorted());
-  expect(results[0]).toContain("<name>Contact</name>");
-});
-
 test("the versions 45 to 68 are listed without a session, the newest last", async () => {
   const org = await openOrg();
   org.token = "none";

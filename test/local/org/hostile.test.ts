@@ -32,9 +32,7 @@ test("an object in the place of a text never makes the org fail", async () => {
   const odd = { toString: false };
   const requests: readonly [path: string, body: object][] = [
     ["composite", { compositeRequest: [{ method: odd, url: odd, referenceId: odd }] }],
-    ["composite/batch", { batchRequests: [{ method: odd, url: odd }] }],
     ["composite/sobjects", { records: [{ attributes: { type: odd }, LastName: "Rose" }] }],
-    ["composite/tree/Contact", { records: [{ attributes: { type: odd, referenceId: odd }, LastName: "Rose" }] }],
     ["sobjects/Contact", { Id: odd, LastName: "Rose" }],
     ["jobs/ingest", { object: odd, operation: odd, externalIdFieldName: odd }],
     ["jobs/query", { operation: odd, query: odd }],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Client, ManualClock, openOrg } from "./support/open-org.ts";
+import { ManualClock, openOrg } from "./support/open-org.ts";
 
 // One test per documented sample of the protocol that no other file holds: the shape, key by key.
 const ANY = expect.anything();
@@ -237,110 +237,16 @@ test("a composite is one call, answers each part with its status, and takes at m
   expect(many.status).toBe(400);
 });
 
-test("a record that is refused says which fields, alone, in a composite and in a batch", async () => {
+test("a record that is refused says which fields, alone and in a composite", async () => {
   const org = await open();
   const body = { LastName: "Rose", Email: "nope" };
   const part = { method: "POST", url: `${org.base}/sobjects/Contact`, referenceId: "c", body };
-  const ofBatch = { method: "POST", url: "v66.0/sobjects/Contact", richInput: body };
 
   const alone = await org.call("POST", "sobjects/Contact", body);
   const composite = await org.call("POST", "composite", { compositeRequest: [part] });
-  const batch = await org.call("POST", "composite/batch", { batchRequests: [ofBatch] });
 
   expect(alone.json).toMatchObject([{ errorCode: "INVALID_EMAIL_ADDRESS", fields: ["Email"] }]);
   expect(composite.json["compositeResponse"]?.[0]?.["body"]).toEqual(alone.json);
-  expect(batch.json["results"]?.[0]?.["result"]).toEqual(alone.json);
-});
-
-test("a batch runs its requests apart and counts each of them", async () => {
-  const org = await open();
-
-  const { json, headers } = await org.call("POST", "composite/batch", {
-    batchRequests: [
-      { method: "GET", url: "v66.0/sobjects/Account/describe" },
-      { method: "GET", url: "v66.0/sobjects/Nope" },
-    ],
-  });
-
-  expect(json).toMatchObject({
-    hasErrors: true,
-    results: [
-      { statusCode: 200, result: { name: "Account" } },
-      { statusCode: 404, result: [{ errorCode: "NOT_FOUND" }] },
-    ],
-  });
-  expect(headers.get("sforce-limit-info")).toBe("api-usage=2/15000");
-});
-
-test("a tree is saved whole or not at all", async () => {
-  const org = await open();
-  const treeWith = (Email: string) => ({
-    records: [
-      {
-        attributes: { type: "Account", referenceId: "ref1" },
-        Name: "A",
-        Contacts: { records: [{ attributes: { type: "Contact", referenceId: "ref2" }, LastName: "C", Email }] },
-      },
-    ],
-  });
-
-  const good = await org.call("POST", "composite/tree/Account", treeWith("a@b.example"));
-  const bad = await org.call("POST", "composite/tree/Account", treeWith("123"));
-
-  expect([good.status, good.json]).toEqual([
-    201,
-    {
-      hasErrors: false,
-      results: [
-        { referenceId: "ref1", id: TEXT },
-        { referenceId: "ref2", id: TEXT },
-      ],
-    },
-  ]);
-  expect([bad.status, bad.json]).toEqual([
-    400,
-    {
-      hasErrors: true,
-      results: [
-        { referenceId: "ref2", errors: [{ statusCode: "INVALID_EMAIL_ADDRESS", message: TEXT, fields: ["Email"] }] },
-      ],
-    },
-  ]);
-  expect(await org.records("SELECT Account.Name FROM Contact")).toHaveLength(1);
-});
-
-test("a graph is all or none for itself", async () => {
-  const org = await open();
-  const graph = (graphId: string, body: object) => ({
-    graphId,
-    compositeRequest: [
-      { method: "POST", url: `${org.base}/sobjects/Account`, referenceId: "a", body: { Name: graphId } },
-      { method: "POST", url: `${org.base}/sobjects/Contact`, referenceId: "c", body },
-    ],
-  });
-
-  const { json } = await org.call("POST", "composite/graph", {
-    graphs: [graph("good", { LastName: "C", AccountId: "@{a.id}" }), graph("bad", {})],
-  });
-
-  expect([...(json["graphs"] ?? [])].map((entry) => [entry["graphId"], entry["isSuccessful"]])).toEqual([
-    ["good", true],
-    ["bad", false],
-  ]);
-  expect(await org.records("SELECT Name FROM Account")).toMatchObject([{ Name: "good" }]);
-});
-
-test("search finds by any text field and answers what it was asked to return", async () => {
-  const org = await open();
-  const id = await org.create("Contact", { LastName: "Rose", Email: "rose@acme.example" });
-
-  const { json } = await org.get(
-    `search?q=${encodeURIComponent("FIND {acme} IN ALL FIELDS RETURNING Contact(Id, LastName), Account(Id)")}`,
-  );
-
-  expect(json["searchRecords"]).toEqual([
-    { attributes: { type: "Contact", url: `${org.base}/sobjects/Contact/${id}` }, Id: id, LastName: "Rose" },
-  ]);
 });
 
 test("limits and record counts", async () => {
@@ -400,9 +306,6 @@ test.each([
   ["POST", "composite", { compositeRequest: [null] }],
   ["POST", "composite", { compositeRequest: [] }],
   ["POST", "composite/sobjects", { records: [null] }],
-  ["POST", "composite/batch", { batchRequests: ["x"] }],
-  ["POST", "composite/graph", { graphs: [null] }],
-  ["POST", "composite/tree/Account", { records: [7] }],
   ["POST", "sobjects/Account", [1]],
 ])("%s %s with %j is the client's mistake and says so", async (method, path, body) => {
   const org = await open();
@@ -411,122 +314,3 @@ test.each([
 
   expect([answer.status, answer.json[0]?.["errorCode"]]).toEqual([400, "JSON_PARSER_ERROR"]);
 });
-
-test("SOAP: getUpdated and getDeleted by whole minutes, in the form of SOAP dates", async () => {
-  const clock = new ManualClock("2026-02-03T04:05:06Z");
-  const org = await openOrg({ clock });
-  const id = await org.create("Account", { Name: "A" });
-  const gone = await org.create("Account", { Name: "B" });
-  await org.call("DELETE", `sobjects/Account/${gone}`);
-  clock.pass(60_000);
-  const window =
-    "<sObjectType>Account</sObjectType><startDate>2026-02-03T04:05:00.000Z</startDate><endDate>2026-02-03T04:06:30.000Z</endDate>";
-
-  const updated = await org.soap(`<getUpdated>${window}</getUpdated>`);
-  const deleted = await org.soap(`<getDeleted>${window}</getDeleted>`);
-
-  expect(updated.text).toContain(
-    `<getUpdatedResponse><result><ids>${id}</ids><latestDateCovered>2026-02-03T04:06:00.000Z</latestDateCovered></result></getUpdatedResponse>`,
-  );
-  expect(deleted.text).toMatch(
-    new RegExp(
-      `<result><deletedRecords><deletedDate>2026-02-03T04:05:06.000Z</deletedDate><id>${gone}</id></deletedRecords><earliestDateAvailable>[^<]+</earliestDateAvailable><latestDateCovered>2026-02-03T04:06:00.000Z</latestDateCovered></result>`,
-    ),
-  );
-});
-
-test("SOAP: faults name row and column where a query goes wrong", async () => {
-  const org = await open();
-
-  const fault = await org.soap("<query><queryString>SELECT Id, Bogus__c FROM Account</queryString></query>");
-  const type = await org.soap("<query><queryString>SELECT Id FROM Bogus</queryString></query>");
-
-  expect(fault.text).toMatch(
-    /<detail><sf:InvalidFieldFault xsi:type="sf:InvalidFieldFault"><sf:exceptionCode>INVALID_FIELD<\/sf:exceptionCode>.*<sf:row>1<\/sf:row><sf:column>12<\/sf:column><\/sf:InvalidFieldFault>/s,
-  );
-  expect(type.text).toContain("<sf:InvalidSObjectFault");
-});
-
-test("SOAP: pages of 500, continued by queryMore", async () => {
-  const org = await open();
-  await withContacts(org, 600);
-
-  const first = await org.soap("<query><queryString>SELECT LastName FROM Contact</queryString></query>");
-  const locator = /<queryLocator>([^<]+)</.exec(first.text)?.[1] ?? "";
-  const second = await org.soap(`<queryMore><queryLocator>${locator}</queryLocator></queryMore>`);
-
-  expect(locator).toMatch(/^01g\w{15}-500$/);
-  expect([first, second].map((page) => page.text.match(/<records /g)?.length)).toEqual([500, 100]);
-  expect(second.text).toMatch(/<done>true<\/done><queryLocator xsi:nil="true"\/>.*<size>600<\/size>/s);
-});
-
-test("SOAP: an Id that was asked for comes twice, another is nil", async () => {
-  const org = await open();
-  const id = await org.create("Account", { Name: "Acme" });
-  const ask = (list: string) =>
-    org.soap(`<query><queryString>SELECT ${list} FROM Account</queryString></query>`).then(({ text }) => text);
-
-  const [asked, unasked] = [await ask("Id, Name"), await ask("Name")];
-
-  expect(asked).toContain(`<sf:type>Account</sf:type><sf:Id>${id}</sf:Id><sf:Id>${id}</sf:Id><sf:Name>Acme</sf:Name>`);
-  expect(unasked).toContain('<sf:type>Account</sf:type><sf:Id xsi:nil="true"/><sf:Name>Acme</sf:Name>');
-});
-
-test("SOAP: an address has its parts in the WSDL's order, nil where empty", async () => {
-  const org = await open();
-  await org.create("Contact", { LastName: "Rose", MailingCity: "Köln", MailingStreet: "Dom 1" });
-
-  const answer = await org.soap("<query><queryString>SELECT MailingAddress FROM Contact</queryString></query>");
-
-  expect(answer.text).toContain(
-    '<sf:MailingAddress xsi:type="address"><latitude xsi:nil="true"/><longitude xsi:nil="true"/><city>Köln</city><country xsi:nil="true"/><countryCode xsi:nil="true"/><geocodeAccuracy xsi:nil="true"/><postalCode xsi:nil="true"/><state xsi:nil="true"/><stateCode xsi:nil="true"/><street>Dom 1</street></sf:MailingAddress>',
-  );
-});
-
-test("SOAP: retrieve answers in the order asked for, nil for what is not there", async () => {
-  const org = await open();
-  const id = await org.create("Contact", { LastName: "Rose" });
-
-  const answer = await org.soap(
-    `<retrieve><fieldList>LastName</fieldList><sObjectType>Contact</sObjectType><ids>003000000000000AAA</ids><ids>${id}</ids></retrieve>`,
-  );
-
-  expect(answer.text).toMatch(
-    /<retrieveResponse><result xsi:nil="true"\/><result xsi:type="sf:sObject">.*<sf:LastName>Rose<\/sf:LastName><\/result><\/retrieveResponse>/,
-  );
-});
-
-test("SOAP: a converted lead leaves an account, a contact and an opportunity, once", async () => {
-  const org = await open();
-  const lead = await org.create("Lead", { LastName: "Rose", Company: "Acme", Email: "rose@acme.example" });
-  const convert = () =>
-    org.soap(
-      `<convertLead><leadConverts><leadId>${lead}</leadId><convertedStatus>Closed - Converted</convertedStatus></leadConverts></convertLead>`,
-    );
-
-  const first = await convert();
-  const again = await convert();
-
-  expect(first.text).toMatch(
-    new RegExp(
-      `<result><accountId>001\\w+</accountId><contactId>003\\w+</contactId><leadId>${lead}</leadId><opportunityId>006\\w+</opportunityId><success>true</success></result>`,
-    ),
-  );
-  expect(again.text).toContain("<statusCode>CANNOT_UPDATE_CONVERTED_LEAD</statusCode>");
-  expect(await org.records("SELECT Email, Account.Name FROM Contact")).toMatchObject([
-    { Email: "rose@acme.example", Account: { Name: "Acme" } },
-  ]);
-  expect(await org.records("SELECT Name, CloseDate FROM Opportunity")).toMatchObject([
-    { Name: "Acme", CloseDate: "2026-03-31" },
-  ]);
-});
-
-async function withContacts(org: Client, count: number): Promise<void> {
-  for (let from = 0; from < count; from += 200) {
-    const records = Array.from({ length: Math.min(200, count - from) }, (_, index) => ({
-      attributes: { type: "Contact" },
-      LastName: `C${from + index}`,
-    }));
-    await org.call("POST", "composite/sobjects", { records });
-  }
-}

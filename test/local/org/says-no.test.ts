@@ -128,9 +128,8 @@ test("a field that a user may not read is not there for that user alone, and one
   expect([seen.has("Title" as unknown as Json), whole.has("Title" as unknown as Json)]).toEqual([false, true]);
   expect(seen.get("Phone" as unknown as Json)).toMatchObject({ createable: false, updateable: false });
   expect((await narrow.query("SELECT Title FROM Contact")).json[0]).toMatchObject({ errorCode: "INVALID_FIELD" });
-  expect((await narrow.soap("<query><queryString>SELECT Title FROM Contact</queryString></query>")).text).toContain(
-    "INVALID_FIELD",
-  );
+  const bySoap = `<update><sObjects><type>Contact</type><Id>${id}</Id><Title>x</Title></sObjects></update>`;
+  expect((await narrow.soap(bySoap)).text).toContain("<sf:exceptionCode>INVALID_FIELD</sf:exceptionCode>");
   expect(await codeOf({ Phone: "2" })).toBe("INVALID_FIELD_FOR_INSERT_UPDATE");
   expect(await codeOf({ Title: "x" })).toBe("INVALID_FIELD");
   expect(await codeOf({ LastName: "Changed" })).toBeUndefined();

@@ -72,6 +72,7 @@ test("an unknown field is a fault of the whole call and nothing is saved", async
   expect(answer.text).toContain(
     "<sf:exceptionCode>INVALID_FIELD</sf:exceptionCode><sf:exceptionMessage>No such column 'Bogus__c' on entity 'Contact'.",
   );
+  expect(answer.text).toContain("<sf:row>-1</sf:row><sf:column>-1</sf:column></sf:InvalidFieldFault>");
   expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
 });
 
@@ -85,17 +86,6 @@ test("a deleted record comes back with undelete, and its details with it", async
 
   expect(answer.text).toContain(`<result><id>${account}</id><success>true</success></result>`);
   expect(await org.records("SELECT Id, AccountId FROM Contact")).toMatchObject([{ Id: contact, AccountId: account }]);
-});
-
-test("a query answers each record with its type, and its id twice when it was asked for", async () => {
-  const org = await openOrg();
-  const id = await org.create("Contact", { LastName: "Rose" });
-
-  const answer = await org.soap("<query><queryString>SELECT Id, LastName, Title FROM Contact</queryString></query>");
-
-  expect(answer.text).toContain(
-    `<result xsi:type="QueryResult"><done>true</done><queryLocator xsi:nil="true"/><records xsi:type="sf:sObject"><sf:type>Contact</sf:type><sf:Id>${id}</sf:Id><sf:Id>${id}</sf:Id><sf:LastName>Rose</sf:LastName><sf:Title xsi:nil="true"/></records><size>1</size></result>`,
-  );
 });
 
 test("an unknown session is refused by a fault", async () => {
@@ -117,29 +107,8 @@ test("text keeps every character, however a client writes it in XML", async () =
     "<create><sObjects><type>Contact</type><LastName>M&#252;ller &amp;amp; &#x1F600; &lt;b&gt;</LastName><Description>one&#13;&#10;<![CDATA[<two> & three]]></Description></sObjects></create>",
   );
   const [contact] = await org.records("SELECT LastName, Description FROM Contact");
-  const back = await org.soap(
-    "<query><queryString>SELECT LastName, Description FROM Contact WHERE LastName LIKE &apos;M%&apos;</queryString></query>",
-  );
 
   expect(contact).toMatchObject({ LastName: "Müller &amp; 😀 <b>", Description: "one\r\n<two> & three" });
-  expect(back.text).toContain(
-    "<sf:LastName>Müller &amp;amp; 😀 &lt;b&gt;</sf:LastName><sf:Description>one&#13;\n&lt;two&gt; &amp; three</sf:Description>",
-  );
-});
-
-test("numbers are written as their types are: 12.0 where there may be decimals, 12 where there are none", async () => {
-  const org = await openOrg();
-  await org.create("Account", { Name: "Acme", AnnualRevenue: 12, NumberOfEmployees: 12 });
-
-  const answer = await org.soap(
-    "<query><queryString>SELECT AnnualRevenue, NumberOfEmployees FROM Account</queryString></query>",
-  );
-  const count = await org.soap("<query><queryString>SELECT COUNT(Id) FROM Account</queryString></query>");
-
-  expect(answer.text).toContain(
-    "<sf:AnnualRevenue>12.0</sf:AnnualRevenue><sf:NumberOfEmployees>12</sf:NumberOfEmployees>",
-  );
-  expect(count.text).toContain('<sf:type>AggregateResult</sf:type><sf:Id xsi:nil="true"/><sf:expr0>1</sf:expr0>');
 });
 
 test("a JSON Web Token is no session below version 68, in REST it is one in all versions", async () => {

@@ -156,11 +156,10 @@ const SEQUENCE: readonly Step[] = [
     SAVE_HEADERS,
   ),
   soap(
-    "SOAP query",
+    "SOAP unknown field",
     () =>
-      `<query ${XMLNS}><queryString>SELECT Id, LastName, Title FROM Contact WHERE LastName = '${NAME}' LIMIT 1</queryString></query>`,
+      `<create ${XMLNS}><sObjects><type>Contact</type><LastName>${NAME}</LastName><Bogus__c>1</Bogus__c></sObjects></create>`,
   ),
-  soap("SOAP unknown field", () => `<query ${XMLNS}><queryString>SELECT Bogus__c FROM Contact</queryString></query>`),
   send("delete", "DELETE", (id) => `sobjects/Account/${id("create account")}`),
   send(
     "update a deleted record",

@@ -55,13 +55,10 @@ export function listDeadLetterSourceQueues(
   queues: Queues,
   { QueueUrl, MaxResults, NextToken }: SqsInput<"ListDeadLetterSourceQueues">,
 ) {
-  const { page, next } = pageOf(sourcesOf(queues, queues.at(QueueUrl)), MaxResults, NextToken);
+  const { arn } = queues.at(QueueUrl);
+  const sources = queues.list().filter(({ redrive }) => redrive?.deadLetterArn === arn);
+  const { page, next } = pageOf(sources, MaxResults, NextToken);
   return { queueUrls: page.map((queue) => queues.urlOf(queue)), ...next };
-}
-
-/** The queues that name this one as their dead-letter queue. */
-export function sourcesOf(queues: Queues, target: Queue): Queue[] {
-  return queues.list().filter(({ redrive }) => redrive?.deadLetterArn === target.arn);
 }
 
 function pageOf(found: Queue[], most: number | undefined, token: string | undefined) {

@@ -66,13 +66,6 @@ export const inputs = {
     MaxResults: z.optional(integer),
     NextToken: z.optional(text),
   }),
-  StartMessageMoveTask: z.strictObject({
-    SourceArn: text,
-    DestinationArn: z.optional(text),
-    MaxNumberOfMessagesPerSecond: z.optional(integer),
-  }),
-  ListMessageMoveTasks: z.strictObject({ SourceArn: text, MaxResults: z.optional(integer) }),
-  CancelMessageMoveTask: z.strictObject({ TaskHandle: text }),
 };
 
 /** The input of one action by the action's name. */

@@ -3,7 +3,6 @@ import type { JsonService } from "../json-service.ts";
 import { getQueueAttributes, listDeadLetterSourceQueues, listQueues } from "./describe.ts";
 import { sqsError } from "./errors.ts";
 import { inputs, type SqsInput } from "./inputs.ts";
-import { MoveTasks } from "./move-tasks.ts";
 import { Queues, type SqsSettings } from "./queues.ts";
 import { receiveMessage } from "./receive.ts";
 import { keepRetention } from "./retention.ts";
@@ -27,9 +26,8 @@ const PURGE_PAUSE_MILLISECONDS = 60_000;
 /** Opens the queues of one file. */
 export function openSqs(settings: SqsSettings): Sqs {
   const queues = new Queues(settings);
-  const tasks = new MoveTasks(queues);
   const stopRetention = keepRetention(queues);
-  const actions = actionsOf(queues, tasks);
+  const actions = actionsOf(queues);
   return {
     actions,
     service: { targetPrefix: "AmazonSQS", signingName: "sqs", inputs, actions, refuse },
@@ -39,13 +37,12 @@ export function openSqs(settings: SqsSettings): Sqs {
     },
     close() {
       stopRetention();
-      tasks.close();
       queues.close();
     },
   };
 }
 
-function actionsOf(queues: Queues, tasks: MoveTasks) {
+function actionsOf(queues: Queues) {
   return {
     CreateQueue: ({ QueueName, Attributes = {}, tags = {} }: SqsInput<"CreateQueue">) => ({
       QueueUrl: queues.urlOf(queues.create(QueueName, Attributes, tags)),
@@ -80,9 +77,6 @@ function actionsOf(queues: Queues, tasks: MoveTasks) {
       changeMessageVisibilityBatch(queues, input),
     ListDeadLetterSourceQueues: (input: SqsInput<"ListDeadLetterSourceQueues">) =>
       listDeadLetterSourceQueues(queues, input),
-    StartMessageMoveTask: (input: SqsInput<"StartMessageMoveTask">) => tasks.start(input),
-    ListMessageMoveTasks: (input: SqsInput<"ListMessageMoveTasks">) => tasks.list(input),
-    CancelMessageMoveTask: (input: SqsInput<"CancelMessageMoveTask">) => tasks.cancel(input),
   };
 }
 

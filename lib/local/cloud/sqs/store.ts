@@ -12,10 +12,6 @@ const SCHEMA = `
     attributes TEXT, trace_header TEXT, group_id TEXT, sent_at INTEGER NOT NULL, visible_at INTEGER NOT NULL,
     receive_count INTEGER NOT NULL DEFAULT 0, first_received_at INTEGER, receipt TEXT, source_arn TEXT
   );
-  CREATE TABLE IF NOT EXISTS move_tasks (
-    handle TEXT PRIMARY KEY, source_arn TEXT NOT NULL, destination_arn TEXT, rate INTEGER, status TEXT NOT NULL,
-    started_at INTEGER NOT NULL, to_move INTEGER NOT NULL, moved INTEGER NOT NULL, reason TEXT
-  );
 `;
 
 /** A queue as it is kept. Times are epoch milliseconds. */
@@ -43,19 +39,6 @@ export interface MessageRow {
   readonly first_received_at: number | null;
   readonly receipt: string | null;
   readonly source_arn: string | null;
-}
-
-/** A running or ended move of messages out of a dead-letter queue. */
-export interface MoveTaskRow {
-  readonly handle: string;
-  readonly source_arn: string;
-  readonly destination_arn: string | null;
-  readonly rate: number | null;
-  readonly status: "RUNNING" | "COMPLETED" | "CANCELLED" | "FAILED";
-  readonly started_at: number;
-  readonly to_move: number;
-  readonly moved: number;
-  readonly reason: string | null;
 }
 
 /** Opens the file of the queues. */
@@ -89,15 +72,8 @@ export function openSqsStore(file: string) {
     moveMessage: database.prepare(
       "UPDATE messages SET queue_id = ?, source_arn = ?, visible_at = ?, receive_count = ?, receipt = NULL WHERE seq = ?",
     ),
-    sourceOf: database.prepare<{ source_arn: string | null }>("SELECT source_arn FROM messages WHERE seq = ?"),
     deleteMessage: database.prepare("DELETE FROM messages WHERE seq = ?"),
     purge: database.prepare("DELETE FROM messages WHERE queue_id = ?"),
-    saveTask: database.prepare(
-      `INSERT OR REPLACE INTO move_tasks
-         (handle, source_arn, destination_arn, rate, status, started_at, to_move, moved, reason)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    tasks: database.prepare<MoveTaskRow>("SELECT * FROM move_tasks ORDER BY started_at DESC"),
   };
 }
 

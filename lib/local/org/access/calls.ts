@@ -38,15 +38,14 @@ export class Calls {
     return Math.max(0, this.#allowance - this.used);
   }
 
-  /** Counts calls; when the allowance is used up they are refused, and not counted. */
-  count(calls = 1): void {
+  /** Counts a call; when the allowance is used up it is refused, and not counted. */
+  count(): void {
     if (this.used >= this.#allowance)
       throw new Refusal("REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", { status: 403 });
-    this.#used += calls;
+    this.#used += 1;
     this.#database.run(
-      "INSERT INTO _api_use VALUES (?, ?) ON CONFLICT (minute) DO UPDATE SET calls = calls + excluded.calls",
+      "INSERT INTO _api_use VALUES (?, 1) ON CONFLICT (minute) DO UPDATE SET calls = calls + 1",
       this.#minute(),
-      calls,
     );
   }
 

@@ -13,8 +13,6 @@ interface Traits {
   readonly isGroupable: boolean;
   /** Whether SOQL's refusals ask for quotes around its values. */
   readonly isQuoted: boolean;
-  /** Whether SOSL looks into it. */
-  readonly isSearched: boolean;
 }
 
 const TEXT = {
@@ -26,16 +24,15 @@ const TEXT = {
   apex: "String",
   isGroupable: true,
   isQuoted: true,
-  isSearched: true,
 } satisfies Traits;
 
-/** A text that SOSL passes by. */
-const UNSEARCHED = { ...TEXT, isSearched: false, isQuoted: false } satisfies Traits;
+/** A text whose values SOQL's refusals write without quotes. */
+const UNQUOTED = { ...TEXT, isQuoted: false } satisfies Traits;
 
-const ID = { ...TEXT, kind: "id", length: 18, soap: "tns:ID", apex: "Id", isSearched: false } satisfies Traits;
+const ID = { ...TEXT, kind: "id", length: 18, soap: "tns:ID", apex: "Id" } satisfies Traits;
 
 /** What has neither characters nor quotes. */
-const VALUE = { ...UNSEARCHED, length: 0 } satisfies Traits;
+const VALUE = { ...UNQUOTED, length: 0 } satisfies Traits;
 
 const DOUBLE = {
   ...VALUE,
@@ -63,13 +60,13 @@ export const FIELD_TYPES = {
   url: TEXT,
   textarea: TEXT,
   picklist: TEXT,
-  multipicklist: { ...UNSEARCHED, length: 4099, isGroupable: false },
-  combobox: UNSEARCHED,
+  multipicklist: { ...UNQUOTED, length: 4099, isGroupable: false },
+  combobox: UNQUOTED,
   reference: ID,
   base64: { ...VALUE, kind: "bytes", soap: "xsd:base64Binary" },
   address: { ...VALUE, kind: "compound", soap: "urn:address" },
-  encryptedstring: { ...UNSEARCHED, length: 175 },
-  anyType: { ...UNSEARCHED, soap: "xsd:anyType" },
+  encryptedstring: { ...UNQUOTED, length: 175 },
+  anyType: { ...UNQUOTED, soap: "xsd:anyType" },
 } satisfies Record<string, Traits>;
 
 export type FieldType = keyof typeof FIELD_TYPES;

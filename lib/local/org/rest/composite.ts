@@ -36,11 +36,11 @@ interface Subrequest {
 }
 
 /** `POST /composite` (salesforce-facts 3.2): up to 25 requests in order, later ones may use the answers of earlier ones. */
-export function composite(runInner: RunInner, maxRequests = MAX_REQUESTS) {
+export function composite(runInner: RunInner) {
   return async (call: RestCall): Promise<RestReply> => {
     const body = jsonObject(call);
     const requests = subrequestsOf(body["compositeRequest"]);
-    refuseTooMany(requests, maxRequests);
+    refuseTooMany(requests);
     const parts =
       body["allOrNone"] === true
         ? await runAllOrNone(call, requests, runInner)
@@ -68,9 +68,9 @@ function subrequestsOf(value: unknown): Subrequest[] {
   }));
 }
 
-function refuseTooMany(requests: readonly Subrequest[], maxRequests: number): void {
-  if (requests.length > maxRequests)
-    throw new Refusal("LIMIT_EXCEEDED", `The number of subrequests exceeds the limit of ${maxRequests}`);
+function refuseTooMany(requests: readonly Subrequest[]): void {
+  if (requests.length > MAX_REQUESTS)
+    throw new Refusal("LIMIT_EXCEEDED", `The number of subrequests exceeds the limit of ${MAX_REQUESTS}`);
   const heavy = requests.filter(({ url }) => /\/(query|queryAll|composite\/sobjects)\b/.test(url));
   if (heavy.length > MAX_QUERIES_AND_COLLECTIONS) {
     throw new Refusal(

@@ -17,26 +17,25 @@ interface Window {
   readonly latestDateCovered: Date;
 }
 
-/** The ids that changed in a window (salesforce-facts 4); `latestDateCovered` lags behind open transactions. */
-export function updatedIds(
-  parts: Parts,
-  object: SObject,
-  start: string,
-  end: string,
-): { ids: string[]; latestDateCovered: Date } {
-  const window = windowOf(parts, object, start, end, 30);
+/** `GET /sobjects/X/updated?start=&end=`: what changed in a window (salesforce-facts 4), as far as it is covered. */
+export function updated(call: RestCall): RestReply {
+  const { parts } = call;
+  const object = objectAt(parts.catalog, param(call, "object"));
+  const window = windowOf(call, object, 30);
   const alive = object.field("IsDeleted") ? ' AND "IsDeleted" = 0' : "";
   const sql = `SELECT "Id" FROM ${quoted(object.name)} WHERE "SystemModstamp" >= ? AND "SystemModstamp" < ?${alive} LIMIT ${MAX_IDS + 1}`;
   const ids = parts.database
     .tuples(sql, [window.start.toISOString(), window.end.toISOString()])
     .map(([id]) => String(id));
   if (ids.length > MAX_IDS) throw new Refusal("EXCEEDED_ID_LIMIT", TOO_MANY);
-  return { ids, latestDateCovered: window.latestDateCovered };
+  return ok({ ids, latestDateCovered: restDate(window.latestDateCovered) });
 }
 
-/** What the delete log knows of a window; a window that starts before the log does is refused. */
-export function deletedIds(parts: Parts, object: SObject, start: string, end: string) {
-  const window = windowOf(parts, object, start, end, 15);
+/** `GET /sobjects/X/deleted?start=&end=`: what the delete log knows of a window; one that starts before the log does is refused. */
+export function deleted(call: RestCall): RestReply {
+  const { parts } = call;
+  const object = objectAt(parts.catalog, param(call, "object"));
+  const window = windowOf(call, object, 15);
   const earliestDateAvailable = earliest(parts);
   if (window.start < earliestDateAvailable) {
     throw new Refusal(
@@ -47,8 +46,11 @@ export function deletedIds(parts: Parts, object: SObject, start: string, end: st
   const sql = `SELECT id, deleted_at FROM _deleted WHERE object = ? AND deleted_at >= ? AND deleted_at < ? ORDER BY deleted_at, id LIMIT ${MAX_IDS + 1}`;
   const rows = parts.database.all(sql, object.name, window.start.toISOString(), window.end.toISOString());
   if (rows.length > MAX_IDS) throw new Refusal("EXCEEDED_ID_LIMIT", TOO_MANY);
-  const records = rows.map((row) => ({ id: String(row["id"]), deletedDate: String(row["deleted_at"]) }));
-  return { records, earliestDateAvailable, latestDateCovered: window.latestDateCovered };
+  return ok({
+    deletedRecords: rows.map((row) => ({ id: String(row["id"]), deletedDate: restDate(String(row["deleted_at"])) })),
+    earliestDateAvailable: restDate(earliestDateAvailable),
+    latestDateCovered: restDate(window.latestDateCovered),
+  });
 }
 
 /** Empties the delete log up to now: older windows are refused from here on. */
@@ -67,9 +69,10 @@ function earliest(parts: Parts): Date {
   return typeof purged === "string" && new Date(purged) > floor ? new Date(purged) : floor;
 }
 
-function windowOf(parts: Parts, object: SObject, start: string, end: string, days: number): Window {
+function windowOf({ parts, query }: RestCall, object: SObject, days: number): Window {
   if (!object.replicateable) throw new Refusal("INVALID_TYPE", `${object.name} is not replicateable`);
-  const window = { start: toMinute(dateOf(start, "startDate")), end: toMinute(dateOf(end, "endDate")) };
+  const moment = (part: string) => toMinute(dateOf(query.get(part) ?? "", `${part}Date`));
+  const window = { start: moment("start"), end: moment("end") };
   const now = parts.clock.now();
   if (window.end <= window.start)
     throw new Refusal("INVALID_REPLICATION_DATE", "endDate must be at least one minute greater than startDate");
@@ -98,31 +101,3 @@ function dateOf(text: string, name: string): Date {
 
 const restDate = (date: Date | string): string =>
   (typeof date === "string" ? date : date.toISOString()).replace("Z", "+0000");
-
-/** `GET /sobjects/X/updated?start=&end=`. */
-export function updated(call: RestCall): RestReply {
-  const object = objectAt(call.parts.catalog, param(call, "object"));
-  const { ids, latestDateCovered } = updatedIds(
-    call.parts,
-    object,
-    call.query.get("start") ?? "",
-    call.query.get("end") ?? "",
-  );
-  return ok({ ids, latestDateCovered: restDate(latestDateCovered) });
-}
-
-/** `GET /sobjects/X/deleted?start=&end=`. */
-export function deleted(call: RestCall): RestReply {
-  const object = objectAt(call.parts.catalog, param(call, "object"));
-  const { records, earliestDateAvailable, latestDateCovered } = deletedIds(
-    call.parts,
-    object,
-    call.query.get("start") ?? "",
-    call.query.get("end") ?? "",
-  );
-  return ok({
-    deletedRecords: records.map(({ id, deletedDate }) => ({ id, deletedDate: restDate(deletedDate) })),
-    earliestDateAvailable: restDate(earliestDateAvailable),
-    latestDateCovered: restDate(latestDateCovered),
-  });
-}

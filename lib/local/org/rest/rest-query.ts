@@ -4,7 +4,6 @@ import { Refusal } from "../refusal.ts";
 import { ok, param, type RestCall, type RestReply } from "../rest-call.ts";
 import type { Output } from "../soql/plan.ts";
 import type { Page } from "../soql/query.ts";
-import { noteViewed } from "./recent.ts";
 import { restStyle } from "./rest-style.ts";
 
 /** `GET /query?q=`: alive records only (salesforce-facts 2.4). */
@@ -25,12 +24,6 @@ function run(call: RestCall, includeDeleted: boolean): RestReply {
     style: restStyle(call.base),
   });
   refuseLarge(call, soql, page);
-  if (page.plan.isView)
-    noteViewed(
-      call.parts,
-      page.plan.object,
-      page.records.map((record) => String(record["Id"])),
-    );
   return ok(pageBody(call, page));
 }
 

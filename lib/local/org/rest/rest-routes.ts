@@ -1,17 +1,12 @@
 import { BULK_ROUTES } from "../bulk/bulk-routes.ts";
 import type { Route } from "../rest-call.ts";
-import { batch } from "./batch-requests.ts";
 import { createAll, deleteAll, readAll, updateAll, upsertAll } from "./collections.ts";
 import { composite, type RunInner } from "./composite.ts";
-import { graph } from "./graph.ts";
 import { limits, recordCount } from "./limits.ts";
-import { recent, tabs, theme } from "./recent.ts";
 import { deleted, updated } from "./replication.ts";
 import { query, queryAll, queryMore } from "./rest-query.ts";
 import { resources } from "./root.ts";
-import { search } from "./search.ts";
 import {
-  aboutObject,
   createRecord,
   deleteByKey,
   deleteRecord,
@@ -23,7 +18,6 @@ import {
   updateRecord,
   upsertRecord,
 } from "./sobjects.ts";
-import { tree } from "./tree.ts";
 
 /** The REST API; of two paths that match, the earlier one answers. */
 export function routes(runInner: RunInner): readonly Route[] {
@@ -33,22 +27,15 @@ export function routes(runInner: RunInner): readonly Route[] {
     ["queryAll", { GET: queryAll }],
     ["query/:locator", { GET: queryMore }],
     ["queryAll/:locator", { GET: queryMore }],
-    ["recent", { GET: recent }],
-    ["tabs", { GET: tabs }],
-    ["theme", { GET: theme }],
-    ["search", { GET: search }],
     ["limits", { GET: limits }],
     ["limits/recordCount", { GET: recordCount }],
     ["composite", { POST: composite(runInner) }],
-    ["composite/batch", { POST: batch(runInner) }],
-    ["composite/graph", { POST: graph(runInner) }],
-    ["composite/tree/:object", { POST: tree }],
     ["composite/sobjects", { POST: createAll, PATCH: updateAll, DELETE: deleteAll }],
     ["composite/sobjects/:object", { GET: readAll, POST: readAll }],
     ["composite/sobjects/:object/:key", { PATCH: upsertAll }],
     ...BULK_ROUTES,
     ["sobjects", { GET: describeGlobal }],
-    ["sobjects/:object", { GET: aboutObject, POST: createRecord }],
+    ["sobjects/:object", { POST: createRecord }],
     ["sobjects/:object/describe", { GET: describeObject }],
     ["sobjects/:object/updated", { GET: updated }],
     ["sobjects/:object/deleted", { GET: deleted }],

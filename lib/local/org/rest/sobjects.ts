@@ -10,7 +10,6 @@ import type { Draft } from "../saving/draft.ts";
 import { restHeaders } from "../saving/save-headers.ts";
 import type { Row } from "../store/database.ts";
 import { metadataChangedAt } from "../store/schema.ts";
-import { viewedOf } from "./recent.ts";
 import { draftOf, objectAt } from "./rest-draft.ts";
 import { restStyle } from "./rest-style.ts";
 
@@ -35,13 +34,6 @@ function unlessKnown(call: RestCall, answer: unknown): RestReply {
   return since >= Math.floor(changedAt.getTime() / 1000) * 1000
     ? { status: 304, json: undefined, headers }
     : { ...ok(answer), headers };
-}
-
-/** `GET /sobjects/X`: the object in brief and what was looked at last. */
-export function aboutObject(call: RestCall): RestReply {
-  const object = objectAt(call.parts.catalog, param(call, "object"));
-  const recentItems = viewedOf(call, object, 200).map(({ record }) => record);
-  return ok({ objectDescribe: describeBriefly(object, call.version), recentItems });
 }
 
 /** `POST /sobjects/X` (salesforce-facts 2.5). */

@@ -4,7 +4,6 @@ import { Refusal } from "../refusal.ts";
 import type { Database, Stored } from "../store/database.ts";
 import type { Records } from "../store/records.ts";
 import { type Batch, saveAll } from "./batch.ts";
-import { type Conversion, type Converted, convertLead } from "./converter.ts";
 import type { Draft } from "./draft.ts";
 import { type Merged, mergeRecords } from "./merger.ts";
 import { accepted, type Outcome, refused } from "./outcome.ts";
@@ -93,18 +92,9 @@ export class Dml {
     return this.#all(ids, { allOrNone: false, one: (id) => accepted(this.remover.destroy(id, saving)) });
   }
 
-  emptyRecycleBin(ids: readonly string[], saving: Saving): readonly Outcome[] {
-    return this.#all(ids, { allOrNone: false, one: (id) => accepted(this.remover.emptyFromBin(id, saving)) });
-  }
-
   /** Merges records into a master; throws a Refusal or has done all of it. */
   merge(master: Draft, loserIds: readonly string[], saving: Saving): Merged {
     return mergeRecords({ ...this.#needs, saver: this.saver }, master, loserIds, saving);
-  }
-
-  /** Converts a lead; throws a Refusal or has done all of it. */
-  convertLead(asked: Conversion, saving: Saving): Converted {
-    return convertLead({ ...this.#needs, saver: this.saver }, asked, saving);
   }
 
   /** The records of one transaction run through their object's triggers together; what was unreadable does not. */

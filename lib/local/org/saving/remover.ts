@@ -63,14 +63,6 @@ export class Remover {
     return id;
   }
 
-  /** Takes a record out of the recycle bin only; refuses one that is not in it. */
-  emptyFromBin(writtenId: string, saving: Saving): string {
-    const { id } = this.locate(writtenId);
-    if (!this.#needs.database.first("SELECT 1 FROM _bin WHERE id = ?", id))
-      throw new Refusal("INVALID_ID_FIELD", `Invalid record id; no recycle bin entry found: ${id}`);
-    return this.destroy(id, saving);
-  }
-
   /** The object and the 18-character form of an id. */
   locate(writtenId: string): { object: SObject; id: string } {
     const id = normalizeId(writtenId);

@@ -25,15 +25,13 @@ function xmlReply(status: number, body: string): Reply {
 
 const FAULT_TYPE: Readonly<Record<string, string>> = {
   INVALID_LOGIN: "LoginFault",
-  MALFORMED_QUERY: "MalformedQueryFault",
   INVALID_FIELD: "InvalidFieldFault",
   INVALID_TYPE: "InvalidSObjectFault",
-  INVALID_QUERY_LOCATOR: "InvalidQueryLocatorFault",
-  INVALID_QUERY_FILTER_OPERATOR: "InvalidFieldFault",
   MALFORMED_ID: "InvalidIdFault",
 };
 
-const WITH_PLACE = new Set(["MalformedQueryFault", "InvalidFieldFault", "InvalidSObjectFault"]);
+/** They would name the place in a query; nothing else has one. */
+const WITH_PLACE = new Set(["InvalidFieldFault", "InvalidSObjectFault"]);
 
 /** What SOAP says where REST says "Session expired or invalid". */
 const NO_SESSION =
@@ -56,10 +54,7 @@ export function faultReply(error: unknown): Reply {
     );
   }
   const type = FAULT_TYPE[code] ?? "UnexpectedErrorFault";
-  const column = /ERROR at Row:(\d+):Column:(\d+)/.exec(message);
-  const place = WITH_PLACE.has(type)
-    ? `<sf:row>${column?.[1] ?? -1}</sf:row><sf:column>${column?.[2] ?? -1}</sf:column>`
-    : "";
+  const place = WITH_PLACE.has(type) ? "<sf:row>-1</sf:row><sf:column>-1</sf:column>" : "";
   const detail = `<sf:${type} xsi:type="sf:${type}"><sf:exceptionCode>${code}</sf:exceptionCode><sf:exceptionMessage>${escaped(message)}</sf:exceptionMessage>${place}</sf:${type}>`;
   const fault = `<soapenv:Fault><faultcode>sf:${code}</faultcode><faultstring>${escaped(`${code}: ${message}`)}</faultstring><detail>${detail}</detail></soapenv:Fault>`;
   return xmlReply(500, `${FAULT_OPEN}<soapenv:Body>${fault}</soapenv:Body></soapenv:Envelope>`);

@@ -87,11 +87,6 @@ export function undelete(call: SoapCall): Promise<string> {
   return saveIds(call, (ids, saving) => call.parts.dml.undelete(ids, allOrNone(call), saving));
 }
 
-/** `emptyRecycleBin(ids[])`. */
-export function emptyRecycleBin(call: SoapCall): Promise<string> {
-  return saveIds(call, (ids, saving) => call.parts.dml.emptyRecycleBin(ids, saving));
-}
-
 async function saveIds(
   call: SoapCall,
   save: (ids: readonly string[], saving: Saving) => readonly Outcome[],

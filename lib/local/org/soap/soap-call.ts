@@ -10,8 +10,6 @@ export interface SoapCall {
   readonly input: Element;
   /** How the request is called in the journal and by faults. */
   readonly name: string;
-  readonly version: string;
-  readonly origin: string;
 }
 
 /** What an operation answers: the inside of its response element. */

@@ -2,16 +2,12 @@ import type { Session } from "../access/sessions.ts";
 import { type Call, nameOf, type Reply } from "../http/call.ts";
 import type { Parts } from "../parts.ts";
 import { Refusal } from "../refusal.ts";
-import { convertLeads } from "./convert-lead.ts";
 import { faultReply, soapReply } from "./envelope.ts";
 import { getUserInfo, login } from "./login.ts";
 import { merge } from "./merge.ts";
-import { getDeleted, getUpdated, query, queryAll, queryMore } from "./reads.ts";
-import { create, deleteIds, emptyRecycleBin, undelete, update, upsert } from "./saves.ts";
-import type { Operation, SoapCall } from "./soap-call.ts";
-import { describeGlobal, describeSObjects, retrieve } from "./soap-describe.ts";
-import { describeTabs } from "./tabs.ts";
-import { child, parseEnvelope, tag, textOf } from "./xml.ts";
+import { create, deleteIds, undelete, update, upsert } from "./saves.ts";
+import type { Operation } from "./soap-call.ts";
+import { child, parseEnvelope, textOf } from "./xml.ts";
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   create,
@@ -19,22 +15,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   upsert,
   delete: deleteIds,
   undelete,
-  emptyRecycleBin,
-  query,
-  queryAll,
-  queryMore,
   merge,
-  convertLead: convertLeads,
-  describeTabs,
-  retrieve,
-  describeSObject: describeSObjects,
-  describeSObjects,
-  describeGlobal,
-  getUpdated,
-  getDeleted,
   getUserInfo,
-  getServerTimestamp: (call) => `<result>${tag("timestamp", call.parts.clock.now().toISOString())}</result>`,
-  logout: logout,
 };
 
 /** SOAP takes JSON Web Tokens from this version on; below it says of one what it says of no session at all. */
@@ -42,11 +24,6 @@ const JWT_SINCE = 68;
 
 /** Other tokens have an exclamation mark behind the org's id. */
 const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
-
-function logout({ parts, session }: SoapCall): string {
-  parts.sessions.end(session.token);
-  return "";
-}
 
 /** The SOAP partner protocol. `admit` checks the session and counts the call. */
 export async function answerSoap(parts: Parts, call: Call, admit: (token: string) => Session): Promise<Reply> {
@@ -71,8 +48,6 @@ export async function answerSoap(parts: Parts, call: Call, admit: (token: string
       header,
       input,
       name: `${nameOf(call)} ${operation}`,
-      version,
-      origin: call.origin,
     });
     return soapReply(`<${operation}Response>${inner}</${operation}Response>`, parts.calls);
   } catch (error) {

@@ -84,7 +84,6 @@ class Compiler {
       offset: query.offset ?? 0,
       isAggregate: this.#aggregates,
       isCount,
-      isView: query.for === "VIEW",
     };
   }
 

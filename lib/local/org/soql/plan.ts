@@ -20,8 +20,6 @@ export interface Plan {
   readonly isAggregate: boolean;
   /** `SELECT COUNT()`: only the number is asked for. */
   readonly isCount: boolean;
-  /** `FOR VIEW`: the user views the records. */
-  readonly isView: boolean;
 }
 
 /** How one thing in a SELECT list becomes a part of the answered record; `at` counts the columns of the row. */

@@ -43,47 +43,39 @@ const MAXIMUM_PRELUDE_BYTES = 16 * 1024;
  */
 export async function streamedAnswer(stream: Readable): Promise<HttpAnswer> {
   try {
-    return await begun(stream);
+    const response = prelude.parse(JSON.parse((await headOf(stream)).toString("utf8")));
+    return { status: response.statusCode, headers: headersOf(response), body: stream };
   } catch (error) {
     stream.destroy();
     throw error;
   }
 }
 
-async function begun(stream: Readable): Promise<HttpAnswer> {
-  let head = Buffer.alloc(0);
-  while (!head.includes(DELIMITER)) {
-    if (head.length > MAXIMUM_PRELUDE_BYTES) throw new Error("the stream does not begin with status and headers");
-    const chunk = await nextChunk(stream);
-    if (!chunk) throw new Error("the stream ended before its status and headers");
-    head = Buffer.concat([head, typeof chunk === "string" ? Buffer.from(chunk) : chunk]);
-  }
-  const end = head.indexOf(DELIMITER);
-  const response = prelude.parse(JSON.parse(head.subarray(0, end).toString("utf8")));
-  const rest = head.subarray(end + DELIMITER.length);
-  if (rest.length > 0) stream.unshift(rest);
-  return { status: response.statusCode, headers: headersOf(response), body: stream };
-}
-
-/** What came next, or null at the end; leaves the stream paused. */
-function nextChunk(stream: Readable): Promise<string | Buffer | null> {
+/** The bytes before the zeros; leaves the stream paused behind them. */
+function headOf(stream: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    let head = Buffer.alloc(0);
     const settle = () => {
       stream.off("readable", look).off("end", atEnd).off("error", broken);
-    };
-    const atEnd = () => {
-      settle();
-      resolve(null);
     };
     const broken = (error: Error) => {
       settle();
       reject(error);
     };
+    const atEnd = () => broken(new Error("the stream ended before its status and headers"));
     const look = () => {
-      const chunk = stream.read() as string | Buffer | null;
-      if (chunk === null) return;
-      settle();
-      resolve(chunk);
+      for (let chunk: string | Buffer | null = stream.read(); chunk !== null; chunk = stream.read()) {
+        head = Buffer.concat([head, typeof chunk === "string" ? Buffer.from(chunk) : chunk]);
+        const end = head.indexOf(DELIMITER);
+        if (end >= 0) {
+          settle();
+          // In this turn: a stream that has ended takes nothing back in the next one.
+          if (end + DELIMITER.length < head.length) stream.unshift(head.subarray(end + DELIMITER.length));
+          return resolve(head.subarray(0, end));
+        }
+        if (head.length > MAXIMUM_PRELUDE_BYTES)
+          return broken(new Error("the stream does not begin with status and headers"));
+      }
     };
     stream.on("readable", look).on("end", atEnd).on("error", broken);
     if (stream.errored) broken(stream.errored);

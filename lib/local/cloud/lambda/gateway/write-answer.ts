@@ -26,6 +26,6 @@ function stream(body: Readable, response: ServerResponse): void {
     if (!body.readableEnded) response.destroy();
   });
   response.once("close", () => body.destroy());
-  if (body.destroyed) response.destroy();
+  if (body.destroyed && !body.readableEnded) response.destroy();
   else body.pipe(response);
 }

@@ -196,6 +196,16 @@ describe("a streamed answer", () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
+  test.each(["", "all of it"])("that is written and ended at once, with the body %j, is whole", async (body) => {
+    world.streams("list-audit-log", (_, stream) => {
+      streamFrom(stream, { statusCode: 201 }).end(body);
+    });
+
+    const answer = await call("/api/v1/t/w/audit-log");
+
+    expect([answer.status, await answer.text()]).toEqual([201, body]);
+  });
+
   test("of many megabytes flows at the reader's pace", async () => {
     let written = 0;
     world.streams("list-audit-log", async (_, stream) => {
