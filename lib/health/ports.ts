@@ -1,5 +1,5 @@
 import type { Figures } from "../metrics/ports.ts";
-import type { Budget, Usage } from "../model/budget.ts";
+import type { Budget, Usage } from "../model/calls/budget.ts";
 import type { LearnedSize } from "../model/change/call-size.ts";
 import type { FailureReason } from "../model/engine.ts";
 import type { SalesforceConnection } from "../model/workspace/workspace.ts";

@@ -1,4 +1,4 @@
-import { type Budget, pullSeconds } from "../model/budget.ts";
+import { type Budget, pullSeconds } from "../model/calls/budget.ts";
 import { type Asking, idleCalls, queriesOf } from "../model/calls/forecast.ts";
 import { bulkCalls, soapCalls } from "../model/change/ways.ts";
 import { isRung } from "../model/doorbell.ts";

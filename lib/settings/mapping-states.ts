@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Pauses, SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { EngineReport, EngineReports } from "../health/ports.ts";
-import { FRESH_BUDGET, isSparing, reportBudget } from "../model/budget.ts";
+import { FRESH_BUDGET, isSparing, reportBudget } from "../model/calls/budget.ts";
 import { reportCallSize, sizeNow } from "../model/change/call-size.ts";
 import { reportMissingParents } from "../model/change/missing-parent.ts";
 import { reportRecordless } from "../model/change/no-record.ts";

@@ -1,4 +1,4 @@
-import { mayPush as hasCalls, madeOf } from "../model/budget.ts";
+import { mayPush as hasCalls, madeOf } from "../model/calls/budget.ts";
 import { checksBeforeSave } from "../model/calls/check-before-save.ts";
 import { isBlind, isDueAgain, nextPull } from "../model/calls/next-pull.ts";
 import { SHORTEST_RING_SECONDS } from "../model/calls/plan.ts";

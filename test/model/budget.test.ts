@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { hoursOf, lastChange } from "../../lib/model/calls/account.ts";
 import {
   afterPlan,
   FRESH_BUDGET,
@@ -7,8 +8,7 @@ import {
   maySpare,
   pullSeconds,
   reportBudget,
-} from "../../lib/model/budget.ts";
-import { hoursOf, lastChange } from "../../lib/model/calls/account.ts";
+} from "../../lib/model/calls/budget.ts";
 import { isQuiet } from "../../lib/model/calls/interval.ts";
 import { plannedBudget } from "../support/doubles/planned-budget.ts";
 

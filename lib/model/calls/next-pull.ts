@@ -1,7 +1,7 @@
-import { type Budget, pullSeconds } from "../budget.ts";
 import { isRung } from "../doorbell.ts";
 import { type Mapping, pulls } from "../mapping/mapping.ts";
 import type { CycleMessage } from "../messages.ts";
+import { type Budget, pullSeconds } from "./budget.ts";
 import { isPullDue, isQuiet, type Pulling } from "./interval.ts";
 import { wakeAt } from "./plan.ts";
 

@@ -1,4 +1,4 @@
-import type { Budget } from "../../model/budget.ts";
+import type { Budget } from "../../model/calls/budget.ts";
 import { isDue } from "../../model/calls/next-pull.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import { newTally } from "../cycle/cycle.ts";

@@ -1,4 +1,4 @@
-import type { Budget } from "../../model/budget.ts";
+import type { Budget } from "../../model/calls/budget.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage, Wakes } from "../../model/messages.ts";
 import type { StopReason } from "../lease/lease-guard.ts";

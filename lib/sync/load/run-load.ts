@@ -1,4 +1,4 @@
-import { type Budget, madeOf, maySpare } from "../../model/budget.ts";
+import { type Budget, madeOf, maySpare } from "../../model/calls/budget.ts";
 import { CallSize } from "../../model/change/call-size.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";

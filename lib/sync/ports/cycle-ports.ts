@@ -1,7 +1,7 @@
 import type { Pauses } from "../../access/ports.ts";
 import type { Mappings } from "../../config/ports.ts";
 import type { Counters } from "../../metrics/ports.ts";
-import type { Budget, PlannedBudget } from "../../model/budget.ts";
+import type { Budget, PlannedBudget } from "../../model/calls/budget.ts";
 import type { Event } from "../../model/delivery/event.ts";
 import type { EngineState, PollOutcome } from "../../model/engine.ts";
 import type { DescribedObject } from "../../model/mapping/describe.ts";

@@ -1,4 +1,4 @@
-import type { Budget } from "../../model/budget.ts";
+import type { Budget } from "../../model/calls/budget.ts";
 import { QUERIES_PER_CALL } from "../../model/calls/forecast.ts";
 import { isDue } from "../../model/calls/next-pull.ts";
 import type { RequestRefusal } from "../../model/change/refusal.ts";

@@ -1,4 +1,4 @@
-import type { Budget } from "../../model/budget.ts";
+import type { Budget } from "../../model/calls/budget.ts";
 import { type Event, eventOf } from "../../model/delivery/event.ts";
 import { afterCycle, afterLoad, type CycleFailure, type EngineStep, isSameState } from "../../model/engine.ts";
 import { newId } from "../../model/id.ts";

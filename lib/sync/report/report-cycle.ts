@@ -1,3 +1,4 @@
+import { allHours, hoursOf, lastChange } from "../../model/calls/account.ts";
 import {
   afterPlan,
   type Budget,
@@ -6,8 +7,7 @@ import {
   pullSeconds,
   reportBudget,
   type Usage,
-} from "../../model/budget.ts";
-import { allHours, hoursOf, lastChange } from "../../model/calls/account.ts";
+} from "../../model/calls/budget.ts";
 import { queriesOf } from "../../model/calls/forecast.ts";
 import { restOf } from "../../model/calls/next-pull.ts";
 import { planCalls, wakeAt } from "../../model/calls/plan.ts";

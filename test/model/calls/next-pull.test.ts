@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Budget, FRESH_BUDGET } from "../../../lib/model/budget.ts";
+import { type Budget, FRESH_BUDGET } from "../../../lib/model/calls/budget.ts";
 import { type Asked, isBlind, isDue, isDueAgain, nextPull, type Read } from "../../../lib/model/calls/next-pull.ts";
 import { DEFAULT_SHARE, planCalls } from "../../../lib/model/calls/plan.ts";
 import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";

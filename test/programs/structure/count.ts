@@ -51,13 +51,12 @@ export function fullFolders(files = sources("bin", "functions", "lib", "test")):
     .map(([folder, { length }]) => `${folder}: ${length}`);
 }
 
-/** Pairs of chapters of one room whose values import each other, with the imports. A file beside the chapters is in none. */
+/** Pairs of chapters of one room that import each other, with the imports; a file beside the chapters is one of its own. */
 export function mutualChapters(imports: readonly Import[]): string[] {
-  const crossing = imports.filter(({ from, to, isPackage, isType }) => {
-    if (isPackage || isType || !from.startsWith("lib/") || roomOf(from) !== roomOf(to)) return false;
-    const [one, other] = [chapterOf(from), chapterOf(to)];
-    return one !== null && other !== null && one !== other;
-  });
+  const crossing = imports.filter(
+    ({ from, to, isPackage }) =>
+      !isPackage && from.startsWith("lib/") && roomOf(from) === roomOf(to) && chapterOf(from) !== chapterOf(to),
+  );
   const pairs = Map.groupBy(crossing, ({ from, to }) => [chapterOf(from), chapterOf(to)].sort().join(" <> "));
   return [...pairs].flatMap(([pair, edges]) => {
     const isMutual = new Set(edges.map(({ from }) => chapterOf(from))).size > 1;
@@ -86,13 +85,11 @@ function roomOf(file: string): string {
   return room === "adapters" || room === "local" ? `${top}/${room}/${adapter}` : `${top}/${room}`;
 }
 
-/** The folder inside a room that a file belongs to, however deep; null for a file beside the chapters. */
-function chapterOf(file: string): string | null {
+/** The folder inside a room that a file belongs to, however deep, or the file itself. */
+function chapterOf(file: string): string {
   const room = roomOf(file);
-  const [chapter] = dirname(file)
-    .slice(room.length + 1)
-    .split("/");
-  return chapter === undefined || chapter === "" ? null : `${room}/${chapter}`;
+  const [chapter = ""] = file.slice(room.length + 1).split("/");
+  return `${room}/${chapter}`;
 }
 
 /** How many groups of files import each other, directly or through others. */

@@ -1,4 +1,4 @@
-import type { PlannedBudget, Usage } from "../../../lib/model/budget.ts";
+import type { PlannedBudget, Usage } from "../../../lib/model/calls/budget.ts";
 import { DEFAULT_SHARE, type Plan } from "../../../lib/model/calls/plan.ts";
 
 /** A budget whose plan leaves plenty, but for what the test says. */

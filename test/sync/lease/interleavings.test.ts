@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FRESH_BUDGET } from "../../../lib/model/budget.ts";
+import { FRESH_BUDGET } from "../../../lib/model/calls/budget.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { createPosition, OVERLAP_SECONDS } from "../../../lib/model/record/position.ts";
 import { runCycle } from "../../../lib/sync/run-cycle.ts";

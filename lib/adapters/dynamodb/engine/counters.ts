@@ -1,8 +1,8 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 import type { Counters, KeptCounters, KeptDepth, OtherCalls } from "../../../metrics/ports.ts";
-import { madeOf } from "../../../model/budget.ts";
 import { HOURS_KEPT, type HourOfTotals } from "../../../model/calls/account.ts";
+import { madeOf } from "../../../model/calls/budget.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import { judgedCalls, judgedCount, type MappingTotals } from "../../../model/totals.ts";
 import type { Database } from "../client/client.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { EngineReport, EngineReports, WorkspaceReport } from "../../../health/ports.ts";
-import { type Budget, FRESH_BUDGET, paceOf } from "../../../model/budget.ts";
+import { type Budget, FRESH_BUDGET, paceOf } from "../../../model/calls/budget.ts";
 import { DEFAULT_SHARE } from "../../../model/calls/plan.ts";
 import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from "../../../model/engine.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";

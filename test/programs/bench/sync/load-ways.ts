@@ -6,7 +6,7 @@ import { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { hash } from "../../../../lib/model/beat.ts";
-import { FRESH_BUDGET } from "../../../../lib/model/budget.ts";
+import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { everything } from "../../../../lib/model/mapping/soql.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";

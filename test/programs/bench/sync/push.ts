@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
-import { FRESH_BUDGET } from "../../../../lib/model/budget.ts";
+import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
 import { runCycle } from "../../../../lib/sync/run-cycle.ts";
 import { ALONE, CLOCK } from "./alone.ts";
 import type { BenchServer } from "./bench-database.ts";

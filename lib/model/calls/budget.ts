@@ -1,7 +1,7 @@
-import { everySeconds, FULL_PACE_SECONDS, type Pulling } from "./calls/interval.ts";
-import { DEFAULT_SHARE, type Plan, type Share, type Usage } from "./calls/plan.ts";
-import type { Doorbell } from "./doorbell.ts";
-import type { Mapping } from "./mapping/mapping.ts";
+import type { Doorbell } from "../doorbell.ts";
+import type { Mapping } from "../mapping/mapping.ts";
+import { everySeconds, FULL_PACE_SECONDS, type Pulling } from "./interval.ts";
+import { DEFAULT_SHARE, type Plan, type Share, type Usage } from "./plan.ts";
 
 /** What an org has left for us, and how that is spent. */
 export interface Budget {
