@@ -24,11 +24,7 @@ export const BOUNDED: Readonly<Record<string, string>> = {
   "/^[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?$/": OWN_CLOUD,
   'new RegExp(`^${source}$`, "s")': OWN_CLOUD,
   "/@\\{([^}]+)\\}/g": OWN_ORG,
-  "/^SELECT Id, (?=.*\\bId\\b.*\\sFROM\\s)/i": OWN_ORG,
   "/<(?:\\w+:)?Body[^>]*>\\s*<(?:\\w+:)?(\\w+)/": OWN_ORG,
-  "/^\\s*FIND\\s*\\{([^}]*)\\}\\s*(?:IN\\s+(ALL|NAME|EMAIL|PHONE)\\s+FIELDS\\s*)?(?:RETURNING\\s+([\\s\\S]+?))?\\s*(?:LIMIT\\s+(\\d+)\\s*)?$/i":
-    OWN_ORG,
-  "/^([\\s\\S]*?)(\\s+(?:WHERE|ORDER\\s+BY|LIMIT)\\b[\\s\\S]*)?$/i": OWN_ORG,
   "/^[+-]?(\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?$/i": OWN_ORG,
   "new RegExp(fault.path)": OWN_ORG,
   'new RegExp(`\\\\b${fault.object}\\\\b`, "i")': OWN_ORG,
