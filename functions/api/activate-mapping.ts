@@ -16,7 +16,7 @@ export const handler = onLambda({
   input: z.object({ digest: z.optional(filterText()) }),
   output: mappingView,
   run: async ({ input: { digest }, path, workspace, actor, at, ifMatch }) => {
-    const services = { ...answeringServices(), desks: rowQueriesOf(), audit: auditLog(), loads: queue("loads") };
+    const services = { ...answeringServices(), rowQueries: rowQueriesOf(), audit: auditLog(), loads: queue("loads") };
     const asked = { workspaceId: workspace.id, mappingId: path.mapping_id, actor, at, ifMatch };
     if (digest !== undefined) {
       const mapping = await findMapping(services.mappings, workspace.id, path.mapping_id);

@@ -12,7 +12,7 @@ export const handler = onMapping({
   input: z.object({ dry_run: flag(), body: body({ uncaptured: oneOf(UNCAPTURED) }) }),
   output: captureView,
   run: ({ input, who }) =>
-    captureAgain({ desks: rowQueriesOf(), audit: auditLog(), provisioning: queue("provisioning") }, who, {
+    captureAgain({ rowQueries: rowQueriesOf(), audit: auditLog(), provisioning: queue("provisioning") }, who, {
       uncaptured: input.body.uncaptured,
       dryRun: input.dry_run,
     }),

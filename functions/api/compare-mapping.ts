@@ -9,7 +9,7 @@ export const handler = onMapping({
     "Compares all rows and records of a mapping now, as the daily sweep does, and corrects what differs; `compared` of the mapping says what it found.",
   output: z.object({ comparing: z.boolean(), mapping_id: z.string() }),
   run: async ({ resource: mapping, who }) => {
-    await compare({ desks: rowQueriesOf(), audit: auditLog(), loads: queue("loads") }, who);
+    await compare({ rowQueries: rowQueriesOf(), audit: auditLog(), loads: queue("loads") }, who);
     return { comparing: true, mapping_id: mapping.id };
   },
 });

@@ -11,7 +11,7 @@ export const handler = onMapping({
   input: z.object({ only: chosenDeletes() }),
   output: z.object({ confirmed: z.int(), more: z.boolean(), mapping_id: z.string() }),
   run: async ({ input: { only = null }, resource: mapping, who }) => {
-    const confirmed = await confirm({ desks: rowQueriesOf(), audit: auditLog() }, who, only);
+    const confirmed = await confirm({ rowQueries: rowQueriesOf(), audit: auditLog() }, who, only);
     return { confirmed, more: confirmed >= DELETES_AT_ONCE, mapping_id: mapping.id };
   },
 });

@@ -21,7 +21,7 @@ export const handler = onLambda({
   run: ({ input, workspace, actor, at }) => {
     const { id = null, fingerprint: kind = null, table = null } = input.body;
     return dismissFailed(
-      { desks: rowQueriesOf(), audit: auditLog() },
+      { rowQueries: rowQueriesOf(), audit: auditLog() },
       { workspace, actor, at },
       { id, fingerprint: kind, table },
     );

@@ -17,7 +17,7 @@ export const handler = onLambda({
   run: async ({ input, token, workspace }) => {
     const { limit, offset, mapping_id: mappingId = null } = input;
     const [{ rows: found, total }, listing] = await Promise.all([
-      withDatabase(rowQueriesOf(), workspace, (desk) => desk.conflicts(mappingId, { limit, offset })),
+      withDatabase(rowQueriesOf(), workspace, (queries) => queries.conflicts(mappingId, { limit, offset })),
       mappings().list(workspace.id),
     ]);
     const objects = new Map(listing.mappings.map(({ id, sfObject }) => [id, sfObject]));

@@ -14,10 +14,10 @@ export const handler = onLambda({
   input: z.object({ table: z.optional(filterText()), fingerprint: z.optional(fingerprint()) }),
   output: z.array(z.extend(failureKind, { rows: z.nullable(z.array(failedRow)) })),
   run: ({ input: { table = null, fingerprint: kind }, token, workspace }) =>
-    withDatabase(rowQueriesOf(), workspace, async (desk) => {
-      const kinds = (await desk.failures(table)).map((found) => toSnakeCase(failureKind, found));
+    withDatabase(rowQueriesOf(), workspace, async (queries) => {
+      const kinds = (await queries.failures(table)).map((found) => toSnakeCase(failureKind, found));
       if (kind === undefined) return kinds.map((found) => ({ ...found, rows: null }));
-      const rows = (await desk.failedRows(kind)).map((row) => toSnakeCase(failedRow, row));
+      const rows = (await queries.failedRows(kind)).map((row) => toSnakeCase(failedRow, row));
       const shown = allows(token.scopes, "operate") ? rows : rows.map((row) => ({ ...row, name: null, values: null }));
       return kinds.filter((found) => found.fingerprint === kind).map((found) => ({ ...found, rows: shown }));
     }),

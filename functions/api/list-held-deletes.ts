@@ -14,8 +14,8 @@ export const handler = onMapping({
   input: z.object(page()),
   output: heldDelete,
   run: async ({ input, resource: mapping, workspace }) => {
-    const { rows, total } = await withDatabase(rowQueriesOf(), workspace, (desk) =>
-      desk.heldDeletes(mapping.id, input),
+    const { rows, total } = await withDatabase(rowQueriesOf(), workspace, (queries) =>
+      queries.heldDeletes(mapping.id, input),
     );
     return new Paged({ rows: rows.map((row) => toSnakeCase(heldDelete, row)), total }, input);
   },

@@ -15,7 +15,7 @@ export const handler = onLambda({
   run: async ({ input, workspace }) => {
     const { limit, offset, mapping_id: mappingId = null } = input;
     const [{ rows: found, total }, listing] = await Promise.all([
-      withDatabase(rowQueriesOf(), workspace, (desk) => desk.inboundErrors(mappingId, { limit, offset })),
+      withDatabase(rowQueriesOf(), workspace, (queries) => queries.inboundErrors(mappingId, { limit, offset })),
       mappings().list(workspace.id),
     ]);
     const objects = new Map(listing.mappings.map(({ id, sfObject }) => [id, sfObject]));

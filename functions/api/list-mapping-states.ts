@@ -11,7 +11,7 @@ export const handler = onLambda({
   output: z.array(mappingWithState),
   run: ({ input, workspace }) =>
     readStates(
-      { mappings: mappings(), engine: engineReports(), desks: rowQueriesOf(), pauses: pauses() },
+      { mappings: mappings(), engine: engineReports(), rowQueries: rowQueriesOf(), pauses: pauses() },
       workspace,
       input.deleted,
       now(),

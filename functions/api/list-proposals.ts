@@ -8,5 +8,5 @@ export const handler = onLambda({
   summary:
     "What the application's own migration is to change of each mapped table, with its SQL. Empty where schema_changes is apply, and once the tables are as the mappings ask.",
   output: z.array(proposalView),
-  run: ({ workspace }) => list({ mappings: mappings(), desks: rowQueriesOf() }, workspace),
+  run: ({ workspace }) => list({ mappings: mappings(), rowQueries: rowQueriesOf() }, workspace),
 });

@@ -10,7 +10,7 @@ export const handler = onLambda({
   output: changeView,
   run: async ({ path, workspace }) => {
     const id = /^\d{1,15}$/.test(path.change_id) ? Number(path.change_id) : 0;
-    const story = await withDatabase(rowQueriesOf(), workspace, (desk) => desk.change(id));
+    const story = await withDatabase(rowQueriesOf(), workspace, (queries) => queries.change(id));
     if (story === null) {
       throw new Failure("NOT_FOUND", "the trigger log has no change with this id; settled ones are kept for 31 days");
     }

@@ -7,5 +7,5 @@ export const handler = onMapping({
   summary:
     "How far the last dry run of a mapping is and what it found: how many rows match a record, how many differ and in which fields, which side would be changed, and up to five rows with both values.",
   output: dryRunView,
-  run: ({ who }) => read({ desks: rowQueriesOf() }, who),
+  run: ({ who }) => read({ rowQueries: rowQueriesOf() }, who),
 });

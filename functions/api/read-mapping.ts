@@ -11,7 +11,7 @@ export const handler = onMapping({
   run: async ({ resource: mapping, workspace }) =>
     new Tagged(
       await readDetail(
-        { mappings: mappings(), engine: engineReports(), desks: rowQueriesOf(), pauses: pauses() },
+        { mappings: mappings(), engine: engineReports(), rowQueries: rowQueriesOf(), pauses: pauses() },
         workspace,
         mapping,
         now(),

@@ -22,7 +22,7 @@ export const handler = onLambda({
   },
   run: ({ resource: candidates, path, workspace }) =>
     read(
-      { desks: rowQueriesOf(), webhooks: webhooks(), deliveries: deliveries(), recordOf: recordOf() },
+      { rowQueries: rowQueriesOf(), webhooks: webhooks(), deliveries: deliveries(), recordOf: recordOf() },
       { workspace, mappings: candidates, key: path.key },
     ),
 });

@@ -16,7 +16,7 @@ export const handler = onLambda({
     const span = lastMinutes(input.minutes, at);
     const [known, found] = await Promise.all([
       mappings().list(workspace.id),
-      withDatabase(rowQueriesOf(), workspace, (desk) => desk.throughput(span)),
+      withDatabase(rowQueriesOf(), workspace, (queries) => queries.throughput(span)),
     ]);
     return viewThroughput(found, known.mappings, span);
   },

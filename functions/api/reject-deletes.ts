@@ -28,7 +28,7 @@ export const handler = onMapping({
   }),
   output: rejectedView,
   run: ({ input: { dry_run, only = null, body: asked }, who }) => {
-    const services = { desks: rowQueriesOf(), audit: auditLog(), withOrg };
+    const services = { rowQueries: rowQueriesOf(), audit: auditLog(), withOrg };
     if (dry_run) return forecastReject(services, who, only);
     return reject(services, who, { after: asked.after ?? null, recreate: asked.recreate ?? false, only });
   },

@@ -8,7 +8,7 @@ export const handler = onMapping({
   summary: "Reads every record of a mapping again, from the first on; changes of rows are still sent.",
   output: z.object({ reloading: z.boolean(), mapping_id: z.string() }),
   run: async ({ resource: mapping, who }) => {
-    await reload({ desks: rowQueriesOf(), audit: auditLog(), loads: queue("loads") }, who);
+    await reload({ rowQueries: rowQueriesOf(), audit: auditLog(), loads: queue("loads") }, who);
     return { reloading: true, mapping_id: mapping.id };
   },
 });

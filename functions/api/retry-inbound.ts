@@ -11,7 +11,7 @@ export const handler = onMapping({
   input: z.object({ sfid: z.optional(filterText()) }),
   output: z.object({ retried: z.int(), mapping_id: z.string() }),
   run: async ({ input, resource: mapping, who }) => ({
-    retried: await retry({ desks: rowQueriesOf(), audit: auditLog() }, who, input.sfid ?? null),
+    retried: await retry({ rowQueries: rowQueriesOf(), audit: auditLog() }, who, input.sfid ?? null),
     mapping_id: mapping.id,
   }),
 });

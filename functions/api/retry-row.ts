@@ -15,7 +15,7 @@ export const handler = onLambda({
   },
   run: ({ resource: id, workspace, actor, at }) =>
     retryFailed(
-      { desks: rowQueriesOf(), audit: auditLog() },
+      { rowQueries: rowQueriesOf(), audit: auditLog() },
       { workspace, actor, at },
       { id, fingerprint: null, table: null },
     ),

@@ -20,7 +20,7 @@ export const handler = onLambda({
   run: ({ input, workspace, actor, at }) => {
     const { fingerprint: kind = null, table = null } = input.body;
     return retryFailed(
-      { desks: rowQueriesOf(), audit: auditLog() },
+      { rowQueries: rowQueriesOf(), audit: auditLog() },
       { workspace, actor, at },
       { id: null, fingerprint: kind, table },
     );

@@ -7,5 +7,5 @@ export const handler = onMapping({
   summary:
     "Compares the rows of a mapping with the records that they would meet for the first time, by the upsert field or by an sfid that the application has set; changes nothing. Every record is read once. GET the same path for the progress and the result. Where PostgreSQL wins and more than 100 records would change, a first load waits until the digest of this is given to `activate`.",
   output: dryRunView,
-  run: ({ who }) => start({ desks: rowQueriesOf(), audit: auditLog(), loads: queue("loads") }, who),
+  run: ({ who }) => start({ rowQueries: rowQueriesOf(), audit: auditLog(), loads: queue("loads") }, who),
 });

@@ -14,7 +14,11 @@ export const handler = onLambda({
     throw new Failure("NOT_FOUND", "there is no conflict with this id");
   },
   run: async ({ resource: id, workspace, actor, at }) => {
-    await useOther({ mappings: mappings(), desks: rowQueriesOf(), audit: auditLog() }, { workspace, actor, at }, id);
+    await useOther(
+      { mappings: mappings(), rowQueries: rowQueriesOf(), audit: auditLog() },
+      { workspace, actor, at },
+      id,
+    );
     return { conflict_id: id };
   },
 });

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { deliver } from "../../lib/webhooks/deliver.ts";
-import type { Lane } from "../../lib/webhooks/ports.ts";
+import type { DeliveryQueue } from "../../lib/webhooks/ports.ts";
 import { deliveries, now, sender, slowSlots, vault, wakeUps, webhooks } from "../services/composition.ts";
 import { onQueue } from "./on-queue.ts";
 
@@ -10,7 +10,7 @@ const deliveryMessage = z.pipe(
 );
 
 /** The handler of a queue of deliveries: makes the attempts of a batch at once. */
-export function makeAttempts(lane: Lane) {
+export function makeAttempts(queue: DeliveryQueue) {
   return onQueue(deliveryMessage, async (messages) => {
     const faults = await deliver(
       {
@@ -21,7 +21,7 @@ export function makeAttempts(lane: Lane) {
         vault: vault(),
         sender: sender(),
         now,
-        lane,
+        queue,
       },
       messages,
     );

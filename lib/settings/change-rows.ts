@@ -12,7 +12,7 @@ import { callsToRead, callsToSend } from "./forecast.ts";
 import type { FailedChanges, Retried, RowQueriesOf } from "./row-ports.ts";
 
 export interface Needs {
-  readonly desks: RowQueriesOf;
+  readonly rowQueries: RowQueriesOf;
   readonly audit: AuditTrail;
 }
 
@@ -37,14 +37,14 @@ async function decideFailed(
   which: FailedChanges,
   action: "rows.retried" | "rows.dismissed",
 ): Promise<Retried> {
-  return withDatabase(needs.desks, who.workspace, async (desk) => {
-    const { total, idsByMapping } = await desk.findFailed(which, ROWS_AT_ONCE);
+  return withDatabase(needs.rowQueries, who.workspace, async (queries) => {
+    const { total, idsByMapping } = await queries.findFailed(which, ROWS_AT_ONCE);
     let retried = 0;
     for (const [mappingId, ids] of idsByMapping) {
       const { id: trigger_log_id, fingerprint, table: table_name } = which;
       const detail = { rows: ids.length, trigger_log_id, fingerprint, table_name };
       await needs.audit.append(auditEntry({ ...who, workspaceId: who.workspace.id }, action, mappingId, detail));
-      retried += await (action === "rows.retried" ? desk.retry(mappingId, ids) : desk.dismiss(mappingId, ids));
+      retried += await (action === "rows.retried" ? queries.retry(mappingId, ids) : queries.dismiss(mappingId, ids));
     }
     return { retried, remaining: Math.max(0, total - retried) };
   });
@@ -53,7 +53,7 @@ async function decideFailed(
 /** Has records read again that could not become rows, by the mapping's next cycle. */
 export async function retryInbound(needs: Needs, who: OnMapping, sfid: string | null): Promise<number> {
   await noteMapping(needs, who, "records.retried", { sfid });
-  return withDatabase(needs.desks, who.workspace, (desk) => desk.retryInbound(who.mapping.id, sfid));
+  return withDatabase(needs.rowQueries, who.workspace, (queries) => queries.retryInbound(who.mapping.id, sfid));
 }
 
 /** Gives a row the value that lost a conflict; it is captured, and sent as any other change. */
@@ -62,8 +62,8 @@ export async function useOtherValue(
   who: Acting,
   conflictId: number,
 ): Promise<void> {
-  await withDatabase(needs.desks, who.workspace, async (desk) => {
-    const found = await desk.conflict(conflictId);
+  await withDatabase(needs.rowQueries, who.workspace, async (queries) => {
+    const found = await queries.conflict(conflictId);
     if (!found) throw new Failure("NOT_FOUND", "there is no conflict with this id, or not any more");
     if (found.field === null)
       throw new Failure("CONFLICT", "this conflict is of a whole record, which has no other value");
@@ -72,7 +72,7 @@ export async function useOtherValue(
       conflict_id: conflictId,
       field: found.field,
     });
-    const why = await desk.useOtherValue(conflictId);
+    const why = await queries.useOtherValue(conflictId);
     if (why !== null) throw new Failure("CONFLICT", `the row was not changed: ${why}`);
   });
 }
@@ -82,7 +82,9 @@ export async function pushExisting(needs: Needs, who: OnMapping): Promise<number
   const { sfObject, syncDirection } = who.mapping;
   if (!pushes(syncDirection)) throw refusal(sfObject, "only reads from Salesforce: change its sync_direction");
   await noteMapping(needs, who, "rows.pushed");
-  return withDatabase(needs.desks, who.workspace, (desk) => desk.captureExisting(who.mapping.id, ROWS_AT_ONCE));
+  return withDatabase(needs.rowQueries, who.workspace, (queries) =>
+    queries.captureExisting(who.mapping.id, ROWS_AT_ONCE),
+  );
 }
 
 /** Makes every record be read again, from the first on. */
@@ -91,7 +93,7 @@ export async function reload(needs: Needs & { readonly loads: Queue<LoadMessage>
   if (!pulls(syncDirection)) throw refusal(sfObject, "only writes to Salesforce: change its sync_direction");
   if (!active) throw refusal(sfObject, "is paused: activate it, then reload it");
   await noteMapping(needs, who, "mapping.reloaded");
-  const begun = await withDatabase(needs.desks, who.workspace, (desk) => desk.startOver(id));
+  const begun = await withDatabase(needs.rowQueries, who.workspace, (queries) => queries.startOver(id));
   if (!begun) throw new Failure("CONFLICT", `the table of ${sfObject} is not made yet: its first load will come`);
   await needs.loads.send([{ message: { workspace_id: who.workspace.id, mapping_id: id, kind: "load" } }]);
 }
@@ -131,13 +133,13 @@ export async function captureAgain(
   if (uncaptured === "salesforce" && !pulls(syncDirection)) {
     throw refusal(sfObject, "only writes to Salesforce: say that the rows count (mine)");
   }
-  return withDatabase(needs.desks, who.workspace, async (desk) => {
-    const rows = await desk.countRows(id);
+  return withDatabase(needs.rowQueries, who.workspace, async (queries) => {
+    const rows = await queries.countRows(id);
     const calls = uncaptured === "mine" ? callsToSend(rows) : callsToRead(rows);
     const answer = { mapping_id: id, uncaptured, rows, calls };
     if (dryRun) return { ...answer, queued: false };
     await noteMapping(needs, who, "mapping.captured", { uncaptured });
-    const isMarked = await (uncaptured === "mine" ? desk.captureAll(id) : desk.startOver(id));
+    const isMarked = await (uncaptured === "mine" ? queries.captureAll(id) : queries.startOver(id));
     if (!isMarked) throw new Failure("CONFLICT", `the table of ${sfObject} is not made yet: its first load will come`);
     const message = { workspace_id: who.workspace.id, mapping_id: id, import_id: null, anew: true };
     await needs.provisioning.send([{ message }]);

@@ -58,7 +58,7 @@ export const mappingDetail = z.extend(mappingWithState, {
 interface Needs {
   readonly mappings: Pick<Mappings, "list" | "listDeleted">;
   readonly engine: EngineReports;
-  readonly desks: RowQueriesOf;
+  readonly rowQueries: RowQueriesOf;
   readonly pauses: Pauses;
 }
 
@@ -78,7 +78,7 @@ export async function readStates(
     needs.engine.read(workspace.id),
     needs.pauses.find(workspace.id),
     // The list must be there when the database is the trouble.
-    ifAvailable(needs.desks, workspace, (desk) => desk.progress()),
+    ifAvailable(needs.rowQueries, workspace, (queries) => queries.progress()),
   ]);
   const calls = callsOfEach(mappings, engine, now);
   return mappings.map((mapping) => {
@@ -98,10 +98,10 @@ export async function readDetail(
     needs.mappings.list(workspace.id),
     needs.engine.read(workspace.id),
     needs.pauses.find(workspace.id),
-    ifAvailable(needs.desks, workspace, async (desk) => {
-      const progress = progressOf(mapping, await desk.progress());
-      const sentDeletes = progress.heldDeletes > 0 ? await desk.recentDeletes(mapping.id) : null;
-      return { progress, sentDeletes, lag: await desk.lag(mapping.id) };
+    ifAvailable(needs.rowQueries, workspace, async (queries) => {
+      const progress = progressOf(mapping, await queries.progress());
+      const sentDeletes = progress.heldDeletes > 0 ? await queries.recentDeletes(mapping.id) : null;
+      return { progress, sentDeletes, lag: await queries.lag(mapping.id) };
     }),
   ]);
   const calls = callsOfEach(mappings, engine, now).get(mapping.id) ?? 0;

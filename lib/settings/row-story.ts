@@ -54,7 +54,7 @@ export const rowStoryView = z.object({
 });
 
 interface Needs {
-  readonly desks: RowQueriesOf;
+  readonly rowQueries: RowQueriesOf;
   readonly webhooks: Pick<Webhooks, "list">;
   readonly deliveries: Pick<Deliveries, "since" | "read">;
   readonly recordOf: (workspaceId: string, soql: string) => Promise<Readonly<Record<string, unknown>> | null>;
@@ -72,9 +72,9 @@ export async function readRowStory(
   needs: Needs,
   { workspace, mappings, key }: Asked,
 ): Promise<z.infer<typeof rowStoryView>> {
-  const found = await withDatabase(needs.desks, workspace, async (desk) => {
+  const found = await withDatabase(needs.rowQueries, workspace, async (queries) => {
     for (const mapping of mappings) {
-      const story = await desk.story(mapping.id, key);
+      const story = await queries.story(mapping.id, key);
       if (story) return { mapping, story };
     }
     return null;

@@ -4,7 +4,7 @@ import { sampleDetails } from "../model/delivery/sample-details.ts";
 import type { Webhook } from "../model/delivery/webhook.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import { deliveryOf, firstWakeUp, laneOf } from "./dispatch.ts";
+import { deliveryOf, firstWakeUp, queueOf } from "./dispatch.ts";
 import type { BookedWakeUp, Deliveries, WakeUps } from "./ports.ts";
 import { type Actor, entryOf } from "./settings.ts";
 
@@ -44,7 +44,7 @@ export async function retryDelivery(needs: RetryNeeds, webhook: Webhook, found: 
 /** The wake-up of the manual attempt that was asked for last. */
 export function manualWakeUp(webhook: Webhook, delivery: Delivery, at: Date): BookedWakeUp {
   const { id: deliveryId, webhookId, manualRequested: number } = delivery;
-  return { deliveryId, webhookId, kind: "manual", number, at, lane: laneOf(webhook, at) };
+  return { deliveryId, webhookId, kind: "manual", number, at, queue: queueOf(webhook, at) };
 }
 
 interface TestNeeds {
@@ -66,6 +66,6 @@ export async function testWebhook(
     delivery,
     entryOf(webhook, "webhook.tested", by, { delivery_id: delivery.id, event: type }),
   );
-  await wakeUps.send([firstWakeUp(delivery, laneOf(webhook, by.at))]);
+  await wakeUps.send([firstWakeUp(delivery, queueOf(webhook, by.at))]);
   return delivery;
 }

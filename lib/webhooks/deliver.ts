@@ -23,7 +23,7 @@ import {
   stillSigning,
   type Webhook,
 } from "../model/delivery/webhook.ts";
-import type { BookedWakeUp, Deliveries, Lane, Semaphore, Sender, WakeUps, Webhooks } from "./ports.ts";
+import type { BookedWakeUp, Deliveries, DeliveryQueue, Semaphore, Sender, WakeUps, Webhooks } from "./ports.ts";
 import { signedRequest } from "./sign.ts";
 
 /** What making attempts needs. */
@@ -36,7 +36,7 @@ export interface DeliverNeeds {
   readonly sender: Sender;
   readonly now: () => Date;
   /** Whose attempts these workers make. */
-  readonly lane: Lane;
+  readonly queue: DeliveryQueue;
 }
 
 interface Batch extends DeliverNeeds {
@@ -59,7 +59,7 @@ interface Woken {
 
 /**
  * A delivery without a slot comes back after about as long as it has waited already, between these: a backlog of
- * thousands then takes a small share of the lane.
+ * thousands then takes a small share of it.
  */
 const COME_BACK_SECONDS = [30, 300] as const;
 
@@ -102,9 +102,9 @@ async function serve(batch: Batch, webhook: Webhook | null, woken: readonly Woke
 }
 
 /**
- * Takes from `left` what it begins or books. A slow webhook's attempts are sent in the slow lane, limited by its slots,
+ * Takes from `left` what it begins or books. A slow webhook's attempts are sent in the slow queue, limited by its slots,
  * so that it binds few workers; what finds no slot comes back later. What is booked goes ten a call, so that a backlog of
- * thousands costs the lanes little.
+ * thousands costs the queues little.
  */
 async function attemptAll(
   batch: Batch,
@@ -114,7 +114,7 @@ async function attemptAll(
 ): Promise<void> {
   const began = batch.now();
   const takesSlots = isSlow(webhook, began);
-  if (takesSlots && batch.lane === "quick") return bookAll(batch, left, began, "slow");
+  if (takesSlots && batch.queue === "quick") return bookAll(batch, left, began, "slow");
   const run = async (holder: string) => {
     // The first one even if the time is up: what is only sent on makes no progress when processors are short. None where
     // the other runners were quicker than the taking of the slot.
@@ -136,16 +136,16 @@ async function attemptAll(
   const [next] = left;
   if (!next) return;
   const now = batch.now();
-  if (!takesSlots) return bookAll(batch, left, now, batch.lane);
+  if (!takesSlots) return bookAll(batch, left, now, batch.queue);
   const until = secondsAfter(now, comeBackAfter(next.delivery, now));
   const waiting = left.map(({ delivery }) => delivery);
   await batch.deliveries.postpone(waiting, until);
-  await bookAll(batch, left, until, batch.lane);
+  await bookAll(batch, left, until, batch.queue);
 }
 
 /** Empties `left` once all are booked. */
-async function bookAll(batch: Batch, left: Woken[], at: Date, lane: Lane): Promise<void> {
-  await batch.wakeUps.send(left.map(({ wakeUp, delivery: { webhookId } }) => ({ ...wakeUp, webhookId, at, lane })));
+async function bookAll(batch: Batch, left: Woken[], at: Date, queue: DeliveryQueue): Promise<void> {
+  await batch.wakeUps.send(left.map(({ wakeUp, delivery: { webhookId } }) => ({ ...wakeUp, webhookId, at, queue })));
   left.length = 0;
 }
 
@@ -178,8 +178,8 @@ async function tryOnce(
   const verdict = judge(delivery, wakeUp, now);
   if (verdict.verdict === "drop") return true;
   if (verdict.verdict === "wait") {
-    const { wakeUps, lane } = needs;
-    await wakeUps.send([{ ...wakeUp, webhookId: delivery.webhookId, at: verdict.until, lane }]);
+    const { wakeUps, queue } = needs;
+    await wakeUps.send([{ ...wakeUp, webhookId: delivery.webhookId, at: verdict.until, queue }]);
     return true;
   }
   const obstacle = obstacleOf(wakeUp, webhook);
@@ -207,7 +207,7 @@ async function makeAttempt(
   if (attempt === null || !(await needs.deliveries.replace(delivery, claimed))) return false;
   const outcome = isHopeless(claimed) ? hopeless(now) : await post(needs, webhook, claimed, attempt);
   const settled = await settle(needs, claimed, attempt, outcome);
-  if (settled) await needs.wakeUps.send(whatFollows(settled, wakeUp, needs.lane));
+  if (settled) await needs.wakeUps.send(whatFollows(settled, wakeUp, needs.queue));
   await noteHealth(needs, webhook, outcome);
   return true;
 }
@@ -267,14 +267,14 @@ async function settle(
 }
 
 /** After an automatic attempt the next one; after a manual one those that the same wake-up still asks for. */
-function whatFollows(delivery: Delivery, wakeUp: WakeUp, lane: Lane): readonly BookedWakeUp[] {
+function whatFollows(delivery: Delivery, wakeUp: WakeUp, queue: DeliveryQueue): readonly BookedWakeUp[] {
   const { webhookId, nextAttemptAt } = delivery;
   if (wakeUp.kind === "manual") {
-    return delivery.manualAttempts < wakeUp.number ? [{ ...wakeUp, webhookId, at: delivery.createdAt, lane }] : [];
+    return delivery.manualAttempts < wakeUp.number ? [{ ...wakeUp, webhookId, at: delivery.createdAt, queue }] : [];
   }
   if (nextAttemptAt === null) return [];
   const next = wakeUpsOf(delivery).filter(({ kind }) => kind === "automatic");
-  return next.map((one) => ({ ...one, webhookId, at: nextAttemptAt, lane: "quick" }));
+  return next.map((one) => ({ ...one, webhookId, at: nextAttemptAt, queue: "quick" }));
 }
 
 /** Writes the edges only: a webhook that keeps failing, or answering, costs nothing. */

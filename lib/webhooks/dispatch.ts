@@ -2,7 +2,7 @@ import { type Delivery, newDelivery, stop } from "../model/delivery/delivery.ts"
 import { type Event, envelopeOf } from "../model/delivery/event.ts";
 import { isSlow, type Webhook } from "../model/delivery/webhook.ts";
 import { deliveryIdOf } from "./derived-id.ts";
-import type { BookedWakeUp, Deliveries, EventKey, EventRows, Lane, WakeUps, Webhooks } from "./ports.ts";
+import type { BookedWakeUp, Deliveries, DeliveryQueue, EventKey, EventRows, WakeUps, Webhooks } from "./ports.ts";
 
 interface Needs {
   readonly events: Pick<EventRows, "read" | "forget">;
@@ -29,7 +29,7 @@ export async function dispatch(needs: Needs, keys: readonly EventKey[]): Promise
   const kept = planned.map(({ webhook, delivery }) => (webhook.active ? delivery : stop(delivery, INACTIVE)));
   await needs.deliveries.add(kept);
   const due = planned.filter(({ webhook }) => webhook.active);
-  await needs.wakeUps.send(due.map(({ delivery, webhook }) => firstWakeUp(delivery, laneOf(webhook, now))));
+  await needs.wakeUps.send(due.map(({ delivery, webhook }) => firstWakeUp(delivery, queueOf(webhook, now))));
   await needs.events.forget(events);
 }
 
@@ -57,11 +57,11 @@ export function deliveryOf(event: Event, webhook: Webhook, now: Date): Delivery 
 }
 
 /** The wake-up of a delivery's first attempt, at once. */
-export function firstWakeUp({ id, webhookId, createdAt }: Delivery, lane: Lane): BookedWakeUp {
-  return { deliveryId: id, webhookId, kind: "automatic", number: 1, at: createdAt, lane };
+export function firstWakeUp({ id, webhookId, createdAt }: Delivery, queue: DeliveryQueue): BookedWakeUp {
+  return { deliveryId: id, webhookId, kind: "automatic", number: 1, at: createdAt, queue };
 }
 
 /** Where first and manual attempts of a webhook are sent. */
-export function laneOf(webhook: Webhook, now: Date): Lane {
+export function queueOf(webhook: Webhook, now: Date): DeliveryQueue {
   return isSlow(webhook, now) ? "slow" : "quick";
 }

@@ -111,13 +111,13 @@ export interface WakeUps {
 }
 
 /** Which workers make an attempt: slow webhooks have some of their own, so that they can't hold up the others. */
-export type Lane = "quick" | "slow";
+export type DeliveryQueue = "quick" | "slow";
 
-/** A wake-up, when it is for, and by whom; a retry waits in the quick lane, whose workers hand it over if need be. */
+/** A wake-up, when it is for, and by whom; a retry waits in the quick queue, whose workers hand it over if need be. */
 export interface BookedWakeUp extends WakeUp {
   readonly webhookId: string;
   readonly at: Date;
-  readonly lane: Lane;
+  readonly queue: DeliveryQueue;
 }
 
 /** Turns of slow webhooks, so that a dead receiver binds a few attempts only, over all workers. */

@@ -53,7 +53,7 @@ function booked(delivery: Delivery, at: Date): readonly BookedWakeUp[] {
   const isDue = ({ kind }: WakeUp) => kind === "manual" || (nextAttemptAt !== null && nextAttemptAt <= at);
   return wakeUpsOf(delivery)
     .filter(isDue)
-    .map((wakeUp) => ({ ...wakeUp, webhookId, at, lane: "slow" }));
+    .map((wakeUp) => ({ ...wakeUp, webhookId, at, queue: "slow" }));
 }
 
 /** What is postponed until then is late again when the pause is over. */

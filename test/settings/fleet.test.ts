@@ -28,7 +28,7 @@ beforeAll(async () => {
       await memory.saveBudget(id, async () => plannedBudget({ used: 40, limit: 15_000, at }));
       const broken = { ...HEALTHY, failedCycles: 3, brokenSince: at, lastFailure: null };
       if (nth === 0) failing = id;
-      if (nth === 0) await memory.save(id, "map_inactive", { state: HEALTHY, mark: 0 }, broken, []);
+      if (nth === 0) await memory.save(id, "map_inactive", { state: HEALTHY, version: 0 }, broken, []);
     },
   );
 }, 120_000);

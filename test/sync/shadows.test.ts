@@ -69,26 +69,26 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
   },
   "everything is compared, and read again": async (contact) => {
     await world.work(contact, "sweep");
-    const desk = await rowQueriesOf(() => new Date()).open(connection());
-    await desk.startOver(contact.id);
+    const queries = await rowQueriesOf(() => new Date()).open(connection());
+    await queries.startOver(contact.id);
     await world.work(contact, "load");
   },
   "the API reads": async ({ id, pgTable }) => {
     const now = () => new Date(cloud.clock.now());
-    const desk = await rowQueriesOf(now).open(connection());
-    await desk.progress();
-    await desk.lag(id);
+    const queries = await rowQueriesOf(now).open(connection());
+    await queries.progress();
+    await queries.lag(id);
     const hour = Math.floor(now().getTime() / 3_600_000) * 3_600_000;
-    await desk.throughput({ from: new Date(hour - 3_600_000), to: new Date(hour), stepSeconds: 60 });
-    await desk.throughput({ from: new Date(hour - 7 * 86_400_000), to: new Date(hour), stepSeconds: 3_600 });
-    for (const kind of await desk.failures(pgTable)) await desk.failedRows(kind.fingerprint);
-    await desk.inboundErrors(id, PAGE);
-    await desk.conflicts(id, PAGE);
-    await desk.heldDeletes(id, PAGE);
-    await desk.forecastReject(id, null);
-    await desk.recentDeletes(id);
-    for (const key of ["1", "marie@example.com", "003000000000000AAA"]) await desk.story(id, key);
-    await desk.change(1);
+    await queries.throughput({ from: new Date(hour - 3_600_000), to: new Date(hour), stepSeconds: 60 });
+    await queries.throughput({ from: new Date(hour - 7 * 86_400_000), to: new Date(hour), stepSeconds: 3_600 });
+    for (const kind of await queries.failures(pgTable)) await queries.failedRows(kind.fingerprint);
+    await queries.inboundErrors(id, PAGE);
+    await queries.conflicts(id, PAGE);
+    await queries.heldDeletes(id, PAGE);
+    await queries.forecastReject(id, null);
+    await queries.recentDeletes(id);
+    for (const key of ["1", "marie@example.com", "003000000000000AAA"]) await queries.story(id, key);
+    await queries.change(1);
     const monitored = await postgresMonitoring(now).open(connection());
     await monitored.check();
     await monitored.countNew();
@@ -102,19 +102,19 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
     await monitored.listChanges({ place: null, at: now(), table: pgTable, limit: 10 });
   },
   "people retry, dismiss, confirm and reject": async ({ id }) => {
-    const desk = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection());
-    const found = await desk.findFailed({ id: null, fingerprint: null, table: null }, 10);
-    for (const ids of found.idsByMapping.values()) await desk.retry(id, ids);
+    const queries = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection());
+    const found = await queries.findFailed({ id: null, fingerprint: null, table: null }, 10);
+    for (const ids of found.idsByMapping.values()) await queries.retry(id, ids);
     await world.cycle((await world.mappings())[0] as Mapping);
-    await desk.dismiss(id, [1, 2, 3]);
-    await desk.retryInbound(id, null);
-    await desk.confirmDeletes(id, 10, null);
-    await desk.putBackRows(id, null, 10, null);
-    await desk.heldRecords(id, "", 10, null);
-    await desk.captureAsNew(id, []);
-    await desk.captureExisting(id, 10);
-    await desk.captureAll(id);
-    await desk.dryRun(id);
+    await queries.dismiss(id, [1, 2, 3]);
+    await queries.retryInbound(id, null);
+    await queries.confirmDeletes(id, 10, null);
+    await queries.putBackRows(id, null, 10, null);
+    await queries.heldRecords(id, "", 10, null);
+    await queries.captureAsNew(id, []);
+    await queries.captureExisting(id, 10);
+    await queries.captureAll(id);
+    await queries.dryRun(id);
   },
   "the doctor looks, and the daily check runs": async (contact) => {
     await databases.look(connection());

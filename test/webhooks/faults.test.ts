@@ -120,7 +120,7 @@ describe("our own key service is down for minutes", () => {
     vault: vault(),
     sender: sender(),
     now,
-    lane: "quick",
+    queue: "quick",
   });
 });
 

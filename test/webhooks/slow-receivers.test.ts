@@ -39,7 +39,7 @@ const inSeconds = (seconds: number): Date => new Date(world.after(seconds));
 
 const needs = (): DeliverNeeds => ({
   ...{ deliveries: deliveries(), webhooks: webhooks(), wakeUps: wakeUps(), slots: world.slots },
-  ...{ vault: vault(), sender: sender(), now, lane: "slow" },
+  ...{ vault: vault(), sender: sender(), now, queue: "slow" },
 });
 
 /** Calls by which messages are sent while `work` runs. */

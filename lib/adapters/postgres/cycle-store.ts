@@ -101,7 +101,7 @@ export function cycleStoreOn(
   /** Behind which id of the log a lease looks for changes next. */
   const places = new Map<string, number>();
   const claims = createClaims();
-  const bench: StoreContext = {
+  const store: StoreContext = {
     session,
     schema,
     tables,
@@ -117,46 +117,46 @@ export function cycleStoreOn(
     },
   };
 
-  const sweeps = sweepStore(bench);
+  const sweeps = sweepStore(store);
   const ask: Ask = (text, values) => session.query(text, values);
 
   return {
     begin: (request) =>
       inTurn(async () => {
-        const { mapped, ...begun } = await begin(bench, request);
+        const { mapped, ...begun } = await begin(store, request);
         if (mapped) known.set(request.mappingId, mapped);
         return begun;
       }),
-    renew: (lease, leaseSeconds) => inTurn(() => renew(bench, lease, leaseSeconds)),
-    recover: (lease) => inTurn(() => recover(bench, lease)),
-    doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(bench, lease, batchId)),
-    noteLook: (lease, batchId) => inTurn(() => noteLook(bench, lease, batchId)),
+    renew: (lease, leaseSeconds) => inTurn(() => renew(store, lease, leaseSeconds)),
+    recover: (lease) => inTurn(() => recover(store, lease)),
+    doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(store, lease, batchId)),
+    noteLook: (lease, batchId) => inTurn(() => noteLook(store, lease, batchId)),
     claim: (lease, limit) =>
       inTurn(async () => {
         const after = places.get(nameOf(lease)) ?? BEGINNING;
-        const claimed = await claim(bench, lease, { limit, after });
+        const claimed = await claim(store, lease, { limit, after });
         places.set(nameOf(lease), claimed.next);
         claims.add(claimed);
         return claimed.changes;
       }),
     markSent: (lease, batchId, ids, leaseSeconds) =>
-      inTurn(() => markSent(bench, lease, { batchId, ids, leaseSeconds: leaseSeconds ?? null })),
+      inTurn(() => markSent(store, lease, { batchId, ids, leaseSeconds: leaseSeconds ?? null })),
     settle: (lease, outcomes) =>
       inTurn(async () => {
         const ids = outcomes.flatMap(({ changeIds }) => changeIds);
-        await settle(bench, lease, outcomes, { handled: claims.handledWith(ids), versionOf: claims.versionOf });
+        await settle(store, lease, outcomes, { handled: claims.handledWith(ids), versionOf: claims.versionOf });
         claims.giveBack(ids);
       }),
-    requeueOverwritten: (lease, saves) => inTurn(() => requeueOverwritten(bench, lease, saves)),
+    requeueOverwritten: (lease, saves) => inTurn(() => requeueOverwritten(store, lease, saves)),
     release: (lease, changeIds) =>
       inTurn(async () => {
-        await release(bench, lease, changeIds, claims.handledWith(changeIds));
+        await release(store, lease, changeIds, claims.handledWith(changeIds));
         claims.giveBack(changeIds);
         places.delete(nameOf(lease));
       }),
-    apply: (lease, page) => inTurn(() => apply(bench, lease, page)),
-    compare: (lease, images) => inTurn(() => compare(bench, lease, images)),
-    countUnmatched: (lease, most) => inTurn(() => countUnmatched(bench, lease, most)),
+    apply: (lease, page) => inTurn(() => apply(store, lease, page)),
+    compare: (lease, images) => inTurn(() => compare(store, lease, images)),
+    countUnmatched: (lease, most) => inTurn(() => countUnmatched(store, lease, most)),
     dryRun: ({ mappingId }) => inTurn(() => readDryRun(ask, tables, mappingId)),
     beginDryRun: (lease, run) =>
       inTurn(async () => {
@@ -164,12 +164,12 @@ export function cycleStoreOn(
         if (begun === null) throw new LeaseLost(lease);
         return begun;
       }),
-    failDryRun: (mappingId, error) => inTurn(() => failDryRun(bench, mappingId, error)),
-    saveDryRun: (lease, run) => inTurn(() => saveDryRun(bench, lease, run)),
-    forgetGone: (lease, sfids) => inTurn(() => forgetGone(bench, lease, sfids)),
-    unseen: (mappingId, stamps) => inTurn(() => unseen(bench, mappingId, stamps)),
-    owned: (mappingId, sfids) => inTurn(() => owned(bench, mappingId, sfids)),
-    knownSfids: (mappingId, sfids) => inTurn(() => knownSfids(bench, mappingId, sfids)),
+    failDryRun: (mappingId, error) => inTurn(() => failDryRun(store, mappingId, error)),
+    saveDryRun: (lease, run) => inTurn(() => saveDryRun(store, lease, run)),
+    forgetGone: (lease, sfids) => inTurn(() => forgetGone(store, lease, sfids)),
+    unseen: (mappingId, stamps) => inTurn(() => unseen(store, mappingId, stamps)),
+    owned: (mappingId, sfids) => inTurn(() => owned(store, mappingId, sfids)),
+    knownSfids: (mappingId, sfids) => inTurn(() => knownSfids(store, mappingId, sfids)),
     lastRow: (lease) => inTurn(() => sweeps.lastRow(lease)),
     compareRows: (lease, images, lastRow) => inTurn(() => sweeps.compareRows(lease, images, lastRow)),
     keepComparison: (lease, comparison) => inTurn(() => sweeps.keepComparison(lease, comparison)),
@@ -177,17 +177,17 @@ export function cycleStoreOn(
     rowsAfter: (lease, span) => inTurn(() => sweeps.rowsAfter(lease, span)),
     pulses: (mappingIds) =>
       inTurn(async () => {
-        const found = await pulses(bench, mappingIds);
+        const found = await pulses(store, mappingIds);
         for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
         return found.map(({ mapped: _, ...pulse }) => pulse);
       }),
-    finish: (lease, end) => inTurn(() => finish(bench, lease, end, backlog)),
-    syncStates: (mappingIds) => inTurn(() => syncStates(bench, mappingIds)),
-    endIdle: (idle) => inTurn(() => endIdle(bench, idle, backlog)),
-    addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(bench, mappingId, apiCalls)),
-    outbox: (limit) => inTurn(() => outbox(bench, limit)),
-    forget: (eventIds) => inTurn(() => forget(bench, eventIds)),
-    setAside: (eventId, reason) => inTurn(() => setAside(bench, eventId, reason)),
+    finish: (lease, end) => inTurn(() => finish(store, lease, end, backlog)),
+    syncStates: (mappingIds) => inTurn(() => syncStates(store, mappingIds)),
+    endIdle: (idle) => inTurn(() => endIdle(store, idle, backlog)),
+    addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(store, mappingId, apiCalls)),
+    outbox: (limit) => inTurn(() => outbox(store, limit)),
+    forget: (eventIds) => inTurn(() => forget(store, eventIds)),
+    setAside: (eventId, reason) => inTurn(() => setAside(store, eventId, reason)),
     close: () => session.close(),
   };
 }

@@ -30,8 +30,8 @@ export function deliveryQueues(queues: Queues, now: () => Date): WakeUps {
 
 const RETRY_QUEUES: readonly QueueName[] = ["retriesShort", "retriesMedium", "retriesLong", "retriesLong"];
 
-function queueOf({ kind, number, lane }: BookedWakeUp): QueueName {
-  if (lane === "slow") return "slowDeliveries";
+function queueOf({ kind, number, queue }: BookedWakeUp): QueueName {
+  if (queue === "slow") return "slowDeliveries";
   const retries = kind === "manual" ? undefined : RETRY_QUEUES[number - 2];
   return retries ?? "deliveries";
 }

@@ -3,7 +3,7 @@ import { type Mapping, pulls } from "../mapping/mapping.ts";
 import type { CycleMessage } from "../messages.ts";
 import { type Budget, pullSeconds } from "./budget.ts";
 import { isPullDue, isQuiet, type Pulling } from "./interval.ts";
-import { wakeAt } from "./plan.ts";
+import { rungPullAt } from "./plan.ts";
 
 /** How far a mapping was read, as its state says. */
 export interface Read {
@@ -44,7 +44,7 @@ export function nextPull(
   if (hasChanges && isOverdue(budget, mapping, read.lastPullAt, now)) return "now";
   if (wakes === "push") return "never";
   if (wakes === "pull") {
-    const at = wakeAt(budget.plan, read.lastPullAt, now);
+    const at = rungPullAt(budget.plan, read.lastPullAt, now);
     return at === null ? "never" : at <= now ? "now" : at;
   }
   if (slot === null) return "now";
@@ -60,7 +60,7 @@ export function isDue(budget: Budget, mapping: Mapping, { marks, lastPullAt }: R
 
 /** Whether the time for another pull has come during a push, whose own saves ring where a doorbell works. */
 export function isDueAgain(budget: Budget, mapping: Mapping, read: Read, now: Date): { poll: boolean; ring: boolean } {
-  const rungAt = isRung(budget.doorbell, mapping, now) ? wakeAt(budget.plan, read.lastPullAt, now) : null;
+  const rungAt = isRung(budget.doorbell, mapping, now) ? rungPullAt(budget.plan, read.lastPullAt, now) : null;
   return { poll: isDue(budget, mapping, read, now), ring: rungAt !== null && rungAt <= now };
 }
 

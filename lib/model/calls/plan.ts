@@ -196,7 +196,7 @@ const ringSeconds = (mappings: number, leftCalls: number): number =>
  * When a ring of now may pull, two seconds after the last pull or later: rings until then come to one. Null: the share
  * is so short that its change waits for the next poll, which comes as soon and shares its calls with other mappings.
  */
-export function wakeAt(plan: Plan | null, lastPullAt: Date | null, now: Date): Date | null {
+export function rungPullAt(plan: Plan | null, lastPullAt: Date | null, now: Date): Date | null {
   const seconds = plan?.ringSeconds ?? SHORTEST_RING_SECONDS;
   if (seconds >= RUNG_SECONDS) return null;
   return new Date(Math.max(now.getTime(), (lastPullAt?.getTime() ?? 0) + seconds * 1000));

@@ -45,8 +45,11 @@ export const dryRunView = z.object({
 type DryRunView = z.infer<typeof dryRunView>;
 
 /** The last dry run of a mapping. */
-export const readDryRun = async (needs: Pick<Needs, "desks">, { workspace, mapping }: OnMapping): Promise<DryRunView> =>
-  viewOf(mapping.id, await withDatabase(needs.desks, workspace, (desk) => desk.dryRun(mapping.id)));
+export const readDryRun = async (
+  needs: Pick<Needs, "rowQueries">,
+  { workspace, mapping }: OnMapping,
+): Promise<DryRunView> =>
+  viewOf(mapping.id, await withDatabase(needs.rowQueries, workspace, (queries) => queries.dryRun(mapping.id)));
 
 /** Begins a dry run, in place of one that has not ended. */
 export async function startDryRun(
@@ -57,7 +60,7 @@ export async function startDryRun(
   if (!pulls(syncDirection)) throw refusal(sfObject, "only writes to Salesforce: its rows meet no records");
   await noteMapping(needs, who, "mapping.compared");
   const asked = newDryRun(newId("run"), who.at);
-  const run = await withDatabase(needs.desks, who.workspace, (desk) => desk.startDryRun(id, asked));
+  const run = await withDatabase(needs.rowQueries, who.workspace, (queries) => queries.startDryRun(id, asked));
   if (run === null) throw new Failure("CONFLICT", `the table of ${sfObject} is not ready yet: try again in a minute`);
   await needs.loads.send([{ message: { workspace_id: who.workspace.id, mapping_id: id, kind: "dry_run" } }]);
   return viewOf(id, run);
@@ -67,7 +70,7 @@ export async function startDryRun(
 export async function confirmDryRun(needs: Needs, who: OnMapping, digest: string): Promise<void> {
   await noteMapping(needs, who, "mapping.dry_run_confirmed", { digest });
   const { id, sfObject } = who.mapping;
-  if (await withDatabase(needs.desks, who.workspace, (desk) => desk.confirmDryRun(id, digest))) return;
+  if (await withDatabase(needs.rowQueries, who.workspace, (queries) => queries.confirmDryRun(id, digest))) return;
   throw new Failure(
     "CONFLICT",
     `the digest is not that of the last dry run of ${sfObject}: look at it again (GET …/dry-run, bridge mapping dry-run ${sfObject})`,

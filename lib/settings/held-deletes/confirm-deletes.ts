@@ -8,5 +8,7 @@ export const DELETES_AT_ONCE = 200_000;
 /** Lets deletes go that the breaker holds back. Call again while a call gives `DELETES_AT_ONCE` and more. */
 export async function confirmDeletes(needs: Needs, who: OnMapping, only: ChosenDeletes | null): Promise<number> {
   await noteMapping(needs, who, "deletes.confirmed", named(only));
-  return withDatabase(needs.desks, who.workspace, (desk) => desk.confirmDeletes(who.mapping.id, DELETES_AT_ONCE, only));
+  return withDatabase(needs.rowQueries, who.workspace, (queries) =>
+    queries.confirmDeletes(who.mapping.id, DELETES_AT_ONCE, only),
+  );
 }

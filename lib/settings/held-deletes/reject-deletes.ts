@@ -47,8 +47,8 @@ export async function forecastReject(
   { workspace, mapping }: OnMapping,
   only: ChosenDeletes | null,
 ): Promise<RejectedView> {
-  const { lostColumns, lostChildren, ...found } = await withDatabase(needs.desks, workspace, (desk) =>
-    desk.forecastReject(mapping.id, only),
+  const { lostColumns, lostChildren, ...found } = await withDatabase(needs.rowQueries, workspace, (queries) =>
+    queries.forecastReject(mapping.id, only),
   );
   return { ...nothing(mapping.id), ...found, lost_columns: [...lostColumns], lost_children: [...lostChildren] };
 }
@@ -62,18 +62,18 @@ export async function rejectDeletes(
   const { workspace, mapping } = who;
   const [, id, record] = PLACE.exec(after ?? "") ?? [];
   await noteMapping(needs, who, "deletes.rejected", { recreate, ...named(only) });
-  return withDatabase(needs.desks, workspace, async (desk) => {
+  return withDatabase(needs.rowQueries, workspace, async (queries) => {
     if (record === undefined) {
-      const { done, staying, last } = await desk.putBackRows(mapping.id, id ? Number(id) : null, ROWS_AT_ONCE, only);
+      const { done, staying, last } = await queries.putBackRows(mapping.id, id ? Number(id) : null, ROWS_AT_ONCE, only);
       const next = last === null ? "record:" : `log:${last}`;
       return { ...nothing(mapping.id), rows: done, staying: staying.map(asView), next };
     }
-    const held = await desk.heldRecords(mapping.id, record, RECORDS_AT_ONCE, only);
+    const held = await queries.heldRecords(mapping.id, record, RECORDS_AT_ONCE, only);
     const last = held.length < RECORDS_AT_ONCE ? undefined : held.at(-1);
     const next = last === undefined ? null : `record:${last}`;
     if (held.length === 0) return nothing(mapping.id);
-    const undeleted = await needs.withOrg(workspace.id, (org) => undelete(desk, org, who, held)).catch(explain);
-    return { ...nothing(mapping.id), ...(await createAgain(desk, who, undeleted, recreate)), next };
+    const undeleted = await needs.withOrg(workspace.id, (org) => undelete(queries, org, who, held)).catch(explain);
+    return { ...nothing(mapping.id), ...(await createAgain(queries, who, undeleted, recreate)), next };
   });
 }
 
@@ -85,7 +85,7 @@ interface Undeleted {
 }
 
 async function undelete(
-  desk: Rejections,
+  queries: Rejections,
   org: Org,
   { mapping }: OnMapping,
   sfids: readonly string[],
@@ -93,7 +93,7 @@ async function undelete(
   const records = sfids.map((id) => ({ id, values: {} }));
   const { results } = await org.write("undelete", mapping.sfObject, records, null);
   const back = sfids.filter((_, index) => results[index]?.success);
-  if (back.length > 0) await desk.keepRows(mapping.id, back);
+  if (back.length > 0) await queries.keepRows(mapping.id, back);
   if (back.length === sfids.length) return { records: back.length, staying: [], gone: [] };
   const found = await org.query(whichAreDeleted(mapping.sfObject, sfids));
   const isDeleted = new Map(found.records.map((record) => [record["Id"], record["IsDeleted"] === true]));
@@ -118,14 +118,14 @@ function whyRefused(isDeleted: boolean | undefined, error: string): string | nul
 
 /** Only an upsert field distinguishes a new record from a second one, should its answer be lost. */
 async function createAgain(
-  desk: Rejections,
+  queries: Rejections,
   { mapping }: OnMapping,
   { records, staying: refused, gone }: Undeleted,
   recreate: boolean,
 ): Promise<Pick<RejectedView, "records" | "recreated" | "gone" | "staying">> {
   const canCreate = mapping.upsertField !== null && pushes(mapping.syncDirection);
   const isAsked = recreate && canCreate && gone.length > 0;
-  const created = isAsked ? await desk.captureAsNew(mapping.id, gone) : { done: 0, staying: [] };
+  const created = isAsked ? await queries.captureAsNew(mapping.id, gone) : { done: 0, staying: [] };
   const reason = canCreate
     ? "the record is gone for good; it can be created again, with another id (recreate)"
     : "the record is gone for good, and without an upsert field and a direction to Salesforce it is not created again";

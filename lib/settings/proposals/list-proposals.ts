@@ -25,7 +25,7 @@ export const proposalView = z.object({
 
 interface Needs {
   readonly mappings: Pick<Mappings, "list">;
-  readonly desks: RowQueriesOf;
+  readonly rowQueries: RowQueriesOf;
 }
 
 /** The proposals of all mappings, as their tables are now. */
@@ -36,7 +36,7 @@ export async function listProposals(
   const { mappings } = await needs.mappings.list(workspace.id);
   const migrations = mappings.flatMap(({ provisioning }) => migrationOf(provisioning) ?? []);
   if (migrations.length === 0) return [];
-  const proposals = await withDatabase(needs.desks, workspace, (desk) => desk.propose(migrations));
+  const proposals = await withDatabase(needs.rowQueries, workspace, (queries) => queries.propose(migrations));
   return proposals.flatMap((proposal) => {
     const mapping = mappings.find(({ pgTable }) => pgTable === proposal.table);
     if (mapping === undefined) return [];

@@ -28,11 +28,11 @@ export function isWholeToday({ clock, mapping }: Cycle): boolean {
 }
 
 /** Compares what is read with the rows, which are neither locked nor written where they are equal. */
-export function comparing(cycle: Cycle, mark: LoadCheckpoint): Taker {
-  const { lastRow = 0, narrow, met: before } = mark;
+export function comparing(cycle: Cycle, checkpoint: LoadCheckpoint): Taker {
+  const { lastRow = 0, narrow, met: before } = checkpoint;
   const { store, lease, tally } = cycle;
   const counts: Record<string, number> = { ...before };
-  let [found, differed, missing] = [0, mark.differing ?? 0, mark.missing ?? 0];
+  let [found, differed, missing] = [0, checkpoint.differing ?? 0, checkpoint.missing ?? 0];
   const met = () => ({ met: { ...counts }, differing: differed, missing });
   return {
     met,

@@ -70,17 +70,17 @@ async function hasRows({ store, lease }: Cycle): Promise<boolean> {
 }
 
 /** Reads and applies all that is left of a reading; gives the checkpoint at its end. */
-export async function readAllRecords(cycle: Cycle, mark: LoadCheckpoint): Promise<LoadCheckpoint> {
-  const taker = mark.kind === "sweep" ? comparing(cycle, mark) : applying(cycle, mark);
+export async function readAllRecords(cycle: Cycle, checkpoint: LoadCheckpoint): Promise<LoadCheckpoint> {
+  const taker = checkpoint.kind === "sweep" ? comparing(cycle, checkpoint) : applying(cycle, checkpoint);
   let read: LoadCheckpoint;
   try {
-    const since = { ...mark, readSince: mark.readSince ?? new Date(cycle.clock.now()).toISOString() };
-    const place = mark.bulk ?? mark.narrow;
+    const since = { ...checkpoint, readSince: checkpoint.readSince ?? new Date(cycle.clock.now()).toISOString() };
+    const place = checkpoint.bulk ?? checkpoint.narrow;
     read = place ? await readByBulk(cycle, since, place, taker) : await readByRest(cycle, since, taker);
   } catch (error) {
-    if (error instanceof MuchDiffers) return readAllRecords(cycle, await startReading(cycle, mark, false));
+    if (error instanceof MuchDiffers) return readAllRecords(cycle, await startReading(cycle, checkpoint, false));
     if (!(error instanceof JobLost)) throw error;
-    return readAllRecords(cycle, await startOver(cycle, mark, error));
+    return readAllRecords(cycle, await startOver(cycle, checkpoint, error));
   }
   const { narrow: _, ...rest } = { ...read, ...taker.met() };
   const done: LoadCheckpoint = { ...rest, bulk: null, afterId: null, afterRow: 0 };
@@ -92,8 +92,8 @@ export async function readAllRecords(cycle: Cycle, mark: LoadCheckpoint): Promis
 class JobLost extends Error {}
 
 /** What the lost job had brought stays; rows whose records are gone meanwhile are looked for in the end. */
-async function startOver(cycle: Cycle, mark: LoadCheckpoint, lost: JobLost): Promise<LoadCheckpoint> {
-  const next = await startReading(cycle, { ...mark, failedJobs: (mark.failedJobs ?? 0) + 1 });
+async function startOver(cycle: Cycle, checkpoint: LoadCheckpoint, lost: JobLost): Promise<LoadCheckpoint> {
+  const next = await startReading(cycle, { ...checkpoint, failedJobs: (checkpoint.failedJobs ?? 0) + 1 });
   const job = next.bulk ?? next.narrow;
   cycle.tally.notes.push(`${lost.message}; ${job ? `started over as job ${job.jobId}` : "read by REST instead"}`);
   return next;
@@ -126,18 +126,18 @@ const applying = (cycle: Cycle, { kind }: LoadCheckpoint): Taker => ({
 });
 
 async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take }: Taker): Promise<LoadCheckpoint> {
-  for (let mark = from; ; ) {
+  for (let checkpoint = from; ; ) {
     const { records, readAt, next } = await readPage(cycle, (shape) =>
-      allAfter(shape, mark.afterId, changedFrom(mark)),
+      allAfter(shape, checkpoint.afterId, changedFrom(checkpoint)),
     );
-    const startedAt = mark.startedAt > UNSTARTED.startedAt ? mark.startedAt : readAt;
+    const startedAt = checkpoint.startedAt > UNSTARTED.startedAt ? checkpoint.startedAt : readAt;
     const last = records.at(-1);
     const { size } = cycle.reading;
-    const afterId = last ? sfidOf(last) : mark.afterId;
-    mark = { ...mark, startedAt, afterId, read: (mark.read ?? 0) + records.length, size };
+    const afterId = last ? sfidOf(last) : checkpoint.afterId;
+    checkpoint = { ...checkpoint, startedAt, afterId, read: (checkpoint.read ?? 0) + records.length, size };
     const images = records.map((record) => imageOf(cycle.shape, record));
-    if (last) await take({ images, readAt, lane: "load", marks: { load: mark } });
-    if (!next) return mark;
+    if (last) await take({ images, readAt, lane: "load", marks: { load: checkpoint } });
+    if (!next) return checkpoint;
   }
 }
 
@@ -156,33 +156,33 @@ async function readByBulk(
   { jobId, locator }: BulkPlace,
   taker: Taker,
 ): Promise<LoadCheckpoint> {
-  let mark: LoadCheckpoint = { ...from, records: await untilDone(cycle, from, jobId) };
-  await commit(cycle, { load: mark });
+  let checkpoint: LoadCheckpoint = { ...from, records: await untilDone(cycle, from, jobId) };
+  await commit(cycle, { load: checkpoint });
   const open: Part[] = [];
-  const parts = partsOf(cycle, mark, jobId, locator);
+  const parts = partsOf(cycle, checkpoint, jobId, locator);
   const readOneByOne = async () => {
     for (;;) {
       await cycle.hold.mayRead();
       const { done, value: part } = await cycle.hold.during(() => parts.next());
       if (done) return;
       open.push(part);
-      part.read = await takePart(cycle, mark, jobId, part, taker);
+      part.read = await takePart(cycle, checkpoint, jobId, part, taker);
       let place: BulkPlace | null = null;
       for (; open[0] && open[0].read !== null; open.shift()) {
         place = { jobId, locator: open[0].next };
-        mark = {
-          ...mark,
-          ...(mark.narrow ? { narrow: place } : { bulk: place }),
-          read: (mark.read ?? 0) + open[0].read,
+        checkpoint = {
+          ...checkpoint,
+          ...(checkpoint.narrow ? { narrow: place } : { bulk: place }),
+          read: (checkpoint.read ?? 0) + open[0].read,
         };
       }
-      if (place !== null && place.locator !== null) await commit(cycle, { load: { ...mark, ...taker.met() } });
+      if (place !== null && place.locator !== null) await commit(cycle, { load: { ...checkpoint, ...taker.met() } });
     }
   };
   const atOnce = from.kind === "sweep" ? 1 : PARTS_AT_ONCE;
   const ends = await Promise.allSettled(Array.from({ length: atOnce }, readOneByOne));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
-  return mark;
+  return checkpoint;
 }
 
 /** A part of a job's results, and how many records of it are applied; null: not all of them. */

@@ -122,7 +122,7 @@ function isStarted(work: Work): work is LoadCheckpoint {
   );
 }
 
-async function carryOn(cycle: Cycle, mark: LoadCheckpoint): Promise<void> {
-  const read = mark.afterRow === null ? await readAllRecords(cycle, mark) : mark;
+async function carryOn(cycle: Cycle, checkpoint: LoadCheckpoint): Promise<void> {
+  const read = checkpoint.afterRow === null ? await readAllRecords(cycle, checkpoint) : checkpoint;
   if (looksAtRows(cycle, read)) await sweepRows(cycle, read);
 }

@@ -16,11 +16,11 @@ const ROWS_AT_ONCE = 2_000;
  * after a sweep.
  */
 export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<void> {
-  const mark = begun.met ? await findUnmet(cycle, begun) : begun;
-  const { lastRow, unmet: buckets = null } = mark;
+  const checkpoint = begun.met ? await findUnmet(cycle, begun) : begun;
+  const { lastRow, unmet: buckets = null } = checkpoint;
   let isSure: boolean | null = null;
-  let [vanished, waiting]: [number, string[]] = [mark.vanished ?? 0, []];
-  for (let afterRow = mark.afterRow ?? 0; buckets?.length !== 0; ) {
+  let [vanished, waiting]: [number, string[]] = [checkpoint.vanished ?? 0, []];
+  for (let afterRow = checkpoint.afterRow ?? 0; buckets?.length !== 0; ) {
     await cycle.hold.mayRead();
     const span = { afterRow, lastRow, buckets, limit: ROWS_AT_ONCE };
     const { sfids, looked } = await cycle.store.rowsAfter(cycle.lease, span);
@@ -30,17 +30,17 @@ export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<vo
       continue;
     }
     const { gone, readAt } = await sweepSome(cycle, waiting);
-    if (mark.kind === "sweep" && readAt !== null && gone.length > 0) {
+    if (checkpoint.kind === "sweep" && readAt !== null && gone.length > 0) {
       isSure ??= await viewsAll(cycle);
       await deleteVanished(cycle, gone, readAt, isSure);
     }
     vanished += gone.length;
     if (looked === null) break;
     [afterRow, waiting] = [looked, []];
-    await commit(cycle, { ...mark, afterRow, vanished });
+    await commit(cycle, { ...checkpoint, afterRow, vanished });
   }
-  if (mark.compared) {
-    const { differing = 0, compared } = mark;
+  if (checkpoint.compared) {
+    const { differing = 0, compared } = checkpoint;
     await cycle.store.keepComparison(cycle.lease, {
       ...compared,
       differing,
@@ -57,13 +57,13 @@ export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<vo
 }
 
 /** Where there are more, or fewer, rows than records that were met. Rows that equal ones were met of are left out. */
-async function findUnmet(cycle: Cycle, { met: records = {}, ...mark }: LoadCheckpoint): Promise<LoadCheckpoint> {
+async function findUnmet(cycle: Cycle, { met: records = {}, ...checkpoint }: LoadCheckpoint): Promise<LoadCheckpoint> {
   const left = new Map(Object.entries(records));
   const met = Object.values(records).reduce((sum, some) => sum + some, 0);
   let rows = 0;
   for (let afterRow: number | null = 0; afterRow !== null; ) {
     await cycle.hold.mayRead();
-    const counted = await cycle.store.countRows(cycle.lease, { afterRow, lastRow: mark.lastRow });
+    const counted = await cycle.store.countRows(cycle.lease, { afterRow, lastRow: checkpoint.lastRow });
     for (const [bucket, some] of Object.entries(counted.met)) {
       left.set(bucket, (left.get(bucket) ?? 0) - some);
       rows += some;
@@ -71,7 +71,7 @@ async function findUnmet(cycle: Cycle, { met: records = {}, ...mark }: LoadCheck
     afterRow = counted.looked;
   }
   const unmet = [...left].filter(([, difference]) => difference !== 0).map(([bucket]) => bucket);
-  const next = { ...mark, unmet, compared: { rows, records: met + (mark.missing ?? 0) } };
+  const next = { ...checkpoint, unmet, compared: { rows, records: met + (checkpoint.missing ?? 0) } };
   await commit(cycle, next);
   return next;
 }

@@ -65,7 +65,7 @@ export interface ConnectedOrg {
 /** A mapping's engine state, and the version by which `save` knows that it was not written in between. */
 export interface KeptEngine {
   readonly state: EngineState;
-  readonly mark: number;
+  readonly version: number;
 }
 
 /** What the engine knows about a mapping and its org before a cycle begins. */

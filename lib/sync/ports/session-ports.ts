@@ -1,9 +1,9 @@
 import type { SalesforceConnection } from "../../model/workspace/workspace.ts";
 
-/** The connection as it is kept, with the mark of this version of it. */
+/** The connection as it is kept, with the version of this version of it. */
 export interface KeptConnection {
   readonly connection: SalesforceConnection;
-  readonly mark: string;
+  readonly version: string;
 }
 
 /** Where a workspace's Salesforce connection is kept, so that every invocation shares one session. */
@@ -11,11 +11,11 @@ export interface ConnectionStore {
   /** Null: the workspace is not connected to an org. */
   read(workspaceId: string): Promise<KeptConnection | null>;
   /** The right to renew this version's session, held until then; false when it is in use or the version is old. */
-  claimRenewal(workspaceId: string, mark: string, now: Date, until: Date): Promise<boolean>;
+  claimRenewal(workspaceId: string, version: string, now: Date, until: Date): Promise<boolean>;
   /** Ends a claim whose renewal failed, so that the next one need not wait for it. */
-  abandonRenewal(workspaceId: string, mark: string): Promise<void>;
+  abandonRenewal(workspaceId: string, version: string): Promise<void>;
   /** Keeps the renewed connection in the place of the version that was claimed and ends the claim. */
-  keep(workspaceId: string, mark: string, connection: SalesforceConnection): Promise<void>;
+  keep(workspaceId: string, version: string, connection: SalesforceConnection): Promise<void>;
 }
 
 /** Sessions of one workspace's org, for all callers. */

@@ -29,7 +29,7 @@ export async function outcomesOf(
   const found = await lookUpGone(cycle, gone);
   const winning = gone.filter((write) => mayComeBack(cycle, write, found.get(write)));
   const undeleted = await bringBack(cycle, winning);
-  const judged = { answeredAt, goesSmaller: sizeAfter(cycle, results), mayLeave: leavingFilter(cycle) };
+  const judged = { answeredAt, goesSmaller: adjustCallSize(cycle, results), mayLeave: leavingFilter(cycle) };
   return writes.flatMap((write, index) => {
     const result = results[index];
     if (!result) throw new Error(`no result for the record of change ${write.changeIds[0]}`);
@@ -39,8 +39,8 @@ export async function outcomesOf(
   });
 }
 
-/** Finds from one call's results how many records the org can bear. Whether the rest goes in smaller calls. */
-function sizeAfter({ callSize }: Cycle, results: readonly (RecordResult | undefined)[]): boolean {
+/** Notes from one call's results how many records the org can bear; true where the rest goes in smaller calls. */
+function adjustCallSize({ callSize }: Cycle, results: readonly (RecordResult | undefined)[]): boolean {
   if (results.some((result) => result?.success)) callSize.accept();
   return results.some((result) => result && isTooMany(result.errors)) && callSize.halve(results.length);
 }

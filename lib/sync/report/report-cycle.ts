@@ -10,7 +10,7 @@ import {
 } from "../../model/calls/budget.ts";
 import { queriesOf } from "../../model/calls/forecast.ts";
 import { restOf } from "../../model/calls/next-pull.ts";
-import { planCalls, wakeAt } from "../../model/calls/plan.ts";
+import { planCalls, rungPullAt } from "../../model/calls/plan.ts";
 import { isMissed } from "../../model/doorbell.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
@@ -70,7 +70,7 @@ async function judgeDoorbell({ engine, clock, log }: MessageNeeds, ended: Ended,
   const { mapping, message, budget } = ended;
   const at = new Date(clock.now());
   const isFound = message.wakes !== "pull" && tally.inserted + tally.updated > 0;
-  const isHeard = wakeAt(budget.plan, null, at) !== null; // else polls find what was rung for
+  const isHeard = rungPullAt(budget.plan, null, at) !== null; // else polls find what was rung for
   if (!isFound || !isHeard || !isMissed(budget.doorbell, mapping, at)) return;
   await engine.noteMissed(mapping.workspaceId, mapping.id, at);
   log({

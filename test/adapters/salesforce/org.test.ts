@@ -56,22 +56,22 @@ function connectionOf({ url, organizationId, clientId, clientSecret, username, p
 function keptInMemory(
   connection: SalesforceConnection,
 ): ConnectionStore & { readonly current: () => SalesforceConnection } {
-  let kept = { connection, mark: "0" };
+  let kept = { connection, version: "0" };
   let claimedUntil = new Date(0);
   return {
     current: () => kept.connection,
     read: async () => kept,
-    claimRenewal: async (_, mark, now, until) => {
-      if (mark !== kept.mark || claimedUntil > now) return false;
+    claimRenewal: async (_, version, now, until) => {
+      if (version !== kept.version || claimedUntil > now) return false;
       claimedUntil = until;
       return true;
     },
     abandonRenewal: async () => {
       claimedUntil = new Date(0);
     },
-    keep: async (_, mark, renewed) => {
-      if (mark !== kept.mark) return;
-      kept = { connection: renewed, mark: String(Number(mark) + 1) };
+    keep: async (_, version, renewed) => {
+      if (version !== kept.version) return;
+      kept = { connection: renewed, version: String(Number(version) + 1) };
       claimedUntil = new Date(0);
     },
   };

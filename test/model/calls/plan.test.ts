@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { everySeconds, isPullDue } from "../../../lib/model/calls/interval.ts";
-import { DEFAULT_SHARE, planCalls, wakeAt } from "../../../lib/model/calls/plan.ts";
+import { DEFAULT_SHARE, planCalls, rungPullAt } from "../../../lib/model/calls/plan.ts";
 import { BURSTS, isBusiness, liveThrough, type Story, WHEN_QUIET } from "../../support/doubles/month-of-calls.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 
@@ -134,12 +134,12 @@ describe("a mapping is polled", () => {
     const plan = planCalls({ now, usage, share: DEFAULT_SHARE, hours: [], mappings: five });
     const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
 
-    expect(wakeAt({ ...plan, ringSeconds: 2 }, ago(2), now)).toEqual(now);
-    expect(wakeAt({ ...plan, ringSeconds: 2 }, ago(1), now)).toEqual(new Date(now.getTime() + 1_000));
-    expect(wakeAt({ ...plan, ringSeconds: 6 }, ago(6), now)).toEqual(now);
-    expect(wakeAt({ ...plan, ringSeconds: 6 }, ago(1), now)).toEqual(new Date(now.getTime() + 5_000));
-    expect(wakeAt({ ...plan, ringSeconds: 239 }, ago(1), now)).toEqual(new Date(now.getTime() + 238_000));
-    expect(wakeAt({ ...plan, ringSeconds: 240 }, ago(1), now)).toBeNull(); // the next poll comes as soon
-    expect(wakeAt(null, null, now)).toEqual(now);
+    expect(rungPullAt({ ...plan, ringSeconds: 2 }, ago(2), now)).toEqual(now);
+    expect(rungPullAt({ ...plan, ringSeconds: 2 }, ago(1), now)).toEqual(new Date(now.getTime() + 1_000));
+    expect(rungPullAt({ ...plan, ringSeconds: 6 }, ago(6), now)).toEqual(now);
+    expect(rungPullAt({ ...plan, ringSeconds: 6 }, ago(1), now)).toEqual(new Date(now.getTime() + 5_000));
+    expect(rungPullAt({ ...plan, ringSeconds: 239 }, ago(1), now)).toEqual(new Date(now.getTime() + 238_000));
+    expect(rungPullAt({ ...plan, ringSeconds: 240 }, ago(1), now)).toBeNull(); // the next poll comes as soon
+    expect(rungPullAt(null, null, now)).toEqual(now);
   });
 });

@@ -179,7 +179,7 @@ async function writeEngine(): Promise<void> {
     holding: { since: AT, announcedAt: AT },
     callSize: { size: 50, at: AT },
   } as const;
-  await memory.save(workspace, mapping, { state: HEALTHY, mark: 0 }, broken, []);
+  await memory.save(workspace, mapping, { state: HEALTHY, version: 0 }, broken, []);
   await memory.saveBudget(workspace, async () =>
     plannedBudget({ used: 800, limit: 1000, at: AT }, { paceSeconds: 60 }),
   );

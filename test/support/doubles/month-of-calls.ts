@@ -1,7 +1,7 @@
 import { lastChange } from "../../../lib/model/calls/account.ts";
 import { QUERIES_PER_CALL } from "../../../lib/model/calls/forecast.ts";
 import { everySeconds, isPullDue, isQuiet } from "../../../lib/model/calls/interval.ts";
-import { type HourOfCalls, type Plan, planCalls, type Share, wakeAt } from "../../../lib/model/calls/plan.ts";
+import { type HourOfCalls, type Plan, planCalls, rungPullAt, type Share } from "../../../lib/model/calls/plan.ts";
 
 /** An org and what happens in it, for a planner that has nothing else. */
 export interface Story {
@@ -202,7 +202,7 @@ function pullsByRings(plan: Plan, pulls: Pulls, now: number): number {
   let many = 0;
   for (let second = now; second < now + BEAT; second += 2) {
     const at = new Date(second * 1000);
-    if ((wakeAt(plan, pulls.lastAt, at) ?? Number.POSITIVE_INFINITY) > at) continue;
+    if ((rungPullAt(plan, pulls.lastAt, at) ?? Number.POSITIVE_INFINITY) > at) continue;
     pulls.note(second);
     many += 1;
   }

@@ -12,7 +12,7 @@ import { keepSecret, passwordIn, refuseSecrets } from "./secrets.ts";
 declare module "vitest" {
   interface ProvidedContext {
     /** Answers with the superuser's URL of the PostgreSQL that all test files share. */
-    readonly postgresDesk: string;
+    readonly postgresQueries: string;
   }
 }
 
@@ -27,18 +27,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dataDir = mkdtempSync(join(tmpdir(), "bridge-postgres-"));
   const programs = process.env["POSTGRES_PROGRAMS"];
   let starting: Promise<SharedServer> | undefined;
-  const desk = createServer(async (_, response) => {
+  const queries = createServer(async (_, response) => {
     starting ??= start(programs, dataDir);
     await starting.then(
       ({ superuserUrl }) => response.end(superuserUrl),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
-  await new Promise<void>((resolve) => desk.listen(0, "127.0.0.1", resolve));
-  project.provide("postgresDesk", `http://127.0.0.1:${(desk.address() as AddressInfo).port}`);
+  await new Promise<void>((resolve) => queries.listen(0, "127.0.0.1", resolve));
+  project.provide("postgresQueries", `http://127.0.0.1:${(queries.address() as AddressInfo).port}`);
   return async () => {
-    desk.close();
-    desk.closeAllConnections();
+    queries.close();
+    queries.closeAllConnections();
     const postgres = await starting?.catch(() => undefined);
     await postgres?.close();
     if (postgres) refuseSecretsInLog(dataDir, postgres);

@@ -73,7 +73,7 @@ function isSearched(): boolean {
 let server: Promise<Server> | undefined;
 
 async function openServer(): Promise<Server> {
-  const answer = await fetch(inject("postgresDesk"));
+  const answer = await fetch(inject("postgresQueries"));
   const url = await answer.text();
   if (!answer.ok) throw new Error(`the shared PostgreSQL did not start: ${url}`);
   keepSecret(passwordIn(url), { isShared: true });

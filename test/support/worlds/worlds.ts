@@ -21,7 +21,7 @@ import { createSyncWorld, type SyncWorld, type WorldOptions } from "./sync-world
 export const stateNeeds = () => ({
   mappings: mappings(),
   engine: engineReports(),
-  desks: rowQueriesOf(),
+  rowQueries: rowQueriesOf(),
   pauses: pauses(),
 });
 

@@ -61,7 +61,7 @@ describe("calls that run low", () => {
   const statesOf = async () => {
     const workspace = await workspaces().find(world.workspaceId);
     if (!workspace) throw new Error("the workspace is gone");
-    const needs = { mappings: mappings(), engine: engineReports(), desks: rowQueriesOf(), pauses: pauses() };
+    const needs = { mappings: mappings(), engine: engineReports(), rowQueries: rowQueriesOf(), pauses: pauses() };
     return (await readStates(needs, workspace, false, new Date(cloud.clock.now()))).map(({ state, reason }) => ({
       state,
       reason,

@@ -147,12 +147,12 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     await changedThere(id, { LastName: "Curie" });
     await untilTheDoubtEnds();
     const connection = { url: world.databaseUrl, schema: "salesforce" };
-    const desk = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection);
-    const [kind] = await desk.failures(null);
+    const queries = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection);
+    const [kind] = await queries.failures(null);
 
-    const everything = await desk.findFailed({ id: null, fingerprint: null, table: null }, 10);
-    const ofKind = await desk.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 10);
-    const one = await desk.findFailed({ id: 1, fingerprint: null, table: null }, 10);
+    const everything = await queries.findFailed({ id: null, fingerprint: null, table: null }, 10);
+    const ofKind = await queries.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 10);
+    const one = await queries.findFailed({ id: 1, fingerprint: null, table: null }, 10);
     expect([everything.total, ofKind.total, one.total]).toEqual([0, 1, 1]);
 
     await retry();

@@ -169,20 +169,20 @@ longTest(
     const slice = { limit: 200, offset: 0 };
     const now = () => new Date();
     const monitored = await postgresMonitoring(now).open(connection);
-    const desk = await rowQueriesOf(now).open(connection);
+    const queries = await rowQueriesOf(now).open(connection);
     const cut = expect.stringMatching(
       new RegExp(`x{1900,2000}\\.{3} \\(truncated, ${LONG_MEGABYTES},000,0\\d\\d bytes\\)$`),
     );
 
     const errors = await monitored.listErrors({ table: null, ...slice });
     const activity = await monitored.listActivity({ state: null, table: null, ...slice });
-    const [kind, ...others] = await desk.failures(null);
-    const { total } = await desk.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 1);
+    const [kind, ...others] = await queries.failures(null);
+    const { total } = await queries.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 1);
     const id = Number((await world.sql("SELECT max(id) AS id FROM salesforce._trigger_log"))[0]?.["id"]);
 
-    const change = await desk.change(id);
-    const inboundErrors = await desk.inboundErrors(null, slice);
-    const conflicts = await desk.conflicts(null, slice);
+    const change = await queries.change(id);
+    const inboundErrors = await queries.inboundErrors(null, slice);
+    const conflicts = await queries.conflicts(null, slice);
     // Every table of a test is searched for secrets in the end.
     for (const table of ["_trigger_log", "_bridge_inbound_errors", "_bridge_conflicts"])
       await world.sql(`TRUNCATE salesforce.${table}`);

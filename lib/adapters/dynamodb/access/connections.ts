@@ -16,7 +16,7 @@ const ATTEMPTS = 5;
 
 /**
  * A workspace's connections in its item, and sign-ins that wait for a browser beside it; all of it sealed. The sealed
- * text of a connection is the mark of its version.
+ * text of a connection is its version.
  */
 export function connections(database: Database, vault: Vault): ConnectionStore & ConnectionSettings {
   const itemOf = (workspaceId: string) => ({ TableName: database.table("workspaces"), Key: workspaceKey(workspaceId) });
@@ -25,36 +25,38 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
 
   return {
     read: async (workspaceId) => {
-      const { salesforce: mark } = await readKept(workspaceId);
-      return mark === undefined ? null : { connection: readSalesforce(await vault.open(workspaceId, mark)), mark };
+      const { salesforce: version } = await readKept(workspaceId);
+      return version === undefined
+        ? null
+        : { connection: readSalesforce(await vault.open(workspaceId, version)), version };
     },
 
-    claimRenewal: async (workspaceId, mark, now, until) => {
+    claimRenewal: async (workspaceId, version, now, until) => {
       const claimed = await updateIf(database, "workspaces", {
         Key: workspaceKey(workspaceId),
         UpdateExpression: "SET renewal_until = :until",
-        ConditionExpression: "salesforce = :mark AND (attribute_not_exists(renewal_until) OR renewal_until <= :now)",
-        ExpressionAttributeValues: { ":mark": mark, ":now": now.getTime(), ":until": until.getTime() },
+        ConditionExpression: "salesforce = :version AND (attribute_not_exists(renewal_until) OR renewal_until <= :now)",
+        ExpressionAttributeValues: { ":version": version, ":now": now.getTime(), ":until": until.getTime() },
       });
       return claimed !== null;
     },
 
-    abandonRenewal: async (workspaceId, mark) => {
+    abandonRenewal: async (workspaceId, version) => {
       await updateIf(database, "workspaces", {
         Key: workspaceKey(workspaceId),
         UpdateExpression: "REMOVE renewal_until",
-        ConditionExpression: "salesforce = :mark",
-        ExpressionAttributeValues: { ":mark": mark },
+        ConditionExpression: "salesforce = :version",
+        ExpressionAttributeValues: { ":version": version },
       });
     },
 
-    keep: async (workspaceId, mark, connection) => {
+    keep: async (workspaceId, version, connection) => {
       await updateIf(database, "workspaces", {
         Key: workspaceKey(workspaceId),
         UpdateExpression: "SET salesforce = :sealed REMOVE renewal_until",
-        ConditionExpression: "salesforce = :mark",
+        ConditionExpression: "salesforce = :version",
         ExpressionAttributeValues: {
-          ":mark": mark,
+          ":version": version,
           ":sealed": await vault.seal(workspaceId, writeSalesforce(connection)),
         },
       });
@@ -62,16 +64,16 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
 
     changePostgres: (workspaceId, change) => {
       const once = async () => {
-        const { postgres: mark } = await readKept(workspaceId);
-        const before = mark === undefined ? null : readPostgres(await vault.open(workspaceId, mark));
+        const { postgres: version } = await readKept(workspaceId);
+        const before = version === undefined ? null : readPostgres(await vault.open(workspaceId, version));
         const { connection, entry } = change(before);
         const Update = {
           ...itemOf(workspaceId),
           UpdateExpression: "SET postgres = :sealed",
-          ConditionExpression: `attribute_exists(pk) AND ${mark === undefined ? "attribute_not_exists(postgres)" : "postgres = :mark"}`,
+          ConditionExpression: `attribute_exists(pk) AND ${version === undefined ? "attribute_not_exists(postgres)" : "postgres = :version"}`,
           ExpressionAttributeValues: {
             ":sealed": await vault.seal(workspaceId, writePostgres(connection)),
-            ...(mark !== undefined && { ":mark": mark }),
+            ...(version !== undefined && { ":version": version }),
           },
         };
         await commit(database, { writes: [{ Update }], audit: [entry], events: [] });

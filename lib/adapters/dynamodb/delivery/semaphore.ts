@@ -13,7 +13,7 @@ const KEPT_SECONDS = 3600;
 export function semaphore(database: Database, places: number, now: () => Date): Semaphore {
   const keyOf = (webhookId: string) => ({ pk: `turns#${webhookId}`, sk: "turns" });
 
-  const isTaken = (webhookId: string, holder: string, until: Date): Promise<boolean> =>
+  const take = (webhookId: string, holder: string, until: Date): Promise<boolean> =>
     holds(database, {
       Key: keyOf(webhookId),
       UpdateExpression: "SET holders.#holder = :until, expires_at = :expiry",
@@ -29,14 +29,14 @@ export function semaphore(database: Database, places: number, now: () => Date): 
   /** Makes the item, or clears it of holders whose time has passed; false when all of them still hold. */
   const makeRoom = async (webhookId: string): Promise<boolean> => {
     const item = await readItem(database, "webhooks", keyOf(webhookId));
-    if (!item) return isMade(webhookId);
+    if (!item) return create(webhookId);
     const holders = Object.entries(itemShape.parse(item).holders);
     const gone = holders.filter(([, until]) => new Date(until) <= now());
-    await Promise.all(gone.map(([holder, until]) => isCleared(webhookId, holder, until)));
+    await Promise.all(gone.map(([holder, until]) => clear(webhookId, holder, until)));
     return holders.length - gone.length < places;
   };
 
-  const isMade = async (webhookId: string): Promise<boolean> => {
+  const create = async (webhookId: string): Promise<boolean> => {
     await updateIf(database, "webhooks", {
       Key: keyOf(webhookId),
       UpdateExpression: "SET holders = if_not_exists(holders, :none)",
@@ -45,7 +45,7 @@ export function semaphore(database: Database, places: number, now: () => Date): 
     return true;
   };
 
-  const isCleared = (webhookId: string, holder: string, until: string): Promise<boolean> =>
+  const clear = (webhookId: string, holder: string, until: string): Promise<boolean> =>
     holds(database, {
       Key: keyOf(webhookId),
       UpdateExpression: "REMOVE holders.#holder",
@@ -56,8 +56,8 @@ export function semaphore(database: Database, places: number, now: () => Date): 
 
   return {
     take: async (webhookId, holder, until) => {
-      if (await isTaken(webhookId, holder, until)) return true;
-      return (await makeRoom(webhookId)) && isTaken(webhookId, holder, until);
+      if (await take(webhookId, holder, until)) return true;
+      return (await makeRoom(webhookId)) && take(webhookId, holder, until);
     },
 
     giveBack: async (webhookId, holder) => {

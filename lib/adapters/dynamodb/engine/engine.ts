@@ -177,12 +177,12 @@ const moreState = z.object({
 
 /** A mapping without an item has never failed. */
 function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
-  if (item === undefined) return { state: HEALTHY, mark: 0 };
-  const { mark, reason, message, ...cycles } = toCamelCase(stateItem, stateItem.parse(item));
+  if (item === undefined) return { state: HEALTHY, version: 0 };
+  const { mark: version, reason, message, ...cycles } = toCamelCase(stateItem, stateItem.parse(item));
   const more = toCamelCase(moreState, moreState.parse(item));
   const { heldSince: since, heldAnnouncedAt: announcedAt, callSize: size, callSizeAt: at } = more;
   return {
-    mark,
+    version,
     state: {
       ...cycles,
       lastFailure: failureIn(reason, message),
@@ -240,7 +240,7 @@ function putState(
   database: Database,
   workspaceId: string,
   mappingId: string,
-  { mark }: KeptEngine,
+  { version }: KeptEngine,
   { lastFailure, loadFailure, holding, callSize, ...state }: EngineState,
 ): Write {
   const { reason, message } = lastFailure ?? { reason: null, message: null };
@@ -250,7 +250,7 @@ function putState(
       Item: {
         pk: workspaceId,
         sk: mappingKey(mappingId),
-        ...toSnakeCase(stateItem, { ...state, reason, message, mark: mark + 1 }),
+        ...toSnakeCase(stateItem, { ...state, reason, message, mark: version + 1 }),
         ...(loadFailure && {
           failed_loads: state.failedLoads,
           load_reason: loadFailure.reason,
@@ -262,8 +262,8 @@ function putState(
         }),
         ...(callSize && { call_size: callSize.size, call_size_at: callSize.at.toISOString() }),
       },
-      ConditionExpression: mark === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
-      ...(mark !== 0 && { ExpressionAttributeValues: { ":mark": mark } }),
+      ConditionExpression: version === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
+      ...(version !== 0 && { ExpressionAttributeValues: { ":mark": version } }),
     },
   };
 }

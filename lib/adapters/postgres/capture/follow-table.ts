@@ -40,8 +40,8 @@ export async function followTable(session: Session, schema: string, mappingId: s
     const replaced = replacedColumns(shape, before, table);
     const isPushed = pushes(shape.direction);
     if (replaced.length > 0 && isPushed && (await holdValues(session, { shape, layout: before }, replaced))) {
-      const mark = `UPDATE ${state} SET shape = shape || jsonb_build_object('replaced', $2::jsonb) WHERE mapping_id = $1`;
-      await session.query(mark, [mappingId, JSON.stringify(replaced)]);
+      const note = `UPDATE ${state} SET shape = shape || jsonb_build_object('replaced', $2::jsonb) WHERE mapping_id = $1`;
+      await session.query(note, [mappingId, JSON.stringify(replaced)]);
       return null;
     }
     const layout = layoutOf(table, key, before.captureVersion ?? 0);
@@ -100,11 +100,17 @@ async function holdValues(
 /** Everything is read again, from its beginning: after an ended first load as a backfill, beside the beat. */
 export async function oweReading(session: Session, { schema, mappingId }: TableShape): Promise<void> {
   const { state, loads } = metadata(schema);
-  const mark: LoadCheckpoint = { kind: "backfill", startedAt: new Date(0), afterId: null, bulk: null, afterRow: null };
+  const checkpoint: LoadCheckpoint = {
+    kind: "backfill",
+    startedAt: new Date(0),
+    afterId: null,
+    bulk: null,
+    afterRow: null,
+  };
   await session.query(
     `UPDATE ${loads} l SET load = CASE WHEN s.position IS NULL THEN NULL ELSE $2::jsonb END
      FROM ${state} s WHERE l.mapping_id = $1 AND s.mapping_id = $1`,
-    [mappingId, JSON.stringify(mark)],
+    [mappingId, JSON.stringify(checkpoint)],
   );
 }
 

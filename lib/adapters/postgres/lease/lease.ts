@@ -140,13 +140,13 @@ export async function renew({ session, tables }: Bench, lease: Lease, leaseSecon
 
 /** Ends the cycle: marks, calls, spike, a little retention, and the lease is free; one round trip. */
 export async function finish(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   end: CycleEnd,
   backlog: BacklogMemory,
 ): Promise<Finished> {
-  const { session, tables, now } = bench;
-  const marks = watermarksToSet(end.marks, 10, bench.mapped(lease));
+  const { session, tables, now } = store;
+  const marks = watermarksToSet(end.marks, 10, store.mapped(lease));
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
   const waiting = isCountDue(backlog, now()) ? countWaiting(tables) : null;
@@ -156,7 +156,7 @@ export async function finish(
     still_ours: boolean;
     totals: Row & Pick<Finished, "outboxWaits"> & { readonly mayBeRowless: boolean };
     waiting: Waiting;
-  }>(finishStatement(bench, lease, marks.set, waiting, counted), [
+  }>(finishStatement(store, lease, marks.set, waiting, counted), [
     lease.mappingId,
     lease.fence,
     lease.configVersion,
@@ -172,11 +172,11 @@ export async function finish(
   ]);
   if (!row?.still_ours) throw new LeaseLost(lease);
   if (waiting !== null) backlog.counted = { waiting: row.waiting, at: now() };
-  const refusedWriteBacks = { ...bench.refusedWriteBacks };
-  Object.assign(bench.refusedWriteBacks, { rows: 0, sqlState: null }); // the next lease of this store counts its own
+  const refusedWriteBacks = { ...store.refusedWriteBacks };
+  Object.assign(store.refusedWriteBacks, { rows: 0, sqlState: null }); // the next lease of this store counts its own
   const { mayBeRowless: asks, outboxWaits } = row.totals;
-  const mapped = asks ? bench.mapped(lease) : null;
-  if (mapped) await unlessUnprovisioned(session.query(pruneRowless(bench, mapped), [mapped.shape.table, now()]));
+  const mapped = asks ? store.mapped(lease) : null;
+  if (mapped) await unlessUnprovisioned(session.query(pruneRowless(store, mapped), [mapped.shape.table, now()]));
   return { ...totalsOf(row.totals), outboxWaits, ...waitingNow(backlog, now()), refusedWriteBacks };
 }
 
@@ -186,15 +186,15 @@ export async function finish(
  * lease back.
  */
 function finishStatement(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   marks: readonly string[],
   waiting: string | null,
   counted: string,
 ): string {
-  const { tables } = bench;
+  const { tables } = store;
   const isCycle = lease.work === "cycle";
-  const hasHistory = bench.mapped(lease).isIndexed === true;
+  const hasHistory = store.mapped(lease).isIndexed === true;
   const whileCurrent = [
     "last_pull_at = coalesce($4, s.last_pull_at)",
     isCycle ? "last_error = $6" : "last_error = coalesce($6::text, s.last_error)",
@@ -210,10 +210,10 @@ function finishStatement(
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, s.running_failed, lease.is_current
-    ), ${unchanged(tables, { ids: "$8", at: "$9", late: "$10", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours AND EXISTS (SELECT FROM ended WHERE ended.running_failed = 0)")})` : `, ${releasedLoad(tables)}${pruneOrphans(bench, "$7", hasHistory)}`}${pruneSettled(bench, "ended", "$7", hasHistory)}${counted}
+    ), ${unchanged(tables, { ids: "$8", at: "$9", late: "$10", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours AND EXISTS (SELECT FROM ended WHERE ended.running_failed = 0)")})` : `, ${releasedLoad(tables)}${pruneOrphans(store, "$7", hasHistory)}`}${pruneSettled(store, "ended", "$7", hasHistory)}${counted}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rows_synced', rows_synced, 'rows_failed', rows_failed, 'api_calls', api_calls,
-        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless(bench, "$7")})
+        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless(store, "$7")})
       FROM ended) AS totals, ${waiting === null ? "NULL" : `(${waiting})`} AS waiting`;
 }
 

@@ -82,11 +82,11 @@ export const watermarksOf = (row: Row): Watermarks => ({
   load: loadCheckpoint(row["load"]),
 });
 
-/** Reads a load's mark as it is kept. */
+/** Reads a load's checkpoint as it is kept. */
 function loadCheckpoint(load: unknown): LoadCheckpoint | null {
   if (load === null || typeof load !== "object") return null;
-  const { startedAt, ...mark } = load as Omit<LoadCheckpoint, "startedAt"> & { readonly startedAt: string };
-  return { ...mark, startedAt: new Date(startedAt) };
+  const { startedAt, ...checkpoint } = load as Omit<LoadCheckpoint, "startedAt"> & { readonly startedAt: string };
+  return { ...checkpoint, startedAt: new Date(startedAt) };
 }
 
 /** Reads the places of the lanes as they are kept, null where there is none. */

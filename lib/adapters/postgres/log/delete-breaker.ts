@@ -11,7 +11,7 @@ import { isClaimed, isReady, logOrder, UNCLAIMED_STATE, unsorted } from "./chang
  * carried delete does not count: it was let through before it was refused.
  */
 export async function holdExcessDeletes(
-  bench: StoreContext,
+  store: StoreContext,
   mapped: MappedTable,
   claimId: string,
   claimed: readonly Row[],
@@ -20,16 +20,16 @@ export async function holdExcessDeletes(
     (row) => row["action"] === "DELETE" && row["sfid"] !== null && !row["confirmed"] && row["state"] !== "FAILED",
   );
   if (deletes.length === 0) return "none";
-  const allowance = await allowanceOfDeletes(bench, mapped, false, deletes.length);
+  const allowance = await allowanceOfDeletes(store, mapped, false, deletes.length);
   if (deletes.length <= allowance) return "none";
-  const released = await bench.session.query(
-    `WITH handled AS (DELETE FROM ${bench.tables.pendingRegistry} WHERE id = $4)
-     UPDATE ${bench.tables.log} l SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])${setsBlockedKey(mapped, "id = ANY ($2::bigint[])")}
+  const released = await store.session.query(
+    `WITH handled AS (DELETE FROM ${store.tables.pendingRegistry} WHERE id = $4)
+     UPDATE ${store.tables.log} l SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3, held = id = ANY ($2::bigint[])${setsBlockedKey(mapped, "id = ANY ($2::bigint[])")}
      WHERE id = ANY ($1::bigint[]) RETURNING id`,
-    [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), bench.now(), claimId],
+    [claimed.map((row) => row["id"]), deletes.slice(allowance).map((row) => row["id"]), store.now(), claimId],
   );
-  if (released.length !== claimed.length) throw new WriteUndone(bench.tables.log);
-  return await holdAfter(bench, mapped, Number(deletes[allowance]?.["id"]));
+  if (released.length !== claimed.length) throw new WriteUndone(store.tables.log);
+  return await holdAfter(store, mapped, Number(deletes[allowance]?.["id"]));
 }
 
 /** Deletes that one statement holds, or lets go: it takes about half a second. */
@@ -42,10 +42,10 @@ const PARTS_AT_ONCE = 10;
  * Holds the deletes after one that is: each claim would find the next of them, beside ever more that are held already.
  * An application that empties a table deletes all of it.
  */
-async function holdAfter(bench: StoreContext, mapped: MappedTable, id: number): Promise<"held" | "more"> {
+async function holdAfter(store: StoreContext, mapped: MappedTable, id: number): Promise<"held" | "more"> {
   let last = id;
   for (let part = 0; part < PARTS_AT_ONCE; part += 1) {
-    const [, held = []] = await bench.session.script(unsorted(holding(bench, mapped, last)).join(";"));
+    const [, held = []] = await store.session.script(unsorted(holding(store, mapped, last)).join(";"));
     const newest = held[0]?.["last"];
     if (typeof newest !== "number") return "held";
     last = newest;
@@ -69,19 +69,19 @@ function holding({ tables, now }: StoreContext, mapped: MappedTable, after: numb
  * mapping is asked only where less does not suffice, and the table is never counted: rows are locked meanwhile.
  */
 export async function allowanceOfDeletes(
-  bench: StoreContext,
+  store: StoreContext,
   mapped: MappedTable,
   bySalesforce: boolean,
   wanted: number,
 ): Promise<number> {
   const { deleteLimit = AUTO } = mapped.shape;
   if (wanted === 0 || deleteLimit === "off") return wanted;
-  const recent = await recentDeletes(bench, mapped, bySalesforce);
+  const recent = await recentDeletes(store, mapped, bySalesforce);
   const known = { rows: 0, busiestHour: 0 };
   const isEnough = () => recent + wanted <= allowedDeletes(deleteLimit, known);
   // Rows that an application deletes may be gone already from what PostgreSQL knows.
-  if (!isEnough()) known.rows = Math.max(await estimatedRows(bench, mapped), recent + wanted);
-  if (!isEnough() && deleteLimit === AUTO) known.busiestHour = await busiestHour(bench, mapped, bySalesforce);
+  if (!isEnough()) known.rows = Math.max(await estimatedRows(store, mapped), recent + wanted);
+  if (!isEnough() && deleteLimit === AUTO) known.busiestHour = await busiestHour(store, mapped, bySalesforce);
   return Math.max(0, Math.min(wanted, allowedDeletes(deleteLimit, known) - recent));
 }
 

@@ -35,10 +35,10 @@ import { readStory } from "./row-story.ts";
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
 export function rowQueriesOf(now: () => Date, silent?: SilentDatabases): RowQueriesOf {
   const sessions: KeptSessions = keepSessions(now, silent);
-  return { open: async (connection) => rowDesk(sessions.take(connection), connection, now) };
+  return { open: async (connection) => rowQueriesOn(sessions.take(connection), connection, now) };
 }
 
-function rowDesk(kept: KeptSession, connection: PostgresConnection, now: () => Date): RowQueries {
+function rowQueriesOn(kept: KeptSession, connection: PostgresConnection, now: () => Date): RowQueries {
   const { schema } = connection;
   const tables = metadata(schema);
   const ask: Ask = (text, values = []) => unlessUnprovisioned(kept.query(text, values));

@@ -42,14 +42,14 @@ const DOUBT_RETRY_SECONDS = 300;
  * rows are locked, then what waits of them is read, then they are merged and written. A single statement would judge
  * on what it saw before it got its locks, and would lose a user's edit.
  */
-export async function applyImages(bench: StoreContext, lease: Lease, page: Page, attempt: Attempt): Promise<Applied> {
+export async function applyImages(store: StoreContext, lease: Lease, page: Page, attempt: Attempt): Promise<Applied> {
   const { lockMilliseconds } = attempt;
   // A page of a load that is lost in a crash is lost with the marks behind it, and read again.
   const commitsLater = page.lane === "load";
   const settings = { silent: true, lockMilliseconds, commitsLater, changesState: movesPulls(page.marks) };
-  return await fenced(bench, lease, settings, async () => {
-    const applied = page.images.length === 0 ? null : await applyAll(bench, lease, page, attempt);
-    await writeWatermarks(bench, lease, page.marks);
+  return await fenced(store, lease, settings, async () => {
+    const applied = page.images.length === 0 ? null : await applyAll(store, lease, page, attempt);
+    await writeWatermarks(store, lease, page.marks);
     return applied ?? NOTHING;
   });
 }
@@ -69,31 +69,31 @@ export const NOTHING: Applied = {
 };
 
 async function applyAll(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   page: Page,
   { skipsLocked, makesRoom }: Attempt,
 ): Promise<Applied> {
-  const bare = bench.mapped(lease);
+  const bare = store.mapped(lease);
   const keepsHistory = page.keepsHistory === true && bare.isIndexed === true && !isLoading(page);
   const mapped = { ...bare, keepsHistory };
   const images = newestOfEach(page.images);
-  const { rows, busy } = await lockRows(bench, mapped, images, skipsLocked ? "FOR UPDATE SKIP LOCKED" : "FOR UPDATE");
+  const { rows, busy } = await lockRows(store, mapped, images, skipsLocked ? "FOR UPDATE SKIP LOCKED" : "FOR UPDATE");
   const bySfid = new Map(rows.map((row) => [row.sfid, row]));
   const rowless = images.filter(({ sfid, isDeleted }) => !isDeleted && !bySfid.has(sfid) && !busy.has(sfid));
-  const byUpsert = await lockByUpsertField(bench, mapped, rowless);
+  const byUpsert = await lockByUpsertField(store, mapped, rowless);
   const around = await readAround(
-    bench,
+    store,
     mapped,
     { ...page, images },
     [...rows, ...byUpsert.values()].map(({ key }) => key),
     isLoading(page) && rows.some(({ stamp }) => stamp === null),
   );
   if (rows.length + busy.size + byUpsert.size === 0 && isUntouched(around))
-    return await insertAll(bench, mapped, images);
+    return await insertAll(store, mapped, images);
 
   const linked = await rowsInDoubt(
-    bench,
+    store,
     mapped,
     rows.filter(({ sfid }) => sfid !== null && around.inboundErrors.includes(sfid)),
   );
@@ -127,21 +127,21 @@ async function applyAll(
       return { image, verdict };
     });
 
-  const doubtful = await inDoubt(bench, mapped, judged, around, page);
-  const { awaiting, ...applied } = await carryOut(bench, lease, mapped, judged, { doubtful, page, makesRoom });
-  await releaseRecordless(bench, around);
-  await dropHolds(bench, lease, around.heldDeletes, judged);
-  await writeInboundErrors(bench, lease, [
-    ...[...busy].map((sfid) => busyRow(bench, sfid)),
-    ...applied.reread.map((sfid) => outdatedRow(bench, sfid)),
-    ...awaiting.map((sfid) => awaitingRow(bench, sfid)),
-    ...unwritten.map(({ sfid }) => unwrittenRow(bench, sfid, around.unwritten.get(sfid) ?? null)),
-    ...(doubtful.suspects?.sfids ?? []).map((sfid) => suspectRow(bench, sfid)),
-    ...(page.lane === "reread" ? [...linked] : []).map((sfid) => suspectRow(bench, sfid)),
+  const doubtful = await inDoubt(store, mapped, judged, around, page);
+  const { awaiting, ...applied } = await carryOut(store, lease, mapped, judged, { doubtful, page, makesRoom });
+  await releaseRecordless(store, around);
+  await dropHolds(store, lease, around.heldDeletes, judged);
+  await writeInboundErrors(store, lease, [
+    ...[...busy].map((sfid) => busyRow(store, sfid)),
+    ...applied.reread.map((sfid) => outdatedRow(store, sfid)),
+    ...awaiting.map((sfid) => awaitingRow(store, sfid)),
+    ...unwritten.map(({ sfid }) => unwrittenRow(store, sfid, around.unwritten.get(sfid) ?? null)),
+    ...(doubtful.suspects?.sfids ?? []).map((sfid) => suspectRow(store, sfid)),
+    ...(page.lane === "reread" ? [...linked] : []).map((sfid) => suspectRow(store, sfid)),
   ]);
   const stays = new Set([...passedOver, ...applied.reread, ...awaiting, ...doubtful.sfids]);
   await clearInboundErrors(
-    bench,
+    store,
     lease,
     around.inboundErrors.filter((sfid) => !stays.has(sfid)),
   );
@@ -172,7 +172,7 @@ function waitingOf(around: Around, row: LockedRow, image: Image, lane: Page["lan
 
 /** New records that may be inserts of ours; mostly nothing is in doubt, and nothing is asked. */
 async function inDoubt(
-  bench: StoreContext,
+  store: StoreContext,
   mapped: MappedTable,
   judged: readonly Judged[],
   { hasSentInserts, inboundErrors }: Around,
@@ -181,15 +181,15 @@ async function inDoubt(
   const fresh = judged.filter(({ verdict }) => verdict.kind === "insert").map(({ image }) => image);
   const failed = new Set(inboundErrors);
   const isConcerned = fresh.length > 0 && (hasSentInserts || fresh.some(({ sfid }) => failed.has(sfid)));
-  return isConcerned ? await imagesInDoubt(bench, mapped, fresh, page) : { sfids: new Set(), suspects: null };
+  return isConcerned ? await imagesInDoubt(store, mapped, fresh, page) : { sfids: new Set(), suspects: null };
 }
 
 /** What most pages of a first load are: no record has a row, and nothing is known of any. Each judgement would be the same. */
-async function insertAll(bench: StoreContext, mapped: MappedTable, images: readonly Image[]): Promise<Applied> {
+async function insertAll(store: StoreContext, mapped: MappedTable, images: readonly Image[]): Promise<Applied> {
   const living = images.filter(({ isDeleted }) => !isDeleted);
   const copyable = copyableLines(mapped, living);
-  if (copyable) await copyLines(bench, mapped, copyable);
-  else await insertRows(bench, mapped, living.map(newRow));
+  if (copyable) await copyLines(store, mapped, copyable);
+  else await insertRows(store, mapped, living.map(newRow));
   return { ...NOTHING, inserted: living.length, unchanged: images.length - living.length };
 }
 
@@ -225,27 +225,27 @@ const again = (sfid: string, retryAt: Date, error: string, sqlState: string | nu
 });
 
 const BUSY = "the row is held by a transaction of yours; the record is read again as soon as it ends";
-const busyRow = (bench: StoreContext, sfid: string) => again(sfid, busyUntil(bench), BUSY, LOCK_NOT_AVAILABLE);
+const busyRow = (store: StoreContext, sfid: string) => again(sfid, busyUntil(store), BUSY, LOCK_NOT_AVAILABLE);
 
 /** Written down because the position moves on: a cycle that dies before it reads the record again must not forget it. */
 const OUTDATED = "it was read before our last save of it; the record is read again";
-const outdatedRow = (bench: StoreContext, sfid: string) => again(sfid, bench.now(), OUTDATED);
+const outdatedRow = (store: StoreContext, sfid: string) => again(sfid, store.now(), OUTDATED);
 
 /** The position advances, and the answer may show a save that came before what was read. */
 const AWAITING = "a change of its row is under way; the record is read again until that is answered";
-const awaitingRow = (bench: StoreContext, sfid: string) => again(sfid, busyUntil(bench), AWAITING);
+const awaitingRow = (store: StoreContext, sfid: string) => again(sfid, busyUntil(store), AWAITING);
 
 const UNWRITTEN = "its sfid is not written to its row yet; the record is read again once that is tried again";
-const unwrittenRow = (bench: StoreContext, sfid: string, askedAgain: Date | null) =>
-  again(sfid, askedAgain ?? busyUntil(bench), UNWRITTEN);
+const unwrittenRow = (store: StoreContext, sfid: string, askedAgain: Date | null) =>
+  again(sfid, askedAgain ?? busyUntil(store), UNWRITTEN);
 
 /** Also seen by a search for a record that has no row. */
 const SUSPECT = `${IN_DOUBT}: it may be the record of a row whose insert got no answer; it is held until that change is retried`;
-const suspectRow = (bench: StoreContext, sfid: string) =>
-  again(sfid, new Date(bench.now().getTime() + DOUBT_RETRY_SECONDS * 1000), SUSPECT);
+const suspectRow = (store: StoreContext, sfid: string) =>
+  again(sfid, new Date(store.now().getTime() + DOUBT_RETRY_SECONDS * 1000), SUSPECT);
 
 async function carryOut(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   mapped: MappedTable,
   judged: readonly Judged[],
@@ -253,19 +253,19 @@ async function carryOut(
 ): Promise<Applied & { readonly awaiting: readonly string[] }> {
   const reread = judged.filter(({ verdict }) => verdict.kind === "reread").map(({ image }) => image.sfid);
   const deletions = judged.flatMap(({ image, verdict }) => (verdict.kind === "delete" ? [{ ...verdict, image }] : []));
-  const { deleted, held } = await deleteRows(bench, lease, mapped, deletions, page);
+  const { deleted, held } = await deleteRows(store, lease, mapped, deletions, page);
 
   const merged = await mergeRows(
-    bench,
+    store,
     mapped,
     judged.filter((one) => !isSuspect(one)),
   );
-  const returned = await returningRows(bench, mapped, judged);
+  const returned = await returningRows(store, mapped, judged);
   const updates = judged.flatMap(({ image, verdict }) =>
     verdict.kind === "update" ? [rowOf(image, { key: verdict.key, isSure: verdict.isSure && !verdict.mayBeLate })] : [],
   );
-  if (makesRoom) await giveUpUpsertValues(bench, mapped, [...updates, ...merged.rows]);
-  const differing = await updateRows(bench, mapped, [...updates, ...merged.rows]);
+  if (makesRoom) await giveUpUpsertValues(store, mapped, [...updates, ...merged.rows]);
+  const differing = await updateRows(store, mapped, [...updates, ...merged.rows]);
   const suspects = judged.filter(isSuspect).flatMap(({ image, verdict }) => {
     if (verdict.kind === "merge") return [{ image, verdict }];
     const differs = verdict.kind === "update" && differing.delete(verdict.key);
@@ -275,23 +275,23 @@ async function carryOut(
   });
   const unsure = updates.filter(({ key, isSure }) => !isSure && key !== null && differing.has(key));
   const meetings = suspects.map(({ image, verdict }) => ({ ...verdict, image }));
-  const late = await mergeRows(bench, mapped, suspects, await lateColumns(bench, mapped, meetings, makesRoom));
-  if (makesRoom) await giveUpUpsertValues(bench, mapped, late.rows);
-  for (const key of await updateRows(bench, mapped, late.rows)) differing.add(key);
+  const late = await mergeRows(store, mapped, suspects, await lateColumns(store, mapped, meetings, makesRoom));
+  if (makesRoom) await giveUpUpsertValues(store, mapped, late.rows);
+  for (const key of await updateRows(store, mapped, late.rows)) differing.add(key);
 
   const fresh = judged.filter(({ verdict }) => verdict.kind === "insert").map(({ image }) => image);
   const inserts = fresh.filter(({ sfid }) => !doubtful.sfids.has(sfid)).map(newRow);
-  await insertRows(bench, mapped, [...inserts, ...returned.rows]);
+  await insertRows(store, mapped, [...inserts, ...returned.rows]);
 
-  await dropColumns(bench, [...merged.dropped, ...late.dropped]);
-  const overruled = await captureUncaptured(bench, mapped, [...merged.captured, ...late.captured]);
-  await refuseChanges(bench, mapped, [...merged.refused, ...late.refused, ...returned.refused, ...overruled]);
+  await dropColumns(store, [...merged.dropped, ...late.dropped]);
+  const overruled = await captureUncaptured(store, mapped, [...merged.captured, ...late.captured]);
+  await refuseChanges(store, mapped, [...merged.refused, ...late.refused, ...returned.refused, ...overruled]);
   const conflicts = [...merged.conflicts, ...late.conflicts];
-  await recordConflicts(bench, lease, conflicts);
+  await recordConflicts(store, lease, conflicts);
 
   const inserted = inserts.length + returned.rows.length;
   const changed = judged.filter(({ verdict }) => "key" in verdict && differing.has(verdict.key));
-  const echoes = await countEchoes(bench, mapped, page, changed);
+  const echoes = await countEchoes(store, mapped, page, changed);
   const updated = differing.size - unsure.length - echoes;
   const again = [...reread, ...unsure.map(({ sfid }) => sfid)];
   return {

@@ -25,12 +25,12 @@ const ATTEMPTS = 3;
  * pieces until each refused record is alone, and those are kept in `_bridge_inbound_errors` with the watermarks, last.
  * While the whole table is locked no record is to blame: that rejects, and the page comes again.
  */
-export async function apply(bench: StoreContext, lease: Lease, page: Page): Promise<Applied> {
+export async function apply(store: StoreContext, lease: Lease, page: Page): Promise<Applied> {
   try {
-    return await whole(bench, lease, page);
+    return await whole(store, lease, page);
   } catch (error) {
-    if (page.images.length === 0 || !(await isRecords(bench, lease, error))) throw error;
-    return await inPieces(bench, lease, page, error);
+    if (page.images.length === 0 || !(await isRecords(store, lease, error))) throw error;
+    return await inPieces(store, lease, page, error);
   }
 }
 
@@ -38,16 +38,16 @@ export async function apply(bench: StoreContext, lease: Lease, page: Page): Prom
  * Whether a record, or a row that blocks it, is why a page was refused. A trigger that is broken itself (42) would
  * refuse each of them: they come again when it is repaired.
  */
-async function isRecords(bench: StoreContext, lease: Lease, error: unknown): Promise<boolean> {
-  if (isLockRefused(error)) return !(await isTableLocked(bench, lease));
+async function isRecords(store: StoreContext, lease: Lease, error: unknown): Promise<boolean> {
+  if (isLockRefused(error)) return !(await isTableLocked(store, lease));
   return isRefusedValue(error) && sqlState(error)?.startsWith("42") !== true;
 }
 
 /** Each further try knows more of what blocked the one before. */
-async function whole(bench: StoreContext, lease: Lease, page: Page): Promise<Applied> {
+async function whole(store: StoreContext, lease: Lease, page: Page): Promise<Applied> {
   const attempt = (skipsLocked: boolean, makesRoom: boolean) =>
     retry(ATTEMPTS, isClash, () =>
-      applyImages(bench, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked, makesRoom }),
+      applyImages(store, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked, makesRoom }),
     );
   try {
     return await attempt(false, false);
@@ -65,9 +65,9 @@ const isTaken = (error: unknown): boolean => sqlState(error) === "23505";
  * A piece that is refused holds a culprit, which is looked for by halves; after it a piece is as long as the good records
  * before it were. One culprit among n takes about 2 log n transactions, and a page of nothing else one for each.
  */
-async function inPieces(bench: StoreContext, lease: Lease, page: Page, refusal: unknown): Promise<Applied> {
+async function inPieces(store: StoreContext, lease: Lease, page: Page, refusal: unknown): Promise<Applied> {
   const [only, ...others] = page.images;
-  if (only && others.length === 0) return await keep(bench, lease, page, NOTHING, [culpritOf(bench, only, refusal)]);
+  if (only && others.length === 0) return await keep(store, lease, page, NOTHING, [culpritOf(store, only, refusal)]);
   const culprits: InboundError[] = [];
   let applied = NOTHING;
   let [at, suspectsEnd, stride, good] = [0, page.images.length, 0, 0];
@@ -76,37 +76,37 @@ async function inPieces(bench: StoreContext, lease: Lease, page: Page, refusal: 
     const images = page.images.slice(at, at + size);
     const [first] = images;
     try {
-      applied = sum(applied, await whole(bench, lease, { ...page, images, marks: {} }));
+      applied = sum(applied, await whole(store, lease, { ...page, images, marks: {} }));
       at += images.length;
       good += images.length;
     } catch (error) {
-      if (!first || !(await isRecords(bench, lease, error))) throw error;
+      if (!first || !(await isRecords(store, lease, error))) throw error;
       suspectsEnd = at + images.length;
       if (images.length > 1) continue;
-      culprits.push(culpritOf(bench, first, error));
+      culprits.push(culpritOf(store, first, error));
       at += 1;
       [stride, good] = [good, 0];
     }
   }
-  return await keep(bench, lease, page, applied, culprits);
+  return await keep(store, lease, page, applied, culprits);
 }
 
-const culpritOf = (bench: StoreContext, { sfid }: Image, error: unknown): InboundError => ({
+const culpritOf = (store: StoreContext, { sfid }: Image, error: unknown): InboundError => ({
   sfid,
   error: messageOf(error),
   sqlState: sqlState(error),
   // What waited for a transaction of the customer may well succeed after it.
-  retryAt: isLockRefused(error) ? busyUntil(bench) : null,
+  retryAt: isLockRefused(error) ? busyUntil(store) : null,
 });
 
 async function keep(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   { marks }: Page,
   applied: Applied,
   culprits: readonly InboundError[],
 ): Promise<Applied> {
-  await keepInboundErrors(bench, lease, marks, culprits);
+  await keepInboundErrors(store, lease, marks, culprits);
   const busy = culprits.filter((culprit) => culprit.sqlState === LOCK_NOT_AVAILABLE).length;
   return sum(applied, { ...NOTHING, rejected: culprits.length, busy });
 }

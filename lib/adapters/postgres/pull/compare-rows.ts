@@ -17,23 +17,23 @@ import { isRefusedValue } from "../session/sql-errors.ts";
 const ROWS_AT_ONCE = 100_000;
 
 /** Looks at rows for sweeps without locking any: what is equal is not written, and leaves no WAL. */
-export const sweepStore = (bench: StoreContext): SweepStore => ({
+export const sweepStore = (store: StoreContext): SweepStore => ({
   lastRow: async (lease) => {
-    const mapped = bench.mapped(lease);
-    const [row] = await bench.session.query(`SELECT max(${name(mapped.layout.key)}) AS last FROM ${tableOf(mapped)}`);
+    const mapped = store.mapped(lease);
+    const [row] = await store.session.query(`SELECT max(${name(mapped.layout.key)}) AS last FROM ${tableOf(mapped)}`);
     return Number(row?.["last"] ?? 0);
   },
-  compareRows: (lease, images, lastRow) => compareRows(bench, lease, images, lastRow),
+  compareRows: (lease, images, lastRow) => compareRows(store, lease, images, lastRow),
   keepComparison: async (lease, comparison) => {
-    if (!bench.mapped(lease).isIndexed) return; // a schema of version 8 has no place for it
-    await bench.session.query(`UPDATE ${bench.tables.state} SET compared = $2 WHERE mapping_id = $1`, [
+    if (!store.mapped(lease).isIndexed) return; // a schema of version 8 has no place for it
+    await store.session.query(`UPDATE ${store.tables.state} SET compared = $2 WHERE mapping_id = $1`, [
       lease.mappingId,
       JSON.stringify(comparison),
     ]);
   },
   countRows: async (lease, { afterRow, lastRow = null }) => {
-    const [row] = await bench.session.query(
-      `${spanOf(bench.mapped(lease))} SELECT max(key) AS looked, (SELECT coalesce(jsonb_object_agg(bucket, rows), '{}')
+    const [row] = await store.session.query(
+      `${spanOf(store.mapped(lease))} SELECT max(key) AS looked, (SELECT coalesce(jsonb_object_agg(bucket, rows), '{}')
          FROM (SELECT ${BUCKET} AS bucket, count(*) AS rows FROM span GROUP BY 1) AS counted) AS met
        FROM span`,
       [afterRow, lastRow, ROWS_AT_ONCE],
@@ -41,8 +41,8 @@ export const sweepStore = (bench: StoreContext): SweepStore => ({
     return { met: (row?.["met"] ?? {}) as Record<string, number>, looked: keyIn(row) };
   },
   rowsAfter: async (lease, { afterRow, lastRow = null, buckets, limit }) => {
-    const [row] = await bench.session.query(
-      `${spanOf(bench.mapped(lease))} SELECT max(key) AS looked, (SELECT coalesce(jsonb_agg(sfid ORDER BY key), '[]') FROM span
+    const [row] = await store.session.query(
+      `${spanOf(store.mapped(lease))} SELECT max(key) AS looked, (SELECT coalesce(jsonb_agg(sfid ORDER BY key), '[]') FROM span
          WHERE ($4::text[] IS NULL OR ${BUCKET} IN (SELECT unnest($4::text[])))) AS sfids FROM span`,
       [afterRow, lastRow, buckets === null ? limit : ROWS_AT_ONCE, buckets],
     );
@@ -66,18 +66,18 @@ function spanOf(mapped: MappedTable): string {
 }
 
 async function compareRows(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   images: readonly Image[],
   lastRow: number,
 ): Promise<Compared> {
   const [first] = images;
   if (!first) return { differing: new Set(), rowless: new Set() };
-  const mapped = bench.mapped(lease);
+  const mapped = store.mapped(lease);
   const columns = comparedColumns(mapped, first);
   try {
-    const rows = await bench.session.query<{ sfid: string; differs: boolean; rowless: boolean }>(
-      compareStatement(bench, mapped, columns),
+    const rows = await store.session.query<{ sfid: string; differs: boolean; rowless: boolean }>(
+      compareStatement(store, mapped, columns),
       [
         idArray(images.map(({ sfid }) => sfid)),
         images.map(({ systemModstamp }) => systemModstamp.toISOString()),

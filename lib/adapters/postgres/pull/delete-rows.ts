@@ -20,20 +20,20 @@ interface Deletion {
  * the breaker allows in an hour, and of what may only be hidden, are held until an operator confirms.
  */
 export async function deleteRows(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   mapped: MappedTable,
   deletions: readonly Deletion[],
   { readAt, lane }: Pick<Page, "readAt" | "lane">,
 ): Promise<{ readonly deleted: number; readonly held: number }> {
   if (deletions.length === 0) return { deleted: 0, held: 0 };
-  const confirmed = await confirmedDeletes(bench, lease, deletions);
+  const confirmed = await confirmedDeletes(store, lease, deletions);
   const fresh = deletions.filter(({ image }) => !confirmed.has(image.sfid));
-  const allowance = lane === "vanished" ? 0 : await allowanceOfDeletes(bench, mapped, true, fresh.length);
+  const allowance = lane === "vanished" ? 0 : await allowanceOfDeletes(store, mapped, true, fresh.length);
   const held = fresh.slice(allowance);
   const carriedOut = [...deletions.filter(({ image }) => confirmed.has(image.sfid)), ...fresh.slice(0, allowance)];
-  await hold(bench, lease, held, readAt);
-  if (carriedOut.length > 0) await carryOut(bench, lease, mapped, carriedOut, reasonOf(lane));
+  await hold(store, lease, held, readAt);
+  if (carriedOut.length > 0) await carryOut(store, lease, mapped, carriedOut, reasonOf(lane));
   return { deleted: carriedOut.length, held: held.length };
 }
 
@@ -67,13 +67,13 @@ async function hold(
 }
 
 async function carryOut(
-  bench: StoreContext,
+  store: StoreContext,
   { mappingId }: Lease,
   mapped: MappedTable,
   deletions: readonly Deletion[],
   reason: string,
 ): Promise<void> {
-  const { session, tables, now } = bench;
+  const { session, tables, now } = store;
   const { shape, layout } = mapped;
   await session.query(
     `WITH gone AS (
@@ -97,7 +97,7 @@ async function carryOut(
   const overruled = deletions.flatMap(({ waiting, image }) =>
     waiting.filter(({ isSent }) => !isSent).map(({ id }) => ({ id, reason: overruling(image) })),
   );
-  await refuseChanges(bench, mapped, overruled);
+  await refuseChanges(store, mapped, overruled);
 }
 
 const overruling = ({ mergedInto: master }: Image): string =>

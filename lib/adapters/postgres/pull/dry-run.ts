@@ -64,16 +64,16 @@ export async function failDryRun({ session, tables }: StoreContext, mappingId: s
 }
 
 /** Rows that may still meet a record for the first time, counted up to `most`. A schema of version 8 keeps no dry run: none. */
-export async function countUnmatched(bench: StoreContext, lease: Lease, most: number): Promise<number> {
-  const { shape } = bench.mapped(lease);
+export async function countUnmatched(store: StoreContext, lease: Lease, most: number): Promise<number> {
+  const { shape } = store.mapped(lease);
   const table = qualified(shape.schema, shape.table);
   const column = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
   const given = `(SELECT FROM ${table} WHERE sfid IS NOT NULL AND systemmodstamp IS NULL LIMIT $1)`;
   const keyed = `(SELECT FROM ${table} WHERE sfid IS NULL AND ${name(column ?? "")} IS NOT NULL LIMIT $1)`;
-  const [row] = await bench.session.query<{ rows: number }>(
+  const [row] = await store.session.query<{ rows: number }>(
     `SELECT count(*) AS rows FROM (${column === undefined ? given : `${given} UNION ALL ${keyed}`}) AS unmatched
      WHERE to_regclass($2) IS NOT NULL`,
-    [most, bench.tables.dryRuns],
+    [most, store.tables.dryRuns],
   );
   return Number(row?.rows ?? 0);
 }
@@ -82,25 +82,25 @@ export async function countUnmatched(bench: StoreContext, lease: Lease, most: nu
  * The rows that these records would meet for the first time, compared as `apply` compares them; locks and changes none.
  * Where a column refuses a value, the record that has it is looked for by halves, and each of its columns is tried alone.
  */
-export async function compare(bench: StoreContext, lease: Lease, images: readonly Image[]): Promise<readonly Met[]> {
+export async function compare(store: StoreContext, lease: Lease, images: readonly Image[]): Promise<readonly Met[]> {
   if (images.length === 0) return [];
-  const { columns, upsertField } = bench.mapped(lease).shape;
+  const { columns, upsertField } = store.mapped(lease).shape;
   const comparable = columns.filter(({ field }) => field !== upsertField);
-  const whole = await unlessRefused(() => compareColumns(bench, lease, images, comparable));
+  const whole = await unlessRefused(() => compareColumns(store, lease, images, comparable));
   if ("met" in whole) return whole.met;
   const half = Math.ceil(images.length / 2);
   if (images.length > 1) {
-    const first = await compare(bench, lease, images.slice(0, half));
-    return [...first, ...(await compare(bench, lease, images.slice(half)))];
+    const first = await compare(store, lease, images.slice(0, half));
+    return [...first, ...(await compare(store, lease, images.slice(half)))];
   }
 
   const refused = new Map<Column, string>();
   for (const column of comparable) {
-    const tried = await unlessRefused(() => compareColumns(bench, lease, images, [column]));
+    const tried = await unlessRefused(() => compareColumns(store, lease, images, [column]));
     if ("reason" in tried) refused.set(column, tried.reason);
   }
   const others = comparable.filter((column) => !refused.has(column));
-  const rest = await unlessRefused(() => compareColumns(bench, lease, images, others));
+  const rest = await unlessRefused(() => compareColumns(store, lease, images, others));
   // Its value of the upsert field is one that the column cannot hold: it meets no row.
   if ("reason" in rest) return [];
   const [values] = images.map((image) => image.values);
@@ -121,26 +121,26 @@ async function unlessRefused(work: () => Promise<readonly Met[]>) {
 }
 
 async function compareColumns(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   images: readonly Image[],
   comparable: readonly Column[],
 ): Promise<readonly Met[]> {
-  const mapped = bench.mapped(lease);
+  const mapped = store.mapped(lease);
   const { direction, conflictPolicy } = mapped.shape;
   const policy = pushes(direction) ? conflictPolicy : "salesforce_wins";
   // A transaction for its settings, which say how instants are written.
-  return await bench.session.transaction({}, "SELECT", async () => {
-    const { rows } = await lockRows(bench, mapped, images, "");
+  return await store.session.transaction({}, "SELECT", async () => {
+    const { rows } = await lockRows(store, mapped, images, "");
     const bySfid = new Map(rows.map((row) => [row.sfid, row]));
     const rowless = images.filter(({ sfid }) => !bySfid.has(sfid));
-    const byUpsert = await lockByUpsertField(bench, mapped, rowless, "");
+    const byUpsert = await lockByUpsertField(store, mapped, rowless, "");
     const pairs = images.flatMap((image) => {
       const row = bySfid.get(image.sfid) ?? byUpsert.get(image.sfid);
       return row && row.stamp === null ? [{ key: row.key, image }] : [];
     });
     const names = comparable.map(({ column }) => column);
-    const sides = await readSides(bench, mapped, pairs, names);
+    const sides = await readSides(store, mapped, pairs, names);
     return pairs.map(({ key, image }, index) => {
       const { row = {}, image: shown = {} } = sides[index] ?? {};
       const differing = differingColumns(comparable, row, shown);

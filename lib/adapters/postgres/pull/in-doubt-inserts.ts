@@ -24,15 +24,15 @@ export const endedInDoubt = (alias: string): string =>
  * changed it since: until the creator is known, whatever could have been created at that time is held.
  */
 export async function imagesInDoubt(
-  bench: StoreContext,
+  store: StoreContext,
   mapped: MappedTable,
   images: readonly Image[],
   { lane, areStrangers }: Pick<Page, "lane" | "areStrangers">,
 ): Promise<HeldImages> {
   const sfids = images.map(({ sfid }) => sfid);
-  const { open, ended, held } = await readSent(bench, mapped, sfids);
+  const { open, ended, held } = await readSent(store, mapped, sfids);
   const { plain = [], known = [] } = Object.groupBy(open, (sent) => (isPlain(mapped, sent) ? "plain" : "known"));
-  const equal = await equalImages(bench, mapped, images, known);
+  const equal = await equalImages(store, mapped, images, known);
   if (areStrangers) return { sfids: equal, suspects: null };
 
   const first = (sent: readonly Sent[]) => new Date(Math.min(...sent.map(({ sentAt }) => sentAt.getTime())));
@@ -66,7 +66,7 @@ function isPlain({ shape }: MappedTable, { values, batchId }: Sent): boolean {
 
 /** Records that hold everything that an insert sent: most likely they are its result. */
 async function equalImages(
-  bench: StoreContext,
+  store: StoreContext,
   mapped: MappedTable,
   images: readonly Image[],
   sent: readonly Sent[],
@@ -76,7 +76,7 @@ async function equalImages(
   const identifying = mapped.shape.columns.filter(({ createable, parent }) => createable && !parent);
   const columns = identifying.map(({ column }) => column);
   const pairs = images.map((image) => ({ key: null, image }));
-  const shown = await readSides(bench, mapped, pairs, columns);
+  const shown = await readSides(store, mapped, pairs, columns);
   const inserts = sent.map(({ values }) => values);
   const candidates = byRarestValue(inserts, columns);
   const equal = images.filter((_, index) => {

@@ -21,14 +21,14 @@ const LAST_RETRY = "interval '1 h'";
 
 /** Keeps what could not be applied, in a transaction of its own, with the page's marks. */
 export async function keepInboundErrors(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   marks: Partial<Watermarks>,
   errors: readonly InboundError[],
 ): Promise<void> {
-  await fenced(bench, lease, { changesState: movesPulls(marks) }, async () => {
-    await writeInboundErrors(bench, lease, errors);
-    await writeWatermarks(bench, lease, marks);
+  await fenced(store, lease, { changesState: movesPulls(marks) }, async () => {
+    await writeInboundErrors(store, lease, errors);
+    await writeWatermarks(store, lease, marks);
   });
 }
 
@@ -63,8 +63,8 @@ function retryAt(row: string, firstAt: string): string {
 }
 
 /** Forgets records that Salesforce does not know any more: no reading brings them, so none would end their trouble. */
-export async function forgetGone(bench: StoreContext, lease: Lease, sfids: readonly string[]): Promise<void> {
-  await fenced(bench, lease, {}, () => clearInboundErrors(bench, lease, sfids));
+export async function forgetGone(store: StoreContext, lease: Lease, sfids: readonly string[]): Promise<void> {
+  await fenced(store, lease, {}, () => clearInboundErrors(store, lease, sfids));
 }
 
 /** Forgets the trouble with records that have become rows, or need none. */

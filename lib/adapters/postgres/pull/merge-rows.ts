@@ -19,7 +19,7 @@ export interface Judged {
 
 /** Rows with waiting changes, or with values that no change contains, merged with what Salesforce shows. */
 export async function mergeRows(
-  bench: StoreContext,
+  store: StoreContext,
   mapped: MappedTable,
   judged: readonly Judged[],
   late: LateColumns = new Map(),
@@ -28,7 +28,7 @@ export async function mergeRows(
   const { columns, upsertField, conflictPolicy, direction } = mapped.shape;
   const matchable = columns.filter(({ field }) => field !== upsertField);
   const sides = await readSides(
-    bench,
+    store,
     mapped,
     meetings,
     columns.map(({ column }) => column),
@@ -46,7 +46,7 @@ export async function mergeRows(
     const shown = Object.fromEntries(Object.entries(side.image).filter(([column]) => column in image.values));
     const policy = pushes(direction) ? conflictPolicy : "salesforce_wins";
     const apart = by === "match" ? differingColumns(matchable, side.row, shown) : (late.get(key) ?? []);
-    const uncaptured = winnersOf(policy, apart, image.systemModstamp, by === "late" ? bench.now() : null);
+    const uncaptured = winnersOf(policy, apart, image.systemModstamp, by === "late" ? store.now() : null);
     const meeting = { policy, image: shown, stamp: image.systemModstamp, row: side.row, uncaptured };
     const carriers = waiting.filter(({ isFailed }) => !isFailed);
     const whole = merge({ ...meeting, waiting });
@@ -96,16 +96,16 @@ const overruled = (collisions: readonly Collision[]) =>
     .join(", ")}]`;
 
 /** Rows that were deleted here while their record changed in Salesforce, and Salesforce wins. */
-export async function returningRows(bench: StoreContext, mapped: MappedTable, judged: readonly Judged[]) {
+export async function returningRows(store: StoreContext, mapped: MappedTable, judged: readonly Judged[]) {
   const contests = judged.flatMap(({ image, verdict }) =>
     verdict.kind === "contest" ? [{ image, key: null, deletion: verdict.deletion }] : [],
   );
   // A formula that was only read after the row was deleted is no change.
   const writable = mapped.shape.columns.filter(({ createable, updateable }) => createable || updateable);
   const columns = writable.map(({ column }) => column);
-  const sides = await readSides(bench, mapped, contests, columns);
+  const sides = await readSides(store, mapped, contests, columns);
   const taken = await lockByUpsertField(
-    bench,
+    store,
     mapped,
     contests.map(({ image }) => image),
   );

@@ -85,12 +85,12 @@ function updateStatement(log: string, mapped: MappedTable, columns: readonly str
 }
 
 /** Inserts rows in bulk; a row that comes back gets the key that it had. */
-export async function insertRows(bench: StoreContext, mapped: MappedTable, rows: readonly RowToWrite[]): Promise<void> {
+export async function insertRows(store: StoreContext, mapped: MappedTable, rows: readonly RowToWrite[]): Promise<void> {
   for (const keyed of [false, true]) {
     const alike = rows.filter(({ key }) => (key !== null) === keyed);
     for (const [columns, group] of byColumns(mapped, alike)) {
-      if (mapped.layout.takesCopies) await copyRows(bench, mapped, columns, group, keyed);
-      else await bench.session.query(insertStatement(mapped, columns, keyed), inputs(group, columns));
+      if (mapped.layout.takesCopies) await copyRows(store, mapped, columns, group, keyed);
+      else await store.session.query(insertStatement(mapped, columns, keyed), inputs(group, columns));
     }
   }
 }
@@ -155,23 +155,23 @@ interface Meeting extends Merge {
  * tried, and undone. A NULL counts for nothing, because a column that was dropped and added again holds nothing else.
  */
 export async function lateColumns(
-  bench: StoreContext,
+  store: StoreContext,
   mapped: MappedTable,
   meetings: readonly Meeting[],
   makesRoom: boolean,
 ): Promise<LateColumns> {
   if (meetings.length === 0) return new Map();
-  const { session } = bench;
+  const { session } = store;
   const columns = mapped.shape.columns.filter(({ updateable, parent }) => updateable && !parent);
   const names = columns.map(({ column }) => column);
-  const before = await readSides(bench, mapped, meetings, names);
+  const before = await readSides(store, mapped, meetings, names);
   const images = meetings.map(({ key, image }) => rowOf(image, { key }));
   await session.script("SAVEPOINT try");
-  if (makesRoom) await giveUpUpsertValues(bench, mapped, images);
-  await updateRows(bench, mapped, images);
-  const after = await readSides(bench, mapped, meetings, names);
+  if (makesRoom) await giveUpUpsertValues(store, mapped, images);
+  await updateRows(store, mapped, images);
+  const after = await readSides(store, mapped, meetings, names);
   await session.script("ROLLBACK TO SAVEPOINT try; RELEASE SAVEPOINT try");
-  const known = await knownValues(bench, mapped, meetings);
+  const known = await knownValues(store, mapped, meetings);
   return new Map(
     meetings.map(({ key, image }, index) => {
       const [row = {}, written = {}] = [before[index]?.row, after[index]?.row];

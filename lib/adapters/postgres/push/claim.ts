@@ -34,14 +34,14 @@ export interface Claimed {
  *
  * What can be claimed is found with the opening of the transaction: a claim takes three round trips.
  */
-export async function claim(bench: StoreContext, lease: Lease, { limit, after: place }: Wanted): Promise<Claimed> {
-  const { tables, session, now } = bench;
-  const mapped = bench.mapped(lease);
+export async function claim(store: StoreContext, lease: Lease, { limit, after: place }: Wanted): Promise<Claimed> {
+  const { tables, session, now } = store;
+  const mapped = store.mapped(lease);
   const looking = (after: number) => unsorted(claimStatement(tables, mapped, { now: now(), limit, after }));
-  const then = [lockRowsToWriteBack(bench, mapped), ...looking(place)];
+  const then = [lockRowsToWriteBack(store, mapped), ...looking(place)];
 
-  return await fenced(bench, lease, { silent: true, then }, async ([pending = [], , first = []]) => {
-    await writeLocked(bench, mapped, pending);
+  return await fenced(store, lease, { silent: true, then }, async ([pending = [], , first = []]) => {
+    await writeLocked(store, mapped, pending);
     let [after, rounds] = [place, 0];
     const look = async () => (await session.script(looking(after).join(";")))[1] ?? [];
     // Rows that got their results now hold nothing back any more.
@@ -52,9 +52,9 @@ export async function claim(bench: StoreContext, lease: Lease, { limit, after: p
         continue;
       }
       const claimId = randomUUID();
-      const taken = await take(bench, lease, mapped, claimId, found.recordIds ?? []);
-      if (rounds++ === MOST_ROUNDS || (await isUndone(bench, claimId, found, taken))) throw new WriteUndone(tables.log);
-      const excess = await holdExcessDeletes(bench, mapped, claimId, taken);
+      const taken = await take(store, lease, mapped, claimId, found.recordIds ?? []);
+      if (rounds++ === MOST_ROUNDS || (await isUndone(store, claimId, found, taken))) throw new WriteUndone(tables.log);
+      const excess = await holdExcessDeletes(store, mapped, claimId, taken);
       // Some deletes were too many and are held now, which may hold back what was claimed with them; all is NEW again.
       if (excess === "held") continue;
       // There may be more of them, and this claim has held enough: the next one continues.
@@ -166,19 +166,19 @@ export async function markSent(
  * the rows of `_bridge_in_hand` that name none but these.
  */
 export async function release(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   ids: readonly number[],
   handled: readonly string[],
 ): Promise<void> {
-  await bench.session.query(
+  await store.session.query(
     `WITH lease AS (
-       SELECT FROM ${leaseTable(bench.tables, lease.work)} WHERE mapping_id = $4 AND fence = $2 FOR NO KEY UPDATE
+       SELECT FROM ${leaseTable(store.tables, lease.work)} WHERE mapping_id = $4 AND fence = $2 FOR NO KEY UPDATE
      ), handled AS (
-       DELETE FROM ${bench.tables.pendingRegistry} WHERE id = ANY ($5::text[]) AND EXISTS (SELECT FROM lease)
+       DELETE FROM ${store.tables.pendingRegistry} WHERE id = ANY ($5::text[]) AND EXISTS (SELECT FROM lease)
      )
-     UPDATE ${bench.tables.log} SET state = ${UNCLAIMED_STATE}, fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = $3
+     UPDATE ${store.tables.log} SET state = ${UNCLAIMED_STATE}, fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = $3
      WHERE id = ANY ($1::bigint[]) AND state::text IN ('PENDING', 'FAILED') AND fence = $2 AND EXISTS (SELECT FROM lease)`,
-    [ids, lease.fence, bench.now(), lease.mappingId, handled],
+    [ids, lease.fence, store.now(), lease.mappingId, handled],
   );
 }

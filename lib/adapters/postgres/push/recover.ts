@@ -15,11 +15,11 @@ import { writeBackRows } from "./write-back.ts";
  * may be large and are most likely still at work, are only named. Results that could not be written back are written
  * now, and deletes that an operator has confirmed are carried out.
  */
-export async function recover(bench: StoreContext, lease: Lease): Promise<Recovered> {
-  const { session, tables, now } = bench;
-  const mapped = bench.mapped(lease);
-  const { rows, jobs } = await fenced(bench, lease, { silent: true }, async () => {
-    await writeBackRows(bench, mapped);
+export async function recover(store: StoreContext, lease: Lease): Promise<Recovered> {
+  const { session, tables, now } = store;
+  const mapped = store.mapped(lease);
+  const { rows, jobs } = await fenced(store, lease, { silent: true }, async () => {
+    await writeBackRows(store, mapped);
     const rows = await session.query(
       `WITH unsent AS (
          UPDATE ${tables.log} l SET state = ${UNCLAIMED_STATE}, fence = NULL, updated_at = $3
@@ -34,9 +34,9 @@ export async function recover(bench: StoreContext, lease: Lease): Promise<Recove
       [mapped.shape.table, lease.fence, now(), BULK_PREFIX],
     );
     await session.query(forgetHandled(tables), [mapped.shape.table]);
-    return { rows, jobs: await jobsAtWork(bench, mapped) };
+    return { rows, jobs: await jobsAtWork(store, mapped) };
   });
-  await applyConfirmedDeletes(bench, lease);
+  await applyConfirmedDeletes(store, lease);
   return { doubts: doubtsOf(rows), jobs };
 }
 
@@ -57,13 +57,13 @@ async function jobsAtWork({ session, tables }: StoreContext, { shape }: MappedTa
 }
 
 /** What is still in doubt of one batch, now this cycle's. */
-export async function doubtsIn(bench: StoreContext, lease: Lease, batchId: string): Promise<Doubt[]> {
-  const mapped = bench.mapped(lease);
-  const rows = await fenced(bench, lease, {}, () =>
-    bench.session.query(
+export async function doubtsIn(store: StoreContext, lease: Lease, batchId: string): Promise<Doubt[]> {
+  const mapped = store.mapped(lease);
+  const rows = await fenced(store, lease, {}, () =>
+    store.session.query(
       `WITH doubtful AS (
-         UPDATE ${bench.tables.log} l SET fence = $2
-         WHERE l.table_name::text = $1 AND ${ofTable(bench.tables, "l")} AND l.batch_id = $3
+         UPDATE ${store.tables.log} l SET fence = $2
+         WHERE l.table_name::text = $1 AND ${ofTable(store.tables, "l")} AND l.batch_id = $3
          RETURNING l.*
        )
        ${changesFrom("doubtful", mapped)}`,

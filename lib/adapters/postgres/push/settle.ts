@@ -27,24 +27,24 @@ type WriteBack = "all" | "free" | "none";
  * and those that accept it are written.
  */
 export async function settle(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   outcomes: readonly PushOutcome[],
   claimed: HowClaimed,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  const unwritten = bench.refusedWriteBacks.rows;
+  const unwritten = store.refusedWriteBacks.rows;
   for (let writeBack: WriteBack | null = "all"; writeBack !== null; ) {
     try {
-      await settleOnce(bench, lease, outcomes, claimed, writeBack);
+      await settleOnce(store, lease, outcomes, claimed, writeBack);
       break;
     } catch (error) {
-      bench.refusedWriteBacks.rows = unwritten; // rows that refused were not written after all
+      store.refusedWriteBacks.rows = unwritten; // rows that refused were not written after all
       writeBack = instead(writeBack, error);
       if (writeBack === null) throw error;
     }
   }
-  for (const outcome of outcomes) if (outcome.kind === "refused") bench.failedRows.add(outcome.recordId);
+  for (const outcome of outcomes) if (outcome.kind === "refused") store.failedRows.add(outcome.recordId);
 }
 
 /** How to try again after such an error; null: not at all. */
@@ -57,14 +57,14 @@ function instead(writeBack: WriteBack, error: unknown): WriteBack | null {
 const HELD_ROW_MILLISECONDS = 10;
 
 async function settleOnce(
-  bench: StoreContext,
+  store: StoreContext,
   lease: Lease,
   outcomes: readonly PushOutcome[],
   { handled, versionOf }: HowClaimed,
   writeBack: WriteBack,
 ): Promise<void> {
-  const { session, tables, now } = bench;
-  const mapped = bench.mapped(lease);
+  const { session, tables, now } = store;
+  const mapped = store.mapped(lease);
   const { count, parameters } = settledChanges(outcomes, writeBack === "none" ? () => null : versionOf, now());
   const refused = outcomes.flatMap(({ kind, recordId }) => (kind === "refused" ? [recordId] : []));
   const statement = settleStatement(tables, mapped, {
@@ -80,19 +80,19 @@ async function settleOnce(
     mapped.shape.sfObject,
     now(),
     handled,
-    refused.filter((row) => bench.failedRows.has(row)),
+    refused.filter((row) => store.failedRows.has(row)),
   ];
   const limit = writeBack === "all" ? { laterLockMilliseconds: HELD_ROW_MILLISECONDS } : {};
-  await fenced(bench, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
+  await fenced(store, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
     const [settled] = await session.query<Settled>(statement, values);
-    if (settled?.settled !== count) throw await whyNot(bench, lease, outcomes);
+    if (settled?.settled !== count) throw await whyNot(store, lease, outcomes);
     const { pending, unwritten } = settled;
-    if (settled.children_wait) await wakeChildren(bench, mapped, outcomes);
+    if (settled.children_wait) await wakeChildren(store, mapped, outcomes);
     if (unwritten !== null) await session.query(writeBackStatement(tables), [unwritten]);
     if (pending === 0 && unwritten === null) return;
     // What a constraint has against the rows that are written already, before it is blamed on others.
     await session.script("SET CONSTRAINTS ALL IMMEDIATE");
-    await writeBackRows(bench, mapped);
+    await writeBackRows(store, mapped);
   });
 }
 

@@ -15,11 +15,11 @@ interface Clash {
  * later one of two that got one sfid, as upsert values can that only Salesforce treats as the same.
  */
 export async function resolveClashes(
-  bench: StoreContext,
+  store: StoreContext,
   mapped: MappedTable,
   recordIds: readonly number[],
 ): Promise<void> {
-  const { session, tables } = bench;
+  const { session, tables } = store;
   const { schema, table } = mapped.shape;
   const clashes = await session.query<Clash>(clashStatement(tables, mapped), [table, recordIds]);
   const young = clashes.filter((clash) => clash.young);
@@ -34,7 +34,7 @@ export async function resolveClashes(
   const ids = [...refused.keys()];
   await session.query(`UPDATE ${tables.log} SET sfid = NULL WHERE id = ANY ($1::bigint[])`, [ids]);
   await refuseChanges(
-    bench,
+    store,
     mapped,
     Array.from(refused.values(), ({ id, sfid, other }) => ({
       id,

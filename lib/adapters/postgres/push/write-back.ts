@@ -37,12 +37,12 @@ interface PendingRow {
  * constraint of the customer's, gets nothing and blocks no other row: its result is in the log, with what the row said.
  * Only a row without its sfid is asked again, and waits until it has it: its next change would create another record.
  */
-export async function writeBackRows(bench: StoreContext, mapped: MappedTable): Promise<void> {
-  await writeLocked(bench, mapped, await bench.session.query(lockRowsToWriteBack(bench, mapped)));
+export async function writeBackRows(store: StoreContext, mapped: MappedTable): Promise<void> {
+  await writeLocked(store, mapped, await store.session.query(lockRowsToWriteBack(store, mapped)));
 }
 
 /** The same for rows that `lockRowsToWriteBack` has locked in this transaction. */
-export async function writeLocked(bench: StoreContext, mapped: MappedTable, locked: readonly Row[]): Promise<void> {
+export async function writeLocked(store: StoreContext, mapped: MappedTable, locked: readonly Row[]): Promise<void> {
   const pending = locked as readonly unknown[] as readonly PendingRow[];
   const ready = pending.filter(({ exists, locked }) => locked || !exists);
   const refusals: Refusal[] = [];
@@ -52,7 +52,7 @@ export async function writeLocked(bench: StoreContext, mapped: MappedTable, lock
     const piece = pieces.pop();
     const [first, ...others] = piece ?? [];
     if (piece === undefined || first === undefined) break;
-    const error = await refusalOf(bench.session, () => write(bench, mapped, piece));
+    const error = await refusalOf(store.session, () => write(store, mapped, piece));
     const half = Math.ceil(piece.length / 2);
     if (error === null) isAnyWritten = true;
     else if (others.length === 0) refusals.push({ row: first, error });
@@ -61,7 +61,7 @@ export async function writeLocked(bench: StoreContext, mapped: MappedTable, lock
   // A table that is closed as a whole; what is left of another one is the next pass's.
   const [known] = refusals;
   if (known && !isAnyWritten) refusals.push(...pieces.flat().map((row) => ({ row, error: known.error })));
-  if (refusals.length > 0) await noteRefusals(bench, mapped, refusals);
+  if (refusals.length > 0) await noteRefusals(store, mapped, refusals);
 }
 
 interface Refusal {
@@ -69,18 +69,18 @@ interface Refusal {
   readonly error: unknown;
 }
 
-async function write(bench: StoreContext, mapped: MappedTable, pending: readonly PendingRow[]): Promise<void> {
-  const { session, tables } = bench;
+async function write(store: StoreContext, mapped: MappedTable, pending: readonly PendingRow[]): Promise<void> {
+  const { session, tables } = store;
   const { table } = mapped.shape;
   const ready = pending.map((row) => row.record_id);
-  if (pending.some((row) => row.locked && row.lacks_sfid)) await resolveClashes(bench, mapped, ready);
+  if (pending.some((row) => row.locked && row.lacks_sfid)) await resolveClashes(store, mapped, ready);
   const without = pending.filter((row) => row.lacks_sfid || !row.exists).map((row) => row.record_id);
   if (without.length > 0) await session.query(writeBackLater(tables), [table, without]);
   await session.query(writeStatement(tables, mapped), [table, ready]);
 }
 
-async function noteRefusals(bench: StoreContext, mapped: MappedTable, refusals: readonly Refusal[]): Promise<void> {
-  const { session, tables, now, refusedWriteBacks: unwritten } = bench;
+async function noteRefusals(store: StoreContext, mapped: MappedTable, refusals: readonly Refusal[]): Promise<void> {
+  const { session, tables, now, refusedWriteBacks: unwritten } = store;
   await session.query(
     `UPDATE ${tables.log} l SET row_owed = r.lacks_sfid AND l.sfid IS NOT NULL,
        due_at = CASE WHEN r.lacks_sfid AND l.sfid IS NOT NULL

@@ -57,11 +57,11 @@ async function renewOnce(
 ): Promise<KeptConnection> {
   const givenUpAt = now().getTime() + CLAIM_SECONDS * 1000;
   for (;;) {
-    const { connection, mark } = await read();
-    if (connection.accessToken !== null && connection.accessToken !== refusedToken) return { connection, mark };
+    const { connection, version } = await read();
+    if (connection.accessToken !== null && connection.accessToken !== refusedToken) return { connection, version };
     const until = new Date(now().getTime() + CLAIM_SECONDS * 1000);
-    if (await connections.claimRenewal(workspaceId, mark, now(), until)) {
-      await renewAndKeep(connections, workspaceId, { connection, mark }, now());
+    if (await connections.claimRenewal(workspaceId, version, now(), until)) {
+      await renewAndKeep(connections, workspaceId, { connection, version }, now());
       return read();
     }
     if (now().getTime() > givenUpAt) {
@@ -79,13 +79,13 @@ async function renewOnce(
 async function renewAndKeep(
   connections: ConnectionStore,
   workspaceId: string,
-  { connection, mark }: KeptConnection,
+  { connection, version }: KeptConnection,
   at: Date,
 ): Promise<void> {
   try {
-    await connections.keep(workspaceId, mark, await renewed(connection, at));
+    await connections.keep(workspaceId, version, await renewed(connection, at));
   } catch (error) {
-    await connections.abandonRenewal(workspaceId, mark);
+    await connections.abandonRenewal(workspaceId, version);
     throw error;
   }
 }

@@ -26,50 +26,50 @@ const CONNECTION: SalesforceConnection = {
 };
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 12, 0, seconds));
-const claim = (mark: string, now: number, until: number) =>
-  connections().claimRenewal(workspaceId, mark, at(now), at(until));
+const claim = (version: string, now: number, until: number) =>
+  connections().claimRenewal(workspaceId, version, at(now), at(until));
 
-async function kept(): Promise<{ connection: SalesforceConnection; mark: string }> {
+async function kept(): Promise<{ connection: SalesforceConnection; version: string }> {
   const found = await connections().read(workspaceId);
   if (!found) throw new Error("the workspace is not connected");
   return found;
 }
 
 test("one of many invocations gets the right to renew a session, the others only when its time is over", async () => {
-  const { mark } = await kept();
+  const { version } = await kept();
 
-  const asked = await Promise.all(Array.from({ length: 5 }, () => claim(mark, 0, 30)));
+  const asked = await Promise.all(Array.from({ length: 5 }, () => claim(version, 0, 30)));
 
   expect(asked.filter((isGiven) => isGiven)).toHaveLength(1);
-  expect(await claim(mark, 29, 59)).toBe(false);
-  expect(await claim(mark, 30, 60)).toBe(true);
-  expect(await claim(mark, 59, 89)).toBe(false);
-  expect(await kept()).toEqual({ connection: CONNECTION, mark });
+  expect(await claim(version, 29, 59)).toBe(false);
+  expect(await claim(version, 30, 60)).toBe(true);
+  expect(await claim(version, 59, 89)).toBe(false);
+  expect(await kept()).toEqual({ connection: CONNECTION, version });
 });
 
 test("a renewal that was given up can be claimed at once", async () => {
-  const { mark } = await kept();
-  await claim(mark, 0, 30);
+  const { version } = await kept();
+  await claim(version, 0, 30);
 
-  await connections().abandonRenewal(workspaceId, mark);
+  await connections().abandonRenewal(workspaceId, version);
 
-  expect(await claim(mark, 1, 31)).toBe(true);
+  expect(await claim(version, 1, 31)).toBe(true);
 });
 
 test("a caller with an older version may neither renew nor keep a session, and frees no claim", async () => {
-  const { mark } = await kept();
-  await claim(mark, 0, 30);
+  const { version } = await kept();
+  await claim(version, 0, 30);
   const second = { ...CONNECTION, accessToken: "00D000000000001!second" };
-  await connections().keep(workspaceId, mark, second);
+  await connections().keep(workspaceId, version, second);
   const now = await kept();
-  await claim(now.mark, 1, 31);
+  await claim(now.version, 1, 31);
 
-  await connections().keep(workspaceId, mark, { ...CONNECTION, accessToken: "00D000000000001!stale" });
-  await connections().abandonRenewal(workspaceId, mark);
+  await connections().keep(workspaceId, version, { ...CONNECTION, accessToken: "00D000000000001!stale" });
+  await connections().abandonRenewal(workspaceId, version);
 
-  expect(await claim(mark, 40, 70)).toBe(false);
-  expect(await claim(now.mark, 2, 32)).toBe(false);
-  expect(await kept()).toEqual({ connection: second, mark: now.mark });
+  expect(await claim(version, 40, 70)).toBe(false);
+  expect(await claim(now.version, 2, 32)).toBe(false);
+  expect(await kept()).toEqual({ connection: second, version: now.version });
 });
 
 test("a workspace without an org has nothing to renew", async () => {

@@ -52,16 +52,16 @@ describe.each(firstInGate(3, OTHERS))("beside another mapping with many %s", (_,
   test("pages of the idle one read none of them", async () => {
     const connection = { url: customer.url, schema: "salesforce" };
     const database = await postgresMonitoring(() => customer.now).open(connection);
-    const desk = await rowQueriesOf(() => customer.now).open(connection);
+    const queries = await rowQueriesOf(() => customer.now).open(connection);
     for (const state of [null, ...STATES]) {
       const page = await database.listActivity({ state, table: "contact", limit: 50, offset: 0 });
       expect(page.total).toBe(0);
     }
     expect(await database.listErrors({ table: "contact", limit: 50, offset: 0 })).toMatchObject({ total: 0 });
-    expect(await desk.progress()).toMatchObject([{ waiting: 0, failed: 0, heldDeletes: 0 }]);
-    expect(await desk.lag("map_contact")).toBeNull();
-    expect(await desk.heldDeletes("map_contact", { limit: 50, offset: 0 })).toMatchObject({ total: 0 });
-    expect(await desk.confirmDeletes("map_contact", 1_000, null)).toBe(0);
+    expect(await queries.progress()).toMatchObject([{ waiting: 0, failed: 0, heldDeletes: 0 }]);
+    expect(await queries.lag("map_contact")).toBeNull();
+    expect(await queries.heldDeletes("map_contact", { limit: 50, offset: 0 })).toMatchObject({ total: 0 });
+    expect(await queries.confirmDeletes("map_contact", 1_000, null)).toBe(0);
 
     expect(await rowsReadOfTheLog(customer)).toBeLessThan(100);
   });

@@ -21,9 +21,9 @@ test("the throughput of a day reads counts, and of the log the changes that its 
   await count({ minutesAgo: 5, accepted: 7, refused: 2 });
   await count({ minutesAgo: 90, accepted: 40, refused: 1 });
 
-  const { hour, day, rows } = await asking(async (desk) => ({
-    hour: await desk.throughput(lastMinutes(60, customer.now)),
-    day: await desk.throughput(lastMinutes(1440, customer.now)),
+  const { hour, day, rows } = await asking(async (queries) => ({
+    hour: await queries.throughput(lastMinutes(60, customer.now)),
+    day: await queries.throughput(lastMinutes(1440, customer.now)),
   }));
 
   expect(hour.steps).toMatchObject([{ mappingId: "map_contact", accepted: 7, refused: 2 }]);
@@ -37,9 +37,9 @@ test("the throughput of a week is read of the log, and so is a lag of nothing bu
   await count({ minutesAgo: 5, accepted: 7, refused: 2 });
   const week = lastMinutes(10_080, customer.now);
 
-  const { now, later } = await asking(async (desk) => ({
-    now: await desk.throughput(week),
-    later: await desk.throughput({ ...week, from: customer.now }),
+  const { now, later } = await asking(async (queries) => ({
+    now: await queries.throughput(week),
+    later: await queries.throughput({ ...week, from: customer.now }),
   }));
 
   expect(sum(now.steps.map(({ accepted }) => accepted))).toBe(MANY);
@@ -51,7 +51,7 @@ test("the kinds of failures are counted from the latest 10,000 failures, whose t
   await fill("'FAILED', 'FAILED', 'INVALID_EMAIL_ADDRESS: Email: invalid email address: row ' || i", FAILURES);
   await fill("'FAILED', 'FAILED', 'REQUIRED_FIELD_MISSING: LastName'", 100);
 
-  const { kinds, rows } = await asking(async (desk) => ({ kinds: await desk.failures("contact") }));
+  const { kinds, rows } = await asking(async (queries) => ({ kinds: await queries.failures("contact") }));
 
   expect(kinds).toMatchObject([
     { count: 9_900, sample: `INVALID_EMAIL_ADDRESS: Email: invalid email address: row ${FAILURES}`, action: "UPDATE" },
@@ -81,10 +81,10 @@ async function count(ended: { readonly minutesAgo: number; readonly accepted: nu
 }
 
 /** Asks, and counts the rows of the log that were read meanwhile. */
-async function asking<Answer extends object>(ask: (desk: RowQueries) => Promise<Answer>) {
+async function asking<Answer extends object>(ask: (queries: RowQueries) => Promise<Answer>) {
   await forgetReads(customer);
-  const desk = await rowQueriesOf(() => customer.now).open({ url: customer.url, schema: "salesforce" });
-  const answer = await ask(desk);
+  const queries = await rowQueriesOf(() => customer.now).open({ url: customer.url, schema: "salesforce" });
+  const answer = await ask(queries);
   return { ...answer, rows: await rowsReadOfTheLog(customer) };
 }
 

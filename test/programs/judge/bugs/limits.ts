@@ -6,8 +6,8 @@ export const LIMIT_BUGS: readonly Bug[] = [
     id: "breaker-forgets-the-hour",
     says: "an application that empties a table in pieces deletes every record",
     file: "lib/adapters/postgres/log/delete-breaker.ts",
-    from: "const recent = await recentDeletes(bench, mapped, bySalesforce);",
-    to: "const recent = 0 * (await recentDeletes(bench, mapped, bySalesforce));",
+    from: "const recent = await recentDeletes(store, mapped, bySalesforce);",
+    to: "const recent = 0 * (await recentDeletes(store, mapped, bySalesforce));",
     near: ["adapters/postgres/deletes/delete-breaker"],
   },
   {

@@ -94,7 +94,7 @@ export const PULL_BUGS: readonly Bug[] = [
     id: "news-under-way-forgotten",
     says: "a colleague's change during our own save of the record is not read",
     file: "lib/adapters/postgres/pull/apply-images.ts",
-    from: "...awaiting.map((sfid) => awaitingRow(bench, sfid)),",
+    from: "...awaiting.map((sfid) => awaitingRow(store, sfid)),",
     to: "",
     near: ["sync/push/bulk-push", "adapters/postgres/pull/conflicts", "adapters/postgres/pull/apply-races"],
   },

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Dice } from "../../../support/doubles/dice.ts";
-import type { Desk } from "./desk.ts";
 import type { Proved } from "./mapped-objects.ts";
+import type { Queries } from "./queries.ts";
 import { RING_FAULTS, type RingFault, withWrongToken } from "./stage/door.ts";
 import type { Stage } from "./stage/stage.ts";
 import type { Trouble } from "./trouble.ts";
@@ -26,7 +26,7 @@ export interface Doorbell {
 
 interface Settings {
   readonly stage: Pick<Stage, "api" | "door">;
-  readonly desk: Pick<Desk, "control">;
+  readonly queries: Pick<Queries, "control">;
   readonly mappings: readonly Proved[];
   readonly trouble: Pick<Trouble, "passed">;
 }
@@ -34,7 +34,7 @@ interface Settings {
 /** The first of its kind waits so long for something to ring for; the org may be stopped. */
 const LONGEST_MILLISECONDS = 20_000;
 
-export function createDoorbell({ stage, desk, mappings, trouble }: Settings): Doorbell {
+export function createDoorbell({ stage, queries, mappings, trouble }: Settings): Doorbell {
   const { door } = stage;
   const rung = mappings.filter(({ rings }) => rings);
   const done = { lies: 0, "lies with a wrong token": 0, nudges: 0 };
@@ -48,7 +48,7 @@ export function createDoorbell({ stage, desk, mappings, trouble }: Settings): Do
       const { url } = (await stage.api("POST", "/doorbell")) as { url: string };
       path = new URL(url).pathname;
       const messages = rung.map(({ object }) => ({ object, url: `${url}?object=${object}` }));
-      await desk.control("PUT", "/outbound", { messages });
+      await queries.control("PUT", "/outbound", { messages });
     },
     die: async (dice) => {
       const death = deaths.reverse()[0] ?? "lost";

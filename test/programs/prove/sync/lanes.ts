@@ -9,7 +9,7 @@ const LOOK_MILLISECONDS = 500;
 
 /** What runs side by side: users of both sides, messages, rings, operators, faults, kills of parts and at random moments. */
 export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>> {
-  const { asked, stage, application, colleagues, desk, doorbell } = run;
+  const { asked, stage, application, colleagues, queries, doorbell } = run;
   const lane = async (
     number: number,
     everyMilliseconds: number,
@@ -22,7 +22,7 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
       while (Date.now() < next && !isOver()) await pause(Math.max(0, Math.min(LOOK_MILLISECONDS, next - Date.now())));
     }
   };
-  const ids = desk.mappingIds();
+  const ids = queries.mappingIds();
   for (let user = 1; user <= 3; user++)
     yield lane(user, 150, async (dice) => {
       await application.act(dice);
@@ -49,12 +49,12 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
         .act(dice, await ids, isOver)
         .catch((error: unknown) => asked.say(`a migration failed: ${error}`));
     });
-  yield lane(12, 700, (dice) => desk.control("POST", "/faults", faultBy(dice)).catch(() => undefined));
+  yield lane(12, 700, (dice) => queries.control("POST", "/faults", faultBy(dice)).catch(() => undefined));
   yield lane(19, 20_000, async (dice) => {
     // As Salesforce does for some minutes in its own maintenance.
-    await desk.control("PUT", "/mode", { readOnly: true }).catch(() => undefined);
+    await queries.control("PUT", "/mode", { readOnly: true }).catch(() => undefined);
     await pause(dice.below(6_000));
-    await desk.control("PUT", "/mode", { readOnly: false }).catch(() => undefined);
+    await queries.control("PUT", "/mode", { readOnly: false }).catch(() => undefined);
     await pause(8_000);
   });
   stage.door.spoil(createDice(asked.seed * 100));

@@ -3,7 +3,6 @@ import { createDice } from "../../../support/doubles/dice.ts";
 import { startReceiver } from "../../../support/doubles/receiver.ts";
 import { openApplication, PROOF_SCHEMA, watching } from "./application.ts";
 import { meetColleagues } from "./colleagues.ts";
-import { createDesk } from "./desk.ts";
 import { createDoorbell } from "./doorbell.ts";
 import type { Calls } from "./judge/evidence.ts";
 import { type Finding, judge } from "./judge/judge.ts";
@@ -12,6 +11,7 @@ import { definitionOf, documentOf, mappingsToProve } from "./mapped-objects.ts";
 import { hireMigrator } from "./migrator.ts";
 import { settleByHand } from "./operator.ts";
 import { planOf, pointsOf } from "./plan.ts";
+import { createQueries } from "./queries.ts";
 import { readBooksOfCalls, readEvidence } from "./read-evidence.ts";
 import type { Asked, Run } from "./run.ts";
 import { fallSilent } from "./silence.ts";
@@ -53,15 +53,15 @@ export async function runProof(asked: Asked): Promise<Proof> {
   const stage = await openStage({ gate: trouble.gate, definition: definitionOf(mappings), objects, environments: 12 });
   const receiver = await startReceiver(200);
   const application = openApplication({ url: stage.databaseUrl, mappings, rowsAtOnce: 40 });
-  const desk = createDesk(stage);
+  const queries = createQueries(stage);
   const run: Run = {
     asked,
     dice,
     stage,
-    desk,
+    queries,
     trouble,
     mappings,
-    doorbell: createDoorbell({ stage, desk, mappings, trouble }),
+    doorbell: createDoorbell({ stage, queries, mappings, trouble }),
     receiver,
     application,
     migrator: hireMigrator({ stage, application, mappings }),
@@ -87,7 +87,7 @@ export async function runProof(asked: Asked): Promise<Proof> {
   } finally {
     await trouble.end();
     await run.application.close();
-    await run.desk.close();
+    await run.queries.close();
     await stage.close();
     await receiver.close();
   }
@@ -97,24 +97,24 @@ export async function runProof(asked: Asked): Promise<Proof> {
 async function provePeace(
   run: Run,
 ): Promise<{ readonly findings: readonly Finding[]; readonly calls: Proof["calls"] }> {
-  const { stage, desk, mappings, asked, dice, receiver } = run;
-  await desk.control("PUT", "/calls", { used: 0 });
+  const { stage, queries, mappings, asked, dice, receiver } = run;
+  await queries.control("PUT", "/calls", { used: 0 });
   await stage.api("POST", "/webhooks", { url: receiver.url, events: ["record.failed"] });
   await stage.api("POST", "/config/import", documentOf(mappings));
-  await desk.untilLoaded(mappings.length);
-  await desk.query(PROOF_SCHEMA);
-  await desk.query(watching(mappings));
+  await queries.untilLoaded(mappings.length);
+  await queries.query(PROOF_SCHEMA);
+  await queries.query(watching(mappings));
   await run.doorbell.hang();
   asked.say(`${mappings.length} mappings are provisioned and loaded`);
 
   const deeds = createDice(dice.below(1_000_000));
   for (let deed = 0; deed < 40; deed++) await Promise.all([run.application.act(deeds), run.colleagues.act(deeds)]);
   await run.application.heap(mappings[0]);
-  const ids = await desk.mappingIds();
+  const ids = await queries.mappingIds();
   await operate(run, createDice(1), ids);
-  await desk.cycles(ids);
-  await desk.cycles(ids);
-  await desk.untilNothingWaits();
+  await queries.cycles(ids);
+  await queries.cycles(ids);
+  await queries.untilNothingWaits();
   const calls = await untilCallsAgree(run);
   // Beats continue while the evidence is read, so the books that are judged are those of one moment.
   const evidence = { ...(await readEvidence(sourcesOf(run, true))), calls };
@@ -213,26 +213,26 @@ const STEPS_SECONDS = [0, 400, 400, 1_000, 400];
 
 /** No more trouble, and as much time as everything that waits may need. */
 async function drain(run: Run): ReturnType<typeof settleByHand> {
-  const { stage, desk, asked, mappings } = run;
+  const { stage, queries, asked, mappings } = run;
   stage.door.spoil(null);
-  await desk.control("DELETE", "/faults");
-  await desk.control("PUT", "/mode", { readOnly: false });
+  await queries.control("DELETE", "/faults");
+  await queries.control("PUT", "/mode", { readOnly: false });
   await pause(1000);
-  const ids = await desk.mappingIds();
+  const ids = await queries.mappingIds();
   for (const id of ids.values()) await stage.api("POST", `/mappings/${id}/activate`);
-  await desk.untilLoaded(mappings.length, "lost");
+  await queries.untilLoaded(mappings.length, "lost");
   asked.say("all is loaded again");
   for (const seconds of STEPS_SECONDS) {
     stage.clock.advance(seconds);
-    await desk.cycles(ids);
+    await queries.cycles(ids);
   }
-  await desk.untilNothingWaits();
+  await queries.untilNothingWaits();
   const byHand = await settleByHand(run);
   if (byHand.rows > 0) {
-    await desk.cycles(ids);
-    await desk.untilNothingWaits();
+    await queries.cycles(ids);
+    await queries.untilNothingWaits();
   }
-  await desk.cycles(ids);
+  await queries.cycles(ids);
   asked.say(`drained, ${byHand.rows} rows settled by hand`);
   return byHand;
 }

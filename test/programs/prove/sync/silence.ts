@@ -60,10 +60,10 @@ export async function fallSilent(run: Run): Promise<boolean> {
 }
 
 /** Mappings that were not pulled since, each with what is known of its last pull and cycle. */
-async function latePulls({ desk }: Run, rung: readonly Proved[], since: number): Promise<readonly string[]> {
-  const ids = await desk.mappingIds();
+async function latePulls({ queries }: Run, rung: readonly Proved[], since: number): Promise<readonly string[]> {
+  const ids = await queries.mappingIds();
   const list = rung.map(({ object }) => `'${ids.get(object)}'`).join(", ");
-  const rows = await desk.query(
+  const rows = await queries.query(
     `SELECT concat(table_name, ', ', to_jsonb(s) - '{shape,layout,marks,lanes}'::text[]) AS late FROM salesforce._bridge_state s
      WHERE mapping_id IN (${list}) AND last_pull_at <= '${new Date(since).toISOString()}'`,
   );
@@ -99,7 +99,7 @@ async function within({ stage: { clock } }: Run, seconds: number, look: () => Pr
 
 /** Creates records of each while this happens to all rings; gives whether all have rows. */
 async function add(
-  { stage, colleagues, desk }: Run,
+  { stage, colleagues, queries }: Run,
   rung: readonly Proved[],
   fault: RingFault,
 ): Promise<() => Promise<boolean>> {
@@ -110,7 +110,7 @@ async function add(
     found.push(`(SELECT count(*) FROM salesforce.${mapping.table} WHERE there__c = '${there}')`);
   }
   return async () => {
-    const [row] = await desk.query(`SELECT ${found.join(" + ")} AS rows`);
+    const [row] = await queries.query(`SELECT ${found.join(" + ")} AS rows`);
     return Number(row?.["rows"]) === rung.length * RECORDS;
   };
 }

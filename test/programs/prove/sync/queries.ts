@@ -3,7 +3,7 @@ import { Client } from "pg";
 import type { Stage } from "./stage/stage.ts";
 
 /** Where the proof itself looks and waits. */
-export interface Desk {
+export interface Queries {
   query(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** A control of the org. */
   control(method: string, path: string, body?: unknown): Promise<void>;
@@ -27,9 +27,9 @@ const LOOK_SECONDS = 5;
 /** So long mappings have for a cycle before time advances. */
 const REAL_MILLISECONDS = 20_000;
 
-export function createDesk(stage: Stage): Desk {
+export function createQueries(stage: Stage): Queries {
   let client: Client | null = null;
-  const query: Desk["query"] = async (text) => {
+  const query: Queries["query"] = async (text) => {
     if (client === null) {
       client = new Client({ connectionString: stage.databaseUrl, application_name: "proof", query_timeout: 20_000 });
       client.on("error", () => undefined);
