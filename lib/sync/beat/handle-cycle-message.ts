@@ -7,10 +7,11 @@ import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
 import { reportPause } from "../../model/workspace/pause.ts";
 import { countOf } from "../cycle/cycle.ts";
-import type { CycleReport } from "../cycle/cycle-order.ts";
+import type { CycleOrder, CycleReport } from "../cycle/cycle-order.ts";
 import { sharedBy } from "../cycle/shared.ts";
 import { wake } from "../cycle/wake.ts";
 import type { CycleStore, KeptEngine, MessageNeeds, Salesforce } from "../ports/cycle-ports.ts";
+import type { Reported } from "../report/conclude-cycle.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import { UNBEGUN } from "../report/figures.ts";
 import { reportCycle, reportUnbegun } from "../report/report-cycle.ts";
@@ -69,51 +70,69 @@ async function answer(
   const reported = { mapping, message, engine, budget, saves, startedAt: now.getTime() } as const;
   const { kind, slot, wakes } = message;
   const callSize = sizeNow(mapping.batchSize, engine.state.callSize, now);
-  const order = { mapping, kind, slot, wakes, saves, budget, callSize, ...invocation } as const;
-  const stopReading = new AbortController();
-  let store: CycleStore | null = null;
-  let ran: {
-    readonly report: CycleReport;
-    readonly store: CycleStore | null;
-    readonly usage: ReturnType<Salesforce["usage"]>;
-  };
+  return runAndReport(needs, reported, { mapping, kind, slot, wakes, saves, budget, callSize, ...invocation }, look);
+}
+
+type Order = Omit<CycleOrder, "writers" | "hasToPull">;
+
+/** A cycle that ran, or met another one, with the calls that it made. */
+interface Ran {
+  readonly report: CycleReport;
+  readonly usage: ReturnType<Salesforce["usage"]>;
+}
+
+/** What a cycle has opened, and how its reading is stopped. */
+interface Opened {
+  store: CycleStore | null;
+  readonly stopReading: AbortController;
+}
+
+async function runAndReport(
+  needs: MessageNeeds,
+  reported: Reported,
+  order: Order,
+  look: Invocation["look"],
+): Promise<Outcome | "again"> {
+  const { mapping, message } = reported;
+  const opened: Opened = { store: null, stopReading: new AbortController() };
   try {
-    try {
-      const isBeat = look && kind === "beat" && slot !== null;
-      const { idle, hasToPull } = isBeat ? await look({ mapping, slot, budget }) : UNKNOWN;
-      if (idle) ran = { ...idle, store };
-      else {
-        store = await needs.connections.openStore(mapping.workspaceId);
-        if (wakes === "push" && (await store.syncStates([mapping.id]))[0]?.isIdle) return notRun("nothing waits");
-        const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, stopReading.signal);
-        const shared = sharedBy(needs, mapping.workspaceId);
-        const report = await runCycle({ ...needs, store, salesforce, shared }, { ...order, writers, hasToPull });
-        ran = { report, store, usage: salesforce.usage() };
-      }
-    } catch (error) {
+    const ran = await run(needs, order, look, opened).catch((error: unknown) => ({ error }));
+    if (ran === null) return notRun("nothing waits");
+    if ("error" in ran) {
       // A database or an org that cannot be reached is an engine-level error too, and is reported although it has no
       // lease.
-      await reportUnbegun(needs, reported, error);
+      await reportUnbegun(needs, reported, ran.error);
       await pullAgain(needs, mapping, message);
-      return notRun(failureOf(error).message);
+      return notRun(failureOf(ran.error).message);
     }
-    if (isMissing(ran.report)) {
-      await reportUnbegun(needs, reported, missing(mapping));
-      return notRun(missing(mapping).message);
-    }
-    if (isInTheWay(message, ran.report)) {
+    const { report } = ran;
+    if (isInTheWay(message, report)) {
       await comeBack(needs, mapping, message);
       return "again";
     }
-    await reportCycle(needs, { ...reported, ...ran }, ran.report);
-    if (ran.report.ran && (ran.report.error !== null || ran.report.stopped !== null)) {
-      await pullAgain(needs, mapping, message);
-    }
-    return outcomeOf(ran.report);
+    await reportCycle(needs, { ...reported, ...ran, store: opened.store }, report);
+    if (report.ran && (report.error !== null || report.stopped !== null)) await pullAgain(needs, mapping, message);
+    return outcomeOf(report);
   } finally {
-    stopReading.abort();
-    await store?.close();
+    opened.stopReading.abort();
+    await opened.store?.close();
   }
+}
+
+/** Runs the cycle where a beat has found something to do; null: it was to push, and nothing waits. */
+async function run(needs: MessageNeeds, order: Order, look: Invocation["look"], opened: Opened): Promise<Ran | null> {
+  const { mapping, kind, slot, wakes, budget } = order;
+  const isBeat = look && kind === "beat" && slot !== null;
+  const { idle, hasToPull } = isBeat ? await look({ mapping, slot, budget }) : UNKNOWN;
+  if (idle) return idle;
+  const store = await needs.connections.openStore(mapping.workspaceId);
+  opened.store = store;
+  if (wakes === "push" && (await store.syncStates([mapping.id]))[0]?.isIdle) return null;
+  const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, opened.stopReading.signal);
+  const shared = sharedBy(needs, mapping.workspaceId);
+  const report = await runCycle({ ...needs, store, salesforce, shared }, { ...order, writers, hasToPull });
+  if (isMissing(report)) throw missing(mapping);
+  return { report, usage: salesforce.usage() };
 }
 
 function outcomeOf(report: CycleReport): Outcome {

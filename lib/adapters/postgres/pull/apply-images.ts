@@ -78,54 +78,20 @@ async function applyAll(
   const keepsHistory = page.keepsHistory === true && bare.isIndexed === true && !isLoading(page);
   const mapped = { ...bare, keepsHistory };
   const images = newestOfEach(page.images);
-  const { rows, busy } = await lockRows(store, mapped, images, skipsLocked ? "FOR UPDATE SKIP LOCKED" : "FOR UPDATE");
-  const bySfid = new Map(rows.map((row) => [row.sfid, row]));
-  const rowless = images.filter(({ sfid, isDeleted }) => !isDeleted && !bySfid.has(sfid) && !busy.has(sfid));
-  const byUpsert = await lockByUpsertField(store, mapped, rowless);
-  const around = await readAround(
-    store,
-    mapped,
-    { ...page, images },
-    [...rows, ...byUpsert.values()].map(({ key }) => key),
-    isLoading(page) && rows.some(({ stamp }) => stamp === null),
-  );
-  if (rows.length + busy.size + byUpsert.size === 0 && isUntouched(around))
-    return await insertAll(store, mapped, images);
+  const found = await lockAndRead(store, mapped, { ...page, images }, skipsLocked);
+  const { busy, around } = found;
+  if (found.isNew) return await insertAll(store, mapped, images);
 
-  const linked = await rowsInDoubt(
-    store,
-    mapped,
-    rows.filter(({ sfid }) => sfid !== null && around.inboundErrors.includes(sfid)),
-  );
-  const rowOf = (sfid: string): LockedRow | null =>
-    bySfid.get(sfid) ?? (around.deletionBySfid.has(sfid) ? null : (byUpsert.get(sfid) ?? null));
+  const known = found.rows.filter(({ sfid }) => sfid !== null && around.inboundErrors.includes(sfid));
+  const linked = await rowsInDoubt(store, mapped, known);
   // Its row is there and only does not know; another one for the same record would be the customer's to clear up.
   const unwritten = images.filter(
-    ({ sfid, isDeleted }) => !isDeleted && !busy.has(sfid) && around.unwritten.has(sfid) && rowOf(sfid) === null,
+    ({ sfid, isDeleted }) => !isDeleted && !busy.has(sfid) && around.unwritten.has(sfid) && found.rowOf(sfid) === null,
   );
   const passedOver = new Set([...busy, ...linked, ...unwritten.map(({ sfid }) => sfid)]);
-  const heldBack = new Set(around.inboundErrors);
   const judged = images
     .filter(({ sfid }) => !passedOver.has(sfid))
-    .map((image): Judged => {
-      const row = rowOf(image.sfid);
-      const verdict = judge({
-        image,
-        lane: page.lane,
-        readAt: page.readAt,
-        policy: mapped.shape.conflictPolicy,
-        row: row && { ...row, isFirstMatch: isFirstMatch(row, image, page, around) },
-        settledUntil: mapped.settledUntil ?? null,
-        // A record that is held back may have been written by us meanwhile.
-        capturesLate: pushes(mapped.shape.direction) && !heldBack.has(image.sfid),
-        waiting: row ? waitingOf(around, row, image, page.lane) : [],
-        deletion: around.deletionBySfid.get(image.sfid) ?? null,
-        pushedAt: around.pushedLater.get(image.sfid) ?? null,
-        deletedAt: around.tombstones.get(image.sfid) ?? null,
-        mayBeMerged: isMergeable(mapped.shape),
-      });
-      return { image, verdict };
-    });
+    .map((image) => judgeImage(mapped, page, image, found));
 
   const doubtful = await inDoubt(store, mapped, judged, around, page);
   const { awaiting, ...applied } = await carryOut(store, lease, mapped, judged, { doubtful, page, makesRoom });
@@ -140,12 +106,59 @@ async function applyAll(
     ...(page.lane === "reread" ? [...linked] : []).map((sfid) => suspectRow(store, sfid)),
   ]);
   const stays = new Set([...passedOver, ...applied.reread, ...awaiting, ...doubtful.sfids]);
-  await clearInboundErrors(
-    store,
-    lease,
-    around.inboundErrors.filter((sfid) => !stays.has(sfid)),
-  );
+  const settled = around.inboundErrors.filter((sfid) => !stays.has(sfid));
+  await clearInboundErrors(store, lease, settled);
   return { ...applied, rejected: busy.size, busy: busy.size };
+}
+
+/** The locked rows of a page, and what is known of them and of its records. */
+interface Found {
+  readonly rows: readonly LockedRow[];
+  /** Ids of records whose rows another transaction holds. */
+  readonly busy: ReadonlySet<string>;
+  readonly around: Around;
+  /** Ids of records that wait to be read again. */
+  readonly heldBack: ReadonlySet<string>;
+  /** Nothing is known of any record: all are inserted. */
+  readonly isNew: boolean;
+  /** The row of a record, by its id or by the value of the upsert field; null: it has none. */
+  readonly rowOf: (sfid: string) => LockedRow | null;
+}
+
+async function lockAndRead(store: StoreContext, mapped: MappedTable, page: Page, skipsLocked: boolean): Promise<Found> {
+  const { images } = page;
+  const { rows, busy } = await lockRows(store, mapped, images, skipsLocked ? "FOR UPDATE SKIP LOCKED" : "FOR UPDATE");
+  const bySfid = new Map(rows.map((row) => [row.sfid, row]));
+  const rowless = images.filter(({ sfid, isDeleted }) => !isDeleted && !bySfid.has(sfid) && !busy.has(sfid));
+  const byUpsert = await lockByUpsertField(store, mapped, rowless);
+  const keys = [...rows, ...byUpsert.values()].map(({ key }) => key);
+  const meetsFirst = isLoading(page) && rows.some(({ stamp }) => stamp === null);
+  const around = await readAround(store, mapped, page, keys, meetsFirst);
+  return {
+    ...{ rows, busy, around, heldBack: new Set(around.inboundErrors) },
+    isNew: keys.length + busy.size === 0 && isUntouched(around),
+    rowOf: (sfid) => bySfid.get(sfid) ?? (around.deletionBySfid.has(sfid) ? null : (byUpsert.get(sfid) ?? null)),
+  };
+}
+
+function judgeImage(mapped: MappedTable, page: Page, image: Image, { around, heldBack, rowOf }: Found): Judged {
+  const row = rowOf(image.sfid);
+  const verdict = judge({
+    image,
+    lane: page.lane,
+    readAt: page.readAt,
+    policy: mapped.shape.conflictPolicy,
+    row: row && { ...row, isFirstMatch: isFirstMatch(row, image, page, around) },
+    settledUntil: mapped.settledUntil ?? null,
+    // A record that is held back may have been written by us meanwhile.
+    capturesLate: pushes(mapped.shape.direction) && !heldBack.has(image.sfid),
+    waiting: row ? waitingOf(around, row, image, page.lane) : [],
+    deletion: around.deletionBySfid.get(image.sfid) ?? null,
+    pushedAt: around.pushedLater.get(image.sfid) ?? null,
+    deletedAt: around.tombstones.get(image.sfid) ?? null,
+    mayBeMerged: isMergeable(mapped.shape),
+  });
+  return { image, verdict };
 }
 
 const isLoading = ({ lane }: Page): boolean => lane === "load";
