@@ -33,6 +33,7 @@ import { Transactions } from "./simulation/transactions.ts";
 import { defineFormulas } from "./soql/formulas.ts";
 import { loadParser } from "./soql/parse-soql.ts";
 import { Queries } from "./soql/query.ts";
+import { javaDouble } from "./soql/render.ts";
 import { folded } from "./soql/where.ts";
 import { Database } from "./store/database.ts";
 import { Records } from "./store/records.ts";
@@ -139,6 +140,7 @@ function answererOf(parts: Parts, clock: ShiftedClock, withControls: boolean): A
 function assemble(options: OrgOptions, clock: Clock, database: Database): Parts {
   const catalog = catalogOf(options.definition);
   database.define("fold", (value = null) => folded(value));
+  database.define("java_double", (value = null) => (value === null ? null : javaDouble(Number(value))));
   createTables(database, catalog, clock.now());
   defineFormulas(database, catalog, clock);
   const records = new Records(database);

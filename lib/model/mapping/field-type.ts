@@ -4,8 +4,6 @@ export type ValueKind = "text" | "choices" | "number" | "boolean" | "date" | "ti
 /** A field's size by its describe. */
 interface Size {
   readonly length: number;
-  readonly precision: number;
-  readonly scale: number;
 }
 
 /** All facts about a field type; a table over field types that is not here is a table over kinds. */
@@ -18,8 +16,8 @@ interface Traits {
 }
 
 const byLength = ({ length }: Size) => (length > 0 ? `varchar(${length})` : "text");
-const decimal = ({ precision, scale }: Size) =>
-  precision > 0 && scale <= precision ? `numeric(${precision},${scale})` : "numeric";
+/** Salesforce keeps more decimal places than the field has, where they come by its API (help article 000387302). */
+const decimal = () => "numeric";
 
 /** The types of Salesforce's describe that a column can hold. `lib/docs/add-a-field-type.md` says how to add one. */
 const FIELD_TYPES = {

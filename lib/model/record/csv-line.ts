@@ -20,6 +20,22 @@ export function valuesIn({ text }: CsvLine): string[] {
   }
 }
 
+/** The line with values rewritten; `rewrites` are by place, null where a value stays. No rewritten value needs quotes. */
+export function rewritten({ text }: CsvLine, rewrites: readonly (((value: string) => string) | null)[]): string {
+  let [line, copied] = ["", 0];
+  for (let [at, place] = [0, 0]; place < rewrites.length; place++) {
+    const end = behindValue(text, at);
+    const value = rewrites[place] && cut(text, at, end);
+    const next = value && rewrites[place]?.(value);
+    if (next && next !== value) {
+      line += text.slice(copied, at) + next;
+      copied = end;
+    }
+    at = end + 1;
+  }
+  return copied === 0 ? text : line + text.slice(copied);
+}
+
 /** One value of a line; undefined: none has this name. */
 export function valueIn({ names, text }: CsvLine, name: string): string | undefined {
   const place = names.indexOf(name);

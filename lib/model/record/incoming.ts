@@ -1,6 +1,7 @@
 import { traitsOf, type ValueKind } from "../mapping/field-type.ts";
 import type { Column, ColumnValues, TableShape } from "../mapping/shape.ts";
 import { type CsvLine, valueIn as valueInLine, valuesIn } from "./csv-line.ts";
+import { plainNumber } from "./decimal.ts";
 import type { Image } from "./record.ts";
 
 /**
@@ -105,19 +106,19 @@ export function valueIn({ field, parent }: Column, record: Readonly<Record<strin
 export function columnText(column: Column, value: unknown): string | null {
   if (value === null || value === undefined || value === "") return null;
   const text = typeof value === "string" ? value : typeof value === "object" ? JSON.stringify(value) : String(value);
-  return REWRITE[traitsOf(column.type).kind]?.(text) ?? text;
+  return rewriteOf(column)?.(text) ?? text;
 }
 
 /** What PostgreSQL reads instead of Salesforce's text of a value; null: the same. */
 const REWRITE: Readonly<Record<ValueKind, ((text: string) => string) | null>> = {
   text: null,
   choices: null,
-  number: null,
+  number: plainNumber,
   boolean: null,
   date: null,
   time: (text) => text.replace(/Z$/, ""),
   instant: null,
 };
 
-/** Whether PostgreSQL reads a column's values as Salesforce writes them. */
-export const isReadAsItCame = (column: Column): boolean => REWRITE[traitsOf(column.type).kind] === null;
+/** How a column's values are rewritten for PostgreSQL; null: it reads them as Salesforce writes them. */
+export const rewriteOf = (column: Column): ((text: string) => string) | null => REWRITE[traitsOf(column.type).kind];

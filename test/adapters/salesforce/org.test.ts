@@ -280,7 +280,7 @@ describe("values", () => {
     expect(results[0]).toMatchObject({ success: true });
     expect(records[0]).toMatchObject({
       Description: text,
-      Amount: "1234567890.1",
+      Amount: "1.2345678901E9",
       CloseDate: "2026-02-03",
     });
   });

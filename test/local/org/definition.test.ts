@@ -95,7 +95,7 @@ test("roll-ups follow their details, and a master takes its details along", asyn
   const less = await org.records("SELECT Total__c, Lines__c FROM Invoice__c");
   await org.call("DELETE", `sobjects/Invoice__c/${invoice}`);
 
-  expect([full, less]).toMatchObject([[{ Total__c: 15.13, Lines__c: 2 }], [{ Total__c: 5, Lines__c: 1 }]]);
+  expect([full, less]).toMatchObject([[{ Total__c: 15.126, Lines__c: 2 }], [{ Total__c: 5, Lines__c: 1 }]]);
   expect(await org.records("SELECT Id FROM Line__c")).toEqual([]);
 });
 

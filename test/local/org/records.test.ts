@@ -19,7 +19,7 @@ test("a record goes in by REST and comes out by id, by key and by query", async 
   expect(byId.json).toMatchObject({
     attributes: { type: "Account", url: `${org.base}/sobjects/Account/${id}` },
     Name: "Acme",
-    AnnualRevenue: 12,
+    AnnualRevenue: 12.4,
   });
   expect(byKey.json).toMatchObject({ Id: id, IsDeleted: false });
   expect(await org.records(`SELECT Id FROM Account WHERE Id = '${id.slice(0, 15)}'`)).toHaveLength(1);

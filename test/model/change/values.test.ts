@@ -102,16 +102,16 @@ describe("what a row is given", () => {
 
 describe("whether Salesforce holds what was sent", () => {
   test.each<[FieldType, number, string | null, string | null, boolean]>([
-    ["currency", 2, "1.005", "1.01", true],
-    ["currency", 2, "1.004", "1.01", false],
-    ["currency", 2, "-0.001", "0", true],
-    ["double", 0, "12345678901234567", "12345678901234568", false],
+    ["currency", 2, "1.005", "1.01", false],
+    ["currency", 2, "1.235", "1.239", false],
+    ["percent", 0, "-0.001", "0", false],
+    ["double", 0, "12345678901234567", "12345678901234568", true],
     ["currency", 2, "3.5E8", "350000000.00", true],
     ["currency", 2, "-3.50000001e+8", "-350000001", true],
     ["currency", 2, "3.5E8", "350000000.01", false],
-    ["double", 1, "5E-2", "0.1", true],
-    ["double", 1, "4.9E-12", "0", true],
-    ["double", 0, "1.2345678901234567E16", "12345678901234568", false],
+    ["double", 1, "5E-2", "0.050", true],
+    ["double", 1, "5E-2", "0.1", false],
+    ["double", 0, "1.2345678901234568E16", "12345678901234568", true],
     ["string", 0, "Rose  ", "Rose", true],
     ["string", 0, "", null, true],
     ["string", 0, "Rose", null, false],

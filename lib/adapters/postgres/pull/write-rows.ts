@@ -44,13 +44,14 @@ function history(columns: readonly string[], { shape, layout }: MappedTable): st
   const { history } = metadata(shape.schema);
   const values = columns.map((column, index) => {
     const [was, is] = [textOf(layout, column, "t"), exactText(layout, column, `j.v${index}`)];
-    return `(${literal(column)}, ${cut(was)}, ${cut(is)})`;
+    const isOther = differs(layout, [column], "t", () => `j.v${index}`);
+    return `(${literal(column)}, ${cut(was)}, ${cut(is)}, ${isOther})`;
   });
   return `kept AS (
       INSERT INTO ${history} (mapping_id, record_id, at, fields)
       SELECT ${literal(shape.mappingId)}, j.key, ${exactText(layout, "systemmodstamp", "j.stamp")}::timestamptz, (
-        SELECT jsonb_object_agg(name, jsonb_build_array(was, is_now)) FROM (VALUES ${values.join(", ")}) AS v (name, was, is_now)
-        WHERE was IS DISTINCT FROM is_now)
+        SELECT jsonb_object_agg(name, jsonb_build_array(was, is_now)) FROM (VALUES ${values.join(", ")}) AS v (name, was, is_now, is_other)
+        WHERE is_other)
       FROM judged j JOIN ${qualified(shape.schema, shape.table)} t ON t.${name(layout.key)} = j.key WHERE j.differs AND j.sure
     )`;
 }

@@ -18,7 +18,7 @@ export interface Narrow {
 /**
  * Follows fields that have grown in Salesforce since `before`; nothing is ever narrowed, and a type of the customer's
  * own choice stays while the field stays. A column that a view or a trigger of the customer uses is left and reported.
- * A longer text is a matter of the catalog; more decimal places rewrite the table, and block its writers meanwhile.
+ * A longer text and a `numeric` of any size are matters of the catalog: no row is written.
  */
 export async function widenColumns(
   session: Session,
@@ -61,16 +61,21 @@ interface Widening {
 }
 
 function widenings(before: TableShape, shape: TableShape, table: CatalogTable): Widening[] {
-  const old = new Map(before.columns.map((column) => [column.column, columnType(column)]));
+  const old = new Map(before.columns.map((column) => [column.column, column]));
   const found = new Map(table.columns.map(({ column, exactType }) => [column, exactType]));
   return shape.columns.flatMap((field) => {
     const { column } = field;
-    const [was, wanted, is] = [old.get(column), columnType(field), found.get(column)];
-    if (was === undefined || is === undefined || widerType(was, wanted) === null) return [];
-    const type = widerType(is, wanted);
+    const [was, is] = [old.get(column), found.get(column)];
+    if (was === undefined || is === undefined || !hasGrown(was, field)) return [];
+    const type = widerType(is, columnType(field));
     return type === null ? [] : [{ column, type }];
   });
 }
+
+const hasGrown = (was: Column, field: Column): boolean =>
+  widerType(columnType(was), columnType(field)) !== null ||
+  field.scale > was.scale ||
+  field.precision - field.scale > was.precision - was.scale;
 
 /** The type that holds all that both hold, when it is another than `is`; null: `is` holds it, or cannot be compared. */
 export function widerType(is: string, wanted: string): string | null {
@@ -78,35 +83,16 @@ export function widerType(is: string, wanted: string): string | null {
   if (one.kind === "varchar" && other.kind === "text") return "text";
   if (one.kind === "varchar" && other.kind === "varchar")
     return other.length > one.length ? `varchar(${other.length})` : null;
-  return one.kind === "numeric" && other.kind === "numeric" ? widerNumeric(one, other) : null;
+  return one.kind === "numeric" && other.kind === "numeric" && is !== wanted ? wanted : null;
 }
 
-function widerNumeric(is: Numeric, wanted: Numeric): string | null {
-  if (is.precision === null) return null;
-  if (wanted.precision === null) return "numeric";
-  const scale = Math.max(is.scale, wanted.scale);
-  const precision = Math.max(is.precision - is.scale, wanted.precision - wanted.scale) + scale;
-  return precision === is.precision && scale === is.scale ? null : `numeric(${precision},${scale})`;
-}
-
-interface Numeric {
-  readonly kind: "numeric";
-  readonly precision: number | null;
-  readonly scale: number;
-}
-
-type Type = { readonly kind: "text" | "other" } | { readonly kind: "varchar"; readonly length: number } | Numeric;
+type Type = { readonly kind: "text" | "numeric" | "other" } | { readonly kind: "varchar"; readonly length: number };
 
 function parse(type: string): Type {
   const varchar = /^(?:varchar|character varying)\((\d+)\)$/.exec(type);
   if (varchar) return { kind: "varchar", length: Number(varchar[1]) };
-  const numeric = /^numeric(?:\((\d+),(\d+)\))?$/.exec(type);
-  if (!numeric) return { kind: type === "text" || type === "character varying" ? "text" : "other" };
-  return {
-    kind: "numeric",
-    precision: numeric[1] === undefined ? null : Number(numeric[1]),
-    scale: Number(numeric[2] ?? 0),
-  };
+  if (/^numeric(\(|$)/.test(type)) return { kind: "numeric" };
+  return { kind: type === "text" || type === "character varying" ? "text" : "other" };
 }
 
 /** PostgreSQL's refusals because something else depends on the column's type. */

@@ -131,7 +131,7 @@ export type Metadata = ReturnType<typeof metadata>;
 export interface Layout {
   /** The table's integer key; `id` in tables of our making. */
   readonly key: string;
-  /** Type of each column without its length, as a cast may name it: an explicit cast with a length would cut silently. */
+  /** Type of each column without its length: an explicit cast to one with a length would cut a text silently. */
   readonly types: Readonly<Record<string, string>>;
   /** The same with length, precision and scale: how the column would hold a value. */
   readonly exactTypes: Readonly<Record<string, string>>;
@@ -180,9 +180,14 @@ export const OWN_COLUMNS = {
   _ab_err: "text",
 } as const;
 
-/** Text as a value of the column's own type. */
-export const typed = (layout: Layout, column: string, text: string): string =>
-  cast(text, layout.types[column] ?? "text");
+/** Text as a value of the column's own type: a number or a time as the column holds it, any other text uncut. */
+export function typed(layout: Layout, column: string, text: string): string {
+  const exact = layout.exactTypes[column] ?? "text";
+  return cast(text, ROUNDED.test(exact) ? exact : (layout.types[column] ?? "text"));
+}
+
+/** Types of which a column with fewer places rounds, in an explicit cast as in an assignment. */
+const ROUNDED = /^(numeric|time|interval)/;
 
 function cast(text: string, type: string): string {
   // Read as an instant first, or the zone that the text names would be dropped.

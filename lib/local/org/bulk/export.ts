@@ -149,6 +149,8 @@ const WITHOUT_QUOTES: readonly string[] = ["id", "moment", "number"];
 
 function csvSql(field: Field, sql: string): string {
   if (field.type === "boolean") return `iif(${sql} = 1, 'true', 'false')`;
+  if (field.type !== "int" && traitsOf(field.type).kind === "number")
+    return `iif(${sql} IS NULL, '', iif(abs(${sql}) BETWEEN 1e-3 AND 9999999, ${sql}, java_double(${sql})))`;
   if (WITHOUT_QUOTES.includes(traitsOf(field.type).kind)) return `ifnull(${sql}, '')`;
   // Copying a text to double its quotes costs more than looking for one, and most texts have none.
   return `ifnull(iif(instr(${sql}, '"'), replace(${sql}, '"', '""'), ${sql}), '')`;

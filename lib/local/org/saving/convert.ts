@@ -62,16 +62,15 @@ function numberOf(field: Field, text: string): Stored {
     if (!Number.isInteger(value) || Math.abs(value) > 2_147_483_647) throw wrongType(field, text);
     return value;
   }
-  const places = 10 ** field.scale;
-  const rounded = field.scale > 14 ? value : Math.round(value * places) / places;
-  if (field.precision > 0 && Math.abs(rounded) >= 10 ** (field.precision - field.scale)) {
+  // Places beyond the field's scale are kept (help article 000387302).
+  if (field.precision > 0 && Math.abs(value) >= 10 ** (field.precision - field.scale)) {
     throw new Refusal(
       "NUMBER_OUTSIDE_VALID_RANGE",
       `${field.name}: value outside of valid range on numeric field: ${text}`,
       { fields: [field.name] },
     );
   }
-  return rounded;
+  return value;
 }
 
 function dateOf(field: Field, text: string): string {

@@ -65,7 +65,15 @@ export function readBack(value: unknown): unknown {
   return isRawJSON(value) ? Number(value.rawJSON) : value;
 }
 
-/** REST's way of writing a value: JSON types, `12.0` for a whole double, datetimes with `+0000` (salesforce-facts 2.3). */
+/** A double as Java writes it: `12.0`, and from ten million on, as below a thousandth, `9.9213206E7`. */
+export function javaDouble(value: number): string {
+  const isPlain = value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e7);
+  if (isPlain) return Number.isInteger(value) ? value.toFixed(1) : String(value);
+  const [digits = "", exponent] = value.toExponential().split("e");
+  return `${digits.includes(".") ? digits : `${digits}.0`}E${Number(exponent)}`;
+}
+
+/** REST's way of writing a value: JSON types, doubles as Java writes them, datetimes with `+0000` (salesforce-facts 2.3). */
 export function restValue(field: Field, stored: Stored): unknown {
   if (stored === null) return field.type === "boolean" ? false : null;
   switch (field.type) {
@@ -78,7 +86,7 @@ export function restValue(field: Field, stored: Stored): unknown {
     case "double":
     case "currency":
     case "percent":
-      return Number.isInteger(stored) ? rawJSON(Number(stored).toFixed(1)) : stored;
+      return rawJSON(javaDouble(Number(stored)));
     default:
       return stored;
   }

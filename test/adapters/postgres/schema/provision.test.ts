@@ -51,7 +51,7 @@ test("a new table has Salesforce's types, with exact decimals and instants that 
     email: "character varying(80)",
     level__c: "character varying(255)",
     notes__c: "character varying(255)",
-    salary__c: "numeric(18,2)",
+    salary__c: "numeric",
     tags__c: "character varying(4099)",
     until__c: "time without time zone",
   });
