@@ -64,6 +64,7 @@ export async function startBridgeCloud({
       try {
         refuseLeftovers(cloud.dataDir, cloud.faults);
         one.inUse = false;
+        if (process.env["VITEST"] === undefined) await cloud.close(); // a program's last: it would never end
       } catch (error) {
         shared = undefined; // what was found would be found again
         throw error;
