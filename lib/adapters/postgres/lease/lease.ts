@@ -34,11 +34,11 @@ import { leaseTable, lockState, renewal } from "./fence.ts";
 import { lateLooks, totalsOf, unchanged, whatWaits } from "./idle-beats.ts";
 import { hasLanes, lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf, watermarksToSet } from "./watermarks.ts";
 
-type Bench = Omit<StoreContext, "mapped">;
+type Unmapped = Omit<StoreContext, "mapped">;
 
 /** Acquires the lease of a mapping if it is free, and reads the mapping's state; one round trip. */
 export async function begin(
-  { session, schema, tables, now, failedRows }: Bench,
+  { session, schema, tables, now, failedRows }: Unmapped,
   request: BeginRequest,
 ): Promise<Begun & { readonly mapped?: MappedTable }> {
   const { mappingId, work, configVersion, owner, slot, leaseSeconds } = request;
@@ -127,7 +127,7 @@ function spike(tables: Metadata, locked: string, condition = "true"): string {
 }
 
 /** Prolongs a lease that is still ours. */
-export async function renew({ session, tables }: Bench, lease: Lease, leaseSeconds: number): Promise<Renewal> {
+export async function renew({ session, tables }: Unmapped, lease: Lease, leaseSeconds: number): Promise<Renewal> {
   const [row] = await session.query<{ is_aborted: boolean }>(renewal(tables, lease, "$4"), [
     lease.mappingId,
     lease.fence,
@@ -227,7 +227,7 @@ const withCalls = (calls: string) => `(
 
 /** Counts calls that were sent without the lease. */
 export async function addCalls(
-  { session, tables }: Bench,
+  { session, tables }: Unmapped,
   mappingId: string,
   apiCalls: CycleEnd["apiCalls"],
 ): Promise<void> {
