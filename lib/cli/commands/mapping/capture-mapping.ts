@@ -1,16 +1,9 @@
+import type { CaptureMappingData } from "bridge/api";
 import { argument, type Context, isSet, segment } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
 import { findMapping } from "../../find.ts";
 import { confirm } from "../../secret.ts";
 import { count } from "../../words.ts";
-
-interface Captured {
-  readonly mapping_id: string;
-  readonly uncaptured: "salesforce" | "mine";
-  readonly rows: number;
-  readonly calls: number;
-  readonly queued: boolean;
-}
 
 /** Puts the triggers back on a mapping's table, after a question that says which side wins. */
 export async function captureMapping(context: Context): Promise<void> {
@@ -27,7 +20,7 @@ export async function captureMapping(context: Context): Promise<void> {
   const path = `/mappings/${segment(id)}/capture`;
   const body = { uncaptured: isMine ? "mine" : "salesforce" };
   if (!isSet(context, "yes")) {
-    const { data } = await api.post<Captured>(path, { query: { dry_run: true }, body });
+    const { data } = await api.post<CaptureMappingData>(path, { query: { dry_run: true }, body });
     const [rows, calls] = [count(data.rows, "row", "rows"), count(data.calls, "API call", "API calls")];
     const what = isMine
       ? `sends ${rows} of ${pg_table}; where a record of Salesforce has changed meanwhile, ${conflict_policy} decides`
@@ -37,7 +30,7 @@ export async function captureMapping(context: Context): Promise<void> {
       throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
     }
   }
-  const { data } = await api.post<Captured>(path, { body });
+  const { data } = await api.post<CaptureMappingData>(path, { body });
   const then = isMine ? "every row is captured as changed" : "every record is read again";
   out.done(
     `The triggers of ${pg_table} are put on, then ${then}. Follow it with: bridge mapping show ${sf_object}`,

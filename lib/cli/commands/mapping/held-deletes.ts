@@ -1,3 +1,4 @@
+import type { ConfirmDeletesData, ListHeldDeletesData } from "bridge/api";
 import { argument, type Context, isSet, segment, text, wholeNumber } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
 import { findMapping } from "../../find.ts";
@@ -5,27 +6,13 @@ import { confirm } from "../../secret.ts";
 import { shortTime } from "../../table.ts";
 import { count } from "../../words.ts";
 
-interface HeldDelete {
-  readonly key: string;
-  readonly name: string | null;
-  readonly deletes: "row" | "record";
-  readonly sfid: string | null;
-  readonly record_id: number | null;
-  readonly at: string;
-}
-
-interface Confirmed {
-  readonly confirmed: number;
-  readonly more: boolean;
-}
-
 /** What the delete breaker asks about. */
 export async function heldDeletes(context: Context): Promise<void> {
   const { out } = context;
   const api = context.api();
   const { id, sf_object } = await findMapping(api, argument(context, 0));
   const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
-  const { data, meta } = await api.get<readonly HeldDelete[]>(`/mappings/${segment(id)}/held-deletes`, page);
+  const { data, meta } = await api.get<readonly ListHeldDeletesData[]>(`/mappings/${segment(id)}/held-deletes`, page);
   out.list(
     data,
     [
@@ -65,7 +52,7 @@ export async function confirmDeletes(context: Context): Promise<void> {
   }
   let confirmed = 0;
   for (let more = true; more && confirmed < asked; ) {
-    const { data } = await api.post<Confirmed>(`${path}/confirm-deletes`, { query: { only } });
+    const { data } = await api.post<ConfirmDeletesData>(`${path}/confirm-deletes`, { query: { only } });
     confirmed += data.confirmed;
     more = data.more;
     out.progress(count(confirmed, "delete", "deletes"));
