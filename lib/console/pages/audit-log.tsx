@@ -109,17 +109,7 @@ export function AuditLog() {
           </Empty>
         }
       >
-        <List
-          caption="Audit log"
-          head={
-            <>
-              <th>When</th>
-              <th>Action</th>
-              <th className="wide">Actor</th>
-              <th className="wide">Detail</th>
-            </>
-          }
-        >
+        <List caption="Audit log" head={["When", "Action", ["Actor", "wide"], ["Detail", "wide"]]}>
           {answer.data?.data.map((entry) => (
             <Entry key={entry.id} entry={entry} />
           ))}

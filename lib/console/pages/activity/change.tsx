@@ -147,13 +147,7 @@ function Values({ change: { old, values, action } }: { readonly change: ReadChan
     >
       <List
         caption="Columns with their old and new values"
-        head={
-          <>
-            <th>Column</th>
-            {old && <th>Old</th>}
-            {values && <th>New</th>}
-          </>
-        }
+        head={["Column", ...(old ? ["Old"] : []), ...(values ? ["New"] : [])]}
       >
         {columns.map((column) => (
           <tr key={column}>

@@ -92,15 +92,7 @@ function Rows({ rows }: { readonly rows: readonly ListActivityData[] }) {
   return (
     <List
       caption="Changes, the latest first"
-      head={
-        <>
-          <th>Change</th>
-          <th>State</th>
-          <th className="wide">Record</th>
-          <th>Captured</th>
-          <th className="wide number">Took</th>
-        </>
-      }
+      head={["Change", "State", ["Record", "wide"], "Captured", ["Took", "wide number"]]}
     >
       {rows.map((row) => (
         <tr key={row.id}>

@@ -31,18 +31,8 @@ export function Conflicts() {
       >
         <List
           caption="Conflicts, the latest first"
-          head={
-            <>
-              <th>Field</th>
-              <th>PostgreSQL</th>
-              <th>Salesforce</th>
-              <th className="wide">Before</th>
-              <th className="wide">Decided</th>
-              <th>
-                <span className="unseen">Acts</span>
-              </th>
-            </>
-          }
+          head={["Field", "PostgreSQL", "Salesforce", ["Before", "wide"], ["Decided", "wide"]]}
+          acts
         >
           {answer.data?.data.map((conflict) => (
             <Row key={conflict.id} conflict={conflict} />

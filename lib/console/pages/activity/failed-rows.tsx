@@ -26,16 +26,8 @@ export function FailedRows({ kind }: { readonly kind: Kind }) {
     <>
       <List
         caption={`Failed rows of ${kind.table_name}, the latest first`}
-        head={
-          <>
-            <th>Row</th>
-            <th>Refused value</th>
-            <th className="wide">Captured</th>
-            <th>
-              <span className="unseen">Acts</span>
-            </th>
-          </>
-        }
+        head={["Row", "Refused value", ["Captured", "wide"]]}
+        acts
       >
         {rows.map((row) => (
           <FailedRow key={row.id} row={row} kind={kind} />

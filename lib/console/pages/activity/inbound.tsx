@@ -33,17 +33,8 @@ export function Inbound() {
       >
         <List
           caption="Records that could not become rows"
-          head={
-            <>
-              <th>Record</th>
-              <th>What PostgreSQL said</th>
-              <th className="wide number">Attempts</th>
-              <th className="wide">Last</th>
-              <th>
-                <span className="unseen">Acts</span>
-              </th>
-            </>
-          }
+          head={["Record", "What PostgreSQL said", ["Attempts", "wide number"], ["Last", "wide"]]}
+          acts
         >
           {answer.data?.data.map((record) => (
             <tr key={`${record.mapping_id} ${record.sfid}`}>

@@ -41,16 +41,14 @@ export function Fleet() {
         {sorted && sorted.length > 0 && (
           <List
             caption="Workspaces"
-            head={
-              <>
-                <th>Workspace</th>
-                <th>State</th>
-                <th className="number">Waiting</th>
-                <th className="wide">Oldest</th>
-                <th className="wide number">Refused</th>
-                <th className="wide number">Calls in 24 h</th>
-              </>
-            }
+            head={[
+              "Workspace",
+              "State",
+              ["Waiting", "number"],
+              ["Oldest", "wide"],
+              ["Refused", "wide number"],
+              ["Calls in 24 h", "wide number"],
+            ]}
           >
             {sorted.map(({ workspace, state }) => (
               <Row key={workspace.id} workspace={workspace} state={state} />

@@ -63,18 +63,16 @@ export function Mappings() {
         {mappings && mappings.length > 0 && (
           <List
             caption="Mappings"
-            head={
-              <>
-                <th>Object and table</th>
-                <th>State</th>
-                <th className="wider">Direction</th>
-                <th className="wide number">Reads every</th>
-                <th className="wide">Last cycle</th>
-                <th className="wide">Rows = records</th>
-                <th className="number">Waiting</th>
-                <th className="number">Failed</th>
-              </>
-            }
+            head={[
+              "Object and table",
+              "State",
+              ["Direction", "wider"],
+              ["Reads every", "wide number"],
+              ["Last cycle", "wide"],
+              ["Rows = records", "wide"],
+              ["Waiting", "number"],
+              ["Failed", "number"],
+            ]}
           >
             {mappings.map((mapping) => (
               <Row key={mapping.id} mapping={mapping} />

@@ -62,18 +62,8 @@ function Table() {
     <>
       <List
         caption="Tokens"
-        head={
-          <>
-            <th>Name and owner</th>
-            <th>State</th>
-            <th className="wide">May</th>
-            <th className="wide">Last used</th>
-            <th className="wide">Valid until</th>
-            <th>
-              <span className="unseen">Acts</span>
-            </th>
-          </>
-        }
+        head={["Name and owner", "State", ["May", "wide"], ["Last used", "wide"], ["Valid until", "wide"]]}
+        acts
       >
         {data.data.map((token) => (
           <tr key={token.id}>

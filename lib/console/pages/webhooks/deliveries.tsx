@@ -38,18 +38,8 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
       >
         <List
           caption="Deliveries, the latest first"
-          head={
-            <>
-              <th>Event</th>
-              <th>Status</th>
-              <th className="wide number">Answer</th>
-              <th className="wide">Last attempt</th>
-              <th className="wide">Next</th>
-              <th>
-                <span className="unseen">Acts</span>
-              </th>
-            </>
-          }
+          head={["Event", "Status", ["Answer", "wide number"], ["Last attempt", "wide"], ["Next", "wide"]]}
+          acts
         >
           {answer.data?.data.map((delivery) => (
             <tr key={delivery.id}>

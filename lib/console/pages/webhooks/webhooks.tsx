@@ -73,15 +73,7 @@ function Table() {
       {data && data.data.length > 0 && (
         <List
           caption="Webhooks"
-          head={
-            <>
-              <th>URL</th>
-              <th>State</th>
-              <th className="wide">Last deliveries</th>
-              <th className="wide">Events</th>
-              <th className="wide">Made</th>
-            </>
-          }
+          head={["URL", "State", ["Last deliveries", "wide"], ["Events", "wide"], ["Made", "wide"]]}
         >
           {data.data.map((webhook, index) => (
             <tr key={webhook.id}>
