@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 /** A column's name, with the classes of its cells where they have some: `wide` cells leave when the page is narrow, `wider` ones when the list is. */
 type Heading = string | readonly [name: string, classes: string];
 
-interface ListProps {
+export interface ListProps {
   /** What the table holds, for who cannot see it. */
   readonly caption: string;
   readonly head: readonly Heading[];

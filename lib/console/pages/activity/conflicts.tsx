@@ -4,10 +4,9 @@ import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
-import { List } from "../../parts/list.tsx";
+import { ListCard } from "../../parts/list-card.tsx";
 import { POLICIES } from "../../parts/mapping-state.tsx";
 import { Empty } from "../../parts/page.tsx";
-import { PagedCard } from "../../parts/paged-card.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useSay } from "../../parts/toast.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
@@ -20,7 +19,7 @@ export function Conflicts() {
   const answer = useAnswer(asked, { everySeconds: 10, keepsPrevious: true });
   return (
     <ActivityFrame>
-      <PagedCard
+      <ListCard
         answer={answer}
         onGo={(to) => go(hrefOf("/activity/conflicts", { offset: to ? String(to) : undefined }), "replace")}
         empty={
@@ -28,17 +27,12 @@ export function Conflicts() {
             When that happens, the mapping's policy decides, and both values are kept here.
           </Empty>
         }
+        caption="Conflicts, the latest first"
+        head={["Field", "PostgreSQL", "Salesforce", ["Before", "wide"], ["Decided", "wide"]]}
+        acts
       >
-        <List
-          caption="Conflicts, the latest first"
-          head={["Field", "PostgreSQL", "Salesforce", ["Before", "wide"], ["Decided", "wide"]]}
-          acts
-        >
-          {answer.data?.data.map((conflict) => (
-            <Row key={conflict.id} conflict={conflict} />
-          ))}
-        </List>
-      </PagedCard>
+        {(conflict) => <Row key={conflict.id} conflict={conflict} />}
+      </ListCard>
     </ActivityFrame>
   );
 }
