@@ -3,12 +3,11 @@ import { Handshake } from "lucide-react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
-import { Button } from "../../parts/button.tsx";
+import { ActButton } from "../../parts/acts/act-button.tsx";
 import { ListCard } from "../../parts/list-card.tsx";
 import { POLICIES } from "../../parts/mapping-state.tsx";
 import { Empty } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import { useSay } from "../../parts/toast.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame } from "./activity-frame.tsx";
 
@@ -92,23 +91,19 @@ function Value({ of }: { readonly of: string | null }) {
 }
 
 function UseOther({ conflict }: { readonly conflict: ListConflictsData }) {
-  const { refusal } = useScopes();
-  const say = useSay();
   const use = useAct<UseOtherValueData>(() => ({
     method: "POST",
     path: `/monitoring/conflicts/${conflict.id}/use-other-value`,
   }));
-  const onSuccess = () =>
-    say.done("The row has the other value now", "The next cycle sends it to Salesforce as a change of the row.");
   return (
-    <Button
+    <ActButton
+      act={use}
+      scope="operate"
+      done={() => ["The row has the other value now", "The next cycle sends it to Salesforce as a change of the row."]}
       compact
-      busy={use.isPending}
-      refused={refusal("operate")}
       aria-label={`Use the other value of ${conflict.field} of ${conflict.sfid}`}
-      onClick={() => use.mutate(undefined, { onSuccess, onError: say.failed })}
     >
       Use the other value
-    </Button>
+    </ActButton>
   );
 }

@@ -2,15 +2,13 @@ import type { ListDeliveriesData, RetryDeliveryData } from "bridge/api";
 import { RotateCw, Send } from "lucide-react";
 import { useState } from "react";
 import { questions } from "../../api/questions.ts";
-import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
+import { ActButton } from "../../parts/acts/act-button.tsx";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ListCard } from "../../parts/list-card.tsx";
 import { Empty } from "../../parts/page.tsx";
 import { Ago, Time } from "../../parts/time.tsx";
-import { useSay } from "../../parts/toast.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { DeliveryHistory } from "./delivery.tsx";
 
@@ -69,28 +67,21 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
 }
 
 function RetryDelivery({ webhookId, delivery }: { readonly webhookId: string; readonly delivery: ListDeliveriesData }) {
-  const { refusal } = useScopes();
-  const say = useSay();
   const retry = useAct<RetryDeliveryData>(() => ({
     method: "POST",
     path: `/webhooks/${webhookId}/deliveries/${delivery.id}/retry`,
   }));
   return (
-    <Button
+    <ActButton
+      act={retry}
+      scope="operate"
+      done={() => ["It is sent again", "Its answer appears in a moment."]}
       compact
       kind="plain"
       icon={<RotateCw size={14} aria-hidden />}
-      busy={retry.isPending}
-      refused={refusal("operate")}
       aria-label={`Retry ${delivery.event}`}
-      onClick={() =>
-        retry.mutate(undefined, {
-          onSuccess: () => say.done("It is sent again", "Its answer appears in a moment."),
-          onError: say.failed,
-        })
-      }
     >
       Retry
-    </Button>
+    </ActButton>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
+import { ActButton } from "../../parts/acts/act-button.tsx";
 import { ActForm, useFields } from "../../parts/acts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Secret } from "../../parts/copy.tsx";
@@ -125,19 +126,14 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
   const refused = refusal("admin");
   return (
     <>
-      <Button
+      <ActButton
+        act={test}
+        scope="admin"
+        done={() => ["A test is on its way", "It appears below in a moment, with what came back."]}
         icon={<Send size={15} aria-hidden />}
-        busy={test.isPending}
-        refused={refused}
-        onClick={() =>
-          test.mutate(undefined, {
-            onSuccess: () => say.done("A test is on its way", "It appears below in a moment, with what came back."),
-            onError: say.failed,
-          })
-        }
       >
         Send a test
-      </Button>
+      </ActButton>
       <Menu
         label="More"
         acts={[
