@@ -1,5 +1,6 @@
 import type { ListMappingStatesData } from "bridge/api";
 import type { Api } from "./api.ts";
+import { argument, type Context, segment } from "./context.ts";
 import { CommandFailure } from "./failure.ts";
 
 /** A mapping as in the list with engine states. */
@@ -7,6 +8,13 @@ export type MappingState = ListMappingStatesData[number];
 
 /** States that last until a person acts. */
 export const NEEDS_SOMEBODY: ReadonlySet<string> = new Set(["provisioning_failed", "migration_pending", "broken"]);
+
+/** The mapping that a command's first argument names, and its path in the API. */
+export async function namedMapping(context: Context, deleted = false) {
+  const api = context.api();
+  const mapping = await findMapping(api, argument(context, 0), deleted);
+  return { ...mapping, api, path: `/mappings/${segment(mapping.id)}` };
+}
 
 /** The mapping that a user means: by id, by object or by table, in any case. */
 export async function findMapping(api: Api, wanted: string, deleted = false): Promise<MappingState> {

@@ -10,9 +10,9 @@ import type {
   RetryDeliveryData,
   RotateWebhookSecretData,
 } from "bridge/api";
-import { argument, type Context, isSet, segment, text, wholeNumber, words } from "../context.ts";
+import { argument, type Context, isSet, pageIn, segment, text, wholeNumber, words } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import { confirm } from "../secret.ts";
+import { confirmUnlessYes } from "../secret.ts";
 import { shortTime } from "../table.ts";
 
 const stateOf = ({ active, failing_since, given_up }: ListWebhooksData[number]): string => {
@@ -87,9 +87,7 @@ export async function updateWebhook(context: Context): Promise<void> {
 
 /** Ends a webhook. */
 export async function deleteWebhook(context: Context): Promise<void> {
-  if (!isSet(context, "yes") && !(await confirm(context.terminal, `End webhook ${argument(context, 0)}?`))) {
-    throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
-  }
+  await confirmUnlessYes(context, `End webhook ${argument(context, 0)}?`);
   const { data } = await context.api().delete(path(context));
   context.out.done("The webhook is ended.", data);
 }
@@ -140,8 +138,9 @@ export async function testWebhook(context: Context): Promise<void> {
 /** The deliveries of a webhook and their results. */
 export async function listDeliveries(context: Context): Promise<void> {
   const { out } = context;
-  const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
-  const { data } = await context.api().get<readonly ListDeliveriesData[]>(`${path(context)}/deliveries`, page);
+  const { data } = await context
+    .api()
+    .get<readonly ListDeliveriesData[]>(`${path(context)}/deliveries`, pageIn(context));
   const colour = (status: string) => (status === "successful" ? "green" : status === "failed" ? "red" : "yellow");
   out.list(
     data,

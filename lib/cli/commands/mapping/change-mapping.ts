@@ -7,20 +7,10 @@ import type {
   ReadMappingData,
   UpdateMappingData,
 } from "bridge/api";
-import {
-  argument,
-  type Context,
-  isSet,
-  segment,
-  type Typed,
-  text,
-  type Work,
-  wholeNumber,
-  words,
-} from "../../context.ts";
+import { argument, type Context, isSet, type Typed, text, type Work, wholeNumber, words } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
-import { findMapping } from "../../find.ts";
-import { confirm } from "../../secret.ts";
+import { namedMapping } from "../../find.ts";
+import { confirmUnlessYes } from "../../secret.ts";
 import { count } from "../../words.ts";
 
 /** Ties an object to a table. */
@@ -46,9 +36,7 @@ export async function createMapping(context: Context): Promise<void> {
 
 /** Changes what was given; refused when the mapping was changed in between. */
 export async function updateMapping(context: Context): Promise<void> {
-  const api = context.api();
-  const { id } = await findMapping(api, argument(context, 0));
-  const path = `/mappings/${segment(id)}`;
+  const { api, path, id } = await namedMapping(context);
   const { data: current, etag } = await api.get<ReadMappingData>(path);
   const body = { ...settingsIn(context), ...fieldsIn(context, current.fields) };
   if (Object.keys(body).length === 0) throw new CommandFailure("usage", "nothing to change was given");
@@ -87,10 +75,9 @@ const DONE = {
 /** `activate`, `deactivate`, `reload`, `compare`, `restore`. */
 export function actOnMapping(action: keyof typeof DONE): Work {
   return async (context) => {
-    const api = context.api();
-    const { id, sf_object } = await findMapping(api, argument(context, 0), action === "restore");
+    const { api, path, sf_object } = await namedMapping(context, action === "restore");
     const query = action === "activate" ? { digest: text(context, "digest") } : {};
-    const { data } = await api.post(`/mappings/${segment(id)}/${action}`, { query });
+    const { data } = await api.post(`${path}/${action}`, { query });
     context.out.done(`${sf_object} ${DONE[action].replace("OBJECT", sf_object)}`, data);
   };
 }
@@ -98,11 +85,10 @@ export function actOnMapping(action: keyof typeof DONE): Work {
 /** Pushes the rows without a record, with as many calls as it takes. */
 export async function pushExisting(context: Context): Promise<void> {
   const { out } = context;
-  const api = context.api();
-  const { id, sf_object } = await findMapping(api, argument(context, 0));
+  const { api, path, id, sf_object } = await namedMapping(context);
   let queued = 0;
   for (let more = true; more; ) {
-    const { data } = await api.post<PushExistingData>(`/mappings/${segment(id)}/push-existing`);
+    const { data } = await api.post<PushExistingData>(`${path}/push-existing`);
     queued += data.queued;
     more = data.more;
     out.progress(count(queued, "row", "rows"));
@@ -117,13 +103,9 @@ export async function pushExisting(context: Context): Promise<void> {
 
 /** Ends a mapping. */
 export async function deleteMapping(context: Context): Promise<void> {
-  const api = context.api();
-  const { id, sf_object, pg_table } = await findMapping(api, argument(context, 0));
-  const question = `End the mapping of ${sf_object}? Table ${pg_table} and its rows stay.`;
-  if (!isSet(context, "yes") && !(await confirm(context.terminal, question))) {
-    throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
-  }
-  const { data } = await api.delete(`/mappings/${segment(id)}`);
+  const { api, path, sf_object, pg_table } = await namedMapping(context);
+  await confirmUnlessYes(context, `End the mapping of ${sf_object}? Table ${pg_table} and its rows stay.`);
+  const { data } = await api.delete(path);
   context.out.done(`${sf_object} is ended; take it up again with: bridge mapping restore ${sf_object}`, data);
 }
 
@@ -137,9 +119,8 @@ export async function nudge(context: Context): Promise<void> {
 
 /** Asks the running cycle to stop. */
 export async function abortPoll(context: Context): Promise<void> {
-  const api = context.api();
-  const { id, sf_object } = await findMapping(api, argument(context, 0));
-  const { data } = await api.post<AbortPollData>(`/mappings/${segment(id)}/abort`);
+  const { api, path, sf_object } = await namedMapping(context);
+  const { data } = await api.post<AbortPollData>(`${path}/abort`);
   const sentence = data.aborted ? "stops at its next batch" : "has no cycle running";
   context.out.done(`${sf_object} ${sentence}.`, data);
 }

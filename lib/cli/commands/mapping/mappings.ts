@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ListMappingStatesData, ReadDryRunData, ReadMappingData, StartDryRunData } from "bridge/api";
-import { argument, type Context, isSet, segment } from "../../context.ts";
-import { findMapping, NEEDS_SOMEBODY } from "../../find.ts";
+import { type Context, isSet } from "../../context.ts";
+import { NEEDS_SOMEBODY, namedMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
 import { count } from "../../words.ts";
 
@@ -31,9 +31,8 @@ export async function listMappings(context: Context): Promise<void> {
 
 /** One mapping; with `--wait` not before its tables exist, and its first load or its reload is done. */
 export async function showMapping(context: Context): Promise<void> {
-  const api = context.api();
-  const { id } = await findMapping(api, argument(context, 0));
-  const read = () => api.get<ReadMappingData>(`/mappings/${segment(id)}`);
+  const { api, path } = await namedMapping(context);
+  const read = () => api.get<ReadMappingData>(path);
   let answer = await read();
   while (isSet(context, "wait") && isAwaited(answer.data)) {
     context.out.progress(progressText(answer.data));
@@ -69,14 +68,12 @@ function progressText({ sf_object, state, progress }: ReadMappingData): string {
 /** Compares rows and records that have not met, and waits for the result. */
 export async function dryRun(context: Context): Promise<void> {
   const { out, terminal } = context;
-  const api = context.api();
-  const { id, sf_object, conflict_policy } = await findMapping(api, argument(context, 0));
-  const path = `/mappings/${segment(id)}/dry-run`;
-  let { data } = await api.post<StartDryRunData>(path);
+  const { api, path, sf_object, conflict_policy } = await namedMapping(context);
+  let { data } = await api.post<StartDryRunData>(`${path}/dry-run`);
   while (data.state === "running") {
     out.progress(`${data.read} of ${data.records ?? "?"} records`);
     await pause(1000, undefined, { signal: terminal.interrupted });
-    ({ data } = await api.get<ReadDryRunData>(path));
+    ({ data } = await api.get<ReadDryRunData>(`${path}/dry-run`));
   }
   out.progress("");
   if (data.state !== "done") {

@@ -1,8 +1,8 @@
 import type { PollNowData, ReadCycleData } from "bridge/api";
 import type { Api } from "../../api.ts";
-import { argument, type Context, isSet, segment, wholeNumber } from "../../context.ts";
+import { type Context, isSet, segment, wholeNumber } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
-import { findMapping } from "../../find.ts";
+import { namedMapping } from "../../find.ts";
 import { count } from "../../words.ts";
 
 /** The longest that the API holds an answer back. */
@@ -13,9 +13,7 @@ const TIMEOUT_SECONDS = 300;
 /** Asks for a cycle, waits for its end and says what it did; a cycle that runs already is awaited first. */
 export async function pollNow(context: Context): Promise<void> {
   const { out } = context;
-  const api = context.api();
-  const { id, sf_object } = await findMapping(api, argument(context, 0));
-  const path = `/mappings/${segment(id)}`;
+  const { api, path, sf_object } = await namedMapping(context);
   const timeoutSeconds = wholeNumber(context, "timeout") ?? TIMEOUT_SECONDS;
   const until = performance.now() + timeoutSeconds * 1000;
   for (;;) {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ListActivityData } from "bridge/api";
-import { type Context, isSet, text, wholeNumber } from "../../context.ts";
+import { type Context, isSet, pageIn, text, wholeNumber } from "../../context.ts";
 import { type Column, shortTime } from "../../table.ts";
 import { harmless } from "../../width.ts";
 
@@ -16,7 +16,7 @@ const FIRST = 10;
 /** Changes of rows and their results. */
 export async function activity(context: Context): Promise<void> {
   if (isSet(context, "follow")) return follow(context);
-  const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
+  const page = pageIn(context);
   const { data, meta } = await context
     .api()
     .get<readonly ListActivityData[]>("/monitoring/activity", { ...filter(context), ...page });

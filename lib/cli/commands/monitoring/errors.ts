@@ -1,7 +1,7 @@
 import type { DismissRowsData, ListErrorsData, ListFailuresData, RetryRowData, RetryRowsData } from "bridge/api";
-import { type Context, isSet, segment, text, wholeNumber } from "../../context.ts";
+import { type Context, isSet, pageIn, segment, text } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
-import { confirm } from "../../secret.ts";
+import { confirmUnlessYes } from "../../secret.ts";
 import { shortTime } from "../../table.ts";
 import { count } from "../../words.ts";
 
@@ -14,8 +14,7 @@ export async function errors(context: Context): Promise<void> {
 
 async function list(context: Context): Promise<void> {
   const { data } = await context.api().get<readonly ListErrorsData[]>("/monitoring/errors", {
-    limit: wholeNumber(context, "limit"),
-    offset: wholeNumber(context, "offset"),
+    ...pageIn(context),
     table: text(context, "table"),
   });
   context.out.list(
@@ -89,9 +88,7 @@ async function everyFailedRow(
 ): Promise<number> {
   const [fingerprint, table] = [text(context, "fingerprint"), text(context, "table")];
   const which = `all failed rows${fingerprint === null ? "" : ` of kind ${fingerprint}`}${table === null ? "" : ` of ${table}`}`;
-  if (!isSet(context, "yes") && !(await confirm(context.terminal, question(which)))) {
-    throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
-  }
+  await confirmUnlessYes(context, question(which));
   const body = { ...(fingerprint === null ? {} : { fingerprint }), ...(table === null ? {} : { table }) };
   const api = context.api();
   let done = 0;

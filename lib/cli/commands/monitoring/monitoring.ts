@@ -7,7 +7,7 @@ import type {
   ReadHealthData,
   RetryInboundData,
 } from "bridge/api";
-import { type Context, isSet, segment, text, wholeNumber } from "../../context.ts";
+import { type Context, isSet, pageIn, segment, text, wholeNumber } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
 import { findMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
@@ -183,11 +183,9 @@ function shareIn(context: Context): object {
 /** Who did what. */
 export async function audit(context: Context): Promise<void> {
   const api = context.api();
-  const filter = { actor: text(context, "actor"), action: text(context, "action") };
-  const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
-  if (isSet(context, "csv"))
-    return context.out.text(await api.text("/audit-log", { format: "csv", ...filter, ...page }));
-  const { data } = await api.get<readonly ListAuditLogData[]>("/audit-log", { ...filter, ...page });
+  const asked = { actor: text(context, "actor"), action: text(context, "action"), ...pageIn(context) };
+  if (isSet(context, "csv")) return context.out.text(await api.text("/audit-log", { format: "csv", ...asked }));
+  const { data } = await api.get<readonly ListAuditLogData[]>("/audit-log", asked);
   context.out.list(
     data,
     [
@@ -204,9 +202,5 @@ export async function audit(context: Context): Promise<void> {
 async function slice(context: Context) {
   const wanted = text(context, "mapping");
   const mapping = wanted === null ? null : await findMapping(context.api(), wanted);
-  return {
-    limit: wholeNumber(context, "limit"),
-    offset: wholeNumber(context, "offset"),
-    mapping_id: mapping?.id ?? null,
-  };
+  return { ...pageIn(context), mapping_id: mapping?.id ?? null };
 }

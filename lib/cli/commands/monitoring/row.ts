@@ -1,13 +1,12 @@
 import type { ReadRowStoryData } from "bridge/api";
 import { argument, type Context, segment } from "../../context.ts";
-import { findMapping } from "../../find.ts";
+import { namedMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
 
 /** What happened to one row on both sides, oldest first, and what each holds now. */
 export async function row(context: Context): Promise<void> {
   const { out } = context;
-  const api = context.api();
-  const { pg_table } = await findMapping(api, argument(context, 0));
+  const { api, pg_table } = await namedMapping(context);
   const { data } = await api.get<ReadRowStoryData>(`/rows/${segment(pg_table)}/${segment(argument(context, 1))}/story`);
   if (out.json) return out.done("", data);
   out.note(
