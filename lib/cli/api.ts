@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { Meta } from "bridge/api";
 import { CommandFailure, kindOf } from "./failure.ts";
 import type { Chosen, Target } from "./profiles.ts";
 
 /** An answer of the service: its `data`, and `meta` on a page of a list. */
 export interface Answered<Data> {
+  /** Typed as a service of this version answers; an older one may leave out what came later. */
   readonly data: Data;
-  readonly meta: { readonly total: number; readonly limit: number; readonly offset: number } | null;
+  readonly meta: Meta | null;
   readonly etag: string | null;
   /** The mark of the cycle that was asked for, or of the one that runs. */
   readonly cycle: string | null;
@@ -75,7 +77,7 @@ export class Api {
     if (!response.ok || answer?.["success"] !== true) throw refusalIn(response, text, `${method} ${path}`);
     return {
       data: answer["data"] as Data,
-      meta: (answer["meta"] as Answered<Data>["meta"] | undefined) ?? null,
+      meta: (answer["meta"] as Meta | undefined) ?? null,
       etag: response.headers.get("etag"),
       cycle: response.headers.get("bridge-cycle"),
     };

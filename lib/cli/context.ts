@@ -73,6 +73,9 @@ export function wholeNumber(typed: Typed, name: string): number | null {
   throw new CommandFailure("usage", `--${name} must be a whole number, not "${value}"`);
 }
 
+/** Which part of a long list was asked for. */
+export const pageIn = (typed: Typed) => ({ limit: wholeNumber(typed, "limit"), offset: wholeNumber(typed, "offset") });
+
 /** A required argument; commander has seen to it that it is there. */
 export function argument({ args }: Typed, at: number): string {
   const value = args[at];

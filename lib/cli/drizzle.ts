@@ -1,23 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ListProposalsData } from "bridge/api";
 import { CommandFailure } from "./failure.ts";
 
 /** What a mapped table needs of the application's own migration, as the API gives it. */
-export interface Proposal {
-  readonly schema: string;
-  readonly table: string;
-  readonly create: boolean;
-  readonly columns: readonly Column[];
-  readonly wider: readonly Column[];
-  readonly indexes: readonly { readonly name: string; readonly column: string; readonly unique: boolean }[];
-  readonly sql: readonly string[];
-}
-
-interface Column {
-  readonly column: string;
-  readonly type: string;
-}
+export type Proposal = ListProposalsData[number];
 
 /** drizzle-kit's list of migrations, and its picture of the schema after the last one, as version 0.31 keeps them. */
 interface Journal {
@@ -173,7 +161,7 @@ export const keyOf = (column: string) => (isWord(column) ? column : JSON.stringi
 const propertyOf = (column: string) => (isWord(column) ? `.${column}` : `[${JSON.stringify(column)}]`);
 
 /** A column in Drizzle's words: `varchar("email", { length: 80 })`. */
-export function columnCode({ column, type }: Column): string {
+export function columnCode({ column, type }: { readonly column: string; readonly type: string }): string {
   const [, word = type, sizes] = /^(\w+)(?:\((.*)\))?$/.exec(type) ?? [];
   const [first, scale] = sizes?.split(",") ?? [];
   const options = OPTIONS[word]?.(first, scale) ?? "";

@@ -1,29 +1,24 @@
+import type { ListMappingStatesData } from "bridge/api";
 import type { Api } from "./api.ts";
+import { argument, type Context, segment } from "./context.ts";
 import { CommandFailure } from "./failure.ts";
 
 /** A mapping as in the list with engine states. */
-export interface MappingState {
-  readonly id: string;
-  readonly sf_object: string;
-  readonly pg_table: string;
-  readonly sync_direction: string;
-  readonly conflict_policy: string;
-  readonly active: boolean;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly sf_polling_seconds: number;
-  readonly calls_per_day: number;
-  readonly last_run_at: string | null;
-  readonly waiting: number | null;
-  readonly failed: number | null;
-}
+export type MappingState = ListMappingStatesData[number];
 
 /** States that last until a person acts. */
 export const NEEDS_SOMEBODY: ReadonlySet<string> = new Set(["provisioning_failed", "migration_pending", "broken"]);
 
+/** The mapping that a command's first argument names, and its path in the API. */
+export async function namedMapping(context: Context, deleted = false) {
+  const api = context.api();
+  const mapping = await findMapping(api, argument(context, 0), deleted);
+  return { ...mapping, api, path: `/mappings/${segment(mapping.id)}` };
+}
+
 /** The mapping that a user means: by id, by object or by table, in any case. */
 export async function findMapping(api: Api, wanted: string, deleted = false): Promise<MappingState> {
-  const { data } = await api.get<readonly MappingState[]>("/monitoring/mappings", { deleted: deleted || null });
+  const { data } = await api.get<ListMappingStatesData>("/monitoring/mappings", { deleted: deleted || null });
   const name = wanted.toLowerCase();
   const found =
     data.find(({ id }) => id === wanted) ??

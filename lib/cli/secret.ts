@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
+import type { Context } from "./context.ts";
 import { CommandFailure } from "./failure.ts";
 import type { Terminal } from "./terminal.ts";
 import { oneLine } from "./width.ts";
@@ -53,6 +54,12 @@ export async function confirm(terminal: Terminal, question: string): Promise<boo
   } finally {
     asking.close();
   }
+}
+
+/** Asks before something that `--yes` does without a question, and refuses unless the answer is yes. */
+export async function confirmUnlessYes({ terminal, options }: Context, question: string): Promise<void> {
+  if (options["yes"] === true || (await confirm(terminal, question))) return;
+  throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
 }
 
 /** Asks for a word to be typed as it is, before something that cannot be undone; without a terminal there is none. */

@@ -1,11 +1,11 @@
 import { readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Complete, type Command as Completed, RootCommand } from "@bomb.sh/tab";
+import type { ListMappingStatesData } from "bridge/api";
 import type { Command, Option } from "commander";
 import { Api } from "../api.ts";
 import { argument, type Context, type Work } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import type { MappingState } from "../find.ts";
 import { LOCAL, readProfiles } from "../profiles.ts";
 
 const SHELLS = ["bash", "zsh", "fish"];
@@ -81,7 +81,7 @@ async function mappingNames(context: Context, program: Command, words: readonly 
   if (!isNamed && words.at(-2) !== "--mapping") return [];
   try {
     const signal = AbortSignal.any([context.terminal.interrupted, AbortSignal.timeout(PATIENCE_MILLISECONDS)]);
-    const { data } = await new Api(context.target(), signal).get<readonly MappingState[]>("/monitoring/mappings");
+    const { data } = await new Api(context.target(), signal).get<ListMappingStatesData>("/monitoring/mappings");
     return data.map(({ sf_object }) => sf_object);
   } catch {
     return [];

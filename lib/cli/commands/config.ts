@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import type { ExportConfigData, ImportConfigData, ReadDriftData, SaveBaselineData } from "bridge/api";
 import { argument, type Context, isSet } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { readText } from "../secret.ts";
@@ -7,7 +8,7 @@ import { count } from "../words.ts";
 
 /** Writes the config document to a file or to standard output. */
 export async function exportConfig({ api, out, args }: Context): Promise<void> {
-  const { data } = await api().get<{ readonly mappings: readonly unknown[] }>("/config/export");
+  const { data } = await api().get<ExportConfigData>("/config/export");
   const document = escaped(`${JSON.stringify(data, null, 2)}\n`);
   const [file] = args;
   if (file === undefined || file === "-") return out.text(document);
@@ -16,38 +17,6 @@ export async function exportConfig({ api, out, args }: Context): Promise<void> {
     file,
     mappings: data.mappings.length,
   });
-}
-
-/** What an import did, or would do. */
-export interface ImportResult {
-  readonly created: number;
-  readonly updated: number;
-  readonly skipped: number;
-  readonly changes?: readonly PlannedChange[];
-  readonly warnings?: readonly { readonly path: string; readonly message: string }[];
-  /** Of a dry run; left out by services of before 0.3. */
-  readonly calls?: {
-    readonly calls_per_day: number;
-    readonly calls_per_day_now: number;
-    readonly calls_limit: number | null;
-    readonly allowed_calls: number | null;
-    readonly pace_seconds: number | null;
-  };
-}
-
-interface PlannedChange {
-  readonly object_name: string;
-  readonly pg_table: string;
-  readonly action: string;
-  readonly fields_added: readonly string[];
-  readonly fields_removed: readonly string[];
-  readonly settings_changed: readonly string[];
-  /** With their values; left out by services of before 0.3. */
-  readonly settings?: readonly {
-    readonly name: string;
-    readonly before: string | null;
-    readonly after: string | null;
-  }[];
 }
 
 /** What an import would change, and nothing else. */
@@ -60,7 +29,7 @@ async function importDocument(context: Context, dryRun: boolean): Promise<void> 
   const body = await readDocument(context);
   const { data } = await context
     .api()
-    .post<ImportResult>("/config/import", { body, query: { dry_run: dryRun || null } });
+    .post<ImportConfigData>("/config/import", { body, query: { dry_run: dryRun || null } });
   reportImport(context, data, dryRun);
 }
 
@@ -78,7 +47,7 @@ export async function readDocument(context: Context): Promise<unknown> {
 }
 
 /** An import's result, and its plan when it was a dry run. */
-export function reportImport({ out }: Context, result: ImportResult, dryRun: boolean): void {
+export function reportImport({ out }: Context, result: ImportConfigData, dryRun: boolean): void {
   const { created, updated, skipped, changes = [], warnings = [] } = result;
   if (dryRun && !out.json) {
     for (const change of changes) out.done(planLines(change, out), null);
@@ -91,7 +60,7 @@ export function reportImport({ out }: Context, result: ImportResult, dryRun: boo
 }
 
 /** What an import costs of the org's calls, beside what Heroku Connect took of them. */
-function callsText(calls: NonNullable<ImportResult["calls"]>): readonly string[] {
+function callsText(calls: NonNullable<ImportConfigData["calls"]>): readonly string[] {
   const {
     calls_per_day: then,
     calls_per_day_now: now,
@@ -110,7 +79,7 @@ function callsText(calls: NonNullable<ImportResult["calls"]>): readonly string[]
   ];
 }
 
-function planLines(change: PlannedChange, out: Context["out"]): readonly string[] {
+function planLines(change: NonNullable<ImportConfigData["changes"]>[number], out: Context["out"]): readonly string[] {
   const { action, object_name, pg_table, fields_added, fields_removed, settings_changed } = change;
   const value = (text: string | null) => (text === null ? "none" : harmless(text));
   const values = new Map(
@@ -126,20 +95,14 @@ function planLines(change: PlannedChange, out: Context["out"]): readonly string[
 
 /** Pins the configuration as it is. */
 export async function saveBaseline({ api, out }: Context): Promise<void> {
-  const { data } = await api().post<{ readonly baseline_id: string; readonly captured_at: string }>("/config/baseline");
+  const { data } = await api().post<SaveBaselineData>("/config/baseline");
   out.done(`Baseline ${data.baseline_id} is the configuration of ${data.captured_at}.`, data);
-}
-
-interface Drift {
-  readonly captured_at: string;
-  readonly drifted: boolean;
-  readonly changes: readonly { readonly sf_object: string; readonly type: string; readonly field: string }[];
 }
 
 /** Differences from the baseline. */
 export async function readDrift({ api, out, endAs }: Context): Promise<void> {
   const { data } = await api()
-    .get<Drift>("/config/drift")
+    .get<ReadDriftData>("/config/drift")
     .catch((error: unknown) => {
       if (!(error instanceof CommandFailure) || error.code !== "BASELINE_NOT_FOUND") throw error;
       throw new CommandFailure(

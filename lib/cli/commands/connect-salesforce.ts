@@ -1,23 +1,18 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { AuthorizeSalesforceData, SetSalesforceData, TestSalesforceData } from "bridge/api";
 import { type Context, isSet, text, wholeNumber } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { type OwnMachine, ownMachine } from "../own-machine.ts";
 import { readSecret } from "../secret.ts";
-import { type Checked, reportChecked } from "./connect.ts";
-
-interface Connected {
-  readonly organization_id: string;
-  readonly instance_url: string;
-  readonly username: string | null;
-}
+import { reportChecked } from "./connect.ts";
 
 /** Connects the org by one of Salesforce's OAuth flows, or looks at the connection that is there. */
 export async function connectSalesforce(context: Context): Promise<void> {
   const api = context.api();
   if (isSet(context, "test")) {
-    return reportChecked(context, (await api.post<Checked>("/connections/salesforce/test")).data);
+    return reportChecked(context, (await api.post<TestSalesforceData>("/connections/salesforce/test")).data);
   }
   const flow = text(context, "flow") ?? "web";
   const isNamed = flow !== "web" || text(context, "clientId") !== null || text(context, "loginUrl") !== null;
@@ -28,21 +23,22 @@ export async function connectSalesforce(context: Context): Promise<void> {
       : flow === "web"
         ? await byBrowser(context)
         : await byCredentials(context, flow);
-  const as = data.username === null ? "" : ` as ${data.username}`;
-  context.out.done(`Connected to org ${data.organization_id} at ${data.instance_url}${as}.`, data);
+  context.out.done(`Connected to org ${data.organization_id} at ${data.instance_url} as ${data.username}.`, data);
 }
 
 /** The embedded org, which no browser has to sign in to. */
-async function toOwn({ api, out }: Context, { org }: OwnMachine): Promise<Connected> {
+async function toOwn({ api, out }: Context, { org }: OwnMachine): Promise<SetSalesforceData> {
   out.note(`Connecting the org of this machine, ${org.url}; --client-id connects another.`);
   const credentials = { kind: "client_credentials", client_id: org.clientId, client_secret: org.clientSecret };
-  return (await api().put<Connected>("/connections/salesforce", { body: { login_url: org.url, credentials } })).data;
+  return (await api().put<SetSalesforceData>("/connections/salesforce", { body: { login_url: org.url, credentials } }))
+    .data;
 }
 
-async function byCredentials(context: Context, flow: string): Promise<Connected> {
+async function byCredentials(context: Context, flow: string): Promise<SetSalesforceData> {
   const credentials = await credentialsOf(context, flow);
   const login_url = text(context, "loginUrl") ?? "https://login.salesforce.com";
-  return (await context.api().put<Connected>("/connections/salesforce", { body: { login_url, credentials } })).data;
+  return (await context.api().put<SetSalesforceData>("/connections/salesforce", { body: { login_url, credentials } }))
+    .data;
 }
 
 async function credentialsOf(context: Context, flow: string): Promise<Readonly<Record<string, string | null>>> {
@@ -82,7 +78,7 @@ function needed(context: Context, name: string, option: string): string {
  * The web-server flow: the person signs in with a browser, which comes back to a port of this machine with a code. The
  * service made the PKCE verifier and exchanges the code; neither the secret nor a token ever comes here.
  */
-async function byBrowser(context: Context): Promise<Connected> {
+async function byBrowser(context: Context): Promise<SetSalesforceData> {
   const api = context.api();
   const server = createServer();
   server.listen(wholeNumber(context, "port") ?? 0, "127.0.0.1");
@@ -90,17 +86,14 @@ async function byBrowser(context: Context): Promise<Connected> {
   try {
     const redirect_uri = `http://localhost:${(server.address() as AddressInfo).port}/callback`;
     const secretFile = text(context, "clientSecretFile");
-    const { data } = await api.post<{ readonly authorize_url: string; readonly state: string }>(
-      "/connections/salesforce/authorize",
-      {
-        body: {
-          login_url: text(context, "loginUrl") ?? "https://login.salesforce.com",
-          client_id: needed(context, "clientId", "--client-id"),
-          client_secret: secretFile === null ? null : await readSecret(context.terminal, "Client secret", secretFile),
-          redirect_uri,
-        },
+    const { data } = await api.post<AuthorizeSalesforceData>("/connections/salesforce/authorize", {
+      body: {
+        login_url: text(context, "loginUrl") ?? "https://login.salesforce.com",
+        client_id: needed(context, "clientId", "--client-id"),
+        client_secret: secretFile === null ? null : await readSecret(context.terminal, "Client secret", secretFile),
+        redirect_uri,
       },
-    );
+    });
     for (const line of [
       `Open this address and sign in (the app must allow ${redirect_uri}):`,
       "",
@@ -110,7 +103,7 @@ async function byBrowser(context: Context): Promise<Connected> {
       context.out.note(line);
     const code = await codeFrom(server, data.state, context.terminal.interrupted);
     const body = { state: data.state, code };
-    return (await api.post<Connected>("/connections/salesforce/complete", { body })).data;
+    return (await api.post<SetSalesforceData>("/connections/salesforce/complete", { body })).data;
   } finally {
     server.closeAllConnections();
     server.close();

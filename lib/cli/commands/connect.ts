@@ -1,20 +1,13 @@
+import type { ReadConnectionsData, ReadWorkspaceData, SetPostgresData, TestPostgresData } from "bridge/api";
 import { type Context, isSet, text } from "../context.ts";
 import { ownMachine } from "../own-machine.ts";
 import { readSecret } from "../secret.ts";
 
-/** A check's finding. Not `ok`: it does not work. `ok` with a remedy: it works, and should be read. */
-export interface Finding {
-  readonly check: string;
-  readonly ok: boolean;
-  readonly message: string;
-  readonly remedy: string | null;
-}
-
 /** The findings of a connection's check. */
-export interface Checked {
-  readonly ok: boolean;
-  readonly findings: readonly Finding[];
-}
+export type Checked = TestPostgresData;
+
+/** A check's finding. Not `ok`: it does not work. `ok` with a remedy: it works, and should be read. */
+export type Finding = Checked["findings"][number];
 
 /** Connects the database, or only looks whether it could be. */
 export async function connectPostgres(context: Context): Promise<void> {
@@ -30,8 +23,8 @@ export async function connectPostgres(context: Context): Promise<void> {
   };
   const api = context.api();
   const { data } = isSet(context, "test")
-    ? await api.post<Checked>("/connections/postgres/test", { body })
-    : await api.put<Checked>("/connections/postgres", { body });
+    ? await api.post<TestPostgresData>("/connections/postgres/test", { body })
+    : await api.put<SetPostgresData>("/connections/postgres", { body });
   reportChecked(context, data);
   if (data.ok && !isSet(context, "test")) context.out.note("PostgreSQL is connected.");
 }
@@ -39,8 +32,8 @@ export async function connectPostgres(context: Context): Promise<void> {
 /** Workspaces of one machine share its database, so each has a schema that is named like itself. */
 async function ownSchema({ api, out }: Context): Promise<string> {
   const [{ data: workspace }, { data: connections }] = await Promise.all([
-    api().get<{ readonly name: string }>(""),
-    api().get<{ readonly postgres: { readonly schema: string } | null }>("/connections"),
+    api().get<ReadWorkspaceData>(""),
+    api().get<ReadConnectionsData>("/connections"),
   ]);
   const named = workspace.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");
   const schema = connections.postgres?.schema ?? named;
@@ -67,6 +60,6 @@ export function reportChecked(context: Context, { ok, findings }: Checked): void
 
 /** What is connected. */
 export async function showConnections({ api, out }: Context): Promise<void> {
-  const { data } = await api().get<Readonly<Record<string, unknown>>>("/connections");
-  out.record(data);
+  const { data } = await api().get<ReadConnectionsData>("/connections");
+  out.record({ ...data });
 }

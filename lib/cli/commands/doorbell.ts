@@ -1,21 +1,18 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type {
+  ListMappingStatesData,
+  MakeDoorbellData,
+  ReadConnectionsData,
+  ReadDoorbellData,
+  RemoveDoorbellData,
+} from "bridge/api";
 import { type Context, isSet, text } from "../context.ts";
 import { doorbellFiles } from "../doorbell-metadata.ts";
 import { CommandFailure } from "../failure.ts";
 import { count } from "../words.ts";
 
-export interface Doorbell {
-  readonly created_at: string | null;
-  readonly mappings: readonly Bell[];
-}
-
-interface Bell {
-  readonly sf_object: string;
-  readonly state: "off" | "waiting" | "alive" | "dead";
-  readonly since: string | null;
-  readonly rung_at: string | null;
-}
+type Bell = ReadDoorbellData["mappings"][number];
 
 /** Shows whether the org's doorbell works, or prepares, replaces or removes it. */
 export async function doorbell(context: Context): Promise<void> {
@@ -26,7 +23,7 @@ export async function doorbell(context: Context): Promise<void> {
   if (isSet(context, "remove")) return remove(context);
   if (folder !== null) return prepare(context, folder);
   if (isSet(context, "rotate")) return rotate(context);
-  const { data } = await context.api().get<Doorbell>("/doorbell");
+  const { data } = await context.api().get<ReadDoorbellData>("/doorbell");
   if (data.mappings.some(({ state }) => state === "dead")) context.endAs("unwell");
   if (context.out.json) return context.out.record({ ...data });
   const columns = (["sf_object", "state", "since", "rung_at"] as const).map((name) => ({
@@ -41,7 +38,7 @@ const SWITCH = "bridge mapping update MAPPING --doorbell on";
 const PREPARE = "bridge doorbell --prepare FOLDER --user USERNAME";
 
 /** What to do next. */
-export function remedyOf({ created_at, mappings }: Doorbell): string {
+export function remedyOf({ created_at, mappings }: ReadDoorbellData): string {
   const is = (state: Bell["state"]) => mappings.filter((bell) => bell.state === state);
   const [dead] = is("dead");
   if (created_at === null) return `There is no doorbell: ${SWITCH}, then ${PREPARE}`;
@@ -54,19 +51,14 @@ export function remedyOf({ created_at, mappings }: Doorbell): string {
 }
 
 async function rotate(context: Context): Promise<void> {
-  const { data } = await context.api().post<Url>("/doorbell", { query: { rotate: "true" } });
+  const { data } = await context.api().post<MakeDoorbellData>("/doorbell", { query: { rotate: "true" } });
   const former = data.former_until === null ? "" : ` The URL before rings until ${data.former_until}.`;
   context.out.done(`${data.url}`, data);
   context.out.note(`This URL wakes pulls, and can do nothing else.${former} The org gets it by: ${PREPARE}`);
 }
 
-interface Url {
-  readonly url: string;
-  readonly former_until: string | null;
-}
-
 async function remove(context: Context): Promise<void> {
-  const { data } = await context.api().delete<object>("/doorbell");
+  const { data } = await context.api().delete<RemoveDoorbellData>("/doorbell");
   context.out.done(
     "The doorbell is gone; all mappings are polled at their full pace. Deactivate its flows in the org.",
     data,
@@ -86,8 +78,8 @@ async function prepare(context: Context, folder: string): Promise<void> {
       "--user is missing: the username of an active user of the org who may read the objects, in whose name it sends the messages",
     );
   const [listening, { data: connections }] = await Promise.all([
-    api.get<readonly Listening[]>("/monitoring/mappings"),
-    api.get<{ readonly salesforce: { readonly api_version: string } | null }>("/connections"),
+    api.get<ListMappingStatesData>("/monitoring/mappings"),
+    api.get<ReadConnectionsData>("/connections"),
   ]);
   const objects = listening.data
     .filter(
@@ -99,7 +91,7 @@ async function prepare(context: Context, folder: string): Promise<void> {
   if (connections.salesforce === null)
     throw new CommandFailure("conflict", "no org is connected; connect one with: bridge connect salesforce");
   const query = isSet(context, "rotate") ? { rotate: "true" } : {};
-  const { data } = await api.post<Url>("/doorbell", { query });
+  const { data } = await api.post<MakeDoorbellData>("/doorbell", { query });
   const files = doorbellFiles({ url: data.url, objects, user, apiVersion: connections.salesforce.api_version });
   for (const [path, content] of files) {
     const file = join(place, path);
@@ -119,11 +111,4 @@ async function prepare(context: Context, folder: string): Promise<void> {
   context.out.note(
     `The folder holds ${count(objects.length, "flow", "flows")} with the doorbell's URL; keep it as private as a webhook's address. In a production org flows may arrive inactive: activate them in Setup, Flows.`,
   );
-}
-
-interface Listening {
-  readonly sf_object: string;
-  readonly active: boolean;
-  readonly sync_direction: string;
-  readonly sf_notify_enabled: boolean;
 }

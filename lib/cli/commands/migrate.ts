@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { ImportConfigData, ListMappingStatesData } from "bridge/api";
 import { type Context, isSet } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { type MappingState, NEEDS_SOMEBODY } from "../find.ts";
 import { confirm } from "../secret.ts";
-import { type ImportResult, readDocument } from "./config.ts";
+import { readDocument } from "./config.ts";
 import { gatherPlan, isReady, type Plan, readAdoption, reportPlan } from "./migration-plan.ts";
 
 /**
@@ -25,7 +26,7 @@ export async function migrateHerokuConnect(context: Context): Promise<void> {
   const api = context.api();
   await api.post("/connections/postgres/adopt-heroku-connect");
   context.out.note("The schema is adopted: Heroku Connect's log is now called _hc_trigger_log.");
-  const { data: imported } = await api.post<ImportResult>("/config/import", { body: document });
+  const { data: imported } = await api.post<ImportConfigData>("/config/import", { body: document });
   context.out.note(`The mappings are imported: ${countsOf(imported)}.`);
   const mappings = await untilSettled(context, objects);
   reportEnd(context, plan, imported, mappings);
@@ -41,7 +42,7 @@ async function reportLeft(context: Context): Promise<void> {
   );
 }
 
-const countsOf = ({ created, updated, skipped }: ImportResult) =>
+const countsOf = ({ created, updated, skipped }: ImportConfigData) =>
   `${created} created, ${updated} updated, ${skipped} as they were`;
 
 /** The objects that a document names. */
@@ -64,7 +65,7 @@ function endDryRun(context: Context, plan: Plan): void {
 }
 
 async function mappingsOf(context: Context, objects: ReadonlySet<string>): Promise<readonly MappingState[]> {
-  const { data } = await context.api().get<readonly MappingState[]>("/monitoring/mappings");
+  const { data } = await context.api().get<ListMappingStatesData>("/monitoring/mappings");
   return data.filter(({ sf_object }) => objects.has(sf_object.toLowerCase()));
 }
 
@@ -84,7 +85,7 @@ async function untilSettled(context: Context, objects: ReadonlySet<string>): Pro
 const progressText = (all: readonly MappingState[], open: readonly MappingState[]) =>
   `${all.length - open.length} of ${all.length} mappings are ready; ${open.map(({ sf_object, state }) => `${sf_object} is ${state}`).join(", ")}`;
 
-function reportEnd(context: Context, plan: Plan, imported: ImportResult, mappings: readonly MappingState[]): void {
+function reportEnd(context: Context, plan: Plan, imported: ImportConfigData, mappings: readonly MappingState[]): void {
   const { out } = context;
   if (out.json) out.record({ ...plan, imported, mappings });
   else {

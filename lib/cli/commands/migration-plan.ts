@@ -1,30 +1,14 @@
+import type { AdoptHerokuConnectData, ImportConfigData, TestPostgresData, TestSalesforceData } from "bridge/api";
 import type { Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import { type ImportResult, reportImport } from "./config.ts";
-import type { Checked } from "./connect.ts";
-
-type Finding = Checked["findings"][number];
-
-/** A table that Heroku Connect captures, as the service lists it. */
-interface TheirTable {
-  readonly table: string;
-  readonly rows: number;
-  readonly triggers: readonly string[];
-  readonly changes: { readonly new: number; readonly pending: number; readonly failed: number };
-  readonly kept_types: readonly { readonly column: string; readonly type: string }[];
-}
-
-interface Adoption {
-  readonly state: string;
-  readonly tables: readonly TheirTable[];
-  readonly findings: readonly Finding[];
-}
+import { reportImport } from "./config.ts";
+import type { Finding } from "./connect.ts";
 
 /** What a move would do, and what speaks against it. */
 export interface Plan {
   readonly connections: readonly Finding[];
-  readonly adoption: Adoption;
-  readonly import: ImportResult;
+  readonly adoption: AdoptHerokuConnectData;
+  readonly import: ImportConfigData;
 }
 
 /** Asks the service for all of it; changes nothing. */
@@ -33,11 +17,13 @@ export async function gatherPlan(context: Context, document: unknown): Promise<P
   const sides = ["postgres", "salesforce"] as const;
   const looks = await Promise.all(
     sides.map((side) =>
-      connected(side, api.post<Checked>(`/connections/${side}/test`)).then(({ data }) => data.findings),
+      connected(side, api.post<TestPostgresData | TestSalesforceData>(`/connections/${side}/test`)).then(
+        ({ data }) => data.findings,
+      ),
     ),
   );
   const adoption = await readAdoption(context);
-  const { data: planned } = await api.post<ImportResult>("/config/import", {
+  const { data: planned } = await api.post<ImportConfigData>("/config/import", {
     body: document,
     query: { dry_run: true },
   });
@@ -45,9 +31,9 @@ export async function gatherPlan(context: Context, document: unknown): Promise<P
 }
 
 /** What Heroku Connect still has. */
-export async function readAdoption(context: Context): Promise<Adoption> {
+export async function readAdoption(context: Context): Promise<AdoptHerokuConnectData> {
   const path = "/connections/postgres/adopt-heroku-connect";
-  return (await context.api().post<Adoption>(path, { query: { dry_run: true } })).data;
+  return (await context.api().post<AdoptHerokuConnectData>(path, { query: { dry_run: true } })).data;
 }
 
 async function connected<Answer>(side: string, asked: Promise<Answer>): Promise<Answer> {
@@ -89,7 +75,11 @@ export function reportPlan(context: Context, plan: Plan): void {
 }
 
 /** What is dropped and what stays, a line each. */
-function tableText({ table, triggers, kept_types: types }: TheirTable): readonly string[] {
+function tableText({
+  table,
+  triggers,
+  kept_types: types,
+}: AdoptHerokuConnectData["tables"][number]): readonly string[] {
   const kept = types.map(({ column, type }) => `${column} (${type})`).join(", ");
   return [table, `  drops  ${triggers.join(", ")}`, ...(kept === "" ? [] : [`  keeps  ${kept}`])];
 }

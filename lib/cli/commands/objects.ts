@@ -1,24 +1,5 @@
+import type { ListObjectsData, ReadObjectData } from "bridge/api";
 import { type Context, isSet, segment, text } from "../context.ts";
-
-interface OrgObject {
-  readonly name: string;
-  readonly label: string;
-  readonly queryable: boolean;
-  readonly createable: boolean;
-}
-
-interface OrgField {
-  readonly name: string;
-  readonly label: string;
-  readonly type: string;
-  readonly length: number;
-  readonly required: boolean;
-  readonly external_id: boolean;
-  readonly calculated: boolean;
-  readonly mappable: boolean;
-  readonly reference_to: readonly string[];
-  readonly parent_keys: readonly { readonly name: string; readonly label: string }[];
-}
 
 /** Objects of the org, or the fields of one. */
 export async function objects(context: Context): Promise<void> {
@@ -27,7 +8,7 @@ export async function objects(context: Context): Promise<void> {
 }
 
 async function listObjects(context: Context): Promise<void> {
-  const { data } = await context.api().get<readonly OrgObject[]>("/objects");
+  const { data } = await context.api().get<ListObjectsData>("/objects");
   context.out.list(
     found(data, context),
     [
@@ -42,7 +23,7 @@ async function listObjects(context: Context): Promise<void> {
 async function listFields(context: Context, object: string): Promise<void> {
   const parents = isSet(context, "parents") || null;
   const path = `/objects/${segment(object)}`;
-  const { data } = await context.api().get<{ readonly fields: readonly OrgField[] }>(path, { parents });
+  const { data } = await context.api().get<ReadObjectData>(path, { parents });
   if (context.out.json) return context.out.record({ ...data, fields: found(data.fields, context) });
   context.out.list(
     found(data.fields.flatMap(withParentKeys), context),
@@ -64,14 +45,20 @@ interface Line {
 }
 
 /** A field, and below it the fields that name its parent by an external id. */
-function withParentKeys(field: OrgField): readonly Line[] {
+function withParentKeys(field: ReadObjectData["fields"][number]): readonly Line[] {
   const { name, label, type, length, parent_keys } = field;
   const own = { name, label, type: length > 0 ? `${type}(${length})` : type, note: noteOf(field) };
   const keys = parent_keys.map((key) => ({ ...key, type: "parent key", note: `names the parent of ${name}` }));
   return [own, ...keys];
 }
 
-function noteOf({ required, external_id, calculated, mappable, reference_to }: OrgField): string {
+function noteOf({
+  required,
+  external_id,
+  calculated,
+  mappable,
+  reference_to,
+}: ReadObjectData["fields"][number]): string {
   return [
     reference_to.length > 0 ? `→ ${reference_to.slice(0, 3).join(", ")}${reference_to.length > 3 ? ", …" : ""}` : "",
     mappable ? "" : "cannot be mapped",

@@ -1,14 +1,8 @@
+import type { SwitchPauseData } from "bridge/api";
 import { type Context, isSet, text } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { harmless } from "../width.ts";
 import { operatorOf } from "./workspaces.ts";
-
-interface Paused {
-  readonly since: string;
-  readonly by: string;
-  readonly reason: string | null;
-  readonly scope: "workspace" | "deployment";
-}
 
 /** Stops the workspace in use, or the deployment. */
 export const pause = (context: Context): Promise<void> => switchTo(context, true);
@@ -22,9 +16,7 @@ async function switchTo(context: Context, paused: boolean): Promise<void> {
   for (const option of ["stage", "by"])
     if (text(context, option) !== null) throw new CommandFailure("usage", `--${option} goes with --deployment`);
   const body = { paused, ...(reason !== null && { reason }) };
-  const { data } = await context
-    .api()
-    .put<{ readonly name: string; readonly pause: Paused | null }>("/pause", { body });
+  const { data } = await context.api().put<SwitchPauseData>("/pause", { body });
   const { name, pause: is } = data;
   if (is === null)
     return context.out.done(`${harmless(name)} is resumed: what was captured meanwhile is sent now.`, data);
@@ -36,7 +28,7 @@ async function switchTo(context: Context, paused: boolean): Promise<void> {
 
 const END = "changes of rows are still captured. End it with: bridge resume";
 
-const said = ({ since, by, reason }: Omit<Paused, "scope">): string =>
+const said = ({ since, by, reason }: Omit<NonNullable<SwitchPauseData["pause"]>, "scope">): string =>
   `since ${since} by ${harmless(by)}${reason === null ? "" : ` (${harmless(reason)})`}`;
 
 async function switchDeployment(context: Context, paused: boolean, reason: string | null): Promise<void> {

@@ -1,9 +1,6 @@
+import type { ChangeRetentionData, ReadConnectionsData } from "bridge/api";
 import { type Context, text, words } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-
-interface Connections {
-  readonly postgres: { readonly retention: object; readonly log_autovacuum: object | null } | null;
-}
 
 const DAYS = { log_days: "logDays", conflict_days: "conflictDays", tombstone_days: "tombstoneDays" };
 
@@ -21,8 +18,8 @@ export async function changeRetention(context: Context): Promise<void> {
   const api = context.api();
   const { data } =
     Object.keys(body).length === 0
-      ? await api.get<Connections>("/connections")
-      : await api.patch<Connections>("/connections/postgres/retention", { body });
+      ? await api.get<ReadConnectionsData>("/connections")
+      : await api.patch<ChangeRetentionData>("/connections/postgres/retention", { body });
   if (data.postgres === null) {
     throw new CommandFailure("conflict", "no database is connected; connect one with: bridge connect postgres");
   }

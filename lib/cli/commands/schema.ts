@@ -1,3 +1,4 @@
+import type { ReadConnectionsData } from "bridge/api";
 import type { Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 
@@ -18,7 +19,7 @@ export async function detachCopy(context: Context): Promise<void> {
 
 /** The schema of the mapped tables. */
 export async function connectedSchema({ api }: Pick<Context, "api">): Promise<string> {
-  const { data } = await api().get<{ readonly postgres: { readonly schema: string } | null }>("/connections");
+  const { data } = await api().get<ReadConnectionsData>("/connections");
   if (data.postgres === null) {
     throw new CommandFailure("conflict", "no database is connected; connect one with: bridge connect postgres");
   }

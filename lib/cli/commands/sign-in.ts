@@ -1,17 +1,9 @@
+import type { ReadOwnTokenData } from "bridge/api";
 import { Api } from "../api.ts";
 import { type Context, text } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { LOCAL, profilesFile, readProfiles, writeProfiles } from "../profiles.ts";
 import { readSecret } from "../secret.ts";
-
-/** What the service says of the caller's token. */
-interface OwnToken {
-  readonly id: string;
-  readonly name: string;
-  readonly owner: string;
-  readonly scopes: readonly string[];
-  readonly valid_until: string | null;
-}
 
 /** Keeps an instance, a workspace and a token, after checking that the three open something. */
 export async function login(context: Context): Promise<void> {
@@ -27,7 +19,7 @@ export async function login(context: Context): Promise<void> {
   const token = terminal.env["BRIDGE_TOKEN"] ?? (await readSecret(terminal, "API token", text(context, "tokenFile")));
 
   const target = { url: url.replace(/(?<!\/)\/+$/, ""), workspaceId, token };
-  const { data } = await new Api(target, terminal.interrupted).get<OwnToken>("/tokens/current");
+  const { data } = await new Api(target, terminal.interrupted).get<ReadOwnTokenData>("/tokens/current");
   const { profiles } = readProfiles(terminal.env);
   writeProfiles(terminal.env, { current: name, profiles: { ...profiles, [name]: target } });
   out.done(
@@ -54,6 +46,6 @@ export async function logout({ terminal, out, args }: Context): Promise<void> {
 /** Whom the commands speak to, and as whom. */
 export async function whoami(context: Context): Promise<void> {
   const { url, workspaceId, because } = context.target();
-  const { data } = await context.api().get<OwnToken>("/tokens/current");
+  const { data } = await context.api().get<ReadOwnTokenData>("/tokens/current");
   context.out.record({ url, workspace_id: workspaceId, chosen_by: because, token: data });
 }

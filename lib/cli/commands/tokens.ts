@@ -1,22 +1,12 @@
+import type { CreateTokenData, ListTokensData, RevokeTokenData } from "bridge/api";
 import type { Api } from "../api.ts";
 import { argument, type Context, segment, text, wholeNumber } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { shortTime } from "../table.ts";
 
-interface Token {
-  readonly id: string;
-  readonly name: string;
-  readonly owner: string;
-  readonly scopes: readonly string[];
-  readonly state: string;
-  readonly created_at: string;
-  readonly valid_until: string | null;
-  readonly last_used_at: string | null;
-}
-
 /** All tokens of the workspace. */
 export async function listTokens({ api, out }: Context): Promise<void> {
-  const { data } = await api().get<readonly Token[]>("/tokens");
+  const { data } = await api().get<ListTokensData>("/tokens");
   out.list(
     data,
     [
@@ -45,7 +35,7 @@ export async function createToken(context: Context): Promise<void> {
     scopes: [text(context, "scope") ?? "read"],
     ...(wholeNumber(context, "days") === null ? {} : { valid_days: wholeNumber(context, "days") }),
   };
-  const { data } = await context.api().post<Token & { readonly token: string }>("/tokens", { body });
+  const { data } = await context.api().post<CreateTokenData>("/tokens", { body });
   if (!out.json) out.note(`Token ${data.id} for ${data.owner} (${data.scopes.join(", ")}). It is shown this once:`);
   out.done(data.token, data);
 }
@@ -60,10 +50,10 @@ export async function rotateToken(context: Context): Promise<void> {
   const { id, name, owner, scopes, created_at, valid_until } = await findToken(api, argument(context, 0));
   const days = valid_until && Math.ceil((Date.parse(valid_until) - Date.parse(created_at)) / DAY_MILLISECONDS);
   const body = { name, owner, scopes, ...(days && { valid_days: days }) };
-  const { data } = await api.post<Token & { readonly token: string }>("/tokens", { body });
+  const { data } = await api.post<CreateTokenData>("/tokens", { body });
   if (!out.json) out.note(`Token ${data.id} for ${owner} (${scopes.join(", ")}). It is shown this once:`);
   out.done(data.token, data); // before the old one is touched: whatever happens then, the user has this one
-  await api.delete<Token>(`/tokens/${segment(id)}`, { in_hours: hours });
+  await api.delete<RevokeTokenData>(`/tokens/${segment(id)}`, { in_hours: hours });
   if (!out.json) out.note(`The old one, ${id}, is valid for ${hours} more hours.`);
 }
 
@@ -71,12 +61,12 @@ export async function rotateToken(context: Context): Promise<void> {
 export async function revokeToken(context: Context): Promise<void> {
   const api = context.api();
   const { id, name, owner } = await findToken(api, argument(context, 0));
-  const { data } = await api.delete<Token>(`/tokens/${segment(id)}`);
+  const { data } = await api.delete<RevokeTokenData>(`/tokens/${segment(id)}`);
   context.out.done(`Token ${id} (${name} of ${owner}) opens nothing any more, within seconds.`, data);
 }
 
-async function findToken(api: Api, wanted: string): Promise<Token> {
-  const { data } = await api.get<readonly Token[]>("/tokens");
+async function findToken(api: Api, wanted: string): Promise<ListTokensData[number]> {
+  const { data } = await api.get<ListTokensData>("/tokens");
   const found = data.filter(({ id, name, state }) => id === wanted || (name === wanted && state === "valid"));
   const [token, ...others] = found;
   if (token && others.length === 0) return token;

@@ -1,18 +1,10 @@
+import type { ListMappingStatesData, ReadObjectData } from "bridge/api";
 import { type Context, segment, text } from "../context.ts";
 import { columnCode, keyOf } from "../drizzle.ts";
 import { CommandFailure } from "../failure.ts";
-import { findMapping, type MappingState } from "../find.ts";
+import { findMapping } from "../find.ts";
 import { harmless } from "../width.ts";
 import { connectedSchema } from "./schema.ts";
-
-interface Mapped extends MappingState {
-  readonly fields: readonly string[];
-}
-
-/** An object by its describe, as far as its columns go. */
-interface Described {
-  readonly fields: readonly { readonly name: string; readonly label: string; readonly pg_type: string | null }[];
-}
 
 /** A column, its type in PostgreSQL, and the comment beside it. */
 interface Column {
@@ -46,7 +38,7 @@ export async function writeTypes(context: Context): Promise<void> {
   if (write === undefined) throw new CommandFailure("usage", `--for takes ${Object.keys(WRITERS).join(" or ")}`);
   const api = context.api();
   const [wanted] = context.args;
-  const { data: all } = await api.get<readonly Mapped[]>("/monitoring/mappings");
+  const { data: all } = await api.get<ListMappingStatesData>("/monitoring/mappings");
   const chosen = wanted === undefined ? null : await findMapping(api, wanted);
   const mappings = all.filter(({ id }) => chosen === null || id === chosen.id);
   if (mappings.length === 0) {
@@ -55,14 +47,14 @@ export async function writeTypes(context: Context): Promise<void> {
   const schema = await connectedSchema(context);
   const tables: Table[] = [];
   for (const { sf_object: object, pg_table: table, fields } of mappings) {
-    const { data } = await api.get<Described>(`/objects/${segment(object)}`);
+    const { data } = await api.get<ReadObjectData>(`/objects/${segment(object)}`);
     tables.push({ schema, table, object, columns: columnsOf(fields, data) });
   }
   if (context.out.json) context.out.done("", tables);
   else context.out.text(`// Written by: bridge types --for ${language}\n${write(tables)}`);
 }
 
-function columnsOf(fields: readonly string[], described: Described): readonly Column[] {
+function columnsOf(fields: readonly string[], described: ReadObjectData): readonly Column[] {
   const known = new Map(described.fields.map((field) => [field.name, field]));
   const mapped = fields
     .filter((field) => !OWN_FIELDS.includes(field))

@@ -1,19 +1,10 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import type { ListDeliveriesData, ListWebhooksData, ReadDeliveryData, TestWebhookData } from "bridge/api";
 import type { Api } from "../api.ts";
 import { argument, type Context, segment, text, words } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { readSecret } from "../secret.ts";
-
-interface Delivery {
-  readonly id: string;
-  readonly event: string;
-}
-
-interface DeliveryBody extends Delivery {
-  readonly event_id: string;
-  readonly request_body: string;
-}
 
 /** How often new deliveries are asked for: 30 of the 300 requests that a minute has. */
 const LOOK_MILLISECONDS = 2000;
@@ -43,7 +34,7 @@ export async function listen(context: Context): Promise<void> {
     for (const { id, event } of (await newest(api, path, seen)).toReversed()) {
       seen.add(id);
       if (events !== null && !events.includes(event)) continue;
-      const { data } = await api.get<DeliveryBody>(`${path}/${segment(id)}`);
+      const { data } = await api.get<ReadDeliveryData>(`${path}/${segment(id)}`);
       const answer = await post(forward, data, secret, terminal.interrupted);
       out.line(`${event}  ${id}  ${answer.code ?? answer.reason}`, { delivery_id: id, event, ...answer });
     }
@@ -51,10 +42,10 @@ export async function listen(context: Context): Promise<void> {
 }
 
 /** Deliveries that were not seen yet, newest first; the first poll reads one page, the others all. */
-async function newest(api: Api, path: string, seen: ReadonlySet<string>): Promise<readonly Delivery[]> {
-  const found = new Map<string, Delivery>();
+async function newest(api: Api, path: string, seen: ReadonlySet<string>): Promise<readonly ListDeliveriesData[]> {
+  const found = new Map<string, ListDeliveriesData>();
   for (let offset = 0; ; offset += PAGE) {
-    const { data } = await api.get<readonly Delivery[]>(path, { limit: PAGE, offset });
+    const { data } = await api.get<readonly ListDeliveriesData[]>(path, { limit: PAGE, offset });
     for (const delivery of data) if (!seen.has(delivery.id)) found.set(delivery.id, delivery);
     if (seen.size === 0 || data.length < PAGE || data.some(({ id }) => seen.has(id))) return [...found.values()];
   }
@@ -79,7 +70,12 @@ interface Answer {
 }
 
 /** The request as the service makes it, each delivery's first attempt: signed both ways (contract 6.3, Standard Webhooks). */
-async function post(url: string, delivery: DeliveryBody, secret: string, interrupted: AbortSignal): Promise<Answer> {
+async function post(
+  url: string,
+  delivery: ReadDeliveryData,
+  secret: string,
+  interrupted: AbortSignal,
+): Promise<Answer> {
   const { id, event, event_id, request_body: body } = delivery;
   const timestamp = Math.floor(Date.now() / 1000);
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
@@ -108,12 +104,6 @@ async function post(url: string, delivery: DeliveryBody, secret: string, interru
   }
 }
 
-interface Receiver {
-  readonly id: string;
-  readonly events: readonly string[];
-  readonly active: boolean;
-}
-
 /** Has the service send an event that never happened to one webhook, or to every one that receives its type. */
 export async function trigger(context: Context): Promise<void> {
   const { out } = context;
@@ -122,7 +112,7 @@ export async function trigger(context: Context): Promise<void> {
   const receivers = webhook === undefined ? await receiversOf(api, event) : [webhook];
   const sent: object[] = [];
   for (const id of receivers) {
-    const { data } = await api.post<{ readonly delivery_id: string }>(`/webhooks/${segment(id)}/test`, {
+    const { data } = await api.post<TestWebhookData>(`/webhooks/${segment(id)}/test`, {
       query: { event },
     });
     sent.push({ webhook_id: id, ...data });
@@ -132,8 +122,8 @@ export async function trigger(context: Context): Promise<void> {
 }
 
 async function receiversOf(api: Api, event: string): Promise<readonly string[]> {
-  const { data } = await api.get<readonly Receiver[]>("/webhooks");
-  const found = data.filter(({ active, events }) => active && events.includes(event)).map(({ id }) => id);
+  const { data } = await api.get<ListWebhooksData>("/webhooks");
+  const found = data.filter(({ active, events }) => active && events.some((one) => one === event)).map(({ id }) => id);
   if (found.length > 0) return found;
   const known = [...new Set(data.flatMap(({ events }) => events))].join(", ") || "none";
   throw new CommandFailure("notFound", `no active webhook receives ${event}; what webhooks receive: ${known}`);

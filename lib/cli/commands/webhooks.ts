@@ -1,18 +1,21 @@
-import { argument, type Context, isSet, segment, text, wholeNumber, words } from "../context.ts";
+import type {
+  ChangeWebhookData,
+  CreateWebhookData,
+  ListDeliveriesData,
+  ListWebhooksData,
+  PromoteWebhookSecretData,
+  ReadDeliveryData,
+  ReadWebhookData,
+  ReplayWebhookData,
+  RetryDeliveryData,
+  RotateWebhookSecretData,
+} from "bridge/api";
+import { argument, type Context, isSet, pageIn, segment, text, wholeNumber, words } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import { confirm } from "../secret.ts";
+import { confirmUnlessYes } from "../secret.ts";
 import { shortTime } from "../table.ts";
 
-interface Webhook {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly active: boolean;
-  readonly failing_since: string | null;
-  readonly given_up: boolean;
-}
-
-const stateOf = ({ active, failing_since, given_up }: Webhook): string => {
+const stateOf = ({ active, failing_since, given_up }: ListWebhooksData[number]): string => {
   if (!active) return "paused";
   return failing_since === null ? "active" : given_up ? "failing for good" : "failing";
 };
@@ -21,7 +24,7 @@ const path = (context: Context): string => `/webhooks/${segment(argument(context
 
 /** All webhooks. */
 export async function listWebhooks({ api, out }: Context): Promise<void> {
-  const { data } = await api().get<readonly Webhook[]>("/webhooks");
+  const { data } = await api().get<ListWebhooksData>("/webhooks");
   out.list(
     data,
     [
@@ -41,8 +44,8 @@ export async function listWebhooks({ api, out }: Context): Promise<void> {
 
 /** One webhook; never its secret. */
 export async function showWebhook(context: Context): Promise<void> {
-  const { data } = await context.api().get<Readonly<Record<string, unknown>>>(path(context));
-  context.out.record(data);
+  const { data } = await context.api().get<ReadWebhookData>(path(context));
+  context.out.record({ ...data });
 }
 
 /** The events of a webhook without `--events`: all (contract 6.1). */
@@ -58,7 +61,7 @@ const ALL_EVENTS = [
 /** Registers a URL and shows the secret once: alone on standard output, so that it can be piped. */
 export async function createWebhook(context: Context): Promise<void> {
   const body = { url: argument(context, 0), events: words(context, "events") ?? ALL_EVENTS };
-  const { data } = await context.api().post<Webhook & { readonly secret: string }>("/webhooks", { body });
+  const { data } = await context.api().post<CreateWebhookData>("/webhooks", { body });
   if (!context.out.json) context.out.note(`Webhook ${data.id}. Its signing secret is shown this once:`);
   context.out.done(data.secret, data);
 }
@@ -75,7 +78,7 @@ export async function updateWebhook(context: Context): Promise<void> {
     ...(pause || resume ? { active: resume } : {}),
   };
   if (Object.keys(body).length === 0) throw new CommandFailure("usage", "nothing to change was given");
-  const { data } = await context.api().patch<Webhook>(path(context), { body });
+  const { data } = await context.api().patch<ChangeWebhookData>(path(context), { body });
   const what = data.active
     ? `receives ${data.events.join(", ")} at ${data.url}`
     : "is paused: its deliveries wait for a replay";
@@ -84,9 +87,7 @@ export async function updateWebhook(context: Context): Promise<void> {
 
 /** Ends a webhook. */
 export async function deleteWebhook(context: Context): Promise<void> {
-  if (!isSet(context, "yes") && !(await confirm(context.terminal, `End webhook ${argument(context, 0)}?`))) {
-    throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
-  }
+  await confirmUnlessYes(context, `End webhook ${argument(context, 0)}?`);
   const { data } = await context.api().delete(path(context));
   context.out.done("The webhook is ended.", data);
 }
@@ -101,10 +102,10 @@ export async function rotateSecret(context: Context): Promise<void> {
   const query = { overlap_seconds: hours === null ? null : hours * 3600, prepare: prepare || null };
   const old = hours === 0 ? "the old one has ended" : `the old one signs for ${hours ?? 24} hours, too`;
   if (promote) {
-    const { data } = await context.api().post<Webhook>(`${path(context)}/promote-secret`, { query });
+    const { data } = await context.api().post<PromoteWebhookSecretData>(`${path(context)}/promote-secret`, { query });
     return context.out.done(`The prepared secret signs now; ${old}.`, data);
   }
-  const { data } = await context.api().post<{ readonly secret: string }>(`${path(context)}/rotate-secret`, { query });
+  const { data } = await context.api().post<RotateWebhookSecretData>(`${path(context)}/rotate-secret`, { query });
   const next = `give it to the receiver, then: bridge webhook rotate ${argument(context, 0)} --promote`;
   if (!context.out.json) context.out.note(`The new signing secret is shown this once; ${prepare ? next : old}:`);
   context.out.done(data.secret, data);
@@ -117,7 +118,7 @@ export async function replayWebhook(context: Context): Promise<void> {
   let queued = 0;
   let before_id: string | null = null;
   do {
-    const { data }: { readonly data: Replayed } = await api.post(`${path(context)}/replay`, {
+    const { data }: { readonly data: ReplayWebhookData } = await api.post(`${path(context)}/replay`, {
       query: { since, before_id },
     });
     queued += data.queued;
@@ -128,31 +129,18 @@ export async function replayWebhook(context: Context): Promise<void> {
   context.out.done(says, { queued });
 }
 
-interface Replayed {
-  readonly queued: number;
-  readonly next: string | null;
-}
-
 /** A test event. */
 export async function testWebhook(context: Context): Promise<void> {
   const { data } = await context.api().post(`${path(context)}/test`, { query: { event: text(context, "event") } });
   context.out.done(`Sent. See the result with: bridge webhook deliveries ${argument(context, 0)}`, data);
 }
 
-interface Delivery {
-  readonly id: string;
-  readonly event: string;
-  readonly status: string;
-  readonly response_code: number | null;
-  readonly delivered_at: string | null;
-  readonly next_retry_at: string | null;
-}
-
 /** The deliveries of a webhook and their results. */
 export async function listDeliveries(context: Context): Promise<void> {
   const { out } = context;
-  const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
-  const { data } = await context.api().get<readonly Delivery[]>(`${path(context)}/deliveries`, page);
+  const { data } = await context
+    .api()
+    .get<readonly ListDeliveriesData[]>(`${path(context)}/deliveries`, pageIn(context));
   const colour = (status: string) => (status === "successful" ? "green" : status === "failed" ? "red" : "yellow");
   out.list(
     data,
@@ -171,7 +159,7 @@ export async function listDeliveries(context: Context): Promise<void> {
 /** One delivery with all of its attempts. */
 export async function showDelivery(context: Context): Promise<void> {
   const place = `${path(context)}/deliveries/${segment(argument(context, 1))}`;
-  const { data } = await context.api().get<DeliveryHistory>(place);
+  const { data } = await context.api().get<ReadDeliveryData>(place);
   const { out } = context;
   if (out.json) return out.record({ ...data });
   const { attempts, ...delivery } = data;
@@ -190,22 +178,10 @@ export async function showDelivery(context: Context): Promise<void> {
   );
 }
 
-interface DeliveryHistory {
-  readonly attempts: readonly {
-    readonly number: number;
-    readonly kind: string;
-    readonly started_at: string;
-    readonly duration_ms: number | null;
-    readonly response_code: number | null;
-    readonly response_body: string | null;
-    readonly reason: string | null;
-  }[];
-}
-
 /** One more attempt. */
 export async function retryDelivery(context: Context): Promise<void> {
   const { data } = await context
     .api()
-    .post<{ readonly queued: boolean }>(`${path(context)}/deliveries/${segment(argument(context, 1))}/retry`);
+    .post<RetryDeliveryData>(`${path(context)}/deliveries/${segment(argument(context, 1))}/retry`);
   context.out.done("A new attempt is queued.", data);
 }

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import type { ReadWorkspaceData, RenameWorkspaceData } from "bridge/api";
 import { argument, type Context, isSet, text } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import type { OperatedWorkspace, Operator } from "../operator.ts";
@@ -26,20 +27,15 @@ export async function createWorkspace(context: Context): Promise<void> {
   out.done(token, { workspace_id: workspaceId, url, token });
 }
 
-interface Workspace {
-  readonly id: string;
-  readonly name: string;
-}
-
 /** The workspace in use: its name, and whether both sides are connected. */
 export async function showWorkspace({ api, out }: Context): Promise<void> {
-  const { data } = await api().get<Readonly<Record<string, unknown>>>("");
-  out.record(data);
+  const { data } = await api().get<ReadWorkspaceData>("");
+  out.record({ ...data });
 }
 
 /** Gives the workspace in use another name. */
 export async function renameWorkspace(context: Context): Promise<void> {
-  const { data } = await context.api().patch<Workspace>("", { body: { name: argument(context, 0) } });
+  const { data } = await context.api().patch<RenameWorkspaceData>("", { body: { name: argument(context, 0) } });
   context.out.done(`Workspace ${data.id} has the name "${data.name}" now.`, data);
 }
 

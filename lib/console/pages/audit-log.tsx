@@ -6,9 +6,8 @@ import { questions } from "../api/questions.ts";
 import { useCredentials } from "../api/session.tsx";
 import { useAnswer } from "../api/use.ts";
 import { Button } from "../parts/button.tsx";
-import { List } from "../parts/list.tsx";
+import { ListCard } from "../parts/list-card.tsx";
 import { Empty, Page } from "../parts/page.tsx";
-import { PagedCard } from "../parts/paged-card.tsx";
 import { save } from "../parts/save.ts";
 import { Time } from "../parts/time.tsx";
 import { useSay } from "../parts/toast.tsx";
@@ -98,7 +97,7 @@ export function AuditLog() {
           Filter
         </Button>
       </form>
-      <PagedCard
+      <ListCard
         answer={answer}
         onGo={(to) => narrow({ offset: to ? String(to) : undefined })}
         empty={
@@ -108,23 +107,11 @@ export function AuditLog() {
               : "Every change of settings appears here. Changes of rows are under Activity."}
           </Empty>
         }
+        caption="Audit log"
+        head={["When", "Action", ["Actor", "wide"], ["Detail", "wide"]]}
       >
-        <List
-          caption="Audit log"
-          head={
-            <>
-              <th>When</th>
-              <th>Action</th>
-              <th className="wide">Actor</th>
-              <th className="wide">Detail</th>
-            </>
-          }
-        >
-          {answer.data?.data.map((entry) => (
-            <Entry key={entry.id} entry={entry} />
-          ))}
-        </List>
-      </PagedCard>
+        {(entry) => <Entry key={entry.id} entry={entry} />}
+      </ListCard>
     </Page>
   );
 }

@@ -1,11 +1,12 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { ask, type Credentials, Refused } from "../api/ask.ts";
 import { needsConsent } from "../api/linked.ts";
 import { questions } from "../api/questions.ts";
 import { useSession } from "../api/session.tsx";
 import { queries } from "../api/use.ts";
 import mark from "../mark.svg";
+import { ActForm, useFields } from "../parts/acts/act-form.tsx";
 import { Button } from "../parts/button.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { Notice, Trouble } from "../parts/trouble.tsx";
@@ -20,10 +21,9 @@ interface SignInProps {
 export function SignIn({ linked, onDone }: SignInProps) {
   const { credentials: present, ended, signIn } = useSession();
   const [asks, setAsks] = useState(linked !== null && needsConsent(location.hostname, linked, present));
-  const [workspaceId, setWorkspaceId] = useState(linked?.workspaceId ?? "");
-  const [token, setToken] = useState(linked?.token ?? "");
+  const { texts, field } = useFields({ workspaceId: linked?.workspaceId ?? "", token: linked?.token ?? "" });
   const [stays, setStays] = useState(false);
-  const { mutate, error, isPending } = useMutation<unknown, Error, Credentials>({
+  const entry = useMutation<unknown, Error, Credentials>({
     mutationFn: (credentials) => ask(credentials, questions.ownToken),
     networkMode: "always",
     onSuccess: (_, credentials) => {
@@ -32,15 +32,11 @@ export function SignIn({ linked, onDone }: SignInProps) {
       onDone();
     },
   });
+  const { mutate, error } = entry;
   useEffect(() => {
     document.title = "Sign in · Bridge";
     if (linked && !asks) mutate(linked);
   }, [linked, asks, mutate]);
-
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate({ workspaceId: workspaceId.trim(), token: token.trim() });
-  };
 
   if (asks && linked) return <Consent linked={linked} present={present} onAct={() => setAsks(false)} onStay={onDone} />;
   return (
@@ -52,11 +48,15 @@ export function SignIn({ linked, onDone }: SignInProps) {
         </div>
         {ended && !error && <Notice tone="warn" title={ended} />}
         {error && <NoEntry error={error} />}
-        <form className="form" onSubmit={submit}>
+        <ActForm
+          act={entry}
+          onSubmit={() => mutate({ workspaceId: texts.workspaceId.trim(), token: texts.token.trim() })}
+          button="Sign in"
+          behind={present && <Button onClick={onDone}>Stay in {present.workspaceId}</Button>}
+        >
           <Field
             label="Workspace"
-            value={workspaceId}
-            onChange={({ target }) => setWorkspaceId(target.value)}
+            {...field("workspaceId")}
             required
             autoComplete="username"
             spellCheck={false}
@@ -66,8 +66,7 @@ export function SignIn({ linked, onDone }: SignInProps) {
             label="API token"
             hint="Kept for this tab alone, and removed when it closes."
             type="password"
-            value={token}
-            onChange={({ target }) => setToken(target.value)}
+            {...field("token")}
             required
             autoComplete="current-password"
             placeholder="brg_…"
@@ -77,13 +76,7 @@ export function SignIn({ linked, onDone }: SignInProps) {
             checked={stays}
             onChange={({ target }) => setStays(target.checked)}
           />
-          <div className="acts">
-            <Button kind="primary" type="submit" busy={isPending}>
-              Sign in
-            </Button>
-            {present && <Button onClick={onDone}>Stay in {present.workspaceId}</Button>}
-          </div>
-        </form>
+        </ActForm>
         <p className="small muted">
           <code>npm start</code> prints an address that signs you in. On AWS, <code>bridge workspace create</code> shows
           both once; later tokens are created under Tokens.

@@ -27,13 +27,22 @@ export function TextField({ label, hint, wrong, ...rest }: Labelled & Omit<Compo
   );
 }
 
+interface ChoiceProps extends Labelled, Omit<ComponentProps<"select">, "id" | "children"> {
+  /** Values and their words. */
+  readonly options: readonly (readonly [value: string, words: string])[];
+}
+
 /** One of few. */
-export function Choice({ label, hint, wrong, children, ...rest }: Labelled & Omit<ComponentProps<"select">, "id">) {
+export function Choice({ label, hint, wrong, options, ...rest }: ChoiceProps) {
   return (
     <Frame label={label} hint={hint} wrong={wrong}>
       {(ties) => (
         <select {...rest} {...ties} className="input">
-          {children}
+          {options.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
         </select>
       )}
     </Frame>

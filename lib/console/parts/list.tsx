@@ -1,20 +1,42 @@
 import type { ReactNode } from "react";
 
-interface ListProps {
+/** A column's name, with the classes of its cells where they have some: `wide` cells leave when the page is narrow, `wider` ones when the list is. */
+type Heading = string | readonly [name: string, classes: string];
+
+export interface ListProps {
   /** What the table holds, for who cannot see it. */
   readonly caption: string;
-  readonly head: ReactNode;
+  readonly head: readonly Heading[];
+  /** What chooses all rows, above a first column of choices. */
+  readonly choose?: ReactNode;
+  /** Whether a last column has acts; its name is unseen. */
+  readonly acts?: boolean;
   readonly children: ReactNode;
 }
 
-/** A dense table; cells of class `wide` leave when the page is narrow, those of class `wider` when the list is. */
-export function List({ caption, head, children }: ListProps) {
+/** A dense table. */
+export function List({ caption, head, choose, acts, children }: ListProps) {
   return (
     <div className="list">
       <table>
         <caption className="unseen">{caption}</caption>
         <thead>
-          <tr>{head}</tr>
+          <tr>
+            {choose && <th>{choose}</th>}
+            {head.map((heading) => {
+              const [name, classes] = [heading].flat();
+              return (
+                <th key={name} className={classes}>
+                  {name}
+                </th>
+              );
+            })}
+            {acts && (
+              <th>
+                <span className="unseen">Acts</span>
+              </th>
+            )}
+          </tr>
         </thead>
         <tbody>{children}</tbody>
       </table>

@@ -1,17 +1,16 @@
-import {
-  argument,
-  type Context,
-  isSet,
-  segment,
-  type Typed,
-  text,
-  type Work,
-  wholeNumber,
-  words,
-} from "../../context.ts";
+import type {
+  AbortPollData,
+  CreateMappingData,
+  NudgeData,
+  PushExistingData,
+  ReadBudgetData,
+  ReadMappingData,
+  UpdateMappingData,
+} from "bridge/api";
+import { argument, type Context, isSet, type Typed, text, type Work, wholeNumber, words } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
-import { findMapping, type MappingState } from "../../find.ts";
-import { confirm } from "../../secret.ts";
+import { namedMapping } from "../../find.ts";
+import { confirmUnlessYes } from "../../secret.ts";
 import { count } from "../../words.ts";
 
 /** Ties an object to a table. */
@@ -26,7 +25,7 @@ export async function createMapping(context: Context): Promise<void> {
     ...(text(context, "table") === null ? {} : { pg_table: text(context, "table") }),
     ...(isSet(context, "inactive") ? { active: false } : {}),
   };
-  const { data } = await context.api().post<Created>("/mappings", { body });
+  const { data } = await context.api().post<CreateMappingData>("/mappings", { body });
   for (const { message } of data.warnings ?? []) context.out.note(message);
   context.out.done(
     `${data.sf_object} is tied to table ${data.pg_table} (${data.id}): ${data.calls_per_day} API calls a day while nothing changes. ` +
@@ -35,36 +34,19 @@ export async function createMapping(context: Context): Promise<void> {
   );
 }
 
-interface Created extends MappingState {
-  /** Left out by services of before 0.4. */
-  readonly warnings?: readonly { readonly message: string }[];
-}
-
 /** Changes what was given; refused when the mapping was changed in between. */
 export async function updateMapping(context: Context): Promise<void> {
-  const api = context.api();
-  const { id } = await findMapping(api, argument(context, 0));
-  const path = `/mappings/${segment(id)}`;
-  const { data: current, etag } = await api.get<Current>(path);
+  const { api, path, id } = await namedMapping(context);
+  const { data: current, etag } = await api.get<ReadMappingData>(path);
   const body = { ...settingsIn(context), ...fieldsIn(context, current.fields) };
   if (Object.keys(body).length === 0) throw new CommandFailure("usage", "nothing to change was given");
   await reportCost(context, id, { ...current, ...body });
-  const { data } = await api.patch<MappingState>(path, { body, ifMatch: etag });
+  const { data } = await api.patch<UpdateMappingData>(path, { body, ifMatch: etag });
   context.out.done(`${data.sf_object} is changed; its state is ${data.state}.`, data);
 }
 
-interface Current {
-  readonly fields: readonly string[];
-  readonly calls_per_day: number;
-  readonly sync_direction: string;
-  readonly sf_polling_seconds: number;
-  readonly when_quiet_seconds?: number | null;
-  readonly sf_notify_enabled: boolean;
-  readonly filter: string | null;
-}
-
 /** Says that a change will cost more of the org's calls, before it is saved. */
-async function reportCost(context: Context, id: string, then: Current): Promise<void> {
+async function reportCost(context: Context, id: string, then: Omit<ReadMappingData, "fields">): Promise<void> {
   const { filter, calls_per_day: now } = then;
   const { sf_polling_seconds, when_quiet_seconds = null, sync_direction, sf_notify_enabled } = then;
   const settings = { sf_polling_seconds, when_quiet_seconds, sync_direction, sf_notify_enabled };
@@ -72,7 +54,7 @@ async function reportCost(context: Context, id: string, then: Current): Promise<
   if (now === 0) return; // it is paused, or never pulls
   const { data } = await context
     .api()
-    .get<{ readonly with_mapping: { readonly own_calls_per_day: number } | null }>("/monitoring/budget", asked)
+    .get<Pick<ReadBudgetData, "with_mapping">>("/monitoring/budget", asked)
     .catch(() => ({ data: { with_mapping: null } })); // the change itself says what is wrong with it
   const cost = data.with_mapping?.own_calls_per_day ?? 0;
   if (cost > now)
@@ -93,27 +75,20 @@ const DONE = {
 /** `activate`, `deactivate`, `reload`, `compare`, `restore`. */
 export function actOnMapping(action: keyof typeof DONE): Work {
   return async (context) => {
-    const api = context.api();
-    const { id, sf_object } = await findMapping(api, argument(context, 0), action === "restore");
+    const { api, path, sf_object } = await namedMapping(context, action === "restore");
     const query = action === "activate" ? { digest: text(context, "digest") } : {};
-    const { data } = await api.post(`/mappings/${segment(id)}/${action}`, { query });
+    const { data } = await api.post(`${path}/${action}`, { query });
     context.out.done(`${sf_object} ${DONE[action].replace("OBJECT", sf_object)}`, data);
   };
-}
-
-interface Queued {
-  readonly queued: number;
-  readonly more: boolean;
 }
 
 /** Pushes the rows without a record, with as many calls as it takes. */
 export async function pushExisting(context: Context): Promise<void> {
   const { out } = context;
-  const api = context.api();
-  const { id, sf_object } = await findMapping(api, argument(context, 0));
+  const { api, path, id, sf_object } = await namedMapping(context);
   let queued = 0;
   for (let more = true; more; ) {
-    const { data } = await api.post<Queued>(`/mappings/${segment(id)}/push-existing`);
+    const { data } = await api.post<PushExistingData>(`${path}/push-existing`);
     queued += data.queued;
     more = data.more;
     out.progress(count(queued, "row", "rows"));
@@ -128,13 +103,9 @@ export async function pushExisting(context: Context): Promise<void> {
 
 /** Ends a mapping. */
 export async function deleteMapping(context: Context): Promise<void> {
-  const api = context.api();
-  const { id, sf_object, pg_table } = await findMapping(api, argument(context, 0));
-  const question = `End the mapping of ${sf_object}? Table ${pg_table} and its rows stay.`;
-  if (!isSet(context, "yes") && !(await confirm(context.terminal, question))) {
-    throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
-  }
-  const { data } = await api.delete(`/mappings/${segment(id)}`);
+  const { api, path, sf_object, pg_table } = await namedMapping(context);
+  await confirmUnlessYes(context, `End the mapping of ${sf_object}? Table ${pg_table} and its rows stay.`);
+  const { data } = await api.delete(path);
   context.out.done(`${sf_object} is ended; take it up again with: bridge mapping restore ${sf_object}`, data);
 }
 
@@ -142,15 +113,14 @@ export async function deleteMapping(context: Context): Promise<void> {
 export async function nudge(context: Context): Promise<void> {
   const [table] = context.args;
   const query = table === undefined ? {} : { table };
-  const { data } = await context.api().post<{ readonly mappings: number }>("/nudge", { query });
+  const { data } = await context.api().post<NudgeData>("/nudge", { query });
   context.out.done(`${count(data.mappings, "mapping sends", "mappings send")} what waits.`, data);
 }
 
 /** Asks the running cycle to stop. */
 export async function abortPoll(context: Context): Promise<void> {
-  const api = context.api();
-  const { id, sf_object } = await findMapping(api, argument(context, 0));
-  const { data } = await api.post<{ readonly aborted: boolean }>(`/mappings/${segment(id)}/abort`);
+  const { api, path, sf_object } = await namedMapping(context);
+  const { data } = await api.post<AbortPollData>(`${path}/abort`);
   const sentence = data.aborted ? "stops at its next batch" : "has no cycle running";
   context.out.done(`${sf_object} ${sentence}.`, data);
 }

@@ -1,31 +1,15 @@
-import { argument, type Context, isSet, segment, text, wholeNumber } from "../../context.ts";
-import { CommandFailure } from "../../failure.ts";
-import { findMapping } from "../../find.ts";
-import { confirm } from "../../secret.ts";
+import type { ConfirmDeletesData, ListHeldDeletesData } from "bridge/api";
+import { type Context, isSet, pageIn, text } from "../../context.ts";
+import { namedMapping } from "../../find.ts";
+import { confirmUnlessYes } from "../../secret.ts";
 import { shortTime } from "../../table.ts";
 import { count } from "../../words.ts";
-
-interface HeldDelete {
-  readonly key: string;
-  readonly name: string | null;
-  readonly deletes: "row" | "record";
-  readonly sfid: string | null;
-  readonly record_id: number | null;
-  readonly at: string;
-}
-
-interface Confirmed {
-  readonly confirmed: number;
-  readonly more: boolean;
-}
 
 /** What the delete breaker asks about. */
 export async function heldDeletes(context: Context): Promise<void> {
   const { out } = context;
-  const api = context.api();
-  const { id, sf_object } = await findMapping(api, argument(context, 0));
-  const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
-  const { data, meta } = await api.get<readonly HeldDelete[]>(`/mappings/${segment(id)}/held-deletes`, page);
+  const { api, path, sf_object } = await namedMapping(context);
+  const { data, meta } = await api.get<readonly ListHeldDeletesData[]>(`${path}/held-deletes`, pageIn(context));
   out.list(
     data,
     [
@@ -48,24 +32,20 @@ export async function heldDeletes(context: Context): Promise<void> {
 
 /** Lets the held deletes go, after a question that says how many there are, in as many calls as these take. */
 export async function confirmDeletes(context: Context): Promise<void> {
-  const { out, terminal } = context;
-  const api = context.api();
-  const { id, sf_object } = await findMapping(api, argument(context, 0));
-  const path = `/mappings/${segment(id)}`;
+  const { out } = context;
+  const { api, path, id, sf_object } = await namedMapping(context);
   const only = text(context, "only");
   let asked = Number.POSITIVE_INFINITY;
   if (!isSet(context, "yes")) {
     const { meta } = await api.get(`${path}/held-deletes`, { limit: 1 });
     asked = Math.min(meta?.total ?? 0, only?.split(",").length ?? Number.POSITIVE_INFINITY);
     if (asked === 0) return out.done(`${sf_object} has no held deletes.`, { confirmed: 0, mapping_id: id });
-    const question = `Delete ${count(asked, "row or record", "rows and records")} of ${sf_object} for good?`;
-    if (!(await confirm(terminal, question))) {
-      throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
-    }
+    const what = count(asked, "row or record", "rows and records");
+    await confirmUnlessYes(context, `Delete ${what} of ${sf_object} for good?`);
   }
   let confirmed = 0;
   for (let more = true; more && confirmed < asked; ) {
-    const { data } = await api.post<Confirmed>(`${path}/confirm-deletes`, { query: { only } });
+    const { data } = await api.post<ConfirmDeletesData>(`${path}/confirm-deletes`, { query: { only } });
     confirmed += data.confirmed;
     more = data.more;
     out.progress(count(confirmed, "delete", "deletes"));

@@ -1,28 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { argument, type Context, isSet, segment } from "../../context.ts";
-import { findMapping, type MappingState, NEEDS_SOMEBODY } from "../../find.ts";
+import type { ListMappingStatesData, ReadDryRunData, ReadMappingData, StartDryRunData } from "bridge/api";
+import { type Context, isSet } from "../../context.ts";
+import { NEEDS_SOMEBODY, namedMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
 import { count } from "../../words.ts";
-
-/** One mapping in full. */
-interface MappingDetail extends MappingState {
-  readonly fields: readonly string[];
-  readonly progress: Progress | null;
-}
-
-interface Progress {
-  readonly reading: "load" | "backfill" | "sweep" | "backlog";
-  readonly rows_done: number;
-  readonly rows_total: number | null;
-  readonly ends_at: string | null;
-}
 
 /** All mappings with what they do now. */
 export async function listMappings(context: Context): Promise<void> {
   const deleted = isSet(context, "deleted");
-  const { data } = await context
-    .api()
-    .get<readonly MappingState[]>("/monitoring/mappings", { deleted: deleted || null });
+  const { data } = await context.api().get<ListMappingStatesData>("/monitoring/mappings", { deleted: deleted || null });
   const { out } = context;
   out.list(
     data,
@@ -45,9 +31,8 @@ export async function listMappings(context: Context): Promise<void> {
 
 /** One mapping; with `--wait` not before its tables exist, and its first load or its reload is done. */
 export async function showMapping(context: Context): Promise<void> {
-  const api = context.api();
-  const { id } = await findMapping(api, argument(context, 0));
-  const read = () => api.get<MappingDetail>(`/mappings/${segment(id)}`);
+  const { api, path } = await namedMapping(context);
+  const read = () => api.get<ReadMappingData>(path);
   let answer = await read();
   while (isSet(context, "wait") && isAwaited(answer.data)) {
     context.out.progress(progressText(answer.data));
@@ -59,7 +44,7 @@ export async function showMapping(context: Context): Promise<void> {
   if (NEEDS_SOMEBODY.has(answer.data.state)) context.endAs("unwell");
 }
 
-const isAwaited = ({ state, progress }: MappingDetail): boolean =>
+const isAwaited = ({ state, progress }: ReadMappingData): boolean =>
   state === "provisioning" || state === "loading" || progress?.reading === "backfill";
 
 function colourOf(state: string): "green" | "yellow" | "red" | "dim" {
@@ -70,7 +55,7 @@ function colourOf(state: string): "green" | "yellow" | "red" | "dim" {
 
 const BAR_CELLS = 24;
 
-function progressText({ sf_object, state, progress }: MappingDetail): string {
+function progressText({ sf_object, state, progress }: ReadMappingData): string {
   if (progress === null) return `${sf_object}: ${state} …`;
   const { rows_done, rows_total, ends_at } = progress;
   if (rows_total === null || rows_total === 0) return `${sf_object}: ${rows_done} records …`;
@@ -80,47 +65,15 @@ function progressText({ sf_object, state, progress }: MappingDetail): string {
   return `${sf_object} ${bar} ${rows_done} of ${rows_total} records${end}`;
 }
 
-interface DryRun {
-  readonly state: "none" | "running" | "failing" | "done";
-  readonly error: string | null;
-  readonly records: number | null;
-  readonly read: number;
-  readonly matched: number;
-  readonly differing: number;
-  readonly records_changed: number;
-  readonly rows_changed: number;
-  /** Left out by services of before 0.4. */
-  readonly records_refused?: number;
-  readonly fields: readonly { readonly field: string; readonly rows: number }[];
-  readonly samples: readonly Sample[];
-  readonly digest: string | null;
-}
-
-interface Sample {
-  readonly sfid: string;
-  readonly record_id: number;
-  readonly differences: readonly Difference[];
-}
-
-interface Difference {
-  readonly field: string;
-  readonly postgres: string | null;
-  readonly salesforce: string | null;
-  readonly winner: "postgres" | "salesforce";
-  readonly refused?: string | null;
-}
-
 /** Compares rows and records that have not met, and waits for the result. */
 export async function dryRun(context: Context): Promise<void> {
   const { out, terminal } = context;
-  const api = context.api();
-  const { id, sf_object, conflict_policy } = await findMapping(api, argument(context, 0));
-  const path = `/mappings/${segment(id)}/dry-run`;
-  let { data } = await api.post<DryRun>(path);
+  const { api, path, sf_object, conflict_policy } = await namedMapping(context);
+  let { data } = await api.post<StartDryRunData>(`${path}/dry-run`);
   while (data.state === "running") {
     out.progress(`${data.read} of ${data.records ?? "?"} records`);
     await pause(1000, undefined, { signal: terminal.interrupted });
-    ({ data } = await api.get<DryRun>(path));
+    ({ data } = await api.get<ReadDryRunData>(`${path}/dry-run`));
   }
   out.progress("");
   if (data.state !== "done") {
@@ -146,7 +99,7 @@ export async function dryRun(context: Context): Promise<void> {
   out.done(summary(data, sf_object, conflict_policy), data);
 }
 
-function summary(run: DryRun, object: string, policy: string): string {
+function summary(run: ReadDryRunData, object: string, policy: string): string {
   const matched = `${count(run.matched, "row has", "rows have")} a record of ${object} with the same key, ${run.differing} of them with other values.`;
   const changed = `With ${policy} the first load changes ${count(run.records_changed, "record", "records")} in Salesforce and ${count(run.rows_changed, "row", "rows")} in PostgreSQL.`;
   const refused = run.records_refused

@@ -1,24 +1,9 @@
+import type { PollNowData, ReadCycleData } from "bridge/api";
 import type { Api } from "../../api.ts";
-import { argument, type Context, isSet, segment, wholeNumber } from "../../context.ts";
+import { type Context, isSet, segment, wholeNumber } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
-import { findMapping } from "../../find.ts";
+import { namedMapping } from "../../find.ts";
 import { count } from "../../words.ts";
-
-interface Asked {
-  readonly triggered: boolean;
-  readonly message: string;
-}
-
-/** A cycle by its mark, as the API has it; counts and the error come with its end. */
-interface Cycle {
-  readonly state: "waiting" | "ended";
-  readonly asked_at: string | null;
-  readonly ended_at: string | null;
-  readonly pulled: number | null;
-  readonly accepted: number | null;
-  readonly refused: number | null;
-  readonly error: string | null;
-}
 
 /** The longest that the API holds an answer back. */
 const WAIT_SECONDS = 20;
@@ -28,13 +13,11 @@ const TIMEOUT_SECONDS = 300;
 /** Asks for a cycle, waits for its end and says what it did; a cycle that runs already is awaited first. */
 export async function pollNow(context: Context): Promise<void> {
   const { out } = context;
-  const api = context.api();
-  const { id, sf_object } = await findMapping(api, argument(context, 0));
-  const path = `/mappings/${segment(id)}`;
+  const { api, path, sf_object } = await namedMapping(context);
   const timeoutSeconds = wholeNumber(context, "timeout") ?? TIMEOUT_SECONDS;
   const until = performance.now() + timeoutSeconds * 1000;
   for (;;) {
-    const { data, cycle: mark } = await api.post<Asked>(`${path}/poll-now`);
+    const { data, cycle: mark } = await api.post<PollNowData>(`${path}/poll-now`);
     if (mark === null || !isSet(context, "wait")) {
       out.done(data.message, data);
       if (!data.triggered) context.endAs("unwell");
@@ -53,10 +36,10 @@ export async function pollNow(context: Context): Promise<void> {
 }
 
 /** The cycle once it has ended, or as it is when the time is over. */
-async function endOf(api: Api, path: string, until: number): Promise<Cycle> {
+async function endOf(api: Api, path: string, until: number): Promise<ReadCycleData> {
   for (;;) {
     const left = Math.ceil((until - performance.now()) / 1000);
-    const { data } = await api.get<Cycle>(path, { wait: Math.min(WAIT_SECONDS, Math.max(0, left)) });
+    const { data } = await api.get<ReadCycleData>(path, { wait: Math.min(WAIT_SECONDS, Math.max(0, left)) });
     if (data.state === "ended" || performance.now() >= until) return data;
   }
 }
@@ -71,7 +54,7 @@ function tooLong(object: string, seconds: number, isOwn: boolean): CommandFailur
 }
 
 /** `2 changes sent, 1 refused, 3 records read, in 1.4 s.`; the error last, where there is one. */
-function wordsFor({ asked_at, ended_at, pulled, accepted, refused, error }: Cycle): string {
+function wordsFor({ asked_at, ended_at, pulled, accepted, refused, error }: ReadCycleData): string {
   const did =
     accepted === null
       ? []

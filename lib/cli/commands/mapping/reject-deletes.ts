@@ -1,26 +1,8 @@
-import { argument, type Context, isSet, segment, text } from "../../context.ts";
-import { CommandFailure } from "../../failure.ts";
-import { findMapping } from "../../find.ts";
-import { confirm } from "../../secret.ts";
+import type { RejectDeletesData } from "bridge/api";
+import { type Context, isSet, text } from "../../context.ts";
+import { namedMapping } from "../../find.ts";
+import { confirm, confirmUnlessYes } from "../../secret.ts";
 import { count } from "../../words.ts";
-
-interface Staying {
-  readonly deletes: "row" | "record";
-  readonly sfid: string | null;
-  readonly record_id: number | null;
-  readonly reason: string;
-}
-
-interface Rejected {
-  readonly rows: number;
-  readonly records: number;
-  readonly recreated: number;
-  readonly gone: number;
-  readonly staying: readonly Staying[];
-  readonly lost_columns: readonly string[];
-  readonly lost_children: readonly string[];
-  readonly next: string | null;
-}
 
 /** What all calls of one command have come to. */
 interface Sum {
@@ -29,7 +11,7 @@ interface Sum {
   records: number;
   recreated: number;
   gone: number;
-  staying: readonly Staying[];
+  staying: RejectDeletesData["staying"];
 }
 
 /** Deletes whose reasons are printed; `--json` has all. */
@@ -38,22 +20,19 @@ const SHOWN = 20;
 /** Takes held deletes back, after a question that says what cannot come back. */
 export async function rejectDeletes(context: Context): Promise<void> {
   const { out, terminal } = context;
-  const api = context.api();
-  const { id, sf_object, pg_table } = await findMapping(api, argument(context, 0));
-  const path = `/mappings/${segment(id)}/reject-deletes`;
+  const { api, path, id, sf_object, pg_table } = await namedMapping(context);
+  const place = `${path}/reject-deletes`;
   const only = text(context, "only");
   if (!isSet(context, "yes")) {
-    const { data } = await api.post<Rejected>(path, { query: { dry_run: true, only }, body: {} });
+    const { data } = await api.post<RejectDeletesData>(place, { query: { dry_run: true, only }, body: {} });
     if (data.rows + data.records === 0) return out.done(`${sf_object} has no held deletes.`, data);
     out.note(forecast(data, sf_object, pg_table));
-    if (!(await confirm(terminal, "Take these deletes back?"))) {
-      throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
-    }
+    await confirmUnlessYes(context, "Take these deletes back?");
   }
   const sum: Sum = { mapping_id: id, rows: 0, records: 0, recreated: 0, gone: 0, staying: [] };
   const goThrough = async (from: string | null, recreate: boolean): Promise<void> => {
     for (let after = from; ; ) {
-      const { data } = await api.post<Rejected>(path, { query: { only }, body: { after, recreate } });
+      const { data } = await api.post<RejectDeletesData>(place, { query: { only }, body: { after, recreate } });
       for (const part of ["rows", "records", "recreated", "gone"] as const) sum[part] += data[part];
       sum.staying = [...sum.staying, ...data.staying];
       out.progress(count(sum.rows + sum.records + sum.recreated, "delete", "deletes"));
@@ -75,7 +54,11 @@ export async function rejectDeletes(context: Context): Promise<void> {
   if (sum.staying.length > 0) context.endAs("unwell");
 }
 
-function forecast({ rows, records, lost_columns, lost_children }: Rejected, object: string, table: string): string {
+function forecast(
+  { rows, records, lost_columns, lost_children }: RejectDeletesData,
+  object: string,
+  table: string,
+): string {
   const lost = rows > 0 && lost_columns.length > 0 ? ` Not mapped, so empty: ${lost_columns.join(", ")}.` : "";
   const children = rows > 0 && lost_children.length > 0 ? ` Not restored: rows of ${lost_children.join(", ")}.` : "";
   const again = count(rows, "row", "rows");

@@ -1,17 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Context, isSet, text, wholeNumber } from "../../context.ts";
+import type { ListActivityData } from "bridge/api";
+import { type Context, isSet, pageIn, text, wholeNumber } from "../../context.ts";
 import { type Column, shortTime } from "../../table.ts";
 import { harmless } from "../../width.ts";
-
-interface Change {
-  readonly id: number;
-  readonly table_name: string;
-  readonly sfid: string | null;
-  readonly action: string;
-  readonly state: string;
-  readonly created_at: string;
-  readonly synced_at: string | null;
-}
 
 /** How often `--follow` looks for new changes: 30 of the 300 requests that a minute has. */
 const FOLLOW_MILLISECONDS = 2000;
@@ -25,10 +16,10 @@ const FIRST = 10;
 /** Changes of rows and their results. */
 export async function activity(context: Context): Promise<void> {
   if (isSet(context, "follow")) return follow(context);
-  const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
+  const page = pageIn(context);
   const { data, meta } = await context
     .api()
-    .get<readonly Change[]>("/monitoring/activity", { ...filter(context), ...page });
+    .get<readonly ListActivityData[]>("/monitoring/activity", { ...filter(context), ...page });
   context.out.list(data, columns(context), "No changes yet. Insert a row into a mapped table and look again.");
   if (meta && data.length < meta.total && !context.out.json)
     context.out.note(`${data.length} of ${meta.total} changes`);
@@ -40,9 +31,12 @@ async function follow(context: Context): Promise<void> {
   const api = context.api();
   let seen: ReadonlyMap<number, string> | null = null;
   while (!terminal.interrupted.aborted) {
-    const { data } = await api.get<readonly Change[]>("/monitoring/activity", { ...filter(context), limit: PAGE });
+    const { data } = await api.get<readonly ListActivityData[]>("/monitoring/activity", {
+      ...filter(context),
+      limit: PAGE,
+    });
     const known = seen;
-    const news: readonly Change[] =
+    const news: readonly ListActivityData[] =
       known === null
         ? data.slice(0, wholeNumber(context, "limit") ?? FIRST)
         : data.filter(({ id, state }) => known.get(id) !== state);
@@ -60,7 +54,7 @@ const filter = (context: Context) => ({
   key: text(context, "key"),
 });
 
-function columns(context: Context): readonly Column<Change>[] {
+function columns(context: Context): readonly Column<ListActivityData>[] {
   return [
     { name: "ID", of: ({ id }) => id, right: true, whole: true },
     { name: "AT", of: ({ created_at }) => created_at, short: shortTime },
@@ -72,7 +66,7 @@ function columns(context: Context): readonly Column<Change>[] {
   ];
 }
 
-function lineOf(context: Context, { id, created_at, table_name, action, state, sfid }: Change): string {
+function lineOf(context: Context, { id, created_at, table_name, action, state, sfid }: ListActivityData): string {
   const place = harmless(table_name).padEnd(16);
   const what = `${action.padEnd(6)} ${paintState(context, state.padEnd(7), state)}`;
   return `${created_at}  ${String(id).padStart(8)}  ${place} ${what} ${sfid ?? ""}`.trimEnd();

@@ -1,9 +1,18 @@
+import type {
+  ListConflictsData,
+  ListFailuresData,
+  ListInboundErrorsData,
+  ListWebhooksData,
+  ReadBudgetData,
+  ReadDoorbellData,
+  ReadHealthData,
+} from "bridge/api";
 import type { Api } from "../../api.ts";
 import { CommandFailure } from "../../failure.ts";
 import { harmless } from "../../width.ts";
 import { count } from "../../words.ts";
 import type { Finding } from "../connect.ts";
-import { type Doorbell, remedyOf } from "../doorbell.ts";
+import { remedyOf } from "../doorbell.ts";
 import { isNearlySpent } from "./monitoring.ts";
 
 /** What in monitoring needs the operator; what cannot be read now is a finding as well. */
@@ -35,8 +44,7 @@ function notSeen(check: string, error: unknown): readonly Finding[] {
 
 /** Nothing is said of a schema that is up to date, and where all moves. */
 async function health(api: Api): Promise<readonly Finding[]> {
-  type Stalls = readonly { readonly message: string; readonly remedy: string }[];
-  const { data } = await api.get<{ readonly sync: { readonly upgrade?: string; readonly stalls?: Stalls } }>("/health");
+  const { data } = await api.get<ReadHealthData>("/health");
   const { upgrade, stalls = [] } = data.sync;
   const remedy = "Bridge tries it each minute: wait, or correct the reason if there is one";
   return [
@@ -46,8 +54,7 @@ async function health(api: Api): Promise<readonly Finding[]> {
 }
 
 async function failures(api: Api): Promise<readonly Finding[]> {
-  const { data } =
-    await api.get<readonly { readonly count: number; readonly sample: string }[]>("/monitoring/failures");
+  const { data } = await api.get<ListFailuresData>("/monitoring/failures");
   const rows = data.reduce((sum, kind) => sum + kind.count, 0);
   const [most] = data.toSorted((one, other) => other.count - one.count);
   if (most === undefined) return [finding("failures", "good", "Salesforce has refused no row", "")];
@@ -56,7 +63,7 @@ async function failures(api: Api): Promise<readonly Finding[]> {
 }
 
 async function inboundErrors(api: Api): Promise<readonly Finding[]> {
-  const { data, meta } = await api.get<readonly { readonly error: string }[]>("/monitoring/inbound-errors", {
+  const { data, meta } = await api.get<readonly ListInboundErrorsData[]>("/monitoring/inbound-errors", {
     limit: 1,
   });
   const total = meta?.total ?? data.length;
@@ -71,7 +78,7 @@ const PAGE = 200;
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 async function conflicts(api: Api, now: Date): Promise<readonly Finding[]> {
-  const { data } = await api.get<readonly { readonly at: string }[]>("/monitoring/conflicts", { limit: PAGE });
+  const { data } = await api.get<readonly ListConflictsData[]>("/monitoring/conflicts", { limit: PAGE });
   const recent = data.filter(({ at }) => now.getTime() - new Date(at).getTime() < DAY_MILLISECONDS).length;
   if (recent === 0) return [finding("conflicts", "good", "no conflict in the last 24 hours", "")];
   const many = recent === PAGE ? `${PAGE} or more conflicts` : count(recent, "conflict", "conflicts");
@@ -79,23 +86,14 @@ async function conflicts(api: Api, now: Date): Promise<readonly Finding[]> {
   return [finding("conflicts", "warning", `${many} in the last 24 hours: one side's value was given up`, remedy)];
 }
 
-interface Budget {
-  readonly calls_limit: number | null;
-  readonly calls_used: number | null;
-  readonly allowed_calls: number | null;
-  readonly own_calls: number | null;
-  readonly forecast_calls_per_day: number;
-  readonly pace: "normal" | "stretched" | "waiting";
-}
-
-const PACES: Readonly<Record<Budget["pace"], readonly [Tone, string]>> = {
+const PACES: Readonly<Record<ReadBudgetData["pace"], readonly [Tone, string]>> = {
   normal: ["good", "pulls and pushes run as configured"],
   stretched: ["warning", "pulls are further apart, so that the calls of Bridge's share last for the day"],
   waiting: ["bad", "rows wait, because Bridge's share of the org's calls is spent"],
 };
 
 async function calls(api: Api): Promise<readonly Finding[]> {
-  const { data } = await api.get<Budget>("/monitoring/budget");
+  const { data } = await api.get<ReadBudgetData>("/monitoring/budget");
   const { calls_limit: limit, calls_used: used, forecast_calls_per_day: forecast, pace } = data;
   const { allowed_calls: allowed, own_calls: own } = data;
   const [tone, says] =
@@ -119,7 +117,7 @@ async function calls(api: Api): Promise<readonly Finding[]> {
 
 /** Nothing is said of doorbells where none is switched on. */
 async function doorbells(api: Api): Promise<readonly Finding[]> {
-  const { data } = await api.get<Doorbell>("/doorbell");
+  const { data } = await api.get<ReadDoorbellData>("/doorbell");
   const remedy = remedyOf(data);
   return data.mappings.flatMap(({ sf_object, state, since }) => {
     if (state === "off") return [];
@@ -128,16 +126,8 @@ async function doorbells(api: Api): Promise<readonly Finding[]> {
   });
 }
 
-interface Webhook {
-  readonly id: string;
-  readonly url: string;
-  readonly active: boolean;
-  readonly failing_since: string | null;
-  readonly given_up: boolean;
-}
-
 async function webhooks(api: Api): Promise<readonly Finding[]> {
-  const { data } = await api.get<readonly Webhook[]>("/webhooks");
+  const { data } = await api.get<ListWebhooksData>("/webhooks");
   const failing = data.filter(({ active, failing_since }) => active && failing_since !== null);
   if (failing.length === 0) return [finding("webhooks", "good", "no webhook fails", "")];
   return failing.map(({ id, url, failing_since, given_up }) => {

@@ -1,12 +1,12 @@
+import type { ListMappingStatesData } from "bridge/api";
 import type { Context } from "../../context.ts";
 import { CommandFailure, type ExitKind } from "../../failure.ts";
-import { NEEDS_SOMEBODY } from "../../find.ts";
+import { type MappingState, NEEDS_SOMEBODY } from "../../find.ts";
 import { harmless } from "../../width.ts";
-import type { Checked } from "../connect.ts";
-import { reportChecked } from "../connect.ts";
+import { type Checked, type Finding, reportChecked } from "../connect.ts";
 import { monitoringFindings } from "./doctor-monitoring.ts";
 
-type Findings = Checked["findings"];
+type Findings = readonly Finding[];
 
 /** Clocks that differ by more make tokens and schedules fail in confusing ways. */
 const MAX_CLOCK_SECONDS = 30;
@@ -62,29 +62,20 @@ function remedyFor(kind: ExitKind, check: string): string {
   return "run it again; if it stays, report it to the operator";
 }
 
-interface State {
-  readonly sf_object: string;
-  readonly active: boolean;
-  readonly state: string;
-  readonly reason: string | null;
-  /** Left out by services of before 0.3. */
-  readonly notices?: readonly { readonly message: string; readonly remedy: string }[];
-}
-
 async function mappingFindings(context: Context): Promise<Findings> {
-  const { data } = await context.api().get<readonly State[]>("/monitoring/mappings");
+  const { data } = await context.api().get<ListMappingStatesData>("/monitoring/mappings");
   return [...pauseOf(data), ...data.flatMap(findingsOn)];
 }
 
 /** One that is active and paused is so with all of its workspace. */
-function pauseOf(mappings: readonly State[]): Findings {
+function pauseOf(mappings: ListMappingStatesData): Findings {
   const why = mappings.find(({ active, state }) => active && state === "paused")?.reason;
   if (!why) return [];
   const end = why.lastIndexOf("; "); // before it may be a person's words
   return [{ check: "pause", ok: true, message: harmless(why.slice(0, end)), remedy: harmless(why.slice(end + 2)) }];
 }
 
-function findingsOn({ sf_object, state, reason, notices = [] }: State): Findings {
+function findingsOn({ sf_object, state, reason, notices = [] }: MappingState): Findings {
   const isBroken = NEEDS_SOMEBODY.has(state);
   // The engine is broken after some cycles in a row; before that, the first one is shown.
   const isPaused = state === "paused"; // why is a finding of its own
@@ -103,6 +94,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
   migration_pending: "run the migration that this prints: bridge schema propose",
 };
 
-function finding(check: string, ok: boolean, message: string, remedy: string): Findings[number] {
+function finding(check: string, ok: boolean, message: string, remedy: string): Finding {
   return { check, ok, message, remedy: ok ? null : remedy };
 }

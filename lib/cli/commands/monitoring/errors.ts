@@ -1,26 +1,9 @@
-import { type Context, isSet, segment, text, wholeNumber } from "../../context.ts";
+import type { DismissRowsData, ListErrorsData, ListFailuresData, RetryRowData, RetryRowsData } from "bridge/api";
+import { type Context, isSet, pageIn, segment, text } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
-import { confirm } from "../../secret.ts";
+import { confirmUnlessYes } from "../../secret.ts";
 import { shortTime } from "../../table.ts";
 import { count } from "../../words.ts";
-
-interface FailedRow {
-  readonly id: number;
-  readonly table_name: string;
-  readonly sfid: string | null;
-  readonly action: string;
-  readonly _ab_err: string;
-  readonly created_at: string;
-}
-
-interface Failures {
-  readonly fingerprint: string;
-  readonly table_name: string;
-  readonly action: string;
-  readonly sample: string;
-  readonly count: number;
-  readonly last_at: string;
-}
 
 /** Failed rows, one by one or by kind; `--retry` tries them again, `--dismiss` takes them out of the list. */
 export async function errors(context: Context): Promise<void> {
@@ -30,9 +13,8 @@ export async function errors(context: Context): Promise<void> {
 }
 
 async function list(context: Context): Promise<void> {
-  const { data } = await context.api().get<readonly FailedRow[]>("/monitoring/errors", {
-    limit: wholeNumber(context, "limit"),
-    offset: wholeNumber(context, "offset"),
+  const { data } = await context.api().get<readonly ListErrorsData[]>("/monitoring/errors", {
+    ...pageIn(context),
     table: text(context, "table"),
   });
   context.out.list(
@@ -50,9 +32,7 @@ async function list(context: Context): Promise<void> {
 }
 
 async function listGrouped(context: Context): Promise<void> {
-  const { data } = await context
-    .api()
-    .get<readonly Failures[]>("/monitoring/failures", { table: text(context, "table") });
+  const { data } = await context.api().get<ListFailuresData>("/monitoring/failures", { table: text(context, "table") });
   context.out.list(
     data,
     [
@@ -67,16 +47,11 @@ async function listGrouped(context: Context): Promise<void> {
   );
 }
 
-interface Retried {
-  readonly retried: number;
-  readonly remaining: number;
-}
-
 async function retry(context: Context): Promise<void> {
   const { retry: id } = context.options;
   const api = context.api();
   if (typeof id === "string") {
-    const { data } = await api.post<Retried>(`/monitoring/errors/${segment(id)}/retry`);
+    const { data } = await api.post<RetryRowData>(`/monitoring/errors/${segment(id)}/retry`);
     // Nothing to retry is no failure, but a change that is not there is.
     if (data.retried === 0) await api.get(`/monitoring/activity/${segment(id)}`);
     return context.out.done(
@@ -88,11 +63,6 @@ async function retry(context: Context): Promise<void> {
   context.out.done(`${count(retried, "row is", "rows are")} tried again by the next cycles.`, { retried });
 }
 
-interface Dismissed {
-  readonly dismissed: number;
-  readonly remaining: number;
-}
-
 /** They stay FAILED in the log; the next change of a row still carries what was dismissed of it. */
 async function dismiss(context: Context): Promise<void> {
   const { dismiss: id, retry: alsoRetry } = context.options;
@@ -100,7 +70,7 @@ async function dismiss(context: Context): Promise<void> {
   const api = context.api();
   if (typeof id === "string") {
     if (!/^\d{1,15}$/.test(id)) throw new CommandFailure("usage", `--dismiss takes a number of the list, not "${id}"`);
-    const { data } = await api.post<Dismissed>("/monitoring/errors/dismiss", { body: { id: Number(id) } });
+    const { data } = await api.post<DismissRowsData>("/monitoring/errors/dismiss", { body: { id: Number(id) } });
     if (data.dismissed === 0) await api.get(`/monitoring/activity/${segment(id)}`);
     const was =
       data.dismissed > 0 ? `The failure ${id} is dismissed.` : `The change ${id} has not failed, or was dismissed.`;
@@ -118,14 +88,12 @@ async function everyFailedRow(
 ): Promise<number> {
   const [fingerprint, table] = [text(context, "fingerprint"), text(context, "table")];
   const which = `all failed rows${fingerprint === null ? "" : ` of kind ${fingerprint}`}${table === null ? "" : ` of ${table}`}`;
-  if (!isSet(context, "yes") && !(await confirm(context.terminal, question(which)))) {
-    throw new CommandFailure("usage", "not confirmed: say --yes to do it without a question");
-  }
+  await confirmUnlessYes(context, question(which));
   const body = { ...(fingerprint === null ? {} : { fingerprint }), ...(table === null ? {} : { table }) };
   const api = context.api();
   let done = 0;
   for (;;) {
-    const { data } = await api.post<Partial<Retried & Dismissed>>(`/monitoring/errors/${act}`, { body });
+    const { data } = await api.post<Partial<RetryRowsData & DismissRowsData>>(`/monitoring/errors/${act}`, { body });
     const now = (act === "retry" ? data.retried : data.dismissed) ?? 0;
     done += now;
     context.out.progress(`${done} rows, ${data.remaining} to go`);

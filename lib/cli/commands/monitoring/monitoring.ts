@@ -1,27 +1,23 @@
-import { type Context, isSet, segment, text, wholeNumber } from "../../context.ts";
+import type {
+  ChangeBudgetData,
+  ListAuditLogData,
+  ListConflictsData,
+  ListInboundErrorsData,
+  ReadBudgetData,
+  ReadHealthData,
+  RetryInboundData,
+} from "bridge/api";
+import { type Context, isSet, pageIn, segment, text, wholeNumber } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
 import { findMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
 import { harmless } from "../../width.ts";
 import { count } from "../../words.ts";
 
-interface Health {
-  readonly pg: { readonly status: string; readonly latency_ms: number | null };
-  readonly sf: { readonly status: string; readonly org_id: string | null };
-  readonly sync: {
-    readonly status: string;
-    readonly last_run_at: string | null;
-    readonly pending_rows: number;
-    readonly pause?: string;
-    readonly upgrade?: string;
-    readonly stalls?: readonly { readonly message: string; readonly remedy: string }[];
-  };
-}
-
 /** Both sides and the engine. */
 export async function health(context: Context): Promise<void> {
   const { out } = context;
-  const { data } = await context.api().get<Health>("/health");
+  const { data } = await context.api().get<ReadHealthData>("/health");
   const isWell = data.pg.status === "healthy" && data.sf.status === "healthy" && data.sync.status === "running";
   if (out.json) out.record({ ...data });
   else {
@@ -35,8 +31,9 @@ export async function health(context: Context): Promise<void> {
     out.done(`${out.paint("dim", "PostgreSQL")}  ${mark(data.pg.status)}, ${data.pg.latency_ms ?? "-"} ms`, data);
     out.done(`${out.paint("dim", "Salesforce")}  ${mark(data.sf.status)}, org ${data.sf.org_id ?? "-"}`, data);
     const { status, last_run_at, pending_rows } = data.sync;
+    const rows = pending_rows === null ? "? rows" : count(pending_rows, "row", "rows");
     out.done(
-      `${out.paint("dim", "engine")}      ${mark(status)}, ${count(pending_rows, "row", "rows")} waiting, last run ${last_run_at ?? "never"}`,
+      `${out.paint("dim", "engine")}      ${mark(status)}, ${rows} waiting, last run ${last_run_at ?? "never"}`,
       data,
     );
     const stalls = data.sync.stalls?.map(({ message, remedy }) => `${message}; ${remedy}`) ?? [];
@@ -46,19 +43,12 @@ export async function health(context: Context): Promise<void> {
   if (!isWell) context.endAs("unwell");
 }
 
-interface InboundError {
-  readonly mapping_id: string;
-  readonly sf_object: string;
-  readonly sfid: string;
-  readonly error: string;
-  readonly attempts: number;
-  readonly last_at: string;
-}
-
 /** Records that could not become rows; `--retry` has them read again. */
 export async function inboundErrors(context: Context): Promise<void> {
   if (context.options["retry"] !== undefined) return retryInbound(context);
-  const { data } = await context.api().get<readonly InboundError[]>("/monitoring/inbound-errors", await slice(context));
+  const { data } = await context
+    .api()
+    .get<readonly ListInboundErrorsData[]>("/monitoring/inbound-errors", await slice(context));
   context.out.list(
     data,
     [
@@ -78,7 +68,7 @@ async function retryInbound(context: Context): Promise<void> {
   const { id, sf_object } = await findMapping(context.api(), wanted);
   const { data } = await context
     .api()
-    .post<{ readonly retried: number }>(`/mappings/${segment(id)}/retry-inbound`, { query: { sfid } });
+    .post<RetryInboundData>(`/mappings/${segment(id)}/retry-inbound`, { query: { sfid } });
   if (sfid !== null && data.retried === 0)
     throw new CommandFailure(
       "notFound",
@@ -88,18 +78,6 @@ async function retryInbound(context: Context): Promise<void> {
   context.out.done(`${many} read again by the next cycle of ${sf_object}.`, data);
 }
 
-interface Conflict {
-  readonly id: number;
-  readonly sf_object: string;
-  readonly sfid: string;
-  readonly record_id: number;
-  readonly field: string | null;
-  readonly winner: string;
-  readonly postgres: string | null;
-  readonly salesforce: string | null;
-  readonly at: string;
-}
-
 /** Fields that changed on both sides; `--use-other` gives the row the value that lost. */
 export async function conflicts(context: Context): Promise<void> {
   const id = text(context, "useOther");
@@ -107,7 +85,7 @@ export async function conflicts(context: Context): Promise<void> {
     const { data } = await context.api().post(`/monitoring/conflicts/${segment(id)}/use-other-value`);
     return context.out.done(`The row has the other value of conflict ${id} now; the next cycle sends it.`, data);
   }
-  const { data } = await context.api().get<readonly Conflict[]>("/monitoring/conflicts", await slice(context));
+  const { data } = await context.api().get<readonly ListConflictsData[]>("/monitoring/conflicts", await slice(context));
   context.out.list(
     data,
     [
@@ -124,38 +102,21 @@ export async function conflicts(context: Context): Promise<void> {
   );
 }
 
-interface Budget {
-  readonly calls_limit: number | null;
-  readonly allowed_calls: number | null;
-  readonly own_calls: number | null;
-  readonly forecast_calls_per_day: number;
-  readonly pace: "normal" | "stretched" | "waiting";
-  readonly pace_seconds: number;
-  readonly since: string | null;
-  /** Left out by services of before 0.3. */
-  readonly hours?: readonly {
-    readonly sf_object: string;
-    readonly at: string;
-    readonly calls: number;
-    readonly changes: number;
-  }[];
-}
-
 /** The org's API calls. */
 export async function budget(context: Context): Promise<void> {
   const body = shareIn(context);
   const api = context.api();
   const { data } =
     Object.keys(body).length === 0
-      ? await api.get<Budget>("/monitoring/budget")
-      : await api.patch<Budget>("/monitoring/budget", { body });
+      ? await api.get<ReadBudgetData>("/monitoring/budget")
+      : await api.patch<ChangeBudgetData>("/monitoring/budget", { body });
   const { out } = context;
   if (out.json) out.record({ ...data });
   else reportBudget(out, data);
   for (const warning of warningsOf(data)) out.note(warning);
 }
 
-function reportBudget(out: Context["out"], { hours, ...figures }: Budget): void {
+function reportBudget(out: Context["out"], { hours, ...figures }: ReadBudgetData): void {
   out.record({ ...figures });
   if (hours === undefined) return;
   const byObject = [...Map.groupBy(hours, ({ sf_object }) => sf_object)].map(([sf_object, some]) => ({
@@ -181,10 +142,10 @@ function reportBudget(out: Context["out"], { hours, ...figures }: Budget): void 
 export const isNearlySpent = ({
   own_calls: own,
   allowed_calls: allowed,
-}: Pick<Budget, "own_calls" | "allowed_calls">) => allowed !== null && own !== null && own >= 0.8 * allowed;
+}: Pick<ReadBudgetData, "own_calls" | "allowed_calls">) => allowed !== null && own !== null && own >= 0.8 * allowed;
 
 /** What needs the operator. */
-function warningsOf(budget: Budget): readonly string[] {
+function warningsOf(budget: ReadBudgetData): readonly string[] {
   const { calls_limit: limit, forecast_calls_per_day: forecast, allowed_calls: allowed, own_calls: own } = budget;
   const { pace, pace_seconds, since } = budget;
   const slower =
@@ -219,22 +180,12 @@ function shareIn(context: Context): object {
   };
 }
 
-interface AuditEntry {
-  readonly created_at: string;
-  readonly actor: string;
-  readonly action: string;
-  readonly resource_id: string;
-  readonly detail: unknown;
-}
-
 /** Who did what. */
 export async function audit(context: Context): Promise<void> {
   const api = context.api();
-  const filter = { actor: text(context, "actor"), action: text(context, "action") };
-  const page = { limit: wholeNumber(context, "limit"), offset: wholeNumber(context, "offset") };
-  if (isSet(context, "csv"))
-    return context.out.text(await api.text("/audit-log", { format: "csv", ...filter, ...page }));
-  const { data } = await api.get<readonly AuditEntry[]>("/audit-log", { ...filter, ...page });
+  const asked = { actor: text(context, "actor"), action: text(context, "action"), ...pageIn(context) };
+  if (isSet(context, "csv")) return context.out.text(await api.text("/audit-log", { format: "csv", ...asked }));
+  const { data } = await api.get<readonly ListAuditLogData[]>("/audit-log", asked);
   context.out.list(
     data,
     [
@@ -251,9 +202,5 @@ export async function audit(context: Context): Promise<void> {
 async function slice(context: Context) {
   const wanted = text(context, "mapping");
   const mapping = wanted === null ? null : await findMapping(context.api(), wanted);
-  return {
-    limit: wholeNumber(context, "limit"),
-    offset: wholeNumber(context, "offset"),
-    mapping_id: mapping?.id ?? null,
-  };
+  return { ...pageIn(context), mapping_id: mapping?.id ?? null };
 }

@@ -3,12 +3,11 @@ import { RotateCw } from "lucide-react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
-import { Button } from "../../parts/button.tsx";
+import { ActButton } from "../../parts/acts/act-button.tsx";
 import { List } from "../../parts/list.tsx";
 import { Bones, Card, Page } from "../../parts/page.tsx";
 import { RowState } from "../../parts/row-state.tsx";
 import { Ago, Time } from "../../parts/time.tsx";
-import { useSay } from "../../parts/toast.tsx";
 import { Needs } from "../../parts/too-small.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { counted, duration, sentence } from "../../parts/words.ts";
@@ -50,21 +49,11 @@ export function ChangePage({ id }: { readonly id: string }) {
 }
 
 function Retry({ id }: { readonly id: string }) {
-  const { refusal } = useScopes();
-  const say = useSay();
   const retry = useAct<RetryRowsData>(() => ({ method: "POST", path: `/monitoring/errors/${id}/retry` }));
   return (
-    <Button
-      kind="primary"
-      icon={<RotateCw size={15} aria-hidden />}
-      busy={retry.isPending}
-      refused={refusal("operate")}
-      onClick={() =>
-        retry.mutate(undefined, { onSuccess: ({ data }) => say.done(...retried(data)), onError: say.failed })
-      }
-    >
+    <ActButton act={retry} scope="operate" done={retried} kind="primary" icon={<RotateCw size={15} aria-hidden />}>
       Retry
-    </Button>
+    </ActButton>
   );
 }
 
@@ -147,13 +136,7 @@ function Values({ change: { old, values, action } }: { readonly change: ReadChan
     >
       <List
         caption="Columns with their old and new values"
-        head={
-          <>
-            <th>Column</th>
-            {old && <th>Old</th>}
-            {values && <th>New</th>}
-          </>
-        }
+        head={["Column", ...(old ? ["Old"] : []), ...(values ? ["New"] : [])]}
       >
         {columns.map((column) => (
           <tr key={column}>

@@ -4,9 +4,8 @@ import { useState } from "react";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
-import { List } from "../../parts/list.tsx";
+import { ListCard } from "../../parts/list-card.tsx";
 import { Empty } from "../../parts/page.tsx";
-import { PagedCard } from "../../parts/paged-card.tsx";
 import { RowState } from "../../parts/row-state.tsx";
 import { Time } from "../../parts/time.tsx";
 import { duration } from "../../parts/words.ts";
@@ -55,13 +54,15 @@ export function Changes() {
           {isLive ? "Live" : "Paused"}
         </Button>
       </div>
-      <PagedCard
+      <ListCard
         answer={answer}
         onGo={(to) => turn({ offset: to ? String(to) : undefined })}
         empty={<Nothing isFiltered={Boolean(filter.state || filter.table)} />}
+        caption="Changes, the latest first"
+        head={["Change", "State", ["Record", "wide"], "Captured", ["Took", "wide number"]]}
       >
-        <Rows rows={answer.data?.data ?? []} />
-      </PagedCard>
+        {(row) => <Row key={row.id} row={row} />}
+      </ListCard>
     </ActivityFrame>
   );
 }
@@ -88,46 +89,31 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-function Rows({ rows }: { readonly rows: readonly ListActivityData[] }) {
+function Row({ row }: { readonly row: ListActivityData }) {
   return (
-    <List
-      caption="Changes, the latest first"
-      head={
-        <>
-          <th>Change</th>
-          <th>State</th>
-          <th className="wide">Record</th>
-          <th>Captured</th>
-          <th className="wide number">Took</th>
-        </>
-      }
-    >
-      {rows.map((row) => (
-        <tr key={row.id}>
-          <td>
-            <a className="row-link" href={hrefOf(`/activity/${row.id}`)}>
-              {row.action.toLowerCase()} <span className="mono">{row.table_name}</span>
-            </a>{" "}
-            <span className="muted small figure">#{row.id}</span>
-          </td>
-          <td>
-            <RowState state={row.state} />
-          </td>
-          <td className="wide mono">
-            {row.sfid ? (
-              <a href={hrefOf(`/rows/${row.table_name}`, { key: row.sfid })}>{row.sfid}</a>
-            ) : (
-              <span className="muted">–</span>
-            )}
-          </td>
-          <td className="once">
-            <Time at={row.created_at} />
-          </td>
-          <td className="wide number">
-            {row.synced_at ? duration((Date.parse(row.synced_at) - Date.parse(row.created_at)) / 1000) : "–"}
-          </td>
-        </tr>
-      ))}
-    </List>
+    <tr>
+      <td>
+        <a className="row-link" href={hrefOf(`/activity/${row.id}`)}>
+          {row.action.toLowerCase()} <span className="mono">{row.table_name}</span>
+        </a>{" "}
+        <span className="muted small figure">#{row.id}</span>
+      </td>
+      <td>
+        <RowState state={row.state} />
+      </td>
+      <td className="wide mono">
+        {row.sfid ? (
+          <a href={hrefOf(`/rows/${row.table_name}`, { key: row.sfid })}>{row.sfid}</a>
+        ) : (
+          <span className="muted">–</span>
+        )}
+      </td>
+      <td className="once">
+        <Time at={row.created_at} />
+      </td>
+      <td className="wide number">
+        {row.synced_at ? duration((Date.parse(row.synced_at) - Date.parse(row.created_at)) / 1000) : "–"}
+      </td>
+    </tr>
   );
 }

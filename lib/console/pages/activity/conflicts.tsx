@@ -3,13 +3,11 @@ import { Handshake } from "lucide-react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
-import { Button } from "../../parts/button.tsx";
-import { List } from "../../parts/list.tsx";
+import { ActButton } from "../../parts/acts/act-button.tsx";
+import { ListCard } from "../../parts/list-card.tsx";
 import { POLICIES } from "../../parts/mapping-state.tsx";
 import { Empty } from "../../parts/page.tsx";
-import { PagedCard } from "../../parts/paged-card.tsx";
 import { Time } from "../../parts/time.tsx";
-import { useSay } from "../../parts/toast.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame } from "./activity-frame.tsx";
 
@@ -20,7 +18,7 @@ export function Conflicts() {
   const answer = useAnswer(asked, { everySeconds: 10, keepsPrevious: true });
   return (
     <ActivityFrame>
-      <PagedCard
+      <ListCard
         answer={answer}
         onGo={(to) => go(hrefOf("/activity/conflicts", { offset: to ? String(to) : undefined }), "replace")}
         empty={
@@ -28,27 +26,12 @@ export function Conflicts() {
             When that happens, the mapping's policy decides, and both values are kept here.
           </Empty>
         }
+        caption="Conflicts, the latest first"
+        head={["Field", "PostgreSQL", "Salesforce", ["Before", "wide"], ["Decided", "wide"]]}
+        acts
       >
-        <List
-          caption="Conflicts, the latest first"
-          head={
-            <>
-              <th>Field</th>
-              <th>PostgreSQL</th>
-              <th>Salesforce</th>
-              <th className="wide">Before</th>
-              <th className="wide">Decided</th>
-              <th>
-                <span className="unseen">Acts</span>
-              </th>
-            </>
-          }
-        >
-          {answer.data?.data.map((conflict) => (
-            <Row key={conflict.id} conflict={conflict} />
-          ))}
-        </List>
-      </PagedCard>
+        {(conflict) => <Row key={conflict.id} conflict={conflict} />}
+      </ListCard>
     </ActivityFrame>
   );
 }
@@ -108,23 +91,19 @@ function Value({ of }: { readonly of: string | null }) {
 }
 
 function UseOther({ conflict }: { readonly conflict: ListConflictsData }) {
-  const { refusal } = useScopes();
-  const say = useSay();
   const use = useAct<UseOtherValueData>(() => ({
     method: "POST",
     path: `/monitoring/conflicts/${conflict.id}/use-other-value`,
   }));
-  const onSuccess = () =>
-    say.done("The row has the other value now", "The next cycle sends it to Salesforce as a change of the row.");
   return (
-    <Button
+    <ActButton
+      act={use}
+      scope="operate"
+      done={() => ["The row has the other value now", "The next cycle sends it to Salesforce as a change of the row."]}
       compact
-      busy={use.isPending}
-      refused={refusal("operate")}
       aria-label={`Use the other value of ${conflict.field} of ${conflict.sfid}`}
-      onClick={() => use.mutate(undefined, { onSuccess, onError: say.failed })}
     >
       Use the other value
-    </Button>
+    </ActButton>
   );
 }

@@ -1,14 +1,12 @@
 import type { DismissRowsBody, DismissRowsData, ListFailuresData, RetryRowsBody, RetryRowsData } from "bridge/api";
 import { RotateCw } from "lucide-react";
 import { questions } from "../../api/questions.ts";
-import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
-import { Button } from "../../parts/button.tsx";
+import { ActButton } from "../../parts/acts/act-button.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { List } from "../../parts/list.tsx";
 import { Bones } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import { useSay } from "../../parts/toast.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { count, counted } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
@@ -26,16 +24,8 @@ export function FailedRows({ kind }: { readonly kind: Kind }) {
     <>
       <List
         caption={`Failed rows of ${kind.table_name}, the latest first`}
-        head={
-          <>
-            <th>Row</th>
-            <th>Refused value</th>
-            <th className="wide">Captured</th>
-            <th>
-              <span className="unseen">Acts</span>
-            </th>
-          </>
-        }
+        head={["Row", "Refused value", ["Captured", "wide"]]}
+        acts
       >
         {rows.map((row) => (
           <FailedRow key={row.id} row={row} kind={kind} />
@@ -97,23 +87,19 @@ export function Retry({
   readonly total: number;
   readonly name: string;
 }) {
-  const { refusal } = useScopes();
-  const say = useSay();
   const words = total === 1 ? "Retry it" : `Retry all ${count(total)}`;
   const retry = useAct<RetryRowsData>(() => ({ method: "POST", path: "/monitoring/errors/retry", body: what }));
   return (
-    <Button
+    <ActButton
+      act={retry}
+      scope="operate"
+      done={retried}
       compact
       icon={<RotateCw size={14} aria-hidden />}
-      busy={retry.isPending}
-      refused={refusal("operate")}
       aria-label={`${words} ${name}`}
-      onClick={() =>
-        retry.mutate(undefined, { onSuccess: ({ data }) => say.done(...retried(data)), onError: say.failed })
-      }
     >
       {words}
-    </Button>
+    </ActButton>
   );
 }
 
@@ -136,25 +122,21 @@ interface DismissProps {
 
 /** Dismisses failed changes; a change of the row still sends what was dismissed of it. */
 export function Dismiss({ what, total, name }: DismissProps) {
-  const { refusal } = useScopes();
-  const say = useSay();
   const words = total === 1 ? "Dismiss" : `Dismiss all ${count(total)}`;
   const dismiss = useAct<DismissRowsData>(() => ({ method: "POST", path: "/monitoring/errors/dismiss", body: what }));
-  const onSuccess = ({ data }: { readonly data: DismissRowsData }) =>
-    say.done(
-      `${counted(data.dismissed, "failure")} dismissed`,
-      "They stay in the trigger log. The next change of a row sends all of it.",
-    );
   return (
-    <Button
+    <ActButton
+      act={dismiss}
+      scope="operate"
+      done={({ dismissed }) => [
+        `${counted(dismissed, "failure")} dismissed`,
+        "They stay in the trigger log. The next change of a row sends all of it.",
+      ]}
       compact
       kind="plain"
-      busy={dismiss.isPending}
-      refused={refusal("operate")}
       aria-label={`${words} ${name}`}
-      onClick={() => dismiss.mutate(undefined, { onSuccess, onError: say.failed })}
     >
       {words}
-    </Button>
+    </ActButton>
   );
 }

@@ -43,14 +43,12 @@ export function FindRow({ onClose }: { readonly onClose: () => void }) {
             setWrong(undefined);
           }}
         />
-        <Choice label="Table" value={table} onChange={({ target }) => setTable(target.value)}>
-          <option value="-">Any table</option>
-          {mappings.map(({ id, pg_table }) => (
-            <option key={id} value={pg_table}>
-              {pg_table}
-            </option>
-          ))}
-        </Choice>
+        <Choice
+          label="Table"
+          value={table}
+          onChange={({ target }) => setTable(target.value)}
+          options={[["-", "Any table"], ...mappings.map(({ pg_table }) => [pg_table, pg_table] as const)]}
+        />
         <div className="acts">
           <Button kind="primary" type="submit">
             Find

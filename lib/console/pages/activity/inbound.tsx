@@ -4,9 +4,8 @@ import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
-import { List } from "../../parts/list.tsx";
+import { ListCard } from "../../parts/list-card.tsx";
 import { Empty } from "../../parts/page.tsx";
-import { PagedCard } from "../../parts/paged-card.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { useSay } from "../../parts/toast.tsx";
 import { counted } from "../../parts/words.ts";
@@ -21,7 +20,7 @@ export function Inbound() {
   return (
     <ActivityFrame>
       <RetryAll />
-      <PagedCard
+      <ListCard
         answer={answer}
         onGo={(to) => go(hrefOf("/activity/inbound", { offset: to ? String(to) : undefined }), "replace")}
         empty={
@@ -30,41 +29,29 @@ export function Inbound() {
             again when it changes and with each daily sweep; where another row is in its way, soon and for an hour too.
           </Empty>
         }
+        caption="Records that could not become rows"
+        head={["Record", "What PostgreSQL said", ["Attempts", "wide number"], ["Last", "wide"]]}
+        acts
       >
-        <List
-          caption="Records that could not become rows"
-          head={
-            <>
-              <th>Record</th>
-              <th>What PostgreSQL said</th>
-              <th className="wide number">Attempts</th>
-              <th className="wide">Last</th>
-              <th>
-                <span className="unseen">Acts</span>
-              </th>
-            </>
-          }
-        >
-          {answer.data?.data.map((record) => (
-            <tr key={`${record.mapping_id} ${record.sfid}`}>
-              <td>
-                {record.sf_object ?? "deleted mapping"}
-                <a className="sub mono" href={hrefOf(`/rows/${record.mapping_id}`, { key: record.sfid })}>
-                  {record.sfid}
-                </a>
-              </td>
-              <td className="breaks mono small">{record.error}</td>
-              <td className="wide number">{record.attempts}</td>
-              <td className="wide once">
-                <Ago at={record.last_at} />
-              </td>
-              <td className="acts-cell">
-                <RetryRecord mappingId={record.mapping_id} sfid={record.sfid} />
-              </td>
-            </tr>
-          ))}
-        </List>
-      </PagedCard>
+        {(record) => (
+          <tr key={`${record.mapping_id} ${record.sfid}`}>
+            <td>
+              {record.sf_object ?? "deleted mapping"}
+              <a className="sub mono" href={hrefOf(`/rows/${record.mapping_id}`, { key: record.sfid })}>
+                {record.sfid}
+              </a>
+            </td>
+            <td className="breaks mono small">{record.error}</td>
+            <td className="wide number">{record.attempts}</td>
+            <td className="wide once">
+              <Ago at={record.last_at} />
+            </td>
+            <td className="acts-cell">
+              <RetryRecord mappingId={record.mapping_id} sfid={record.sfid} />
+            </td>
+          </tr>
+        )}
+      </ListCard>
     </ActivityFrame>
   );
 }

@@ -116,15 +116,7 @@ function Events({ events }: { readonly events: ReadRowStoryData["events"] }) {
       <Empty title="No history">It came with the first load, or what happened to it is older than what is kept.</Empty>
     );
   return (
-    <List
-      caption="What happened to the row, the latest first"
-      head={
-        <>
-          <th>When</th>
-          <th>What</th>
-        </>
-      }
-    >
+    <List caption="What happened to the row, the latest first" head={["When", "What"]}>
       {events.map((event, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may be equal in everything else
         <tr key={`${event.at} ${event.kind} ${event.change_id} ${at}`}>
@@ -162,16 +154,7 @@ const shown = (value: string | null): string =>
 
 function Values({ values }: { readonly values: ReadRowStoryData["values"] }) {
   return (
-    <List
-      caption="What both sides hold now"
-      head={
-        <>
-          <th>Column</th>
-          <th>PostgreSQL</th>
-          <th>Salesforce</th>
-        </>
-      }
-    >
+    <List caption="What both sides hold now" head={["Column", "PostgreSQL", "Salesforce"]}>
       {values.map(({ column, postgres, salesforce, equal }) => (
         <tr key={column}>
           <td className="mono breaks">

@@ -20,18 +20,7 @@ export function CallsByHour({ hours }: { readonly hours: readonly Hour[] }) {
   return (
     <List
       caption="API calls of the last 24 hours by mapping and hour"
-      head={
-        <>
-          <th scope="col">Object</th>
-          <th scope="col" className="number">
-            Calls
-          </th>
-          <th scope="col" className="number wide">
-            Changes
-          </th>
-          <th scope="col">By hour</th>
-        </>
-      }
+      head={["Object", ["Calls", "number"], ["Changes", "number wide"], "By hour"]}
     >
       {mappings.map(({ id, own, calls, changes }) => (
         <tr key={id}>

@@ -2,12 +2,10 @@ import type { ReadDriftData, SaveBaselineData } from "bridge/api";
 import { Pin } from "lucide-react";
 import { Refused } from "../../api/ask.ts";
 import { questions } from "../../api/questions.ts";
-import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
-import { Button } from "../../parts/button.tsx";
+import { ActButton } from "../../parts/acts/act-button.tsx";
 import { Bones, Card, Empty } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import { useSay } from "../../parts/toast.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { counted } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
@@ -38,21 +36,17 @@ export function Drift() {
 }
 
 function SaveBaseline({ again }: { readonly again?: boolean }) {
-  const { refusal } = useScopes();
-  const say = useSay();
   const pin = useAct<SaveBaselineData>(() => ({ method: "POST", path: "/config/baseline" }));
   return (
-    <Button
+    <ActButton
+      act={pin}
+      scope="operate"
+      done={() => ["The configuration is pinned"]}
       kind={again ? undefined : "primary"}
       icon={<Pin size={15} aria-hidden />}
-      busy={pin.isPending}
-      refused={refusal("operate")}
-      onClick={() =>
-        pin.mutate(undefined, { onSuccess: () => say.done("The configuration is pinned"), onError: say.failed })
-      }
     >
       {again ? "Pin it as it is now" : "Pin the configuration"}
-    </Button>
+    </ActButton>
   );
 }
 

@@ -15,8 +15,8 @@ interface ConnectionCardProps {
   readonly testPath: string;
   /** What another one is called, as in "Connect another database". */
   readonly noun: string;
-  /** The form that connects; it is given what to do when it is done, and whether it is the first one. */
-  readonly form: (onDone: () => void, isNew: boolean) => ReactNode;
+  /** The form that connects; it is given what to do when it is done, and a button that leaves it unless it is the first one. */
+  readonly form: (onDone: () => void, cancel: ReactNode) => ReactNode;
 }
 
 /** One side of the workspace: where it is, whether it can do what is asked of it, and how to connect another. */
@@ -24,6 +24,12 @@ export function ConnectionCard({ title, facts, testPath, noun, form }: Connectio
   const [changes, setChanges] = useState(false);
   const test = useAct<TestPostgresData>(() => ({ method: "POST", path: testPath }));
   const isConnected = facts !== null;
+  const onDone = () => setChanges(false);
+  const cancel = isConnected && (
+    <Button kind="plain" onClick={onDone}>
+      Cancel
+    </Button>
+  );
   return (
     <Card
       title={title}
@@ -45,7 +51,7 @@ export function ConnectionCard({ title, facts, testPath, noun, form }: Connectio
             {test.error && <Trouble error={test.error} title={`The ${noun} could not be checked.`} />}
           </>
         )}
-        {(!isConnected || changes) && form(() => setChanges(false), !isConnected)}
+        {(!isConnected || changes) && form(onDone, cancel)}
       </div>
     </Card>
   );

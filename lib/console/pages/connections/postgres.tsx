@@ -1,12 +1,10 @@
 import type { ReadConnectionsData, SetPostgresBody, SetPostgresData } from "bridge/api";
-import { type FormEvent, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Refused } from "../../api/ask.ts";
 import { useAct } from "../../api/use.ts";
-import { Button } from "../../parts/button.tsx";
+import { ActForm, useFields } from "../../parts/acts/act-form.tsx";
 import { Check, Field } from "../../parts/field.tsx";
 import { useSay } from "../../parts/toast.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
-import { detailOf } from "../mappings/new-mapping.tsx";
 import { ConnectionCard } from "./connection-card.tsx";
 import { Findings } from "./findings.tsx";
 
@@ -20,7 +18,7 @@ export function PostgresCard({ connection }: { readonly connection: Connection }
       noun="database"
       testPath="/connections/postgres/test"
       facts={connection && <Facts connection={connection} />}
-      form={(onDone, isNew) => <Form onDone={onDone} isNew={isNew} />}
+      form={(onDone, cancel) => <Form onDone={onDone} cancel={cancel} />}
     />
   );
 }
@@ -48,52 +46,46 @@ function Facts({
   );
 }
 
-function Form({ onDone, isNew }: { readonly onDone: () => void; readonly isNew: boolean }) {
-  const [url, setUrl] = useState("");
-  const [schema, setSchema] = useState("salesforce");
-  const [takesOver, setTakesOver] = useState(false);
-  const say = useSay();
+function Form({ onDone, cancel }: { readonly onDone: () => void; readonly cancel: ReactNode }) {
   const connect = useAct<SetPostgresData, SetPostgresBody>((body) => ({
     method: "PUT",
     path: "/connections/postgres",
     body,
   }));
+  const { texts, field } = useFields({ url: "", schema: "salesforce" }, connect.error);
+  const [takesOver, setTakesOver] = useState(false);
+  const say = useSay();
   const refused = connect.data && !connect.data.data.ok ? connect.data.data : null;
   const belongsElsewhere = connect.error instanceof Refused && connect.error.code === "CONFLICT";
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    connect.mutate(
-      { url: url.trim(), schema, ...(takesOver && { take_over: true }) },
-      {
-        onSuccess: ({ data }) => {
-          if (!data.ok) return;
-          say.done("The database is connected");
-          onDone();
-        },
-      },
-    );
+  const body = { ...texts, url: texts.url.trim(), ...(takesOver && { take_over: true }) };
+  const onSuccess = ({ data }: { readonly data: SetPostgresData }) => {
+    if (!data.ok) return;
+    say.done("The database is connected");
+    onDone();
   };
   return (
-    <form className="form" onSubmit={submit}>
+    <ActForm
+      act={connect}
+      onSubmit={() => connect.mutate(body, { onSuccess })}
+      button="Connect database"
+      failed="The database was not connected."
+      behind={cancel}
+    >
       <Field
         label="Database URL"
-        value={url}
-        onChange={({ target }) => setUrl(target.value)}
+        {...field("url")}
         required
         spellCheck={false}
         autoComplete="off"
         placeholder="postgres://user:password@host:5432/database?sslmode=verify-full"
         hint="It is kept encrypted and never shown again. The user needs CREATE on the database or on the schema, and nothing else."
-        wrong={detailOf(connect.error, "url")}
       />
       <Field
         label="Schema"
-        value={schema}
-        onChange={({ target }) => setSchema(target.value)}
+        {...field("schema")}
         required
         spellCheck={false}
         hint="It is created if it does not exist. A schema belongs to one workspace."
-        wrong={detailOf(connect.error, "schema")}
       />
       {(belongsElsewhere || takesOver) && (
         <Check
@@ -103,18 +95,7 @@ function Form({ onDone, isNew }: { readonly onDone: () => void; readonly isNew: 
           onChange={({ target }) => setTakesOver(target.checked)}
         />
       )}
-      {connect.error && <Trouble error={connect.error} title="The database was not connected." />}
       {refused && <Findings report={refused} />}
-      <div className="acts">
-        <Button kind="primary" type="submit" busy={connect.isPending}>
-          Connect database
-        </Button>
-        {!isNew && (
-          <Button kind="plain" onClick={onDone}>
-            Cancel
-          </Button>
-        )}
-      </div>
-    </form>
+    </ActForm>
   );
 }

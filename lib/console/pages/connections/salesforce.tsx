@@ -5,14 +5,12 @@ import type {
   SetSalesforceBody,
   SetSalesforceData,
 } from "bridge/api";
-import { type FormEvent, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useAct } from "../../api/use.ts";
-import { Button } from "../../parts/button.tsx";
+import { ActForm, detailOf, useFields } from "../../parts/acts/act-form.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { Choice, Field, TextField } from "../../parts/field.tsx";
 import { useSay } from "../../parts/toast.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
-import { detailOf } from "../mappings/new-mapping.tsx";
 import { ConnectionCard } from "./connection-card.tsx";
 import { redirectUri } from "./return.tsx";
 
@@ -34,7 +32,7 @@ export function SalesforceCard({ connection }: { readonly connection: Connection
       noun="org"
       testPath="/connections/salesforce/test"
       facts={connection && <Facts connection={connection} />}
-      form={(onDone, isNew) => <Form onDone={onDone} isNew={isNew} />}
+      form={(onDone, cancel) => <Form onDone={onDone} cancel={cancel} />}
     />
   );
 }
@@ -56,16 +54,10 @@ function Facts({ connection }: { readonly connection: NonNullable<Connection> })
   );
 }
 
-function Form({ onDone, isNew }: { readonly onDone: () => void; readonly isNew: boolean }) {
+const LOGIN_URL = "https://login.salesforce.com";
+
+function Form({ onDone, cancel }: { readonly onDone: () => void; readonly cancel: ReactNode }) {
   const [kind, setKind] = useState<Kind>("browser");
-  const [given, setGiven] = useState({
-    login_url: "https://login.salesforce.com",
-    client_id: "",
-    client_secret: "",
-    username: "",
-    password: "",
-    private_key: "",
-  });
   const say = useSay();
   const authorize = useAct<AuthorizeSalesforceData, AuthorizeSalesforceBody>((body) => ({
     method: "POST",
@@ -78,16 +70,33 @@ function Form({ onDone, isNew }: { readonly onDone: () => void; readonly isNew: 
     body,
   }));
   const act = kind === "browser" ? authorize : connect;
+  const { texts, field } = useFields(
+    { login_url: LOGIN_URL, client_id: "", client_secret: "", username: "", password: "", private_key: "" },
+    act.error,
+  );
+  const tied = (name: keyof typeof texts) => {
+    const ties = field(name);
+    return { ...ties, wrong: ties.wrong ?? detailOf(act.error, `credentials.${name}`) };
+  };
+  const text = (name: keyof typeof texts, label: string, more: { type?: string; hint?: ReactNode } = {}) => (
+    <Field
+      label={label}
+      {...tied(name)}
+      required={!(name === "client_secret" && kind === "browser")}
+      spellCheck={false}
+      autoComplete="off"
+      {...more}
+    />
+  );
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
+    const { login_url, client_id, client_secret } = texts;
     if (kind === "browser") {
-      const { login_url, client_id, client_secret } = given;
       const body = { login_url, client_id, client_secret: client_secret || null, redirect_uri: redirectUri() };
       return authorize.mutate(body, { onSuccess: ({ data }) => location.assign(data.authorize_url) });
     }
     connect.mutate(
-      { login_url: given.login_url, credentials: credentialsOf(kind, given) },
+      { login_url, credentials: credentialsOf(kind, texts) },
       {
         onSuccess: ({ data }) => {
           say.done("The org is connected", `${data.username}, API ${data.api_version}`);
@@ -96,28 +105,21 @@ function Form({ onDone, isNew }: { readonly onDone: () => void; readonly isNew: 
       },
     );
   };
-  const text = (name: keyof typeof given, label: string, more: { type?: string; hint?: React.ReactNode } = {}) => (
-    <Field
-      label={label}
-      value={given[name]}
-      onChange={({ target }) => setGiven({ ...given, [name]: target.value })}
-      required={!(name === "client_secret" && kind === "browser")}
-      spellCheck={false}
-      autoComplete="off"
-      wrong={detailOf(act.error, name) ?? detailOf(act.error, `credentials.${name}`)}
-      {...more}
-    />
-  );
 
   return (
-    <form className="form" onSubmit={submit}>
-      <Choice label="How to sign in" value={kind} onChange={({ target }) => setKind(target.value as Kind)}>
-        {Object.entries(KINDS).map(([value, words]) => (
-          <option key={value} value={value}>
-            {words}
-          </option>
-        ))}
-      </Choice>
+    <ActForm
+      act={act}
+      onSubmit={submit}
+      button={kind === "browser" ? "Continue at Salesforce" : "Connect org"}
+      failed="The org was not connected."
+      behind={cancel}
+    >
+      <Choice
+        label="How to sign in"
+        value={kind}
+        onChange={({ target }) => setKind(target.value as Kind)}
+        options={Object.entries(KINDS)}
+      />
       {kind === "browser" && <BrowserSteps />}
       {text("login_url", "Login URL", { hint: "https://test.salesforce.com for a sandbox, or your own domain." })}
       {text("client_id", "Consumer key")}
@@ -135,25 +137,12 @@ function Form({ onDone, isNew }: { readonly onDone: () => void; readonly isNew: 
       {kind === "jwt_bearer" && (
         <TextField
           label="Private key (PEM)"
-          value={given.private_key}
-          onChange={({ target }) => setGiven({ ...given, private_key: target.value })}
+          {...tied("private_key")}
           required
-          wrong={detailOf(act.error, "credentials.private_key")}
           placeholder="-----BEGIN PRIVATE KEY-----"
         />
       )}
-      {act.error && <Trouble error={act.error} title="The org was not connected." />}
-      <div className="acts">
-        <Button kind="primary" type="submit" busy={act.isPending}>
-          {kind === "browser" ? "Continue at Salesforce" : "Connect org"}
-        </Button>
-        {!isNew && (
-          <Button kind="plain" onClick={onDone}>
-            Cancel
-          </Button>
-        )}
-      </div>
-    </form>
+    </ActForm>
   );
 }
 

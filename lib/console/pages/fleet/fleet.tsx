@@ -3,10 +3,9 @@ import { Boxes } from "lucide-react";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { List } from "../../parts/list.tsx";
-import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
+import { ListCard } from "../../parts/list-card.tsx";
+import { Empty, Page } from "../../parts/page.tsx";
 import { Ago } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { count, counted } from "../../parts/words.ts";
 import { PauseButton } from "./pause.tsx";
 
@@ -20,44 +19,35 @@ const ORDER: readonly State[] = ["broken", "paused", "running", "not connected"]
 
 /** Every workspace of the deployment, for its operators: figures are those that cycles have kept last. */
 export function Fleet() {
-  const { data, error, refetch } = useAnswer(questions.fleet, { everySeconds: 15 });
-  const rows = data?.data.map((workspace) => ({ workspace, state: stateOf(workspace) }));
-  const sorted = rows?.toSorted((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state));
+  const answer = useAnswer(questions.fleet, { everySeconds: 15 });
+  const states = answer.data?.data.map(stateOf) ?? [];
   return (
     <Page
       title="Fleet"
       says="Every workspace of this deployment, with the latest figures of its cycles."
       acts={<PauseButton what="the whole deployment" />}
     >
-      {error && !data && <Trouble error={error} again={() => void refetch()} />}
-      {rows && rows.length > 0 && <p className="muted">{summary(rows.map(({ state }) => state))}</p>}
-      <Card padded={false}>
-        {!data && !error && <Bones lines={6} />}
-        {rows?.length === 0 && (
+      {states.length > 0 && <p className="muted">{summary(states)}</p>}
+      <ListCard
+        answer={answer}
+        order={(one, other) => ORDER.indexOf(stateOf(one)) - ORDER.indexOf(stateOf(other))}
+        empty={
           <Empty icon={<Boxes size={24} aria-hidden />} title="No workspace yet">
             Create one with <code>bridge workspace create NAME --owner you@example.com</code>.
           </Empty>
-        )}
-        {sorted && sorted.length > 0 && (
-          <List
-            caption="Workspaces"
-            head={
-              <>
-                <th>Workspace</th>
-                <th>State</th>
-                <th className="number">Waiting</th>
-                <th className="wide">Oldest</th>
-                <th className="wide number">Refused</th>
-                <th className="wide number">Calls in 24 h</th>
-              </>
-            }
-          >
-            {sorted.map(({ workspace, state }) => (
-              <Row key={workspace.id} workspace={workspace} state={state} />
-            ))}
-          </List>
-        )}
-      </Card>
+        }
+        caption="Workspaces"
+        head={[
+          "Workspace",
+          "State",
+          ["Waiting", "number"],
+          ["Oldest", "wide"],
+          ["Refused", "wide number"],
+          ["Calls in 24 h", "wide number"],
+        ]}
+      >
+        {(workspace) => <Row key={workspace.id} workspace={workspace} />}
+      </ListCard>
     </Page>
   );
 }
@@ -74,7 +64,8 @@ const summary = (states: readonly State[]): string =>
     return many > 0 ? `${count(many)} ${state}` : [];
   }).join(", ");
 
-function Row({ workspace, state }: { readonly workspace: Workspace; readonly state: State }) {
+function Row({ workspace }: { readonly workspace: Workspace }) {
+  const state = stateOf(workspace);
   const { id, name, waiting, oldest_waiting_at, counted_at, rows_refused, calls_used, calls_limit, calls_at } =
     workspace;
   return (

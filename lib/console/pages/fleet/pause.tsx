@@ -1,15 +1,16 @@
 import type { ReadWorkspaceData, SwitchPauseBody, SwitchPauseData } from "bridge/api";
 import { Pause, Play } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
+import { ActForm, useFields } from "../../parts/acts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useSay } from "../../parts/toast.tsx";
-import { Notice, Trouble } from "../../parts/trouble.tsx";
+import { Notice } from "../../parts/trouble.tsx";
 
 const useSwitch = () => useAct<SwitchPauseData, SwitchPauseBody>((body) => ({ method: "PUT", path: "/pause", body }));
 
@@ -33,40 +34,33 @@ export function PauseButton({ what }: { readonly what: string }) {
 }
 
 function Ask({ onDone }: { readonly onDone: () => void }) {
-  const [reason, setReason] = useState("");
+  const { texts, field } = useFields({ reason: "" });
   const pause = useSwitch();
   const say = useSay();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const body = { paused: true, ...(reason.trim() && { reason: reason.trim() }) };
-    pause.mutate(body, {
-      onSuccess: () => {
-        onDone();
-        say.done("Paused", "Calls under way are finished.");
-      },
-    });
+  const reason = texts.reason.trim();
+  const onSuccess = () => {
+    onDone();
+    say.done("Paused", "Calls under way are finished.");
   };
   return (
-    <form className="form" onSubmit={submit}>
+    <ActForm
+      act={pause}
+      onSubmit={() => pause.mutate({ paused: true, ...(reason && { reason }) }, { onSuccess })}
+      button="Pause now"
+      failed="The workspace was not paused."
+    >
       <p>
         Calls under way are finished; nothing else is pulled, sent, compared or loaded. Changes of rows are still
         captured, and all of it continues when you resume. Mappings stay active, and webhooks are notified.
       </p>
       <Field
         label="Reason"
-        value={reason}
-        onChange={({ target }) => setReason(target.value)}
+        {...field("reason")}
         maxLength={300}
         placeholder="The org is being migrated"
         hint="For the audit log, and for other users of this workspace."
       />
-      {pause.error && <Trouble error={pause.error} title="The workspace was not paused." />}
-      <div className="acts">
-        <Button kind="primary" type="submit" busy={pause.isPending}>
-          Pause now
-        </Button>
-      </div>
-    </form>
+    </ActForm>
   );
 }
 

@@ -84,25 +84,16 @@ function Held({ mapping, chosen, onChoose, onAsk }: HeldProps) {
     <Card title="Deletes on hold" padded={false} foot={<Pager meta={data.meta} onGo={goTo} />}>
       <List
         caption="Deletes on hold, the oldest first"
-        head={
-          <>
-            <th>
-              <input
-                type="checkbox"
-                aria-label="Choose all of this page"
-                checked={isAll}
-                onChange={() => onChoose(new Set(isAll ? [] : keys))}
-              />
-            </th>
-            <th>Name, and what would be deleted</th>
-            <th className="wide">Record</th>
-            <th className="wide number">Row</th>
-            <th className="wide">Since</th>
-            <th>
-              <span className="unseen">Acts</span>
-            </th>
-          </>
+        choose={
+          <input
+            type="checkbox"
+            aria-label="Choose all of this page"
+            checked={isAll}
+            onChange={() => onChoose(new Set(isAll ? [] : keys))}
+          />
         }
+        head={["Name, and what would be deleted", ["Record", "wide"], ["Row", "wide number"], ["Since", "wide"]]}
+        acts
       >
         {data.data.map((one) => (
           <Row

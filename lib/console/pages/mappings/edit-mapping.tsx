@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import type { Reply } from "../../api/ask.ts";
 import { questions } from "../../api/questions.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
+import { detailOf } from "../../parts/acts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Bones, Card, Page } from "../../parts/page.tsx";
 import { useSay } from "../../parts/toast.tsx";
@@ -11,7 +12,6 @@ import { Trouble } from "../../parts/trouble.tsx";
 import { go, hrefOf } from "../../route.ts";
 import { CallsPreview, TablePreview } from "./cost.tsx";
 import { FieldPicker } from "./fields.tsx";
-import { detailOf } from "./new-mapping.tsx";
 import { ALWAYS_SYNCED } from "./preview.ts";
 import { type MappingSettings, SettingsFields } from "./settings.tsx";
 

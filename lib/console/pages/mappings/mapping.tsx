@@ -3,11 +3,11 @@ import { Pause, Pencil, Play, RefreshCw } from "lucide-react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
+import { ActButton } from "../../parts/acts/act-button.tsx";
 import { Button } from "../../parts/button.tsx";
 import { DIRECTIONS, MappingState, POLICIES } from "../../parts/mapping-state.tsx";
 import { Bones, Card, Page } from "../../parts/page.tsx";
 import { Ago, Time } from "../../parts/time.tsx";
-import { useSay } from "../../parts/toast.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { count, counted, duration } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
@@ -48,7 +48,6 @@ function Says({ mapping }: { readonly mapping: ReadMappingData }) {
 
 function Acts({ mapping }: { readonly mapping: ReadMappingData }) {
   const { refusal } = useScopes();
-  const say = useSay();
   const path = `/mappings/${mapping.id}`;
   const poll = useAct<{ triggered: boolean; message: string }>(() => ({ method: "POST", path: `${path}/poll-now` }));
   const turn = useAct<unknown>(() => ({
@@ -58,36 +57,28 @@ function Acts({ mapping }: { readonly mapping: ReadMappingData }) {
   const isDeleted = mapping.state === "deleted";
   return (
     <>
-      <Button
+      <ActButton
+        act={poll}
+        scope="operate"
+        done={({ triggered, message }) => [triggered ? "A cycle runs" : "No cycle was started", message]}
         icon={<RefreshCw size={15} aria-hidden />}
-        busy={poll.isPending}
-        refused={refusal("operate") ?? (mapping.state === "paused" ? (mapping.reason ?? "It is paused.") : null)}
-        onClick={() =>
-          poll.mutate(undefined, {
-            onSuccess: ({ data }) => say.done(data.triggered ? "A cycle runs" : "No cycle was started", data.message),
-            onError: say.failed,
-          })
-        }
+        refused={mapping.state === "paused" ? (mapping.reason ?? "It is paused.") : null}
       >
         Poll now
-      </Button>
-      <Button
-        icon={mapping.active ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
-        busy={turn.isPending}
-        refused={refusal("admin") ?? (isDeleted ? "It is deleted." : null)}
-        onClick={() =>
-          turn.mutate(undefined, {
-            onSuccess: () =>
-              say.done(
-                mapping.active ? "Paused" : "Running again",
-                mapping.active ? "Changes of rows are still captured, and sent when it runs again." : undefined,
-              ),
-            onError: say.failed,
-          })
+      </ActButton>
+      <ActButton
+        act={turn}
+        scope="admin"
+        done={() =>
+          mapping.active
+            ? ["Paused", "Changes of rows are still captured, and sent when it runs again."]
+            : ["Running again"]
         }
+        icon={mapping.active ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
+        refused={isDeleted ? "It is deleted." : null}
       >
         {mapping.active ? "Pause" : "Activate"}
-      </Button>
+      </ActButton>
       <Button
         icon={<Pencil size={15} aria-hidden />}
         refused={refusal("admin")}
@@ -187,24 +178,18 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
 }
 
 function CompareNow({ mapping }: { readonly mapping: ReadMappingData }) {
-  const { refusal } = useScopes();
-  const say = useSay();
   const compare = useAct(() => ({ method: "POST", path: `/mappings/${mapping.id}/compare` }));
   const isOff = !mapping.active || mapping.sync_direction === "pg_to_sf";
   return (
-    <Button
+    <ActButton
+      act={compare}
+      scope="operate"
+      done={() => ["Both sides are compared", "What was found shows here; what differs is corrected."]}
       compact
-      busy={compare.isPending}
-      refused={refusal("operate") ?? (isOff ? "It reads nothing from Salesforce now." : null)}
-      onClick={() =>
-        compare.mutate(undefined, {
-          onSuccess: () => say.done("Both sides are compared", "What was found shows here; what differs is corrected."),
-          onError: say.failed,
-        })
-      }
+      refused={isOff ? "It reads nothing from Salesforce now." : null}
     >
       Compare now
-    </Button>
+    </ActButton>
   );
 }
 

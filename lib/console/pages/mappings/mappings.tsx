@@ -4,11 +4,10 @@ import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
-import { List } from "../../parts/list.tsx";
+import { ListCard } from "../../parts/list-card.tsx";
 import { DIRECTIONS, MappingState } from "../../parts/mapping-state.tsx";
-import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
+import { Empty, Page } from "../../parts/page.tsx";
 import { Ago } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { count, duration } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
 import { PauseButton } from "../fleet/pause.tsx";
@@ -16,9 +15,8 @@ import { Compared } from "./compared.tsx";
 
 /** Every mapping with what it does now. */
 export function Mappings() {
-  const { data, error, refetch } = useAnswer(questions.mappings, { everySeconds: 5 });
+  const answer = useAnswer(questions.mappings, { everySeconds: 5 });
   const { refusal } = useScopes();
-  const mappings = data?.data;
   const create = (
     <Button
       kind="primary"
@@ -35,15 +33,15 @@ export function Mappings() {
       says="Each syncs one Salesforce object with one table."
       acts={
         <>
-          {mappings && mappings.length > 0 && <PauseButton what="everything" />}
+          {answer.data && answer.data.data.length > 0 && <PauseButton what="everything" />}
           {create}
         </>
       }
     >
-      {error && !data && <Trouble error={error} again={() => void refetch()} />}
-      <Card padded={false}>
-        {!mappings && !error && <Bones lines={5} />}
-        {mappings?.length === 0 && (
+      <ListCard
+        answer={answer}
+        lines={5}
+        empty={
           <Empty
             icon={<ArrowLeftRight size={24} aria-hidden />}
             title="No mappings yet"
@@ -59,29 +57,21 @@ export function Mappings() {
             Choose an object of your org and the fields that you need; its table is created for you. An export of Heroku
             Connect can be imported as it is.
           </Empty>
-        )}
-        {mappings && mappings.length > 0 && (
-          <List
-            caption="Mappings"
-            head={
-              <>
-                <th>Object and table</th>
-                <th>State</th>
-                <th className="wider">Direction</th>
-                <th className="wide number">Reads every</th>
-                <th className="wide">Last cycle</th>
-                <th className="wide">Rows = records</th>
-                <th className="number">Waiting</th>
-                <th className="number">Failed</th>
-              </>
-            }
-          >
-            {mappings.map((mapping) => (
-              <Row key={mapping.id} mapping={mapping} />
-            ))}
-          </List>
-        )}
-      </Card>
+        }
+        caption="Mappings"
+        head={[
+          "Object and table",
+          "State",
+          ["Direction", "wider"],
+          ["Reads every", "wide number"],
+          ["Last cycle", "wide"],
+          ["Rows = records", "wide"],
+          ["Waiting", "number"],
+          ["Failed", "number"],
+        ]}
+      >
+        {(mapping) => <Row key={mapping.id} mapping={mapping} />}
+      </ListCard>
     </Page>
   );
 }

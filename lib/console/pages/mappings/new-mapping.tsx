@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { Refused } from "../../api/ask.ts";
 import { questions } from "../../api/questions.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
+import { detailOf } from "../../parts/acts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Check, Field } from "../../parts/field.tsx";
 import { Bones, Card, Page } from "../../parts/page.tsx";
@@ -121,12 +122,6 @@ function Form() {
       </div>
     </form>
   );
-}
-
-/** What the API said of one part of the body: `body.upsert_field`. */
-export function detailOf(error: Error | null, path: string): string | undefined {
-  if (!(error instanceof Refused)) return undefined;
-  return error.details.find((detail) => detail.path === `body.${path}`)?.message;
 }
 
 function NoObjects({ error, again }: { readonly error: Error; readonly again: () => void }) {

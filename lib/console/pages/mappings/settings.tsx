@@ -46,13 +46,8 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
         label="Direction"
         value={value.sync_direction}
         onChange={({ target }) => set({ sync_direction: target.value as MappingSettings["sync_direction"] })}
-      >
-        {Object.entries(DIRECTIONS).map(([direction, words]) => (
-          <option key={direction} value={direction}>
-            {words}
-          </option>
-        ))}
-      </Choice>
+        options={Object.entries(DIRECTIONS)}
+      />
       {value.sync_direction !== "sf_to_pg" && (
         <Choice
           label="Upsert field"
@@ -64,12 +59,8 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
               ? "None of the chosen fields is an external id. Without one, an insert whose answer was lost waits eleven minutes before it is sent again."
               : "With one, every change arrives exactly once, whatever breaks."
           }
-        >
-          <option value="">none</option>
-          {identifying.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </Choice>
+          options={[["", "none"], ...identifying.map(({ name }) => [name, name] as const)]}
+        />
       )}
       {value.sync_direction !== "pg_to_sf" && (
         <Field
@@ -101,23 +92,19 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
           value={value.sf_notify_enabled ? "on" : "off"}
           onChange={({ target }) => set({ sf_notify_enabled: target.value === "on" })}
           hint="On: read when the org rings, and every four minutes otherwise while that works; deletes arrive with the latter. bridge doorbell --prepare makes the org ring."
-        >
-          <option>off</option>
-          <option>on</option>
-        </Choice>
+          options={[
+            ["off", "off"],
+            ["on", "on"],
+          ]}
+        />
       )}
       {value.sync_direction === "bidirectional" && (
         <Choice
           label="When both sides change the same field"
           value={value.conflict_policy}
           onChange={({ target }) => set({ conflict_policy: target.value as MappingSettings["conflict_policy"] })}
-        >
-          {Object.entries(POLICIES).map(([policy, words]) => (
-            <option key={policy} value={policy}>
-              {words}
-            </option>
-          ))}
-        </Choice>
+          options={Object.entries(POLICIES)}
+        />
       )}
       <Field
         label="Deletes an hour that are not held"

@@ -16,18 +16,16 @@ export function ObjectTable({ mappings }: { readonly mappings: ListMappingStates
     <Card title="Objects" padded={false}>
       <List
         caption="Objects with their figures"
-        head={
-          <>
-            <th>Object</th>
-            <th>State</th>
-            <th className="wide">Cycles of the last hour</th>
-            <th className="wide number">Lag p50</th>
-            <th className="wide wider number">p95</th>
-            <th className="wide wider">Last cycle</th>
-            <th className="number">Waiting</th>
-            <th className="number">Failed</th>
-          </>
-        }
+        head={[
+          "Object",
+          "State",
+          ["Cycles of the last hour", "wide"],
+          ["Lag p50", "wide number"],
+          ["p95", "wide wider number"],
+          ["Last cycle", "wide wider"],
+          ["Waiting", "number"],
+          ["Failed", "number"],
+        ]}
       >
         {mappings.map((mapping) => (
           <Row key={mapping.id} mapping={mapping} throughput={data?.data} />

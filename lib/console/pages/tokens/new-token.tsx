@@ -1,13 +1,13 @@
 import type { CreateTokenBody, CreateTokenData } from "bridge/api";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { type Scope, useScopes } from "../../api/scopes.ts";
 import { useAct } from "../../api/use.ts";
+import { ActForm, useFields } from "../../parts/acts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Secret } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Choice, Field } from "../../parts/field.tsx";
-import { Notice, Trouble } from "../../parts/trouble.tsx";
-import { detailOf } from "../mappings/new-mapping.tsx";
+import { Notice } from "../../parts/trouble.tsx";
 
 const SCOPES: Record<Scope, string> = {
   read: "read: reads everything that shows no secret",
@@ -29,59 +29,38 @@ export function NewToken({ open, onClose }: { readonly open: boolean; readonly o
   );
 }
 
+const TIMES = [
+  ["", "until it is revoked"],
+  ["1", "for a day"],
+  ["30", "for 30 days"],
+  ["90", "for 90 days"],
+  ["365", "for a year"],
+] as const;
+
 function Form({ onMade }: { readonly onMade: (token: CreateTokenData) => void }) {
   const { token: own } = useScopes();
-  const [name, setName] = useState("");
-  const [owner, setOwner] = useState(own?.owner ?? "");
-  const [scope, setScope] = useState<Scope>("read");
-  const [days, setDays] = useState("");
   const create = useAct<CreateTokenData, CreateTokenBody>((body) => ({ method: "POST", path: "/tokens", body }));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const body = { name, owner, scopes: [scope], ...(days && { valid_days: Number(days) }) };
-    create.mutate(body, { onSuccess: ({ data }) => onMade(data) });
-  };
+  const { texts, field } = useFields({ name: "", owner: own?.owner ?? "", scope: "read", days: "" }, create.error);
+  const { name, owner, scope, days } = texts;
+  const body = { name, owner, scopes: [scope as Scope], ...(days && { valid_days: Number(days) }) };
   return (
-    <form className="form" onSubmit={submit}>
-      <Field
-        label="Name"
-        value={name}
-        onChange={({ target }) => setName(target.value)}
-        required
-        placeholder="Grafana"
-        hint="What uses it."
-        wrong={detailOf(create.error, "name")}
-      />
+    <ActForm
+      act={create}
+      onSubmit={() => create.mutate(body, { onSuccess: ({ data }) => onMade(data) })}
+      button="Create token"
+      failed="The token was not created."
+    >
+      <Field label="Name" {...field("name")} required placeholder="Grafana" hint="What uses it." />
       <Field
         label="Owner"
         type="email"
-        value={owner}
-        onChange={({ target }) => setOwner(target.value)}
+        {...field("owner")}
         required
         hint="Whose name the audit log shows for what it does."
-        wrong={detailOf(create.error, "owner")}
       />
-      <Choice label="May" value={scope} onChange={({ target }) => setScope(target.value as Scope)}>
-        {Object.entries(SCOPES).map(([value, words]) => (
-          <option key={value} value={value}>
-            {words}
-          </option>
-        ))}
-      </Choice>
-      <Choice label="Valid" value={days} onChange={({ target }) => setDays(target.value)}>
-        <option value="">until it is revoked</option>
-        <option value="1">for a day</option>
-        <option value="30">for 30 days</option>
-        <option value="90">for 90 days</option>
-        <option value="365">for a year</option>
-      </Choice>
-      {create.error && <Trouble error={create.error} title="The token was not created." />}
-      <div className="acts">
-        <Button kind="primary" type="submit" busy={create.isPending}>
-          Create token
-        </Button>
-      </div>
-    </form>
+      <Choice label="May" {...field("scope")} options={Object.entries(SCOPES)} />
+      <Choice label="Valid" {...field("days")} options={TIMES} />
+    </ActForm>
   );
 }
 

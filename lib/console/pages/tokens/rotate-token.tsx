@@ -53,13 +53,12 @@ export function Rotate({ token, isOwn, onClose }: RotateProps) {
             that nothing is refused while you change over.
           </p>
           {isOwn && <p>You are signed in with the old one: sign in with the new one before it ends.</p>}
-          <Choice label="The old one stays valid" value={hours} onChange={({ target }) => setHours(target.value)}>
-            {Object.entries(OVERLAPS).map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
-          </Choice>
+          <Choice
+            label="The old one stays valid"
+            value={hours}
+            onChange={({ target }) => setHours(target.value)}
+            options={Object.entries(OVERLAPS)}
+          />
           {create.error && <Trouble error={create.error} title="No token was created; the old one is as it was." />}
           <div className="acts">
             <Button onClick={onClose}>Cancel</Button>

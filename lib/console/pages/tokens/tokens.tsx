@@ -5,11 +5,10 @@ import { useScopes } from "../../api/scopes.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { List } from "../../parts/list.tsx";
-import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
+import { ListCard } from "../../parts/list-card.tsx";
+import { Empty, Page } from "../../parts/page.tsx";
 import { Ago, Time } from "../../parts/time.tsx";
 import { Needs } from "../../parts/too-small.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { NewToken } from "./new-token.tsx";
 import { Revoke, type Token } from "./revoke-token.tsx";
 import { Rotate } from "./rotate-token.tsx";
@@ -36,9 +35,7 @@ export function Tokens() {
       }
     >
       <Needs scope="admin" what="Tokens">
-        <Card padded={false}>
-          <Table />
-        </Card>
+        <Table />
       </Needs>
       <NewToken open={makes} onClose={() => setMakes(false)} />
     </Page>
@@ -46,36 +43,25 @@ export function Tokens() {
 }
 
 function Table() {
-  const { data, error, refetch } = useAnswer(questions.tokens, { everySeconds: 15 });
+  const answer = useAnswer(questions.tokens, { everySeconds: 15 });
   const { token: own } = useScopes();
   const [revoking, setRevoking] = useState<Token | null>(null);
   const [rotating, setRotating] = useState<Token | null>(null);
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Bones lines={4} />;
-  if (data.data.length === 0)
-    return (
-      <Empty icon={<KeyRound size={24} aria-hidden />} title="No tokens">
-        Make one for each program and each person, so that each can be revoked alone.
-      </Empty>
-    );
   return (
     <>
-      <List
-        caption="Tokens"
-        head={
-          <>
-            <th>Name and owner</th>
-            <th>State</th>
-            <th className="wide">May</th>
-            <th className="wide">Last used</th>
-            <th className="wide">Valid until</th>
-            <th>
-              <span className="unseen">Acts</span>
-            </th>
-          </>
+      <ListCard
+        answer={answer}
+        lines={4}
+        empty={
+          <Empty icon={<KeyRound size={24} aria-hidden />} title="No tokens">
+            Make one for each program and each person, so that each can be revoked alone.
+          </Empty>
         }
+        caption="Tokens"
+        head={["Name and owner", "State", ["May", "wide"], ["Last used", "wide"], ["Valid until", "wide"]]}
+        acts
       >
-        {data.data.map((token) => (
+        {(token) => (
           <tr key={token.id}>
             <td className="breaks">
               {token.name} {token.id === own?.id && <span className="tag">this one</span>}
@@ -104,8 +90,8 @@ function Table() {
               )}
             </td>
           </tr>
-        ))}
-      </List>
+        )}
+      </ListCard>
       {rotating && <Rotate token={rotating} isOwn={rotating.id === own?.id} onClose={() => setRotating(null)} />}
       <Revoke token={revoking} isOwn={revoking?.id === own?.id} onClose={() => setRevoking(null)} />
     </>

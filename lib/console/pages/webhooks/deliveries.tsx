@@ -2,16 +2,13 @@ import type { ListDeliveriesData, RetryDeliveryData } from "bridge/api";
 import { RotateCw, Send } from "lucide-react";
 import { useState } from "react";
 import { questions } from "../../api/questions.ts";
-import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
+import { ActButton } from "../../parts/acts/act-button.tsx";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { List } from "../../parts/list.tsx";
+import { ListCard } from "../../parts/list-card.tsx";
 import { Empty } from "../../parts/page.tsx";
-import { PagedCard } from "../../parts/paged-card.tsx";
 import { Ago, Time } from "../../parts/time.tsx";
-import { useSay } from "../../parts/toast.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { DeliveryHistory } from "./delivery.tsx";
 
@@ -26,7 +23,7 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
   const answer = useAnswer(asked, { everySeconds: 3, keepsPrevious: true });
   return (
     <>
-      <PagedCard
+      <ListCard
         title="Deliveries of the last 30 days"
         answer={answer}
         onGo={(to) => go(hrefOf(path, { offset: to ? String(to) : undefined }), "replace")}
@@ -35,46 +32,33 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
             Send a test, and see here what your endpoint answers.
           </Empty>
         }
+        caption="Deliveries, the latest first"
+        head={["Event", "Status", ["Answer", "wide number"], ["Last attempt", "wide"], ["Next", "wide"]]}
+        acts
       >
-        <List
-          caption="Deliveries, the latest first"
-          head={
-            <>
-              <th>Event</th>
-              <th>Status</th>
-              <th className="wide number">Answer</th>
-              <th className="wide">Last attempt</th>
-              <th className="wide">Next</th>
-              <th>
-                <span className="unseen">Acts</span>
-              </th>
-            </>
-          }
-        >
-          {answer.data?.data.map((delivery) => (
-            <tr key={delivery.id}>
-              <td>
-                <button type="button" className="as-link mono" onClick={() => setShown(delivery.id)}>
-                  {delivery.event}
-                </button>
-              </td>
-              <td>
-                <Badge tone={TONES[delivery.status]}>{delivery.status}</Badge>
-              </td>
-              <td className="wide number">{delivery.response_code ?? "none"}</td>
-              <td className="wide once">
-                <Time at={delivery.delivered_at} />
-              </td>
-              <td className="wide once">
-                <Ago at={delivery.next_retry_at} none="–" />
-              </td>
-              <td className="acts-cell">
-                <RetryDelivery webhookId={webhookId} delivery={delivery} />
-              </td>
-            </tr>
-          ))}
-        </List>
-      </PagedCard>
+        {(delivery) => (
+          <tr key={delivery.id}>
+            <td>
+              <button type="button" className="as-link mono" onClick={() => setShown(delivery.id)}>
+                {delivery.event}
+              </button>
+            </td>
+            <td>
+              <Badge tone={TONES[delivery.status]}>{delivery.status}</Badge>
+            </td>
+            <td className="wide number">{delivery.response_code ?? "none"}</td>
+            <td className="wide once">
+              <Time at={delivery.delivered_at} />
+            </td>
+            <td className="wide once">
+              <Ago at={delivery.next_retry_at} none="–" />
+            </td>
+            <td className="acts-cell">
+              <RetryDelivery webhookId={webhookId} delivery={delivery} />
+            </td>
+          </tr>
+        )}
+      </ListCard>
       <Dialog open={shown !== null} onClose={() => setShown(null)} title="Delivery" broad>
         {shown && <DeliveryHistory webhookId={webhookId} id={shown} />}
       </Dialog>
@@ -83,28 +67,21 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
 }
 
 function RetryDelivery({ webhookId, delivery }: { readonly webhookId: string; readonly delivery: ListDeliveriesData }) {
-  const { refusal } = useScopes();
-  const say = useSay();
   const retry = useAct<RetryDeliveryData>(() => ({
     method: "POST",
     path: `/webhooks/${webhookId}/deliveries/${delivery.id}/retry`,
   }));
   return (
-    <Button
+    <ActButton
+      act={retry}
+      scope="operate"
+      done={() => ["It is sent again", "Its answer appears in a moment."]}
       compact
       kind="plain"
       icon={<RotateCw size={14} aria-hidden />}
-      busy={retry.isPending}
-      refused={refusal("operate")}
       aria-label={`Retry ${delivery.event}`}
-      onClick={() =>
-        retry.mutate(undefined, {
-          onSuccess: () => say.done("It is sent again", "Its answer appears in a moment."),
-          onError: say.failed,
-        })
-      }
     >
       Retry
-    </Button>
+    </ActButton>
   );
 }

@@ -1,14 +1,13 @@
 import type { CreateWebhookBody, CreateWebhookData } from "bridge/api";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useAct } from "../../api/use.ts";
-import { Button } from "../../parts/button.tsx";
+import { ActForm, useFields } from "../../parts/acts/act-form.tsx";
 import { Secret } from "../../parts/copy.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Needs } from "../../parts/too-small.tsx";
-import { Notice, Trouble } from "../../parts/trouble.tsx";
+import { Notice } from "../../parts/trouble.tsx";
 import { hrefOf } from "../../route.ts";
-import { detailOf } from "../mappings/new-mapping.tsx";
 import { EventChoice } from "./event-choice.tsx";
 import type { EventType } from "./events.ts";
 
@@ -27,56 +26,41 @@ export function NewWebhook() {
 }
 
 function Form() {
-  const [url, setUrl] = useState("");
-  const [description, setDescription] = useState("");
-  const [events, setEvents] = useState<readonly EventType[]>(["sync.broken", "sync.recovered", "sync.failure_spike"]);
   const create = useAct<CreateWebhookData, CreateWebhookBody>((body) => ({ method: "POST", path: "/webhooks", body }));
+  const { texts, field } = useFields({ url: "", description: "" }, create.error);
+  const [events, setEvents] = useState<readonly EventType[]>(["sync.broken", "sync.recovered", "sync.failure_spike"]);
   if (create.data) return <Made webhook={create.data.data} />;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate({ url: url.trim(), description, events });
-  };
   return (
-    <form className="stack" onSubmit={submit}>
+    <ActForm
+      ofCards
+      act={create}
+      onSubmit={() => create.mutate({ ...texts, url: texts.url.trim(), events })}
+      button="Create webhook"
+      failed="The webhook was not made."
+      refused={events.length === 0 ? "Choose at least one event." : null}
+      behind={
+        <a className="button plain" href={hrefOf("/webhooks")}>
+          Cancel
+        </a>
+      }
+    >
       <Card title="Where">
         <div className="form">
           <Field
             label="URL"
             type="url"
-            value={url}
-            onChange={({ target }) => setUrl(target.value)}
+            {...field("url")}
             required
             placeholder="https://example.com/hooks/bridge"
             hint="It must answer 2xx within five seconds; do the work afterwards."
-            wrong={detailOf(create.error, "url")}
           />
-          <Field
-            label="Description"
-            value={description}
-            onChange={({ target }) => setDescription(target.value)}
-            maxLength={255}
-            placeholder="Pages the person on call"
-          />
+          <Field label="Description" {...field("description")} maxLength={255} placeholder="Pages the person on call" />
         </div>
       </Card>
       <Card title="Events">
         <EventChoice chosen={events} onChange={setEvents} />
       </Card>
-      {create.error && <Trouble error={create.error} title="The webhook was not made." />}
-      <div className="acts">
-        <Button
-          kind="primary"
-          type="submit"
-          busy={create.isPending}
-          refused={events.length === 0 ? "Choose at least one event." : null}
-        >
-          Create webhook
-        </Button>
-        <a className="button plain" href={hrefOf("/webhooks")}>
-          Cancel
-        </a>
-      </div>
-    </form>
+    </ActForm>
   );
 }
 

@@ -1,25 +1,25 @@
 import type { ReadWebhookData, ReplayWebhookData } from "bridge/api";
-import { type FormEvent, useState } from "react";
 import { useAct } from "../../api/use.ts";
+import { ActForm, useFields } from "../../parts/acts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import { useSay } from "../../parts/toast.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 
 const DAY_MILLISECONDS = 86_400_000;
 
 /** Sends again what a webhook missed from a time on. */
 export function Replay({ webhook, onDone }: { readonly webhook: ReadWebhookData; readonly onDone: () => void }) {
-  const [since, setSince] = useState(webhook.failing_since ?? new Date(Date.now() - DAY_MILLISECONDS).toISOString());
   const say = useSay();
+  const { texts, field } = useFields({
+    since: webhook.failing_since ?? new Date(Date.now() - DAY_MILLISECONDS).toISOString(),
+  });
   const replay = useAct<ReplayWebhookData, string | undefined>((before_id) => ({
     method: "POST",
     path: `/webhooks/${webhook.id}/replay`,
-    query: { since, before_id },
+    query: { ...texts, before_id },
   }));
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const run = async () => {
     let queued = 0;
     for (let next: string | null | undefined; next !== null; ) {
       const { data } = await replay.mutateAsync(next);
@@ -31,23 +31,16 @@ export function Replay({ webhook, onDone }: { readonly webhook: ReadWebhookData;
   };
   return (
     <Dialog open onClose={onDone} title="Replay what was missed">
-      <form className="form" onSubmit={(event) => void submit(event).catch(() => {})}>
+      <ActForm
+        act={replay}
+        onSubmit={() => void run().catch(() => {})}
+        button="Replay"
+        failed="Not everything was queued."
+        before={<Button onClick={onDone}>Cancel</Button>}
+      >
         <p>Deliveries that were given up, or due while the webhook was paused, are sent again.</p>
-        <Field
-          label="Since"
-          hint="A time such as 2026-01-31T08:00:00Z, or a day"
-          value={since}
-          onChange={({ target }) => setSince(target.value)}
-          required
-        />
-        {replay.error && <Trouble error={replay.error} title="Not everything was queued." />}
-        <div className="acts">
-          <Button onClick={onDone}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={replay.isPending}>
-            Replay
-          </Button>
-        </div>
-      </form>
+        <Field label="Since" hint="A time such as 2026-01-31T08:00:00Z, or a day" {...field("since")} required />
+      </ActForm>
     </Dialog>
   );
 }

@@ -1,9 +1,11 @@
 import type { ChangeWebhookBody, ReadWebhookData, RotateWebhookSecretData, TestWebhookData } from "bridge/api";
 import { History, KeyRound, Pause, Pencil, Play, Send, Trash2 } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
+import { ActButton } from "../../parts/acts/act-button.tsx";
+import { ActForm, useFields } from "../../parts/acts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Secret } from "../../parts/copy.tsx";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
@@ -15,7 +17,6 @@ import { useSay } from "../../parts/toast.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { ago } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
-import { detailOf } from "../mappings/new-mapping.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { EventChoice } from "./event-choice.tsx";
 import { Replay } from "./replay.tsx";
@@ -125,19 +126,14 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
   const refused = refusal("admin");
   return (
     <>
-      <Button
+      <ActButton
+        act={test}
+        scope="admin"
+        done={() => ["A test is on its way", "It appears below in a moment, with what came back."]}
         icon={<Send size={15} aria-hidden />}
-        busy={test.isPending}
-        refused={refused}
-        onClick={() =>
-          test.mutate(undefined, {
-            onSuccess: () => say.done("A test is on its way", "It appears below in a moment, with what came back."),
-            onError: say.failed,
-          })
-        }
       >
         Send a test
-      </Button>
+      </ActButton>
       <Menu
         label="More"
         acts={[
@@ -199,47 +195,25 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
 }
 
 function ChangeForm({ webhook, onDone }: { readonly webhook: ReadWebhookData; readonly onDone: () => void }) {
-  const [url, setUrl] = useState(webhook.url);
-  const [description, setDescription] = useState(webhook.description);
-  const [events, setEvents] = useState<readonly (typeof webhook.events)[number][]>(webhook.events);
   const change = useAct<unknown, ChangeWebhookBody>((body) => ({
     method: "PATCH",
     path: `/webhooks/${webhook.id}`,
     body,
   }));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.mutate({ url, description, events }, { onSuccess: onDone });
-  };
+  const { texts, field } = useFields({ url: webhook.url, description: webhook.description }, change.error);
+  const [events, setEvents] = useState<readonly (typeof webhook.events)[number][]>(webhook.events);
   return (
-    <form className="form" onSubmit={submit}>
-      <Field
-        label="URL"
-        type="url"
-        value={url}
-        onChange={({ target }) => setUrl(target.value)}
-        required
-        wrong={detailOf(change.error, "url")}
-      />
-      <Field
-        label="Description"
-        value={description}
-        onChange={({ target }) => setDescription(target.value)}
-        maxLength={255}
-      />
+    <ActForm
+      act={change}
+      onSubmit={() => change.mutate({ ...texts, events }, { onSuccess: onDone })}
+      button="Save changes"
+      failed="The webhook was not changed."
+      refused={events.length === 0 ? "Choose at least one event." : null}
+    >
+      <Field label="URL" type="url" {...field("url")} required />
+      <Field label="Description" {...field("description")} maxLength={255} />
       <EventChoice chosen={events} onChange={setEvents} />
-      {change.error && <Trouble error={change.error} title="The webhook was not changed." />}
-      <div className="acts">
-        <Button
-          kind="primary"
-          type="submit"
-          busy={change.isPending}
-          refused={events.length === 0 ? "Choose at least one event." : null}
-        >
-          Save changes
-        </Button>
-      </div>
-    </form>
+    </ActForm>
   );
 }
 

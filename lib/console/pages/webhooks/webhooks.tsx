@@ -5,10 +5,9 @@ import { useScopes } from "../../api/scopes.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { List } from "../../parts/list.tsx";
-import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
+import { ListCard } from "../../parts/list-card.tsx";
+import { Empty, Page } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { counted } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
 import { DeliveryStrip } from "./strip.tsx";
@@ -51,12 +50,12 @@ export function WebhookState({
 const STRIPS = 20;
 
 function Table() {
-  const { data, error, refetch } = useAnswer(questions.webhooks, { everySeconds: 10 });
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
+  const answer = useAnswer(questions.webhooks, { everySeconds: 10 });
   return (
-    <Card padded={false}>
-      {!data && <Bones lines={4} />}
-      {data?.data.length === 0 && (
+    <ListCard
+      answer={answer}
+      lines={4}
+      empty={
         <Empty
           icon={<Webhook size={24} aria-hidden />}
           title="No webhooks yet"
@@ -69,42 +68,30 @@ function Table() {
           Register a URL of yours, and a broken engine or a failed row is announced there within seconds, instead of
           being found in the morning.
         </Empty>
+      }
+      caption="Webhooks"
+      head={["URL", "State", ["Last deliveries", "wide"], ["Events", "wide"], ["Made", "wide"]]}
+    >
+      {(webhook, index) => (
+        <tr key={webhook.id}>
+          <td className="breaks">
+            <a className="row-link" href={hrefOf(`/webhooks/${webhook.id}`)}>
+              {webhook.url}
+            </a>
+            {webhook.description && <span className="sub">{webhook.description}</span>}
+          </td>
+          <td>
+            <WebhookState webhook={webhook} />
+          </td>
+          <td className="wide">{index < STRIPS && <DeliveryStrip webhookId={webhook.id} />}</td>
+          <td className="wide" title={webhook.events.join(", ")}>
+            {counted(webhook.events.length, "event")}
+          </td>
+          <td className="wide once">
+            <Time at={webhook.created_at} />
+          </td>
+        </tr>
       )}
-      {data && data.data.length > 0 && (
-        <List
-          caption="Webhooks"
-          head={
-            <>
-              <th>URL</th>
-              <th>State</th>
-              <th className="wide">Last deliveries</th>
-              <th className="wide">Events</th>
-              <th className="wide">Made</th>
-            </>
-          }
-        >
-          {data.data.map((webhook, index) => (
-            <tr key={webhook.id}>
-              <td className="breaks">
-                <a className="row-link" href={hrefOf(`/webhooks/${webhook.id}`)}>
-                  {webhook.url}
-                </a>
-                {webhook.description && <span className="sub">{webhook.description}</span>}
-              </td>
-              <td>
-                <WebhookState webhook={webhook} />
-              </td>
-              <td className="wide">{index < STRIPS && <DeliveryStrip webhookId={webhook.id} />}</td>
-              <td className="wide" title={webhook.events.join(", ")}>
-                {counted(webhook.events.length, "event")}
-              </td>
-              <td className="wide once">
-                <Time at={webhook.created_at} />
-              </td>
-            </tr>
-          ))}
-        </List>
-      )}
-    </Card>
+    </ListCard>
   );
 }
