@@ -1,9 +1,9 @@
 import { paginateQuery } from "@aws-sdk/lib-dynamodb";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../audit/ports.ts";
 import { unknownCursor } from "../../model/page.ts";
-import type { AuditEntry } from "../../model/workspace/audit.ts";
+import type { ListedEntry } from "../../model/workspace/audit.ts";
 import { firstThat, oldestKept, readCounter } from "./audit/audit-bounds.ts";
-import { readEntry, readListed } from "./audit/audit-item.ts";
+import { readListed } from "./audit/audit-item.ts";
 import { COUNTER, partition, placeOfId, sequenceKey } from "./audit/audit-keys.ts";
 import type { Database } from "./client/client.ts";
 import { readItem } from "./client/read-item.ts";
@@ -16,25 +16,19 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
 
     page: async (filter, slice) => {
       const { first, last, pieces } = await read(database, filter, slice, now());
-      const rows: unknown[] = [];
-      for await (const items of pieces) rows.push(...items.map(readListed));
+      const rows: ListedEntry[] = [];
+      for await (const entries of pieces) rows.push(...entries);
       return { rows, total: last - first + 1 };
     },
 
-    batches: async (filter, slice) => entriesOf((await read(database, filter, slice, now())).pieces),
+    batches: async (filter, slice) => (await read(database, filter, slice, now())).pieces,
   };
-}
-
-type Item = Readonly<Record<string, unknown>>;
-
-async function* entriesOf(pieces: AsyncIterable<readonly Item[]>): AsyncGenerator<readonly AuditEntry[]> {
-  for await (const items of pieces) yield items.map(readEntry);
 }
 
 /** Limit null: up to the oldest entry. */
 type Slice = Parameters<AuditLog["batches"]>[1];
 
-/** The numbers of the oldest and the newest entry that are kept, and the items of a slice of them, newest first. */
+/** The numbers of the oldest and the newest entry that are kept, and a slice of the entries, newest first. */
 async function read(database: Database, filter: AuditFilter, { limit, offset, beforeId }: Slice, at: Date) {
   const pk = partition(filter);
   const kept = await bounds(database, pk, at);
@@ -59,10 +53,11 @@ const DISORDER_MILLISECONDS = 120_000;
 /** The number of the first entry of that time or later: found by halving up to where the order is sure, then one by one. */
 async function firstSince(database: Database, pk: string, { first, last }: Bounds, time: Date): Promise<number> {
   const sure = new Date(time.getTime() - DISORDER_MILLISECONDS);
-  let from = await firstThat(database, pk, first, last + 1, (item) => readEntry(item).createdAt >= sure);
-  for await (const items of range(database, pk, from, last, true)) {
-    for (const item of items) {
-      if (readEntry(item).createdAt >= time) return from;
+  const isSince = ({ created_at }: ListedEntry, start: Date) => new Date(created_at) >= start;
+  let from = await firstThat(database, pk, first, last + 1, (item) => isSince(readListed(item), sure));
+  for await (const entries of range(database, pk, from, last, true)) {
+    for (const entry of entries) {
+      if (isSince(entry, time)) return from;
       from += 1;
     }
   }
@@ -74,9 +69,9 @@ async function placeOfEntry(database: Database, filter: AuditFilter, { first, la
   const known = placeOfId(id, filter);
   if (known !== null) return known;
   let place = last;
-  for await (const items of range(database, partition(filter), first, last)) {
-    for (const item of items) {
-      if (readEntry(item).id === id) return place;
+  for await (const entries of range(database, partition(filter), first, last)) {
+    for (const entry of entries) {
+      if (entry.id === id) return place;
       place -= 1;
     }
   }
@@ -102,7 +97,7 @@ async function* range(
   oldest: number,
   newest: number,
   forward = false,
-): AsyncGenerator<readonly Item[]> {
+): AsyncGenerator<readonly ListedEntry[]> {
   if (oldest > newest) return; // DynamoDB refuses a range that ends before it begins
   const asked = {
     TableName: database.table("audit"),
@@ -113,5 +108,5 @@ async function* range(
     ConsistentRead: true,
   };
   const pages = paginateQuery({ client: database.client, pageSize: ENTRIES_PER_READ }, asked);
-  for await (const { Items = [] } of pages) yield Items;
+  for await (const { Items = [] } of pages) yield Items.map(readListed);
 }
