@@ -180,3 +180,29 @@ test("under every filter, pages by offset, pages by before_id and the CSV hold t
     expect.soft(rows, name).toEqual(columns);
   }
 });
+
+test("a before_id that the list does not have is refused: another actor's or action's, another workspace's, an invented one", async () => {
+  const other = await createTestWorkspace();
+  const path = { workspace_id: other.id };
+  const strange = dataOf<readonly Made[]>(await call(handler, "list-audit-log", { token: other.token, path }));
+  const invented = ["aud_1", "aud_1.1.1.1.1", "aud_1.zz.zz.zz.zz", `${log[0]?.id}.1`];
+  const ids = [...log, ...strange].map(({ id }) => id).concat(invented);
+  const findings: string[] = [];
+  for (const query of [{}, { actor: "eva@example.com" }, { actor: "eva@example.com", action: "rows.retried" }]) {
+    const wanted = log.filter((entry) =>
+      Object.entries(query).every(([name, value]) => entry[name as "actor"] === value),
+    );
+    for (const id of ids) {
+      const at = wanted.findIndex((entry) => entry.id === id);
+      for (const format of ["json", "csv"]) {
+        const { status, json, text } = await ask({ ...query, format, before_id: id });
+        const is = status === 200 && json ? (json.data as readonly Made[])?.length : text.split("\r\n").length - 2;
+        const got = status === 200 ? is : `${status} ${json?.error?.details?.[0]?.path}`;
+        const right = at === -1 ? "400 before_id" : wanted.length - 1 - at;
+        if (got !== right) findings.push(`${JSON.stringify(query)} ${format} ${id}: ${got}, not ${right}`);
+      }
+    }
+  }
+
+  expect(findings).toEqual([]);
+});

@@ -54,28 +54,36 @@ const DISORDER_MILLISECONDS = 120_000;
 async function firstSince(database: Database, pk: string, { first, last }: Bounds, time: Date): Promise<number> {
   const sure = new Date(time.getTime() - DISORDER_MILLISECONDS);
   const isSince = ({ created_at }: ListedEntry, start: Date) => new Date(created_at) >= start;
-  let from = await firstThat(database, pk, first, last + 1, (item) => isSince(readListed(item), sure));
-  for await (const entries of range(database, pk, from, last, true)) {
-    for (const entry of entries) {
-      if (isSince(entry, time)) return from;
-      from += 1;
-    }
-  }
-  return from;
+  const from = await firstThat(database, pk, first, last + 1, (item) => isSince(readListed(item), sure));
+  const passed = await countUntil(range(database, pk, from, last, true), (entry) => isSince(entry, time));
+  return passed === null ? last + 1 : from + passed;
 }
 
-/** The number of an entry among those of a filter. One whose id does not say it is looked for from the newest on. */
+/**
+ * The number of an entry among those of a filter. One whose id does not say it is looked for from the newest on; one that
+ * has expired had a lower number than all that are kept.
+ */
 async function placeOfEntry(database: Database, filter: AuditFilter, { first, last }: Bounds, id: string) {
-  const known = placeOfId(id, filter);
-  if (known !== null) return known;
-  let place = last;
-  for await (const entries of range(database, partition(filter), first, last)) {
-    for (const entry of entries) {
-      if (entry.id === id) return place;
-      place -= 1;
-    }
+  const said = placeOfId(id, filter);
+  if (said !== null && said < first) return said;
+  const [oldest, newest] = said === null ? [first, last] : [said, said];
+  const passed = await countUntil(range(database, partition(filter), oldest, newest), (entry) => entry.id === id);
+  if (passed === null) throw unknownCursor("the audit log, filtered like this, has");
+  return newest - passed;
+}
+
+/** How many entries come before the first that is so; null: none is. */
+async function countUntil(
+  pieces: AsyncIterable<readonly ListedEntry[]>,
+  isSo: (entry: ListedEntry) => boolean,
+): Promise<number | null> {
+  let passed = 0;
+  for await (const entries of pieces) {
+    const at = entries.findIndex(isSo);
+    if (at !== -1) return passed + at;
+    passed += entries.length;
   }
-  throw unknownCursor("the audit log has");
+  return null;
 }
 
 /** The sequence numbers of the oldest entry that is still kept and of the newest; `first` is `last + 1` when none is. */
