@@ -4,9 +4,8 @@ import { unknownCursor } from "../../model/page.ts";
 import type { ListedEntry } from "../../model/workspace/audit.ts";
 import { firstThat, oldestKept, readCounter } from "./audit/audit-bounds.ts";
 import { readListed } from "./audit/audit-item.ts";
-import { COUNTER, partition, placeOfId, sequenceKey } from "./audit/audit-keys.ts";
+import { partition, placeOfId, sequenceKey } from "./audit/audit-keys.ts";
 import type { Database } from "./client/client.ts";
-import { readItem } from "./client/read-item.ts";
 import { commit } from "./commit.ts";
 
 /** The audit log in DynamoDB. Entries past their days are left out of pages and totals before DynamoDB deletes them. */
@@ -54,7 +53,8 @@ const DISORDER_MILLISECONDS = 120_000;
 async function firstSince(database: Database, pk: string, { first, last }: Bounds, time: Date): Promise<number> {
   const sure = new Date(time.getTime() - DISORDER_MILLISECONDS);
   const isSince = ({ created_at }: ListedEntry, start: Date) => new Date(created_at) >= start;
-  const from = await firstThat(database, pk, first, last + 1, (item) => isSince(readListed(item), sure));
+  const near = await firstThat(database, pk, first, last + 1, (item) => isSince(readListed(item), sure));
+  const from = near === undefined ? last + 1 : Number(near["sk"]);
   const passed = await countUntil(range(database, pk, from, last, true), (entry) => isSince(entry, time));
   return passed === null ? last + 1 : from + passed;
 }
@@ -88,11 +88,9 @@ async function countUntil(
 
 /** The sequence numbers of the oldest entry that is still kept and of the newest; `first` is `last + 1` when none is. */
 async function bounds(database: Database, pk: string, at: Date): Promise<Bounds> {
-  const item = await readItem(database, "audit", { pk, sk: COUNTER });
-  if (item === undefined) return { first: 1, last: 0 };
-  const counted = readCounter(item);
+  const counted = await readCounter(database, pk);
   const oldest = await oldestKept(database, pk, counted, at);
-  return { first: oldest?.sequence ?? counted.entries + 1, last: counted.entries };
+  return { first: oldest?.first ?? counted.entries + 1, last: counted.entries };
 }
 
 /** Entries of one read: a long log goes by in pieces of some hundred kilobytes, not of DynamoDB's megabyte. */
