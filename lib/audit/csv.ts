@@ -1,17 +1,15 @@
-import { AUDIT_ACTIONS, type AuditEntry } from "../model/workspace/audit.ts";
+import type { ListedEntry } from "../model/workspace/audit.ts";
 
 const COLUMNS = ["id", "created_at", "actor", "action", "resource_type", "resource_id", "detail"];
 
 /** The first line of the CSV, and then the lines of each batch (RFC 4180: CRLF, every cell quoted). */
-export async function* csvOf(batches: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<string> {
+export async function* csvOf(batches: AsyncIterable<readonly ListedEntry[]>): AsyncGenerator<string> {
   yield line(COLUMNS);
   for await (const entries of batches) if (entries.length > 0) yield entries.map(lineOf).join("");
 }
 
-function lineOf({ id, createdAt, actor, action, resourceId, detail }: AuditEntry): string {
-  const type = AUDIT_ACTIONS[action];
-  return line([id, createdAt.toISOString(), actor, action, type, resourceId, jsonCell(detail)]);
-}
+const lineOf = ({ id, created_at, actor, action, resource_type, resource_id, detail }: ListedEntry): string =>
+  line([id, created_at, actor, action, resource_type, resource_id, jsonCell(detail)]);
 
 const line = (cells: readonly string[]): string => `${cells.map(cell).join(",")}\r\n`;
 

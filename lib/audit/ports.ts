@@ -1,5 +1,5 @@
 import type { Page, Slice } from "../model/page.ts";
-import type { AuditEntry } from "../model/workspace/audit.ts";
+import type { AuditEntry, ListedEntry } from "../model/workspace/audit.ts";
 
 /** Which entries of a workspace's audit log; null does not filter. */
 export interface AuditFilter {
@@ -12,10 +12,9 @@ export interface AuditFilter {
   readonly to?: Date | undefined;
 }
 
-/** The audit log as it is read: most recent first, totals exact at any size, every page at the same cost. */
+/** The audit log as it is read, by entries as the contract's list shows them: most recent first, totals exact at any size, every page at the same cost. */
 export interface AuditLog {
-  /** A page of entries as the contract's list shows them. */
-  page(filter: AuditFilter, slice: Slice): Promise<Page<unknown>>;
+  page(filter: AuditFilter, slice: Slice): Promise<Page<ListedEntry>>;
   /**
    * The entries that match from `offset` on, `limit` of them or all, in batches, so that memory stays flat. Rejects before
    * the first batch where there is no such entry as `beforeId`.
@@ -23,7 +22,7 @@ export interface AuditLog {
   batches(
     filter: AuditFilter,
     slice: Omit<Slice, "limit"> & { readonly limit: number | null },
-  ): Promise<AsyncIterable<readonly AuditEntry[]>>;
+  ): Promise<AsyncIterable<readonly ListedEntry[]>>;
 }
 
 /** Stores an entry for an action that changes nothing else of the service's own state. */

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { csvOf } from "../../lib/audit/csv.ts";
-import type { AuditEntry } from "../../lib/model/workspace/audit.ts";
+import type { ListedEntry } from "../../lib/model/workspace/audit.ts";
 
 const STARTS = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"];
 
@@ -20,17 +20,17 @@ const HOSTILE = [
   ...Array.from({ length: 120 }, (_, at) => `${STARTS[at % STARTS.length]}${String.fromCodePoint(32 + at)}${at}`),
 ];
 
-const entryWith = (text: string): AuditEntry => ({
+const entryWith = (text: string): ListedEntry => ({
   id: "aud_1",
-  workspaceId: "ws_1",
   actor: text,
   action: "token.created",
-  resourceId: text,
+  resource_type: "token",
+  resource_id: text,
   detail: { text },
-  createdAt: new Date("2026-03-01T12:00:00Z"),
+  created_at: "2026-03-01T12:00:00.000Z",
 });
 
-async function csv(batches: readonly (readonly AuditEntry[])[]): Promise<string> {
+async function csv(batches: readonly (readonly ListedEntry[])[]): Promise<string> {
   const iterable = async function* () {
     yield* batches;
   };

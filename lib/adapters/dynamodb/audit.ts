@@ -1,12 +1,11 @@
 import { paginateQuery } from "@aws-sdk/lib-dynamodb";
 import type { AuditFilter, AuditLog, AuditTrail } from "../../audit/ports.ts";
 import { unknownCursor } from "../../model/page.ts";
-import type { AuditEntry } from "../../model/workspace/audit.ts";
+import type { ListedEntry } from "../../model/workspace/audit.ts";
 import { firstThat, oldestKept, readCounter } from "./audit/audit-bounds.ts";
-import { readEntry, readListed } from "./audit/audit-item.ts";
-import { COUNTER, partition, placeOfId, sequenceKey } from "./audit/audit-keys.ts";
+import { readListed } from "./audit/audit-item.ts";
+import { partition, placeOfId, sequenceKey } from "./audit/audit-keys.ts";
 import type { Database } from "./client/client.ts";
-import { readItem } from "./client/read-item.ts";
 import { commit } from "./commit.ts";
 
 /** The audit log in DynamoDB. Entries past their days are left out of pages and totals before DynamoDB deletes them. */
@@ -16,25 +15,19 @@ export function auditLog(database: Database, now: () => Date): AuditLog & AuditT
 
     page: async (filter, slice) => {
       const { first, last, pieces } = await read(database, filter, slice, now());
-      const rows: unknown[] = [];
-      for await (const items of pieces) rows.push(...items.map(readListed));
+      const rows: ListedEntry[] = [];
+      for await (const entries of pieces) rows.push(...entries);
       return { rows, total: last - first + 1 };
     },
 
-    batches: async (filter, slice) => entriesOf((await read(database, filter, slice, now())).pieces),
+    batches: async (filter, slice) => (await read(database, filter, slice, now())).pieces,
   };
-}
-
-type Item = Readonly<Record<string, unknown>>;
-
-async function* entriesOf(pieces: AsyncIterable<readonly Item[]>): AsyncGenerator<readonly AuditEntry[]> {
-  for await (const items of pieces) yield items.map(readEntry);
 }
 
 /** Limit null: up to the oldest entry. */
 type Slice = Parameters<AuditLog["batches"]>[1];
 
-/** The numbers of the oldest and the newest entry that are kept, and the items of a slice of them, newest first. */
+/** The numbers of the oldest and the newest entry that are kept, and a slice of the entries, newest first. */
 async function read(database: Database, filter: AuditFilter, { limit, offset, beforeId }: Slice, at: Date) {
   const pk = partition(filter);
   const kept = await bounds(database, pk, at);
@@ -59,37 +52,45 @@ const DISORDER_MILLISECONDS = 120_000;
 /** The number of the first entry of that time or later: found by halving up to where the order is sure, then one by one. */
 async function firstSince(database: Database, pk: string, { first, last }: Bounds, time: Date): Promise<number> {
   const sure = new Date(time.getTime() - DISORDER_MILLISECONDS);
-  let from = await firstThat(database, pk, first, last + 1, (item) => readEntry(item).createdAt >= sure);
-  for await (const items of range(database, pk, from, last, true)) {
-    for (const item of items) {
-      if (readEntry(item).createdAt >= time) return from;
-      from += 1;
-    }
-  }
-  return from;
+  const isSince = ({ created_at }: ListedEntry, start: Date) => new Date(created_at) >= start;
+  const near = await firstThat(database, pk, first, last + 1, (item) => isSince(readListed(item), sure));
+  const from = near === undefined ? last + 1 : Number(near["sk"]);
+  const passed = await countUntil(range(database, pk, from, last, true), (entry) => isSince(entry, time));
+  return passed === null ? last + 1 : from + passed;
 }
 
-/** The number of an entry among those of a filter. One whose id does not say it is looked for from the newest on. */
+/**
+ * The number of an entry among those of a filter. One whose id does not say it is looked for from the newest on; one that
+ * has expired had a lower number than all that are kept.
+ */
 async function placeOfEntry(database: Database, filter: AuditFilter, { first, last }: Bounds, id: string) {
-  const known = placeOfId(id, filter);
-  if (known !== null) return known;
-  let place = last;
-  for await (const items of range(database, partition(filter), first, last)) {
-    for (const item of items) {
-      if (readEntry(item).id === id) return place;
-      place -= 1;
-    }
+  const said = placeOfId(id, filter);
+  if (said !== null && said < first) return said;
+  const [oldest, newest] = said === null ? [first, last] : [said, said];
+  const passed = await countUntil(range(database, partition(filter), oldest, newest), (entry) => entry.id === id);
+  if (passed === null) throw unknownCursor("the audit log, filtered like this, has");
+  return newest - passed;
+}
+
+/** How many entries come before the first that is so; null: none is. */
+async function countUntil(
+  pieces: AsyncIterable<readonly ListedEntry[]>,
+  isSo: (entry: ListedEntry) => boolean,
+): Promise<number | null> {
+  let passed = 0;
+  for await (const entries of pieces) {
+    const at = entries.findIndex(isSo);
+    if (at !== -1) return passed + at;
+    passed += entries.length;
   }
-  throw unknownCursor("the audit log has");
+  return null;
 }
 
 /** The sequence numbers of the oldest entry that is still kept and of the newest; `first` is `last + 1` when none is. */
 async function bounds(database: Database, pk: string, at: Date): Promise<Bounds> {
-  const item = await readItem(database, "audit", { pk, sk: COUNTER });
-  if (item === undefined) return { first: 1, last: 0 };
-  const counted = readCounter(item);
+  const counted = await readCounter(database, pk);
   const oldest = await oldestKept(database, pk, counted, at);
-  return { first: oldest?.sequence ?? counted.entries + 1, last: counted.entries };
+  return { first: oldest?.first ?? counted.entries + 1, last: counted.entries };
 }
 
 /** Entries of one read: a long log goes by in pieces of some hundred kilobytes, not of DynamoDB's megabyte. */
@@ -102,7 +103,7 @@ async function* range(
   oldest: number,
   newest: number,
   forward = false,
-): AsyncGenerator<readonly Item[]> {
+): AsyncGenerator<readonly ListedEntry[]> {
   if (oldest > newest) return; // DynamoDB refuses a range that ends before it begins
   const asked = {
     TableName: database.table("audit"),
@@ -113,5 +114,5 @@ async function* range(
     ConsistentRead: true,
   };
   const pages = paginateQuery({ client: database.client, pageSize: ENTRIES_PER_READ }, asked);
-  for await (const { Items = [] } of pages) yield Items;
+  for await (const { Items = [] } of pages) yield Items.map(readListed);
 }

@@ -45,66 +45,57 @@ export async function commitIf(database: Database, change: Change): Promise<bool
 }
 
 async function auditWrites(database: Database, entries: readonly AuditEntry[]): Promise<readonly Write[]> {
-  const byPartition = Map.groupBy(
-    entries.flatMap((entry) => partitionsOf(entry.workspaceId, entry.actor, entry.action).map((pk) => ({ pk, entry }))),
-    ({ pk }) => pk,
-  );
-  const counters = await readCounters(database, [...byPartition.keys()]);
-  const entriesBefore = (pk: string) => counters.get(pk)?.entries ?? 0;
-  const placeIn = (pk: string, wanted: AuditEntry) =>
-    entriesBefore(pk) + 1 + (byPartition.get(pk) ?? []).findIndex(({ entry }) => entry === wanted);
-  const placed = new Map(entries.map((entry) => [entry, placedEntry(entry, (pk) => placeIn(pk, entry))]));
-  const writes = [...byPartition].map(async ([pk, added]) => {
-    const counted = counters.get(pk) ?? null;
-    const before = entriesBefore(pk);
-    const newEntries = added.map(({ entry }) => placed.get(entry) ?? entry);
-    const expiresAt = expiryOf(database, counted, newEntries);
-    return [
-      await raiseCount(database, pk, counted, newEntries, expiresAt),
-      ...newEntries.map((entry, at) => putEntry(database, writeEntry(pk, before + at + 1, entry, expiresAt))),
-    ];
+  const at = new Date(Math.max(...entries.map(({ createdAt }) => createdAt.getTime())));
+  const counters = await readCounters(database, [...new Set(entries.flatMap(partitionsOf))]);
+  const addedTo = (pk: string) => entries.filter((entry) => partitionsOf(entry).includes(pk));
+  const placeIn = (pk: string, entry: AuditEntry) => (counters.get(pk)?.entries ?? 0) + 1 + addedTo(pk).indexOf(entry);
+  const writes = [...counters].map(async ([pk, counted]) => {
+    const next = await countedAfter(database, pk, counted, addedTo(pk).length, at);
+    const items = addedTo(pk).map((entry) => {
+      const placed = placedEntry(entry, (partition) => placeIn(partition, entry));
+      return writeEntry(pk, placeIn(pk, entry), placed, next.lastExpiresAt);
+    });
+    const puts = items.map((Item) => ({ Put: { TableName: database.table("audit"), Item } }));
+    return [raiseCount(database, pk, counted, next), ...puts];
   });
   return (await Promise.all(writes)).flat();
 }
 
 /**
- * Entries expire in the order of their numbers, by which lists find the oldest one: after the operator has made their time
- * shorter, none expires before an older one.
+ * What a counter says after more entries; it forgets those that have expired meanwhile. Entries expire in the order of
+ * their numbers, by which lists find the oldest one: after the operator has made their time shorter, none expires before
+ * an older one.
  */
-function expiryOf({ keptDays }: Database, counted: Counted | null, added: readonly AuditEntry[]): number {
-  const newest = Math.max(...added.map(({ createdAt }) => createdAt.getTime()));
-  return Math.max(Math.floor(newest / 1000) + keptDays.auditDays * 86_400, counted?.lastExpiresAt ?? 0);
-}
-
-/** The counter's next value, if it is still as it was read; it forgets entries that have expired meanwhile. */
-async function raiseCount(
+async function countedAfter(
   database: Database,
   pk: string,
-  counted: Counted | null,
-  added: readonly AuditEntry[],
-  expiresAt: number,
-): Promise<Write> {
-  const [newest] = added;
-  const before = counted?.entries ?? 0;
-  const kept = counted && newest ? await oldestKept(database, pk, counted, newest.createdAt) : null;
+  counted: Counted,
+  added: number,
+  at: Date,
+): Promise<Counted> {
+  const expiresAt = Math.floor(at.getTime() / 1000) + database.keptDays.auditDays * 86_400;
+  const lastExpiresAt = Math.max(expiresAt, counted.lastExpiresAt);
+  const fresh = { first: counted.entries + 1, firstExpiresAt: lastExpiresAt };
+  const oldest = (await oldestKept(database, pk, counted, at)) ?? fresh;
+  return { ...oldest, entries: counted.entries + added, lastExpiresAt };
+}
+
+/** The counter's next value, if it is still as it was read. */
+function raiseCount(database: Database, pk: string, before: Counted, next: Counted): Write {
   return {
     Update: {
       TableName: database.table("audit"),
       Key: { pk, sk: COUNTER },
       UpdateExpression: "SET entries = :after, #first = :first, first_expires_at = :expires, last_expires_at = :last",
-      ConditionExpression: before === 0 ? "attribute_not_exists(entries)" : "entries = :before",
+      ConditionExpression: "attribute_not_exists(pk) OR entries = :before",
       ExpressionAttributeNames: { "#first": "first" },
       ExpressionAttributeValues: {
-        ":after": before + added.length,
-        ":first": kept?.sequence ?? before + 1,
-        ":expires": kept?.expiresAt ?? expiresAt,
-        ":last": expiresAt,
-        ...(before === 0 ? {} : { ":before": before }),
+        ":before": before.entries,
+        ":after": next.entries,
+        ":first": next.first,
+        ":expires": next.firstExpiresAt,
+        ":last": next.lastExpiresAt,
       },
     },
   };
 }
-
-const putEntry = (database: Database, Item: Record<string, unknown>): Write => ({
-  Put: { TableName: database.table("audit"), Item },
-});

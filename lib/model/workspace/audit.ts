@@ -90,7 +90,13 @@ export function mappingEntry(
   return auditEntry({ workspaceId, actor, at }, action, id, { sf_object: sfObject, pg_table: pgTable, ...more });
 }
 
-/** An entry as the contract's list shows it (contract 2.11). */
+/** An entry as the contract's list shows it (contract 2.11), perhaps of a newer version. */
+export type ListedEntry = Omit<ReturnType<typeof listedEntry>, "action" | "resource_type"> & {
+  readonly action: string;
+  readonly resource_type: string;
+};
+
+/** A new entry as lists show it. */
 export function listedEntry({ id, actor, action, resourceId, detail, createdAt }: AuditEntry) {
   return {
     id,

@@ -44,7 +44,7 @@ test("after the operator has made the time of audit entries shorter, none goes b
   };
   const resources = async () => {
     const page = await short?.page({ workspaceId, actor: null, action: null }, { limit: 50, offset: 0 });
-    const rows = (page?.rows ?? []) as { resource_id: string }[];
+    const rows = page?.rows ?? [];
     expect(page?.total).toBe(rows.length);
     return rows.map(({ resource_id }) => resource_id);
   };

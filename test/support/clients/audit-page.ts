@@ -1,6 +1,6 @@
 import { auditLog } from "../../../functions/services/composition.ts";
 import type { AuditFilter } from "../../../lib/audit/ports.ts";
-import type { AuditEntry, listedEntry } from "../../../lib/model/workspace/audit.ts";
+import type { AuditAction, AuditEntry } from "../../../lib/model/workspace/audit.ts";
 
 /** A page of the audit log as entries, with its total. */
 export async function auditPage(
@@ -8,9 +8,9 @@ export async function auditPage(
   slice: { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly entries: readonly AuditEntry[]; readonly total: number }> {
   const { rows, total } = await auditLog().page(filter, slice);
-  const listed = rows as ReturnType<typeof listedEntry>[];
-  const entries = listed.map(({ id, resource_id, created_at, resource_type: _, ...same }) => ({
+  const entries = rows.map(({ id, action, resource_id, created_at, resource_type: _, ...same }) => ({
     ...same,
+    action: action as AuditAction,
     id: id.replace(/\..*/, ""), // as it was given, without its places
     workspaceId: filter.workspaceId,
     resourceId: resource_id,

@@ -1,6 +1,10 @@
-import * as z from "zod/mini";
-import { toCamelCase } from "../../../model/snake-case.ts";
-import { AUDIT_ACTIONS, type AuditAction, type AuditEntry, listedEntry } from "../../../model/workspace/audit.ts";
+import {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  type AuditEntry,
+  type ListedEntry,
+  listedEntry,
+} from "../../../model/workspace/audit.ts";
 import { sequenceKey } from "./audit-keys.ts";
 
 /**
@@ -17,26 +21,13 @@ export function writeEntry(
   return { pk, sk: sequenceKey(sequence), entry: text, expires_at: expiresAt };
 }
 
-const item = z.object({ entry: z.string() });
-
-const content = z.object({
-  id: z.string(),
-  workspace_id: z.string(),
-  actor: z.string(),
-  action: z.string().check(z.refine((action) => action in AUDIT_ACTIONS)),
-  resource_id: z.string(),
-  detail: z.record(z.string(), z.unknown()),
-  created_at: z.string(),
-});
-
-/** What lists show of it: an action that a newer version wrote is shown, too. Older ones kept no `resource_type`. */
-export function readListed(stored: Readonly<Record<string, unknown>>): unknown {
+/**
+ * And back, as lists show it. Its text is trusted, for a newer version may have written an action that this one does not
+ * know. Versions up to 0.2 kept no `resource_type`.
+ */
+export function readListed(stored: Readonly<Record<string, unknown>>): ListedEntry {
   const { workspace_id: _, ...listed } = JSON.parse(String(stored["entry"]));
-  return "resource_type" in listed ? listed : listedEntry(readEntry(stored));
-}
-
-/** And back. */
-export function readEntry(stored: Readonly<Record<string, unknown>>): AuditEntry {
-  const { action, createdAt, ...entry } = toCamelCase(content, content.parse(JSON.parse(item.parse(stored).entry)));
-  return { ...entry, action: action as AuditAction, createdAt: new Date(createdAt) };
+  if ("resource_type" in listed) return listed;
+  const { id, actor, action, ...rest } = listed;
+  return { id, actor, action, resource_type: AUDIT_ACTIONS[action as AuditAction], ...rest };
 }

@@ -6,7 +6,8 @@ export const COUNTER = "counter";
 
 /**
  * The partition of one combination of filters. Each entry is kept once per combination under a dense sequence number,
- * so that a total is one counter and a page at any offset is one range of numbers.
+ * so that a total is one counter and a page at any offset is one range of numbers. No index does it: DynamoDB adds no
+ * local one to a table that exists, and reads a global one late. Versions since 0.2 read and number these partitions.
  */
 export function partition({ workspaceId, actor, action }: AuditFilter): string {
   const filters = [
@@ -17,18 +18,14 @@ export function partition({ workspaceId, actor, action }: AuditFilter): string {
 }
 
 /** The partitions that hold an entry. */
-export function partitionsOf(workspaceId: string, actor: string, action: string): readonly string[] {
-  return [
-    partition({ workspaceId, actor: null, action: null }),
-    partition({ workspaceId, actor, action: null }),
-    partition({ workspaceId, actor: null, action }),
-    partition({ workspaceId, actor, action }),
-  ];
-}
+export const partitionsOf = ({ workspaceId, ...entry }: AuditEntry): readonly string[] =>
+  [null, entry.action].flatMap((action) =>
+    [null, entry.actor].map((actor) => partition({ workspaceId, actor, action })),
+  );
 
 /** The entry with its numbers in its id, so that lists continue behind it without a look-up: `aud_4Fz….2s.1.k.1`. */
 export function placedEntry(entry: AuditEntry, placeIn: (pk: string) => number): AuditEntry {
-  const places = partitionsOf(entry.workspaceId, entry.actor, entry.action).map((pk) => placeIn(pk).toString(36));
+  const places = partitionsOf(entry).map((pk) => placeIn(pk).toString(36));
   return { ...entry, id: [entry.id, ...places].join(".") };
 }
 

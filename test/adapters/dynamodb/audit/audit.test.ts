@@ -65,7 +65,7 @@ longTest(
     const idsListed = async (limit: number | null, offset = 0) => {
       const resources: string[] = [];
       for await (const batch of await auditLog().batches(all(workspaceId), { limit, offset })) {
-        resources.push(...batch.map(({ resourceId }) => resourceId));
+        resources.push(...batch.map(({ resource_id }) => resource_id));
         expect(resources.length).toBeLessThanOrEqual(made.length); // a range that begins again would never end
       }
       return resources;

@@ -166,8 +166,8 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     id: "audit-csv-cut-at-500",
     says: "the audit log as CSV ends after 500 entries",
     file: "lib/adapters/dynamodb/audit.ts",
-    from: "for await (const { Items = [] } of pages) yield Items;",
-    to: "for await (const { Items = [] } of pages) return yield Items;",
+    from: "for await (const { Items = [] } of pages) yield Items.map(readListed);",
+    to: "for await (const { Items = [] } of pages) return yield Items.map(readListed);",
     near: ["http/filters", "adapters/dynamodb/audit/audit"],
   },
   {
