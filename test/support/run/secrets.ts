@@ -1,6 +1,7 @@
-import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { isWellFormed } from "../../../lib/access/token.ts";
+import { searchFor } from "./search-for.ts";
 
 /** Secrets that are recognised by their form alone: API tokens (by their checksum), signing secrets, sessions of the org. */
 const FORMS: readonly (readonly [RegExp, (text: string) => boolean])[] = [
@@ -19,8 +20,8 @@ export const SQL_FORMS = FORMS.map(([{ source }]) => source.replaceAll("(?:", "(
 
 const kept = new Map<string, readonly string[]>();
 
-/** Every spelling of every secret kept, which a text of megabytes is searched for at once; null: some came or went. */
-let anyKept: RegExp | null = null;
+/** Whether a text has any spelling of any secret kept; null: some came or went. */
+let hasKept: ((text: string) => boolean) | null = null;
 
 /** Those that every file of this process has, as the password of the PostgreSQL that they share. */
 const shared = new Set<string>();
@@ -31,14 +32,14 @@ const shared = new Set<string>();
  */
 export function keepSecret(value: string, { isShared = false } = {}): void {
   if (value.length >= 12 && /[A-Za-z]/.test(value) && /\d/.test(value)) kept.set(value, spellings(value));
-  anyKept = null;
+  hasKept = null;
   if (isShared) shared.add(value);
 }
 
 /** Leaves the secrets of the test file that has ended: each is looked for in every text. */
 export function forgetSecrets(): void {
   for (const secret of kept.keys()) if (!shared.has(secret)) kept.delete(secret);
-  anyKept = null;
+  hasKept = null;
 }
 
 /** The secrets that were kept so far. */
@@ -57,9 +58,9 @@ function spellings(secret: string): string[] {
 /** Every secret that can be read in a text, shortened so that the report does not show it. */
 export function secretsIn(text: string): string[] {
   const formed = FORMS.flatMap(([form, isSecret]) => (text.match(form) ?? []).filter(isSecret));
-  anyKept ??= kept.size === 0 ? /(?!)/ : new RegExp([...kept.values()].flat().map(RegExp.escape).join("|"));
+  hasKept ??= searchFor([...kept.values()].flat());
   const isKept = ([, forms]: readonly [string, readonly string[]]) => forms.some((form) => text.includes(form));
-  const known = anyKept.test(text) ? [...kept].filter(isKept).map(([secret]) => secret) : [];
+  const known = hasKept(text) ? [...kept].filter(isKept).map(([secret]) => secret) : [];
   return [...new Set([...formed, ...known])].map((secret) => `${secret.slice(0, 9)}…`);
 }
 
@@ -87,9 +88,11 @@ const OVERLAP = 16 * 1024;
 function* partsOf(path: string): Generator<string> {
   const file = openSync(path, "r");
   try {
-    const bytes = Buffer.allocUnsafe(PART);
-    for (let from = 0, read = PART; read === PART; from += PART - OVERLAP) {
-      read = readSync(file, bytes, 0, PART, from);
+    // No more than the file needs: a run reads thousands of small ones.
+    const size = Math.min(PART, fstatSync(file).size + OVERLAP);
+    const bytes = Buffer.allocUnsafe(size);
+    for (let from = 0, read = size; read === size; from += size - OVERLAP) {
+      read = readSync(file, bytes, 0, size, from);
       yield bytes.toString("latin1", 0, read);
     }
   } finally {

@@ -1,4 +1,4 @@
-import { DeleteTableCommand, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+import { BatchWriteItemCommand, DeleteTableCommand, ListTablesCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { DeleteScheduleCommand, ListSchedulesCommand } from "@aws-sdk/client-scheduler";
 import { guardByPolicy } from "../../../functions/services/composition.ts";
 import { createTestClock, type TestClock } from "../../../lib/local/clock.ts";
@@ -41,11 +41,10 @@ export async function startBridgeCloud({
   if (one.inUse) throw new Error("this process's cloud is in use: close it first");
   one.inUse = true;
   const { cloud } = one;
-  await empty(one);
+  const emptied = await empty(one);
   one.useClock(clock);
-  await Promise.all(
-    (Object.keys(TABLES) as TableName[]).map((name) => cloud.dynamodb.ensureTable(tableProperties(name))),
-  );
+  const missing = TABLE_NAMES.filter((name) => !emptied.has(physicalName(name)));
+  await Promise.all(missing.map((name) => cloud.dynamodb.ensureTable(tableProperties(name))));
   const urls = Object.fromEntries(
     (Object.keys(QUEUES) as QueueName[]).map((name) => [queueVariable(name), createQueue(cloud, name)]),
   );
@@ -89,26 +88,50 @@ async function startShared(): Promise<SharedCloud> {
   return { cloud, useClock, inUse: false };
 }
 
-/** Takes away what an earlier use has left: tables, queues and schedules. */
-async function empty({ cloud: { clients, sqs }, useClock }: SharedCloud): Promise<void> {
+/** Takes away what an earlier use has left: items, queues and schedules. Gives the tables that are there, empty. */
+async function empty({ cloud: { clients, sqs }, useClock }: SharedCloud): Promise<ReadonlySet<string>> {
   // Before every test's time: a queue can be created again a minute after it was deleted.
   useClock(createTestClock(new Date(0)));
   const { TableNames = [] } = await clients.dynamodb.send(new ListTablesCommand());
-  await Promise.all(TableNames.map((TableName) => clients.dynamodb.send(new DeleteTableCommand({ TableName }))));
+  const areEmpty = await Promise.all(TableNames.map((name) => emptyTable(clients.dynamodb, name)));
   const { QueueUrls = [] } = sqs.actions.ListQueues({});
   for (const QueueUrl of QueueUrls) sqs.actions.DeleteQueue({ QueueUrl });
   const { Schedules = [] } = await clients.scheduler.send(new ListSchedulesCommand({ MaxResults: 100 }));
   await Promise.all(
     Schedules.map(({ Name, GroupName }) => clients.scheduler.send(new DeleteScheduleCommand({ Name, GroupName }))),
   );
+  return new Set(TableNames.filter((_, at) => areEmpty[at]));
 }
+
+/** Making a table takes five calls, so few items are deleted one by one; else the table goes. Gives whether it stays. */
+async function emptyTable(dynamodb: TestCloud["clients"]["dynamodb"], TableName: string): Promise<boolean> {
+  const ours = TABLE_NAMES.find((name) => physicalName(name) === TableName);
+  const ProjectionExpression = ours && TABLES[ours].sorted ? "pk, sk" : "pk";
+  const scan = new ScanCommand({ TableName, ProjectionExpression, Limit: FEW });
+  const { Items = [], LastEvaluatedKey } = await dynamodb.send(scan);
+  if (ours === undefined || LastEvaluatedKey) {
+    await dynamodb.send(new DeleteTableCommand({ TableName }));
+    return false;
+  }
+  const deletes = Items.map((Key) => ({ DeleteRequest: { Key } }));
+  for (let from = 0; from < deletes.length; from += BATCH) {
+    const RequestItems = { [TableName]: deletes.slice(from, from + BATCH) };
+    await dynamodb.send(new BatchWriteItemCommand({ RequestItems }));
+  }
+  return true;
+}
+
+const FEW = 100;
+
+/** Of items that one call deletes. */
+const BATCH = 25;
+
+const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
 const physicalName = (name: TableName): string => `bridge-test-${name}`;
 
 function tableEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    (Object.keys(TABLES) as TableName[]).map((name) => [tableVariable(name), physicalName(name)]),
-  );
+  return Object.fromEntries(TABLE_NAMES.map((name) => [tableVariable(name), physicalName(name)]));
 }
 
 function tableProperties(name: TableName) {
