@@ -231,14 +231,17 @@ async function keepState(session: Session, shape: TableShape, layout: Layout): P
     await session.query(
       `WITH kept AS (
          INSERT INTO ${state} AS s (mapping_id, table_name, config_version, shape, layout, fence)
-         VALUES ($1::text, $2::varchar, $3::bigint, $4, $5, (SELECT coalesce(max(fence), 0) FROM ${log} WHERE table_name::text = $2::varchar::text AND processed_at IS NULL))
+         VALUES (:mapping::text, :table::varchar, :version::bigint, :shape, :layout, (SELECT coalesce(max(fence), 0) FROM ${log} WHERE table_name::text = :table::varchar::text AND processed_at IS NULL))
          ON CONFLICT (mapping_id) DO UPDATE SET table_name = excluded.table_name,
            config_version = excluded.config_version, layout = excluded.layout,
            -- Rows that are marked to be captured stay so.
            shape = excluded.shape || CASE WHEN s.shape ? 'capturing' THEN jsonb_build_object('capturing', s.shape -> 'capturing') ELSE '{}' END)
-       INSERT INTO ${loads} (mapping_id, config_version) VALUES ($1::text, $3::bigint)
+       INSERT INTO ${loads} (mapping_id, config_version) VALUES (:mapping::text, :version::bigint)
        ON CONFLICT (mapping_id) DO UPDATE SET config_version = excluded.config_version`,
-      [shape.mappingId, shape.table, shape.configVersion, JSON.stringify(shape), JSON.stringify(layout)],
+      {
+        ...{ mapping: shape.mappingId, table: shape.table, version: shape.configVersion },
+        ...{ shape: JSON.stringify(shape), layout: JSON.stringify(layout) },
+      },
     );
   } catch (error) {
     if (sqlState(error) !== "23505") throw error;
