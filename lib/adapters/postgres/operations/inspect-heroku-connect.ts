@@ -1,6 +1,7 @@
 import type { HerokuConnectSchema, HerokuConnectSchemas, HerokuConnectTable } from "../../../settings/ports.ts";
 import { migrate } from "../schema/migrate.ts";
 import { instant, iso, literal, type Metadata, metadata, qualified, type Session } from "../session/sql.ts";
+import { archiveLog } from "../takeover/archive-log.ts";
 import { herokuConnectTriggers } from "../takeover/heroku-connect-triggers.ts";
 import { stillToDo } from "../takeover/import-log.ts";
 import { withSession } from "./inspect-database.ts";
@@ -9,7 +10,7 @@ import { withSession } from "./inspect-database.ts";
 export const herokuConnectSchemas: HerokuConnectSchemas = {
   look: (connection) => withSession(connection, (session) => inspect(session, connection.schema)),
   adopt: (connection, workspaceId) =>
-    withSession(connection, (session) => migrate(session, connection.schema, workspaceId, { adopts: true })),
+    withSession(connection, (session) => migrate(session, connection.schema, workspaceId, { archiveLog })),
 };
 
 async function inspect(session: Session, schema: string): Promise<HerokuConnectSchema> {

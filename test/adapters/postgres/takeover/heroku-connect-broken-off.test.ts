@@ -1,5 +1,6 @@
 import { test } from "vitest";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
+import { herokuConnect } from "../../../../lib/adapters/postgres/takeover/heroku-connect.ts";
 import { startBreakingRelay } from "../../../support/doubles/breaking-relay.ts";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
@@ -14,7 +15,7 @@ test("cut off from the database between any two statements, either Heroku Connec
     relay.breakBefore(nth, () => undefined);
     try {
       await adopt(relay.url);
-      await createProvisioner({ url: relay.url, schema: SHAPE.schema }, () => new Date()).provision(
+      await createProvisioner({ url: relay.url, schema: SHAPE.schema }, () => new Date(), herokuConnect).provision(
         mappingOf(SHAPE),
         SHAPE,
       );

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
+import { archiveLog } from "../../../../lib/adapters/postgres/takeover/archive-log.ts";
 import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
 import { column, contactShape } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "../customer.ts";
@@ -69,5 +70,5 @@ async function capturedWith(customer: Customer, text: string): Promise<number> {
 /** What an adoption asks of the schema, before its table. */
 export async function adopt(url: string): Promise<void> {
   const session = await openSession({ url, schema: "salesforce" });
-  await migrate(session, "salesforce", "w_1", { adopts: true }).finally(() => session.close());
+  await migrate(session, "salesforce", "w_1", { archiveLog }).finally(() => session.close());
 }

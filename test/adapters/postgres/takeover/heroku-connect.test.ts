@@ -3,6 +3,7 @@ import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
+import { archiveLog } from "../../../../lib/adapters/postgres/takeover/archive-log.ts";
 import { longTest } from "../../../support/run/whole-grid.ts";
 import {
   AS_HEROKU_CONNECT,
@@ -83,7 +84,7 @@ async function theirDatabase(shape = SHAPE): Promise<Customer> {
 
 async function adoptSchema(): Promise<void> {
   const session = await openSession({ url: customer.url, schema: "salesforce" });
-  await migrate(session, "salesforce", "w_1", { adopts: true }).finally(() => session.close());
+  await migrate(session, "salesforce", "w_1", { archiveLog }).finally(() => session.close());
 }
 
 const log = () =>
