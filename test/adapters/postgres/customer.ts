@@ -3,7 +3,7 @@ import { cycleStoreOn } from "../../../lib/adapters/postgres/cycle-store.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/schema/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session/session.ts";
 import type { Session } from "../../../lib/adapters/postgres/session/sql.ts";
-import { herokuConnect } from "../../../lib/adapters/postgres/takeover/heroku-connect.ts";
+import { herokuConnect } from "../../../lib/heroku-connect/heroku-connect.ts";
 import type { ClaimedChange } from "../../../lib/model/change/change.ts";
 import type { TableShape } from "../../../lib/model/mapping/shape.ts";
 import type { Image } from "../../../lib/model/record/record.ts";

@@ -1,8 +1,8 @@
 import { migrate } from "../../../lib/adapters/postgres/schema/migrate.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/schema/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session/session.ts";
-import { archiveLog } from "../../../lib/adapters/postgres/takeover/archive-log.ts";
-import { herokuConnect } from "../../../lib/adapters/postgres/takeover/heroku-connect.ts";
+import { archiveLog } from "../../../lib/heroku-connect/archive-log.ts";
+import { herokuConnect } from "../../../lib/heroku-connect/heroku-connect.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { TableShape } from "../../../lib/model/mapping/shape.ts";
 import { guardConnections } from "../../../lib/network/guarded-dns.ts";

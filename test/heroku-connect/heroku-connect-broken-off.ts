@@ -1,10 +1,10 @@
 import { expect } from "vitest";
-import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
-import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
-import { archiveLog } from "../../../../lib/adapters/postgres/takeover/archive-log.ts";
-import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
-import { column, contactShape } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer } from "../customer.ts";
+import { migrate } from "../../lib/adapters/postgres/schema/migrate.ts";
+import { openSession } from "../../lib/adapters/postgres/session/session.ts";
+import { archiveLog } from "../../lib/heroku-connect/archive-log.ts";
+import { type Customer, createCustomer } from "../adapters/postgres/customer.ts";
+import { herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
+import { column, contactShape } from "../support/worlds/shapes.ts";
 
 export const SHAPE = contactShape({ columns: [column("Email"), column("LastName")] });
 const MORE_THAN_ENOUGH = 100;

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
-import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
-import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
-import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
-import { archiveLog } from "../../../../lib/adapters/postgres/takeover/archive-log.ts";
-import { herokuConnect } from "../../../../lib/adapters/postgres/takeover/heroku-connect.ts";
-import { readerOfHstore } from "../../../../lib/adapters/postgres/takeover/hstore.ts";
-import { firstInGate } from "../../../support/run/whole-grid.ts";
-import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
-import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer } from "../customer.ts";
+import { migrate } from "../../lib/adapters/postgres/schema/migrate.ts";
+import { createProvisioner } from "../../lib/adapters/postgres/schema/provision.ts";
+import { openSession } from "../../lib/adapters/postgres/session/session.ts";
+import { archiveLog } from "../../lib/heroku-connect/archive-log.ts";
+import { herokuConnect } from "../../lib/heroku-connect/heroku-connect.ts";
+import { readerOfHstore } from "../../lib/heroku-connect/hstore.ts";
+import { type Customer, createCustomer } from "../adapters/postgres/customer.ts";
+import { firstInGate } from "../support/run/whole-grid.ts";
+import { herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
+import { contactShape, mappingOf } from "../support/worlds/shapes.ts";
 
 const role = `service_${randomUUID().slice(0, 8)}`;
 let admin: Customer;

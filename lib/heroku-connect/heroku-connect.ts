@@ -1,4 +1,4 @@
-import type { Predecessor } from "../schema/predecessor.ts";
+import type { Predecessor } from "../adapters/postgres/schema/predecessor.ts";
 import { dropCompatColumns, keepCompatColumns } from "./compat-columns.ts";
 import { endHerokuConnectCapture } from "./heroku-connect-triggers.ts";
 import { importLog } from "./import-log.ts";

@@ -1,6 +1,6 @@
-import { pulls } from "../../../model/mapping/mapping.ts";
-import { type LoadCheckpoint, UNSTARTED } from "../../../sync/ports/load-ports.ts";
-import { type MappedTable, metadata, qualified, type Session } from "../session/sql.ts";
+import { type MappedTable, metadata, qualified, type Session } from "../adapters/postgres/session/sql.ts";
+import { pulls } from "../model/mapping/mapping.ts";
+import { type LoadCheckpoint, UNSTARTED } from "../sync/ports/load-ports.ts";
 
 /** Heroku Connect asks up to the present, so it may have missed what was committed this long after its stamp. */
 const OVERLAP_SECONDS = 15 * 60;
