@@ -8,7 +8,8 @@ import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { notConnected } from "../monitoring/with-database.ts";
 import { type Finding, finding, judged } from "../settings/findings.ts";
 import { quoted } from "../settings/judge-database.ts";
-import { type HerokuConnectSchema, type HerokuConnectSchemas, NoConnection } from "../settings/ports.ts";
+import { NoConnection } from "../settings/ports.ts";
+import type { HerokuConnectSchema, HerokuConnectSchemas } from "./ports.ts";
 
 interface Needs {
   readonly theirs: HerokuConnectSchemas;

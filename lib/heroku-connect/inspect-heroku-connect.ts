@@ -9,10 +9,10 @@ import {
   qualified,
   type Session,
 } from "../adapters/postgres/session/sql.ts";
-import type { HerokuConnectSchema, HerokuConnectSchemas, HerokuConnectTable } from "../settings/ports.ts";
 import { archiveLog } from "./archive-log.ts";
 import { herokuConnectTriggers } from "./heroku-connect-triggers.ts";
 import { stillToDo } from "./import-log.ts";
+import type { HerokuConnectSchema, HerokuConnectSchemas, HerokuConnectTable } from "./ports.ts";
 
 /** Inspects what Heroku Connect has created in a schema, and adopts it. */
 export const herokuConnectSchemas: HerokuConnectSchemas = {
