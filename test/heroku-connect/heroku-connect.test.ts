@@ -464,7 +464,7 @@ test("going back is as documented: Heroku Connect's triggers capture to its log 
   await adoptSchema();
   await customer.provision();
   await customer.sql("UPDATE salesforce.contact SET email = 'ours' WHERE id = 1");
-  const page = readFileSync(new URL("../../lib/adapters/postgres/takeover/HEROKU-CONNECT.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../lib/heroku-connect/HEROKU-CONNECT.md", import.meta.url), "utf8");
 
   await customer.sql(/```sql\n([^`]+)```/.exec(page)?.[1] ?? "");
   await customer.sql("UPDATE salesforce.contact SET email = 'theirs' WHERE id = 2");
