@@ -10,7 +10,10 @@ const IMPORTS = await importsOnce();
 const SHARED = ["time", "retry"].map((name) => `lib/adapters/${name}.ts`);
 
 /** What is in `lib` beside the rooms. */
-const NOT_ROOMS = ["model", "network", "http", "adapters", "infra", "cli", "console", "local"];
+const NOT_ROOMS = ["model", "network", "http", "adapters", "heroku-connect", "infra", "cli", "console", "local"];
+
+/** What a customer needs once, on the day on which it leaves Heroku Connect. */
+const MOVE_FOLDER = "lib/heroku-connect/";
 
 /** The npm workspaces, and the files beside them that they use, which PostgreSQL's launcher and the instance use as well. */
 const WORKSPACES = {
@@ -59,6 +62,22 @@ test("an adapter imports the model, the ports of rooms, and nothing of other ada
   expect(strays).toEqual([]);
 });
 
+test("the move from Heroku Connect is known to its endpoint and the composition alone, and works on the settings and on PostgreSQL", () => {
+  const importers = IMPORTS.filter(({ from, to }) => to.startsWith(MOVE_FOLDER) && !from.startsWith(MOVE_FOLDER));
+  const known = new Set(importers.map(({ from }) => from).filter((from) => !from.startsWith("test/")));
+  const places = [MOVE_FOLDER, "lib/model/", "lib/settings/", "lib/adapters/postgres/"];
+  const strays = inLib(MOVE_FOLDER).filter(
+    ({ to }) => !places.some((place) => to.startsWith(place)) && !(isRoom(to) && isPort(to)),
+  );
+
+  expect([...known].sort()).toEqual([
+    "functions/api/adopt-heroku-connect.ts",
+    "functions/services/composition.ts",
+    "functions/services/cycle-services.ts",
+  ]);
+  expect(strays.map(({ to }) => to)).toEqual(["lib/monitoring/with-database.ts"]);
+});
+
 test.each([
   ["lib/adapters/dynamodb/", ["@aws-sdk/client-dynamodb", "@aws-sdk/lib-dynamodb"]],
   ["lib/adapters/sqs/", ["@aws-sdk/client-sqs"]],
@@ -96,7 +115,8 @@ test("functions import http, rooms and the model, and get their adapters from th
   const strays = entries.filter(({ from, to }) => {
     if (to.startsWith("functions/") || to.startsWith("lib/http/") || to.startsWith("lib/model/") || isRoom(to))
       return false;
-    const isOutside = to.startsWith("lib/adapters/") || to.startsWith("lib/network/");
+    if (from === "functions/api/adopt-heroku-connect.ts" && to.startsWith(MOVE_FOLDER)) return false;
+    const isOutside = /^lib\/(adapters|heroku-connect|network)\//.test(to);
     return !(isOutside && /^functions\/(services|invocation)\//.test(from));
   });
 

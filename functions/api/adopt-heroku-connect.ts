@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import { adoptHerokuConnect as adopt, adoption } from "../../lib/heroku-connect/adopt-heroku-connect.ts";
 import { flag } from "../../lib/http/input.ts";
-import { adoptHerokuConnect as adopt, adoption } from "../../lib/settings/adopt-heroku-connect.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, herokuConnectSchemas } from "../services/composition.ts";
 

@@ -143,7 +143,7 @@ export const eventWakeUps = (): Pick<Events, "wake"> => events();
 
 /** Inspects databases before they are connected, and what Heroku Connect has created in them. */
 export { databases } from "../../lib/adapters/postgres/operations/inspect-database.ts";
-export { herokuConnectSchemas } from "../../lib/adapters/postgres/operations/inspect-heroku-connect.ts";
+export { herokuConnectSchemas } from "../../lib/heroku-connect/inspect-heroku-connect.ts";
 
 const silentDatabases = () => once("silentDatabases", () => silentIn(database()));
 

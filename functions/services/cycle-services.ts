@@ -4,6 +4,7 @@ import { createCycleStores } from "../../lib/adapters/postgres/cycle-store.ts";
 import { createProvisioner } from "../../lib/adapters/postgres/schema/provision.ts";
 import { connectOrg } from "../../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
+import { herokuConnect } from "../../lib/heroku-connect/heroku-connect.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import { type PostgresConnection, writersOf } from "../../lib/model/workspace/workspace.ts";
 import type { Clock, ConnectedOrg, Connections, Log, MessageNeeds } from "../../lib/sync/ports/cycle-ports.ts";
@@ -70,7 +71,7 @@ function kept<Thing>(things: Map<string, Thing>, name: string, make: (name: stri
 
 export const provisionerOf = async (workspaceId: string) => {
   const connection = await postgresOf(workspaceId);
-  return { provisioner: createProvisioner(connection, now), schema: connection.schema };
+  return { provisioner: createProvisioner(connection, now, herokuConnect), schema: connection.schema };
 };
 
 /** Everything that a cycle, or a first load, needs around it. */

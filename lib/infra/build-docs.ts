@@ -18,7 +18,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ".github/SECURITY.md": "report-a-vulnerability",
   "CHANGELOG.md": "changelog",
   "lib/README.md": "map",
-  "lib/adapters/postgres/takeover/HEROKU-CONNECT.md": "heroku-connect",
+  "lib/heroku-connect/HEROKU-CONNECT.md": "heroku-connect",
   "lib/infra/RUNBOOK.md": "runbook",
   "lib/infra/SIZING.md": "sizing",
   "lib/local/README.md": "local-cloud",

@@ -11,6 +11,7 @@ import { digestOfSources, freshBundles, stampBundles } from "./freshness.ts";
 import { httpByRequire } from "./http-by-require.ts";
 import { buildApiPages } from "./pages/api-pages.ts";
 import { replaceFolders } from "./replace-folders.ts";
+import { sqlAsText } from "./sql-as-text.ts";
 
 interface BuildOptions {
   /** Where the entry files are; every file below it that exports `handler` is a function. */
@@ -99,7 +100,7 @@ const bundle = (entries: readonly Entry[], out: string, how: BuildWay) =>
     banner: {
       js: 'import{createRequire as bridgeRequire}from"node:module";const require=bridgeRequire(import.meta.url);',
     },
-    plugins: [httpByRequire],
+    plugins: [httpByRequire, sqlAsText],
     logLevel: "warning",
     ...how,
   });

@@ -53,7 +53,7 @@ function readStamp(out: string): Stamp | undefined {
 
 /** What runs on this machine alone is no part of a bundle; of the console any file is, its styles as well, and so is any page of the documentation. */
 const isBundled = (file: string): boolean =>
-  /^(console|docs)\/|\.md$/.test(file) || (/\.(ts|json)$/.test(file) && !/^(local|cli)\//.test(file));
+  /^(console|docs)\/|\.md$/.test(file) || (/\.(ts|json|sql)$/.test(file) && !/^(local|cli)\//.test(file));
 
 /** The files below a folder that are wanted, by relative path, in order. */
 export function sourcesIn(folder: string, isWanted: (file: string) => boolean): string[] {

@@ -8,7 +8,7 @@ export const PROJECT = join(import.meta.dirname, "../..");
 /** Every page that people read: the served ones, and those that only the repository has. */
 export const DOCUMENTS: readonly string[] = [
   "README.md",
-  "lib/adapters/postgres/takeover/HEROKU-CONNECT.md",
+  "lib/heroku-connect/HEROKU-CONNECT.md",
   ...readPages()
     .map(({ file }) => file)
     .filter((file) => file !== "CHANGELOG.md"), // it names commands of versions that are gone

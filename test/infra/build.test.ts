@@ -67,6 +67,25 @@ test("bundles are built again when a source changes or a bundle is lost, and els
   expect(readFileSync(bundle, "utf8")).toBe(changed);
 });
 
+test("a bundle has the text of the SQL file that its source reads, and is built again when that changes", async () => {
+  const { functions, out } = project();
+  const sql = (text: string) => writeFileSync(join(functions, "api/first.sql"), text);
+  writeFileSync(join(functions, "api/first.sql.ts"), "export default 'the file beside this one';\n");
+  writeFileSync(
+    join(functions, "api/list-mappings.ts"),
+    'import first from "./first.sql.ts";\nexport const handler = async () => first;\n',
+  );
+  sql("SELECT '`$$`';\n");
+  await build({ functions, out });
+  sql("SELECT 2;\n");
+  const module = (await import(pathToFileURL(join(out, "list-mappings/index.mjs")).href)) as Handler;
+  const before = await module.handler({});
+  await build({ functions, out });
+
+  expect(before).toBe("SELECT '`$$`';\n");
+  expect(readFileSync(join(out, "list-mappings/index.mjs"), "utf8")).toContain("SELECT 2;");
+});
+
 test("two functions of one name are refused", async () => {
   const { functions, out } = project();
   writeFileSync(join(functions, "list-mappings.ts"), "export const handler = async () => 1;\n");

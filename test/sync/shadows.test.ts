@@ -1,11 +1,11 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databases } from "../../lib/adapters/postgres/operations/inspect-database.ts";
-import { herokuConnectSchemas } from "../../lib/adapters/postgres/operations/inspect-heroku-connect.ts";
 import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monitoring.ts";
 import { rowQueriesOf } from "../../lib/adapters/postgres/operations/row-operations.ts";
 import { customerSchema } from "../../lib/adapters/postgres/schema/clear-schema.ts";
 import { createProvisioner } from "../../lib/adapters/postgres/schema/provision.ts";
+import { herokuConnectSchemas } from "../../lib/heroku-connect/inspect-heroku-connect.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { plantShadows, type Shadows } from "../support/doubles/shadows.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";

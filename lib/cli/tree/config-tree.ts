@@ -51,4 +51,4 @@ connect salesforce), and pause Heroku Connect (heroku connect:pause). Then:
      the changes that wait become ours
   5. waits until every mapping has its table, and says what to check
 Interrupted anywhere, the same command continues from there. The result of each
-change, and the way back: lib/adapters/postgres/takeover/HEROKU-CONNECT.md`;
+change, and the way back: lib/heroku-connect/HEROKU-CONNECT.md`;

@@ -3,6 +3,7 @@ import { cycleStoreOn } from "../../../lib/adapters/postgres/cycle-store.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/schema/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session/session.ts";
 import type { Session } from "../../../lib/adapters/postgres/session/sql.ts";
+import { herokuConnect } from "../../../lib/heroku-connect/heroku-connect.ts";
 import type { ClaimedChange } from "../../../lib/model/change/change.ts";
 import type { TableShape } from "../../../lib/model/mapping/shape.ts";
 import type { Image } from "../../../lib/model/record/record.ts";
@@ -83,7 +84,7 @@ export async function createCustomer({
   };
   let superuser: Promise<Client> | undefined;
   const application = await connect();
-  const provisioner = createProvisioner(connection, () => customer.now);
+  const provisioner = createProvisioner(connection, () => customer.now, herokuConnect);
 
   const customer: Customer = {
     url: database.url,
@@ -165,7 +166,7 @@ function provisionedOnce(shape: TableShape): Promise<TestDatabase> {
 async function provisionedAnew(shape: TableShape): Promise<TestDatabase> {
   const database = await createTestDatabase();
   const connection = { url: database.url, schema: shape.schema };
-  await createProvisioner(connection, () => START).provision(mappingOf(shape), shape);
+  await createProvisioner(connection, () => START, herokuConnect).provision(mappingOf(shape), shape);
   return database;
 }
 

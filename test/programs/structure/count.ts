@@ -16,7 +16,7 @@ function tracked(...folders: readonly string[]): string[] {
 const sources = (...folders: readonly string[]): string[] => tracked(...folders).filter((file) => /\.tsx?$/.test(file));
 
 const productFiles = () =>
-  tracked("bin", "functions", "lib").filter((file) => /\.(ts|tsx|mjs)$/.test(file) && !NOT_PRODUCT.test(file));
+  tracked("bin", "functions", "lib").filter((file) => /\.(ts|tsx|mjs|sql)$/.test(file) && !NOT_PRODUCT.test(file));
 
 /** Lines of the product's files. */
 export function productLines(): number {

@@ -1,6 +1,8 @@
 import { migrate } from "../../../lib/adapters/postgres/schema/migrate.ts";
 import { createProvisioner } from "../../../lib/adapters/postgres/schema/provision.ts";
 import { openSession } from "../../../lib/adapters/postgres/session/session.ts";
+import { archiveLog } from "../../../lib/heroku-connect/archive-log.ts";
+import { herokuConnect } from "../../../lib/heroku-connect/heroku-connect.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { TableShape } from "../../../lib/model/mapping/shape.ts";
 import { guardConnections } from "../../../lib/network/guarded-dns.ts";
@@ -18,8 +20,8 @@ guardConnections(() => null);
 process.once("message", async ({ url, mapping, shape }: AdoptOrder) => {
   const connection = { url, schema: shape.schema };
   const session = await openSession(connection);
-  await migrate(session, shape.schema, mapping.workspaceId, { adopts: true });
+  await migrate(session, shape.schema, mapping.workspaceId, { archiveLog });
   await session.close();
-  await createProvisioner(connection, () => new Date()).provision(mapping, shape);
+  await createProvisioner(connection, () => new Date(), herokuConnect).provision(mapping, shape);
   process.disconnect();
 });

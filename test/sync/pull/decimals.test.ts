@@ -41,7 +41,7 @@ const rows = (columns = "amount__c::text, count__c::text, share__c::text, double
 const history = () => world.sql("SELECT fields FROM salesforce._bridge_history ORDER BY at");
 const inOrg = () => world.soql("SELECT Id, Amount__c, Count__c, Share__c FROM Meter__c ORDER BY Name");
 
-/** Every record and row once more, as the daily comparison does; how many were written. */
+/** Compares every record and row again, as each day; how many were written. */
 async function compare(meter: Mapping): Promise<unknown> {
   await world.pass(3_600);
   await world.work(meter, "sweep");

@@ -40,7 +40,12 @@ export const objectByName = (mapped: MappedTable, alias: string): string =>
 
 /**
  * PL/pgSQL that logs a statement's rows by the mapped columns that are there now, with any types. It is planned at each
- * call, so it serves only between a change of the table and the next cycle, or until the table is repaired.
+ * call, so it serves only between a change of the table and the next cycle, or until the table is repaired. For a table
+ * `contact` with the columns `name` and `at`, which has no zone, it executes at an insert:
+ *
+ *     INSERT INTO "s"."_trigger_log" (action, table_name, record_id, sfid, old, "values")
+ *     SELECT 'INSERT', 'contact', n.id, n.sfid::varchar(18), NULL, jsonb_object(ARRAY['name', 'at']::text[],
+ *       ARRAY[n.name::text, (n.at AT TIME ZONE 'UTC')::text]::text[]) FROM new_rows n
  */
 export function statementByName(mapped: MappedTable, kind: "insert" | "update" | "delete"): string {
   const { log, meta } = metadata(mapped.shape.schema);

@@ -58,6 +58,7 @@ export function secureFunctions(schema: string, table?: string): string {
           -- Of those that are secured already no body is searched.
           AND CASE WHEN strpos(left(p.prosrc, ${HEAD_CHARACTERS}), ${secured}) > 0 THEN false ELSE p.prosrc ~ 'INSERT INTO' END
       LOOP
+        -- The definition quotes the body by a tag that is not in it, as $function$, and our statement has no dollar sign.
         EXECUTE replace(one.definition, one.body, regexp_replace(one.body, '^\\s*BEGIN', ${secured}));
       END LOOP;
       FOR one IN SELECT p.oid::regprocedure AS signature, a.grantee::regrole AS grantee

@@ -7,15 +7,19 @@ export const leaseTable = (tables: Metadata, work: Lease["work"]): string =>
 
 /**
  * Renews a lease that is still ours; an expired one is ours until another cycle acquires it. No row: it is lost.
- * Parameters: mapping, fence, config version; `seconds` gives how long. Where it is NULL the lease is only locked, and
- * no abort is read.
+ * Where `:seconds` is NULL the lease is only locked, and no abort is read.
  */
-export const renewal = (tables: Metadata, { work }: Lease, seconds: string): string => `
+export const renewal = (tables: Metadata, { work }: Lease): string => `
        UPDATE ${leaseTable(tables, work)}
-       SET lease_until = coalesce(clock_timestamp() + make_interval(secs => ${seconds}::int), lease_until)
-       WHERE mapping_id = $1 AND fence = $2 AND config_version = $3
-       RETURNING ${work === "cycle"} AND ${seconds}::int IS NOT NULL
-         AND EXISTS (SELECT FROM ${tables.aborts} a WHERE a.mapping_id = $1 AND a.fence = $2) AS is_aborted`;
+       SET lease_until = coalesce(clock_timestamp() + make_interval(secs => :seconds::int), lease_until)
+       WHERE mapping_id = :mapping AND fence = :fence AND config_version = :version
+       RETURNING ${work === "cycle"} AND :seconds::int IS NOT NULL
+         AND EXISTS (SELECT FROM ${tables.aborts} a WHERE a.mapping_id = :mapping AND a.fence = :fence) AS is_aborted`;
+
+/** The values by which a statement names a lease. */
+export function ofLease({ mappingId, fence, configVersion }: Lease) {
+  return { mapping: mappingId, fence, version: configVersion };
+}
 
 interface FencedSettings {
   readonly lockMilliseconds?: number;

@@ -77,26 +77,22 @@ export async function endIdle(
     session.query(
       `WITH free AS (
         SELECT s.mapping_id FROM ${tables.state} s
-        JOIN unnest($1::text[], $2::int[]) AS beat (mapping_id, config_version) USING (mapping_id, config_version)
-        WHERE (s.lease_until IS NULL OR s.lease_until <= clock_timestamp()) AND (s.slot IS NULL OR s.slot < $3)
+        JOIN unnest(:mappings::text[], :versions::int[]) AS beat (mapping_id, config_version) USING (mapping_id, config_version)
+        WHERE (s.lease_until IS NULL OR s.lease_until <= clock_timestamp()) AND (s.slot IS NULL OR s.slot < :slot)
         FOR NO KEY UPDATE OF s SKIP LOCKED
       ), ended AS (
-        UPDATE ${tables.state} s SET last_run_at = $4, slot = $3, ${lateMarks("$8")},
-          last_pull_at = CASE WHEN s.mapping_id = ANY ($5::text[]) THEN greatest(s.last_pull_at, $6) ELSE s.last_pull_at END
+        UPDATE ${tables.state} s SET last_run_at = :now, slot = :slot, ${lateMarks(":late")},
+          last_pull_at = CASE WHEN s.mapping_id = ANY (:seen::text[]) THEN greatest(s.last_pull_at, :seenAt) ELSE s.last_pull_at END
         FROM free WHERE s.mapping_id = free.mapping_id
         RETURNING s.mapping_id, true AS is_current, s.rows_synced, s.rows_failed, s.api_calls
-      ), ${unchanged(tables, { ids: "$5", at: "$6", late: "$8", own: "$1" })}${addCount(tables, "ended", "$7", "$4")}
+      ), ${unchanged(tables, { ids: ":seen", at: ":seenAt", late: ":late", own: ":mappings" })}${addCount(tables, "ended", ":count", ":now")}
       SELECT ended.*, counted.waiting FROM ended, (SELECT (${waiting ?? "NULL"}) AS waiting) AS counted`,
-      [
-        beats.map(({ mappingId }) => mappingId),
-        beats.map(({ configVersion }) => configVersion),
-        slot,
-        now(),
-        seen?.mappingIds ?? [],
-        seen?.at ?? null,
-        JSON.stringify(IDLE),
-        lateLooks(seen),
-      ],
+      {
+        mappings: beats.map(({ mappingId }) => mappingId),
+        versions: beats.map(({ configVersion }) => configVersion),
+        ...{ seen: seen?.mappingIds ?? [], seenAt: seen?.at ?? null, late: lateLooks(seen) },
+        ...{ slot, now: now(), count: JSON.stringify(IDLE) },
+      },
     ),
   );
   const [first] = rows;

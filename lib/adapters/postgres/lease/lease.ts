@@ -30,7 +30,7 @@ import {
   type StoreContext,
 } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
-import { leaseTable, lockState, renewal } from "./fence.ts";
+import { leaseTable, lockState, ofLease, renewal } from "./fence.ts";
 import { lateLooks, totalsOf, unchanged, whatWaits } from "./idle-beats.ts";
 import { hasLanes, lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf, watermarksToSet } from "./watermarks.ts";
 
@@ -43,7 +43,10 @@ export async function begin(
 ): Promise<Begun & { readonly mapped?: MappedTable }> {
   const { mappingId, work, configVersion, owner, slot, leaseSeconds } = request;
   const [row] = await unlessUnprovisioned(
-    session.query(beginStatement(schema, tables, work), [mappingId, configVersion, slot, owner, leaseSeconds, now()]),
+    session.query(beginStatement(schema, tables, work), {
+      ...{ mapping: mappingId, version: configVersion, slot, owner },
+      ...{ seconds: leaseSeconds, now: now() },
+    }),
   );
   if (row?.["known"] !== true || row["is_behind"] === true) return { held: false, why: "not provisioned" };
   if (row["is_free"] === true && row["fence"] === null) throw new WriteUndone(leaseTable(tables, work));
@@ -94,24 +97,24 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
   return `
     WITH free AS (
       SELECT * FROM ${leases}
-      WHERE mapping_id = $1 AND config_version = $2
+      WHERE mapping_id = :mapping AND config_version = :version
         AND (lease_until IS NULL OR lease_until <= clock_timestamp())
-        AND ($3::bigint IS NULL OR slot IS NULL OR slot < $3::bigint)
+        AND (:slot::bigint IS NULL OR slot IS NULL OR slot < :slot::bigint)
       FOR NO KEY UPDATE SKIP LOCKED
     ), acquired AS (
-      UPDATE ${leases} l SET fence = l.fence + 1, lease_owner = $4, slot = coalesce($3::bigint, l.slot),
-        lease_until = clock_timestamp() + make_interval(secs => $5)
+      UPDATE ${leases} l SET fence = l.fence + 1, lease_owner = :owner, slot = coalesce(:slot::bigint, l.slot),
+        lease_until = clock_timestamp() + make_interval(secs => :seconds)
         ${work === "cycle" ? ", running_failed = 0" : ""}
       FROM free WHERE l.mapping_id = free.mapping_id
       RETURNING l.*
     )${work === "cycle" ? `, spike AS (${spike(tables, "free", "EXISTS (SELECT FROM acquired WHERE acquired.running_failed = 0)")})` : ""}
-    SELECT s.mapping_id IS NOT NULL AS known, l.config_version < $2 AS is_behind, l.config_version = $2 AS same_version, l.slot >= $3::bigint AS slot_taken,
+    SELECT s.mapping_id IS NOT NULL AS known, l.config_version < :version AS is_behind, l.config_version = :version AS same_version, l.slot >= :slot::bigint AS slot_taken,
       acquired.fence, EXISTS (SELECT FROM free) AS is_free, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
-      ${whatWaits(schema, tables, "$6")},
+      ${whatWaits(schema, tables, ":now")},
       EXISTS (SELECT FROM ${tables.outbox})
         ${work === "cycle" ? `OR (acquired.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
-      ${hasClaimIndexes(schema)} AS is_indexed, ${hasLanes(tables)} AS has_lanes, ${lanesOf(tables, "$1")} AS lanes
-    FROM (SELECT $1::text AS mapping_id) asked CROSS JOIN ${UNKNOWN_LANES}
+      ${hasClaimIndexes(schema)} AS is_indexed, ${hasLanes(tables)} AS has_lanes, ${lanesOf(tables, ":mapping")} AS lanes
+    FROM (SELECT :mapping::text AS mapping_id) asked CROSS JOIN ${UNKNOWN_LANES}
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
     LEFT JOIN ${tables.loads} lo ON lo.mapping_id = asked.mapping_id
@@ -128,12 +131,10 @@ function spike(tables: Metadata, locked: string, condition = "true"): string {
 
 /** Prolongs a lease that is still ours. */
 export async function renew({ session, tables }: Unmapped, lease: Lease, leaseSeconds: number): Promise<Renewal> {
-  const [row] = await session.query<{ is_aborted: boolean }>(renewal(tables, lease, "$4"), [
-    lease.mappingId,
-    lease.fence,
-    lease.configVersion,
-    leaseSeconds,
-  ]);
+  const [row] = await session.query<{ is_aborted: boolean }>(renewal(tables, lease), {
+    ...ofLease(lease),
+    seconds: leaseSeconds,
+  });
   if (!row) return "lost";
   return row.is_aborted ? "aborted" : "held";
 }
@@ -146,30 +147,24 @@ export async function finish(
   backlog: BacklogMemory,
 ): Promise<Finished> {
   const { session, tables, now } = store;
-  const marks = watermarksToSet(end.marks, 10, store.mapped(lease));
+  const marks = watermarksToSet(end.marks, store.mapped(lease));
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
   const waiting = isCountDue(backlog, now()) ? countWaiting(tables) : null;
-  const gained = end.count ? [JSON.stringify(end.count)] : [];
-  const counted = gained.map(() => addCount(tables, "ended", `$${11 + marks.values.length}`, "$7")).join("");
+  const counted = end.count ? addCount(tables, "ended", ":count", ":now") : "";
   const [row] = await session.query<{
     still_ours: boolean;
     totals: Row & Pick<Finished, "outboxWaits"> & { readonly mayBeRowless: boolean };
     waiting: Waiting;
-  }>(finishStatement(store, lease, marks.set, waiting, counted), [
-    lease.mappingId,
-    lease.fence,
-    lease.configVersion,
+  }>(finishStatement(store, lease, marks.set, waiting, counted), {
+    ...ofLease(lease),
     pulledAt,
-    JSON.stringify(end.apiCalls),
-    end.error === null ? null : cutText(end.error),
-    now(),
-    mappingIds,
-    at,
-    lateLooks(end.unchanged),
+    calls: JSON.stringify(end.apiCalls),
+    error: end.error === null ? null : cutText(end.error),
+    ...{ unchanged: mappingIds, seenAt: at, late: lateLooks(end.unchanged), now: now() },
     ...marks.values,
-    ...gained,
-  ]);
+    count: JSON.stringify(end.count),
+  });
   if (!row?.still_ours) throw new LeaseLost(lease);
   if (waiting !== null) backlog.counted = { waiting: row.waiting, at: now() };
   const refusedWriteBacks = { ...store.refusedWriteBacks };
@@ -196,24 +191,24 @@ function finishStatement(
   const isCycle = lease.work === "cycle";
   const hasHistory = store.mapped(lease).isIndexed === true;
   const whileCurrent = [
-    "last_pull_at = coalesce($4, s.last_pull_at)",
-    isCycle ? "last_error = $6" : "last_error = coalesce($6::text, s.last_error)",
-    ...(isCycle ? ["last_run_at = $7"] : []),
+    "last_pull_at = coalesce(:pulledAt, s.last_pull_at)",
+    isCycle ? "last_error = :error" : "last_error = coalesce(:error::text, s.last_error)",
+    ...(isCycle ? ["last_run_at = :now"] : []),
     ...marks,
   ];
   return `
-    WITH ${isCycle ? "" : `mapping AS (${lockState(tables, "$1")}), `}lease AS (
-      SELECT l.*, l.fence = $2 AS is_ours, l.fence = $2 AND l.config_version = $3 AS is_current
-      FROM ${leaseTable(tables, lease.work)} l ${isCycle ? "" : "CROSS JOIN mapping"} WHERE l.mapping_id = $1 FOR NO KEY UPDATE OF l
+    WITH ${isCycle ? "" : `mapping AS (${lockState(tables, ":mapping")}), `}lease AS (
+      SELECT l.*, l.fence = :fence AS is_ours, l.fence = :fence AND l.config_version = :version AS is_current
+      FROM ${leaseTable(tables, lease.work)} l ${isCycle ? "" : "CROSS JOIN mapping"} WHERE l.mapping_id = :mapping FOR NO KEY UPDATE OF l
     ), ended AS (
-      UPDATE ${tables.state} s SET api_calls = ${withCalls("$5")},
+      UPDATE ${tables.state} s SET api_calls = ${withCalls(":calls")},
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, s.running_failed, lease.is_current
-    ), ${unchanged(tables, { ids: "$8", at: "$9", late: "$10", own: "ARRAY[$1]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours AND EXISTS (SELECT FROM ended WHERE ended.running_failed = 0)")})` : `, ${releasedLoad(tables)}${pruneOrphans(store, "$7", hasHistory)}`}${pruneSettled(store, "ended", "$7", hasHistory)}${counted}
+    ), ${unchanged(tables, { ids: ":unchanged", at: ":seenAt", late: ":late", own: "ARRAY[:mapping]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours AND EXISTS (SELECT FROM ended WHERE ended.running_failed = 0)")})` : `, ${releasedLoad(tables)}${pruneOrphans(store, ":now", hasHistory)}`}${pruneSettled(store, "ended", ":now", hasHistory)}${counted}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rows_synced', rows_synced, 'rows_failed', rows_failed, 'api_calls', api_calls,
-        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless(store, "$7")})
+        'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless(store, ":now")})
       FROM ended) AS totals, ${waiting === null ? "NULL" : `(${waiting})`} AS waiting`;
 }
 
@@ -244,4 +239,4 @@ function when(condition: string, clause: string): string {
 }
 
 const releasedLoad = (tables: Metadata) => `released AS (
-      UPDATE ${tables.loads} l SET lease_until = NULL, last_error = $6 FROM lease WHERE l.mapping_id = lease.mapping_id AND lease.is_ours)`;
+      UPDATE ${tables.loads} l SET lease_until = NULL, last_error = :error FROM lease WHERE l.mapping_id = lease.mapping_id AND lease.is_ours)`;

@@ -11,20 +11,19 @@ import { instant, iso, literal, type MappedTable, type Metadata, type Row, type 
 /** The watermarks of the pulls, in the mapping's row; that of the load is in the load's own. */
 const PULL_MARKS = ["position", "slow", "deleted", "lanes"] as const;
 
-/** `SET` clauses for the pulls' marks that are given, their values as parameters after the first `after`. */
+/** `SET` clauses for the pulls' marks that are given, and the values that they name. */
 export function watermarksToSet(
   marks: Partial<Watermarks>,
-  after: number,
   { hasLanes = false }: Pick<MappedTable, "hasLanes">,
-): { readonly set: readonly string[]; readonly values: readonly (Date | string | null)[] } {
+): { readonly set: readonly string[]; readonly values: Readonly<Record<string, Date | string | null>> } {
   const given = PULL_MARKS.filter((mark) => marks[mark] !== undefined && (hasLanes || mark !== "lanes"));
   return {
-    set: given.map((mark, index) =>
-      mark === "lanes"
-        ? `lanes = coalesce(s.lanes, '{}') || $${after + index + 1}::jsonb`
-        : `${mark} = $${after + index + 1}`,
+    set: given.map((mark) =>
+      mark === "lanes" ? "lanes = coalesce(s.lanes, '{}') || :lanes::jsonb" : `${mark} = :${mark}`,
     ),
-    values: given.map((mark) => (mark === "lanes" ? JSON.stringify(marks.lanes, orNull) : (marks[mark] ?? null))),
+    values: Object.fromEntries(
+      given.map((mark) => [mark, mark === "lanes" ? JSON.stringify(marks.lanes, orNull) : (marks[mark] ?? null)]),
+    ),
   };
 }
 
@@ -48,11 +47,11 @@ export async function writeWatermarks(
     );
     if (written.length === 0) throw new LongWorkUnderWay(`long work of mapping ${mappingId} is under way`);
   }
-  const { set, values } = watermarksToSet(marks, 1, mapped(lease));
+  const { set, values } = watermarksToSet(marks, mapped(lease));
   if (set.length === 0) return;
-  const move = `UPDATE ${tables.state} s SET ${set.join(", ")} WHERE mapping_id = $1 RETURNING mapping_id`;
+  const move = `UPDATE ${tables.state} s SET ${set.join(", ")} WHERE mapping_id = :mapping RETURNING mapping_id`;
   // The same pages would be read for ever.
-  if ((await session.query(move, [mappingId, ...values])).length === 0) throw new WriteUndone(tables.state);
+  if ((await session.query(move, { mapping: mappingId, ...values })).length === 0) throw new WriteUndone(tables.state);
 }
 
 /** A cycle hands long work over where there is none: it does not hold the lease of what another does. */

@@ -2,7 +2,7 @@ import { FOUND_BY_CHARACTERS, WAITS_FOR_PARENT } from "../../../model/change/mis
 import { literal, type Metadata, qualified, within } from "../session/sql.ts";
 
 /*
- * How statements find changes by their state. Partial indexes of the log (`migrations.ts`) know those that wait, failed
+ * How statements find changes by their state. Partial indexes of the log (`first-tables.sql`) know those that wait, failed
  * and succeeded. None of them names `state`, which is NEW or PENDING and changes with every claim: an index that names
  * a column is written at each of its changes. A registry names those that are PENDING.
  */
@@ -121,7 +121,7 @@ export const CLAIM_INDEXES = [
 
 /**
  * Which changes are PENDING. No index of the log says so, and so claiming and marking changes write none
- * (`migrations.ts`): each claim names its changes in one row here, in the transaction that makes them PENDING. The row
+ * (`first-tables.sql`): each claim names its changes in one row here, in the transaction that makes them PENDING. The row
  * goes with the last of them; what a lost cycle left of it, the next one takes away once it has recovered
  * (`recover.ts`). So every PENDING change is named, and a named one need not be PENDING.
  */

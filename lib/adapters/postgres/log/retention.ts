@@ -12,7 +12,7 @@ type Context = Pick<StoreContext, "tables" | "retention">;
 
 /**
  * Further parts of a WITH clause that take away a few settled rows which are old enough, and keep the totals exact, and
- * of what else is kept for a time. `$1` is the mapping, `ended` names the part with the table; `now` is the parameter
+ * of what else is kept for a time. `:mapping` is the mapping, `ended` names the part with the table; `now` is the parameter
  * with the time.
  */
 export function pruneSettled({ tables, retention }: Context, ended: string, now: string, hasHistory: boolean): string {
@@ -152,6 +152,6 @@ function orphaned(part: string, table: string, column: string, state: string, pa
 function forgotten(part: string, table: string, column: string, days: number, now: string): string {
   return `old_${part} AS (
       DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${table} WHERE mapping_id = $1 AND ${column} < ${ago(days, now)}
+        SELECT ctid FROM ${table} WHERE mapping_id = :mapping AND ${column} < ${ago(days, now)}
         LIMIT ${ROWS_AT_ONCE})))`;
 }

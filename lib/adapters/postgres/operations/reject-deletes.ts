@@ -39,14 +39,10 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
       if (!mapped) return { rows: 0, records: 0, lostColumns: [], lostChildren: [] };
       const known = [mapped.layout.key, ...Object.keys(OWN_COLUMNS), ...mapped.shape.columns.map((one) => one.column)];
       const table = qualified(mapped.shape.schema, mapped.shape.table);
-      const [row] = await kept.query(forecast(tables), [
-        mappingId,
-        mapped.shape.table,
-        table,
-        known,
-        only?.logIds ?? null,
-        only?.sfids ?? null,
-      ]);
+      const [row] = await kept.query(forecast(tables), {
+        ...{ mapping: mappingId, table: mapped.shape.table, on: table, known },
+        ...{ logIds: only?.logIds ?? null, sfids: only?.sfids ?? null },
+      });
       return {
         rows: Number(row?.["rows"] ?? 0),
         records: Number(row?.["records"] ?? 0),
@@ -112,15 +108,15 @@ const heldRows = ({ log }: Metadata): string => `
   WHERE ${isOfTable("l", "$1")} AND ${isHeld("l")} AND l.id > $2 AND ($4::bigint[] IS NULL OR l.id = ANY ($4))
   ORDER BY l.table_name, l.id LIMIT $3 FOR NO KEY UPDATE`;
 
-/** Parameters: mapping, its table's name, the table, columns that come back, which deletes of records and of rows. */
+/** `:known` are the columns that come back; `:logIds` and `:sfids` choose among the deletes of rows and of records. */
 const forecast = ({ log, heldDeletes }: Metadata): string => `
-  SELECT (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "$2")} AND ${isHeld("l")}
-      AND ($5::bigint[] IS NULL OR l.id = ANY ($5))) AS rows,
-    (SELECT count(*) FROM ${heldDeletes} WHERE mapping_id = $1 AND NOT confirmed
-      AND ($6::text[] IS NULL OR sfid::text = ANY ($6))) AS records,
-    (SELECT json_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = to_regclass($3)::oid AND attnum > 0
-      AND NOT attisdropped AND attgenerated = '' AND attname <> ALL ($4::text[])) AS columns,
-    (SELECT json_agg(DISTINCT conrelid::regclass::text) FROM pg_constraint WHERE confrelid = to_regclass($3)::oid
+  SELECT (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", ":table")} AND ${isHeld("l")}
+      AND (:logIds::bigint[] IS NULL OR l.id = ANY (:logIds))) AS rows,
+    (SELECT count(*) FROM ${heldDeletes} WHERE mapping_id = :mapping AND NOT confirmed
+      AND (:sfids::text[] IS NULL OR sfid::text = ANY (:sfids))) AS records,
+    (SELECT json_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = to_regclass(:on)::oid AND attnum > 0
+      AND NOT attisdropped AND attgenerated = '' AND attname <> ALL (:known::text[])) AS columns,
+    (SELECT json_agg(DISTINCT conrelid::regclass::text) FROM pg_constraint WHERE confrelid = to_regclass(:on)::oid
       AND contype = 'f' AND conparentid = 0 AND confdeltype IN ('c', 'n', 'd')) AS children`;
 
 /** Those that no constraint or trigger of the customer's refuses, which is found out by halves. */
@@ -166,17 +162,20 @@ async function settleRejected(
   if (back.length === 0) return;
   await session.query(
     `WITH rejected AS (
-       UPDATE ${tables.log} SET state = 'SUCCESS', last_operation = 'SYNCED', held = false, sf_message = $2,
-         updated_at = $3, processed_at = $3, processed_tx = txid_current()
-       WHERE id = ANY ($1::bigint[]) RETURNING sfid
+       UPDATE ${tables.log} SET state = 'SUCCESS', last_operation = 'SYNCED', held = false, sf_message = :message,
+         updated_at = :now, processed_at = :now, processed_tx = txid_current()
+       WHERE id = ANY (:ids::bigint[]) RETURNING sfid
      ), totals AS (
-       INSERT INTO ${tables.totals} AS t (table_name, success) SELECT $4, count(*) FROM rejected
+       INSERT INTO ${tables.totals} AS t (table_name, success) SELECT :table, count(*) FROM rejected
        ON CONFLICT (table_name) DO UPDATE SET success = t.success + excluded.success
      )
      INSERT INTO ${tables.inboundErrors} (mapping_id, sfid, error, retry_at, first_at, last_at)
-     SELECT $5, sfid, 'the delete of its row was rejected; the record is read again', $3, $3, $3 FROM rejected WHERE $6
+     SELECT :mapping, sfid, 'the delete of its row was rejected; the record is read again', :now, :now, :now FROM rejected WHERE :pulls
      ON CONFLICT (mapping_id, sfid) DO UPDATE SET retry_at = excluded.retry_at`,
-    [numberArray(back.map(({ id }) => id)), REJECTED, at, shape.table, shape.mappingId, pulls(shape.direction)],
+    {
+      ...{ ids: numberArray(back.map(({ id }) => id)), message: REJECTED, now: at },
+      ...{ table: shape.table, mapping: shape.mappingId, pulls: pulls(shape.direction) },
+    },
   );
 }
 

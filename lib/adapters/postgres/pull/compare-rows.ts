@@ -78,14 +78,14 @@ async function compareRows(
   try {
     const rows = await store.session.query<{ sfid: string; differs: boolean; rowless: boolean }>(
       compareStatement(store, mapped, columns),
-      [
-        idArray(images.map(({ sfid }) => sfid)),
-        images.map(({ systemModstamp }) => systemModstamp.toISOString()),
-        mapped.shape.table,
-        mapped.shape.mappingId,
-        lastRow,
-        ...columns.map((column) => images.map(({ values }) => values[column] ?? null)),
-      ],
+      {
+        sfids: idArray(images.map(({ sfid }) => sfid)),
+        stamps: images.map(({ systemModstamp }) => systemModstamp.toISOString()),
+        ...{ table: mapped.shape.table, mapping: mapped.shape.mappingId, lastRow },
+        ...Object.fromEntries(
+          columns.map((column, index) => [`c${index}`, images.map(({ values }) => values[column] ?? null)]),
+        ),
+      },
     );
     const sfids = (which: "differs" | "rowless") => new Set(rows.filter((row) => row[which]).map(({ sfid }) => sfid));
     return { differing: sfids("differs"), rowless: sfids("rowless") };
@@ -109,12 +109,12 @@ function compareStatement({ tables }: StoreContext, mapped: MappedTable, columns
   const { layout } = mapped;
   const stamp = isZoneless(layout, "systemmodstamp") ? "t.systemmodstamp AT TIME ZONE 'UTC'" : "t.systemmodstamp";
   const hasOthers = differs(layout, columns, "t", (column, index) => typed(layout, column, `i.c${index}`));
-  const ofMapping = (table: string) => `i.sfid IN (SELECT sfid FROM ${table} WHERE mapping_id = $4)`;
-  const types = ["$1::text[]", "$2::timestamptz[]", ...columns.map((_, index) => `$${index + 6}::text[]`)];
+  const ofMapping = (table: string) => `i.sfid IN (SELECT sfid FROM ${table} WHERE mapping_id = :mapping)`;
+  const types = [":sfids::text[]", ":stamps::timestamptz[]", ...columns.map((_, index) => `:c${index}::text[]`)];
   const names = ["sfid", "stamp", ...columns.map((_, index) => `c${index}`)];
   return `SELECT * FROM (
-      SELECT i.sfid, t.key IS NULL OR t.key > $5 AS rowless,
-        CASE WHEN t.key IS NULL THEN NOT EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name::text = $3 AND l.sfid::text = i.sfid
+      SELECT i.sfid, t.key IS NULL OR t.key > :lastRow AS rowless,
+        CASE WHEN t.key IS NULL THEN NOT EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name::text = :table AND l.sfid::text = i.sfid
             AND l.action::text = 'DELETE' AND l.processed_at IS NULL)
           WHEN t.stamp IS NULL OR t.stamp < i.stamp THEN true
           WHEN t.stamp = i.stamp AND (t.differs) THEN true

@@ -71,18 +71,18 @@ export async function captureUncaptured(
   const mark = mapped.isIndexed ? ["captured", "c.captured"] : [];
   const captured = await session.query<{ id: number; record_id: number }>(
     `INSERT INTO ${tables.log} (${["action", "table_name", "record_id", "sfid", "old", '"values"', ...mark.slice(0, 1)].join(", ")})
-     SELECT ${["'UPDATE'", "$1", "c.record_id", "c.sfid", "c.old", 'c."values"', ...mark.slice(1)].join(", ")}
-     FROM unnest($2::bigint[], $3::text[], $4::jsonb[], $5::jsonb[], $6::text[]) WITH ORDINALITY
+     SELECT ${["'UPDATE'", ":table", "c.record_id", "c.sfid", "c.old", 'c."values"', ...mark.slice(1)].join(", ")}
+     FROM unnest(:keys::bigint[], :sfids::text[], :olds::jsonb[], :values::jsonb[], :causes::text[]) WITH ORDINALITY
        AS c (record_id, sfid, old, "values", captured, place)
      ORDER BY c.place RETURNING id, record_id`,
-    [
-      mapped.shape.table,
-      changes.map(({ key }) => key),
-      changes.map(({ sfid }) => sfid),
-      changes.map(({ old }) => JSON.stringify(old)),
-      changes.map(({ values }) => JSON.stringify(values)),
-      changes.map(({ by }) => by),
-    ],
+    {
+      table: mapped.shape.table,
+      keys: changes.map(({ key }) => key),
+      sfids: changes.map(({ sfid }) => sfid),
+      olds: changes.map(({ old }) => JSON.stringify(old)),
+      values: changes.map(({ values }) => JSON.stringify(values)),
+      causes: changes.map(({ by }) => by),
+    },
   );
   const ids = new Map(captured.map(({ id, record_id }) => [Number(record_id), Number(id)]));
   return changes

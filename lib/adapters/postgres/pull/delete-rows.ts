@@ -60,9 +60,13 @@ async function hold(
   if (held.length === 0) return;
   await session.query(
     `INSERT INTO ${tables.heldDeletes} (mapping_id, sfid, stamp, read_at, held_at)
-     SELECT $1, h.sfid, h.stamp, $4, $5 FROM unnest($2::text[], $3::timestamptz[]) AS h (sfid, stamp)
+     SELECT :mapping, h.sfid, h.stamp, :readAt, :now FROM unnest(:sfids::text[], :stamps::timestamptz[]) AS h (sfid, stamp)
      ON CONFLICT (mapping_id, sfid) DO UPDATE SET stamp = excluded.stamp, read_at = excluded.read_at`,
-    [mappingId, held.map(({ image }) => image.sfid), held.map(({ image }) => image.systemModstamp), readAt, now()],
+    {
+      ...{ mapping: mappingId, readAt, now: now() },
+      sfids: held.map(({ image }) => image.sfid),
+      stamps: held.map(({ image }) => image.systemModstamp),
+    },
   );
 }
 
@@ -77,22 +81,20 @@ async function carryOut(
   const { shape, layout } = mapped;
   await session.query(
     `WITH gone AS (
-       SELECT * FROM unnest($2::bigint[], $3::text[], $4::timestamptz[]) AS g (key, sfid, stamp)
+       SELECT * FROM unnest(:keys::bigint[], :sfids::text[], :stamps::timestamptz[]) AS g (key, sfid, stamp)
      ), tombstones AS (
        INSERT INTO ${tables.tombstones} (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
-       SELECT $1, sfid, key, $6, true, stamp, $5 FROM gone
+       SELECT :mapping, sfid, key, :reason, true, stamp, :now FROM gone
      ), unheld AS (
-       DELETE FROM ${tables.heldDeletes} h USING gone WHERE h.mapping_id = $1 AND h.sfid::text = gone.sfid
+       DELETE FROM ${tables.heldDeletes} h USING gone WHERE h.mapping_id = :mapping AND h.sfid::text = gone.sfid
      )
      DELETE FROM ${qualified(shape.schema, shape.table)} t USING gone WHERE t.${name(layout.key)} = gone.key`,
-    [
-      mappingId,
-      deletions.map(({ key }) => key),
-      deletions.map(({ image }) => image.sfid),
-      deletions.map(({ image }) => image.systemModstamp),
-      now(),
-      reason,
-    ],
+    {
+      ...{ mapping: mappingId, reason, now: now() },
+      keys: deletions.map(({ key }) => key),
+      sfids: deletions.map(({ image }) => image.sfid),
+      stamps: deletions.map(({ image }) => image.systemModstamp),
+    },
   );
   const overruled = deletions.flatMap(({ waiting, image }) =>
     waiting.filter(({ isSent }) => !isSent).map(({ id }) => ({ id, reason: overruling(image) })),

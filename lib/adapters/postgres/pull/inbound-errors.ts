@@ -41,25 +41,24 @@ export async function writeInboundErrors(
   if (errors.length === 0) return;
   await session.query(
     `INSERT INTO ${tables.inboundErrors} AS e (mapping_id, sfid, error, sqlstate, retry_at, first_at, last_at)
-     SELECT $1, sfid, error, sqlstate, ${retryAt("n", "$6")}, $6, $6
-     FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[]) AS n (sfid, error, sqlstate, retry_at)
+     SELECT :mapping, sfid, error, sqlstate, ${retryAt("n", ":now")}, :now, :now
+     FROM unnest(:sfids::text[], :errors::text[], :sqlStates::text[], :retryAts::timestamptz[]) AS n (sfid, error, sqlstate, retry_at)
      ON CONFLICT (mapping_id, sfid) DO UPDATE SET error = excluded.error, sqlstate = excluded.sqlstate,
        retry_at = ${retryAt("excluded", "e.first_at")}, last_at = excluded.last_at, attempts = e.attempts + 1`,
-    [
-      mappingId,
-      errors.map(({ sfid }) => sfid),
-      errors.map(({ error }) => error),
-      errors.map(({ sqlState }) => sqlState),
-      errors.map(({ retryAt }) => retryAt),
-      now(),
-    ],
+    {
+      ...{ mapping: mappingId, now: now() },
+      sfids: errors.map(({ sfid }) => sfid),
+      errors: errors.map(({ error }) => error),
+      sqlStates: errors.map(({ sqlState }) => sqlState),
+      retryAts: errors.map(({ retryAt }) => retryAt),
+    },
   );
 }
 
 function retryAt(row: string, firstAt: string): string {
-  const age = `($6::timestamptz - (${within(`${firstAt}::timestamptz`)}))`;
+  const age = `(:now::timestamptz - (${within(`${firstAt}::timestamptz`)}))`;
   return `CASE WHEN ${row}.sqlstate IS NULL OR ${row}.sqlstate NOT IN ${BY_OTHER_ROWS} THEN ${row}.retry_at
-    WHEN ${age} < ${LAST_RETRY} THEN $6::timestamptz + greatest(${FIRST_RETRY}, 3::float8 * ${age}) END`;
+    WHEN ${age} < ${LAST_RETRY} THEN :now::timestamptz + greatest(${FIRST_RETRY}, 3::float8 * ${age}) END`;
 }
 
 /** Forgets records that Salesforce does not know any more: no reading brings them, so none would end their trouble. */

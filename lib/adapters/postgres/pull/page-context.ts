@@ -160,7 +160,7 @@ export async function readAround(
   asksForPushes: boolean,
 ): Promise<Around> {
   const { shape } = mapped;
-  const log = `${tables.log} l WHERE l.table_name::text = $1 AND l.processed_at IS NULL`;
+  const log = `${tables.log} l WHERE l.table_name::text = :table AND l.processed_at IS NULL`;
   const columns = `l.id, l.record_id, l.sfid, l.action, l.state, l.fence, l.sent_at, ${isRecordless("l")} AS is_recordless, ${sendable(mapped, "l.old")} AS old,
     ${sendable(mapped, 'l."values"')} AS "values", l.created_at, l.attempts`;
   const [row] = await session.query<{
@@ -177,35 +177,38 @@ export async function readAround(
     // From a subquery, as above, for every part.
     // Deletes by a table of hashes of what is asked for (IS TRUE keeps it one): of thousands that wait, each would be held
     // against all of them.
-    `WITH asked AS MATERIALIZED (SELECT $2::bigint[] AS keys, $3::text[] AS sfids),
+    `WITH asked AS MATERIALIZED (SELECT :keys::bigint[] AS keys, :sfids::text[] AS sfids),
      deleted AS MATERIALIZED (
        SELECT l.* FROM ${log} AND l.action::text = 'DELETE' AND (l.sfid::text IN (SELECT unnest(sfids) FROM asked)) IS TRUE)
      SELECT
        (SELECT coalesce(jsonb_agg(to_jsonb(w) ORDER BY w.id), '[]') FROM
          (SELECT ${columns} FROM ${log} AND l.record_id = ANY (${ASKED_KEYS})
           UNION ALL SELECT ${columns} FROM ${tables.log} l
-          WHERE l.table_name::text = $1 AND l.record_id = ANY (${ASKED_KEYS}) AND ${hasFailed("l")} AND NOT l.superseded) w) AS waiting,
+          WHERE l.table_name::text = :table AND l.record_id = ANY (${ASKED_KEYS}) AND ${hasFailed("l")} AND NOT l.superseded) w) AS waiting,
        (SELECT coalesce(jsonb_agg(to_jsonb(d) ORDER BY d.id), '[]') FROM
          (SELECT ${columns},
             (SELECT coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'isSent', e.state::text = 'PENDING', 'old', coalesce(e.old, '{}'), 'values', coalesce(e.values, '{}')) ORDER BY e.id), '[]')
-             FROM ${tables.log} e WHERE e.table_name::text = $1 AND e.processed_at IS NULL AND e.record_id = l.record_id AND e.id < l.id) AS earlier
+             FROM ${tables.log} e WHERE e.table_name::text = :table AND e.processed_at IS NULL AND e.record_id = l.record_id AND e.id < l.id) AS earlier
           FROM deleted l) d) AS deletions,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.at)), '[]') FROM
-         (${lastPushes(tables, "answered_at >= $5")}) p) AS pushed,
+         (${lastPushes(tables, "answered_at >= :readAt")}) p) AS pushed,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', p.sfid, 'at', p.at)), '[]') FROM
-         (${lastPushes(tables, "($6 OR EXISTS (SELECT FROM deleted))")}) p) AS pushed_before,
+         (${lastPushes(tables, "(:asksForPushes OR EXISTS (SELECT FROM deleted))")}) p) AS pushed_before,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', t.sfid, 'at', t.at)), '[]') FROM
-         (SELECT sfid, max(stamp) AS at FROM ${tables.tombstones} WHERE mapping_id = $4 AND sfid::text = ANY (${ASKED_SFIDS})
+         (SELECT sfid, max(stamp) AS at FROM ${tables.tombstones} WHERE mapping_id = :mapping AND sfid::text = ANY (${ASKED_SFIDS})
           GROUP BY sfid) t WHERE t.at IS NOT NULL) AS tombstones,
        (SELECT coalesce(jsonb_agg(e.sfid), '[]') FROM ${tables.inboundErrors} e
-         WHERE e.mapping_id = $4 AND e.sfid::text = ANY (${ASKED_SFIDS})) AS errors,
+         WHERE e.mapping_id = :mapping AND e.sfid::text = ANY (${ASKED_SFIDS})) AS errors,
        (SELECT coalesce(jsonb_agg(h.sfid), '[]') FROM ${tables.heldDeletes} h
-         WHERE h.mapping_id = $4 AND h.sfid::text = ANY (${ASKED_SFIDS})) AS held,
+         WHERE h.mapping_id = :mapping AND h.sfid::text = ANY (${ASKED_SFIDS})) AS held,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('sfid', o.sfid, 'at', o.due_at)), '[]') FROM ${tables.log} o
-         WHERE o.table_name::text = $1 AND o.row_owed AND o.state::text = 'SUCCESS' AND (o.sfid::text IN (SELECT unnest(sfids) FROM asked)) IS TRUE) AS unwritten,
-       EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name::text = $1 AND ${isClaimed(tables, "l", "table_name::text = $1")} AND l.action::text = 'INSERT'
+         WHERE o.table_name::text = :table AND o.row_owed AND o.state::text = 'SUCCESS' AND (o.sfid::text IN (SELECT unnest(sfids) FROM asked)) IS TRUE) AS unwritten,
+       EXISTS (SELECT FROM ${tables.log} l WHERE l.table_name::text = :table AND ${isClaimed(tables, "l", "table_name::text = :table")} AND l.action::text = 'INSERT'
          AND l.sent_at IS NOT NULL) AS sent_inserts`,
-    [shape.table, keys, idArray(page.images.map(({ sfid }) => sfid)), shape.mappingId, page.readAt, asksForPushes],
+    {
+      ...{ table: shape.table, mapping: shape.mappingId, readAt: page.readAt, keys, asksForPushes },
+      sfids: idArray(page.images.map(({ sfid }) => sfid)),
+    },
   );
   if (!row) throw new Error("a SELECT without FROM gave no row");
   const pushedBefore = instantsBySfid(row.pushed_before);
@@ -231,7 +234,7 @@ const ASKED_SFIDS = "(SELECT sfids FROM asked)::text[]";
  */
 const lastPushes = (tables: Metadata, condition: string): string =>
   `SELECT one.sfid, max(p.answered_at) AS at FROM ${tables.pushed} p CROSS JOIN LATERAL unnest(p.sfids) AS one (sfid)
-          WHERE p.mapping_id = $4 AND ${condition} AND (one.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE GROUP BY one.sfid`;
+          WHERE p.mapping_id = :mapping AND ${condition} AND (one.sfid IN (SELECT unnest(sfids) FROM asked)) IS TRUE GROUP BY one.sfid`;
 
 const instantsBySfid = (rows: readonly { readonly sfid: string; readonly at: string }[]): ReadonlyMap<string, Date> =>
   new Map(rows.map(({ sfid, at }) => [sfid, readInstant(at)]));

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../../model/change/change.ts";
 import { type Lease, LeaseLost, type Renewal, WriteUndone } from "../../../sync/ports/lease-ports.ts";
-import { fenced, leaseTable, renewal } from "../lease/fence.ts";
+import { fenced, leaseTable, ofLease, renewal } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { BEGINNING, hasFailed, registerPending, UNCLAIMED_STATE, unsorted } from "../log/change-states.ts";
 import { holdExcessDeletes } from "../log/delete-breaker.ts";
@@ -105,10 +105,10 @@ async function take(
 ): Promise<readonly Row[]> {
   if (recordIds.length === 0) return [];
   // Row by row: for a list the planner may read all that waits of the table, where it knows nothing of the log yet.
-  const ofRow = "table_name::text = $1 AND record_id = k.record_id";
+  const ofRow = "table_name::text = :table AND record_id = k.record_id";
   return await session.query(
     `WITH whole AS MATERIALIZED (
-       SELECT l.* FROM unnest($4::bigint[]) AS k (record_id) CROSS JOIN LATERAL (
+       SELECT l.* FROM unnest(:rows::bigint[]) AS k (record_id) CROSS JOIN LATERAL (
          SELECT id, record_id FROM ${tables.log} WHERE ${ofRow} AND processed_at IS NULL AND state::text = 'NEW'
          UNION ALL
          SELECT id, record_id FROM ${tables.log} f WHERE ${ofRow} AND ${hasFailed("f")} AND NOT superseded
@@ -121,16 +121,16 @@ async function take(
      ), ids AS MATERIALIZED (
        SELECT coalesce(array_agg(id), '{}') AS ids FROM whole WHERE record_id <> ALL (ARRAY(SELECT record_id FROM torn))
      ), named AS (
-       ${registerPending(tables, { id: "$5", table: "$1", ids: "(SELECT ids FROM ids)" })}
+       ${registerPending(tables, { id: ":claim", table: ":table", ids: "(SELECT ids FROM ids)" })}
      ), claimed AS (
-       UPDATE ${tables.log} l SET state = CASE WHEN l.state::text = 'NEW' THEN 'PENDING' ELSE l.state END, fence = $2,
-         updated_at = $3, due_at = NULL, held = false, last_operation = CASE WHEN l.state::text = 'FAILED' THEN l.last_operation END,
+       UPDATE ${tables.log} l SET state = CASE WHEN l.state::text = 'NEW' THEN 'PENDING' ELSE l.state END, fence = :fence,
+         updated_at = :now, due_at = NULL, held = false, last_operation = CASE WHEN l.state::text = 'FAILED' THEN l.last_operation END,
          batch_id = CASE WHEN ${endedInDoubt("l")} THEN l.batch_id END, sent_at = CASE WHEN ${endedInDoubt("l")} THEN l.sent_at END
        WHERE l.id = ANY ((SELECT ids FROM ids)::bigint[])
        RETURNING l.*
      )
      ${changesFrom("claimed", mapped)}`,
-    [mapped.shape.table, lease.fence, now(), `{${recordIds.join(",")}}`, claimId],
+    { table: mapped.shape.table, fence: lease.fence, now: now(), rows: `{${recordIds.join(",")}}`, claim: claimId },
   );
 }
 
@@ -148,13 +148,13 @@ export async function markSent(
   { batchId, ids, leaseSeconds }: Marked,
 ): Promise<Renewal> {
   const [row] = await session.query<{ marked: number; is_aborted: boolean | null }>(
-    `WITH lease AS (${renewal(tables, lease, "$7")}), marked AS (
-       UPDATE ${tables.log} SET batch_id = $5, sent_at = $6
-       WHERE id = ANY ($4::bigint[]) AND state::text IN ('PENDING', 'FAILED') AND fence = $2
+    `WITH lease AS (${renewal(tables, lease)}), marked AS (
+       UPDATE ${tables.log} SET batch_id = :batch, sent_at = :now
+       WHERE id = ANY (:ids::bigint[]) AND state::text IN ('PENDING', 'FAILED') AND fence = :fence
          AND EXISTS (SELECT FROM lease WHERE NOT is_aborted)
        RETURNING id)
      SELECT (SELECT count(*) FROM marked) AS marked, (SELECT is_aborted FROM lease) AS is_aborted`,
-    [lease.mappingId, lease.fence, lease.configVersion, numberArray(ids), batchId, now(), leaseSeconds],
+    { ...ofLease(lease), seconds: leaseSeconds, ids: numberArray(ids), batch: batchId, now: now() },
   );
   if (row?.is_aborted) return "aborted";
   if (row?.marked !== ids.length) throw row?.is_aborted === false ? new WriteUndone(tables.log) : new LeaseLost(lease);
@@ -173,12 +173,12 @@ export async function release(
 ): Promise<void> {
   await store.session.query(
     `WITH lease AS (
-       SELECT FROM ${leaseTable(store.tables, lease.work)} WHERE mapping_id = $4 AND fence = $2 FOR NO KEY UPDATE
+       SELECT FROM ${leaseTable(store.tables, lease.work)} WHERE mapping_id = :mapping AND fence = :fence FOR NO KEY UPDATE
      ), handled AS (
-       DELETE FROM ${store.tables.pendingRegistry} WHERE id = ANY ($5::text[]) AND EXISTS (SELECT FROM lease)
+       DELETE FROM ${store.tables.pendingRegistry} WHERE id = ANY (:handled::text[]) AND EXISTS (SELECT FROM lease)
      )
-     UPDATE ${store.tables.log} SET state = ${UNCLAIMED_STATE}, fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = $3
-     WHERE id = ANY ($1::bigint[]) AND state::text IN ('PENDING', 'FAILED') AND fence = $2 AND EXISTS (SELECT FROM lease)`,
-    [ids, lease.fence, store.now(), lease.mappingId, handled],
+     UPDATE ${store.tables.log} SET state = ${UNCLAIMED_STATE}, fence = NULL, batch_id = NULL, sent_at = NULL, updated_at = :now
+     WHERE id = ANY (:ids::bigint[]) AND state::text IN ('PENDING', 'FAILED') AND fence = :fence AND EXISTS (SELECT FROM lease)`,
+    { ...ofLease(lease), ids, handled, now: store.now() },
   );
 }

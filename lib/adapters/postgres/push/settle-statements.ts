@@ -9,8 +9,8 @@ import { literal, type MappedTable, type Metadata, name, qualified } from "../se
  * rows that have not changed since all their changes were claimed. The others get `row_owed`, also those whose sfid
  * another row has, and with `skipsHeld` those that a transaction holds: `unwritten`.  All changes are locked before the
  * first row, or a transaction that gives a row another key, and so its changes, could wait for us while we wait for it.
- * Where not all are this fence's, no row is touched. Parameters: those of `settledChanges`, fence, count, mapping,
- * table, object, time, claims that name no others, rows that have failed in this cycle already.
+ * Where not all are this fence's, no row is touched. `:handled` are the claims that name no other changes, `:failedRows`
+ * the rows that have failed in this cycle already.
  */
 export function settleStatement(
   tables: Metadata,
@@ -20,8 +20,8 @@ export function settleStatement(
   return `
     WITH results AS MATERIALIZED (
       SELECT t.id, t.sfid, t.speaks, t.version, e.*
-      FROM unnest($2::bigint[], $3::int[], $4::text[], $5::boolean[], $6::xid[]) AS t (id, kind, sfid, speaks, version)
-      JOIN jsonb_to_recordset($1::jsonb) AS e (kind int, state text, last_operation text, message text,
+      FROM unnest(:ids::bigint[], :kinds::int[], :sfids::text[], :speaks::boolean[], :versions::xid[]) AS t (id, kind, sfid, speaks, version)
+      JOIN jsonb_to_recordset(:endings::jsonb) AS e (kind int, state text, last_operation text, message text,
         answered_at timestamptz, due_at timestamptz, attempt int, accepted boolean, held boolean) USING (kind)
     ), ${settled(tables, mapped)}, ${kept(tables)}, ${counted(tables)}${keepsAttempts ? `, ${attempted(tables)}` : ""}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
     SELECT all_of_them AS settled, pending, CASE WHEN known > (SELECT count(*) FROM written) THEN (
@@ -63,10 +63,10 @@ const KNOWN = "s.version IS NOT NULL AND s.state::text <> 'NEW' AND s.action::te
 
 function settled({ log }: Metadata, mapped: MappedTable): string {
   return `settled AS (
-      UPDATE ${log} l SET state = results.state, last_operation = results.last_operation, updated_at = $12,
+      UPDATE ${log} l SET state = results.state, last_operation = results.last_operation, updated_at = :now,
         sf_message = results.message, sfid = coalesce(results.sfid, l.sfid), attempts = l.attempts + results.attempt,
         due_at = results.due_at, held = results.held${setsBlockedKey(mapped, "results.state = 'NEW'")},
-        processed_at = CASE WHEN results.state <> 'NEW' THEN $12::timestamptz END,
+        processed_at = CASE WHEN results.state <> 'NEW' THEN :now::timestamptz END,
         processed_tx = CASE WHEN results.state <> 'NEW' THEN txid_current() END,
         sf_result = CASE WHEN results.accepted THEN 1 WHEN results.state = 'FAILED' THEN 0 END,
         row_owed = results.speaks AND results.version IS NULL AND results.state <> 'NEW' AND l.action::text <> 'DELETE',
@@ -75,8 +75,8 @@ function settled({ log }: Metadata, mapped: MappedTable): string {
         sent_at = CASE WHEN results.state = 'NEW' THEN NULL ELSE l.sent_at END
       -- By the index, however small the log is: what is settled in parts would look through all of it for each.
       -- In a CASE, or a log without statistics seems to hold one such change, and each is looked for among all results.
-      FROM results WHERE l.id = results.id AND l.id = ANY ((SELECT $2::bigint[])::bigint[])
-        AND CASE WHEN l.state::text = 'PENDING' OR l.state::text = 'FAILED' AND results.state = 'SUCCESS' THEN l.fence = $7 ELSE false END
+      FROM results WHERE l.id = results.id AND l.id = ANY ((SELECT :ids::bigint[])::bigint[])
+        AND CASE WHEN l.state::text = 'PENDING' OR l.state::text = 'FAILED' AND results.state = 'SUCCESS' THEN l.fence = :fence ELSE false END
       RETURNING l.id, l.record_id, l.action, l.state, l.attempts, l.fence IS NOT NULL AS was_carried, l.last_operation,
         l.sfid, l.sf_message, l.row_owed, results.accepted, results.answered_at, results.speaks, results.sfid AS new_sfid, results.version,
         l.state::text = results.state AS is_kept
@@ -87,11 +87,11 @@ function settled({ log }: Metadata, mapped: MappedTable): string {
 function kept({ log }: Metadata): string {
   const isDoubt = (message: string) => `starts_with(${message}, ${literal(IN_DOUBT)})`;
   return `kept AS (
-      UPDATE ${log} l SET fence = NULL, updated_at = $12, batch_id = CASE WHEN results.state = 'FAILED' THEN l.batch_id END,
+      UPDATE ${log} l SET fence = NULL, updated_at = :now, batch_id = CASE WHEN results.state = 'FAILED' THEN l.batch_id END,
         sent_at = CASE WHEN results.state = 'FAILED' THEN l.sent_at END,
         sf_message = CASE WHEN ${isDoubt("l.sf_message")} OR ${isDoubt("results.message")} THEN results.message ELSE l.sf_message END
       FROM results WHERE l.id = results.id AND l.id = ANY (ARRAY(SELECT id FROM results WHERE state::text <> 'SUCCESS'))
-        AND CASE WHEN l.state::text = 'FAILED' THEN l.fence = $7 ELSE false END
+        AND CASE WHEN l.state::text = 'FAILED' THEN l.fence = :fence ELSE false END
       RETURNING l.id
     )`;
 }
@@ -99,12 +99,12 @@ function kept({ log }: Metadata): string {
 /** What Salesforce refused stays to be seen after the change was tried again. */
 const attempted = ({ history }: Metadata): string => `attempted AS (
       INSERT INTO ${history} (mapping_id, record_id, change_id, at, message)
-      SELECT $9, record_id, id, $12::timestamptz, sf_message FROM settled
+      SELECT :mapping, record_id, id, :now::timestamptz, sf_message FROM settled
       WHERE (state::text = 'FAILED' OR state::text = 'NEW' AND attempts > 0) AND sf_message IS NOT NULL
     )`;
 
 /** Reads `counted` first, and so settles everything before any row is locked. */
-const COMPLETE = `(SELECT all_of_them FROM counted) = $8 AND ${KNOWN}`;
+const COMPLETE = `(SELECT all_of_them FROM counted) = :count AND ${KNOWN}`;
 
 const isRowOf = ({ layout }: MappedTable) => `t.${name(layout.key)} = s.record_id AND t.xmin = s.version`;
 
@@ -134,30 +134,30 @@ function counted(tables: Metadata): string {
       SELECT count(*) FILTER (WHERE is_kept) + (SELECT count(*) FROM kept) AS all_of_them, count(*) FILTER (WHERE state::text = 'SUCCESS') AS success,
         count(*) FILTER (WHERE state::text = 'FAILED') AS failed, count(*) FILTER (WHERE was_carried) AS carried,
         (SELECT count(*) FROM (SELECT DISTINCT record_id FROM settled
-          WHERE state::text = 'FAILED' AND record_id <> ALL ($14::bigint[])) AS rows) AS failed_rows,
+          WHERE state::text = 'FAILED' AND record_id <> ALL (:failedRows::bigint[])) AS rows) AS failed_rows,
         count(*) FILTER (WHERE accepted) AS accepted,
         count(*) FILTER (WHERE row_owed) AS pending, count(*) FILTER (WHERE ${KNOWN}) AS known
       FROM settled s
     ), handled AS (
-      DELETE FROM ${tables.pendingRegistry} WHERE id = ANY ($13::text[])
+      DELETE FROM ${tables.pendingRegistry} WHERE id = ANY (:handled::text[])
     ), totals AS (
-      INSERT INTO ${tables.totals} AS t (table_name, success, failed) SELECT $10, success, failed - carried FROM counted
+      INSERT INTO ${tables.totals} AS t (table_name, success, failed) SELECT :table, success, failed - carried FROM counted
       ON CONFLICT (table_name) DO UPDATE SET success = t.success + excluded.success, failed = t.failed + excluded.failed
     ), mapping AS (
       UPDATE ${tables.state} s SET rows_synced = s.rows_synced + counted.accepted,
         rows_failed = s.rows_failed + counted.failed, running_failed = s.running_failed + counted.failed_rows
-      FROM counted WHERE s.mapping_id = $9
+      FROM counted WHERE s.mapping_id = :mapping
     ), events AS (
       INSERT INTO ${tables.outbox} (event, occurred_at, detail)
-      SELECT 'record.failed', $12, jsonb_build_object('trigger_log_id', id, 'mapping_id', $9::text, 'sf_object', $11::text,
-        'table_name', $10::text, 'record_id', record_id, 'sfid', sfid, 'action', action, 'error', sf_message)
+      SELECT 'record.failed', :now, jsonb_build_object('trigger_log_id', id, 'mapping_id', :mapping::text, 'sf_object', :object::text,
+        'table_name', :table::text, 'record_id', record_id, 'sfid', sfid, 'action', action, 'error', sf_message)
       FROM settled WHERE state::text = 'FAILED' ORDER BY id
     ), pushed AS (
       INSERT INTO ${tables.pushed} (mapping_id, answered_at, sfids)
-      SELECT $9, answered_at, array_agg(sfid) FROM settled WHERE accepted AND speaks AND sfid IS NOT NULL GROUP BY answered_at
+      SELECT :mapping, answered_at, array_agg(sfid) FROM settled WHERE accepted AND speaks AND sfid IS NOT NULL GROUP BY answered_at
     ), tombstones AS (
       INSERT INTO ${tables.tombstones} (mapping_id, sfid, record_id, reason, by_salesforce, stamp, deleted_at)
-      SELECT $9, sfid, record_id, 'its row was deleted', false, answered_at, $12
+      SELECT :mapping, sfid, record_id, 'its row was deleted', false, answered_at, :now
       FROM settled WHERE accepted AND action::text = 'DELETE' AND speaks AND sfid IS NOT NULL
     )`;
 }

@@ -71,17 +71,12 @@ async function settleOnce(
     skipsHeld: writeBack === "free",
     keepsAttempts: mapped.isIndexed === true && outcomes.some(({ kind }) => kind !== "accepted"),
   });
-  const values = [
+  const values = {
     ...parameters,
-    lease.fence,
-    count,
-    lease.mappingId,
-    mapped.shape.table,
-    mapped.shape.sfObject,
-    now(),
-    handled,
-    refused.filter((row) => store.failedRows.has(row)),
-  ];
+    ...{ mapping: lease.mappingId, table: mapped.shape.table, object: mapped.shape.sfObject },
+    ...{ fence: lease.fence, count, handled, now: now() },
+    failedRows: refused.filter((row) => store.failedRows.has(row)),
+  };
   const limit = writeBack === "all" ? { laterLockMilliseconds: HELD_ROW_MILLISECONDS } : {};
   await fenced(store, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
     const [settled] = await session.query<Settled>(statement, values);

@@ -27,20 +27,10 @@ const DONE: Readonly<Record<Action, LastOperation>> = {
   DELETE: "DELETED",
 };
 
-/**
- * Outcomes as parameters: the endings that there are, and for each change its id, its ending, its sfid, whether it speaks,
- * and the version of the row to which it speaks.
- */
+/** Outcomes as values of a statement: the endings that there are, and of each change the number of its ending. */
 export interface SettledChanges {
   readonly count: number;
-  readonly parameters: readonly [
-    endings: string,
-    ids: string,
-    kinds: string,
-    sfids: ReturnType<typeof idArray>,
-    speaks: string,
-    versions: string,
-  ];
+  readonly parameters: Readonly<Record<"endings" | "ids" | "kinds" | "sfids" | "speaks" | "versions", unknown>>;
 }
 
 /** The last change of a write speaks for the others on the row. */
@@ -68,14 +58,14 @@ export function settledChanges(
       versions.push((isClear && id === last && versionOf(outcome)) || "NULL");
     }
   }
-  const parameters = [
-    JSON.stringify([...endings.values()]),
-    numberArray(ids),
-    numberArray(kinds),
-    idArray(sfids),
-    `{${speaks.join(",")}}`,
-    `{${versions.join(",")}}`,
-  ] as const;
+  const parameters = {
+    endings: JSON.stringify([...endings.values()]),
+    ids: numberArray(ids),
+    kinds: numberArray(kinds),
+    sfids: idArray(sfids),
+    speaks: `{${speaks.join(",")}}`,
+    versions: `{${versions.join(",")}}`,
+  };
   return { count: ids.length, parameters };
 }
 

@@ -84,20 +84,20 @@ async function noteRefusals(store: StoreContext, mapped: MappedTable, refusals: 
   await session.query(
     `UPDATE ${tables.log} l SET row_owed = r.lacks_sfid AND l.sfid IS NOT NULL,
        due_at = CASE WHEN r.lacks_sfid AND l.sfid IS NOT NULL
-         THEN $5::timestamptz + least(greatest(${FIRST_RETRY}, $5 - (${within("l.processed_at")})), ${LAST_RETRY}) END,
+         THEN :now::timestamptz + least(greatest(${FIRST_RETRY}, :now - (${within("l.processed_at")})), ${LAST_RETRY}) END,
        sf_message = CASE WHEN l.state::text = 'FAILED' THEN l.sf_message ELSE r.words END
-     FROM unnest($2::bigint[], $3::boolean[], $4::text[]) AS r (record_id, lacks_sfid, words)
-     WHERE l.table_name::text = $1 AND l.row_owed AND l.record_id = r.record_id`,
-    [
-      mapped.shape.table,
-      refusals.map(({ row }) => row.record_id),
-      refusals.map(({ row }) => row.lacks_sfid),
-      refusals.map(
+     FROM unnest(:rows::bigint[], :lacksSfid::boolean[], :words::text[]) AS r (record_id, lacks_sfid, words)
+     WHERE l.table_name::text = :table AND l.row_owed AND l.record_id = r.record_id`,
+    {
+      table: mapped.shape.table,
+      rows: refusals.map(({ row }) => row.record_id),
+      lacksSfid: refusals.map(({ row }) => row.lacks_sfid),
+      words: refusals.map(
         ({ error }) =>
           `${ROW_REFUSES}: its result was not written to it (SQLSTATE ${sqlState(error)}): ${messageOf(error)}`,
       ),
-      now(),
-    ],
+      now: now(),
+    },
   );
   unwritten.rows += refusals.length;
   unwritten.sqlState = sqlState(refusals[0]?.error);

@@ -5,7 +5,6 @@ import { registerUnregistered } from "../log/change-states.ts";
 import { isThere } from "../session/session.ts";
 import { literal, metadata, name, type Row, type Session, type TransactionSettings } from "../session/sql.ts";
 import { isWorthWaiting } from "../session/sql-errors.ts";
-import { archiveLog } from "../takeover/archive-log.ts";
 import { dropPruningTrigger, FIRST_VERSION, MIGRATIONS } from "./migrations.ts";
 
 /** DDL gives way to the customer's statements after this long, and tries again this often. */
@@ -24,7 +23,8 @@ export const givingWay = <T>(
   );
 
 interface MigrateOptions {
-  readonly adopts?: boolean;
+  /** Moves the log of another product aside, in the caller's transaction, or refuses. */
+  readonly archiveLog?: (session: Session, schema: string) => Promise<void>;
   /** A schema of a newer version stays as it is: this one works in it, but changes nothing there. */
   readonly leavesNewer?: boolean;
   /** All versions that there are, in their order. */
@@ -34,13 +34,13 @@ interface MigrateOptions {
 /**
  * Makes the workspace's schema and its metadata tables, or brings them to this version; repeatable, and safe beside
  * running cycles. Refuses with CONFLICT when the schema belongs to another workspace, or holds the log of another
- * product, unless that is Heroku Connect's and `adopts` says to move it aside.
+ * product, unless `archiveLog` moves it aside.
  */
 export async function migrate(
   session: Session,
   schema: string,
   workspaceId: string,
-  { adopts = false, leavesNewer = false, migrations = MIGRATIONS }: MigrateOptions = {},
+  { archiveLog, leavesNewer = false, migrations = MIGRATIONS }: MigrateOptions = {},
 ): Promise<void> {
   const { meta, log } = metadata(schema);
   const first = `SELECT pg_advisory_xact_lock(hashtextextended(${literal(`bridge ${schema}`)}, 0))`;
@@ -50,7 +50,7 @@ export async function migrate(
     if (known.length === 0) await session.script(`CREATE SCHEMA ${name(schema)}`);
     const isOurs = await isThere(session, meta);
     if (!isOurs && (await isThere(session, log))) {
-      if (!adopts) throw new Failure("CONFLICT", anothersLog(schema));
+      if (!archiveLog) throw new Failure("CONFLICT", anothersLog(schema));
       await archiveLog(session, schema);
     }
     if (!isOurs) await session.script(metaTable(meta, workspaceId));

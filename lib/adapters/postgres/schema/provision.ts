@@ -17,31 +17,35 @@ import { isThere, withSession as withOpened } from "../session/session.ts";
 import { openWithinLimit } from "../session/session-limit.ts";
 import { type Layout, literal, type MappedTable, metadata, qualified, type Row, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
-import { dropCompatColumns, keepCompatColumns } from "../takeover/compat-columns.ts";
-import { endHerokuConnectCapture } from "../takeover/heroku-connect-triggers.ts";
-import { importLog } from "../takeover/import-log.ts";
-import { startFromHerokuConnect } from "../takeover/initial-watermark.ts";
 import { adoptedKey, adoptState } from "./adoption.ts";
 import { captureNext, captureUnsent } from "./capture-existing.ts";
 import { buildClaimIndexes } from "./claim-indexes.ts";
 import { checkName } from "./identifiers.ts";
 import { buildMissingIndexes, createIndex, missingIndexes, storageOf } from "./indexes.ts";
 import { DDL_ATTEMPTS, givingWay, migrate } from "./migrate.ts";
+import type { Predecessor } from "./predecessor.ts";
 import { missingColumns, proposeMigration, readProposals, tableStatements } from "./propose.ts";
 import { renamedColumns } from "./renamed-columns.ts";
 import { tuneLog } from "./tune-log.ts";
 import { asFarAsFollowed, type Narrow, widenColumns } from "./widen-columns.ts";
 
-/** Makes and changes mapped tables in a customer's database, or proposes how to. `now` is the service's time. */
-export function createProvisioner(connection: PostgresConnection, now: () => Date): Provisioner {
-  const { schemaChanges = "apply" } = connection;
+/**
+ * Makes and changes mapped tables in a customer's database, or proposes how to. `now` is the service's time;
+ * `predecessor`, the product whose tables may be there already.
+ */
+export function createProvisioner(
+  connection: PostgresConnection,
+  now: () => Date,
+  predecessor?: Predecessor,
+): Provisioner {
+  const way: Way = { schemaChanges: connection.schemaChanges ?? "apply", predecessor };
   return {
     async provision(mapping, shape) {
       checkNames(shape);
       return await withSession(connection, async (session) => {
         await migrate(session, shape.schema, mapping.workspaceId);
         await tuneLog(session, shape.schema, connection.logAutovacuum);
-        const asked = { shape, schemaChanges, at: now(), waited: wasWaiting(mapping) };
+        const asked = { shape, ...way, at: now(), waited: wasWaiting(mapping) };
         const made = await retry(DDL_ATTEMPTS, isMadeByAnother, () => provisionTable(session, asked));
         if (made.migration && isAwaited(made.migration)) return { ...made, isCaptured: true };
         const until = now().getTime() + LONGEST_CAPTURE_MILLISECONDS;
@@ -56,11 +60,11 @@ export function createProvisioner(connection: PostgresConnection, now: () => Dat
     async migrate(mapping) {
       await withSession(connection, async (session) => {
         await upgrade(session, connection, mapping.workspaceId);
-        await renewCapture(session, connection.schema, mapping.id, schemaChanges);
+        await renewCapture(session, connection.schema, mapping.id, way);
       });
     },
     async retire(mapping) {
-      await withSession(connection, (session) => retire(session, connection.schema, mapping, schemaChanges));
+      await withSession(connection, (session) => retire(session, connection.schema, mapping, way));
     },
   };
 }
@@ -75,9 +79,13 @@ async function upgrade(session: Session, { schema, logAutovacuum }: PostgresConn
 const wasWaiting = ({ provisioning }: Mapping): boolean =>
   provisioning.state === "pending" && provisioning.migration !== undefined;
 
-interface Asked {
-  readonly shape: TableShape;
+interface Way {
   readonly schemaChanges: SchemaChanges;
+  readonly predecessor: Predecessor | undefined;
+}
+
+interface Asked extends Way {
+  readonly shape: TableShape;
   readonly at: Date;
   readonly waited: boolean;
 }
@@ -148,32 +156,33 @@ const NOTHING: Changed = { addedColumns: [], narrow: [] };
 
 /**
  * Table, columns, triggers and the mapping's state change together, so that a cycle sees one version or the other; and
- * where Heroku Connect has captured the table so far, its triggers end with the statement that makes ours begin.
+ * where a predecessor has captured the table so far, its triggers end with the statement that makes ours begin.
  */
 async function inOneTransaction(
   session: Session,
-  { shape, schemaChanges, at, waited, renamed }: Asked & { readonly renamed: readonly CatalogColumn[] },
+  { shape, at, waited, renamed, ...way }: Asked & { readonly renamed: readonly CatalogColumn[] },
   before: CatalogTable | null,
   key: string,
 ): Promise<Changed> {
   const { state } = metadata(shape.schema);
+  const { schemaChanges, predecessor } = way;
   const first = `SELECT config_version, shape, layout FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
   const change = async ([own]: readonly Row[]) => {
     const current = own ?? (await adoptState(session, shape));
     if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return NOTHING; // a later change was faster
     await lengthenIds(session, shape, before, current !== undefined);
     const wasOff = await isCaptureOff(session, shape);
-    const theirs = await endHerokuConnectCapture(session, shape.schema, shape.table);
+    const succession = await predecessor?.endCapture(session, shape);
     const addedColumns = schemaChanges === "apply" ? await changeTable(session, shape, before) : [];
     const known = current ? (current["shape"] as TableShape) : shape;
     const narrow = await widenColumns(session, known, shape, await tableOf(session, shape), schemaChanges);
     const made = await tableOf(session, shape);
     const layout = layoutOf(made, key, CAPTURE_VERSION, renamed);
-    if (theirs.length > 0 && pushes(shape.direction)) await importLog(session, { shape, layout }, at);
-    await session.script(captureOf({ shape, layout }, made, schemaChanges));
+    if (pushes(shape.direction)) await succession?.importLog({ shape, layout }, at);
+    await session.script(captureOf({ shape, layout }, made, way));
     await captureUnsent(session, { shape, layout }, wasOff);
     await keepState(session, asFarAsFollowed(known, shape, narrow), layout);
-    if (theirs.length > 0) await startFromHerokuConnect(session, { shape, layout }, addedColumns, at);
+    await succession?.startPulls({ shape, layout }, addedColumns, at);
     const isMadeAgain = current !== undefined && (before === null || addedColumns.length > 0 || waited);
     const readsAgain = isMadeAgain || asksForMore(known, shape) || (await isEmptied(session, own, made));
     if (readsAgain) await oweReading(session, shape);
@@ -231,14 +240,17 @@ async function keepState(session: Session, shape: TableShape, layout: Layout): P
     await session.query(
       `WITH kept AS (
          INSERT INTO ${state} AS s (mapping_id, table_name, config_version, shape, layout, fence)
-         VALUES ($1::text, $2::varchar, $3::bigint, $4, $5, (SELECT coalesce(max(fence), 0) FROM ${log} WHERE table_name::text = $2::varchar::text AND processed_at IS NULL))
+         VALUES (:mapping::text, :table::varchar, :version::bigint, :shape, :layout, (SELECT coalesce(max(fence), 0) FROM ${log} WHERE table_name::text = :table::varchar::text AND processed_at IS NULL))
          ON CONFLICT (mapping_id) DO UPDATE SET table_name = excluded.table_name,
            config_version = excluded.config_version, layout = excluded.layout,
            -- Rows that are marked to be captured stay so.
            shape = excluded.shape || CASE WHEN s.shape ? 'capturing' THEN jsonb_build_object('capturing', s.shape -> 'capturing') ELSE '{}' END)
-       INSERT INTO ${loads} (mapping_id, config_version) VALUES ($1::text, $3::bigint)
+       INSERT INTO ${loads} (mapping_id, config_version) VALUES (:mapping::text, :version::bigint)
        ON CONFLICT (mapping_id) DO UPDATE SET config_version = excluded.config_version`,
-      [shape.mappingId, shape.table, shape.configVersion, JSON.stringify(shape), JSON.stringify(layout)],
+      {
+        ...{ mapping: shape.mappingId, table: shape.table, version: shape.configVersion },
+        ...{ shape: JSON.stringify(shape), layout: JSON.stringify(layout) },
+      },
     );
   } catch (error) {
     if (sqlState(error) !== "23505") throw error;
@@ -247,12 +259,7 @@ async function keepState(session: Session, shape: TableShape, layout: Layout): P
 }
 
 /** Replaces triggers that an older version has made. Where capture is off they stay: the operator says what is lost. */
-async function renewCapture(
-  session: Session,
-  schema: string,
-  mappingId: string,
-  schemaChanges: SchemaChanges,
-): Promise<void> {
+async function renewCapture(session: Session, schema: string, mappingId: string, way: Way): Promise<void> {
   const { state } = metadata(schema);
   const ofMapping = `SELECT shape, layout FROM ${state} WHERE mapping_id = ${literal(mappingId)}`;
   const isOld = ({ layout }: Row) => ((layout as Layout).captureVersion ?? 0) < CAPTURE_VERSION;
@@ -262,7 +269,7 @@ async function renewCapture(
     const shape = row["shape"] as TableShape;
     const table = await tableOf(session, shape);
     const layout = layoutOf(table, (row["layout"] as Layout).key, CAPTURE_VERSION);
-    await session.script(captureOf({ shape, layout }, table, schemaChanges));
+    await session.script(captureOf({ shape, layout }, table, way));
     await session.query(`UPDATE ${state} SET layout = $2 WHERE mapping_id = $1`, [mappingId, JSON.stringify(layout)]);
   });
 }
@@ -273,14 +280,14 @@ async function isCaptureOff(session: Session, { schema, mappingId, direction }: 
 }
 
 /** The statements that make all triggers and functions of a mapped table. */
-const captureOf = (mapped: MappedTable, { columns }: CatalogTable, schemaChanges: SchemaChanges): string =>
+const captureOf = (mapped: MappedTable, { columns }: CatalogTable, { schemaChanges, predecessor }: Way): string =>
   [
     captureStatements(mapped, columns, schemaChanges),
-    keepCompatColumns(mapped),
+    predecessor?.keepColumns(mapped),
     secureFunctions(mapped.shape.schema, mapped.shape.table),
   ].join("\n");
 
-async function retire(session: Session, schema: string, mapping: Mapping, schemaChanges: SchemaChanges): Promise<void> {
+async function retire(session: Session, schema: string, mapping: Mapping, { schemaChanges, predecessor }: Way) {
   const { state, totals } = metadata(schema);
   if (!(await isThere(session, state))) return;
   const first = `SELECT table_name FROM ${state} WHERE mapping_id = ${literal(mapping.id)} FOR UPDATE`;
@@ -288,7 +295,9 @@ async function retire(session: Session, schema: string, mapping: Mapping, schema
     if (!row) return;
     const table = String(row["table_name"]);
     if (await readTable(session, schema, table)) {
-      await session.script(`${endCapture(schema, table, schemaChanges)}\n${dropCompatColumns(schema, table)}`);
+      await session.script(
+        `${endCapture(schema, table, schemaChanges)}\n${predecessor?.dropColumns(schema, table) ?? ""}`,
+      );
     }
     await session.script(dropFunctions(schema, table));
     await session.query(`DELETE FROM ${state} WHERE mapping_id = $1`, [mapping.id]);

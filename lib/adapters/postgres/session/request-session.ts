@@ -8,7 +8,7 @@ import { openOnSchema } from "./schema-version.ts";
 import { DeadlinePassed } from "./session.ts";
 import { NoConnectionFree } from "./session-limit.ts";
 import { type SingleProbe, singleProbe } from "./single-probe.ts";
-import type { Row, Session, TransactionSettings } from "./sql.ts";
+import type { Row, Session, TransactionSettings, Values } from "./sql.ts";
 import { isClash, sqlState } from "./sql-errors.ts";
 
 /**
@@ -19,7 +19,7 @@ import { isClash, sqlState } from "./sql-errors.ts";
 export interface KeptSession {
   /** Opens a session, where none is idle, without a question. */
   connect(): Promise<void>;
-  query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  query(text: string, values?: Values): Promise<readonly Row[]>;
   /** As `Session` has it, with the session that `work` asks. */
   transaction<T>(
     settings: TransactionSettings,

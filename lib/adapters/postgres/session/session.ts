@@ -6,9 +6,10 @@ import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { checkFrames } from "./check-frames.ts";
 import { connectionOptions } from "./connection-options.ts";
 import { GuardedSocket } from "./guarded-socket.ts";
+import { named } from "./named.ts";
 import { withCode } from "./protocol-violation.ts";
 import { qualify } from "./qualify.ts";
-import { literal, type Row, readInstant, type Session, type TransactionSettings } from "./sql.ts";
+import { literal, type Row, readInstant, type Session, type TransactionSettings, type Values } from "./sql.ts";
 
 /** How long a statement may take, locks included, and how long a silent server is believed to be alive. */
 const STATEMENT_MILLISECONDS = 15_000;
@@ -94,9 +95,10 @@ export async function openSession(
       clearTimeout(timer);
     }
   };
-  const query: Session["query"] = async <R extends object>(text: string, values: readonly unknown[] = []) => {
+  const query: Session["query"] = async <R extends object>(text: string, values: Values = []) => {
     const answer = awaited<R>();
-    client.query<R>({ text: qualify(text), values: [...values] }, answer.take);
+    const [numbered, list] = named(text, values);
+    client.query<R>({ text: qualify(numbered), values: [...list] }, answer.take);
     return (await ask(answer.promise)).rows;
   };
   const script = async (text: string) => {

@@ -10,13 +10,16 @@ import type { Lease } from "../../../sync/ports/lease-ports.ts";
 
 export type Row = Record<string, unknown>;
 
+/** The values of a statement, in their order or by their names. */
+export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
+
 /** Asks one statement; a schema without our tables answers no rows. */
-export type Ask = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+export type Ask = (text: string, values?: Values) => Promise<readonly Row[]>;
 
 /** One connection; statements run one after the other. Every wait ends within the deadline of 15 s. */
 export interface Session {
-  /** One statement, one round trip. */
-  query<R extends object = Row>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
+  /** One statement, one round trip. Its values are a list, `$1`, `$2` …, or have names, as `named` reads them. */
+  query<R extends object = Row>(text: string, values?: Values): Promise<readonly R[]>;
   /** Several statements without parameters, one round trip; the rows of each. */
   script(text: string): Promise<readonly (readonly Row[])[]>;
   /** Rows by `COPY … FROM STDIN`, in pieces of its text format. */

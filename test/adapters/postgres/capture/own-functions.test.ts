@@ -4,6 +4,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
+import { archiveLog } from "../../../../lib/heroku-connect/archive-log.ts";
+import { herokuConnect } from "../../../../lib/heroku-connect/heroku-connect.ts";
 import { longTest } from "../../../support/run/whole-grid.ts";
 import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
 import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
@@ -36,7 +38,7 @@ beforeEach(async () => {
   }
   await clients.service.query(herokuConnectSchema([{ table: "contact", columns: { lastname: "varchar(80)" } }]));
   const session = await openSession(connection());
-  await migrate(session, "salesforce", "w_1", { adopts: true }).finally(() => session.close());
+  await migrate(session, "salesforce", "w_1", { archiveLog }).finally(() => session.close());
   await provision();
   const { service, writer, reader, trigger } = roles;
   await clients.service.query(`
@@ -316,7 +318,7 @@ const connection = () => {
   return { url: url.href, schema: "salesforce" };
 };
 
-const provisioner = () => createProvisioner(connection(), () => new Date());
+const provisioner = () => createProvisioner(connection(), () => new Date(), herokuConnect);
 
 function provision(more: Parameters<typeof contactShape>[0] = {}) {
   const shape = contactShape(more);

@@ -64,8 +64,8 @@ function headOf(stream: Readable): Promise<Buffer> {
     };
     const atEnd = () => broken(new Error("the stream ended before its status and headers"));
     const look = () => {
-      for (let chunk: string | Buffer | null = stream.read(); chunk !== null; chunk = stream.read()) {
-        head = Buffer.concat([head, typeof chunk === "string" ? Buffer.from(chunk) : chunk]);
+      for (let chunk: Buffer | null = stream.read(); chunk !== null; chunk = stream.read()) {
+        head = Buffer.concat([head, chunk]);
         const end = head.indexOf(DELIMITER);
         if (end >= 0) {
           settle();

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { ResponseStream } from "../../../../../lib/local/cloud/lambda/runtime/response-stream.ts";
 
@@ -17,21 +16,31 @@ async function* rowsWithoutEnd(ended: () => void): AsyncGenerator<string> {
 }
 
 describe("what a streaming handler writes to", () => {
-  test("gives each write on its own, texts as texts, those of other encodings as bytes, and nothing for nothing", async () => {
+  test("gives what was written whole, texts, bytes and texts of other encodings, and nothing for nothing", async () => {
     const stream = made();
 
     stream.write("");
-    stream.write("grün");
+    stream.write("grün ");
     stream.write("67", "hex");
-    stream.write(Buffer.from("bytes"));
+    stream.write(Buffer.from(" bytes "));
     stream.end("end");
 
-    expect(await Readable.prototype.toArray.call(stream)).toEqual([
-      "grün",
-      Buffer.from("g"),
-      Buffer.from("bytes"),
-      "end",
-    ]);
+    expect(await text(stream)).toBe("grün g bytes end");
+  });
+
+  test("sends what is due before its first write, even before a write of nothing, and begins once", async () => {
+    const begun: string[] = [];
+    const stream = new ResponseStream(({ contentType }) => begun.push(contentType));
+    stream.setContentType("text/csv");
+    stream._onBeforeFirstWrite = (write) => write("due ");
+
+    stream.write("");
+    stream.write("written");
+    stream.end();
+
+    expect(await text(stream)).toBe("due written");
+    expect(begun).toEqual(["text/csv"]);
+    expect(() => stream.setContentType("text/html")).toThrow("too late");
   });
 
   test("calls back the writer that ends it when all is written, before it closes", async () => {
@@ -49,15 +58,15 @@ describe("what a streaming handler writes to", () => {
 
   test("asks a fast writer to wait, and calls it when there is room", async () => {
     const stream = made();
-    let taken = 0;
-    while (stream.write("x")) taken++;
+    let written = 0;
+    while (stream.write("x".repeat(1000))) written++;
 
     const drained = once(stream, "drain");
-    stream.read();
+    stream.resume();
     await drained;
 
-    expect(taken).toBeGreaterThan(0);
-    expect(taken).toBeLessThan(10);
+    expect(written).toBeGreaterThan(0);
+    expect(written).toBeLessThan(1000);
   });
 
   test("takes a stream that is piped into it, whole and at the reader's pace", async () => {
@@ -65,17 +74,17 @@ describe("what a streaming handler writes to", () => {
     let produced = 0;
     const source = Readable.from(
       (function* () {
-        for (; produced < 100; produced++) yield `row ${produced}\n`;
+        for (; produced < 100; produced++) yield "x".repeat(10_000);
       })(),
     );
     const piped = pipeline(source, stream);
     await once(stream, "readable");
     const producedUnread = produced;
 
-    const rows = await Readable.prototype.toArray.call(stream);
+    const whole = await text(stream);
     await piped;
 
-    expect(rows).toHaveLength(100);
+    expect(whole).toHaveLength(1_000_000);
     expect(producedUnread).toBeLessThan(50);
   });
 
@@ -97,27 +106,23 @@ describe("what a streaming handler writes to", () => {
   test("calls back each write beyond the buffer when there is room, or with the error", async () => {
     const stream = made();
     const calledBack: unknown[] = [];
-    for (let count = 0; count < 10; count++)
-      stream.write("row", (error: unknown) => calledBack.push(error ?? "written"));
+    const write = () => stream.write("x".repeat(10_000), (error: unknown) => calledBack.push(error ?? "written"));
+    for (let count = 0; count < 10; count++) write();
     await new Promise(setImmediate);
     const calledBackUnread = calledBack.length;
 
-    for (let count = 0; count < 10; count++) stream.read();
-    stream.write("row");
-    stream.read();
-    await new Promise(setImmediate);
+    while (stream.read() !== null) await new Promise(setImmediate);
     expect([calledBackUnread < 10, calledBack]).toEqual([true, Array.from({ length: 10 }, () => "written")]);
 
-    for (let count = 0; count < 10; count++)
-      stream.write("row", (error: unknown) => calledBack.push(error ?? "written"));
+    for (let count = 0; count < 10; count++) write();
     stream.destroy();
     await new Promise(setImmediate);
     expect(calledBack).toHaveLength(20);
-    expect(calledBack.at(-1)).toBeInstanceOf(Error);
+    expect(calledBack.some((error) => error instanceof Error)).toBe(true);
   });
 
   test.each([[123], [{ a: 1 }], [null]])("refuses to write %j", (chunk) => {
-    expect(() => made().write(chunk as unknown as string)).toThrow("only text and bytes can be written");
+    expect(() => made().write(chunk as unknown as string)).toThrow(TypeError);
   });
 
   test("breaks off with the error of the stream that is piped into it", async () => {
@@ -136,34 +141,8 @@ describe("what a streaming handler writes to", () => {
     const stream = made().on("error", () => undefined);
     over(stream);
 
-    const [written, ended] = await Promise.all([
-      new Promise((resolve) => stream.write("late", resolve)),
-      new Promise((resolve) => stream.end(resolve)),
-    ]);
+    const written = await new Promise((resolve) => stream.write("late", resolve));
 
-    expect([written, ended]).toEqual([expect.any(Error), expect.any(Error)]);
-  });
-
-  test("is freed by minor garbage collections once it was read", async () => {
-    setFlagsFromString("--expose-gc");
-    const collect = runInNewContext("gc") as (options: { readonly type: "major" | "minor" }) => void;
-    const answer = async () => {
-      const stream = made();
-      const held = Buffer.alloc(100_000);
-      stream.on("close", () => held.fill(1));
-      stream.end("row");
-      stream.resume();
-      await once(stream, "close");
-    };
-    await answer();
-    collect({ type: "major" });
-    const before = process.memoryUsage().arrayBuffers;
-
-    for (let answered = 1; answered <= 150; answered++) {
-      await answer();
-      if (answered % 5 === 0) collect({ type: "minor" });
-    }
-
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(3_000_000);
+    expect(written).toBeInstanceOf(Error);
   });
 });

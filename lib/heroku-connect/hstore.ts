@@ -1,4 +1,4 @@
-import { qualified, type Session } from "../session/sql.ts";
+import { qualified, type Session } from "../adapters/postgres/session/sql.ts";
 
 /** One pair, its key and its value each without their quotes; NULL has no value. */
 const PAIR = String.raw`"([^"\\]*(?:\\.[^"\\]*)*)"=>(?:NULL|"([^"\\]*(?:\\.[^"\\]*)*)")`;

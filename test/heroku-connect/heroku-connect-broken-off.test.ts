@@ -1,8 +1,9 @@
 import { test } from "vitest";
-import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
-import { startBreakingRelay } from "../../../support/doubles/breaking-relay.ts";
-import { isWholeGrid } from "../../../support/run/whole-grid.ts";
-import { mappingOf } from "../../../support/worlds/shapes.ts";
+import { createProvisioner } from "../../lib/adapters/postgres/schema/provision.ts";
+import { herokuConnect } from "../../lib/heroku-connect/heroku-connect.ts";
+import { startBreakingRelay } from "../support/doubles/breaking-relay.ts";
+import { isWholeGrid } from "../support/run/whole-grid.ts";
+import { mappingOf } from "../support/worlds/shapes.ts";
 import { adopt, expectWholeHowever, SHAPE } from "./heroku-connect-broken-off.ts";
 
 /** The gate cuts the connection before every seventh statement. */
@@ -14,7 +15,7 @@ test("cut off from the database between any two statements, either Heroku Connec
     relay.breakBefore(nth, () => undefined);
     try {
       await adopt(relay.url);
-      await createProvisioner({ url: relay.url, schema: SHAPE.schema }, () => new Date()).provision(
+      await createProvisioner({ url: relay.url, schema: SHAPE.schema }, () => new Date(), herokuConnect).provision(
         mappingOf(SHAPE),
         SHAPE,
       );

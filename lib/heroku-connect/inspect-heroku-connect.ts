@@ -1,15 +1,24 @@
-import type { HerokuConnectSchema, HerokuConnectSchemas, HerokuConnectTable } from "../../../settings/ports.ts";
-import { migrate } from "../schema/migrate.ts";
-import { instant, iso, literal, type Metadata, metadata, qualified, type Session } from "../session/sql.ts";
-import { herokuConnectTriggers } from "../takeover/heroku-connect-triggers.ts";
-import { stillToDo } from "../takeover/import-log.ts";
-import { withSession } from "./inspect-database.ts";
+import { withSession } from "../adapters/postgres/operations/inspect-database.ts";
+import { migrate } from "../adapters/postgres/schema/migrate.ts";
+import {
+  instant,
+  iso,
+  literal,
+  type Metadata,
+  metadata,
+  qualified,
+  type Session,
+} from "../adapters/postgres/session/sql.ts";
+import { archiveLog } from "./archive-log.ts";
+import { herokuConnectTriggers } from "./heroku-connect-triggers.ts";
+import { stillToDo } from "./import-log.ts";
+import type { HerokuConnectSchema, HerokuConnectSchemas, HerokuConnectTable } from "./ports.ts";
 
 /** Inspects what Heroku Connect has created in a schema, and adopts it. */
 export const herokuConnectSchemas: HerokuConnectSchemas = {
   look: (connection) => withSession(connection, (session) => inspect(session, connection.schema)),
   adopt: (connection, workspaceId) =>
-    withSession(connection, (session) => migrate(session, connection.schema, workspaceId, { adopts: true })),
+    withSession(connection, (session) => migrate(session, connection.schema, workspaceId, { archiveLog })),
 };
 
 async function inspect(session: Session, schema: string): Promise<HerokuConnectSchema> {

@@ -1,8 +1,16 @@
-import { BATCH_OF_ANOTHER } from "../../../model/change/change.ts";
-import { Failure } from "../../../model/failure.ts";
-import { isThere } from "../session/session.ts";
-import { heldText, literal, type MappedTable, metadata, name, qualified, type Session } from "../session/sql.ts";
-import { sqlState } from "../session/sql-errors.ts";
+import { isThere } from "../adapters/postgres/session/session.ts";
+import {
+  heldText,
+  literal,
+  type MappedTable,
+  metadata,
+  name,
+  qualified,
+  type Session,
+} from "../adapters/postgres/session/sql.ts";
+import { sqlState } from "../adapters/postgres/session/sql-errors.ts";
+import { BATCH_OF_ANOTHER } from "../model/change/change.ts";
+import { Failure } from "../model/failure.ts";
 import { isHstore, type ReadHstore, readerOfHstore } from "./hstore.ts";
 
 /**

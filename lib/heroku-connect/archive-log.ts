@@ -1,6 +1,6 @@
-import { Failure } from "../../../model/failure.ts";
-import { metadata, qualified, type Session } from "../session/sql.ts";
-import { sqlState } from "../session/sql-errors.ts";
+import { metadata, qualified, type Session } from "../adapters/postgres/session/sql.ts";
+import { sqlState } from "../adapters/postgres/session/sql-errors.ts";
+import { Failure } from "../model/failure.ts";
 import { type HerokuConnectTrigger, herokuConnectTriggers } from "./heroku-connect-triggers.ts";
 
 /**

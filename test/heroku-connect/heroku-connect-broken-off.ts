@@ -1,9 +1,10 @@
 import { expect } from "vitest";
-import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
-import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
-import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
-import { column, contactShape } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer } from "../customer.ts";
+import { migrate } from "../../lib/adapters/postgres/schema/migrate.ts";
+import { openSession } from "../../lib/adapters/postgres/session/session.ts";
+import { archiveLog } from "../../lib/heroku-connect/archive-log.ts";
+import { type Customer, createCustomer } from "../adapters/postgres/customer.ts";
+import { herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
+import { column, contactShape } from "../support/worlds/shapes.ts";
 
 export const SHAPE = contactShape({ columns: [column("Email"), column("LastName")] });
 const MORE_THAN_ENOUGH = 100;
@@ -69,5 +70,5 @@ async function capturedWith(customer: Customer, text: string): Promise<number> {
 /** What an adoption asks of the schema, before its table. */
 export async function adopt(url: string): Promise<void> {
   const session = await openSession({ url, schema: "salesforce" });
-  await migrate(session, "salesforce", "w_1", { adopts: true }).finally(() => session.close());
+  await migrate(session, "salesforce", "w_1", { archiveLog }).finally(() => session.close());
 }

@@ -6,9 +6,10 @@ import { toSnakeCase } from "../model/snake-case.ts";
 import { auditEntry } from "../model/workspace/audit.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { notConnected } from "../monitoring/with-database.ts";
-import { type Finding, finding, judged } from "./findings.ts";
-import { quoted } from "./judge-database.ts";
-import { type HerokuConnectSchema, type HerokuConnectSchemas, NoConnection } from "./ports.ts";
+import { type Finding, finding, judged } from "../settings/findings.ts";
+import { quoted } from "../settings/judge-database.ts";
+import { NoConnection } from "../settings/ports.ts";
+import type { HerokuConnectSchema, HerokuConnectSchemas } from "./ports.ts";
 
 interface Needs {
   readonly theirs: HerokuConnectSchemas;

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "vitest";
-import { startBreakingRelay } from "../../../support/doubles/breaking-relay.ts";
-import { mappingOf } from "../../../support/worlds/shapes.ts";
+import { startBreakingRelay } from "../support/doubles/breaking-relay.ts";
+import { mappingOf } from "../support/worlds/shapes.ts";
 import { expectWholeHowever, SHAPE } from "./heroku-connect-broken-off.ts";
 
 test("killed between any two of its statements, either Heroku Connect's triggers capture or ours, and what waits is imported once", async () => {

@@ -1,17 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
-import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
-import { longTest } from "../../../support/run/whole-grid.ts";
-import {
-  AS_HEROKU_CONNECT,
-  AS_THE_APPLICATION,
-  HEARING_TRIGGER,
-  herokuConnectSchema,
-} from "../../../support/worlds/heroku-connect.ts";
-import { createTestDatabase, type TestDatabase } from "../../../support/worlds/postgres.ts";
-import { column, contactShape } from "../../../support/worlds/shapes.ts";
+import { migrate } from "../../lib/adapters/postgres/schema/migrate.ts";
+import { openSession } from "../../lib/adapters/postgres/session/session.ts";
+import { archiveLog } from "../../lib/heroku-connect/archive-log.ts";
 import {
   type Customer,
   createCustomer,
@@ -21,7 +13,16 @@ import {
   pushAll,
   sfidOf,
   untilSomebodyWaits,
-} from "../customer.ts";
+} from "../adapters/postgres/customer.ts";
+import { longTest } from "../support/run/whole-grid.ts";
+import {
+  AS_HEROKU_CONNECT,
+  AS_THE_APPLICATION,
+  HEARING_TRIGGER,
+  herokuConnectSchema,
+} from "../support/worlds/heroku-connect.ts";
+import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
+import { column, contactShape } from "../support/worlds/shapes.ts";
 
 let customer: Customer;
 afterEach(() => customer.close());
@@ -83,7 +84,7 @@ async function theirDatabase(shape = SHAPE): Promise<Customer> {
 
 async function adoptSchema(): Promise<void> {
   const session = await openSession({ url: customer.url, schema: "salesforce" });
-  await migrate(session, "salesforce", "w_1", { adopts: true }).finally(() => session.close());
+  await migrate(session, "salesforce", "w_1", { archiveLog }).finally(() => session.close());
 }
 
 const log = () =>
@@ -463,10 +464,7 @@ test("going back is as documented: Heroku Connect's triggers capture to its log 
   await adoptSchema();
   await customer.provision();
   await customer.sql("UPDATE salesforce.contact SET email = 'ours' WHERE id = 1");
-  const page = readFileSync(
-    new URL("../../../../lib/adapters/postgres/takeover/HEROKU-CONNECT.md", import.meta.url),
-    "utf8",
-  );
+  const page = readFileSync(new URL("../../lib/heroku-connect/HEROKU-CONNECT.md", import.meta.url), "utf8");
 
   await customer.sql(/```sql\n([^`]+)```/.exec(page)?.[1] ?? "");
   await customer.sql("UPDATE salesforce.contact SET email = 'theirs' WHERE id = 2");

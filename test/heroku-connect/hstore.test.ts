@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
-import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
-import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
-import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
-import { readerOfHstore } from "../../../../lib/adapters/postgres/takeover/hstore.ts";
-import { firstInGate } from "../../../support/run/whole-grid.ts";
-import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
-import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer } from "../customer.ts";
+import { migrate } from "../../lib/adapters/postgres/schema/migrate.ts";
+import { createProvisioner } from "../../lib/adapters/postgres/schema/provision.ts";
+import { openSession } from "../../lib/adapters/postgres/session/session.ts";
+import { archiveLog } from "../../lib/heroku-connect/archive-log.ts";
+import { herokuConnect } from "../../lib/heroku-connect/heroku-connect.ts";
+import { readerOfHstore } from "../../lib/heroku-connect/hstore.ts";
+import { type Customer, createCustomer } from "../adapters/postgres/customer.ts";
+import { firstInGate } from "../support/run/whole-grid.ts";
+import { herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
+import { contactShape, mappingOf } from "../support/worlds/shapes.ts";
 
 const role = `service_${randomUUID().slice(0, 8)}`;
 let admin: Customer;
@@ -47,17 +49,20 @@ test.for(
     if (!mayUse) {
       // Heroku Connect's functions that take an hstore are created again.
       await admin.asSuperuser(without);
-      await expect(migrate(session, "salesforce", "w_1", { adopts: true })).rejects.toThrow(
+      await expect(migrate(session, "salesforce", "w_1", { archiveLog })).rejects.toThrow(
         "permission denied for schema hidden; connect as the role that owns it, and grant that role what it lacks",
       );
       await admin.asSuperuser(`GRANT USAGE ON SCHEMA ${place} TO ${role}`);
     }
-    await migrate(session, "salesforce", "w_1", { adopts: true });
+    await migrate(session, "salesforce", "w_1", { archiveLog });
     if (!mayUse) await admin.asSuperuser(without);
     const read = await readerOfHstore(session);
     await session.close();
 
-    await createProvisioner(connection, () => new Date()).provision(mappingOf(contactShape()), contactShape());
+    await createProvisioner(connection, () => new Date(), herokuConnect).provision(
+      mappingOf(contactShape()),
+      contactShape(),
+    );
 
     expect(
       await admin.asSuperuser(

@@ -1,5 +1,5 @@
-import { functionName } from "../capture/own-functions.ts";
-import { type MappedTable, name, qualified } from "../session/sql.ts";
+import { functionName } from "../adapters/postgres/capture/own-functions.ts";
+import { type MappedTable, name, qualified } from "../adapters/postgres/session/sql.ts";
 
 /** Fires after every other trigger of a row, for triggers fire in the order of their names. */
 const TRIGGERS = ["zzz_bridge_hc_insert", "zzz_bridge_hc_update"] as const;

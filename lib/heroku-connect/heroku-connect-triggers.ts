@@ -1,5 +1,5 @@
-import { isThere } from "../session/session.ts";
-import { metadata, name, qualified, type Session } from "../session/sql.ts";
+import { isThere } from "../adapters/postgres/session/session.ts";
+import { metadata, name, qualified, type Session } from "../adapters/postgres/session/sql.ts";
 
 /** A trigger by which Heroku Connect captures a table's changes, or marks its rows. */
 export interface HerokuConnectTrigger {

@@ -1,6 +1,6 @@
-import { pulls } from "../../../model/mapping/mapping.ts";
-import { type LoadCheckpoint, UNSTARTED } from "../../../sync/ports/load-ports.ts";
-import { type MappedTable, metadata, qualified, type Session } from "../session/sql.ts";
+import { type MappedTable, metadata, qualified, type Session } from "../adapters/postgres/session/sql.ts";
+import { pulls } from "../model/mapping/mapping.ts";
+import { type LoadCheckpoint, UNSTARTED } from "../sync/ports/load-ports.ts";
 
 /** Heroku Connect asks up to the present, so it may have missed what was committed this long after its stamp. */
 const OVERLAP_SECONDS = 15 * 60;
@@ -25,16 +25,16 @@ export async function startFromHerokuConnect(
   const mark = JSON.stringify(addedColumns.length > 0 ? BACKFILL : LOOK_UP);
   await session.query(
     `WITH newest AS (
-       SELECT max(systemmodstamp)::timestamptz - make_interval(secs => $2) AS stamp
+       SELECT max(systemmodstamp)::timestamptz - make_interval(secs => :overlap) AS stamp
        FROM ${qualified(shape.schema, shape.table)} WHERE sfid IS NOT NULL
      ), started AS (
        UPDATE ${state} s SET position = newest.stamp,
-         deleted = greatest(newest.stamp, $5::timestamptz - make_interval(days => $3))
-       FROM newest WHERE s.mapping_id = $1 AND s.position IS NULL AND newest.stamp IS NOT NULL
+         deleted = greatest(newest.stamp, :now::timestamptz - make_interval(days => :days))
+       FROM newest WHERE s.mapping_id = :mapping AND s.position IS NULL AND newest.stamp IS NOT NULL
        RETURNING s.mapping_id
      )
-     UPDATE ${loads} l SET load = $4::jsonb FROM started WHERE l.mapping_id = started.mapping_id`,
-    [shape.mappingId, OVERLAP_SECONDS, DELETIONS_DAYS, mark, at],
+     UPDATE ${loads} l SET load = :load::jsonb FROM started WHERE l.mapping_id = started.mapping_id`,
+    { mapping: shape.mappingId, overlap: OVERLAP_SECONDS, days: DELETIONS_DAYS, load: mark, now: at },
   );
 }
 
