@@ -16,9 +16,15 @@ export function plainNumber(text: string): string {
   const digits = `${whole}${fraction}`;
   const point = whole.length + Number(exponent);
   const before = digits.slice(0, Math.max(point, 0)).padEnd(point, "0").replace(/^0+/, "") || "0";
-  const behind = `${"0".repeat(Math.max(-point, 0))}${digits.slice(Math.max(point, 0))}`.replace(/0+$/, "");
+  const behind = withoutEndingZeros(`${"0".repeat(Math.max(-point, 0))}${digits.slice(Math.max(point, 0))}`);
   if (behind === "") return before === "0" ? "0" : `${sign}${before}`;
   return `${sign}${before}.${behind}`;
+}
+
+function withoutEndingZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === "0") end -= 1;
+  return digits.slice(0, end);
 }
 
 /** Whether two texts are one number, as Salesforce keeps it: all decimal places, but no more digits than a double has. */

@@ -22,8 +22,8 @@ export const LIMIT_BUGS: readonly Bug[] = [
     id: "own-deletes-of-the-other-side",
     says: "deletes that the application made hold back those of Salesforce",
     file: "lib/adapters/postgres/push/settle-statements.ts",
-    from: "'its row was deleted', false, answered_at, $12",
-    to: "'its row was deleted', true, answered_at, $12",
+    from: "'its row was deleted', false, answered_at, :now",
+    to: "'its row was deleted', true, answered_at, :now",
     near: ["adapters/postgres/deletes/delete-breaker", "adapters/postgres/push/settle"],
   },
   {

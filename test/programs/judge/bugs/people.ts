@@ -62,8 +62,8 @@ export const PEOPLE_BUGS: readonly Bug[] = [
     id: "cli-csv-unfiltered",
     says: "bridge audit --actor --csv writes the entries of all actors",
     file: "lib/cli/commands/monitoring/monitoring.ts",
-    from: '{ format: "csv", ...filter, ...page }',
-    to: '{ format: "csv", ...page }',
+    from: '{ format: "csv", ...asked }',
+    to: '{ format: "csv", ...pageIn(context) }',
     near: ["cli/commands", "cli/what-people-see"],
   },
   {
