@@ -144,7 +144,6 @@ export const YEAR: readonly Step[] = [
       'ALTER TABLE "salesforce"."contact_new" RENAME TO "contact"',
       'ALTER INDEX "salesforce"."contact_new_pkey" RENAME TO "contact_pkey"',
       'ALTER INDEX "salesforce"."contact_new_sfid_idx" RENAME TO "contact_sfid_key"',
-      'ALTER INDEX "salesforce"."contact_new_systemmodstamp_idx" RENAME TO "contact_systemmodstamp_idx"',
       'ALTER INDEX "salesforce"."contact_new_email_idx" RENAME TO "contact_email_idx"',
     ],
     breaks: { failure: "capture_off", act: ({ captureMine }) => captureMine() },

@@ -38,6 +38,23 @@ export async function buildMissingIndexes(session: Session, shape: TableShape, t
   }
 }
 
+/**
+ * Drops the index on `systemmodstamp` that versions up to 0.3 made, where no application reads by it. It changes with
+ * each pull, so no update of a row could stay in its page (HOT), and a pulled row cost twice as much.
+ */
+export async function dropStampIndex(session: Session, shape: TableShape): Promise<void> {
+  const index = { column: "systemmodstamp", unique: false };
+  const ours = await session.query<{ relname: string }>(
+    `SELECT indexrelname AS relname FROM pg_stat_user_indexes
+     WHERE relid = to_regclass($1)::oid AND indexrelname = ANY ($2::text[]) AND idx_scan <= $3`,
+    [qualified(shape.schema, shape.table), namesOf(shape, index), OWN_SCANS],
+  );
+  for (const { relname } of ours) await session.query(`DROP INDEX CONCURRENTLY ${qualified(shape.schema, relname)}`);
+}
+
+/** Dry runs and first loads have read by it; an application that polls has done so more often. */
+const OWN_SCANS = 100;
+
 /** Drops the index that versions before have made on a column whose values may repeat; one of the application's own stays. */
 async function dropOurs(session: Session, shape: TableShape, index: Index): Promise<boolean> {
   const ours = await session.query<{ relname: string }>(
@@ -54,7 +71,6 @@ function wanted(shape: TableShape): Index[] {
   const upsert = shape.columns.find(({ field }) => field === shape.upsertField)?.column;
   return [
     { column: "sfid", unique: true },
-    { column: "systemmodstamp", unique: false },
     // Records that share a value would each need a row of their own.
     ...(upsert === undefined ? [] : [{ column: upsert, unique: shape.repeatsUpsertValues !== true }]),
   ];
@@ -116,7 +132,7 @@ export function createIndex(
 }
 
 /**
- * Few records share a stamp, yet each new version of a row would be merged with the others of its stamp: a fifth of
- * what an UPDATE costs, the application's as well as ours. Not proposed, for an ORM would report it as drift.
+ * Each new version of a row would be merged with the others of its value: a fifth of what an UPDATE costs, the
+ * application's as well as ours. Not proposed, for an ORM would report it as drift.
  */
 export const storageOf = ({ unique }: Index): string => (unique ? "" : "WITH (deduplicate_items = off)");

@@ -21,7 +21,7 @@ import { adoptedKey, adoptState } from "./adoption.ts";
 import { captureNext, captureUnsent } from "./capture-existing.ts";
 import { buildClaimIndexes } from "./claim-indexes.ts";
 import { checkName } from "./identifiers.ts";
-import { buildMissingIndexes, createIndex, missingIndexes, storageOf } from "./indexes.ts";
+import { buildMissingIndexes, createIndex, dropStampIndex, missingIndexes, storageOf } from "./indexes.ts";
 import { DDL_ATTEMPTS, givingWay, migrate } from "./migrate.ts";
 import type { Predecessor } from "./predecessor.ts";
 import { missingColumns, proposeMigration, readProposals, tableStatements } from "./propose.ts";
@@ -104,7 +104,10 @@ async function provisionTable(session: Session, asked: Asked) {
     return { created: false, ...changed, migration: wider.length > 0 ? { ...migration, wider } : null };
   }
   // What may be refused comes before anything of the table is changed.
-  if (before) await buildMissingIndexes(session, shape, before);
+  if (before) {
+    await buildMissingIndexes(session, shape, before);
+    await dropStampIndex(session, shape);
+  }
   const changed = await inOneTransaction(session, { ...asked, renamed }, known, key);
   await buildMissingIndexes(session, shape, await tableOf(session, shape));
   return { created: before === null, ...changed, migration: null };
@@ -263,7 +266,8 @@ async function renewCapture(session: Session, schema: string, mappingId: string,
   const { state } = metadata(schema);
   const ofMapping = `SELECT shape, layout FROM ${state} WHERE mapping_id = ${literal(mappingId)}`;
   const isOld = ({ layout }: Row) => ((layout as Layout).captureVersion ?? 0) < CAPTURE_VERSION;
-  if (!(await session.query(ofMapping)).some(isOld)) return;
+  const old = (await session.query(ofMapping)).find(isOld);
+  if (!old) return;
   await givingWay(session, `${ofMapping} FOR UPDATE`, async ([row]) => {
     if (!row || !isOld(row) || (await readCaptureOff(session, schema, mappingId)) !== null) return;
     const shape = row["shape"] as TableShape;
@@ -272,6 +276,7 @@ async function renewCapture(session: Session, schema: string, mappingId: string,
     await session.script(captureOf({ shape, layout }, table, way));
     await session.query(`UPDATE ${state} SET layout = $2 WHERE mapping_id = $1`, [mappingId, JSON.stringify(layout)]);
   });
+  if (way.schemaChanges === "apply") await dropStampIndex(session, old["shape"] as TableShape);
 }
 
 async function isCaptureOff(session: Session, { schema, mappingId, direction }: TableShape): Promise<boolean> {
