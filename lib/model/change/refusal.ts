@@ -85,11 +85,16 @@ const NOT_A_RECORDS = new Set([
 ]);
 
 function kindOf(status: number, code: string, message: string): RefusalKind {
-  const known = status === 401 ? "session" : (orgKindOf(code, message) ?? KINDS[code]);
+  if (PASSING_WORDS.test(message)) return "transient";
+  const named = orgKindOf(code, message) ?? KINDS[code];
+  const known = status === 401 && named !== "transient" ? "session" : named;
   if (known) return known;
   if (status >= 500 || TRANSIENT_STATUSES.has(status)) return "transient";
   return "bug";
 }
+
+/** The token endpoint says of these that the same request will be answered later, under codes that mean other things as well. */
+const PASSING_WORDS = /token request is already being processed|retry your request|login rate exceeded/i;
 
 /** What a code that names the org means; null: the code may be a record's (Salesforce, SOAP API, StatusCode). */
 export function orgKindOf(code: string, message: string): RefusalKind | null {
@@ -120,4 +125,9 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
   INVALID_QUERY_LOCATOR: "locator",
   QUERY_TIMEOUT: "busy",
   UNKNOWN_EXCEPTION: "transient",
+  LOGIN_RATE_EXCEEDED: "transient",
+  rate_limit_exceeded: "transient",
+  server_error: "transient",
+  temporarily_unavailable: "transient",
+  unknown_error: "transient",
 };

@@ -1,6 +1,6 @@
 import { createSign } from "node:crypto";
 import * as z from "zod/mini";
-import { SalesforceRefusal } from "../../../model/change/refusal.ts";
+import { type RefusalKind, SalesforceRefusal } from "../../../model/change/refusal.ts";
 import type { SalesforceConnection, SalesforceCredentials } from "../../../model/workspace/workspace.ts";
 import type { Session } from "../../../settings/ports.ts";
 import { asText, exchange } from "../exchange.ts";
@@ -108,14 +108,19 @@ function assertionOf({ clientId, username, privateKey }: JwtBearer, loginUrl: st
 }
 
 /**
- * `invalid_grant` and its like need a person; an outage of the login host passes. What the session was wanted for has not
- * been sent.
+ * `invalid_grant` and its like need a person. What passes, what is the org's, and an answer without words of OAuth, which
+ * is no verdict on the credentials, do not. What the session was wanted for has not been sent.
  */
 function asSessionRefusal(error: SalesforceRefusal): SalesforceRefusal {
   const { kind, code, message } = error.refusal;
-  if (kind === "transient" || code === "REDIRECTED" || code === "rate_limit_exceeded") {
-    return new SalesforceRefusal({ ...error.refusal, mayHaveRun: false }, error);
-  }
+  const isVerdict = VERDICTS.has(kind) && code !== "REDIRECTED";
+  if (isVerdict && code.startsWith("HTTP_")) return refusedAs("transient", error);
+  if (!isVerdict) return refusedAs(kind, error);
   const remedy = "connect the workspace to Salesforce again";
   return new SalesforceRefusal({ kind: "session", code, message: `${message}; ${remedy}`, mayHaveRun: false }, error);
 }
+
+const VERDICTS: ReadonlySet<RefusalKind> = new Set(["bug", "mapping", "session"]);
+
+const refusedAs = (kind: RefusalKind, error: SalesforceRefusal): SalesforceRefusal =>
+  new SalesforceRefusal({ ...error.refusal, kind, mayHaveRun: false }, error);
