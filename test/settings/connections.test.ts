@@ -407,6 +407,33 @@ describe("Salesforce", () => {
     });
   });
 
+  test.each([
+    ["invalid_grant", "ip restricted", "relax the app's IP restrictions"],
+    ["invalid_grant", "user is locked", "unlock it (Setup, Users)"],
+    ["inactive_user", "", "activate it (Setup, Users)"],
+    ["rate_limit_exceeded", "login rate exceeded", "Setup, Login History names them"],
+  ])(
+    "a check of the connection has the remedy for %s %s, which is not to connect again",
+    async (code, message, remedy) => {
+      const { clientId: client_id, clientSecret: client_secret } = passwordOf();
+      await connect({ kind: "client_credentials", client_id, client_secret });
+      await org.control("DELETE", "/sessions");
+      await org.control("POST", "/faults", { kind: "refusedGrant", path: "oauth2/token", code, message });
+
+      const { findings } = dataOf<Checked>(await call(testSalesforce, "test-salesforce", request()));
+
+      expect(findings).toEqual([
+        {
+          check: "session",
+          ok: false,
+          message: `Salesforce refused: ${message || "no reason was given"} (${code})`,
+          remedy: expect.stringContaining(remedy),
+        },
+      ]);
+      expect(findings[0]?.remedy).not.toContain("connect the workspace");
+    },
+  );
+
   test("a site that answers every request with a page is reported as not Salesforce", async () => {
     const site = createServer((_, response) => response.end("<!DOCTYPE html><title>Welcome</title>"));
     await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));

@@ -75,11 +75,8 @@ export function mayBeOneRecords({ kind, code, mayHaveRun }: RequestRefusal): boo
 const NOT_A_RECORDS = new Set([
   "FUNCTIONALITY_NOT_ENABLED",
   "INVALID_AUTH_HEADER",
-  "INVALID_LOGIN",
   "INVALID_OPERATION",
-  "INVALID_OPERATION_WITH_EXPIRED_PASSWORD",
   "METHOD_NOT_ALLOWED",
-  "ORG_LOCKED",
   "UNSUPPORTED_API_VERSION",
   "VersionMismatch",
 ]);
@@ -105,11 +102,14 @@ export function orgKindOf(code: string, message: string): RefusalKind | null {
 const ORG_CODES: Readonly<Record<string, RefusalKind>> = {
   API_CURRENTLY_DISABLED: "disabled",
   API_DISABLED_FOR_ORG: "disabled",
+  EXCEEDED_QUOTA: "storageFull",
   FUNCTIONALITY_TEMPORARILY_UNAVAILABLE: "busy",
   INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE: "readOnly",
   INVALID_SESSION_ID: "session",
+  ORG_LOCKED: "disabled",
   SERVER_UNAVAILABLE: "transient",
   STORAGE_LIMIT_EXCEEDED: "storageFull",
+  TRIAL_EXPIRED: "disabled",
 };
 
 const TRANSIENT_STATUSES = new Set([406, 408, 420, 429]);
@@ -122,6 +122,8 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
   INSUFFICIENT_ACCESS: "mapping",
   INVALID_REPLICATION_DATE: "replication",
   EXCEEDED_ID_LIMIT: "replication",
+  INVALID_LOGIN: "session",
+  INVALID_OPERATION_WITH_EXPIRED_PASSWORD: "session",
   INVALID_QUERY_LOCATOR: "locator",
   QUERY_TIMEOUT: "busy",
   UNKNOWN_EXCEPTION: "transient",

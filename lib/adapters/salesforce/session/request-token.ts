@@ -113,14 +113,9 @@ function assertionOf({ clientId, username, privateKey }: JwtBearer, loginUrl: st
  */
 function asSessionRefusal(error: SalesforceRefusal): SalesforceRefusal {
   const { kind, code, message } = error.refusal;
-  const isVerdict = VERDICTS.has(kind) && code !== "REDIRECTED";
-  if (isVerdict && code.startsWith("HTTP_")) return refusedAs("transient", error);
-  if (!isVerdict) return refusedAs(kind, error);
-  const remedy = "connect the workspace to Salesforce again";
-  return new SalesforceRefusal({ kind: "session", code, message: `${message}; ${remedy}`, mayHaveRun: false }, error);
+  const verdict = code.startsWith("HTTP_") ? "transient" : "session";
+  const refusal = { kind: VERDICTS.has(kind) ? verdict : kind, code, message, mayHaveRun: false } as const;
+  return new SalesforceRefusal(refusal, error);
 }
 
 const VERDICTS: ReadonlySet<RefusalKind> = new Set(["bug", "mapping", "session"]);
-
-const refusedAs = (kind: RefusalKind, error: SalesforceRefusal): SalesforceRefusal =>
-  new SalesforceRefusal({ ...error.refusal, kind, mayHaveRun: false }, error);
