@@ -195,7 +195,7 @@ test.each([
   expect(remedyFor(refusalOf(status, code, message, status === 500))).toMatch(remedy);
 });
 
-test("each row of the table stands for a recorded text, and the page has it", () => {
+test("each row of the table has a recorded text, and the page has it", () => {
   const page = readFileSync(join(import.meta.dirname, "../../lib/docs/connect-salesforce.md"), "utf8");
 
   expect(Object.keys(REMEDIES).filter((row) => !RECORDED.some(([, , , , of]) => of === row))).toEqual([]);

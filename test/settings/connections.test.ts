@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { handler as authorizeSalesforce } from "../../functions/api/authorize-salesforce.ts";
 import { handler as changePostgres } from "../../functions/api/change-postgres.ts";
 import { handler as changeRetention } from "../../functions/api/change-retention.ts";
@@ -383,6 +383,56 @@ describe("Salesforce", () => {
     expect(refused.status).toBe(400);
     expect(refused.json?.error?.message).toContain(code);
     expect(refused.json?.error?.message).toContain(remedy);
+  });
+
+  test.each([
+    ["invalid_app_access", "user is not admin approved to access this app", "assign it a permission set or profile"],
+    ["app_not_found", "External client app is not installed in this org", "use the org's My Domain as login URL"],
+    ["invalid_client", "app must be installed into org", "Connected Apps OAuth Usage, Install"],
+  ])("connecting says what to do about %s: %s", async (code, message, remedy) => {
+    const { clientId: client_id, clientSecret: client_secret } = passwordOf();
+    await org.control("POST", "/faults", { kind: "refusedGrant", path: "oauth2/token", code, message });
+
+    const refused = await connect({ kind: "client_credentials", client_id, client_secret });
+
+    expect(refused.json?.error?.message).toContain(`Salesforce refused: ${message} (${code}); `);
+    expect(refused.json?.error?.message).toContain(remedy);
+  });
+
+  describe("of an app with few scopes", () => {
+    const scopes = (names: readonly string[] | null) => org.control("PUT", "/release", { scopes: names });
+    afterEach(() => scopes(null));
+
+    test("an org is connected that does not say who the user is, by what its token endpoint says", async () => {
+      const { clientId: client_id, clientSecret: client_secret } = passwordOf();
+      await scopes(["api"]);
+
+      const answer = await connect({ kind: "client_credentials", client_id, client_secret });
+
+      const { organizationId } = org.connection;
+      const view = await call(readConnections, "read-connections", request());
+      const { user_id } = dataOf<{ salesforce: { user_id: string } }>(view).salesforce;
+      expect(user_id).toMatch(/^005\w{15}$/);
+      expect(answer.json?.data).toMatchObject({ organization_id: organizationId, username: user_id });
+      expect(view.json?.data).toMatchObject({ salesforce: { organization_id: organizationId } });
+      expect(dataOf<Checked>(await call(testSalesforce, "test-salesforce", request())).ok).toBe(true);
+    });
+
+    test("an assertion is refused with the scope that is missing", async () => {
+      const { clientId: client_id, username } = passwordOf();
+      await scopes(["api"]);
+
+      const refused = await connect({ kind: "jwt_bearer", client_id, username, private_key: signer.privateKey });
+
+      expect(refused.json?.error?.message).toContain("add 'refresh_token, offline_access' to its scopes");
+    });
+
+    test("an outage of userinfo is no missing scope", async () => {
+      const { clientId: client_id, clientSecret: client_secret } = passwordOf();
+      await org.control("POST", "/faults", { kind: "unavailable", path: "userinfo" });
+
+      expect((await connect({ kind: "client_credentials", client_id, client_secret })).status).toBe(400);
+    });
   });
 
   test("an assertion that another key has signed is refused", async () => {

@@ -110,4 +110,11 @@ export type SalesforceCredentials =
       readonly password: string;
     }
   | { readonly kind: "client_credentials"; readonly clientId: string; readonly clientSecret: string }
-  | { readonly kind: "jwt_bearer"; readonly clientId: string; readonly username: string; readonly privateKey: string };
+  | {
+      readonly kind: "jwt_bearer";
+      readonly clientId: string;
+      readonly username: string;
+      readonly privateKey: string;
+      /** The audience that the org accepted last; left out: none yet. */
+      readonly audience?: string | undefined;
+    };

@@ -62,6 +62,13 @@ export const loginCalls = (url: () => string): Calls<OrgLogin> => ({
     const app = { clientId: "id", clientSecret: null, redirectUri: "http://localhost/callback", codeVerifier: "v" };
     return orgLogin.exchangeCode({ loginUrl: url(), ...app }, "code");
   },
-  identify: () => orgLogin.identify({ accessToken: "00Dxx0000001gPL!secret", instanceUrl: url(), refreshToken: null }),
+  identify: () =>
+    orgLogin.identify({
+      accessToken: "00Dxx0000001gPL!secret",
+      instanceUrl: url(),
+      refreshToken: null,
+      userId: null,
+      organizationId: null,
+    }),
   versions: () => orgLogin.versions(url()),
 });

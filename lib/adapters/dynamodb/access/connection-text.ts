@@ -31,7 +31,13 @@ const credentials = z.discriminatedUnion("kind", [
     password: z.string(),
   }),
   z.object({ kind: z.literal("client_credentials"), clientId: z.string(), clientSecret: z.string() }),
-  z.object({ kind: z.literal("jwt_bearer"), clientId: z.string(), username: z.string(), privateKey: z.string() }),
+  z.object({
+    kind: z.literal("jwt_bearer"),
+    clientId: z.string(),
+    username: z.string(),
+    privateKey: z.string(),
+    audience: z.optional(z.string()),
+  }),
 ]);
 
 const salesforce = z.object({

@@ -91,10 +91,9 @@ async function renewAndKeep(
 }
 
 async function renewed(connection: SalesforceConnection, at: Date): Promise<SalesforceConnection> {
-  const { accessToken, refreshToken, userId, organizationId, ...granted } = await requestToken(connection, at);
+  const { accessToken, userId, organizationId, credentials, ...granted } = await requestToken(connection, at);
   const instanceUrl = orgOrigin(connection.loginUrl, granted.instanceUrl);
   if (instanceUrl === null) throw refused("FOREIGN_INSTANCE", foreignOrigin(connection.loginUrl));
-  const { credentials } = connection;
   const writer = userId ?? connection.userId;
   const { apiVersion } = connection;
   const isBarred = barredFromSoap({ accessToken, apiVersion }) !== null;
@@ -106,8 +105,7 @@ async function renewed(connection: SalesforceConnection, at: Date): Promise<Sale
     userId: writer,
     formerUserIds: formerWriters(connection, writer),
     organizationId: organizationId ?? connection.organizationId,
-    credentials:
-      credentials.kind === "refresh_token" && refreshToken !== null ? { ...credentials, refreshToken } : credentials,
+    credentials,
   };
 }
 
