@@ -27,8 +27,10 @@ export const REMEDIES: Readonly<Record<string, string>> = {
     "the signature or its time is wrong: check that the certificate of this private key is uploaded to the app, and this machine's clock",
   "invalid_grant … code verifier": "the sign-in was begun elsewhere: begin the sign-in again",
   "invalid_grant … expired authorization code": "a code works once and for fifteen minutes: begin the sign-in again",
+  "invalid_grant … used by another client":
+    "connect the workspace to Salesforce again, and give each deployment a sign-in of its own",
   "invalid_grant … expired access/refresh token":
-    "the refresh token was revoked, has expired, or was used by another client: connect the workspace to Salesforce again",
+    "the refresh token was revoked, used or has expired: connect the workspace to Salesforce again",
   "invalid_grant … ip restricted":
     "the sign-in comes from an address that is not allowed: relax the app's IP restrictions, or allow this service's addresses (and hours) in the profile",
   "invalid_grant … password": "the user's password has expired: set a new one, then connect with it",

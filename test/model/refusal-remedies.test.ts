@@ -29,6 +29,13 @@ const RECORDED: readonly (readonly [number, string, string, string, string])[] =
   [400, "invalid_grant", "invalid code verifier", OAUTH, "invalid_grant … code verifier"],
   [400, "invalid_grant", "expired authorization code", OAUTH, "invalid_grant … expired authorization code"],
   [400, "invalid_grant", "expired access/refresh token", OAUTH, "invalid_grant … expired access/refresh token"],
+  [
+    400,
+    "invalid_grant",
+    "expired access/refresh token (used by another client, such as a second deployment, since …)",
+    OURS,
+    "invalid_grant … used by another client",
+  ],
   [400, "invalid_grant", "ip restricted", OAUTH, "invalid_grant … ip restricted"],
   [400, "invalid_grant", "IP restricted or invalid login hours", OAUTH, "invalid_grant … ip restricted"],
   [400, "invalid_grant", "password expired", "salesforcedictionary.com, invalid_grant", "invalid_grant … password"],
@@ -165,7 +172,11 @@ const RECORDED: readonly (readonly [number, string, string, string, string])[] =
 ];
 
 /** Rows of which connecting again, or reporting, is a part of the remedy. */
-const AGAIN = new Set(["invalid_grant … expired access/refresh token", "UNSUPPORTED_API_VERSION"]);
+const AGAIN = new Set([
+  "invalid_grant … used by another client",
+  "invalid_grant … expired access/refresh token",
+  "UNSUPPORTED_API_VERSION",
+]);
 const REPORT = new Set(["MALFORMED_QUERY"]);
 
 test.each(RECORDED)("%i %s: %s (%s) has the remedy of its own cause", (status, code, message, _, row) => {

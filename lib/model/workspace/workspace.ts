@@ -101,6 +101,8 @@ export type SalesforceCredentials =
       readonly clientId: string;
       readonly clientSecret: string | null;
       readonly refreshToken: string;
+      /** When the org gave it in the place of the previous one; left out: it came with the sign-in. */
+      readonly rotatedAt?: string | undefined;
     }
   | {
       readonly kind: "password";

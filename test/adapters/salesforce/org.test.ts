@@ -61,7 +61,7 @@ function keptInMemory(
   let claimedUntil = new Date(0);
   return {
     current: () => kept.connection,
-    read: async () => kept,
+    read: async () => ({ ...kept, renewalUntil: null }),
     claimRenewal: async (_, version, now, until) => {
       if (version !== kept.version || claimedUntil > now) return false;
       claimedUntil = until;

@@ -14,7 +14,7 @@ export function orgConnection(url: string, accessToken: string | null): Salesfor
 
 /** Sessions with it, of which nothing is kept. */
 export function orgSessions(url: string, accessToken: string | null): Sessions {
-  const kept: KeptConnection = { connection: orgConnection(url, accessToken), version: "0" };
+  const kept: KeptConnection = { connection: orgConnection(url, accessToken), version: "0", renewalUntil: null };
   const connections = {
     read: async () => kept,
     claimRenewal: async () => true,

@@ -22,6 +22,7 @@ const credentials = z.discriminatedUnion("kind", [
     clientId: z.string(),
     clientSecret: z.nullable(z.string()),
     refreshToken: z.string(),
+    rotatedAt: z.optional(z.string()),
   }),
   z.object({
     kind: z.literal("password"),

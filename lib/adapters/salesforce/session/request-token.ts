@@ -27,7 +27,7 @@ export async function logIn(loginUrl: string, credentials: SalesforceCredentials
   const session = await requestGrant(loginUrl, grantOf(credentials));
   const { refreshToken } = session;
   if (credentials.kind !== "refresh_token" || refreshToken === null) return { ...session, credentials };
-  return { ...session, credentials: { ...credentials, refreshToken } };
+  return { ...session, credentials: { ...credentials, refreshToken, rotatedAt: at.toISOString() } };
 }
 
 type JwtBearer = Extract<SalesforceCredentials, { readonly kind: "jwt_bearer" }>;

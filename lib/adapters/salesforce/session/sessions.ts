@@ -4,6 +4,7 @@ import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import { foreignOrigin, orgOrigin } from "../../../model/workspace/org-origin.ts";
 import { formerWriters, type SalesforceConnection } from "../../../model/workspace/workspace.ts";
 import type { ConnectionStore, KeptConnection, Sessions } from "../../../sync/ports/session-ports.ts";
+import { retry } from "../../retry.ts";
 import { orgLogin } from "./log-in.ts";
 import { requestToken } from "./request-token.ts";
 
@@ -57,12 +58,17 @@ async function renewOnce(
 ): Promise<KeptConnection> {
   const givenUpAt = now().getTime() + CLAIM_SECONDS * 1000;
   for (;;) {
-    const { connection, version } = await read();
-    if (connection.accessToken !== null && connection.accessToken !== refusedToken) return { connection, version };
-    const until = new Date(now().getTime() + CLAIM_SECONDS * 1000);
-    if (await connections.claimRenewal(workspaceId, version, now(), until)) {
-      await renewAndKeep(connections, workspaceId, { connection, version }, now());
-      return read();
+    const kept = await read();
+    if (kept.connection.accessToken !== null && kept.connection.accessToken !== refusedToken) return kept;
+    const at = now();
+    if (await connections.claimRenewal(workspaceId, kept.version, at, new Date(at.getTime() + CLAIM_SECONDS * 1000))) {
+      try {
+        await renewAndKeep(connections, workspaceId, kept, at);
+      } catch (error) {
+        // A renewal that took longer than its claim may find its refresh token used up: by the one that replaced it.
+        if ((await read()).version === kept.version) throw error;
+      }
+      return unbarred(connections, workspaceId, await read(), read);
     }
     if (now().getTime() > givenUpAt) {
       throw new SalesforceRefusal({
@@ -76,18 +82,40 @@ async function renewOnce(
   }
 }
 
+/** An org that rotates refresh tokens has ended the previous one with its answer: the new one is kept before anything else. */
 async function renewAndKeep(
   connections: ConnectionStore,
   workspaceId: string,
-  { connection, version }: KeptConnection,
+  { connection, version, renewalUntil }: KeptConnection,
   at: Date,
 ): Promise<void> {
+  const wasLost = renewalUntil !== null && renewalUntil <= at;
   try {
-    await connections.keep(workspaceId, version, await renewed(connection, at));
+    const granted = await renewed(connection, at);
+    await retry(
+      KEEP_ATTEMPTS,
+      () => true,
+      () => connections.keep(workspaceId, version, granted),
+    );
   } catch (error) {
-    await connections.abandonRenewal(workspaceId, version);
-    throw error;
+    const isRefused = error instanceof SalesforceRefusal && error.refusal.kind === "session";
+    await connections.abandonRenewal(workspaceId, version, isRefused && !wasLost ? null : at);
+    throw isRefused ? withCause(error, connection, wasLost) : error;
   }
+}
+
+const KEEP_ATTEMPTS = 3;
+
+/** The refusal of a refresh token with what is known of how it ended. */
+function withCause(error: SalesforceRefusal, { credentials }: SalesforceConnection, wasLost: boolean) {
+  if (credentials.kind !== "refresh_token" || !/expired access\/refresh token/.test(error.refusal.message))
+    return error;
+  const { rotatedAt } = credentials;
+  const used = `used by another client, such as a second deployment, since Salesforce rotated it at ${rotatedAt}`;
+  const lost = "an earlier renewal broke off, and its new refresh token is lost";
+  if (!wasLost && rotatedAt === undefined) return error;
+  const message = `${error.refusal.message} (${wasLost ? lost : used})`;
+  return new SalesforceRefusal({ ...error.refusal, message }, error);
 }
 
 async function renewed(connection: SalesforceConnection, at: Date): Promise<SalesforceConnection> {
@@ -95,11 +123,8 @@ async function renewed(connection: SalesforceConnection, at: Date): Promise<Sale
   const instanceUrl = orgOrigin(connection.loginUrl, granted.instanceUrl);
   if (instanceUrl === null) throw refused("FOREIGN_INSTANCE", foreignOrigin(connection.loginUrl));
   const writer = userId ?? connection.userId;
-  const { apiVersion } = connection;
-  const isBarred = barredFromSoap({ accessToken, apiVersion }) !== null;
   return {
     ...connection,
-    apiVersion: isBarred ? await newestOr(apiVersion, instanceUrl) : apiVersion,
     accessToken,
     instanceUrl,
     userId: writer,
@@ -107,6 +132,20 @@ async function renewed(connection: SalesforceConnection, at: Date): Promise<Sale
     organizationId: organizationId ?? connection.organizationId,
     credentials,
   };
+}
+
+/** With the newest API version where the session is barred from SOAP in the one that is kept. */
+async function unbarred(
+  connections: ConnectionStore,
+  workspaceId: string,
+  kept: KeptConnection,
+  read: () => Promise<KeptConnection>,
+): Promise<KeptConnection> {
+  const { connection, version } = kept;
+  if (barredFromSoap(connection) === null) return kept;
+  const apiVersion = await newestOr(connection.apiVersion, connection.instanceUrl);
+  await connections.keep(workspaceId, version, { ...connection, apiVersion });
+  return read();
 }
 
 /** The newest version that both sides know; the previous one while the org names none. */

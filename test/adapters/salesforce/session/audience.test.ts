@@ -79,7 +79,7 @@ test.each([
 test("a renewal keeps the audience that was accepted, and finds another one when the app wants it", async () => {
   let kept: SalesforceConnection = { ...org.connection, loginUrl: OWN, credentials: credentialsOf() };
   const connections = {
-    read: async () => ({ connection: kept, version: kept.accessToken ?? "" }),
+    read: async () => ({ connection: kept, version: kept.accessToken ?? "", renewalUntil: null }),
     claimRenewal: async () => true,
     abandonRenewal: async () => undefined,
     keep: async (_: string, __: string, connection: SalesforceConnection) => {
