@@ -26,8 +26,8 @@ const RECORDED: readonly (readonly [number, string, string, string, string])[] =
   [400, "invalid_grant", "Audience validation failed", OAUTH, "invalid_grant … audience"],
   [400, "invalid_grant", "invalid assertion", "simple-salesforce/simple-salesforce#711", "invalid_grant … assertion"],
   [400, "invalid_grant", "assertion is expired", OAUTH, "invalid_grant … assertion"],
-  [400, "invalid_grant", "invalid code verifier", OAUTH, "invalid_grant … code verifier"],
-  [400, "invalid_grant", "expired authorization code", OAUTH, "invalid_grant … expired authorization code"],
+  [400, "invalid_grant", "invalid code verifier", OAUTH, "invalid_grant … code"],
+  [400, "invalid_grant", "expired authorization code", OAUTH, "invalid_grant … code"],
   [400, "invalid_grant", "expired access/refresh token", OAUTH, "invalid_grant … expired access/refresh token"],
   [
     400,
@@ -102,9 +102,6 @@ const RECORDED: readonly (readonly [number, string, string, string, string])[] =
     "Salesforce Help, Best Practices For Handling Failed Logins (000212767)",
     "INVALID_OPERATION_WITH_EXPIRED_PASSWORD",
   ],
-  [500, "LOGIN_DURING_RESTRICTED_DOMAIN", "restricted IP", SOAP, "LOGIN_DURING_RESTRICTED_DOMAIN"],
-  [500, "LOGIN_DURING_RESTRICTED_TIME", "restricted time", SOAP, "LOGIN_DURING_RESTRICTED_TIME"],
-  [500, "PASSWORD_LOCKOUT", "password lockout", SOAP, "PASSWORD_LOCKOUT"],
   [
     403,
     "REQUEST_LIMIT_EXCEEDED",

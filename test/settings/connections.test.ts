@@ -386,7 +386,11 @@ describe("Salesforce", () => {
   });
 
   test.each([
-    ["invalid_app_access", "user is not admin approved to access this app", "assign it a permission set or profile"],
+    [
+      "invalid_app_access",
+      "user is not admin approved to access this app",
+      "approve the user for the app by a permission set",
+    ],
     ["app_not_found", "External client app is not installed in this org", "use the org's My Domain as login URL"],
     ["invalid_client", "app must be installed into org", "Connected Apps OAuth Usage, Install"],
   ])("connecting says what to do about %s: %s", async (code, message, remedy) => {
@@ -424,7 +428,7 @@ describe("Salesforce", () => {
 
       const refused = await connect({ kind: "jwt_bearer", client_id, username, private_key: signer.privateKey });
 
-      expect(refused.json?.error?.message).toContain("add 'refresh_token, offline_access' to its scopes");
+      expect(refused.json?.error?.message).toContain("add 'refresh_token, offline_access' to the app's scopes");
     });
 
     test("an outage of userinfo is no missing scope", async () => {
@@ -461,7 +465,7 @@ describe("Salesforce", () => {
     ["invalid_grant", "ip restricted", "relax the app's IP restrictions"],
     ["invalid_grant", "user is locked", "unlock it (Setup, Users)"],
     ["inactive_user", "", "activate it (Setup, Users)"],
-    ["rate_limit_exceeded", "login rate exceeded", "Setup, Login History names them"],
+    ["rate_limit_exceeded", "login rate exceeded", "its Login History names the clients"],
   ])(
     "a check of the connection has the remedy for %s %s, which is not to connect again",
     async (code, message, remedy) => {
