@@ -68,7 +68,10 @@ async function renewOnce(
         // A renewal that took longer than its claim may find its refresh token used up: by the one that replaced it.
         if ((await read()).version === kept.version) throw error;
       }
-      return unbarred(connections, workspaceId, await read(), read);
+      const { connection, version } = await read();
+      if (barredFromSoap(connection) !== null)
+        await connections.keep(workspaceId, version, await withNewest(connection));
+      return read();
     }
     if (now().getTime() > givenUpAt) {
       throw new SalesforceRefusal({
@@ -92,19 +95,19 @@ async function renewAndKeep(
   const wasLost = renewalUntil !== null && renewalUntil <= at;
   try {
     const granted = await renewed(connection, at);
-    await retry(
-      KEEP_ATTEMPTS,
-      () => true,
-      () => connections.keep(workspaceId, version, granted),
-    );
+    const keep = () => connections.keep(workspaceId, version, granted);
+    await retry(KEEP_ATTEMPTS, () => true, keep);
   } catch (error) {
-    const isRefused = error instanceof SalesforceRefusal && error.refusal.kind === "session";
-    await connections.abandonRenewal(workspaceId, version, isRefused && !wasLost ? null : at);
-    throw isRefused ? withCause(error, connection, wasLost) : error;
+    const isAnswered = error instanceof SalesforceRefusal && !LOST.test(error.refusal.code);
+    await connections.abandonRenewal(workspaceId, version, isAnswered && !wasLost ? null : at);
+    throw isAnswered ? withCause(error, connection, wasLost) : error;
   }
 }
 
 const KEEP_ATTEMPTS = 3;
+
+/** Behind these the org may have given a session. */
+const LOST = /^(?:ABORTED|BROKEN_ANSWER|HTTP_5\d\d|NOT_SALESFORCE|TIMEOUT)$/;
 
 /** The refusal of a refresh token with what is known of how it ended. */
 function withCause(error: SalesforceRefusal, { credentials }: SalesforceConnection, wasLost: boolean) {
@@ -134,24 +137,10 @@ async function renewed(connection: SalesforceConnection, at: Date): Promise<Sale
   };
 }
 
-/** With the newest API version where the session is barred from SOAP in the one that is kept. */
-async function unbarred(
-  connections: ConnectionStore,
-  workspaceId: string,
-  kept: KeptConnection,
-  read: () => Promise<KeptConnection>,
-): Promise<KeptConnection> {
-  const { connection, version } = kept;
-  if (barredFromSoap(connection) === null) return kept;
-  const apiVersion = await newestOr(connection.apiVersion, connection.instanceUrl);
-  await connections.keep(workspaceId, version, { ...connection, apiVersion });
-  return read();
-}
-
-/** The newest version that both sides know; the previous one while the org names none. */
-async function newestOr(before: string, instanceUrl: string): Promise<string> {
-  const versions = await orgLogin.versions(instanceUrl).catch(() => []);
-  return newestCommonVersion(versions) ?? before;
+/** In the newest API version that both sides know; in the previous one while the org names none. */
+async function withNewest(connection: SalesforceConnection): Promise<SalesforceConnection> {
+  const versions = await orgLogin.versions(connection.instanceUrl).catch(() => []);
+  return { ...connection, apiVersion: newestCommonVersion(versions) ?? connection.apiVersion };
 }
 
 function refused(code: string, message: string): SalesforceRefusal {

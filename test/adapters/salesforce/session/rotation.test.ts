@@ -153,6 +153,22 @@ test("an answer of the token endpoint that the network loses is a renewal that b
   expect((await failureFrom(renewBy(id))).message).toContain("(an earlier renewal broke off");
 });
 
+test.each([
+  ["a page of an outage", { kind: "unavailable" }, true],
+  ["a web page", { kind: "webPage" }, true],
+  ["a broken connection", { kind: "resetInBody" }, true],
+  ["a request to try again", { kind: "refusedGrant", code: "unknown_error", message: "retry your request" }, false],
+  ["a request to wait", { kind: "refusedGrant", message: "token request is already being processed" }, false],
+  ["a refusal", { kind: "refusedGrant", message: "ip restricted" }, false],
+])("%s in the place of an answer: whether a token may be lost behind it is known", async (_, fault, mayBeLost) => {
+  const { id } = await createTestWorkspace({ salesforce: await signIn() });
+  await org.control("POST", "/faults", { path: "oauth2/token", ...fault });
+
+  await failureFrom(renewBy(id));
+
+  expect((await keptIn(id)).renewalUntil).toEqual(mayBeLost ? time : null);
+});
+
 test("a store that fails twice does not lose the new refresh token", async () => {
   const { id } = await createTestWorkspace({ salesforce: await signIn() });
   let failing = 2;
