@@ -2,8 +2,8 @@ import type { RequestRefusal } from "./change/refusal.ts";
 import { REASON_OF, reasonFor } from "./engine.ts";
 
 /**
- * The cause of a refusal and what an operator does about it, by its code, or by `CODE … words` of its message where one
- * code means many things; `*` is any code. The first that fits counts. `lib/docs/connect-salesforce.md` has the same rows.
+ * What an operator does about a refusal, by its code, or by `CODE … words` of its message where one code means many things;
+ * `*` is any code. The first that fits counts. `lib/docs/connect-salesforce.md` has the same rows.
  */
 export const REMEDIES: Readonly<Record<string, string>> = {
   "* … login rate exceeded": "the user logged in too often in this hour: wait; its Login History names the clients",
@@ -14,27 +14,20 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   invalid_client: "the secret is wrong: copy the app's consumer secret again, or let the app work without one",
   redirect_uri_mismatch: "add this very callback address to the app's callback URLs",
   unsupported_grant_type: "the flow is switched off: enable it in the app's OAuth settings",
-  unauthorized_client: "the flow is switched off for this app: enable it in the app's OAuth settings",
-  "invalid_grant … approved this consumer":
-    "pre-authorize the user by a permission set or profile in the app's policies",
+  "invalid_grant … approved this consumer": "pre-authorize the user: a permission set or profile in the app's policies",
   "invalid_grant … audience": "use the org's My Domain, https://….my.salesforce.com, as login URL",
   "invalid_grant … assertion": "upload the certificate of this private key to the app, and check this machine's clock",
   "invalid_grant … code": "a code works once, for fifteen minutes: begin the sign-in again",
-  "invalid_grant … used by another client":
-    "connect the workspace to Salesforce again, and give each deployment a sign-in of its own",
-  "invalid_grant … expired access/refresh token":
-    "the refresh token was revoked, used or has expired: connect the workspace to Salesforce again",
+  "invalid_grant … used by another client": "connect the workspace to Salesforce again, with a sign-in of its own",
+  "invalid_grant … expired access/refresh token": "connect the workspace to Salesforce again",
   "invalid_grant … ip restricted": "relax the app's IP restrictions, or allow this service's addresses in the profile",
   "invalid_grant … password": "the user's password has expired: set a new one, then connect with it",
   "invalid_grant … inactive user": "the user is deactivated or frozen: activate it (Setup, Users)",
   "invalid_grant … locked": "the user is locked out after failed logins: unlock it (Setup, Users)",
-  "invalid_grant … authentication failure":
-    "check user name and password with the security token behind it; new orgs have the password flow switched off",
+  "invalid_grant … authentication failure": "check user name, password and security token, and that its flow is on",
   "invalid_grant … client credentials user": "set a Run As user for the client credentials flow in the app's policies",
-  "* … not supported on this domain": "use the org's My Domain, https://….my.salesforce.com, as login URL",
-  "invalid_request … domain": "use the org's My Domain, https://….my.salesforce.com, as login URL",
-  "invalid_request … scope is required":
-    "add 'refresh_token, offline_access' to the app's scopes, and pre-authorize the user",
+  "* … domain": "use the org's My Domain, https://….my.salesforce.com, as login URL",
+  "invalid_request … scope is required": "add 'refresh_token, offline_access' to the app's scopes; pre-authorize it",
   invalid_grant: "the app does not admit the user: check the app's OAuth settings and whom it admits",
   invalid_app_access: "approve the user for the app by a permission set or profile in the app's policies",
   app_not_found: "the app is not installed in this org: use the org's My Domain as login URL, or install it",
@@ -44,10 +37,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   inactive_org: "the org is locked, closed or suspended: ask Salesforce",
   "INVALID_SESSION_ID … not valid for use": "give the app the scope 'api', and relax its IP restrictions",
   INVALID_SESSION_ID: "each new session ends at once: check Setup, Session Settings, and the user's Login History",
-  INVALID_LOGIN: "the login was refused: the user's Login History in Setup says why",
   INVALID_OPERATION_WITH_EXPIRED_PASSWORD: "the user's password has expired: set a new one",
-  "REQUEST_LIMIT_EXCEEDED … Concurrent":
-    "the org runs too many long requests: wait, it is tried again with every cycle",
+  "REQUEST_LIMIT_EXCEEDED … Concurrent": "too many long requests run in the org: wait, it is tried again",
   API_DISABLED_FOR_ORG: "give the user 'API Enabled', or ask Salesforce for an edition with API; changes wait",
   API_CURRENTLY_DISABLED: "give the user 'API Enabled', or ask Salesforce why the API is off; changes wait",
   ORG_LOCKED: "the org is locked: ask Salesforce; changes wait meanwhile",

@@ -6,7 +6,5 @@ export const saidBy = ({ code, message }: RequestRefusal): string =>
   `Salesforce refused: ${message || "no reason was given"} (${code})`;
 
 /** A refusal in words: what Salesforce said, and what to do about it. */
-export function explainRefusal(refusal: RequestRefusal): string {
-  const remedy = knownRemedy(refusal);
-  return remedy === null ? saidBy(refusal) : `${saidBy(refusal)}; ${remedy}`;
-}
+export const explainRefusal = (refusal: RequestRefusal): string =>
+  [saidBy(refusal), knownRemedy(refusal) ?? []].flat().join("; ");

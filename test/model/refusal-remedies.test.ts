@@ -20,7 +20,6 @@ const RECORDED: readonly (readonly [number, string, string, string, string])[] =
   [400, "invalid_client", "app must be installed into org", "airbytehq/airbyte#66135", "invalid_client … installed"],
   [400, "redirect_uri_mismatch", "redirect_uri must match configuration", OAUTH, "redirect_uri_mismatch"],
   [400, "unsupported_grant_type", "grant type not supported", OAUTH, "unsupported_grant_type"],
-  [400, "unauthorized_client", "this app is not allowed to use the flow", "RFC 6749, 5.2", "unauthorized_client"],
   [400, "invalid_grant", "user hasn't approved this consumer", OAUTH, "invalid_grant … approved this consumer"],
   [400, "invalid_grant", "audience is invalid", "simple-salesforce/simple-salesforce#672", "invalid_grant … audience"],
   [400, "invalid_grant", "Audience validation failed", OAUTH, "invalid_grant … audience"],
@@ -43,9 +42,9 @@ const RECORDED: readonly (readonly [number, string, string, string, string])[] =
   [400, "invalid_grant", "user is locked", "salesforcedictionary.com, invalid_grant", "invalid_grant … locked"],
   [400, "invalid_grant", "authentication failure", OAUTH, "invalid_grant … authentication failure"],
   [400, "invalid_grant", "no client credentials user enabled", OAUTH, "invalid_grant … client credentials user"],
-  [400, "invalid_grant", "request not supported on this domain", OAUTH, "* … not supported on this domain"],
+  [400, "invalid_grant", "request not supported on this domain", OAUTH, "* … domain"],
   [400, "invalid_grant", "something that is new", OAUTH, "invalid_grant"],
-  [400, "invalid_request", "must use an instance domain", OAUTH, "invalid_request … domain"],
+  [400, "invalid_request", "must use an instance domain", OAUTH, "* … domain"],
   [
     400,
     "invalid_request",
@@ -88,13 +87,6 @@ const RECORDED: readonly (readonly [number, string, string, string, string])[] =
     "INVALID_SESSION_ID … not valid for use",
   ],
   [401, "INVALID_SESSION_ID", "Session expired or invalid", REST, "INVALID_SESSION_ID"],
-  [
-    500,
-    "INVALID_LOGIN",
-    "Invalid username, password, security token; or user locked out.",
-    "simple-salesforce, login.py",
-    "INVALID_LOGIN",
-  ],
   [
     500,
     "INVALID_OPERATION_WITH_EXPIRED_PASSWORD",

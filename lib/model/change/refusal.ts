@@ -75,6 +75,7 @@ export function mayBeOneRecords({ kind, code, mayHaveRun }: RequestRefusal): boo
 const NOT_A_RECORDS = new Set([
   "FUNCTIONALITY_NOT_ENABLED",
   "INVALID_AUTH_HEADER",
+  "INVALID_LOGIN",
   "INVALID_OPERATION",
   "METHOD_NOT_ALLOWED",
   "UNSUPPORTED_API_VERSION",
@@ -122,7 +123,6 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
   INSUFFICIENT_ACCESS: "mapping",
   INVALID_REPLICATION_DATE: "replication",
   EXCEEDED_ID_LIMIT: "replication",
-  INVALID_LOGIN: "session",
   INVALID_OPERATION_WITH_EXPIRED_PASSWORD: "session",
   INVALID_QUERY_LOCATOR: "locator",
   QUERY_TIMEOUT: "busy",

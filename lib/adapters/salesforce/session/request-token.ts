@@ -22,8 +22,7 @@ export async function requestToken({ loginUrl, credentials }: SalesforceConnecti
 
 /** A session by a connection's credentials; refusals as they came. */
 export async function logIn(loginUrl: string, credentials: SalesforceCredentials, at: Date): Promise<LoggedIn> {
-  if (credentials.kind === "jwt_bearer")
-    return byAssertion(loginUrl, credentials, at, audiencesOf(loginUrl, credentials));
+  if (credentials.kind === "jwt_bearer") return byAssertion(loginUrl, credentials, at);
   const session = await requestGrant(loginUrl, grantOf(credentials));
   const { refreshToken } = session;
   if (credentials.kind !== "refresh_token" || refreshToken === null) return { ...session, credentials };
@@ -33,21 +32,19 @@ export async function logIn(loginUrl: string, credentials: SalesforceCredentials
 type JwtBearer = Extract<SalesforceCredentials, { readonly kind: "jwt_bearer" }>;
 
 /** Asks with one audience after the other until one is accepted, which is kept with the credentials. */
-async function byAssertion(
-  loginUrl: string,
-  credentials: JwtBearer,
-  at: Date,
-  [audience = loginUrl, ...others]: readonly string[],
-): Promise<LoggedIn> {
-  const assertion = assertionOf(credentials, audience, at);
-  try {
-    const session = await requestGrant(loginUrl, { grant_type: JWT_BEARER, assertion });
-    return { ...session, credentials: { ...credentials, audience } };
-  } catch (error) {
-    const isOther = error instanceof SalesforceRefusal && /\baudience\b/i.test(error.refusal.message);
-    if (!isOther || others.length === 0) throw error;
-    return byAssertion(loginUrl, credentials, at, others);
+async function byAssertion(loginUrl: string, credentials: JwtBearer, at: Date): Promise<LoggedIn> {
+  let refusal: unknown;
+  for (const audience of audiencesOf(loginUrl, credentials)) {
+    try {
+      const assertion = assertionOf(credentials, audience, at);
+      const session = await requestGrant(loginUrl, { grant_type: JWT_BEARER, assertion });
+      return { ...session, credentials: { ...credentials, audience } };
+    } catch (error) {
+      if (!(error instanceof SalesforceRefusal && /\baudience\b/i.test(error.refusal.message))) throw error;
+      refusal = error;
+    }
   }
+  throw refusal;
 }
 
 const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";

@@ -13,8 +13,7 @@ export const EVENTS: readonly { readonly type: EventType; readonly says: string;
       mapping_id: "map_7dYw1cQ",
       sf_object: "Contact",
       reason: "salesforce_authorization" satisfies BrokenReason,
-      message:
-        "invalid_grant: expired access/refresh token; the refresh token was revoked, used or has expired: connect the workspace to Salesforce again",
+      message: "invalid_grant: expired access/refresh token; connect the workspace to Salesforce again",
       since: "2026-11-20T03:02:10.000Z",
       failed_cycles: 3,
     },
