@@ -31,9 +31,7 @@ export async function connectByCredentials(
 ): Promise<Connected> {
   await guard(needs.hostGuard, loginUrl, "body.login_url");
   const session = await asked("body.credentials", () => needs.login.logIn(loginUrl, credentials, who.at));
-  const rotated = credentials.kind === "refresh_token" && session.refreshToken !== null;
-  const kept = rotated ? { ...credentials, refreshToken: session.refreshToken } : credentials;
-  return keep(needs, who, loginUrl, kept as SalesforceCredentials, session);
+  return keep(needs, who, loginUrl, session.credentials, session);
 }
 
 /** Begins a sign-in by browser: where to send it, and the word by which its return is known. */

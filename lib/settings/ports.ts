@@ -58,6 +58,14 @@ export interface Session {
   readonly accessToken: string;
   readonly instanceUrl: string;
   readonly refreshToken: string | null;
+  /** Who it speaks for, where the token endpoint says so. */
+  readonly userId: string | null;
+  readonly organizationId: string | null;
+}
+
+/** The same by a connection's credentials, and these for the next time: with the refresh token that was rotated in, or the audience that was accepted. */
+export interface LoggedIn extends Session {
+  readonly credentials: SalesforceConnection["credentials"];
 }
 
 /** Who a session speaks for, as its own instance says. */
@@ -70,7 +78,7 @@ export interface Identity {
 /** An org before it is connected. Rejects with `SalesforceRefusal`. */
 export interface OrgLogin {
   /** A session by the credentials of a connection. */
-  logIn(loginUrl: string, credentials: SalesforceConnection["credentials"], at: Date): Promise<Session>;
+  logIn(loginUrl: string, credentials: SalesforceConnection["credentials"], at: Date): Promise<LoggedIn>;
   /** A session for the code that a browser brought back (web-server flow with PKCE). */
   exchangeCode(pending: PendingAuthorization, code: string): Promise<Session>;
   identify(session: Session): Promise<Identity>;

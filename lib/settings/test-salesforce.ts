@@ -1,10 +1,10 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import { barredFromSoap, JWT_REMEDY } from "../model/api-version.ts";
 import { SalesforceRefusal } from "../model/change/refusal.ts";
-import { REASON_OF, reasonFor } from "../model/engine.ts";
 import { Failure } from "../model/failure.ts";
+import { remedyFor } from "../model/refusal-remedies.ts";
 import type { SalesforceConnection } from "../model/workspace/workspace.ts";
-import { explainRefusal } from "./explain-refusal.ts";
+import { saidBy } from "./explain-refusal.ts";
 import { type Checked, type Finding, judged, together } from "./findings.ts";
 
 /** What the org says of its API calls in the last 24 hours, at its own time. */
@@ -44,8 +44,7 @@ export async function testSalesforce(needs: Needs, workspace: SealedWorkspace): 
     ]);
   } catch (error) {
     if (!(error instanceof SalesforceRefusal)) throw error;
-    const { remedy } = reasonFor(REASON_OF[error.refusal.kind]);
-    return together([judged("session", false, explainRefusal(error.refusal), remedy)]);
+    return together([judged("session", false, saidBy(error.refusal), remedyFor(error.refusal))]);
   }
 }
 

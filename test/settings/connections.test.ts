@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { handler as authorizeSalesforce } from "../../functions/api/authorize-salesforce.ts";
 import { handler as changePostgres } from "../../functions/api/change-postgres.ts";
 import { handler as changeRetention } from "../../functions/api/change-retention.ts";
@@ -385,6 +385,60 @@ describe("Salesforce", () => {
     expect(refused.json?.error?.message).toContain(remedy);
   });
 
+  test.each([
+    [
+      "invalid_app_access",
+      "user is not admin approved to access this app",
+      "approve the user for the app by a permission set",
+    ],
+    ["app_not_found", "External client app is not installed in this org", "use the org's My Domain as login URL"],
+    ["invalid_client", "app must be installed into org", "Connected Apps OAuth Usage, Install"],
+  ])("connecting says what to do about %s: %s", async (code, message, remedy) => {
+    const { clientId: client_id, clientSecret: client_secret } = passwordOf();
+    await org.control("POST", "/faults", { kind: "refusedGrant", path: "oauth2/token", code, message });
+
+    const refused = await connect({ kind: "client_credentials", client_id, client_secret });
+
+    expect(refused.json?.error?.message).toContain(`Salesforce refused: ${message} (${code}); `);
+    expect(refused.json?.error?.message).toContain(remedy);
+  });
+
+  describe("of an app with few scopes", () => {
+    const scopes = (names: readonly string[] | null) => org.control("PUT", "/release", { scopes: names });
+    afterEach(() => scopes(null));
+
+    test("an org is connected that does not say who the user is, by what its token endpoint says", async () => {
+      const { clientId: client_id, clientSecret: client_secret } = passwordOf();
+      await scopes(["api"]);
+
+      const answer = await connect({ kind: "client_credentials", client_id, client_secret });
+
+      const { organizationId } = org.connection;
+      const view = await call(readConnections, "read-connections", request());
+      const { user_id } = dataOf<{ salesforce: { user_id: string } }>(view).salesforce;
+      expect(user_id).toMatch(/^005\w{15}$/);
+      expect(answer.json?.data).toMatchObject({ organization_id: organizationId, username: user_id });
+      expect(view.json?.data).toMatchObject({ salesforce: { organization_id: organizationId } });
+      expect(dataOf<Checked>(await call(testSalesforce, "test-salesforce", request())).ok).toBe(true);
+    });
+
+    test("an assertion is refused with the scope that is missing", async () => {
+      const { clientId: client_id, username } = passwordOf();
+      await scopes(["api"]);
+
+      const refused = await connect({ kind: "jwt_bearer", client_id, username, private_key: signer.privateKey });
+
+      expect(refused.json?.error?.message).toContain("add 'refresh_token, offline_access' to the app's scopes");
+    });
+
+    test("an outage of userinfo is no missing scope", async () => {
+      const { clientId: client_id, clientSecret: client_secret } = passwordOf();
+      await org.control("POST", "/faults", { kind: "unavailable", path: "userinfo" });
+
+      expect((await connect({ kind: "client_credentials", client_id, client_secret })).status).toBe(400);
+    });
+  });
+
   test("an assertion that another key has signed is refused", async () => {
     const { clientId: client_id, username } = passwordOf();
 
@@ -406,6 +460,33 @@ describe("Salesforce", () => {
       message: expect.stringContaining("PEM"),
     });
   });
+
+  test.each([
+    ["invalid_grant", "ip restricted", "relax the app's IP restrictions"],
+    ["invalid_grant", "user is locked", "unlock it (Setup, Users)"],
+    ["inactive_user", "", "activate it (Setup, Users)"],
+    ["rate_limit_exceeded", "login rate exceeded", "its Login History names the clients"],
+  ])(
+    "a check of the connection has the remedy for %s %s, which is not to connect again",
+    async (code, message, remedy) => {
+      const { clientId: client_id, clientSecret: client_secret } = passwordOf();
+      await connect({ kind: "client_credentials", client_id, client_secret });
+      await org.control("DELETE", "/sessions");
+      await org.control("POST", "/faults", { kind: "refusedGrant", path: "oauth2/token", code, message });
+
+      const { findings } = dataOf<Checked>(await call(testSalesforce, "test-salesforce", request()));
+
+      expect(findings).toEqual([
+        {
+          check: "session",
+          ok: false,
+          message: `Salesforce refused: ${message || "no reason was given"} (${code})`,
+          remedy: expect.stringContaining(remedy),
+        },
+      ]);
+      expect(findings[0]?.remedy).not.toContain("connect the workspace");
+    },
+  );
 
   test("a site that answers every request with a page is reported as not Salesforce", async () => {
     const site = createServer((_, response) => response.end("<!DOCTYPE html><title>Welcome</title>"));

@@ -8,10 +8,19 @@ export interface Release {
   newestVersion: number;
   /** Apps get JSON Web Tokens as access tokens, which SOAP takes from version 68 on. */
   jsonWebTokens: boolean;
+  /** The audiences of assertions that apps are given; null: the org's own, and those of the common logins. */
+  audiences: readonly string[] | null;
+  /** The scopes of apps; null: all. */
+  scopes: readonly string[] | null;
 }
 
 /** The release of an unchanged org. */
-export const currentRelease = (): Release => ({ newestVersion: LATEST_VERSION, jsonWebTokens: false });
+export const currentRelease = (): Release => ({
+  newestVersion: LATEST_VERSION,
+  jsonWebTokens: false,
+  audiences: null,
+  scopes: null,
+});
 
 /** All API versions up to the org's newest, as `GET /services/data` lists them. */
 export function versions(newest: number): { label: string; url: string; version: string }[] {

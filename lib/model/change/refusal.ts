@@ -77,19 +77,22 @@ const NOT_A_RECORDS = new Set([
   "INVALID_AUTH_HEADER",
   "INVALID_LOGIN",
   "INVALID_OPERATION",
-  "INVALID_OPERATION_WITH_EXPIRED_PASSWORD",
   "METHOD_NOT_ALLOWED",
-  "ORG_LOCKED",
   "UNSUPPORTED_API_VERSION",
   "VersionMismatch",
 ]);
 
 function kindOf(status: number, code: string, message: string): RefusalKind {
-  const known = status === 401 ? "session" : (orgKindOf(code, message) ?? KINDS[code]);
+  if (PASSING_WORDS.test(message)) return "transient";
+  const named = orgKindOf(code, message) ?? KINDS[code];
+  const known = status === 401 && named !== "transient" ? "session" : named;
   if (known) return known;
   if (status >= 500 || TRANSIENT_STATUSES.has(status)) return "transient";
   return "bug";
 }
+
+/** The token endpoint says of these that the same request will be answered later, under codes that mean other things as well. */
+const PASSING_WORDS = /token request is already being processed|retry your request|login rate exceeded/i;
 
 /** What a code that names the org means; null: the code may be a record's (Salesforce, SOAP API, StatusCode). */
 export function orgKindOf(code: string, message: string): RefusalKind | null {
@@ -100,11 +103,14 @@ export function orgKindOf(code: string, message: string): RefusalKind | null {
 const ORG_CODES: Readonly<Record<string, RefusalKind>> = {
   API_CURRENTLY_DISABLED: "disabled",
   API_DISABLED_FOR_ORG: "disabled",
+  EXCEEDED_QUOTA: "storageFull",
   FUNCTIONALITY_TEMPORARILY_UNAVAILABLE: "busy",
   INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE: "readOnly",
   INVALID_SESSION_ID: "session",
+  ORG_LOCKED: "disabled",
   SERVER_UNAVAILABLE: "transient",
   STORAGE_LIMIT_EXCEEDED: "storageFull",
+  TRIAL_EXPIRED: "disabled",
 };
 
 const TRANSIENT_STATUSES = new Set([406, 408, 420, 429]);
@@ -117,7 +123,13 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
   INSUFFICIENT_ACCESS: "mapping",
   INVALID_REPLICATION_DATE: "replication",
   EXCEEDED_ID_LIMIT: "replication",
+  INVALID_OPERATION_WITH_EXPIRED_PASSWORD: "session",
   INVALID_QUERY_LOCATOR: "locator",
   QUERY_TIMEOUT: "busy",
   UNKNOWN_EXCEPTION: "transient",
+  LOGIN_RATE_EXCEEDED: "transient",
+  rate_limit_exceeded: "transient",
+  server_error: "transient",
+  temporarily_unavailable: "transient",
+  unknown_error: "transient",
 };

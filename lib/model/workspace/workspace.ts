@@ -101,6 +101,8 @@ export type SalesforceCredentials =
       readonly clientId: string;
       readonly clientSecret: string | null;
       readonly refreshToken: string;
+      /** When the org gave it in the place of the previous one; left out: it came with the sign-in. */
+      readonly rotatedAt?: string | undefined;
     }
   | {
       readonly kind: "password";
@@ -110,4 +112,11 @@ export type SalesforceCredentials =
       readonly password: string;
     }
   | { readonly kind: "client_credentials"; readonly clientId: string; readonly clientSecret: string }
-  | { readonly kind: "jwt_bearer"; readonly clientId: string; readonly username: string; readonly privateKey: string };
+  | {
+      readonly kind: "jwt_bearer";
+      readonly clientId: string;
+      readonly username: string;
+      readonly privateKey: string;
+      /** The audience that the org accepted last; left out: none yet. */
+      readonly audience?: string | undefined;
+    };

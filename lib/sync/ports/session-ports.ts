@@ -4,6 +4,8 @@ import type { SalesforceConnection } from "../../model/workspace/workspace.ts";
 export interface KeptConnection {
   readonly connection: SalesforceConnection;
   readonly version: string;
+  /** A renewal of this version runs until then; one whose time is over has ended without a result that was kept. */
+  readonly renewalUntil: Date | null;
 }
 
 /** Where a workspace's Salesforce connection is kept, so that every invocation shares one session. */
@@ -12,8 +14,8 @@ export interface ConnectionStore {
   read(workspaceId: string): Promise<KeptConnection | null>;
   /** The right to renew this version's session, held until then; false when it is in use or the version is old. */
   claimRenewal(workspaceId: string, version: string, now: Date, until: Date): Promise<boolean>;
-  /** Ends a claim whose renewal failed, so that the next one need not wait for it. */
-  abandonRenewal(workspaceId: string, version: string): Promise<void>;
+  /** Ends a claim whose renewal failed, so that the next one need not wait for it; `lostAt`: its answer may be lost. */
+  abandonRenewal(workspaceId: string, version: string, lostAt: Date | null): Promise<void>;
   /** Keeps the renewed connection in the place of the version that was claimed and ends the claim. */
   keep(workspaceId: string, version: string, connection: SalesforceConnection): Promise<void>;
 }

@@ -1,7 +1,8 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
-import { type CycleFailure, REASON_OF, reasonFor } from "../../model/engine.ts";
+import { type CycleFailure, REASON_OF } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
 import { codeOf } from "../../model/fault.ts";
+import { remedyFor } from "../../model/refusal-remedies.ts";
 import { CaptureIsOff, DigestNeeded } from "../pull/refuse-uncaptured.ts";
 import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
 
@@ -10,7 +11,7 @@ export function failureOf(error: unknown): CycleFailure {
   if (error instanceof SalesforceRefusal) {
     const reason = REASON_OF[error.refusal.kind];
     const said = error.message.slice(0, 500);
-    const { remedy } = reasonFor(reason);
+    const remedy = remedyFor(error.refusal);
     return { reason, message: said.includes(remedy) ? said : `${said}; ${remedy}` };
   }
   if (error instanceof CaptureIsOff) return { reason: error.reason, message: error.message };

@@ -12,6 +12,7 @@ import { valueIn } from "../../../lib/model/record/csv-line.ts";
 import { type SalesforceConnection, writersOf } from "../../../lib/model/workspace/workspace.ts";
 import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
 import type { ConnectionStore, Sessions } from "../../../lib/sync/ports/session-ports.ts";
+import { failureOf } from "../../../lib/sync/report/cycle-failure.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
 let org: Org;
@@ -60,7 +61,7 @@ function keptInMemory(
   let claimedUntil = new Date(0);
   return {
     current: () => kept.connection,
-    read: async () => kept,
+    read: async () => ({ ...kept, renewalUntil: null }),
     claimRenewal: async (_, version, now, until) => {
       if (version !== kept.version || claimedUntil > now) return false;
       claimedUntil = until;
@@ -248,7 +249,10 @@ describe("a session", () => {
     const refusal = await refusalOf(refusing.query(ACCOUNTS));
 
     expect(refusal).toMatchObject({ kind: "session" });
-    expect(refusal.message).toContain("connect the workspace to Salesforce again");
+    expect(failureOf(new SalesforceRefusal(refusal))).toEqual({
+      reason: "salesforce_authorization",
+      message: expect.stringContaining("check user name and password with the security token behind it"),
+    });
   });
 });
 

@@ -164,6 +164,7 @@ test("pages can be small, locators can expire, and refresh tokens can rotate", a
   });
   const rotated = await tokenBy(org, { grant_type: "refresh_token", refresh_token: grant["refresh_token"] ?? "" });
   const stale = await tokenBy(org, { grant_type: "refresh_token", refresh_token: grant["refresh_token"] ?? "" });
+  const after = await tokenBy(org, { grant_type: "refresh_token", refresh_token: rotated["refresh_token"] ?? "" });
 
   expect(
     [first.json["records"], second.json["records"], third.json["records"]].map(
@@ -172,7 +173,8 @@ test("pages can be small, locators can expire, and refresh tokens can rotate", a
   ).toEqual([2, 1, undefined]);
   expect(third.json[0]?.["errorCode"]).toBe("INVALID_QUERY_LOCATOR");
   expect(rotated["refresh_token"]).not.toBe(grant["refresh_token"]);
-  expect(stale).toEqual({ error: "invalid_grant", error_description: "expired access/refresh token" });
+  const refused = { error: "invalid_grant", error_description: "expired access/refresh token" };
+  expect([stale, after]).toEqual([refused, refused]);
 });
 
 const REDIRECT = "http://127.0.0.1:1717/OauthRedirect";

@@ -119,7 +119,7 @@ test("a JSON Web Token is no session below version 68, in REST it is one in all 
     return client;
   };
   const control = await org.call("PUT", "/_sim/release", { jsonWebTokens: true });
-  expect(control.json).toEqual({ newestVersion: 68, jsonWebTokens: true });
+  expect(control.json).toEqual({ newestVersion: 68, jsonWebTokens: true, audiences: null, scopes: null });
   const { clientId, clientSecret } = org.org;
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
   const granted = await fetch(`${org.org.url}/services/oauth2/token`, {

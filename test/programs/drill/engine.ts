@@ -82,6 +82,8 @@ export async function connectionOf({ url, token }: Door, apiVersion: string): Pr
     instanceUrl: url,
     accessToken: token,
     refreshToken: null,
+    userId: null,
+    organizationId: null,
   });
   const to = { loginUrl: url, instanceUrl: url, organizationId, userId, formerUserIds: [], apiVersion };
   const credentials = { kind: "refresh_token", clientId: "drill", clientSecret: null, refreshToken: "none" } as const;
@@ -96,7 +98,15 @@ async function askAround({ connection, salesforce, tell }: Interview): Promise<v
     () => orgLogin.versions(instanceUrl),
     (versions) => versions.slice(-1),
   );
-  await tell("identify", () => orgLogin.identify({ instanceUrl, accessToken: accessToken ?? "", refreshToken: null }));
+  await tell("identify", () =>
+    orgLogin.identify({
+      instanceUrl,
+      accessToken: accessToken ?? "",
+      refreshToken: null,
+      userId: null,
+      organizationId: null,
+    }),
+  );
   await tell("reach", () => orgReach(() => new Date()).isReachable(connection));
   const needs = {
     sessionsOf: () => ({ current: async () => connection, renew: async () => connection }),

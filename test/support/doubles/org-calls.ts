@@ -14,7 +14,7 @@ export function orgConnection(url: string, accessToken: string | null): Salesfor
 
 /** Sessions with it, of which nothing is kept. */
 export function orgSessions(url: string, accessToken: string | null): Sessions {
-  const kept: KeptConnection = { connection: orgConnection(url, accessToken), version: "0" };
+  const kept: KeptConnection = { connection: orgConnection(url, accessToken), version: "0", renewalUntil: null };
   const connections = {
     read: async () => kept,
     claimRenewal: async () => true,
@@ -62,6 +62,13 @@ export const loginCalls = (url: () => string): Calls<OrgLogin> => ({
     const app = { clientId: "id", clientSecret: null, redirectUri: "http://localhost/callback", codeVerifier: "v" };
     return orgLogin.exchangeCode({ loginUrl: url(), ...app }, "code");
   },
-  identify: () => orgLogin.identify({ accessToken: "00Dxx0000001gPL!secret", instanceUrl: url(), refreshToken: null }),
+  identify: () =>
+    orgLogin.identify({
+      accessToken: "00Dxx0000001gPL!secret",
+      instanceUrl: url(),
+      refreshToken: null,
+      userId: null,
+      organizationId: null,
+    }),
   versions: () => orgLogin.versions(url()),
 });

@@ -22,6 +22,7 @@ const credentials = z.discriminatedUnion("kind", [
     clientId: z.string(),
     clientSecret: z.nullable(z.string()),
     refreshToken: z.string(),
+    rotatedAt: z.optional(z.string()),
   }),
   z.object({
     kind: z.literal("password"),
@@ -31,7 +32,13 @@ const credentials = z.discriminatedUnion("kind", [
     password: z.string(),
   }),
   z.object({ kind: z.literal("client_credentials"), clientId: z.string(), clientSecret: z.string() }),
-  z.object({ kind: z.literal("jwt_bearer"), clientId: z.string(), username: z.string(), privateKey: z.string() }),
+  z.object({
+    kind: z.literal("jwt_bearer"),
+    clientId: z.string(),
+    username: z.string(),
+    privateKey: z.string(),
+    audience: z.optional(z.string()),
+  }),
 ]);
 
 const salesforce = z.object({

@@ -25,10 +25,10 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
 
   return {
     read: async (workspaceId) => {
-      const { salesforce: version } = await readKept(workspaceId);
-      return version === undefined
-        ? null
-        : { connection: readSalesforce(await vault.open(workspaceId, version)), version };
+      const { salesforce: version, renewal_until: until } = await readKept(workspaceId);
+      if (version === undefined) return null;
+      const connection = readSalesforce(await vault.open(workspaceId, version));
+      return { connection, version, renewalUntil: until === undefined ? null : new Date(until) };
     },
 
     claimRenewal: async (workspaceId, version, now, until) => {
@@ -41,12 +41,12 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
       return claimed !== null;
     },
 
-    abandonRenewal: async (workspaceId, version) => {
+    abandonRenewal: async (workspaceId, version, lostAt) => {
       await updateIf(database, "workspaces", {
         Key: workspaceKey(workspaceId),
-        UpdateExpression: "REMOVE renewal_until",
+        UpdateExpression: lostAt ? "SET renewal_until = :lost" : "REMOVE renewal_until",
         ConditionExpression: "salesforce = :version",
-        ExpressionAttributeValues: { ":version": version },
+        ExpressionAttributeValues: { ":version": version, ...(lostAt && { ":lost": lostAt.getTime() }) },
       });
     },
 
@@ -115,7 +115,11 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
 
 const authorizationKey = (workspaceId: string, state: string) => ({ pk: workspaceId, sk: `authorization#${state}` });
 
-const item = z.object({ postgres: z.optional(z.string()), salesforce: z.optional(z.string()) });
+const item = z.object({
+  postgres: z.optional(z.string()),
+  salesforce: z.optional(z.string()),
+  renewal_until: z.optional(z.number()),
+});
 
 const authorization = z.object({ sealed: z.string(), expires_at: z.number() });
 

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
+import { isUnsupported } from "../../../model/change/refusal.ts";
 import type { OrgLogin } from "../../../settings/ports.ts";
 import { asText, exchange } from "../exchange.ts";
-import { grantOf, requestGrant, understandLogin } from "./request-token.ts";
+import { logIn, requestGrant, understandLogin } from "./request-token.ts";
 
 const DEADLINE_MILLISECONDS = 10_000;
 
@@ -10,7 +11,7 @@ const CODE = "authorization_code";
 
 /** An org before it is connected, by plain fetch. */
 export const orgLogin: OrgLogin = {
-  logIn: (loginUrl, credentials, at) => requestGrant(loginUrl, grantOf(credentials, loginUrl, at)),
+  logIn,
 
   exchangeCode: ({ loginUrl, clientId, clientSecret, redirectUri, codeVerifier }, code) =>
     requestGrant(loginUrl, {
@@ -22,8 +23,14 @@ export const orgLogin: OrgLogin = {
       ...(clientSecret !== null && { client_secret: clientSecret }),
     }),
 
-  identify: async ({ instanceUrl, accessToken }) => {
-    const answer = await get(instanceUrl, "/services/oauth2/userinfo", { authorization: `Bearer ${accessToken}` });
+  identify: async ({ instanceUrl, accessToken, organizationId, userId }) => {
+    const headers = { authorization: `Bearer ${accessToken}` };
+    const answer = await get(instanceUrl, "/services/oauth2/userinfo", headers).catch((error: unknown) => {
+      // An app without the scope `openid` may not ask. The token endpoint has named the user, though not its username.
+      if (isUnsupported(error) && organizationId !== null && userId !== null) return null;
+      throw error;
+    });
+    if (answer === null) return { organizationId: organizationId ?? "", userId: userId ?? "", username: userId ?? "" };
     const { organization_id, user_id, preferred_username } = understandLogin(userinfo, answer, instanceUrl);
     return { organizationId: organization_id, userId: user_id, username: preferred_username };
   },

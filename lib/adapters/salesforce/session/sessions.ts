@@ -4,6 +4,7 @@ import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import { foreignOrigin, orgOrigin } from "../../../model/workspace/org-origin.ts";
 import { formerWriters, type SalesforceConnection } from "../../../model/workspace/workspace.ts";
 import type { ConnectionStore, KeptConnection, Sessions } from "../../../sync/ports/session-ports.ts";
+import { retry } from "../../retry.ts";
 import { orgLogin } from "./log-in.ts";
 import { requestToken } from "./request-token.ts";
 
@@ -57,11 +58,19 @@ async function renewOnce(
 ): Promise<KeptConnection> {
   const givenUpAt = now().getTime() + CLAIM_SECONDS * 1000;
   for (;;) {
-    const { connection, version } = await read();
-    if (connection.accessToken !== null && connection.accessToken !== refusedToken) return { connection, version };
-    const until = new Date(now().getTime() + CLAIM_SECONDS * 1000);
-    if (await connections.claimRenewal(workspaceId, version, now(), until)) {
-      await renewAndKeep(connections, workspaceId, { connection, version }, now());
+    const kept = await read();
+    if (kept.connection.accessToken !== null && kept.connection.accessToken !== refusedToken) return kept;
+    const at = now();
+    if (await connections.claimRenewal(workspaceId, kept.version, at, new Date(at.getTime() + CLAIM_SECONDS * 1000))) {
+      try {
+        await renewAndKeep(connections, workspaceId, kept, at);
+      } catch (error) {
+        // A renewal that took longer than its claim may find its refresh token used up: by the one that replaced it.
+        if ((await read()).version === kept.version) throw error;
+      }
+      const { connection, version } = await read();
+      if (barredFromSoap(connection) !== null)
+        await connections.keep(workspaceId, version, await withNewest(connection));
       return read();
     }
     if (now().getTime() > givenUpAt) {
@@ -76,45 +85,62 @@ async function renewOnce(
   }
 }
 
+/** An org that rotates refresh tokens has ended the previous one with its answer: the new one is kept before anything else. */
 async function renewAndKeep(
   connections: ConnectionStore,
   workspaceId: string,
-  { connection, version }: KeptConnection,
+  { connection, version, renewalUntil }: KeptConnection,
   at: Date,
 ): Promise<void> {
+  const wasLost = renewalUntil !== null && renewalUntil <= at;
   try {
-    await connections.keep(workspaceId, version, await renewed(connection, at));
+    const granted = await renewed(connection, at);
+    const keep = () => connections.keep(workspaceId, version, granted);
+    await retry(KEEP_ATTEMPTS, () => true, keep);
   } catch (error) {
-    await connections.abandonRenewal(workspaceId, version);
-    throw error;
+    const isAnswered = error instanceof SalesforceRefusal && !LOST.test(error.refusal.code);
+    await connections.abandonRenewal(workspaceId, version, isAnswered && !wasLost ? null : at);
+    throw isAnswered ? withCause(error, connection, wasLost) : error;
   }
 }
 
+const KEEP_ATTEMPTS = 3;
+
+/** Behind these the org may have given a session. */
+const LOST = /^(?:ABORTED|BROKEN_ANSWER|HTTP_5\d\d|NOT_SALESFORCE|TIMEOUT)$/;
+
+/** The refusal of a refresh token with what is known of how it ended. */
+function withCause(error: SalesforceRefusal, { credentials }: SalesforceConnection, wasLost: boolean) {
+  if (credentials.kind !== "refresh_token" || !/expired access\/refresh token/.test(error.refusal.message))
+    return error;
+  const { rotatedAt } = credentials;
+  const used = `used by another client, such as a second deployment, since Salesforce rotated it at ${rotatedAt}`;
+  const lost = "an earlier renewal broke off, and its new refresh token is lost";
+  if (!wasLost && rotatedAt === undefined) return error;
+  const message = `${error.refusal.message} (${wasLost ? lost : used})`;
+  return new SalesforceRefusal({ ...error.refusal, message }, error);
+}
+
 async function renewed(connection: SalesforceConnection, at: Date): Promise<SalesforceConnection> {
-  const { accessToken, refreshToken, userId, organizationId, ...granted } = await requestToken(connection, at);
+  const { accessToken, userId, organizationId, credentials, ...granted } = await requestToken(connection, at);
   const instanceUrl = orgOrigin(connection.loginUrl, granted.instanceUrl);
   if (instanceUrl === null) throw refused("FOREIGN_INSTANCE", foreignOrigin(connection.loginUrl));
-  const { credentials } = connection;
   const writer = userId ?? connection.userId;
-  const { apiVersion } = connection;
-  const isBarred = barredFromSoap({ accessToken, apiVersion }) !== null;
   return {
     ...connection,
-    apiVersion: isBarred ? await newestOr(apiVersion, instanceUrl) : apiVersion,
     accessToken,
     instanceUrl,
     userId: writer,
     formerUserIds: formerWriters(connection, writer),
     organizationId: organizationId ?? connection.organizationId,
-    credentials:
-      credentials.kind === "refresh_token" && refreshToken !== null ? { ...credentials, refreshToken } : credentials,
+    credentials,
   };
 }
 
-/** The newest version that both sides know; the previous one while the org names none. */
-async function newestOr(before: string, instanceUrl: string): Promise<string> {
-  const versions = await orgLogin.versions(instanceUrl).catch(() => []);
-  return newestCommonVersion(versions) ?? before;
+/** In the newest API version that both sides know; in the previous one while the org names none. */
+async function withNewest(connection: SalesforceConnection): Promise<SalesforceConnection> {
+  const versions = await orgLogin.versions(connection.instanceUrl).catch(() => []);
+  return { ...connection, apiVersion: newestCommonVersion(versions) ?? connection.apiVersion };
 }
 
 function refused(code: string, message: string): SalesforceRefusal {

@@ -26,14 +26,21 @@ export function grantTo(
   return secret;
 }
 
-/** Whom a refresh token speaks for. Where rotation was ordered, the old one ends and a new one comes with the answer. */
+/**
+ * Whom a refresh token speaks for. Where rotation was ordered, the old one ends and a new one comes with the answer; a token
+ * that comes again after that revokes all that followed from it, as it may be stolen.
+ */
 export function redeemRefreshToken(parts: Parts, secret: string): { userId: string; refreshToken?: string } | null {
-  const row = parts.database.first("SELECT user_id FROM _grant WHERE secret = ? AND kind = 'refresh'", secret);
-  if (!row) return null;
+  const row = parts.database.first("SELECT kind, user_id, detail FROM _grant WHERE secret = ?", secret);
+  const family = row ? String((JSON.parse(String(row["detail"])) as Record<string, string>)["family"] ?? secret) : "";
+  if (row?.["kind"] === "used") {
+    parts.database.run("DELETE FROM _grant WHERE secret = ? OR json_extract(detail, '$.family') = ?", family, family);
+  }
+  if (row?.["kind"] !== "refresh") return null;
   const userId = String(row["user_id"]);
   if (!parts.faults.on("rotatedRefreshToken", { request: "POST /services/oauth2/token" })) return { userId };
-  revokeGrant(parts, secret);
-  return { userId, refreshToken: grantTo(parts, "refresh", userId, {}) };
+  parts.database.run("UPDATE _grant SET kind = 'used' WHERE secret = ?", secret);
+  return { userId, refreshToken: grantTo(parts, "refresh", userId, { family }) };
 }
 
 /** Takes an authorization code, which works once and for fifteen minutes. */

@@ -7,6 +7,10 @@ import type { Session } from "./sessions.ts";
 
 /** `GET /services/oauth2/userinfo` (salesforce-facts 1.1). */
 export function userInfo(parts: Parts, call: Call, { userId }: Session): Reply {
+  const { scopes } = parts.release;
+  if (scopes !== null && !scopes.includes("openid")) {
+    return { status: 403, headers: { "Content-Type": "text/html;charset=UTF-8" }, body: "Bad_OAuth_Token" };
+  }
   const user = userRow(parts, userId);
   const organizationId = parts.identity.organizationId;
   return jsonReply(200, {

@@ -16,10 +16,15 @@ export function jwtBearer({ parts, form, origin }: TokenRequest): Granted {
   const expiresAt = expiry > 1e11 ? expiry : expiry * 1000;
   if (!(expiresAt > parts.clock.now().getTime())) throw new OAuthRefusal("invalid_grant", "assertion is expired");
   const audience = String(claims["aud"]).replace(/(?<!\/)\/+$/, "");
-  const isRight = audience === origin || /^https:\/\/(login|test)\.salesforce\.com$/.test(audience);
-  if (!isRight) throw new OAuthRefusal("invalid_grant", "audience is invalid");
+  const { audiences, scopes } = parts.release;
+  const accepted = audiences ?? [origin, "https://login.salesforce.com", "https://test.salesforce.com"];
+  if (!accepted.includes(audience)) throw new OAuthRefusal("invalid_grant", "audience is invalid");
   const userId = parts.sessions.userNamed(String(claims["sub"] ?? claims["prn"] ?? ""));
   if (userId === null) throw new OAuthRefusal("invalid_grant", "user hasn't approved this consumer");
+  if (scopes?.includes("refresh_token") === false) {
+    const needed = "refresh_token scope is required and the connected app should be installed and preauthorized";
+    throw new OAuthRefusal("invalid_request", needed);
+  }
   return { userId };
 }
 

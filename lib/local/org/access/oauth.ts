@@ -45,7 +45,7 @@ function tokenAnswer({ identity, sessions, clock, release }: Parts, origin: stri
     signature: createHmac("sha256", identity.clientSecret)
       .update(id + issuedAt)
       .digest("base64"),
-    scope: "api refresh_token",
+    scope: release.scopes?.join(" ") ?? "api refresh_token",
     instance_url: origin,
     id,
     token_type: "Bearer",

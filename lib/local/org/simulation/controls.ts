@@ -26,6 +26,8 @@ const callsSchema = z.strictObject({
 const releaseSchema = z.strictObject({
   newestVersion: z.int().min(45).max(68).optional(),
   jsonWebTokens: z.boolean().optional(),
+  audiences: z.array(z.string()).nullable().optional(),
+  scopes: z.array(z.string()).nullable().optional(),
 });
 const archiveSchema = z.strictObject({ before: z.iso.datetime() });
 const modeSchema = z.strictObject({ readOnly: z.boolean().optional(), storageFull: z.boolean().optional() });

@@ -48,8 +48,8 @@ const STRIKE: Readonly<Record<RequestFaultKind, (strike: Strike) => Promise<Answ
     parts.sessions.end(tokenOf(call));
     return refuse(parts, call, new Refusal("INVALID_SESSION_ID", "Session expired or invalid", { status: 401 }));
   },
-  refusedGrant: async () => ({
-    reply: jsonReply(400, { error: "invalid_grant", error_description: "expired access/refresh token" }),
+  refusedGrant: async ({ fault: { code: error = "invalid_grant", message = "expired access/refresh token" } }) => ({
+    reply: jsonReply(400, { error, error_description: message }),
     send: sendPlainly,
   }),
   limitExceeded: async ({ parts, call }) =>

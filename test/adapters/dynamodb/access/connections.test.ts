@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connections } from "../../../../functions/services/composition.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
+import type { KeptConnection } from "../../../../lib/sync/ports/session-ports.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
 
@@ -29,7 +30,7 @@ const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 12, 0, seconds));
 const claim = (version: string, now: number, until: number) =>
   connections().claimRenewal(workspaceId, version, at(now), at(until));
 
-async function kept(): Promise<{ connection: SalesforceConnection; version: string }> {
+async function kept(): Promise<KeptConnection> {
   const found = await connections().read(workspaceId);
   if (!found) throw new Error("the workspace is not connected");
   return found;
@@ -44,16 +45,29 @@ test("one of many invocations gets the right to renew a session, the others only
   expect(await claim(version, 29, 59)).toBe(false);
   expect(await claim(version, 30, 60)).toBe(true);
   expect(await claim(version, 59, 89)).toBe(false);
-  expect(await kept()).toEqual({ connection: CONNECTION, version });
+  expect(await kept()).toEqual({ connection: CONNECTION, version, renewalUntil: at(60) });
 });
 
 test("a renewal that was given up can be claimed at once", async () => {
   const { version } = await kept();
   await claim(version, 0, 30);
 
-  await connections().abandonRenewal(workspaceId, version);
+  await connections().abandonRenewal(workspaceId, version, null);
 
+  expect(await kept()).toMatchObject({ renewalUntil: null });
   expect(await claim(version, 1, 31)).toBe(true);
+});
+
+test("a renewal whose answer may be lost can be claimed at once, and its end is known until a later one is kept", async () => {
+  const { version } = await kept();
+  await claim(version, 0, 30);
+
+  await connections().abandonRenewal(workspaceId, version, at(0));
+
+  expect(await kept()).toMatchObject({ renewalUntil: at(0) });
+  expect(await claim(version, 1, 31)).toBe(true);
+  await connections().keep(workspaceId, version, { ...CONNECTION, accessToken: "00D000000000001!second" });
+  expect(await kept()).toMatchObject({ renewalUntil: null });
 });
 
 test("a caller with an older version may neither renew nor keep a session, and frees no claim", async () => {
@@ -65,11 +79,11 @@ test("a caller with an older version may neither renew nor keep a session, and f
   await claim(now.version, 1, 31);
 
   await connections().keep(workspaceId, version, { ...CONNECTION, accessToken: "00D000000000001!stale" });
-  await connections().abandonRenewal(workspaceId, version);
+  await connections().abandonRenewal(workspaceId, version, null);
 
   expect(await claim(version, 40, 70)).toBe(false);
   expect(await claim(now.version, 2, 32)).toBe(false);
-  expect(await kept()).toEqual({ connection: second, version: now.version });
+  expect(await kept()).toMatchObject({ connection: second, version: now.version });
 });
 
 test("a workspace without an org has nothing to renew", async () => {

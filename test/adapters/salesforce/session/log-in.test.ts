@@ -20,7 +20,14 @@ const CREDENTIALS = { kind: "client_credentials", clientId: "id", clientSecret: 
 
 const REQUESTS = {
   logIn: () => orgLogin.logIn(url, CREDENTIALS, new Date()),
-  identify: () => orgLogin.identify({ accessToken: "session", instanceUrl: url, refreshToken: null }),
+  identify: () =>
+    orgLogin.identify({
+      accessToken: "session",
+      instanceUrl: url,
+      refreshToken: null,
+      userId: null,
+      organizationId: null,
+    }),
   versions: () => orgLogin.versions(url),
 };
 
