@@ -7,7 +7,7 @@ import type { Pulse, RecordStamp } from "../../sync/ports/pull-ports.ts";
 import { endIdle, syncStates } from "./lease/idle-beats.ts";
 import { addCalls, begin, finish, renew } from "./lease/lease.ts";
 import { lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf } from "./lease/watermarks.ts";
-import type { BacklogMemory } from "./log/backlog.ts";
+import { type BacklogMemory, readWaiting } from "./log/backlog.ts";
 import { BEGINNING } from "./log/change-states.ts";
 import { apply } from "./pull/apply.ts";
 import { sweepStore } from "./pull/compare-rows.ts";
@@ -181,9 +181,15 @@ export function cycleStoreOn(
         for (const { mappingId, mapped } of found) if (!known.has(mappingId)) known.set(mappingId, mapped);
         return found.map(({ mapped: _, ...pulse }) => pulse);
       }),
-    finish: (lease, end) => inTurn(() => finish(store, lease, end, backlog)),
+    finish: (lease, end) =>
+      inTurn(async () => ({ ...(await finish(store, lease, end)), ...(await readWaiting(store, backlog, false)) })),
     syncStates: (mappingIds) => inTurn(() => syncStates(store, mappingIds)),
-    endIdle: (idle) => inTurn(() => endIdle(store, idle, backlog)),
+    endIdle: (idle) =>
+      inTurn(async () => {
+        const ended = await endIdle(store, idle);
+        const waiting = await readWaiting(store, backlog, true);
+        return new Map([...ended].map(([mappingId, totals]) => [mappingId, { ...totals, ...waiting }]));
+      }),
     addCalls: (mappingId, apiCalls) => inTurn(() => addCalls(store, mappingId, apiCalls)),
     outbox: (limit) => inTurn(() => outbox(store, limit)),
     forget: (eventIds) => inTurn(() => forget(store, eventIds)),

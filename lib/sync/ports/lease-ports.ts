@@ -140,15 +140,15 @@ export interface LateLook {
 }
 
 /**
- * Totals since the mapping's beginning; they only rise. `queueDepth` is the workspace's rows in NEW, now, and
- * `oldestWaitingSeconds` the age of the oldest that waits and is not held, 0 when there is none.
+ * Totals since the mapping's beginning; they only rise. `queueDepth` is the workspace's rows in NEW, up to a million, and
+ * `oldestWaitingSeconds` the age of the oldest that waits and is not held, 0 when there is none; null: not counted.
  */
 export interface Totals {
   readonly rowsSynced: number;
   readonly rowsFailed: number;
   readonly apiCalls: Readonly<Record<string, number>>;
-  readonly queueDepth: number;
-  readonly oldestWaitingSeconds: number;
+  readonly queueDepth: number | null;
+  readonly oldestWaitingSeconds: number | null;
 }
 
 /** `lost`: another cycle holds it or the config changed; `aborted`: an operator asked this cycle to stop. */

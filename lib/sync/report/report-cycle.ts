@@ -132,10 +132,10 @@ async function reportTotals({ counters, clock }: MessageNeeds, { mapping, starte
   const { workspaceId, id: mappingId, sfObject } = mapping;
   const { rowsSynced, rowsFailed, apiCalls, queueDepth, oldestWaitingSeconds: age } = totals;
   const countedAt = new Date(clock.now());
-  const oldestAt = age > 0 ? new Date(countedAt.getTime() - age * 1000) : null;
+  const oldestAt = age !== null && age > 0 ? new Date(countedAt.getTime() - age * 1000) : null;
   const sums = { workspaceId, mappingId, sfObject, rowsSynced, rowsFailed, apiCalls };
   await counters.set(sums, new Date(startedAt));
-  await counters.setQueueDepth({ workspaceId, rows: queueDepth, oldestAt }, countedAt);
+  if (queueDepth !== null) await counters.setQueueDepth({ workspaceId, rows: queueDepth, oldestAt }, countedAt);
 }
 
 function isRare({ slot }: CycleMessage): boolean {

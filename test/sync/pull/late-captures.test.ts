@@ -228,7 +228,7 @@ test.each(firstInGate(1, TRIGGERS))(
   },
 );
 
-test("an unseen write of what Salesforce keeps as the same value is no change: decimals beyond the field's, spaces", async () => {
+test("an unseen write of what Salesforce keeps as the same value is no change: digits beyond a double's, spaces", async () => {
   await world.rest("POST", "/sobjects/Account", { Name: "Acme", AnnualRevenue: 3.5e8, Description: "two\nlines" });
   await world.sql(
     "CREATE SCHEMA IF NOT EXISTS salesforce; CREATE TABLE salesforce.account (id bigserial PRIMARY KEY, annualrevenue numeric)",
@@ -240,7 +240,9 @@ test("an unseen write of what Salesforce keeps as the same value is no change: d
   });
   await world.pass(3600);
   await world.cycle(contact, "pull");
-  await unseen("UPDATE salesforce.account SET annualrevenue = 350000000.0000001, description = E'two\\r\\nlines  '");
+  await unseen(
+    "UPDATE salesforce.account SET annualrevenue = 350000000.00000000001, description = E'two\\r\\nlines  '",
+  );
 
   await sweep();
 

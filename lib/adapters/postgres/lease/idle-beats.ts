@@ -3,7 +3,6 @@ import type { TableShape } from "../../../model/mapping/shape.ts";
 import { judgedCalls, judgedCount } from "../../../model/totals.ts";
 import type { CycleCount, IdleBeats, SyncState, Totals, Unchanged } from "../../../sync/ports/lease-ports.ts";
 import { captureSigns, isCaptured, isChanged } from "../capture/capture-check.ts";
-import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
 import { isHeld, isOfTable, isPutOff, isReady } from "../log/change-states.ts";
 import { addCount } from "../log/cycle-counts.ts";
 import { isAnyOld } from "../log/retention.ts";
@@ -70,9 +69,7 @@ const IDLE: CycleCount = { ended: "well", pulled: 0, accepted: 0, refused: 0 };
 export async function endIdle(
   { session, tables, now }: Context,
   { slot, beats, unchanged: seen }: IdleBeats,
-  backlog: BacklogMemory,
-): Promise<ReadonlyMap<string, Totals>> {
-  const waiting = isCountDue(backlog, now()) ? countWaiting(tables) : null;
+): Promise<ReadonlyMap<string, Ended>> {
   const rows = await unlessUnprovisioned(
     session.query(
       `WITH free AS (
@@ -86,7 +83,7 @@ export async function endIdle(
         FROM free WHERE s.mapping_id = free.mapping_id
         RETURNING s.mapping_id, true AS is_current, s.rows_synced, s.rows_failed, s.api_calls
       ), ${unchanged(tables, { ids: ":seen", at: ":seenAt", late: ":late", own: ":mappings" })}${addCount(tables, "ended", ":count", ":now")}
-      SELECT ended.*, counted.waiting FROM ended, (SELECT (${waiting ?? "NULL"}) AS waiting) AS counted`,
+      SELECT * FROM ended`,
       {
         mappings: beats.map(({ mappingId }) => mappingId),
         versions: beats.map(({ configVersion }) => configVersion),
@@ -95,13 +92,14 @@ export async function endIdle(
       },
     ),
   );
-  const [first] = rows;
-  if (first && waiting !== null) backlog.counted = { waiting: first["waiting"] as Waiting, at: now() };
-  return new Map(rows.map((row) => [String(row["mapping_id"]), { ...totalsOf(row), ...waitingNow(backlog, now()) }]));
+  return new Map(rows.map((row) => [String(row["mapping_id"]), totalsOf(row)]));
 }
 
+/** What a mapping's row says of it at the end of a cycle. */
+type Ended = Pick<Totals, "rowsSynced" | "rowsFailed" | "apiCalls">;
+
 /** The totals in a mapping's row, which its owner may have written. */
-export const totalsOf = (row: Row): Omit<Totals, keyof Waiting> => ({
+export const totalsOf = (row: Row): Ended => ({
   rowsSynced: judgedCount(row["rows_synced"]),
   rowsFailed: judgedCount(row["rows_failed"]),
   apiCalls: judgedCalls(row["api_calls"]),

@@ -15,7 +15,6 @@ import {
 } from "../../../sync/ports/lease-ports.ts";
 import { isCaptured, isChanged, readCaptureOff } from "../capture/capture-check.ts";
 import { followTable } from "../capture/follow-table.ts";
-import { type BacklogMemory, countWaiting, isCountDue, type Waiting, waitingNow } from "../log/backlog.ts";
 import { hasClaimIndexes } from "../log/change-states.ts";
 import { addCount } from "../log/cycle-counts.ts";
 import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "../log/retention.ts";
@@ -144,19 +143,16 @@ export async function finish(
   store: StoreContext,
   lease: Lease,
   end: CycleEnd,
-  backlog: BacklogMemory,
-): Promise<Finished> {
+): Promise<Omit<Finished, "queueDepth" | "oldestWaitingSeconds">> {
   const { session, tables, now } = store;
   const marks = watermarksToSet(end.marks, store.mapped(lease));
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
-  const waiting = isCountDue(backlog, now()) ? countWaiting(tables) : null;
   const counted = end.count ? addCount(tables, "ended", ":count", ":now") : "";
   const [row] = await session.query<{
     still_ours: boolean;
     totals: Row & Pick<Finished, "outboxWaits"> & { readonly mayBeRowless: boolean };
-    waiting: Waiting;
-  }>(finishStatement(store, lease, marks.set, waiting, counted), {
+  }>(finishStatement(store, lease, marks.set, counted), {
     ...ofLease(lease),
     pulledAt,
     calls: JSON.stringify(end.apiCalls),
@@ -166,13 +162,12 @@ export async function finish(
     count: JSON.stringify(end.count),
   });
   if (!row?.still_ours) throw new LeaseLost(lease);
-  if (waiting !== null) backlog.counted = { waiting: row.waiting, at: now() };
   const refusedWriteBacks = { ...store.refusedWriteBacks };
   Object.assign(store.refusedWriteBacks, { rows: 0, sqlState: null }); // the next lease of this store counts its own
   const { mayBeRowless: asks, outboxWaits } = row.totals;
   const mapped = asks ? store.mapped(lease) : null;
   if (mapped) await unlessUnprovisioned(session.query(pruneRowless(store, mapped), [mapped.shape.table, now()]));
-  return { ...totalsOf(row.totals), outboxWaits, ...waitingNow(backlog, now()), refusedWriteBacks };
+  return { ...totalsOf(row.totals), outboxWaits, refusedWriteBacks };
 }
 
 /**
@@ -180,13 +175,7 @@ export async function finish(
  * is ours, for the configuration that it was acquired for. A cycle that a change of configuration has ended gives its
  * lease back.
  */
-function finishStatement(
-  store: StoreContext,
-  lease: Lease,
-  marks: readonly string[],
-  waiting: string | null,
-  counted: string,
-): string {
+function finishStatement(store: StoreContext, lease: Lease, marks: readonly string[], counted: string): string {
   const { tables } = store;
   const isCycle = lease.work === "cycle";
   const hasHistory = store.mapped(lease).isIndexed === true;
@@ -209,7 +198,7 @@ function finishStatement(
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rows_synced', rows_synced, 'rows_failed', rows_failed, 'api_calls', api_calls,
         'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless(store, ":now")})
-      FROM ended) AS totals, ${waiting === null ? "NULL" : `(${waiting})`} AS waiting`;
+      FROM ended) AS totals`;
 }
 
 /** What was called before and now, by label; what is no count of ours there is dropped. */

@@ -1,44 +1,71 @@
 import type { Totals } from "../../../sync/ports/lease-ports.ts";
-import { type Metadata, within } from "../session/sql.ts";
+import { type Metadata, type StoreContext, within } from "../session/sql.ts";
+import { sqlState } from "../session/sql-errors.ts";
 
 /** How many rows of a workspace wait, and how long the oldest has. */
-export type Waiting = Pick<Totals, "queueDepth" | "oldestWaitingSeconds">;
+type Waiting = Pick<Totals, "queueDepth" | "oldestWaitingSeconds">;
 
 /** What this process last counted in one workspace's log. */
 export interface BacklogMemory {
-  counted: { readonly waiting: Waiting; readonly at: Date } | null;
+  counted: { readonly rows: number; readonly oldestSeconds: number; readonly at: Date } | null;
 }
 
-/** Up to so many rows a count takes a few milliseconds, and every cycle counts. */
+/** Up to so many rows a count takes a few milliseconds. */
 const COUNTED_ALWAYS = 10_000;
-/** Of a longer backlog one cycle in so many rows' milliseconds counts, which keeps counting under a percent of the time. */
+/** So many are counted at the most, which takes some seconds; more say so many. */
+const COUNTED_AT_MOST = 1_000_000;
+/** Of a longer backlog one cycle in so many rows' milliseconds counts, which keeps counting to some percent of the time. */
 const ROWS_PER_MILLISECOND = 10;
 
-/** Whether to count again: a backlog of a million rows is counted every hundred seconds, not by each of a hundred cycles. */
-export function isCountDue({ counted }: BacklogMemory, now: Date): boolean {
-  if (counted === null || counted.waiting.queueDepth < COUNTED_ALWAYS) return true;
-  return now.getTime() - counted.at.getTime() >= counted.waiting.queueDepth / ROWS_PER_MILLISECOND;
+/**
+ * What waits now, or by the last count where another one is not due: after a cycle with a short backlog it is, after one
+ * that had nothing to do (`isIdle`) once in half a minute. It is a statement of its own, after the lease was released:
+ * what it takes, and whether it ends at all, is nothing to the cycle. Null: it did not end, and nothing was counted before.
+ */
+export async function readWaiting(
+  { session, tables, now }: Pick<StoreContext, "session" | "tables" | "now">,
+  backlog: BacklogMemory,
+  isIdle: boolean,
+): Promise<Waiting> {
+  if (isCountDue(backlog, now(), isIdle)) {
+    const counting = session.query<{ rows: number; oldest: number }>(countWaiting(tables));
+    const [row] = await counting.catch((error: unknown) => {
+      if (!TOOK_TOO_LONG.includes(sqlState(error) ?? "")) throw error;
+      return [];
+    });
+    if (row) backlog.counted = { rows: Number(row.rows), oldestSeconds: Number(row.oldest), at: now() };
+  }
+  const { counted } = backlog;
+  if (counted === null) return { queueDepth: null, oldestWaitingSeconds: null };
+  const since = (now().getTime() - counted.at.getTime()) / 1000;
+  return {
+    queueDepth: counted.rows,
+    oldestWaitingSeconds: counted.oldestSeconds > 0 ? counted.oldestSeconds + since : 0,
+  };
 }
 
-/** What waits by the last count; the oldest row has grown older since. */
-export function waitingNow({ counted }: BacklogMemory, now: Date): Waiting {
-  if (counted === null) throw new Error("nothing was counted yet");
-  const { queueDepth, oldestWaitingSeconds } = counted.waiting;
-  const since = (now.getTime() - counted.at.getTime()) / 1000;
-  return { queueDepth, oldestWaitingSeconds: oldestWaitingSeconds > 0 ? oldestWaitingSeconds + since : 0 };
+/** PostgreSQL's words for a statement that was canceled or waited for a lock. */
+const TOOK_TOO_LONG = ["57014", "55P03"];
+
+const IDLE_MILLISECONDS = 30_000;
+
+function isCountDue({ counted }: BacklogMemory, now: Date, isIdle: boolean): boolean {
+  if (counted === null) return true;
+  const pause = counted.rows < COUNTED_ALWAYS ? 0 : counted.rows / ROWS_PER_MILLISECOND;
+  return now.getTime() - counted.at.getTime() >= (isIdle ? Math.max(pause, IDLE_MILLISECONDS) : pause);
 }
 
 /**
- * A SELECT of one `Waiting` over the whole log, in parts that have an index each: what is ready, what was put off, and
- * what is held. What is ready is looked for where claims have looked before: they mark what is dead there.
+ * Over the whole log, in parts that have an index each: what is ready, what was put off, and what is held. What is ready
+ * is looked for where claims have looked before: they mark what is dead there.
  */
-export const countWaiting = ({ log }: Metadata): string => {
+const countWaiting = ({ log }: Metadata): string => {
   const part = (
     which: string,
   ) => `(SELECT count(*) FILTER (WHERE state::text = 'NEW') AS new_ones, min(created_at) AS first_at
-        FROM ${log} WHERE processed_at IS NULL AND ${which})`;
-  return `SELECT jsonb_build_object('queueDepth', ready.new_ones + put_off.new_ones + held.new_ones, 'oldestWaitingSeconds',
-       coalesce(extract(epoch FROM clock_timestamp() - (${within("least(ready.first_at, put_off.first_at)")})), 0))
+        FROM (SELECT state, created_at FROM ${log} WHERE processed_at IS NULL AND ${which} LIMIT ${COUNTED_AT_MOST}) AS part)`;
+  return `SELECT least(ready.new_ones + put_off.new_ones + held.new_ones, ${COUNTED_AT_MOST}) AS rows,
+       coalesce(extract(epoch FROM clock_timestamp() - (${within("least(ready.first_at, put_off.first_at)")})), 0) AS oldest
      FROM ${part("NOT held AND due_at IS NULL")} AS ready, ${part("NOT held AND due_at IS NOT NULL")} AS put_off,
        ${part("held")} AS held`;
 };

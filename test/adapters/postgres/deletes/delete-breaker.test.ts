@@ -408,7 +408,9 @@ test("waiting changes are joined to a page's records by a hash table, not one by
   await store.apply(lease, page([image(1, 1, { lastname: "Curie" })]));
   await store.finish(lease, END);
 
-  const statement = statements.find((text) => text.startsWith("WITH asked"));
+  const asked = statements.find((text) => text.startsWith("WITH asked")) ?? "";
+  const names = [...new Set(asked.match(/(?<!:):[a-z]\w*/g))];
+  const statement = asked.replace(/(?<!:):[a-z]\w*/g, (name) => `$${names.indexOf(name) + 1}`);
   const plan = await customer.sql(`EXPLAIN (GENERIC_PLAN) ${statement}`);
 
   const comparisons = plan

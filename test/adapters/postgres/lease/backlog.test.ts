@@ -16,7 +16,7 @@ afterEach(() => customer.close());
 const END = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
 
 /** What the end of a cycle says of waiting rows, so many seconds later. */
-async function waitingAfter(seconds: number): Promise<number> {
+async function waitingAfter(seconds: number): Promise<number | null> {
   customer.now = new Date(customer.now.getTime() + seconds * 1000);
   const store = await open();
   const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
@@ -73,6 +73,49 @@ test("a long backlog is counted the more rarely the longer it is", async () => {
   await insert(1);
   expect(await waitingAfter(1)).toBe(20_000);
   expect(await waitingAfter(1)).toBe(20_001);
+});
+
+const isCount = (statement: string) => statement.includes("new_ones");
+const leases = () => customer.sql("SELECT lease_until FROM salesforce._bridge_state");
+
+test("what waits is counted once the lease is free, and a count that fails is nothing to the cycle", async () => {
+  await insert(3);
+  const seen: unknown[] = [];
+  const counted = await customer.cycle({
+    before: async (statement) => {
+      if (isCount(statement)) seen.push(...(await leases()));
+    },
+  });
+  const first = await counted.store.finish(counted.lease, END);
+  const failing = await customer.cycle({
+    before: async (statement) => {
+      if (isCount(statement)) throw Object.assign(new Error("canceling statement"), { code: "57014" });
+    },
+  });
+
+  const second = await failing.store.finish(failing.lease, END);
+
+  expect(seen).toEqual([{ lease_until: null }]);
+  expect(first).toMatchObject({ queueDepth: 3 });
+  expect(second).toMatchObject({ queueDepth: null, oldestWaitingSeconds: null, refusedWriteBacks: { rows: 0 } });
+  expect(await leases()).toEqual([{ lease_until: null }]);
+});
+
+test("beats without work count once in half a minute", async () => {
+  let counts = 0;
+  const store = await customer.store(async (statement) => {
+    if (isCount(statement)) counts += 1;
+  });
+  const beats = [{ mappingId: "map_contact", configVersion: 1 }];
+  const depths: (number | null | undefined)[] = [];
+  for (const [slot, seconds] of [10, 10, 10, 10].entries()) {
+    const ended = await store.endIdle({ slot, beats, unchanged: null });
+    depths.push(ended.get("map_contact")?.queueDepth);
+    customer.now = new Date(customer.now.getTime() + seconds * 1000);
+  }
+
+  expect(depths).toEqual([0, 0, 0, 0]);
+  expect(counts).toBe(2);
 });
 
 test("a claim of a long backlog reads what it claims, whatever the planner knows of the log", async () => {
