@@ -5,7 +5,13 @@ import { imageOf, imageOfLine, sfidOf } from "../../model/record/incoming.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
 import type { Image } from "../../model/record/record.ts";
 import { type Cycle, type Moved, pause } from "../cycle/cycle.ts";
-import { type BulkPart, type BulkPlace, type LoadCheckpoint, UNSTARTED } from "../ports/load-ports.ts";
+import {
+  type BulkPart,
+  type BulkPlace,
+  type LoadCheckpoint,
+  UNSTARTED,
+  type WrittenPart,
+} from "../ports/load-ports.ts";
 import { applyImages, readPage } from "../pull/read-page.ts";
 import { comparing, isWholeToday, MuchDiffers, type Taker } from "./compare-both.ts";
 
@@ -15,7 +21,7 @@ const BULK_ABOVE_PAGES = 5;
 /** After so many lost jobs of the Bulk API the reading continues by REST. */
 const MOST_FAILED_JOBS = 2;
 
-/** Records of one part of a sweep's results: one that breaks off is read again, but has written next to nothing. */
+/** Records of one part of a sweep's results, which has next to nothing to write. */
 const SWEPT_PART_RECORDS = 100_000;
 
 /** A page of a Bulk job's results ends with the piece in which it reaches so many records, or characters. */
@@ -141,42 +147,46 @@ async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take }: Taker): 
   }
 }
 
-/**
- * Parts of a job's results that are read side by side: each takes Salesforce seconds, and is written meanwhile. A sweep, whose
- * parts are large, counts what it has met up to the end of each.
- */
+/** Parts of a job's results that are read side by side: each takes Salesforce seconds, and is written meanwhile. */
 const PARTS_AT_ONCE = 3;
 
 /**
- * Reads the parts of a job's results; in whatever order they end, the checkpoint is before the first unfinished one.
+ * Reads the parts of a job's results. Each page commits where every part of the unfinished ones is, so that in whatever
+ * order they end, and wherever they break off, a later reading continues behind what is written.
  */
 async function readByBulk(
   cycle: Cycle,
   from: LoadCheckpoint,
-  { jobId, locator }: BulkPlace,
+  { jobId, locator, written = [] }: BulkPlace,
   taker: Taker,
 ): Promise<LoadCheckpoint> {
   let checkpoint: LoadCheckpoint = { ...from, records: await untilDone(cycle, from, jobId) };
   await commit(cycle, { load: checkpoint });
-  const open: Part[] = [];
-  const parts = partsOf(cycle, checkpoint, jobId, locator);
+  const [open, behind] = [[] as Part[], [...written]];
+  const parts = partsOf(cycle, checkpoint, { jobId, locator }, { open, behind });
+  /** The checkpoint once so many records of a part are written, with what is written of the parts beside it by now. */
+  const after = (part: Part, images: readonly Image[]): LoadCheckpoint => {
+    const place: BulkPlace = {
+      jobId,
+      locator: open[0]?.locator ?? null,
+      written: [...open.map((one) => (one === part ? writtenAfter(part, images) : one.written)), ...behind],
+    };
+    const read = (checkpoint.read ?? 0) + images.length;
+    return { ...checkpoint, ...(checkpoint.narrow ? { narrow: place } : { bulk: place }), read };
+  };
   const readOneByOne = async () => {
     for (;;) {
       await cycle.hold.mayRead();
       const { done, value: part } = await cycle.hold.during(() => parts.next());
       if (done) return;
-      open.push(part);
-      part.read = await takePart(cycle, checkpoint, jobId, part, taker);
-      let place: BulkPlace | null = null;
-      for (; open[0] && open[0].read !== null; open.shift()) {
-        place = { jobId, locator: open[0].next };
-        checkpoint = {
-          ...checkpoint,
-          ...(checkpoint.narrow ? { narrow: place } : { bulk: place }),
-          read: (checkpoint.read ?? 0) + open[0].read,
-        };
-      }
-      if (place !== null && place.locator !== null) await commit(cycle, { load: { ...checkpoint, ...taker.met() } });
+      await takePart(cycle, checkpoint, part, async (images) => {
+        // What the job read is as old as the job.
+        await taker.take({ images, readAt: from.startedAt, lane: "load", marks: { load: after(part, images) } });
+        checkpoint = { ...checkpoint, read: (checkpoint.read ?? 0) + images.length };
+        part.written = writtenAfter(part, images);
+      });
+      part.isDone = true;
+      while (open[0]?.isDone) open.shift();
     }
   };
   const atOnce = from.kind === "sweep" ? 1 : PARTS_AT_ONCE;
@@ -185,50 +195,67 @@ async function readByBulk(
   return checkpoint;
 }
 
-/** A part of a job's results, and how many records of it are applied; null: not all of them. */
+/** A part of a job's results, where it begins, and how much of it is written. */
 interface Part extends BulkPart {
-  read: number | null;
+  readonly jobId: string;
+  readonly locator: string | null;
+  written: WrittenPart | null;
+  isDone: boolean;
 }
 
-/** The parts in their order: the beginning of each answer names the next part. */
+const writtenAfter = ({ written }: Part, images: readonly Image[]): WrittenPart | null => {
+  const last = images.at(-1);
+  return last ? { records: (written?.records ?? 0) + images.length, lastId: last.sfid } : written;
+};
+
+/** The parts in their order, which are open from then on: the beginning of each answer names the next part. */
 async function* partsOf(
   { salesforce }: Cycle,
   { kind }: LoadCheckpoint,
-  jobId: string,
-  first: string | null,
+  { jobId, locator: first }: BulkPlace,
+  { open, behind }: { readonly open: Part[]; readonly behind: (WrittenPart | null)[] },
 ): AsyncGenerator<Part, undefined> {
   const most = kind === "sweep" ? SWEPT_PART_RECORDS : undefined;
   for (let locator = first; ; ) {
-    const part = await ofJob(jobId, () => salesforce.bulkResults(jobId, locator, most));
-    yield { ...part, read: null };
+    const results = await ofJob(jobId, () => salesforce.bulkResults(jobId, locator, most));
+    const part = { ...results, jobId, locator, written: behind.shift() ?? null, isDone: false };
+    open.push(part);
+    yield part;
     if (part.next === null) return;
     locator = part.next;
   }
 }
 
-/** Takes a part's records page by page; what it waits for, the parts beside it do not. */
+/** Takes the rest of a part's records page by page; what it waits for, the parts beside it do not. */
 async function takePart(
   cycle: Cycle,
-  { narrow, startedAt }: LoadCheckpoint,
-  jobId: string,
-  { pieces }: Part,
-  { take }: Taker,
-): Promise<number> {
-  let read = 0;
-  const pages = narrow
-    ? pagesOf(unstamped(cycle.shape), pieces, NARROW_PAGE_RECORDS)
-    : pagesOf(cycle.shape, pieces, BULK_PAGE_RECORDS);
+  { narrow }: LoadCheckpoint,
+  part: Part,
+  take: (images: readonly Image[]) => Promise<void>,
+): Promise<void> {
+  const shape = narrow ? unstamped(cycle.shape) : cycle.shape;
+  const pages = pagesOf(shape, unwritten(shape, part), narrow ? NARROW_PAGE_RECORDS : BULK_PAGE_RECORDS);
   try {
     for (;;) {
       await cycle.hold.mayRead();
-      const { done, value: images } = await cycle.hold.during(() => ofJob(jobId, () => pages.next()));
-      if (done) return read;
-      // What the job read is as old as the job.
-      await take({ images, readAt: startedAt, lane: "load", marks: {} });
-      read += images.length;
+      const { done, value: images } = await cycle.hold.during(() => ofJob(part.jobId, () => pages.next()));
+      if (done) return;
+      await take(images);
     }
   } finally {
     await pages.return(undefined);
+  }
+}
+
+/** The lines of a part that are not written yet. Salesforce gives the lines of a part in one order, as long as it keeps them. */
+async function* unwritten(shape: TableShape, { jobId, pieces, written }: Part): BulkPart["pieces"] {
+  let left = written?.records ?? 0;
+  for await (const { lines, characters } of pieces) {
+    const last = lines[left - 1];
+    if (last && imageOfLine(shape, last).sfid !== written?.lastId)
+      throw new JobLost(`Bulk query job ${jobId} gives its results in another order than before`);
+    if (left === 0 || lines.length > left) yield { lines: lines.slice(left), characters };
+    left = Math.max(0, left - lines.length);
   }
 }
 

@@ -5,6 +5,14 @@ import type { ReadSize } from "../../model/record/read-size.ts";
 export interface BulkPlace {
   readonly jobId: string;
   readonly locator: string | null;
+  /** What is written of the part there, and of those behind it; null, or left out: nothing. */
+  readonly written?: readonly (WrittenPart | null)[];
+}
+
+/** So many records of a part of the results are written, from its beginning to the one with this id. */
+export interface WrittenPart {
+  readonly records: number;
+  readonly lastId: string;
 }
 
 /** How far long work has come. */

@@ -5,7 +5,7 @@ import { lookAtJob, openJob, piecesOf, streamCsv } from "./bulk-jobs.ts";
 
 type BulkQueries = Pick<Salesforce, "startBulkQuery" | "bulkQueryRecords" | "bulkResults">;
 
-/** Records of one part of the results: each part is one call, and is read again whole when it breaks off. */
+/** Records of one part of the results: each part is one call, and is sent again whole when it breaks off. */
 const PART_RECORDS = 50_000;
 
 /**
