@@ -95,11 +95,20 @@ export async function readAllRecords(cycle: Cycle, checkpoint: LoadCheckpoint): 
 }
 
 /** A Bulk job will never give its results, or no more of them: it failed, was aborted, or is older than seven days. */
-class JobLost extends Error {}
+class JobLost extends Error {
+  /** As many jobs as there could be would fail like this one. */
+  readonly isTooLarge: boolean;
+
+  constructor(message: string, isTooLarge = false) {
+    super(message);
+    this.isTooLarge = isTooLarge;
+  }
+}
 
 /** What the lost job had brought stays; rows whose records are gone meanwhile are looked for in the end. */
 async function startOver(cycle: Cycle, checkpoint: LoadCheckpoint, lost: JobLost): Promise<LoadCheckpoint> {
-  const next = await startReading(cycle, { ...checkpoint, failedJobs: (checkpoint.failedJobs ?? 0) + 1 });
+  const failedJobs = lost.isTooLarge ? MOST_FAILED_JOBS : (checkpoint.failedJobs ?? 0) + 1;
+  const next = await startReading(cycle, { ...checkpoint, failedJobs });
   const job = next.bulk ?? next.narrow;
   cycle.tally.notes.push(`${lost.message}; ${job ? `started over as job ${job.jobId}` : "read by REST instead"}`);
   return next;
@@ -110,12 +119,12 @@ async function ofJob<Answer>(jobId: string, ask: () => Promise<Answer>): Promise
   try {
     return await ask();
   } catch (error) {
-    const stays = error instanceof SalesforceRefusal && JOB_IS_LOST.has(error.refusal.kind);
-    throw stays ? new JobLost(`Bulk query job ${jobId} is lost (${error.message})`) : error;
+    if (!(error instanceof SalesforceRefusal) || !JOB_IS_LOST.has(error.refusal.kind)) throw error;
+    throw new JobLost(`Bulk query job ${jobId} is lost (${error.message})`, error.refusal.kind === "tooLarge");
   }
 }
 
-const JOB_IS_LOST: ReadonlySet<RefusalKind> = new Set(["bug", "mapping", "replication", "locator"]);
+const JOB_IS_LOST: ReadonlySet<RefusalKind> = new Set(["bug", "mapping", "replication", "locator", "tooLarge"]);
 
 /**
  * Whether the rows are looked at after the records: by a sweep, by a first load over rows of before, some of whose records

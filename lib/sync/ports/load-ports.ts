@@ -94,7 +94,7 @@ export interface BulkPiece {
 export interface BulkQueries {
   /** Starts a query of the Bulk API 2.0; it reads what is there from then on, deleted and archived records too. */
   startBulkQuery(soql: string): Promise<{ readonly jobId: string; readonly readAt: Date }>;
-  /** How many records its results hold; null: they are not there yet. Rejects with `bug` once it has failed or was aborted. */
+  /** How many records its results hold; null: they are not there yet. Rejects with `bug` or `tooLarge` once it has failed or was aborted. */
   bulkQueryRecords(jobId: string): Promise<number | null>;
   /** One part of its results, 50,000 records at most or so many, as its pieces arrive. */
   bulkResults(jobId: string, locator: string | null, records?: number): Promise<BulkPart>;

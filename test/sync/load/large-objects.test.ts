@@ -53,6 +53,38 @@ test("an object that Salesforce does not count for our user counts as a large on
   expect((await asked()).filter((path) => /jobs\/query/.test(path)).length).toBeGreaterThan(0);
 });
 
+test("an object that Salesforce calls too large for our user is read in smaller parts, after one job", async () => {
+  await world.createRecords("Contact", contacts(60));
+  await world.fault({ kind: "malformedRequest", code: "NOT_FOUND", path: "recordCount", times: 0 }); // by the Bulk API
+  await world.fault({ kind: "largeOperation", object: "Contact", size: 20, times: 0 });
+
+  const contact = await mapContact();
+  await world.createRecords("Contact", contacts(50));
+  await world.pass(70);
+  await world.cycle(contact);
+
+  expect(await rows()).toBe(110);
+  const { records: jobs } = (await world.rest("GET", "/jobs/query")) as {
+    records: readonly { errorMessage: string }[];
+  };
+  expect(jobs.map(({ errorMessage }) => errorMessage)).toEqual([expect.stringMatching(/^OPERATION_TOO_LARGE/)]);
+});
+
+test.each([true, false])(
+  "what is too large in its smallest part names the permission that is missing (by Bulk: %s)",
+  async (byBulk) => {
+    await world.createRecords("Contact", contacts(3));
+    if (byBulk) await world.fault({ kind: "malformedRequest", code: "NOT_FOUND", path: "recordCount", times: 0 });
+    await world.fault({ kind: "largeOperation", object: "Contact", times: 0 });
+
+    await expect(mapContact()).rejects.toThrow("OPERATION_TOO_LARGE");
+
+    const line = world.log.findLast(({ level }) => level === "error");
+    expect(line).toMatchObject({ reason: "salesforce_too_large", message: expect.stringContaining("View All Data") });
+    expect(line).toHaveProperty("message", expect.not.stringContaining("report it"));
+  },
+);
+
 test("archived tasks are loaded by either API, deleted ones are not, and a sweep leaves them where they are", async () => {
   await world.createRecords(
     "Task",

@@ -26,7 +26,8 @@ export function bulkQueries(client: Client): BulkQueries {
       if (state !== "Failed" && state !== "Aborted") return state === "JobComplete" ? records : null;
       // Whatever the reason was, this job will never have results: no kind that asks to try the same again.
       const message = errorMessage ?? `the job is ${state}`;
-      throw new SalesforceRefusal({ kind: "bug", code: "BULK_QUERY_FAILED", message, mayHaveRun: false });
+      const kind = message.includes("OPERATION_TOO_LARGE") ? "tooLarge" : "bug";
+      throw new SalesforceRefusal({ kind, code: "BULK_QUERY_FAILED", message, mayHaveRun: false });
     },
 
     bulkResults: async (jobId, locator, records = PART_RECORDS) => {

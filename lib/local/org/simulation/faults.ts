@@ -31,6 +31,7 @@ const ON_DETAIL = [
   "smallBatches",
   "queryTimeout",
   "complicatedQuery",
+  "largeOperation",
   "rotatedRefreshToken",
   "missingLocator",
 ] as const;
