@@ -47,11 +47,7 @@ type Reader<Content> = (response: Response, url: string, alarm: Alarm) => Promis
 
 const READ_MILLISECONDS = 15_000;
 
-/** Rings when it has been on for so long, which breaks the request off. */
-interface Alarm {
-  start(): void;
-  stop(): void;
-}
+type Alarm = ReturnType<typeof alarmAfter>;
 
 /**
  * The one HTTP exchange with an org: guarded, never redirected, never repeated, counted once. Anything but a good answer
@@ -136,14 +132,13 @@ async function wholeOf(response: Response, url: string, alarm: Alarm, most: numb
   return text;
 }
 
-function alarmAfter(milliseconds: number, ring: () => void): Alarm {
+/** Rings when it has been on for so long. */
+function alarmAfter(milliseconds: number, ring: () => void) {
   let timer: NodeJS.Timeout | undefined;
-  return {
-    start: () => {
-      timer = setTimeout(ring, milliseconds).unref();
-    },
-    stop: () => clearTimeout(timer),
+  const start = () => {
+    timer = setTimeout(ring, milliseconds).unref();
   };
+  return { start, stop: () => clearTimeout(timer) };
 }
 
 /** The body, with the alarm on only while a piece is waited for: the time between two is its reader's. */

@@ -89,7 +89,7 @@ async function untilTheEnd(pieces: AsyncIterator<unknown>): Promise<void> {
   while (!(await pieces.next()).done);
 }
 
-test("an org that sends a little at a time is heard to the end", async () => {
+test("an org that sends a little at a time is read to the end", async () => {
   const answer = beginning(HEADER);
   const { pieces } = await salesforce().bulkResults("750000000000001AAA", null);
   const each = pieces[Symbol.asyncIterator]();
