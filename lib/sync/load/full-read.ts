@@ -45,6 +45,7 @@ export async function startReading(
 ): Promise<LoadCheckpoint> {
   const { salesforce, shape, store, lease, hold } = cycle;
   await hold.mayRead();
+  // A statistic, which may be missing or old: when more comes than it says, a job reads the rest.
   const counted = await hold.during(() => salesforce.recordCount(shape.sfObject));
   const isOverRows = overRows ?? (kind === "load" && (await hasRows(cycle)));
   const byRest: LoadCheckpoint = {
@@ -54,19 +55,29 @@ export async function startReading(
     ...(kind === "sweep" && { lastRow: await store.lastRow(lease), met: {} }),
     ...(failedJobs > 0 && { failedJobs }),
   };
-  if (failedJobs >= MOST_FAILED_JOBS || (counted !== null && counted <= BULK_ABOVE_PAGES * pageSizeOf(shape)))
-    return byRest;
+  return failedJobs >= MOST_FAILED_JOBS || (counted !== null && counted <= mostByRest(shape))
+    ? byRest
+    : startJob(cycle, byRest, isNarrow);
+}
+
+const mostByRest = (shape: TableShape): number => BULK_ABOVE_PAGES * pageSizeOf(shape);
+
+/** The same place with a job that reads all that is left, or without one for good, where the Bulk API refuses it. */
+async function startJob(cycle: Cycle, checkpoint: LoadCheckpoint, isNarrow: boolean): Promise<LoadCheckpoint> {
+  const { salesforce, shape, tally } = cycle;
+  const { afterId } = checkpoint;
   try {
-    const soql = everything(isNarrow ? unstamped(shape) : shape, changedFrom({ since }));
-    const { jobId, readAt: startedAt } = await salesforce.startBulkQuery(soql);
+    const soql = everything(isNarrow ? unstamped(shape) : shape, changedFrom(checkpoint), afterId);
+    const { jobId, readAt } = await salesforce.startBulkQuery(soql);
     const place = { jobId, locator: null };
-    const byBulk = { ...byRest, startedAt, ...(isNarrow ? { narrow: place } : { bulk: place }) };
+    const startedAt = afterId === null ? readAt : checkpoint.startedAt;
+    const byBulk = { ...checkpoint, startedAt, ...(isNarrow ? { narrow: place } : { bulk: place }) };
     await commit(cycle, { load: byBulk });
     return byBulk;
   } catch (error) {
     if (!isUnsupported(error)) throw error;
-    cycle.tally.notes.push(`the Bulk API refused (${error.message}); read by REST instead`);
-    return byRest;
+    tally.notes.push(`the Bulk API refused (${error.message}); read by REST instead`);
+    return { ...checkpoint, failedJobs: MOST_FAILED_JOBS };
   }
 }
 
@@ -78,16 +89,17 @@ async function hasRows({ store, lease }: Cycle): Promise<boolean> {
 /** Reads and applies all that is left of a reading; gives the checkpoint at its end. */
 export async function readAllRecords(cycle: Cycle, checkpoint: LoadCheckpoint): Promise<LoadCheckpoint> {
   const taker = checkpoint.kind === "sweep" ? comparing(cycle, checkpoint) : applying(cycle, checkpoint);
+  const place = checkpoint.bulk ?? checkpoint.narrow;
   let read: LoadCheckpoint;
   try {
     const since = { ...checkpoint, readSince: checkpoint.readSince ?? new Date(cycle.clock.now()).toISOString() };
-    const place = checkpoint.bulk ?? checkpoint.narrow;
     read = place ? await readByBulk(cycle, since, place, taker) : await readByRest(cycle, since, taker);
   } catch (error) {
     if (error instanceof MuchDiffers) return readAllRecords(cycle, await startReading(cycle, checkpoint, false));
     if (!(error instanceof JobLost)) throw error;
     return readAllRecords(cycle, await startOver(cycle, checkpoint, error));
   }
+  if (!place && read.bulk) return readAllRecords(cycle, read);
   const { narrow: _, ...rest } = { ...read, ...taker.met() };
   const done: LoadCheckpoint = { ...rest, bulk: null, afterId: null, afterRow: 0 };
   await commit(cycle, { ...ended(done), ...(looksAtRows(cycle, done) && { load: done }) });
@@ -95,19 +107,15 @@ export async function readAllRecords(cycle: Cycle, checkpoint: LoadCheckpoint): 
 }
 
 /** A Bulk job will never give its results, or no more of them: it failed, was aborted, or is older than seven days. */
-class JobLost extends Error {
-  /** As many jobs as there could be would fail like this one. */
-  readonly isTooLarge: boolean;
-
-  constructor(message: string, isTooLarge = false) {
-    super(message);
-    this.isTooLarge = isTooLarge;
-  }
-}
+class JobLost extends Error {}
 
 /** What the lost job had brought stays; rows whose records are gone meanwhile are looked for in the end. */
 async function startOver(cycle: Cycle, checkpoint: LoadCheckpoint, lost: JobLost): Promise<LoadCheckpoint> {
-  const failedJobs = lost.isTooLarge ? MOST_FAILED_JOBS : (checkpoint.failedJobs ?? 0) + 1;
+  // Each further job would fail like one that was too large.
+  const failedJobs =
+    lost.cause instanceof SalesforceRefusal && lost.cause.refusal.kind === "tooLarge"
+      ? MOST_FAILED_JOBS
+      : (checkpoint.failedJobs ?? 0) + 1;
   const next = await startReading(cycle, { ...checkpoint, failedJobs });
   const job = next.bulk ?? next.narrow;
   cycle.tally.notes.push(`${lost.message}; ${job ? `started over as job ${job.jobId}` : "read by REST instead"}`);
@@ -120,7 +128,7 @@ async function ofJob<Answer>(jobId: string, ask: () => Promise<Answer>): Promise
     return await ask();
   } catch (error) {
     if (!(error instanceof SalesforceRefusal) || !JOB_IS_LOST.has(error.refusal.kind)) throw error;
-    throw new JobLost(`Bulk query job ${jobId} is lost (${error.message})`, error.refusal.kind === "tooLarge");
+    throw new JobLost(`Bulk query job ${jobId} is lost (${error.message})`, { cause: error });
   }
 }
 
@@ -140,7 +148,7 @@ const applying = (cycle: Cycle, { kind }: LoadCheckpoint): Taker => ({
   met: () => ({}),
 });
 
-async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take }: Taker): Promise<LoadCheckpoint> {
+async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take, met }: Taker): Promise<LoadCheckpoint> {
   for (let checkpoint = from; ; ) {
     const { records, readAt, next } = await readPage(cycle, (shape) =>
       allAfter(shape, checkpoint.afterId, changedFrom(checkpoint)),
@@ -149,10 +157,16 @@ async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take }: Taker): 
     const last = records.at(-1);
     const { size } = cycle.reading;
     const afterId = last ? sfidOf(last) : checkpoint.afterId;
-    checkpoint = { ...checkpoint, startedAt, afterId, read: (checkpoint.read ?? 0) + records.length, size };
+    const read = (checkpoint.read ?? 0) + records.length;
+    checkpoint = { ...checkpoint, startedAt, afterId, read, size };
     const images = records.map((record) => imageOf(cycle.shape, record));
     if (last) await take({ images, readAt, lane: "load", marks: { load: checkpoint } });
     if (!next) return checkpoint;
+    if (read <= mostByRest(cycle.shape) || (checkpoint.failedJobs ?? 0) >= MOST_FAILED_JOBS) continue;
+    const { readSince: _, ...rest } = { ...checkpoint, ...met(), records: null, read: 0 };
+    const byBulk = await startJob(cycle, rest, false);
+    if (byBulk.bulk) return byBulk;
+    checkpoint = { ...checkpoint, failedJobs: MOST_FAILED_JOBS };
   }
 }
 
@@ -173,26 +187,24 @@ async function readByBulk(
   await commit(cycle, { load: checkpoint });
   const [open, behind] = [[] as Part[], [...written]];
   const parts = partsOf(cycle, checkpoint, { jobId, locator }, { open, behind });
-  /** The checkpoint once so many records of a part are written, with what is written of the parts beside it by now. */
-  const after = (part: Part, images: readonly Image[]): LoadCheckpoint => {
-    const place: BulkPlace = {
-      jobId,
-      locator: open[0]?.locator ?? null,
-      written: [...open.map((one) => (one === part ? writtenAfter(part, images) : one.written)), ...behind],
-    };
-    const read = (checkpoint.read ?? 0) + images.length;
-    return { ...checkpoint, ...(checkpoint.narrow ? { narrow: place } : { bulk: place }), read };
-  };
+  /** The place with so much of a part written, and of the parts beside it what is by now. */
+  const placeWith = (part: Part, own: WrittenPart): BulkPlace => ({
+    ...{ jobId, locator: open[0]?.locator ?? null },
+    written: [...open.map((one) => (one === part ? own : one.written)), ...behind],
+  });
   const readOneByOne = async () => {
     for (;;) {
       await cycle.hold.mayRead();
       const { done, value: part } = await cycle.hold.during(() => parts.next());
       if (done) return;
-      await takePart(cycle, checkpoint, part, async (images) => {
+      await takePart(cycle, checkpoint, part, async (images, own) => {
+        const place = placeWith(part, own);
+        const read = { read: (checkpoint.read ?? 0) + images.length };
+        const load = { ...checkpoint, ...read, ...(checkpoint.narrow ? { narrow: place } : { bulk: place }) };
         // What the job read is as old as the job.
-        await taker.take({ images, readAt: from.startedAt, lane: "load", marks: { load: after(part, images) } });
+        await taker.take({ images, readAt: from.startedAt, lane: "load", marks: { load } });
         checkpoint = { ...checkpoint, read: (checkpoint.read ?? 0) + images.length };
-        part.written = writtenAfter(part, images);
+        part.written = own;
       });
       part.isDone = true;
       while (open[0]?.isDone) open.shift();
@@ -211,11 +223,6 @@ interface Part extends BulkPart {
   written: WrittenPart | null;
   isDone: boolean;
 }
-
-const writtenAfter = ({ written }: Part, images: readonly Image[]): WrittenPart | null => {
-  const last = images.at(-1);
-  return last ? { records: (written?.records ?? 0) + images.length, lastId: last.sfid } : written;
-};
 
 /** The parts in their order, which are open from then on: the beginning of each answer names the next part. */
 async function* partsOf(
@@ -240,7 +247,7 @@ async function takePart(
   cycle: Cycle,
   { narrow }: LoadCheckpoint,
   part: Part,
-  take: (images: readonly Image[]) => Promise<void>,
+  take: (images: readonly Image[], written: WrittenPart) => Promise<void>,
 ): Promise<void> {
   const shape = narrow ? unstamped(cycle.shape) : cycle.shape;
   const pages = pagesOf(shape, unwritten(shape, part), narrow ? NARROW_PAGE_RECORDS : BULK_PAGE_RECORDS);
@@ -249,7 +256,8 @@ async function takePart(
       await cycle.hold.mayRead();
       const { done, value: images } = await cycle.hold.during(() => ofJob(part.jobId, () => pages.next()));
       if (done) return;
-      await take(images);
+      const records = (part.written?.records ?? 0) + images.length;
+      await take(images, { records, lastId: images.at(-1)?.sfid ?? "" });
     }
   } finally {
     await pages.return(undefined);
@@ -273,7 +281,7 @@ async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"], most: num
   for await (const { lines, characters } of pieces) {
     for (const line of lines) images.push(imageOfLine(shape, line));
     size += characters;
-    if (images.length < most && size < BULK_PAGE_CHARACTERS) continue;
+    if (images.length === 0 || (images.length < most && size < BULK_PAGE_CHARACTERS)) continue;
     yield images;
     [images, size] = [[], 0];
   }

@@ -71,6 +71,18 @@ test("a query, and a job, of more records than the order allows is too large an 
   expect(await job("SELECT Id FROM Account LIMIT 2")).toMatchObject({ state: "JobComplete" });
 });
 
+test.each([0, -3, 7, null])("the count of an object is as old as was ordered: %s", async (count) => {
+  const org = await openOrg();
+  await org.call("POST", "/services/data/v66.0/sobjects/Account", { Name: "One" });
+  await order(org, { kind: "oldCount", object: "Account", count });
+
+  const old = (await org.get("limits/recordCount?sObjects=Account")).json;
+  const now = (await org.get("limits/recordCount?sObjects=Account")).json;
+
+  expect(old).toEqual({ sObjects: count === null ? [] : [{ count, name: "Account" }] });
+  expect(now).toEqual({ sObjects: [{ count: 1, name: "Account" }] });
+});
+
 test("an outage answers HTML with 503, as the real one does", async () => {
   const org = await openOrg();
   await order(org, { kind: "unavailable", times: 0 });
