@@ -180,25 +180,21 @@ const PARTS_AT_ONCE = 3;
 async function readByBulk(
   cycle: Cycle,
   from: LoadCheckpoint,
-  { jobId, locator, written = [] }: BulkPlace,
+  { jobId, locator, written: before = [] }: BulkPlace,
   taker: Taker,
 ): Promise<LoadCheckpoint> {
   let checkpoint: LoadCheckpoint = { ...from, records: await untilDone(cycle, from, jobId) };
   await commit(cycle, { load: checkpoint });
-  const [open, behind] = [[] as Part[], [...written]];
+  const [open, behind] = [[] as Part[], [...before]];
   const parts = partsOf(cycle, checkpoint, { jobId, locator }, { open, behind });
-  /** The place with so much of a part written, and of the parts beside it what is by now. */
-  const placeWith = (part: Part, own: WrittenPart): BulkPlace => ({
-    ...{ jobId, locator: open[0]?.locator ?? null },
-    written: [...open.map((one) => (one === part ? own : one.written)), ...behind],
-  });
   const readOneByOne = async () => {
     for (;;) {
       await cycle.hold.mayRead();
       const { done, value: part } = await cycle.hold.during(() => parts.next());
       if (done) return;
       await takePart(cycle, checkpoint, part, async (images, own) => {
-        const place = placeWith(part, own);
+        const written = [...open.map((one) => (one === part ? own : one.written)), ...behind];
+        const place = { jobId, locator: open[0]?.locator ?? null, written };
         const read = { read: (checkpoint.read ?? 0) + images.length };
         const load = { ...checkpoint, ...read, ...(checkpoint.narrow ? { narrow: place } : { bulk: place }) };
         // What the job read is as old as the job.
