@@ -72,6 +72,10 @@ const REASONS = {
       "give the connected user access to the object and field that Salesforce names, or take them out of the mapping",
   },
   salesforce_request: { remedy: "look at the cycle's line in the log, and report it" },
+  salesforce_too_large: {
+    remedy:
+      "give the connected user the permission View All Data, without which Salesforce does not go through so many records for it, or map fewer of them by a filter",
+  },
   api_disabled: {
     atOnce: true,
     restSeconds: 60,
@@ -148,6 +152,7 @@ export const REASON_OF: Readonly<Record<RefusalKind, FailureReason>> = {
   busy: "salesforce_unavailable",
   transient: "salesforce_unavailable",
   mapping: "salesforce_schema",
+  tooLarge: "salesforce_too_large",
   replication: "salesforce_request",
   locator: "salesforce_request",
   bug: "salesforce_request",

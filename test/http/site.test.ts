@@ -53,6 +53,10 @@ describe("the documentation", () => {
     ["/docs/", undefined, "/docs/", "All pages"],
     ["/dev/docs/rows", "rows", "/dev/docs/", "Rows"],
     ["/docs/rows", "rows", "/docs/", "Rows"],
+    ["/docs/rows/", "rows", "/docs/", "Rows"],
+    ["//docs/rows", "rows", "/docs/", "Rows"],
+    ["/dev//docs/rows/", "rows", "/dev/docs/", "Rows"],
+    ["//docs/", undefined, "/docs/", "All pages"],
   ])("is answered at %s, with the folder as its base", async (path, page, base, text) => {
     const resource = page === undefined ? "/docs" : "/docs/{page}";
     const answer = answerFile(SITE, event({ path, resource, ...(page !== undefined && { page }) }));

@@ -13,6 +13,7 @@ const REASONS = [
   "salesforce_unavailable",
   "salesforce_schema",
   "salesforce_request",
+  "salesforce_too_large",
   "api_disabled",
   "org_read_only",
   "org_storage_full",

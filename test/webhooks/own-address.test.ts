@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ownAddress } from "../../lib/http/request.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 
 const anywhere = async () => null;
@@ -25,4 +26,13 @@ test.each([
 
 test("what the other guard refuses stays refused", async () => {
   expect(await butNotOwn(async () => "is not nice", "api.example.com")("https://nice.example.com")).toBe("is not nice");
+});
+
+test.each([
+  ["/dev/api/v1/t/ws_1/webhooks", "api.example.com/dev"],
+  ["/dev//api/v1/t/ws_1/webhooks/", "api.example.com/dev"],
+  ["/api/v1/t/ws_1/webhooks", "api.example.com"],
+  ["//api/v1/t/ws_1/webhooks", "api.example.com"],
+])("a request for %s came to %s", (path, address) => {
+  expect(ownAddress({ requestContext: { domainName: "api.example.com", path } })).toBe(address);
 });

@@ -25,7 +25,10 @@ export interface Request<Content> {
   readonly json?: unknown;
   /** Sent as it is. */
   readonly body?: string | URLSearchParams | ReadableStream<Uint8Array>;
-  /** Milliseconds until the whole answer must be there, 15 s if left out; of a stream its beginning and each next piece. */
+  /**
+   * Milliseconds until the whole answer must be there, 15 s if left out. Of a stream its beginning, and each next piece
+   * from when it is asked for.
+   */
   readonly deadline?: number | undefined;
   readonly reads: Reader<Content>;
 }
@@ -40,9 +43,11 @@ export interface Answer<Content> {
 }
 
 /** What a good answer holds, and how many bytes it may have: one of the readers below. */
-type Reader<Content> = (response: Response, url: string, alarm: NodeJS.Timeout) => Promise<Content>;
+type Reader<Content> = (response: Response, url: string, alarm: Alarm) => Promise<Content>;
 
 const READ_MILLISECONDS = 15_000;
+
+type Alarm = ReturnType<typeof alarmAfter>;
 
 /**
  * The one HTTP exchange with an org: guarded, never redirected, never repeated, counted once. Anything but a good answer
@@ -55,8 +60,10 @@ export async function exchange<Content>(
   const url = `${base.replace(/(?<!\/)\/+$/, "")}${request.path}`;
   const silence = new AbortController();
   const sentAt = performance.now();
-  const timeout = () => silence.abort(new DOMException("no answer in time", "TimeoutError"));
-  const alarm = setTimeout(timeout, request.deadline ?? READ_MILLISECONDS).unref();
+  const alarm = alarmAfter(request.deadline ?? READ_MILLISECONDS, () =>
+    silence.abort(new DOMException("no answer in time", "TimeoutError")),
+  );
+  alarm.start();
   try {
     const response = await guardedFetch(url, {
       method: request.method,
@@ -75,7 +82,7 @@ export async function exchange<Content>(
     meter?.count(url, null);
     return { answer, at, askedAt, headers: response.headers };
   } catch (error) {
-    clearTimeout(alarm);
+    alarm.stop();
     silence.abort();
     const refusal = lost(error);
     meter?.count(url, refusal);
@@ -114,23 +121,34 @@ export const asStream: Reader<ReadableStream<Uint8Array> | null> = async (respon
     const text = (await textOf(response, ANSWER_BYTES.short)) ?? "";
     throw refusalOfPage(url, text) ?? refusalIn(response.status, text);
   }
-  return response.body?.pipeThrough(attended(alarm)) ?? null;
+  alarm.stop();
+  return response.body && attended(response.body, alarm);
 };
 
-async function wholeOf(response: Response, url: string, alarm: NodeJS.Timeout, most: number): Promise<string> {
+async function wholeOf(response: Response, url: string, alarm: Alarm, most: number): Promise<string> {
   const text = await textOf(response, most);
   if (text === null) throw tooLarge(url, most);
-  clearTimeout(alarm);
+  alarm.stop();
   return text;
 }
 
-/** Puts the alarm off with every piece that comes. */
-function attended(alarm: NodeJS.Timeout): TransformStream<Uint8Array, Uint8Array> {
-  return new TransformStream({
-    transform(piece, onward) {
-      alarm.refresh();
-      onward.enqueue(piece);
-    },
-    flush: () => clearTimeout(alarm),
-  });
+/** Rings when it has been on for so long. */
+function alarmAfter(milliseconds: number, ring: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  const start = () => {
+    timer = setTimeout(ring, milliseconds).unref();
+  };
+  return { start, stop: () => clearTimeout(timer) };
+}
+
+/** The body, with the alarm on only while a piece is waited for: the time between two is its reader's. */
+function attended(body: ReadableStream<Uint8Array>, alarm: Alarm): ReadableStream<Uint8Array> {
+  const pieces = body.getReader();
+  const pull = async (onward: ReadableStreamDefaultController<Uint8Array>) => {
+    alarm.start();
+    const { done, value } = await pieces.read().finally(alarm.stop);
+    if (done) onward.close();
+    else onward.enqueue(value);
+  };
+  return new ReadableStream({ pull, cancel: (reason) => pieces.cancel(reason) }, { highWaterMark: 0 });
 }

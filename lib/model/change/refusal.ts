@@ -16,6 +16,8 @@ export type RefusalKind =
   | "busy"
   /** The object or a field that the mapping names is not there, or not for our user. */
   | "mapping"
+  /** Salesforce would go through too many records to find those that our user may see. */
+  | "tooLarge"
   /** The window asked of getDeleted is outside what the org still knows. */
   | "replication"
   /** A paged query's place is forgotten; it is asked again from the last record that was read. */
@@ -48,7 +50,9 @@ export class SalesforceRefusal extends Error {
 
 /** Whether the org, or this object, does not have what was asked for, as some have no Bulk API. */
 export const isUnsupported = (error: unknown): error is SalesforceRefusal =>
-  error instanceof SalesforceRefusal && (error.refusal.kind === "bug" || error.refusal.kind === "mapping");
+  error instanceof SalesforceRefusal && UNSUPPORTED.has(error.refusal.kind);
+
+const UNSUPPORTED: ReadonlySet<RefusalKind> = new Set(["bug", "mapping", "tooLarge"]);
 
 /**
  * An answer of 400 or above, by the table of Salesforce's status codes. Every fault of SOAP comes with status 500, so there
@@ -125,6 +129,7 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
   EXCEEDED_ID_LIMIT: "replication",
   INVALID_OPERATION_WITH_EXPIRED_PASSWORD: "session",
   INVALID_QUERY_LOCATOR: "locator",
+  OPERATION_TOO_LARGE: "tooLarge",
   QUERY_TIMEOUT: "busy",
   UNKNOWN_EXCEPTION: "transient",
   LOGIN_RATE_EXCEEDED: "transient",

@@ -101,13 +101,13 @@ export function insideWithIds(shape: TableShape, ids: readonly string[]): string
 
 /** First load, one page: every record in the order of ids, after the last one that arrived; of a backlog what changed. */
 export function allAfter(shape: TableShape, afterId: string | null, since: Date | null = null): PageQuery {
-  const after = afterId === null ? [] : [`Id > ${recordId(afterId)}`];
-  return page(`${select(shape)}${where([...after, ...wanted(shape, since)])} ORDER BY Id`, pageSizeOf(shape));
+  return page(`${everything(shape, since, afterId)} ORDER BY Id`, pageSizeOf(shape));
 }
 
 /** The same by the Bulk API, in the order that suits the org. */
-export function everything(shape: TableShape, since: Date | null = null): string {
-  return `${select(shape)}${where(wanted(shape, since))}`;
+export function everything(shape: TableShape, since: Date | null = null, afterId: string | null = null): string {
+  const after = afterId === null ? [] : [`Id > ${recordId(afterId)}`];
+  return `${select(shape)}${where([...after, ...wanted(shape, since)])}`;
 }
 
 function wanted(shape: TableShape, since: Date | null): string[] {

@@ -24,12 +24,13 @@ const SMALLEST_PAGE = 10;
 const MOST_HALVINGS = 8;
 
 const TOO_MUCH = new Set(["TIMEOUT", "QUERY_TIMEOUT", "TOO_LARGE"]);
+const TOO_MANY = "OPERATION_TOO_LARGE";
 const TOO_COMPLICATED = "QUERY_TOO_COMPLICATED";
 
 /**
  * What to ask for after a read of so many records, unless they were halved, was refused, took too long or had too long an answer; null: its
  * size was not the reason, or nothing is left to halve. Records are halved first, then fields; if too complicated, both
- * alternately.
+ * alternately; of too many records, fields are not the reason.
  */
 export function smaller(
   size: ReadSize,
@@ -37,11 +38,11 @@ export function smaller(
   records: number,
   now: number,
 ): ReadSize | null {
-  if (!TOO_MUCH.has(code) && code !== TOO_COMPLICATED) return null;
+  if (!TOO_MUCH.has(code) && code !== TOO_COMPLICATED && code !== TOO_MANY) return null;
   const { rows, fields } = size;
   const halvesRows = halved(records, size) > SMALLEST_PAGE && (code !== TOO_COMPLICATED || rows <= fields);
   if (halvesRows) return { rows: rows + 1, fields, since: now };
-  return fields < MOST_HALVINGS ? { rows, fields: fields + 1, since: now } : null;
+  return fields < MOST_HALVINGS && code !== TOO_MANY ? { rows, fields: fields + 1, since: now } : null;
 }
 
 /** The size that holds at this time: it grows in the order in which it does the least harm. */
@@ -55,9 +56,9 @@ export function grown(size: ReadSize, now: number): ReadSize {
 export function reportReadSize({ rows, fields }: ReadSize, sfObject: string) {
   const part = (halvings: number) => (halvings === 0 ? "all" : `a ${2 ** halvings}th`);
   return {
-    message: `Salesforce takes too long to read ${sfObject}, calls it too complicated, or answers with more than 8 MiB: a call asks for ${part(rows)} of a page's records and ${part(fields)} of their fields`,
+    message: `Salesforce takes too long to read ${sfObject}, calls it too large or too complicated, or answers with more than 8 MiB: a call asks for ${part(rows)} of a page's records and ${part(fields)} of their fields`,
     remedy:
-      "map fewer fields, long texts, formulas and fields of parents above all, or ask Salesforce for an index on SystemModstamp or a " +
+      "give the connected user View All Data where Salesforce calls it too large; else map fewer fields, long texts, formulas and fields of parents above all, or ask Salesforce for an index on SystemModstamp or a " +
       "skinny table; nothing is left out meanwhile, and each quarter of an hour more is asked for again",
   };
 }

@@ -5,7 +5,13 @@ import { imageOf, imageOfLine, sfidOf } from "../../model/record/incoming.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
 import type { Image } from "../../model/record/record.ts";
 import { type Cycle, type Moved, pause } from "../cycle/cycle.ts";
-import { type BulkPart, type BulkPlace, type LoadCheckpoint, UNSTARTED } from "../ports/load-ports.ts";
+import {
+  type BulkPart,
+  type BulkPlace,
+  type LoadCheckpoint,
+  UNSTARTED,
+  type WrittenPart,
+} from "../ports/load-ports.ts";
 import { applyImages, readPage } from "../pull/read-page.ts";
 import { comparing, isWholeToday, MuchDiffers, type Taker } from "./compare-both.ts";
 
@@ -15,7 +21,7 @@ const BULK_ABOVE_PAGES = 5;
 /** After so many lost jobs of the Bulk API the reading continues by REST. */
 const MOST_FAILED_JOBS = 2;
 
-/** Records of one part of a sweep's results: one that breaks off is read again, but has written next to nothing. */
+/** Records of one part of a sweep's results, which has next to nothing to write. */
 const SWEPT_PART_RECORDS = 100_000;
 
 /** A page of a Bulk job's results ends with the piece in which it reaches so many records, or characters. */
@@ -39,6 +45,7 @@ export async function startReading(
 ): Promise<LoadCheckpoint> {
   const { salesforce, shape, store, lease, hold } = cycle;
   await hold.mayRead();
+  // A statistic, which may be missing or old: when more comes than it says, a job reads the rest.
   const counted = await hold.during(() => salesforce.recordCount(shape.sfObject));
   const isOverRows = overRows ?? (kind === "load" && (await hasRows(cycle)));
   const byRest: LoadCheckpoint = {
@@ -48,19 +55,29 @@ export async function startReading(
     ...(kind === "sweep" && { lastRow: await store.lastRow(lease), met: {} }),
     ...(failedJobs > 0 && { failedJobs }),
   };
-  if (failedJobs >= MOST_FAILED_JOBS || (counted !== null && counted <= BULK_ABOVE_PAGES * pageSizeOf(shape)))
-    return byRest;
+  return failedJobs >= MOST_FAILED_JOBS || (counted !== null && counted <= mostByRest(shape))
+    ? byRest
+    : startJob(cycle, byRest, isNarrow);
+}
+
+const mostByRest = (shape: TableShape): number => BULK_ABOVE_PAGES * pageSizeOf(shape);
+
+/** The same place with a job that reads all that is left, or without one for good, where the Bulk API refuses it. */
+async function startJob(cycle: Cycle, checkpoint: LoadCheckpoint, isNarrow: boolean): Promise<LoadCheckpoint> {
+  const { salesforce, shape, tally } = cycle;
+  const { afterId } = checkpoint;
   try {
-    const soql = everything(isNarrow ? unstamped(shape) : shape, changedFrom({ since }));
-    const { jobId, readAt: startedAt } = await salesforce.startBulkQuery(soql);
+    const soql = everything(isNarrow ? unstamped(shape) : shape, changedFrom(checkpoint), afterId);
+    const { jobId, readAt } = await salesforce.startBulkQuery(soql);
     const place = { jobId, locator: null };
-    const byBulk = { ...byRest, startedAt, ...(isNarrow ? { narrow: place } : { bulk: place }) };
+    const startedAt = afterId === null ? readAt : checkpoint.startedAt;
+    const byBulk = { ...checkpoint, startedAt, ...(isNarrow ? { narrow: place } : { bulk: place }) };
     await commit(cycle, { load: byBulk });
     return byBulk;
   } catch (error) {
     if (!isUnsupported(error)) throw error;
-    cycle.tally.notes.push(`the Bulk API refused (${error.message}); read by REST instead`);
-    return byRest;
+    tally.notes.push(`the Bulk API refused (${error.message}); read by REST instead`);
+    return { ...checkpoint, failedJobs: MOST_FAILED_JOBS };
   }
 }
 
@@ -72,16 +89,17 @@ async function hasRows({ store, lease }: Cycle): Promise<boolean> {
 /** Reads and applies all that is left of a reading; gives the checkpoint at its end. */
 export async function readAllRecords(cycle: Cycle, checkpoint: LoadCheckpoint): Promise<LoadCheckpoint> {
   const taker = checkpoint.kind === "sweep" ? comparing(cycle, checkpoint) : applying(cycle, checkpoint);
+  const place = checkpoint.bulk ?? checkpoint.narrow;
   let read: LoadCheckpoint;
   try {
     const since = { ...checkpoint, readSince: checkpoint.readSince ?? new Date(cycle.clock.now()).toISOString() };
-    const place = checkpoint.bulk ?? checkpoint.narrow;
     read = place ? await readByBulk(cycle, since, place, taker) : await readByRest(cycle, since, taker);
   } catch (error) {
     if (error instanceof MuchDiffers) return readAllRecords(cycle, await startReading(cycle, checkpoint, false));
     if (!(error instanceof JobLost)) throw error;
     return readAllRecords(cycle, await startOver(cycle, checkpoint, error));
   }
+  if (!place && read.bulk) return readAllRecords(cycle, read);
   const { narrow: _, ...rest } = { ...read, ...taker.met() };
   const done: LoadCheckpoint = { ...rest, bulk: null, afterId: null, afterRow: 0 };
   await commit(cycle, { ...ended(done), ...(looksAtRows(cycle, done) && { load: done }) });
@@ -93,7 +111,12 @@ class JobLost extends Error {}
 
 /** What the lost job had brought stays; rows whose records are gone meanwhile are looked for in the end. */
 async function startOver(cycle: Cycle, checkpoint: LoadCheckpoint, lost: JobLost): Promise<LoadCheckpoint> {
-  const next = await startReading(cycle, { ...checkpoint, failedJobs: (checkpoint.failedJobs ?? 0) + 1 });
+  // Each further job would fail like one that was too large.
+  const failedJobs =
+    lost.cause instanceof SalesforceRefusal && lost.cause.refusal.kind === "tooLarge"
+      ? MOST_FAILED_JOBS
+      : (checkpoint.failedJobs ?? 0) + 1;
+  const next = await startReading(cycle, { ...checkpoint, failedJobs });
   const job = next.bulk ?? next.narrow;
   cycle.tally.notes.push(`${lost.message}; ${job ? `started over as job ${job.jobId}` : "read by REST instead"}`);
   return next;
@@ -104,12 +127,12 @@ async function ofJob<Answer>(jobId: string, ask: () => Promise<Answer>): Promise
   try {
     return await ask();
   } catch (error) {
-    const stays = error instanceof SalesforceRefusal && JOB_IS_LOST.has(error.refusal.kind);
-    throw stays ? new JobLost(`Bulk query job ${jobId} is lost (${error.message})`) : error;
+    if (!(error instanceof SalesforceRefusal) || !JOB_IS_LOST.has(error.refusal.kind)) throw error;
+    throw new JobLost(`Bulk query job ${jobId} is lost (${error.message})`, { cause: error });
   }
 }
 
-const JOB_IS_LOST: ReadonlySet<RefusalKind> = new Set(["bug", "mapping", "replication", "locator"]);
+const JOB_IS_LOST: ReadonlySet<RefusalKind> = new Set(["bug", "mapping", "replication", "locator", "tooLarge"]);
 
 /**
  * Whether the rows are looked at after the records: by a sweep, by a first load over rows of before, some of whose records
@@ -125,7 +148,7 @@ const applying = (cycle: Cycle, { kind }: LoadCheckpoint): Taker => ({
   met: () => ({}),
 });
 
-async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take }: Taker): Promise<LoadCheckpoint> {
+async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take, met }: Taker): Promise<LoadCheckpoint> {
   for (let checkpoint = from; ; ) {
     const { records, readAt, next } = await readPage(cycle, (shape) =>
       allAfter(shape, checkpoint.afterId, changedFrom(checkpoint)),
@@ -134,49 +157,53 @@ async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take }: Taker): 
     const last = records.at(-1);
     const { size } = cycle.reading;
     const afterId = last ? sfidOf(last) : checkpoint.afterId;
-    checkpoint = { ...checkpoint, startedAt, afterId, read: (checkpoint.read ?? 0) + records.length, size };
+    const read = (checkpoint.read ?? 0) + records.length;
+    checkpoint = { ...checkpoint, startedAt, afterId, read, size };
     const images = records.map((record) => imageOf(cycle.shape, record));
     if (last) await take({ images, readAt, lane: "load", marks: { load: checkpoint } });
     if (!next) return checkpoint;
+    if (read <= mostByRest(cycle.shape) || (checkpoint.failedJobs ?? 0) >= MOST_FAILED_JOBS) continue;
+    const { readSince: _, ...rest } = { ...checkpoint, ...met(), records: null, read: 0 };
+    const byBulk = await startJob(cycle, rest, false);
+    if (byBulk.bulk) return byBulk;
+    checkpoint = { ...checkpoint, failedJobs: MOST_FAILED_JOBS };
   }
 }
 
-/**
- * Parts of a job's results that are read side by side: each takes Salesforce seconds, and is written meanwhile. A sweep, whose
- * parts are large, counts what it has met up to the end of each.
- */
+/** Parts of a job's results that are read side by side: each takes Salesforce seconds, and is written meanwhile. */
 const PARTS_AT_ONCE = 3;
 
 /**
- * Reads the parts of a job's results; in whatever order they end, the checkpoint is before the first unfinished one.
+ * Reads the parts of a job's results. Each page commits where every part of the unfinished ones is, so that in whatever
+ * order they end, and wherever they break off, a later reading continues behind what is written.
  */
 async function readByBulk(
   cycle: Cycle,
   from: LoadCheckpoint,
-  { jobId, locator }: BulkPlace,
+  { jobId, locator, written: before = [] }: BulkPlace,
   taker: Taker,
 ): Promise<LoadCheckpoint> {
   let checkpoint: LoadCheckpoint = { ...from, records: await untilDone(cycle, from, jobId) };
   await commit(cycle, { load: checkpoint });
-  const open: Part[] = [];
-  const parts = partsOf(cycle, checkpoint, jobId, locator);
+  const [open, behind] = [[] as Part[], [...before]];
+  const parts = partsOf(cycle, checkpoint, { jobId, locator }, { open, behind });
   const readOneByOne = async () => {
     for (;;) {
       await cycle.hold.mayRead();
       const { done, value: part } = await cycle.hold.during(() => parts.next());
       if (done) return;
-      open.push(part);
-      part.read = await takePart(cycle, checkpoint, jobId, part, taker);
-      let place: BulkPlace | null = null;
-      for (; open[0] && open[0].read !== null; open.shift()) {
-        place = { jobId, locator: open[0].next };
-        checkpoint = {
-          ...checkpoint,
-          ...(checkpoint.narrow ? { narrow: place } : { bulk: place }),
-          read: (checkpoint.read ?? 0) + open[0].read,
-        };
-      }
-      if (place !== null && place.locator !== null) await commit(cycle, { load: { ...checkpoint, ...taker.met() } });
+      await takePart(cycle, checkpoint, part, async (images, own) => {
+        const written = [...open.map((one) => (one === part ? own : one.written)), ...behind];
+        const place = { jobId, locator: open[0]?.locator ?? null, written };
+        const read = { read: (checkpoint.read ?? 0) + images.length };
+        const load = { ...checkpoint, ...read, ...(checkpoint.narrow ? { narrow: place } : { bulk: place }) };
+        // What the job read is as old as the job.
+        await taker.take({ images, readAt: from.startedAt, lane: "load", marks: { load } });
+        checkpoint = { ...checkpoint, read: (checkpoint.read ?? 0) + images.length };
+        part.written = own;
+      });
+      part.isDone = true;
+      while (open[0]?.isDone) open.shift();
     }
   };
   const atOnce = from.kind === "sweep" ? 1 : PARTS_AT_ONCE;
@@ -185,50 +212,63 @@ async function readByBulk(
   return checkpoint;
 }
 
-/** A part of a job's results, and how many records of it are applied; null: not all of them. */
+/** A part of a job's results, where it begins, and how much of it is written. */
 interface Part extends BulkPart {
-  read: number | null;
+  readonly jobId: string;
+  readonly locator: string | null;
+  written: WrittenPart | null;
+  isDone: boolean;
 }
 
-/** The parts in their order: the beginning of each answer names the next part. */
+/** The parts in their order, which are open from then on: the beginning of each answer names the next part. */
 async function* partsOf(
   { salesforce }: Cycle,
   { kind }: LoadCheckpoint,
-  jobId: string,
-  first: string | null,
+  { jobId, locator: first }: BulkPlace,
+  { open, behind }: { readonly open: Part[]; readonly behind: (WrittenPart | null)[] },
 ): AsyncGenerator<Part, undefined> {
   const most = kind === "sweep" ? SWEPT_PART_RECORDS : undefined;
   for (let locator = first; ; ) {
-    const part = await ofJob(jobId, () => salesforce.bulkResults(jobId, locator, most));
-    yield { ...part, read: null };
+    const results = await ofJob(jobId, () => salesforce.bulkResults(jobId, locator, most));
+    const part = { ...results, jobId, locator, written: behind.shift() ?? null, isDone: false };
+    open.push(part);
+    yield part;
     if (part.next === null) return;
     locator = part.next;
   }
 }
 
-/** Takes a part's records page by page; what it waits for, the parts beside it do not. */
+/** Takes the rest of a part's records page by page; what it waits for, the parts beside it do not. */
 async function takePart(
   cycle: Cycle,
-  { narrow, startedAt }: LoadCheckpoint,
-  jobId: string,
-  { pieces }: Part,
-  { take }: Taker,
-): Promise<number> {
-  let read = 0;
-  const pages = narrow
-    ? pagesOf(unstamped(cycle.shape), pieces, NARROW_PAGE_RECORDS)
-    : pagesOf(cycle.shape, pieces, BULK_PAGE_RECORDS);
+  { narrow }: LoadCheckpoint,
+  part: Part,
+  take: (images: readonly Image[], written: WrittenPart) => Promise<void>,
+): Promise<void> {
+  const shape = narrow ? unstamped(cycle.shape) : cycle.shape;
+  const pages = pagesOf(shape, unwritten(shape, part), narrow ? NARROW_PAGE_RECORDS : BULK_PAGE_RECORDS);
   try {
     for (;;) {
       await cycle.hold.mayRead();
-      const { done, value: images } = await cycle.hold.during(() => ofJob(jobId, () => pages.next()));
-      if (done) return read;
-      // What the job read is as old as the job.
-      await take({ images, readAt: startedAt, lane: "load", marks: {} });
-      read += images.length;
+      const { done, value: images } = await cycle.hold.during(() => ofJob(part.jobId, () => pages.next()));
+      if (done) return;
+      const records = (part.written?.records ?? 0) + images.length;
+      await take(images, { records, lastId: images.at(-1)?.sfid ?? "" });
     }
   } finally {
     await pages.return(undefined);
+  }
+}
+
+/** The lines of a part that are not written yet. Salesforce gives the lines of a part in one order, as long as it keeps them. */
+async function* unwritten(shape: TableShape, { jobId, pieces, written }: Part): BulkPart["pieces"] {
+  let left = written?.records ?? 0;
+  for await (const { lines, characters } of pieces) {
+    const last = lines[left - 1];
+    if (last && imageOfLine(shape, last).sfid !== written?.lastId)
+      throw new JobLost(`Bulk query job ${jobId} gives its results in another order than before`);
+    if (left === 0 || lines.length > left) yield { lines: lines.slice(left), characters };
+    left = Math.max(0, left - lines.length);
   }
 }
 
@@ -237,7 +277,7 @@ async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"], most: num
   for await (const { lines, characters } of pieces) {
     for (const line of lines) images.push(imageOfLine(shape, line));
     size += characters;
-    if (images.length < most && size < BULK_PAGE_CHARACTERS) continue;
+    if (images.length === 0 || (images.length < most && size < BULK_PAGE_CHARACTERS)) continue;
     yield images;
     [images, size] = [[], 0];
   }

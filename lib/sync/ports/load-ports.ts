@@ -5,6 +5,14 @@ import type { ReadSize } from "../../model/record/read-size.ts";
 export interface BulkPlace {
   readonly jobId: string;
   readonly locator: string | null;
+  /** What is written of the part there, and of those behind it; null, or left out: nothing. */
+  readonly written?: readonly (WrittenPart | null)[];
+}
+
+/** So many records of a part of the results are written, from its beginning to the one with this id. */
+export interface WrittenPart {
+  readonly records: number;
+  readonly lastId: string;
 }
 
 /** How far long work has come. */
@@ -86,7 +94,7 @@ export interface BulkPiece {
 export interface BulkQueries {
   /** Starts a query of the Bulk API 2.0; it reads what is there from then on, deleted and archived records too. */
   startBulkQuery(soql: string): Promise<{ readonly jobId: string; readonly readAt: Date }>;
-  /** How many records its results hold; null: they are not there yet. Rejects with `bug` once it has failed or was aborted. */
+  /** How many records its results hold; null: they are not there yet. Rejects with `bug` or `tooLarge` once it has failed or was aborted. */
   bulkQueryRecords(jobId: string): Promise<number | null>;
   /** One part of its results, 50,000 records at most or so many, as its pieces arrive. */
   bulkResults(jobId: string, locator: string | null, records?: number): Promise<BulkPart>;

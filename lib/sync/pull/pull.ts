@@ -171,7 +171,7 @@ async function deletedLane(
 }
 
 /** Salesforce refuses this object or this window for good: the cycles continue without hard deletes. */
-export const TOLERATED: ReadonlySet<string> = new Set(["replication", "mapping", "bug"]);
+export const TOLERATED: ReadonlySet<string> = new Set(["replication", "mapping", "bug", "tooLarge"]);
 
 async function applyDeleted(cycle: Cycle, from: Date, until: Date): Promise<Moved> {
   await cycle.hold.mayRead();

@@ -48,6 +48,41 @@ test("a query of more records than the order allows takes too long, one of more 
   expect(await asked("SELECT Id FROM Contact")).toMatchObject({ totalSize: 0 });
 });
 
+test("a query, and a job, of more records than the order allows is too large an operation", async () => {
+  const org = await openOrg();
+  for (const Name of ["One", "Two", "Three"]) await org.call("POST", "/services/data/v66.0/sobjects/Account", { Name });
+  const asked = async (soql: string) => (await org.get(`query?q=${encodeURIComponent(soql)}`)).json;
+  await order(org, { kind: "largeOperation", object: "Account", size: 2, times: 0 });
+  const job = async (query: string) => {
+    const { id } = (await org.call("POST", "/services/data/v66.0/jobs/query", { operation: "queryAll", query })).json;
+    for (;;) {
+      const found = (await org.get(`jobs/query/${id}`)).json;
+      if (/JobComplete|Failed/.test(String(found?.["state"]))) return found;
+    }
+  };
+
+  const message = "exceeded 100000 distinct who/what's";
+  expect(await asked("SELECT Id FROM Account LIMIT 3")).toEqual([{ errorCode: "OPERATION_TOO_LARGE", message }]);
+  expect(await asked("SELECT Id FROM Account LIMIT 2")).toMatchObject({ totalSize: 2 });
+  expect(await job("SELECT Id FROM Account")).toMatchObject({
+    state: "Failed",
+    errorMessage: `OPERATION_TOO_LARGE: ${message}`,
+  });
+  expect(await job("SELECT Id FROM Account LIMIT 2")).toMatchObject({ state: "JobComplete" });
+});
+
+test.each([0, -3, 7, null])("the count of an object is as old as was ordered: %s", async (count) => {
+  const org = await openOrg();
+  await org.call("POST", "/services/data/v66.0/sobjects/Account", { Name: "One" });
+  await order(org, { kind: "oldCount", object: "Account", count });
+
+  const old = (await org.get("limits/recordCount?sObjects=Account")).json;
+  const now = (await org.get("limits/recordCount?sObjects=Account")).json;
+
+  expect(old).toEqual({ sObjects: count === null ? [] : [{ count, name: "Account" }] });
+  expect(now).toEqual({ sObjects: [{ count: 1, name: "Account" }] });
+});
+
 test("an outage answers HTML with 503, as the real one does", async () => {
   const org = await openOrg();
   await order(org, { kind: "unavailable", times: 0 });

@@ -12,6 +12,7 @@ test.each([
   [400, "STORAGE_LIMIT_EXCEEDED", "storage limit exceeded", "storageFull", false],
   [400, "INVALID_FIELD", "No such column 'Bogus__c'", "mapping", false],
   [400, "INVALID_TYPE", "sObject type 'X' is not supported", "mapping", false],
+  [400, "OPERATION_TOO_LARGE", "exceeded 20000 distinct ids", "tooLarge", false],
   [400, "MALFORMED_QUERY", "unexpected token", "bug", false],
   [500, "UNKNOWN_EXCEPTION", "An unexpected error occurred", "transient", true],
   [503, "SERVER_UNAVAILABLE", "The REST API is temporarily unavailable", "transient", true],

@@ -50,6 +50,13 @@ test("a read that is too complicated is halved alternately by records and by fie
   ]);
 });
 
+test("a read that is too large for our user is halved by records alone, to the fewest", () => {
+  const sizes = sizesOf(refusalOf(400, "OPERATION_TOO_LARGE", "exceeded 100000 distinct who/what's"));
+
+  expect(sizes[1]).toEqual([1, 0]);
+  expect(sizes.at(-1)).toEqual([8, 0]);
+});
+
 test("no other error makes reads smaller", () => {
   expect(smaller(WHOLE, refusalOf(400, "INVALID_FIELD", "No such column"), 50, 0)).toBeNull();
   expect(smaller(WHOLE, refusalOf(503, "SERVER_UNAVAILABLE", "down"), 50, 0)).toBeNull();

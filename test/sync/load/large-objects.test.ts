@@ -53,6 +53,106 @@ test("an object that Salesforce does not count for our user counts as a large on
   expect((await asked()).filter((path) => /jobs\/query/.test(path)).length).toBeGreaterThan(0);
 });
 
+test("an object that Salesforce calls too large for our user is read in smaller parts, after one job", async () => {
+  await world.createRecords("Contact", contacts(60));
+  await world.fault({ kind: "malformedRequest", code: "NOT_FOUND", path: "recordCount", times: 0 }); // by the Bulk API
+  await world.fault({ kind: "largeOperation", object: "Contact", size: 20, times: 0 });
+
+  const contact = await mapContact();
+  await world.createRecords("Contact", contacts(50));
+  await world.pass(70);
+  await world.cycle(contact);
+
+  expect(await rows()).toBe(110);
+  const { records: jobs } = (await world.rest("GET", "/jobs/query")) as {
+    records: readonly { errorMessage: string }[];
+  };
+  expect(jobs.map(({ errorMessage }) => errorMessage)).toEqual([expect.stringMatching(/^OPERATION_TOO_LARGE/)]);
+});
+
+test.each([true, false])(
+  "what is too large in its smallest part names the permission that is missing (by Bulk: %s)",
+  async (byBulk) => {
+    await world.createRecords("Contact", contacts(3));
+    if (byBulk) await world.fault({ kind: "malformedRequest", code: "NOT_FOUND", path: "recordCount", times: 0 });
+    await world.fault({ kind: "largeOperation", object: "Contact", times: 0 });
+
+    await expect(mapContact()).rejects.toThrow("OPERATION_TOO_LARGE");
+
+    const line = world.log.findLast(({ level }) => level === "error");
+    expect(line).toMatchObject({ reason: "salesforce_too_large", message: expect.stringContaining("View All Data") });
+    expect(line).toHaveProperty("message", expect.not.stringContaining("report it"));
+  },
+);
+
+const jobs = async () =>
+  ((await world.rest("GET", "/jobs/query")) as { readonly records: readonly { readonly query: string }[] }).records;
+const queries = async () => (await asked()).filter((path) => /queryAll\?/.test(path)).length;
+
+test.each([0, -1, 1])(
+  "a count of %i, though there are many: what comes beyond it is loaded by a job",
+  async (count) => {
+    await world.createRecords("Contact", contacts(MANY));
+    await world.fault({ kind: "oldCount", object: "Contact", count, times: 0 });
+
+    const contact = await mapContact();
+    const line = world.log.findLast(({ event }) => event === "load");
+    await world.rest("POST", "/sobjects/Contact", { LastName: "Later" });
+    await world.pass(70);
+    await world.cycle(contact);
+
+    expect((await jobs()).map(({ query }) => query)).toEqual([expect.stringMatching(/ WHERE Id > '003\w+' AND /)]);
+    expect(line).toMatchObject({ outcome: "done", read: MANY, notes: [] });
+    expect(await queries()).toBeLessThan(20);
+    expect(await rows()).toBe(MANY + 1);
+  },
+);
+
+test("a comparison with an old count meets each record once, by REST or by the job", async () => {
+  await world.createRecords("Contact", contacts(MANY));
+  const contact = await mapContact();
+  await world.fault({ kind: "oldCount", object: "Contact", times: 0 });
+  const [first, last] = ["Contact 0", `Contact ${MANY - 1}`];
+  const [gone] = await world.soql(`SELECT Id FROM Contact WHERE LastName = 'Contact 500'`);
+  await world.rest("DELETE", `/sobjects/Contact/${gone?.["Id"]}`);
+  for (const what of ["recycle-bin", "delete-log"]) await world.control("DELETE", `/${what}`);
+  await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER USER");
+  await world.sql("DELETE FROM salesforce.contact WHERE lastname IN ($1, $2)", [first, last]);
+  await world.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER USER");
+
+  await world.work(contact, "sweep");
+
+  expect((await jobs()).length).toBe(2);
+  expect(world.log.findLast(({ event }) => event === "sweep")).toMatchObject({ inserted: 2, deleted: 1 });
+  expect(await rows()).toBe(MANY - 1);
+});
+
+test("where the Bulk API refuses the rest of more than was counted, REST reads it, and asks once", async () => {
+  await world.createRecords("Contact", contacts(MANY));
+  await world.fault({ kind: "oldCount", object: "Contact", times: 0 });
+  await world.fault({ kind: "malformedRequest", code: "FEATURE_NOT_ENABLED", path: "POST .*/jobs/query", times: 0 });
+
+  await mapContact();
+
+  expect(await rows()).toBe(MANY);
+  const notes = world.log.findLast(({ event }) => event === "load")?.["notes"];
+  expect(notes).toEqual([expect.stringMatching(/^the Bulk API refused/)]);
+});
+
+test.each([
+  ["a count that is too high", 1_000_000, 1],
+  ["no count at all", null, 1],
+  ["the right count", 3, 0],
+])("a small object with %s is loaded whole", async (_, count, byJobs) => {
+  await world.createRecords("Contact", contacts(3));
+  await world.fault({ kind: "oldCount", object: "Contact", count, times: 0 });
+
+  await mapContact();
+
+  expect(await rows()).toBe(3);
+  expect((await jobs()).length).toBe(byJobs);
+});
+
 test("archived tasks are loaded by either API, deleted ones are not, and a sweep leaves them where they are", async () => {
   await world.createRecords(
     "Task",

@@ -12,6 +12,7 @@ test.each([
   [new SalesforceRefusal(refusalOf(400, "INVALID_FIELD", "No such column")), "salesforce_schema"],
   [new SalesforceRefusal(refusalOf(503, "HTTP_503", "")), "salesforce_unavailable"],
   [new SalesforceRefusal(refusalOf(400, "STORAGE_LIMIT_EXCEEDED", "storage limit exceeded")), "org_storage_full"],
+  [new SalesforceRefusal(refusalOf(400, "OPERATION_TOO_LARGE", "exceeded 20000 distinct ids")), "salesforce_too_large"],
   [coded("57P01"), "postgres_unavailable"],
   [coded("ECONNREFUSED"), "postgres_unavailable"],
   [new Error("Connection terminated unexpectedly"), "postgres_unavailable"],

@@ -6,7 +6,7 @@ import { lost } from "../lost-request.ts";
 import { understand } from "../understand.ts";
 import { csvLines } from "./csv-lines.ts";
 
-/** Milliseconds within which an answer's beginning, and each next piece of it, must come. */
+/** Milliseconds within which an answer's beginning must come, and each next piece of it once we wait for it. */
 const SILENCE_MILLISECONDS = 60_000;
 
 const job = z.object({
@@ -44,8 +44,15 @@ export const streamCsv = (client: Client, path: string) =>
 export async function* piecesOf(body: ReadableStream<Uint8Array> | null): BulkPart["pieces"] {
   if (body === null) return;
   try {
-    yield* csvLines(body.pipeThrough(new TextDecoderStream()));
+    yield* csvLines(textsOf(body));
   } catch (error) {
     throw lost(error);
   }
+}
+
+/** Unlike a TextDecoderStream it asks for no piece before its reader does. */
+async function* textsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of body) yield decoder.decode(piece, { stream: true });
+  yield decoder.decode();
 }

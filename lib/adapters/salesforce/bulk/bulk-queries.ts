@@ -5,7 +5,7 @@ import { lookAtJob, openJob, piecesOf, streamCsv } from "./bulk-jobs.ts";
 
 type BulkQueries = Pick<Salesforce, "startBulkQuery" | "bulkQueryRecords" | "bulkResults">;
 
-/** Records of one part of the results: each part is one call, and is read again whole when it breaks off. */
+/** Records of one part of the results: each part is one call, and is sent again whole when it breaks off. */
 const PART_RECORDS = 50_000;
 
 /**
@@ -26,7 +26,8 @@ export function bulkQueries(client: Client): BulkQueries {
       if (state !== "Failed" && state !== "Aborted") return state === "JobComplete" ? records : null;
       // Whatever the reason was, this job will never have results: no kind that asks to try the same again.
       const message = errorMessage ?? `the job is ${state}`;
-      throw new SalesforceRefusal({ kind: "bug", code: "BULK_QUERY_FAILED", message, mayHaveRun: false });
+      const kind = message.includes("OPERATION_TOO_LARGE") ? "tooLarge" : "bug";
+      throw new SalesforceRefusal({ kind, code: "BULK_QUERY_FAILED", message, mayHaveRun: false });
     },
 
     bulkResults: async (jobId, locator, records = PART_RECORDS) => {

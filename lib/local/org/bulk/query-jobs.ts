@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { PartsBeforeBulk } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
+import { TOO_LARGE } from "../soql/soql-errors.ts";
 import { textOf } from "../text-of.ts";
 import { bulkPlan, exportFiles, exportRecords, headerOf, removeExport } from "./export.ts";
 import { formatOf, isOver, type QueryJob } from "./job.ts";
@@ -94,6 +95,8 @@ export class QueryJobs {
       }
       const isStopped = () => this.#work.isStopped || this.jobs.isOver(id);
       const records = await exportRecords({ ...this.#parts, folder: this.#folder, isStopped }, job);
+      if (records !== null && faults.on("largeOperation", { ...occasion, size: records }))
+        throw new Refusal("API_ERROR", `OPERATION_TOO_LARGE: ${TOO_LARGE}`);
       return records === null ? null : { numberRecordsProcessed: records };
     });
   }

@@ -28,13 +28,15 @@ export function limits({ parts: { calls, mode } }: RestCall): RestReply {
 }
 
 /** `GET /limits/recordCount?sObjects=A,B`. */
-export function recordCount({ parts, query }: RestCall): RestReply {
+export function recordCount({ parts, query, name }: RestCall): RestReply {
   const wanted = query.get("sObjects");
   const objects =
     wanted === null
       ? parts.catalog.objects
       : wanted.split(",").flatMap((name) => parts.catalog.find(name.trim()) ?? []);
-  const counted = objects.map((object) => {
+  const counted = objects.flatMap((object) => {
+    const old = parts.faults.on("oldCount", { request: name, object: object.name });
+    if (old) return old.count === null ? [] : { count: old.count, name: object.name };
     const alive = object.field("IsDeleted") ? ' WHERE "IsDeleted" = 0' : "";
     return {
       count: Number(parts.database.first(`SELECT count(*) AS n FROM ${quoted(object.name)}${alive}`)?.["n"]),

@@ -4,6 +4,7 @@ import { Refusal } from "../refusal.ts";
 import { ok, param, type RestCall, type RestReply } from "../rest-call.ts";
 import type { Output } from "../soql/plan.ts";
 import type { Page } from "../soql/query.ts";
+import { TOO_LARGE } from "../soql/soql-errors.ts";
 import { restStyle } from "./rest-style.ts";
 
 /** `GET /query?q=`: alive records only (salesforce-facts 2.4). */
@@ -32,6 +33,8 @@ function refuseLarge({ parts: { faults }, name }: RestCall, soql: string, { plan
   const occasion = { request: `${name} ${soql}`, object: plan.object.name };
   if (faults.on("queryTimeout", { ...occasion, size: totalSize }))
     throw new Refusal("QUERY_TIMEOUT", "Your query request was running for too long.");
+  if (faults.on("largeOperation", { ...occasion, size: totalSize }))
+    throw new Refusal("OPERATION_TOO_LARGE", TOO_LARGE);
   if (faults.on("complicatedQuery", { ...occasion, size: plan.outputs.length }))
     throw new Refusal(
       "QUERY_TOO_COMPLICATED",

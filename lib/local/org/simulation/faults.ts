@@ -31,6 +31,8 @@ const ON_DETAIL = [
   "smallBatches",
   "queryTimeout",
   "complicatedQuery",
+  "largeOperation",
+  "oldCount",
   "rotatedRefreshToken",
   "missingLocator",
 ] as const;
@@ -52,6 +54,8 @@ export const faultSchema = z.strictObject({
   milliseconds: z.int().nonnegative().default(1000),
   /** For small batches: records a page. For queries: strikes those that go through more records, or select more fields. For governor limits: records of one transaction that are not too many. */
   size: z.int().positive().default(1),
+  /** For old counts: what they say; null: nothing of the object. */
+  count: z.int().nullable().default(0),
   /** For malformed requests: what Salesforce calls it, if not SOAP itself refuses it. For validations: their code. */
   code: z.string().optional(),
   /** For the faults that answer with a text of the org's administrator. */

@@ -22,3 +22,6 @@ export function noSuchColumn(soql: string, written: string, name: string, entity
 export function noSuchObject(soql: string, name: string): Refusal {
   return queryRefusal("INVALID_TYPE", soql, name, unsupportedType(name).message);
 }
+
+/** What Salesforce says to a user without View All Data, of activities above all. */
+export const TOO_LARGE = "exceeded 100000 distinct who/what's";

@@ -69,7 +69,13 @@ async function answer(
   const found = match(request.method, request.path);
   if (!found) return refuse("MISSING_AUTHENTICATION_TOKEN");
   const made = await integrate(settings, request, found, requestId);
-  return typeof made === "string" ? refuse(made) : withRequestId(made, requestId);
+  return typeof made === "string" ? refuse(made) : withRequestId(remapped(made), requestId);
+}
+
+/** API Gateway keeps this name for itself, so that the header of a function reaches the client under another. */
+function remapped(made: HttpAnswer): HttpAnswer {
+  const nameOf = (name: string) => (/^www-authenticate$/i.test(name) ? `x-amzn-Remapped-${name}` : name);
+  return { ...made, headers: made.headers.map(([name, value]) => [nameOf(name), value]) };
 }
 
 /** RFC 9112, 3.2: a request of HTTP/1.1 without Host, or with two of them, is answered 400. */

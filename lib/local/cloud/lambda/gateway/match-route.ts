@@ -69,4 +69,8 @@ function present(children: Map<string, Node>, part: string): Node {
 
 const emptyNode = (): Node => ({ fixed: new Map(), methods: new Map() });
 
-const partsOf = (path: string): string[] => (path === "/" ? [] : path.slice(1).split("/"));
+/** Several slashes before the path, and one behind it, are as if there were one, and none. */
+function partsOf(path: string): string[] {
+  const named = path.replace(/^\/+/, "").replace(/\/$/, "");
+  return named === "" ? [] : named.split("/");
+}

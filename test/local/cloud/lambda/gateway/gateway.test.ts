@@ -76,11 +76,27 @@ describe("a request", () => {
   });
 
   test.each([
+    ["a slash at the end", "/api/v1/t/w/mappings/", "list-mappings"],
+    ["a slash at the end, and a query", "/api/v1/t/w/mappings/?limit=5", "list-mappings"],
+    ["a slash behind a parameter", "/api/v1/t/w/mappings/m/", "read-mapping"],
+    ["two slashes at the beginning", "//api/v1/t/w/mappings", "list-mappings"],
+    ["slashes at both ends", "///api/v1/t/w/mappings/", "list-mappings"],
+    ["a slash behind a path without parameters", "/api/metrics/", "read-metrics"],
+  ])("with %s reaches the same endpoint", async (_, path, target) => {
+    const event = await eventOf(path, {}, target);
+
+    expect(Object.values(event["pathParameters"] ?? {}).join("")).not.toContain("/");
+    expect(event["resource"]).not.toContain("proxy");
+  });
+
+  test.each([
     ["an unknown path", "GET", "/nowhere/at/all", { proxy: "nowhere/at/all" }],
     ["a part that is missing", "GET", "/api/v1/t//mappings", { proxy: "api/v1/t//mappings" }],
     ["another method", "DELETE", "/api/v1/t/w/mappings", { workspace_id: "w" }],
     ["the root with another method", "POST", "/", null],
+    ["several slashes alone", "POST", "//", null],
     ["a path on the way", "POST", "/api/v1", null],
+    ["an unknown path with a slash at its end", "GET", "//nowhere/at/all/", { proxy: "nowhere/at/all" }],
   ])("to %s reaches the function that says so", async (_, method, path, pathParameters) => {
     const event = await eventOf(path, { method }, "no-such-endpoint");
 
@@ -104,6 +120,15 @@ describe("an answer", () => {
     expect(Object.fromEntries(answer.headers)).toMatchObject({ "x-one": "1", "x-number": "7", "x-many": "a, b" });
     expect(answer.headers.getSetCookie()).toEqual(["c=1"]);
     expect(await answer.text()).toBe("Ä");
+  });
+
+  test("has WWW-Authenticate under the name that API Gateway gives it", async () => {
+    world.does("list-mappings", () => ({ statusCode: 401, headers: { "WWW-Authenticate": "Bearer" }, body: "" }));
+
+    const answer = await call("/api/v1/t/w/mappings");
+
+    expect(answer.headers.get("x-amzn-remapped-www-authenticate")).toBe("Bearer");
+    expect(answer.headers.get("www-authenticate")).toBeNull();
   });
 
   test.each([
