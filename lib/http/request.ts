@@ -50,7 +50,7 @@ export function sourceAddress(event: GatewayEvent): string {
 /** The contract's {base_url} as the caller wrote it, without the scheme: `api.example.com/dev`. Null where nothing says it. */
 export function ownAddress({ requestContext }: GatewayEvent): string | null {
   const { domainName = "", path = "" } = requestContext ?? {};
-  const end = path.search(/\/+api\//);
+  const end = path.search(/(?<!\/)\/+api\//);
   return domainName === "" || end < 0 ? null : `${domainName}${path.slice(0, end)}`;
 }
 

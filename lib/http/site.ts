@@ -119,7 +119,7 @@ function zipped(content: Uint8Array): Uint8Array {
  * stage on the gateway's own domain (`/dev/`), the base path of a custom one, or `/`; for the documentation `…/docs/`.
  */
 function withBase(page: Uint8Array, { requestContext, pathParameters }: GatewayEvent): Uint8Array {
-  const path = `${requestContext?.path ?? ""}`.replace(/\/+(?=docs\b)/, "/");
+  const path = `${requestContext?.path ?? ""}`.replace(/(?<!\/)\/+(?=docs\b)/, "/");
   const asked = (pathParameters?.["page"] === undefined ? path : posix.dirname(path)).replace(/(?<!\/)\/*$/, "/");
   const base = /^(\/[\w.~-]+)*\/$/.test(asked) ? asked : "/";
   return Buffer.from(Buffer.from(page).toString("utf8").replace("<head>", `<head>\n    <base href="${base}" />`));
