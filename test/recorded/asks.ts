@@ -4,7 +4,7 @@ import { listObjects } from "../../lib/adapters/salesforce/describe/describe-obj
 import { orgLogin } from "../../lib/adapters/salesforce/session/log-in.ts";
 import { requestToken } from "../../lib/adapters/salesforce/session/request-token.ts";
 import type { CsvLine } from "../../lib/model/record/csv-line.ts";
-import type { OPERATIONS } from "../../lib/model/record/record.ts";
+import type { Operation, OutgoingRecord } from "../../lib/model/record/record.ts";
 import type { SalesforceConnection } from "../../lib/model/workspace/workspace.ts";
 import type { Salesforce } from "../../lib/sync/ports/cycle-ports.ts";
 import type { Sessions } from "../../lib/sync/ports/session-ports.ts";
@@ -15,11 +15,17 @@ interface Needs {
   readonly sessions: Sessions;
   readonly connection: SalesforceConnection;
   /** How many records or parts the answer holds, where the request must have as many. */
-  readonly answer: { readonly records?: number; readonly parts?: readonly unknown[] };
+  readonly answer: {
+    readonly records?: number;
+    readonly parts?: readonly unknown[];
+    /** What a save sends. */
+    readonly operation?: Operation;
+    readonly sent?: readonly OutgoingRecord[];
+  };
 }
 
 /** One call of ours, and the requests that it may send. */
-interface Ask {
+export interface Ask {
   readonly sends: RegExp;
   readonly ask: (needs: Needs) => Promise<unknown>;
 }
@@ -27,9 +33,10 @@ interface Ask {
 const FROM = new Date("2026-11-20T12:00:00Z");
 const JOB = "750ak000009Dl5bAAC";
 const SOQL = "SELECT Id FROM Account";
+const SOAP = /^POST \/services\/Soap\/u\/66\.0$/;
 
-const save = (operation: (typeof OPERATIONS)[number]): Ask => ({
-  sends: /^POST \/services\/Soap\/u\/66\.0$/,
+const save = (operation: Operation): Ask => ({
+  sends: SOAP,
   ask: async ({ salesforce, answer: { records = 1 } }) => {
     const record = { id: "001ak00000OQTieAAH", values: { Name: "Acme" } };
     const sent = Array.from({ length: records }, () => record);
@@ -102,6 +109,11 @@ export const ASKS: Readonly<Record<string, Ask>> = {
   update: save("update"),
   upsert: save("upsert"),
   delete: save("delete"),
+  save: {
+    sends: SOAP,
+    ask: ({ salesforce, answer: { operation = "update", sent = [] } }) =>
+      salesforce.write(operation, "Account", sent, "External_Id__c"),
+  },
   token: { sends: /^POST \/services\/oauth2\/token$/, ask: ({ connection }) => requestToken(connection, FROM) },
   userinfo: {
     sends: /^GET \/services\/oauth2\/userinfo$/,

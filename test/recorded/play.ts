@@ -6,7 +6,7 @@ import { connectOrg } from "../../lib/adapters/salesforce/connect-org.ts";
 import { SalesforceRefusal } from "../../lib/model/change/refusal.ts";
 import type { SalesforceConnection } from "../../lib/model/workspace/workspace.ts";
 import type { Sessions } from "../../lib/sync/ports/session-ports.ts";
-import { ASKS } from "./asks.ts";
+import { ASKS, type Ask } from "./asks.ts";
 import type { Recorded } from "./recorded.ts";
 
 /** How our client read an answer. */
@@ -19,7 +19,7 @@ export interface Reading {
   readonly bodies: readonly string[];
 }
 
-type Played = Pick<Recorded, "text" | "ask" | "status" | "headers" | "records" | "parts">;
+type Played = Pick<Recorded, "text" | "ask" | "status" | "headers"> & Parameters<Ask["ask"]>[0]["answer"];
 
 /** An HTTP server that answers with recorded bytes, and our client as the product opens it. */
 export interface Player {
