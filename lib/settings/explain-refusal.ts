@@ -47,6 +47,8 @@ const REMEDIES: readonly (readonly [code: string, words: RegExp, remedy: string]
     /no client credentials user|not supported on this domain/i,
     "set a run-as user for the client credentials flow in the app",
   ],
+  ["invalid_grant", /inactive user/i, "activate the user in the org's setup"],
+  ["invalid_grant", /inactive organization/i, "the org is locked, closed or suspended: ask Salesforce"],
   ["invalid_grant", /./, "check the app's OAuth settings and whom it admits"],
   ["invalid_request", /domain/i, "use the org's My Domain, https://….my.salesforce.com, as login URL"],
   ["inactive_user", /./, "activate the user in the org's setup"],

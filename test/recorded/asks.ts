@@ -115,6 +115,10 @@ export const ASKS: Readonly<Record<string, Ask>> = {
       salesforce.write(operation, "Account", sent, "External_Id__c"),
   },
   token: { sends: /^POST \/services\/oauth2\/token$/, ask: ({ connection }) => requestToken(connection, FROM) },
+  logIn: {
+    sends: /^POST \/services\/oauth2\/token$/,
+    ask: ({ connection: { loginUrl, credentials } }) => orgLogin.logIn(loginUrl, credentials, FROM),
+  },
   userinfo: {
     sends: /^GET \/services\/oauth2\/userinfo$/,
     ask: ({ connection: { instanceUrl } }) =>
