@@ -1,9 +1,10 @@
 import { refusalOf, SalesforceRefusal } from "../../model/change/refusal.ts";
 
-/** The refusal that an answer of 300 or above holds: a JSON array of REST, an object of OAuth, a SOAP fault, or HTML. */
+/** The refusal that an answer of 300 or above holds: a JSON array of REST, an object of OAuth, a SOAP fault, a word, or HTML. */
 export function refusalIn(status: number, body: string): SalesforceRefusal {
   const fault = fromFault(body);
-  const error = fault ?? fromJson(body) ?? { code: `HTTP_${status}`, message: "no reason was given" };
+  const [word] = /^[A-Za-z]+(?:_[A-Za-z]+)+$/.exec(body.slice(0, CODE_CHARACTERS).trim()) ?? [];
+  const error = fault ?? fromJson(body) ?? { code: word ?? `HTTP_${status}`, message: "no reason was given" };
   return new SalesforceRefusal(refusalOf(status, error.code, error.message, fault !== null));
 }
 

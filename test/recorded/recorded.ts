@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What a refusal has to say to the rest of the product. */
+interface Refused {
+  readonly kind: string;
+  readonly code: string;
+  readonly mayHaveRun: boolean;
+  /** A piece of its message. */
+  readonly says?: string;
+}
+
+/** An answer of a real service, and what our client has to read in it. */
+export interface Recorded {
+  readonly name: string;
+  /** Where it was published: `repository@commit:path`, a thread, or a page. */
+  readonly source: string;
+  /** The request that it answered. */
+  readonly request: string;
+  /** The call of ours that is answered so; null where we make no such request. */
+  readonly ask: string | null;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body. `{org}` is where the address of the instance was. */
+  readonly text: string;
+  /** What was left out or replaced; `composed` begins the note of an answer of which only parts are published. */
+  readonly note?: string;
+  readonly refused?: Refused;
+  readonly gives?: unknown;
+  /** How many records a save must send for it, and of how many parts a composite. */
+  readonly records?: number;
+  readonly parts?: readonly unknown[];
+  /** Calls used and allowed, by header or SOAP. */
+  readonly usage?: readonly [used: number, limit: number];
+}
+
+/** The answers of one kind: a file in `answers`. */
+export function recorded<Kind extends Pick<Recorded, "name" | "source"> = Recorded>(kind: string): readonly Kind[] {
+  return JSON.parse(readFileSync(join(import.meta.dirname, "answers", `${kind}.json`), "utf8")) as readonly Kind[];
+}
+
+/** Names and answers, as `test.each` takes them. */
+export const named = <Kind extends { readonly name: string }>(answers: readonly Kind[]): [string, Kind][] =>
+  answers.map((answer) => [answer.name, answer]);
