@@ -122,7 +122,7 @@ export const ASKS: Readonly<Record<string, Ask>> = {
   userinfo: {
     sends: /^GET \/services\/oauth2\/userinfo$/,
     ask: ({ connection: { instanceUrl } }) =>
-      orgLogin.identify({ instanceUrl, accessToken: "00Dx!y", refreshToken: null }),
+      orgLogin.identify({ instanceUrl, accessToken: "00Dx!y", refreshToken: null, organizationId: null, userId: null }),
   },
   versions: {
     sends: /^GET \/services\/data$/,

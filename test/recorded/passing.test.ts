@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => player.close());
 
-test.each(named(recorded<Passing>("pending")))("%s is read as what it is", async (_, answer) => {
+test.each(named(recorded<Passing>("passing")))("%s is read as what it is", async (_, answer) => {
   const { refusal } = await player.play(answer);
 
   expect(refusal?.code).toBe(answer.refused.code);
