@@ -477,11 +477,15 @@ describe.each([
     expect(answer.headers.get("allow")).toBe("GET");
   });
 
-  test("has no other address: not with a slash at the end, and HEAD is refused as another method", async () => {
+  test("is reached with a slash at the end as without, nowhere below, and HEAD is refused as another method", async () => {
     const slash = await world.bridge.request("GET", `${path}/`);
+    const below = await world.bridge.request("GET", `${path}/more`);
+    const plain = await world.bridge.request("GET", path);
     const head = await fetch(`${world.bridge.baseUrl}${path}`, { method: "HEAD" });
 
-    expectRefusal(slash, 404, "NOT_FOUND");
+    expect([slash.status, plain.status]).toEqual([200, 200]);
+    expect(Object.keys(slash.json ?? {})).toEqual(Object.keys(plain.json ?? {}));
+    expectRefusal(below, 404, "NOT_FOUND");
     expect(head.status).toBe(405);
     expect(head.headers.get("allow")).toBe("GET");
   });
