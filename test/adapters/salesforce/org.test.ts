@@ -251,7 +251,7 @@ describe("a session", () => {
     expect(refusal).toMatchObject({ kind: "session" });
     expect(failureOf(new SalesforceRefusal(refusal))).toEqual({
       reason: "salesforce_authorization",
-      message: expect.stringContaining("check user name and password with the security token behind it"),
+      message: expect.stringContaining("check user name, password and security token"),
     });
   });
 });
