@@ -9,6 +9,11 @@ const DEFINITION: Definition = {
       fields: [
         { name: "From_Day__c", type: "date" },
         { name: "At__c", type: "datetime" },
+        {
+          name: "Wishes__c",
+          type: "multipicklist",
+          values: ["Quiet", { value: "Sea", active: false }, "Lift", "Bath"],
+        },
       ],
     },
   ],
@@ -60,4 +65,19 @@ test.each([
     expect(await save(org, field, value), way).toBe(refusal);
   }
   expect(await org.records("SELECT Id FROM Stay__c")).toHaveLength(text === null ? 3 : 0);
+});
+
+test.each([
+  ["Bath;Quiet;Lift", "Quiet;Lift;Bath"],
+  ["Lift;Lift;Quiet;Lift", "Quiet;Lift"],
+  ["Roof;Bath;Attic;Sea;Roof", "Sea;Bath;Roof;Attic"],
+  [";Bath;;Quiet;", "Quiet;Bath"],
+  [";", null],
+])("every way saves the chosen values once, in the order of the picklist: %s", async (sent, kept) => {
+  const org = await openOrg({ definition: DEFINITION });
+
+  for (const [way, save] of Object.entries(WAYS)) expect(await save(org, "Wishes__c", sent), way).toBe("");
+
+  const records = await org.records("SELECT Wishes__c FROM Stay__c");
+  expect(records.map(({ Wishes__c }) => Wishes__c)).toEqual([kept, kept, kept]);
 });
