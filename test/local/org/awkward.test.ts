@@ -81,3 +81,45 @@ test.each([
   const records = await org.records("SELECT Wishes__c FROM Stay__c");
   expect(records.map(({ Wishes__c }) => Wishes__c)).toEqual([kept, kept, kept]);
 });
+
+test.each([
+  [true, ["LastActivityDate", "LastViewedDate", "LastReferencedDate"]],
+  [false, ["LastViewedDate", "LastReferencedDate"]],
+])(
+  "a custom object has the org's dates of use, which no client writes; with activities: %s",
+  async (activities, names) => {
+    const org = await openOrg({ definition: { objects: [{ name: "Stay__c", activities }] } });
+    const id = await org.create("Stay__c", { Name: "a" });
+
+    const { json } = await org.get("sobjects/Stay__c/describe");
+    const fields = [...(json["fields"] ?? [])].filter(({ name }) =>
+      /^Last(Activity|Viewed|Referenced)/.test(String(name)),
+    );
+    const refused = await org.call("PATCH", `sobjects/Stay__c/${id}`, { LastViewedDate: "2026-02-03T04:05:06Z" });
+
+    expect(fields.map(({ name }) => name)).toEqual(names);
+    for (const field of fields)
+      expect(field).toMatchObject({ createable: false, updateable: false, nillable: true, calculated: false });
+    expect(refused.json[0]).toMatchObject({ errorCode: "INVALID_FIELD_FOR_INSERT_UPDATE", fields: ["LastViewedDate"] });
+    expect(await org.records(`SELECT ${names.join(", ")} FROM Stay__c`)).toMatchObject([{ LastViewedDate: null }]);
+  },
+);
+
+test.each([
+  ["2026-01-01", 2026, 1, "2026 1"],
+  ["2026-06-30", 2026, 2, "2026 2"],
+  ["2027-12-31", 2027, 4, "2027 4"],
+])(
+  "an opportunity that closes on %s is of the fiscal period of that day, also when the day is another",
+  async (day, year, quarter, period) => {
+    const org = await openOrg();
+    const id = await org.create("Opportunity", { Name: "a", StageName: "Prospecting", CloseDate: "2025-08-01" });
+
+    const before = await org.records("SELECT FiscalYear, FiscalQuarter, Fiscal FROM Opportunity");
+    await org.call("PATCH", `sobjects/Opportunity/${id}`, { CloseDate: day });
+    const after = await org.records(`SELECT FiscalQuarter, Fiscal FROM Opportunity WHERE FiscalYear = ${year}`);
+
+    expect(before).toMatchObject([{ FiscalYear: 2025, FiscalQuarter: 3, Fiscal: "2025 3" }]);
+    expect(after).toMatchObject([{ FiscalQuarter: quarter, Fiscal: period }]);
+  },
+);
