@@ -69,11 +69,13 @@ export function inTransaction<T>(
   },
   work: (saving: Saving) => T,
 ): Promise<T> {
-  const held = parts.faults.on("heldCommit", { request, ...(object === undefined ? {} : { object }) });
+  const occasion = { request, ...(object === undefined ? {} : { object }) };
+  const held = parts.faults.on("heldCommit", occasion);
   return parts.committing.save({
     userId: session.userId,
     ids,
     idsByKey,
+    startsInMs: parts.faults.on("lateStart", occasion)?.milliseconds ?? 0,
     holdMs: held?.milliseconds ?? savingMilliseconds(parts.latency, records, isJob),
     beforeRecord: (target, id, values) => {
       refuseByMode(parts.mode, id === null);

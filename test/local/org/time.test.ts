@@ -246,3 +246,26 @@ test("with the latency of a real org, 200 records of a call take a second and a 
 
   expect(() => readLatency("1,soon")).toThrow("two numbers of seconds");
 });
+
+test.each<[string, string, (org: Client) => Promise<unknown>]>([
+  ["REST", "POST .*/sobjects/Account", (org) => org.create("Account", { Name: "Late" })],
+  [
+    "SOAP",
+    "services/Soap",
+    (org) => org.soap("<create><sObjects><type>Account</type><Name>Late</Name></sObjects></create>"),
+  ],
+])("a save by %s that begins late is stamped later than it was sent, as real ones are", async (_, path, save) => {
+  const clock = new ManualClock(START);
+  const org = await openOrg({ clock });
+  await org.call("POST", "/_sim/faults", { kind: "lateStart", path, milliseconds: 2_000 });
+
+  const late = save(org);
+  await clock.sleepers(1);
+  expect(await org.records("SELECT Id FROM Account")).toEqual([]);
+  clock.pass(2_000);
+  await late;
+
+  const [record] = await org.records("SELECT CreatedDate, LastModifiedDate, SystemModstamp FROM Account");
+  const stamp = new Date(Math.floor((Date.parse(START) + 2_000) / 1_000) * 1_000).toISOString().replace("Z", "+0000");
+  expect(record).toMatchObject({ CreatedDate: stamp, LastModifiedDate: stamp, SystemModstamp: stamp });
+});

@@ -115,6 +115,10 @@ describe("whether Salesforce holds what was sent", () => {
     ["string", 0, "Rose  ", "Rose", true],
     ["string", 0, "", null, true],
     ["string", 0, "Rose", null, false],
+    ["multipicklist", 0, "B;A;B", "A;B", true],
+    ["multipicklist", 0, "A;B", "A;C", false],
+    ["multipicklist", 0, "A;B", "A", false],
+    ["picklist", 0, "B;A", "A;B", false],
     ["datetime", 0, "2026-02-03T04:05:06.123Z", "2026-02-03T04:05:06.000+0000", true],
   ])("a %s of scale %i: %s and %s are one value: %s", (type, scale, one, other, expected) => {
     expect(isSameValue(column("F", { type, scale }), one, other)).toBe(expected);

@@ -1,8 +1,16 @@
 import { pushes } from "../../../model/mapping/mapping.ts";
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Uncaptured, Verdict } from "../../../model/record/judge-image.ts";
-import { awaitsAnswer, type Collision, comesBack, merge } from "../../../model/record/merge.ts";
+import {
+  awaitsAnswer,
+  type Collision,
+  comesBack,
+  type Deletion,
+  merge,
+  type WaitingChange,
+} from "../../../model/record/merge.ts";
 import type { Image } from "../../../model/record/record.ts";
+import { inWordsOf } from "../../../model/record/same-value.ts";
 import { differingColumns, winnersOf } from "../../../model/record/uncaptured-values.ts";
 import type { RefusedChange } from "../log/refuse-changes.ts";
 import type { MappedTable, StoreContext } from "../session/sql.ts";
@@ -47,7 +55,8 @@ export async function mergeRows(
     const policy = pushes(direction) ? conflictPolicy : "salesforce_wins";
     const apart = by === "match" ? differingColumns(matchable, side.row, shown) : (late.get(key) ?? []);
     const uncaptured = winnersOf(policy, apart, image.systemModstamp, by === "late" ? store.now() : null);
-    const meeting = { policy, image: shown, stamp: image.systemModstamp, row: side.row, uncaptured };
+    const said = inWordsOf(columns, shown, waiting.flatMap(sidesOf));
+    const meeting = { policy, image: said, stamp: image.systemModstamp, row: side.row, uncaptured };
     const carriers = waiting.filter(({ isFailed }) => !isFailed);
     const whole = merge({ ...meeting, waiting });
     const isSpent = new Set(whole.dropped.flatMap((change) => (change.isSpent ? [change.changeId] : [])));
@@ -69,6 +78,9 @@ export async function mergeRows(
   }
   return { rows, dropped, refused, conflicts, awaiting, captured };
 }
+
+/** What a row held before a change, and since. */
+const sidesOf = ({ old, values }: Pick<WaitingChange, "old" | "values">): readonly ColumnValues[] => [old, values];
 
 /** The change that the row's own values become; a first match that Salesforce has won is none. */
 function changesOf(
@@ -109,10 +121,12 @@ export async function returningRows(store: StoreContext, mapped: MappedTable, ju
     mapped,
     contests.map(({ image }) => image),
   );
+  const said = (shown: ColumnValues, deletion: Deletion) =>
+    inWordsOf(writable, shown, [deletion.old, ...deletion.earlier.flatMap(sidesOf)]);
   const back = contests.filter(
     ({ image, deletion }, index) =>
       !taken.has(image.sfid) &&
-      comesBack(mapped.shape.conflictPolicy, sides[index]?.image ?? {}, image.systemModstamp, deletion),
+      comesBack(mapped.shape.conflictPolicy, said(sides[index]?.image ?? {}, deletion), image.systemModstamp, deletion),
   );
   return {
     rows: back.map(({ image, deletion }) => rowOf(image, { key: deletion.recordId })),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Field, type FieldOptions, makeField, picklistValues } from "./field.ts";
-import { lookup, owner, systemFields, text } from "./field-kinds.ts";
+import { activityDates, lookup, owner, systemFields, text } from "./field-kinds.ts";
 import { type Automation, makeSObject, type RecordType, type SObject, type ValidationRule } from "./sobject.ts";
 
 const picklistEntry = z.union([
@@ -74,6 +74,8 @@ const objectDefinition = z.strictObject({
     .string()
     .regex(/^[a-zA-Z0-9]{3}$/)
     .optional(),
+  /** Tasks and events may be about its records. */
+  activities: z.boolean().default(false),
   nameField: z.strictObject({ label: z.string().optional(), format: z.string().optional() }).optional(),
   fields: z.array(fieldDefinition).default([]),
   validationRules: z
@@ -162,6 +164,7 @@ function newObject(entry: ObjectDefinition, index: number): SObject {
       ...systemFields(),
       ...(isChild ? [] : [owner(true)]),
       nameField,
+      ...activityDates().filter(({ name }) => entry.activities || name !== "LastActivityDate"),
       ...recordTypeField(undefined, entry),
       ...entry.fields.map(fieldOf),
     ],

@@ -261,6 +261,9 @@ const opportunity = makeSObject({
     makeField("IsWon", "boolean", { formula: 'ISPICKVAL(StageName, "Closed Won")', label: "Won" }),
     owner(),
     ...activityDates(),
+    readOnly(makeField("FiscalQuarter", "int")),
+    readOnly(makeField("FiscalYear", "int")),
+    readOnly(text("Fiscal", 6, { label: "Fiscal Period" })),
     lookup("ContactId", "Contact", null, { updateable: false }),
   ],
 });

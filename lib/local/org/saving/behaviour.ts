@@ -32,6 +32,16 @@ const BY_OBJECT: Readonly<Record<string, (row: Row, prior: Row | null, stamp: st
         ? (row["Probability"] ?? null) === null
         : prior["StageName"] !== row["StageName"] && prior["Probability"] === row["Probability"];
     if (hasMoved) row["Probability"] = STAGE_PROBABILITY[String(row["StageName"])] ?? row["Probability"] ?? null;
+    const [year, month] = String(row["CloseDate"] ?? "")
+      .split("-")
+      .map(Number);
+    const quarter = Math.ceil((month ?? 0) / 3);
+    Object.assign(
+      row,
+      year && quarter
+        ? { FiscalYear: year, FiscalQuarter: quarter, Fiscal: `${year} ${quarter}` }
+        : { FiscalYear: null, FiscalQuarter: null, Fiscal: null },
+    );
   },
   Case: (row, _prior, stamp) => {
     row["ClosedDate"] = row["Status"] === "Closed" ? (row["ClosedDate"] ?? stamp) : null;

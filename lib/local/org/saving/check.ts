@@ -17,6 +17,7 @@ export function check(catalog: Catalog, records: Records, object: SObject, row: 
     const value = row[field.name] ?? null;
     if (value === null) continue;
     checkText(field, value);
+    checkDay(field, value);
     checkPicklist(field, value);
     if (field.type === "reference") checkReference(catalog, records, field, String(value));
     if (field.unique) checkUnique(records, object, field, row);
@@ -43,6 +44,23 @@ function checkText(field: Field, value: Stored): void {
       fields: [field.name],
     });
   }
+}
+
+/** The first and the last moment that Salesforce keeps, as SOQL's documentation has them (salesforce-facts 8). */
+const [FIRST_MOMENT, LAST_MOMENT] = [Date.UTC(1700, 0, 1), Date.UTC(4000, 11, 31)];
+
+function checkDay(field: Field, value: Stored): void {
+  if (field.type !== "date" && field.type !== "datetime") return;
+  const moment = new Date(String(value));
+  if (moment.getTime() >= FIRST_MOMENT && moment.getTime() <= LAST_MOMENT) return;
+  const message = `${field.label}: invalid date: ${inJava(moment)}`;
+  throw new Refusal("FIELD_INTEGRITY_EXCEPTION", message, { fields: [field.name] });
+}
+
+/** `Fri Jan 01 00:00:00 GMT 1010`: as Java writes a moment. */
+function inJava(moment: Date): string {
+  const [day = "", date = "", month = "", , time = ""] = moment.toUTCString().split(" ");
+  return `${day.slice(0, 3)} ${month} ${date} ${time} GMT ${moment.getUTCFullYear()}`;
 }
 
 function checkPicklist(field: Field, value: Stored): void {

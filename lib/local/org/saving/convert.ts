@@ -32,6 +32,8 @@ export function fromText(field: Field, written: string): Stored {
     case "id":
     case "reference":
       return idOf(field, text);
+    case "multipicklist":
+      return chosenOf(field, text);
     default:
       return text;
   }
@@ -96,6 +98,13 @@ function timeOf(field: Field, text: string): string {
   const match = /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(\.\d{1,3})?)?Z?$/.exec(text);
   if (!match) throw wrongType(field, text);
   return `${match[1]}:${match[2]}:${match[3] ?? "00"}${(match[4] ?? ".").padEnd(4, "0")}Z`;
+}
+
+/** Each value once, in the order of the picklist; those that it does not have come last. */
+function chosenOf({ picklist }: Field, text: string): Stored {
+  const chosen = new Set(text.split(";").filter((value) => value !== ""));
+  const known = picklist.flatMap(({ value }) => (chosen.delete(value) ? [value] : []));
+  return [...known, ...chosen].join(";") || null;
 }
 
 function idOf(field: Field, text: string): string {

@@ -25,6 +25,7 @@ const ON_CHUNK = ["governorLimit"] as const;
 const ON_DETAIL = [
   "laggingReplication",
   "heldCommit",
+  "lateStart",
   "failedJob",
   "abortedJob",
   "expiredLocator",
@@ -50,7 +51,7 @@ export const faultSchema = z.strictObject({
   nth: z.int().positive().default(1),
   /** How many matches fail from there on; 0 for all. */
   times: z.int().nonnegative().default(1),
-  /** For held commits, hangs, drips and lags. */
+  /** For held commits, late starts, hangs, drips and lags. */
   milliseconds: z.int().nonnegative().default(1000),
   /** For small batches: records a page. For queries: strikes those that go through more records, or select more fields. For governor limits: records of one transaction that are not too many. */
   size: z.int().positive().default(1),

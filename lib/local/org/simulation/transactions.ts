@@ -27,6 +27,8 @@ export interface Save<T> {
   readonly beforeRecord: Saving["beforeRecord"];
   readonly beforeChunk: Saving["beforeChunk"];
   readonly headers: Saving["headers"];
+  /** How long the transaction has not begun yet, though the request is there. */
+  readonly startsInMs?: number;
   readonly holdMs: number;
   readonly work: (saving: Saving) => T;
 }
@@ -54,6 +56,7 @@ export class Transactions implements Committing {
   }
 
   async save<T>(save: Save<T>): Promise<T> {
+    if (save.startsInMs) await this.#clock.sleep(save.startsInMs);
     const startedAt = this.#clock.now();
     const matters = save.holdMs > 0 || this.#open.size > 0;
     const complete = matters && save.idsByKey ? { ...save, ids: [...save.ids, ...save.idsByKey()] } : save;
