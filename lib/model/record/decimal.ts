@@ -1,6 +1,9 @@
 /** A number as PostgreSQL, Salesforce and JavaScript write it: `350000000.00`, `3.5E8`. */
 const DECIMAL = /^(-?)(\d+)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i;
 
+/** Most of what Salesforce sends: `1000.0`. */
+const WHOLE = /^-?[1-9]\d*\.0$/;
+
 /** Digits that a double, in which Salesforce keeps a number, holds without loss. */
 const EXACT_DIGITS = 15;
 
@@ -9,6 +12,7 @@ const EXACT_DIGITS = 15;
  * is rounded; a text that is no number stays.
  */
 export function plainNumber(text: string): string {
+  if (WHOLE.test(text)) return text.slice(0, -".0".length);
   const parts = DECIMAL.exec(text);
   if (!parts) return text;
   const [, sign, whole = "", fraction = "", exponent = "0"] = parts;
