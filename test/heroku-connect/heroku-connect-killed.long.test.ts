@@ -23,5 +23,5 @@ test("killed between any two of its statements, either Heroku Connect's triggers
 });
 
 function startWorker(): ChildProcess {
-  return fork(join(import.meta.dirname, "../../../support/processes/adopt-worker.ts"));
+  return fork(join(import.meta.dirname, "../support/processes/adopt-worker.ts"));
 }
