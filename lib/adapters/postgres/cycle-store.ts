@@ -187,6 +187,7 @@ export function cycleStoreOn(
     endIdle: (idle) =>
       inTurn(async () => {
         const ended = await endIdle(store, idle);
+        if (ended.size === 0) return new Map(); // also where the schema has not our tables
         const waiting = await readWaiting(store, backlog, true);
         return new Map([...ended].map(([mappingId, totals]) => [mappingId, { ...totals, ...waiting }]));
       }),

@@ -20,7 +20,7 @@ const ROWS_PER_MILLISECOND = 10;
 /**
  * What waits now, or by the last count where another one is not due: after a cycle with a short backlog it is, after one
  * that had nothing to do (`isIdle`) once in half a minute. It is a statement of its own, after the lease was released:
- * what it takes, and whether it ends at all, is nothing to the cycle. Null: it did not end, and nothing was counted before.
+ * what it takes is nothing to the cycle, and one that is canceled leaves the figure. Null: nothing was counted yet.
  */
 export async function readWaiting(
   { session, tables, now }: Pick<StoreContext, "session" | "tables" | "now">,
