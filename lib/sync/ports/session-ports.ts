@@ -12,8 +12,8 @@ export interface KeptConnection {
 export interface ConnectionStore {
   /** Null: the workspace is not connected to an org. */
   read(workspaceId: string): Promise<KeptConnection | null>;
-  /** The right to renew this version's session, held until then; false when it is in use or the version is old. */
-  claimRenewal(workspaceId: string, version: string, now: Date, until: Date): Promise<boolean>;
+  /** The right to renew the session that was read, held until then; false when it is in use or has changed since. */
+  claimRenewal(workspaceId: string, read: KeptConnection, now: Date, until: Date): Promise<boolean>;
   /** Ends a claim whose renewal failed, so that the next one need not wait for it; `lostAt`: its answer may be lost. */
   abandonRenewal(workspaceId: string, version: string, lostAt: Date | null): Promise<void>;
   /** Keeps the renewed connection in the place of the version that was claimed and ends the claim. */

@@ -62,7 +62,7 @@ function keptInMemory(
   return {
     current: () => kept.connection,
     read: async () => ({ ...kept, renewalUntil: null }),
-    claimRenewal: async (_, version, now, until) => {
+    claimRenewal: async (_, { version }, now, until) => {
       if (version !== kept.version || claimedUntil > now) return false;
       claimedUntil = until;
       return true;

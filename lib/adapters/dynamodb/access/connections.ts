@@ -31,12 +31,17 @@ export function connections(database: Database, vault: Vault): ConnectionStore &
       return { connection, version, renewalUntil: until === undefined ? null : new Date(until) };
     },
 
-    claimRenewal: async (workspaceId, version, now, until) => {
+    claimRenewal: async (workspaceId, { version, renewalUntil: before }, now, until) => {
+      if (before !== null && before > now) return false;
       const claimed = await updateIf(database, "workspaces", {
         Key: workspaceKey(workspaceId),
         UpdateExpression: "SET renewal_until = :until",
-        ConditionExpression: "salesforce = :version AND (attribute_not_exists(renewal_until) OR renewal_until <= :now)",
-        ExpressionAttributeValues: { ":version": version, ":now": now.getTime(), ":until": until.getTime() },
+        ConditionExpression: `salesforce = :version AND ${before ? "renewal_until = :before" : "attribute_not_exists(renewal_until)"}`,
+        ExpressionAttributeValues: {
+          ":version": version,
+          ":until": until.getTime(),
+          ...(before && { ":before": before.getTime() }),
+        },
       });
       return claimed !== null;
     },

@@ -61,7 +61,7 @@ async function renewOnce(
     const kept = await read();
     if (kept.connection.accessToken !== null && kept.connection.accessToken !== refusedToken) return kept;
     const at = now();
-    if (await connections.claimRenewal(workspaceId, kept.version, at, new Date(at.getTime() + CLAIM_SECONDS * 1000))) {
+    if (await connections.claimRenewal(workspaceId, kept, at, new Date(at.getTime() + CLAIM_SECONDS * 1000))) {
       try {
         await renewAndKeep(connections, workspaceId, kept, at);
       } catch (error) {

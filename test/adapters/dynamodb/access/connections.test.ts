@@ -27,8 +27,8 @@ const CONNECTION: SalesforceConnection = {
 };
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 12, 0, seconds));
-const claim = (version: string, now: number, until: number) =>
-  connections().claimRenewal(workspaceId, version, at(now), at(until));
+const claim = async (now: number, until: number, read?: KeptConnection) =>
+  connections().claimRenewal(workspaceId, read ?? (await kept()), at(now), at(until));
 
 async function kept(): Promise<KeptConnection> {
   const found = await connections().read(workspaceId);
@@ -39,50 +39,64 @@ async function kept(): Promise<KeptConnection> {
 test("one of many invocations gets the right to renew a session, the others only when its time is over", async () => {
   const { version } = await kept();
 
-  const asked = await Promise.all(Array.from({ length: 5 }, () => claim(version, 0, 30)));
+  const asked = await Promise.all(Array.from({ length: 5 }, () => claim(0, 30)));
 
   expect(asked.filter((isGiven) => isGiven)).toHaveLength(1);
-  expect(await claim(version, 29, 59)).toBe(false);
-  expect(await claim(version, 30, 60)).toBe(true);
-  expect(await claim(version, 59, 89)).toBe(false);
+  expect(await claim(29, 59)).toBe(false);
+  expect(await claim(30, 60)).toBe(true);
+  expect(await claim(59, 89)).toBe(false);
   expect(await kept()).toEqual({ connection: CONNECTION, version, renewalUntil: at(60) });
+});
+
+test.each([
+  ["without a trace", null],
+  ["with an answer that may be lost", at(0)],
+])("who has read a renewal that ended %s meanwhile reads again before it renews", async (_, lostAt) => {
+  const before = await kept();
+  await claim(0, 30);
+  const during = await kept();
+  await connections().abandonRenewal(workspaceId, during.version, lostAt);
+
+  expect(await claim(40, 70, during)).toBe(false);
+  expect(await claim(40, 70, before)).toBe(lostAt === null);
 });
 
 test("a renewal that was given up can be claimed at once", async () => {
   const { version } = await kept();
-  await claim(version, 0, 30);
+  await claim(0, 30);
 
   await connections().abandonRenewal(workspaceId, version, null);
 
   expect(await kept()).toMatchObject({ renewalUntil: null });
-  expect(await claim(version, 1, 31)).toBe(true);
+  expect(await claim(1, 31)).toBe(true);
 });
 
 test("a renewal whose answer may be lost can be claimed at once, and its end is known until a later one is kept", async () => {
   const { version } = await kept();
-  await claim(version, 0, 30);
+  await claim(0, 30);
 
   await connections().abandonRenewal(workspaceId, version, at(0));
 
   expect(await kept()).toMatchObject({ renewalUntil: at(0) });
-  expect(await claim(version, 1, 31)).toBe(true);
+  expect(await claim(1, 31)).toBe(true);
   await connections().keep(workspaceId, version, { ...CONNECTION, accessToken: "00D000000000001!second" });
   expect(await kept()).toMatchObject({ renewalUntil: null });
 });
 
 test("a caller with an older version may neither renew nor keep a session, and frees no claim", async () => {
-  const { version } = await kept();
-  await claim(version, 0, 30);
+  const first = await kept();
+  const { version } = first;
+  await claim(0, 30);
   const second = { ...CONNECTION, accessToken: "00D000000000001!second" };
   await connections().keep(workspaceId, version, second);
   const now = await kept();
-  await claim(now.version, 1, 31);
+  await claim(1, 31);
 
   await connections().keep(workspaceId, version, { ...CONNECTION, accessToken: "00D000000000001!stale" });
   await connections().abandonRenewal(workspaceId, version, null);
 
-  expect(await claim(version, 40, 70)).toBe(false);
-  expect(await claim(now.version, 2, 32)).toBe(false);
+  expect(await claim(40, 70, first)).toBe(false);
+  expect(await claim(2, 32)).toBe(false);
   expect(await kept()).toMatchObject({ connection: second, version: now.version });
 });
 
@@ -90,5 +104,7 @@ test("a workspace without an org has nothing to renew", async () => {
   const { id } = await createTestWorkspace();
 
   expect(await connections().read(id)).toBeNull();
-  expect(await connections().claimRenewal(id, "", at(0), at(30))).toBe(false);
+  expect(
+    await connections().claimRenewal(id, { connection: CONNECTION, version: "", renewalUntil: null }, at(0), at(30)),
+  ).toBe(false);
 });

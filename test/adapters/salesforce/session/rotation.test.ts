@@ -6,6 +6,7 @@ import { auditEntry } from "../../../../lib/model/workspace/audit.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import type { ConnectionStore } from "../../../../lib/sync/ports/session-ports.ts";
 import { failureOf } from "../../../../lib/sync/report/cycle-failure.ts";
+import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../../../support/worlds/connected-org.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
@@ -108,24 +109,80 @@ test("many processes renew one session for hours, and no refresh token is used t
   }
 });
 
-test.each([
-  ["the password", () => appOf()],
-  [
-    "client credentials",
-    () => ({ kind: "client_credentials", clientId: appOf().clientId, clientSecret: appOf().clientSecret }) as const,
-  ],
-  [
-    "a signed assertion",
-    () => ({ kind: "jwt_bearer", clientId: appOf().clientId, username: appOf().username, privateKey }) as const,
-  ],
-] as const)("a process that is killed before it keeps the answer costs nothing with %s", async (_, credentials) => {
-  time = new Date();
-  const { id } = await createTestWorkspace({ salesforce: { ...org.connection, credentials: credentials() } });
-  await killedBeforeKeeping(id);
-  pass(31);
+const CREDENTIALS: Readonly<Record<string, () => Promise<SalesforceConnection>>> = {
+  password: async () => org.connection,
+  client_credentials: async () => {
+    const { clientId, clientSecret } = appOf();
+    return { ...org.connection, credentials: { kind: "client_credentials", clientId, clientSecret } };
+  },
+  jwt_bearer: async () => {
+    const { clientId, username } = appOf();
+    return { ...org.connection, credentials: { kind: "jwt_bearer", clientId, username, privateKey } };
+  },
+  refresh_token: signIn,
+};
+const POINTS = ["before it asks", "before it keeps the answer", "when it has kept the answer"] as const;
+const WAITING = isWholeGrid ? [0, 1, 2] : [1];
+/** 12 ways to be killed, each while that many processes wait. */
+const KILLS = Object.entries(CREDENTIALS).flatMap(([kind, connect]) =>
+  POINTS.flatMap((point) => WAITING.map((waiting) => ({ kind, connect, point, waiting }))),
+);
 
-  expect((await renewBy(id)).accessToken).toMatch(/^00D/);
-});
+/** A process that is killed there, while others wait for what it renews: what these get, in the end. */
+async function killedAt(id: string, point: (typeof POINTS)[number], waiting: number) {
+  const reached = Promise.withResolvers<void>();
+  const die = () => {
+    reached.resolve();
+    return new Promise<never>(() => undefined);
+  };
+  const store = connections();
+  const dying: Record<(typeof POINTS)[number], Partial<ConnectionStore>> = {
+    "before it asks": { claimRenewal: async (...claim) => (await store.claimRenewal(...claim)) && die() },
+    "before it keeps the answer": { keep: die },
+    "when it has kept the answer": { keep: async (...kept) => store.keep(...kept).then(die) },
+  };
+  void renewBy(id, { ...store, ...dying[point] });
+  await reached.promise;
+  return Array.from({ length: waiting }, () => failureOrToken(renewBy(id)));
+}
+
+const failureOrToken = (work: Promise<SalesforceConnection>) =>
+  work.then(
+    ({ accessToken }) => accessToken ?? "",
+    (error: unknown) => failureOf(error).message,
+  );
+
+/** One round, or as many as make 1,000 kills. */
+test.each(Array.from({ length: isWholeGrid ? Math.ceil(1000 / KILLS.length) : 1 }, (_, at) => at + 1))(
+  "killed at each point with each credential, a renewal costs nothing, or one sign-in that is named: round %i",
+  async () => {
+    time = new Date();
+    const worlds = await Promise.all(
+      KILLS.map(async (kill) => ({ ...kill, ...(await createTestWorkspace({ salesforce: await kill.connect() })) })),
+    );
+    const waiters = await Promise.all(worlds.map(({ id, point, waiting }) => killedAt(id, point, waiting)));
+    pass(30);
+
+    const results = await Promise.all(
+      worlds.map(async ({ id, kind, point }, at) => ({
+        kill: `${kind}, ${point}`,
+        answers: await Promise.all([...(waiters[at] ?? []), failureOrToken(renewBy(id))]),
+      })),
+    );
+
+    const lost = results.filter(({ answers }) => !answers.every((answer) => answer.startsWith("00D")));
+    expect(lost.map(({ kill }) => kill)).toEqual(
+      Array(WAITING.length).fill("refresh_token, before it keeps the answer"),
+    );
+    for (const { answers } of lost)
+      for (const answer of answers) expect(answer).toContain("is lost); connect the workspace to Salesforce again");
+    for (const { id, kind, point } of worlds) {
+      if (kind !== "refresh_token" || point !== "before it keeps the answer") continue;
+      await connections().setSalesforce(id, await signIn(), entry(id));
+      expect((await renewBy(id)).accessToken).toMatch(/^00D/);
+    }
+  },
+);
 
 test("with a refresh token it ends the sign-in: the reason says so, each time, and one sign-in repairs it", async () => {
   const { id } = await createTestWorkspace({ salesforce: await signIn() });
