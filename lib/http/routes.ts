@@ -86,7 +86,7 @@ export const ROUTES = {
     ...withoutToken("POST /ring/{workspace_id}/{ring_token}", { reads: ["workspaces", "mappings"] }),
     writes: ["engine", "rateLimits"],
     sends: ["cycles"],
-    secrets: true,
+    secrets: "service",
   },
   "read-cycle": read("GET /mappings/{mapping_id}/cycles/{mark}", { reads: ["mappings", "engine"], postgres: true }),
   "abort-poll": operate("POST /mappings/{mapping_id}/abort", BY_HAND),
@@ -111,7 +111,7 @@ export const ROUTES = {
   }),
   "replay-webhook": operate("POST /webhooks/{webhook_id}/replay", ATTEMPT),
   "test-webhook": administer("POST /webhooks/{webhook_id}/test", ATTEMPT),
-  "read-metrics": withoutToken("GET /api/metrics", { reads: ["counters", "engine"] }),
+  "read-metrics": withoutToken("GET /api/metrics", { reads: ["counters", "engine"], scans: ["counters", "engine"] }),
   "read-workspace": read("GET /", { deployment: "also" }),
   "rename-workspace": administer("PATCH /", { body: true, writes: ["workspaces", "audit"] }),
   // Operators may stop everything, and resume it.
@@ -122,7 +122,11 @@ export const ROUTES = {
     writes: ["workspaces", "audit", "events", "counters"],
     sends: ["events", "loads"],
   }),
-  "read-fleet": read("GET /fleet", { deployment: "only", reads: ["mappings", "engine", "counters"] }),
+  "read-fleet": read("GET /fleet", {
+    deployment: "only",
+    reads: ["mappings", "engine", "counters"],
+    scans: ["workspaces", "engine", "counters"],
+  }),
   "read-own-token": read("GET /tokens/current", { deployment: "also" }),
   "list-tokens": administer("GET /tokens", { deployment: "also" }),
   "create-token": administer("POST /tokens", { deployment: "also", body: true, writes: ["workspaces", "audit"] }),
@@ -138,7 +142,7 @@ export const ROUTES = {
   }),
   "deactivate-mapping": changeMapping("POST /mappings/{mapping_id}/deactivate"),
   "restore-mapping": changeMapping("POST /mappings/{mapping_id}/restore"),
-  "read-connections": administer("GET /connections"),
+  "read-connections": administer("GET /connections", { secrets: "workspaces" }),
   "set-postgres": administer("PUT /connections/postgres", {
     body: true,
     reads: ["mappings"],
@@ -146,11 +150,16 @@ export const ROUTES = {
     sends: ["provisioning"],
     postgres: true,
   }),
-  "change-postgres": administer("PATCH /connections/postgres", { body: true, writes: ["workspaces", "audit"] }),
+  "change-postgres": administer("PATCH /connections/postgres", {
+    body: true,
+    writes: ["workspaces", "audit"],
+    secrets: "workspaces",
+  }),
   "list-proposals": read("GET /connections/postgres/proposals", { reads: ["mappings"], postgres: true }),
   "change-retention": administer("PATCH /connections/postgres/retention", {
     body: true,
     writes: ["workspaces", "audit"],
+    secrets: "workspaces",
   }),
   "test-postgres": administer("POST /connections/postgres/test", { postgres: true }),
   "adopt-heroku-connect": administer("POST /connections/postgres/adopt-heroku-connect", {
@@ -234,19 +243,26 @@ type PathOf<L extends Line> = L extends `${string} /` ? "" : L extends `${string
 
 type More = Partial<Omit<Route, "method" | "path" | "scope">>;
 
-/** A row behind a token. Each of them reads its workspace, opens secrets, and writes the token's last use and the count of requests. */
+/**
+ * A row behind a token. Each of them reads its workspace, opens the secret that tokens are hashed with, and writes the
+ * token's last use and the count of requests. A POST seals its answer, in case it is asked a second time; the rows that
+ * ask a database or an org open its credentials.
+ */
 function inWorkspace(scope: Scope) {
-  return <const L extends Line>(line: L, { reads = [], writes = [], ...more }: More = {}) => ({
-    ...row<L, typeof WORKSPACE>(WORKSPACE, line, scope),
-    ...more,
-    reads: ["workspaces", ...reads] as const,
-    writes: ["tokens", "rateLimits", ...writes] as const,
-    secrets: true,
-  });
+  return <const L extends Line>(line: L, { reads = [], writes = [], ...more }: More = {}) => {
+    const opens = more.postgres === true || more.org === true || /^(?:POST|PUT) /.test(line);
+    return {
+      secrets: opens ? ("workspaces" as const) : ("service" as const),
+      ...row<L, typeof WORKSPACE>(WORKSPACE, line, scope),
+      ...more,
+      reads: ["workspaces", ...reads] as const,
+      writes: ["tokens", "rateLimits", ...writes] as const,
+    };
+  };
 }
 
-function withoutToken<const L extends Line>(line: L, { reads = [] }: Pick<More, "reads"> = {}) {
-  return { ...row<L, "">("", line, null), reads };
+function withoutToken<const L extends Line>(line: L, { reads = [], scans = [] }: Pick<More, "reads" | "scans"> = {}) {
+  return { ...row<L, "">("", line, null), reads, scans };
 }
 
 function row<L extends Line, Base extends string>(base: Base, line: L, scope: Scope | null) {

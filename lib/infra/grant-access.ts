@@ -1,5 +1,5 @@
 import { Stack } from "aws-cdk-lib";
-import { type Access, queueVariable, SCANNED, TABLES, type TableName, tableVariable } from "../model/resources.ts";
+import { type Access, queueVariable, SERVICE, TABLES, type TableName, tableVariable } from "../model/resources.ts";
 import type { Beat } from "./beat.ts";
 import type { BridgeFunction } from "./bridge-function.ts";
 import type { Resources } from "./data-stack.ts";
@@ -28,7 +28,9 @@ export function grantAccess(to: BridgeFunction, access: Access, resources: Grant
     to.addEnvironment(queueVariable(name), resources.queues[name].queueUrl);
     to.allow(["sqs:SendMessage"], [resources.queues[name].queueArn]);
   }
-  if (access.secrets) grantSecrets(to, resources);
+  const scanned = (access.scans ?? []).map((name) => resources.tables[name].tableArn);
+  if (scanned.length > 0) to.allow(["dynamodb:Scan"], scanned);
+  if (access.secrets) grantSecrets(to, access.secrets, resources);
   if (access.schedules) grantSchedules(to, resources);
   if (access.figures) to.addEnvironment("METRICS_NAMESPACE", METRICS_NAMESPACE);
   if (access.postgres) to.addEnvironment("NODE_EXTRA_CA_CERTS", AMAZON_CERTIFICATES);
@@ -48,12 +50,13 @@ function grantTable(to: BridgeFunction, name: TableName, actions: readonly strin
     actions.map((action) => `dynamodb:${action}`),
     [table.tableArn, ...indexes],
   );
-  if (SCANNED.has(name)) to.allow(["dynamodb:Scan"], [table.tableArn]);
 }
 
-function grantSecrets(to: BridgeFunction, { key }: Resources): void {
+/** Each data key belongs to a workspace, or to the service, by its encryption context. */
+function grantSecrets(to: BridgeFunction, whose: "service" | "workspaces", { key }: Resources): void {
   to.addEnvironment("KEY_ID", key.keyArn);
-  to.allow(["kms:GenerateDataKey", "kms:Decrypt"], [key.keyArn]);
+  const ownAlone = { StringEquals: { "kms:EncryptionContext:workspace_id": SERVICE } };
+  to.allow(["kms:GenerateDataKey", "kms:Decrypt"], [key.keyArn], whose === "service" ? ownAlone : {});
 }
 
 function grantSchedules(to: BridgeFunction, { beat, queues }: Grantable): void {

@@ -67,9 +67,6 @@ export const TABLES = {
 
 export type TableName = keyof typeof TABLES;
 
-/** Tables that some function reads from end to end; the items of all others are reached by their keys alone. */
-export const SCANNED: ReadonlySet<TableName> = new Set(["workspaces", "mappings", "engine", "events", "counters"]);
-
 /** The environment variable with a table's physical name: `TABLE_RATE_LIMITS`. */
 export const tableVariable = (name: TableName): string => `TABLE_${upperSnake(name)}`;
 
@@ -104,13 +101,18 @@ export type QueueName = keyof typeof QUEUES;
 /** The environment variable with a queue's URL: `QUEUE_FAN_OUT`. */
 export const queueVariable = (name: QueueName): string => `QUEUE_${upperSnake(name)}`;
 
+/** The service itself, where the vault asks for a workspace. */
+export const SERVICE = "service";
+
 /** What a function may touch; the deployment turns each into a variable and a grant in one call. */
 export interface Access {
   readonly reads?: readonly TableName[];
   readonly writes?: readonly TableName[];
+  /** Of these, the tables that it reads from end to end; it reaches the items of all others by their keys alone. */
+  readonly scans?: readonly TableName[];
   readonly sends?: readonly QueueName[];
-  /** Decrypts and encrypts credentials and secrets with the service's key (`KEY_ID`). */
-  readonly secrets?: boolean;
+  /** What it decrypts and encrypts with the key (`KEY_ID`): the service's own secret, or those of workspaces as well. */
+  readonly secrets?: "service" | "workspaces";
   /** Creates and deletes mappings' schedules (`SCHEDULE_GROUP`, `SCHEDULER_ROLE_ARN`, `FAN_OUT_QUEUE_ARN`). */
   readonly schedules?: boolean;
   /** Writes what cycles saw as CloudWatch metrics (`METRICS_NAMESPACE`). */
@@ -154,7 +156,7 @@ const DELIVERER = {
   resends: "A wait of hours consists of hops of 15 minutes, and a delivery without a slot at a slow webhook comes back",
   writes: ["webhooks", "deliveries", "attempts"],
   sends: ["deliveries", "slowDeliveries", "retriesShort", "retriesMedium", "retriesLong"],
-  secrets: true,
+  secrets: "workspaces",
 } as const;
 
 const CYCLE_TABLES = ["workspaces", "mappings"] as const;
@@ -186,7 +188,7 @@ export const WORKERS = {
     reads: CYCLE_TABLES,
     writes: ["engine", "workspaces", "counters", "events"],
     sends: ["cycles", "events", "loads"],
-    secrets: true,
+    secrets: "workspaces",
   },
   "load-mapping": {
     queue: "loads",
@@ -201,7 +203,7 @@ export const WORKERS = {
     reads: CYCLE_TABLES,
     writes: ["engine", "workspaces", "counters", "events"],
     sends: ["cycles", "events", "loads"],
-    secrets: true,
+    secrets: "workspaces",
   },
   "provision-mapping": {
     queue: "provisioning",
@@ -216,7 +218,7 @@ export const WORKERS = {
     reads: CYCLE_TABLES,
     writes: ["mappings", "engine", "workspaces", "audit", "counters", "events"],
     sends: ["cycles", "events", "loads", "provisioning", "fanOut"],
-    secrets: true,
+    secrets: "workspaces",
     schedules: true,
   },
   "sweep-minute": {
@@ -229,9 +231,10 @@ export const WORKERS = {
     postgres: true,
     figures: true,
     reads: ["workspaces", "mappings", "webhooks"],
+    scans: ["workspaces", "mappings", "events"],
     writes: ["engine", "deliveries", "events", "counters", "audit", "rateLimits"],
     sends: ["provisioning", "loads", "events", "slowDeliveries", "fanOut"],
-    secrets: true,
+    secrets: "workspaces",
     schedules: true,
   },
   "dispatch-events": {

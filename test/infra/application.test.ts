@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROUTES } from "../../lib/http/routes.ts";
-import { type Access, queueVariable, TABLES, tableVariable, WORKERS } from "../../lib/model/resources.ts";
+import {
+  type Access,
+  queueVariable,
+  TABLES,
+  type TableName,
+  tableVariable,
+  WORKERS,
+} from "../../lib/model/resources.ts";
 import { type Assembly, type Json, MANY_OPTIONS, type Resource, STACKS, synthesizeFixtures } from "./assembly.ts";
 
 let dev: Assembly;
@@ -47,6 +54,37 @@ describe("the API", () => {
   });
 });
 
+/** Who reads tables from end to end. */
+const SCANS: Readonly<Record<string, readonly TableName[]>> = {
+  "sweep-minute": ["workspaces", "mappings", "events"],
+  "read-metrics": ["counters", "engine"],
+  "read-fleet": ["workspaces", "engine", "counters"],
+};
+
+const OWN_SECRET_ALONE = [
+  "change-budget",
+  "change-webhook",
+  "delete-webhook",
+  "export-config",
+  "list-audit-log",
+  "list-deliveries",
+  "list-mappings",
+  "list-tokens",
+  "list-webhooks",
+  "read-budget",
+  "read-delivery",
+  "read-doorbell",
+  "read-drift",
+  "read-fleet",
+  "read-own-token",
+  "read-webhook",
+  "read-workspace",
+  "remove-doorbell",
+  "rename-workspace",
+  "revoke-token",
+  "ring",
+];
+
 describe("what a function may do", () => {
   test.each(Object.keys(ROWS))("%s knows the place of a thing exactly if it may touch it", (name) => {
     const { reads = [], writes = [], sends = [], secrets = false, schedules = false } = ROWS[name] ?? {};
@@ -70,13 +108,23 @@ describe("what a function may do", () => {
     expect(granted(name, "dynamodb:PutItem")).toEqual(
       arnsOf("Table", new Set(writes), (table) => TABLES[table].indexes.length > 0),
     );
-    const scanned = ["workspaces", "mappings", "engine", "events", "counters"] as const;
-    expect(granted(name, "dynamodb:Scan")).toEqual(
-      arnsOf("Table", new Set(scanned.filter((table) => tables.has(table)))),
-    );
+    expect(granted(name, "dynamodb:Scan")).toEqual(arnsOf("Table", new Set(SCANS[name] ?? [])));
     expect(granted(name, "sqs:SendMessage")).toEqual(arnsOf("Queue", new Set(sends)));
     expect(granted(name, "kms:Decrypt")).toEqual(secrets ? ["Key"] : []);
     expect(granted(name, "iam:PassRole")).toEqual(schedules ? ["BeatFanOutRole"] : []);
+  });
+
+  test("what neither reaches a database or an org nor seals an answer opens the service's own secret alone", () => {
+    const opening = (name: string) =>
+      statementsOf(roleOf(name)).find(({ Action }) => String(Action).includes("kms:Decrypt"));
+    const ownAlone = Object.keys(ROWS).filter((name) => opening(name)?.["Condition"] !== undefined);
+
+    expect(ownAlone.sort()).toEqual(OWN_SECRET_ALONE);
+    for (const name of ownAlone) {
+      expect(opening(name)?.["Condition"]).toEqual({
+        StringEquals: { "kms:EncryptionContext:workspace_id": "service" },
+      });
+    }
   });
 
   test("exactly those that reach customers' databases trust Amazon's own certificates, which RDS answers with", () => {
@@ -334,10 +382,14 @@ function statementsOf(role: Resource | undefined): Json[] {
   return policies.flatMap((policy) => Object.values(policy["PolicyDocument"]?.["Statement"] ?? {}));
 }
 
+function roleOf(name: string): Resource | undefined {
+  const roleId = functionOf(name).Properties["Role"]?.["Fn::GetAtt"]?.[0];
+  return dev.all("AWS::IAM::Role").find(({ id }) => id === String(roleId));
+}
+
 /** What a function is allowed to do an action on, by names like `RateLimitsTable`, sorted. */
 function granted(name: string, action: string): string[] {
-  const roleId = functionOf(name).Properties["Role"]?.["Fn::GetAtt"]?.[0];
-  return statementsOf(dev.all("AWS::IAM::Role").find(({ id }) => id === String(roleId)))
+  return statementsOf(roleOf(name))
     .filter(({ Action }) => [Action].flat().map(String).includes(action))
     .flatMap(({ Resource }) => namesIn([Resource].flat()))
     .sort();

@@ -12,6 +12,27 @@ function isOpen(resource: string, KeyId: string): boolean {
   return demands.every((demand) => allows(statements, demand));
 }
 
+test("a grant on one encryption context opens no other", () => {
+  const Condition = { StringEquals: { "kms:EncryptionContext:workspace_id": "service" } };
+  const own = readPolicy({ Statement: [{ Effect: "Allow", Action: "kms:*", Resource: "*", Condition }] }, "a test");
+  const isOpenFor = (EncryptionContext?: Record<string, string>) => {
+    const url = new URL("http://localhost/");
+    const asked = {
+      service: "kms",
+      method: "POST",
+      url,
+      action: "Decrypt",
+      body: { KeyId: "1234", EncryptionContext },
+    };
+    return demandsOf(asked, arnOf).every((demand) => allows(own, demand));
+  };
+
+  expect(isOpenFor({ workspace_id: "service" })).toBe(true);
+  expect(isOpenFor({ workspace_id: "ws_1" })).toBe(false);
+  expect(isOpenFor({ other: "service" })).toBe(false);
+  expect(isOpenFor()).toBe(false);
+});
+
 test("a key is opened by a grant on the key, never by one on its alias", () => {
   const [key, alias] = [arnOf("kms", "key/1234"), arnOf("kms", "alias/bridge")];
 

@@ -1,14 +1,12 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import * as z from "zod/mini";
 import type { Pepper, Vault } from "../../../access/ports.ts";
+import { SERVICE } from "../../../model/resources.ts";
 import type { Database } from "../client/client.ts";
 import { readItem } from "../client/read-item.ts";
 import { updateIf } from "../client/transact.ts";
 
 const KEY = { pk: "service#secrets", sk: "token-pepper" };
-
-/** The service itself, where the vault asks for a workspace. */
-const SERVICE = "service";
 
 /** The pepper as an item beside the workspaces, sealed; a process reads it once. */
 export function pepper(database: Database, vault: Vault): Pepper {

@@ -20,7 +20,7 @@ export function demandsOf(request: ServiceRequest, arnOf: ArnOf): Demand[] {
   const { service, action = "", body } = request;
   if (service === "dynamodb") return tableDemands(action, body, (rest) => arnOf("dynamodb", `table/${rest}`));
   if (service === "sqs") return queueDemands(action, body, (name) => arnOf("sqs", name));
-  if (service === "kms") return [{ action: `kms:${action}`, resource: keyOf(body, arnOf) }];
+  if (service === "kms") return [{ action: `kms:${action}`, resource: keyOf(body, arnOf), keys: contextOf(body) }];
   if (service === "scheduler") return scheduleDemands(request, (rest) => arnOf("scheduler", rest));
   return [{ action: `${service}:${action}`, resource: "*" }];
 }
@@ -68,6 +68,13 @@ function queueDemands(action: string, body: unknown, arnOf: (name: string) => st
 }
 
 const key = z.object({ KeyId: z.string() });
+const context = z.object({ EncryptionContext: z._default(z.record(z.string(), z.string()), {}) });
+
+/** The keys by which conditions ask for an encryption context. */
+function contextOf(body: unknown): Record<string, string> {
+  const pairs = Object.entries(context.parse(body).EncryptionContext);
+  return Object.fromEntries(pairs.map(([name, value]) => [`kms:EncryptionContext:${name}`, value]));
+}
 
 /** A policy names keys, never their aliases: a grant on an alias opens nothing, whatever name the call uses (AWS KMS Developer Guide). */
 function keyOf(body: unknown, arnOf: ArnOf): string {
