@@ -7,6 +7,7 @@ import type { OpenOperator } from "../lib/cli/operator.ts";
 import { nameIn } from "../lib/infra/options/settings.ts";
 import { Failure, type FailureCode } from "../lib/model/failure.ts";
 import { TABLES, type TableName, tableVariable } from "../lib/model/resources.ts";
+import { STAGE_NAME, STAGE_NAME_IN_WORDS } from "../lib/model/stage.ts";
 import { DEPLOYMENT } from "../lib/model/workspace/pause.ts";
 import { failureOf } from "../lib/sync/report/cycle-failure.ts";
 
@@ -96,7 +97,7 @@ async function removalNeeds(database: Database, vault: Vault) {
 }
 
 function stageEnvironment(stage: string): Readonly<Record<string, string>> {
-  if (stage !== "dev" && stage !== "prod") throw new CommandFailure("usage", "--stage must be dev or prod");
+  if (!STAGE_NAME.test(stage)) throw new CommandFailure("usage", `--stage must be ${STAGE_NAME_IN_WORDS}`);
   const tables = (Object.keys(TABLES) as TableName[]).map((name) => [tableVariable(name), nameIn(stage, name)]);
   return {
     ...Object.fromEntries(tables),

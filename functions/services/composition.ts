@@ -50,6 +50,7 @@ import { SLOW_ATTEMPTS } from "../../lib/model/delivery/webhook.ts";
 import { Failure } from "../../lib/model/failure.ts";
 import type { Queue, QueueMessages } from "../../lib/model/messages.ts";
 import { keptDaysIn, queueVariable, tableVariable } from "../../lib/model/resources.ts";
+import { hasProductionRules } from "../../lib/model/stage.ts";
 import { guardConnections } from "../../lib/network/guarded-dns.ts";
 import type { WakeUpTimes } from "../../lib/sync/ports/wake-ports.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
@@ -176,7 +177,9 @@ export const orgReach = () => once("orgReach", () => orgReachIn(now));
 /** Requests a minute and address: the contract's 300, and another figure only outside production. */
 export function requestsPerMinute(): number {
   const asked = Number(process.env["RATE_LIMIT_PER_MINUTE"]);
-  return process.env["STAGE"] !== "prod" && Number.isInteger(asked) && asked > 0 ? asked : REQUESTS_PER_MINUTE;
+  return !hasProductionRules(process.env["STAGE"]) && Number.isInteger(asked) && asked > 0
+    ? asked
+    : REQUESTS_PER_MINUTE;
 }
 
 export const webhooks = () => once("webhooks", () => webhooksIn(database()));

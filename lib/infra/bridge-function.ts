@@ -11,6 +11,7 @@ import {
   LoggingFormat,
   RecursiveLoop,
   Runtime,
+  SystemLogLevel,
 } from "aws-cdk-lib/aws-lambda";
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
@@ -70,6 +71,7 @@ export class BridgeFunction extends LambdaFunction {
       ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
       logGroup,
       loggingFormat: LoggingFormat.JSON,
+      systemLogLevelV2: settings.platformLogs ? SystemLogLevel.INFO : SystemLogLevel.WARN,
       role: new Role(scope, `${idOf(name)}Role`, {
         assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
         inlinePolicies: { Access: policy },

@@ -1,15 +1,16 @@
 import { type App, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { AttributeType, BillingMode, ProjectionType, Table, type TableProps } from "aws-cdk-lib/aws-dynamodb";
-import { Key } from "aws-cdk-lib/aws-kms";
+import { Alias, type IKey, Key } from "aws-cdk-lib/aws-kms";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { QUEUES, type QueueName, TABLES, type TableName, WORKERS } from "../model/resources.ts";
+import { hasProductionRules } from "../model/stage.ts";
 import { idOf, nameIn, type Settings } from "./options/settings.ts";
 
 /** What outlives the application: the tables, the key, and the queues with what waits in them. */
 export interface Resources {
   readonly tables: Readonly<Record<TableName, Table>>;
   readonly queues: Readonly<Record<QueueName, Queue>>;
-  readonly key: Key;
+  readonly key: IKey;
 }
 
 /**
@@ -19,22 +20,28 @@ export interface Resources {
 export class DataStack extends Stack implements Resources {
   readonly tables: Readonly<Record<TableName, Table>>;
   readonly queues: Readonly<Record<QueueName, Queue>>;
-  readonly key: Key;
+  readonly key: IKey;
 
   constructor(app: App, settings: Settings) {
     const { stage } = settings;
     super(app, `Bridge-${stage}-Data`, {
       description: `Bridge (${stage}): tables, key and queues`,
-      terminationProtection: stage === "prod",
+      terminationProtection: hasProductionRules(stage),
     });
-    this.key = new Key(this, "Key", {
-      alias: `alias/bridge-${stage}`,
+    const aliasName = `alias/bridge-${stage}`;
+    this.key = settings.keyArn ? Key.fromKeyArn(this, "Key", settings.keyArn) : this.newKey(aliasName, stage);
+    if (settings.keyArn) new Alias(this, "KeyAlias", { aliasName, targetKey: this.key });
+    this.tables = mapRows(TABLES, (name) => this.table(name, stage));
+    this.queues = mapRows(QUEUES, (name) => this.queue(name, stage));
+  }
+
+  private newKey(alias: string, stage: string): Key {
+    return new Key(this, "Key", {
+      alias,
       description: `Bridge (${stage}): encrypts the data keys of credentials and secrets`,
       enableKeyRotation: true,
       removalPolicy: removalPolicyOf(stage),
     });
-    this.tables = mapRows(TABLES, (name) => this.table(name, stage));
-    this.queues = mapRows(QUEUES, (name) => this.queue(name, stage));
   }
 
   private table(name: TableName, stage: Settings["stage"]): Table {
@@ -46,7 +53,7 @@ export class DataStack extends Stack implements Resources {
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       timeToLiveAttribute: "expires_at",
-      deletionProtection: stage === "prod",
+      deletionProtection: hasProductionRules(stage),
       removalPolicy: removalPolicyOf(stage),
     });
     for (const { name: indexName, pk, sk, projection } of indexes) {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Annotations, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Access } from "../model/resources.ts";
+import { hasProductionRules } from "../model/stage.ts";
 import { BridgeFunction } from "./bridge-function.ts";
 import { type Grantable, grantAccess } from "./grant-access.ts";
 import { idOf, nameIn, type Settings } from "./options/settings.ts";
@@ -45,6 +46,8 @@ export function logGroupOf(stack: Stack, name: string, settings: Settings): LogG
   return new LogGroup(stack, `${idOf(name)}Logs`, {
     logGroupName: `/bridge/${nameIn(settings.stage, name)}`,
     retention: settings.logRetentionDays,
-    removalPolicy: RemovalPolicy.DESTROY,
+    removalPolicy: hasProductionRules(settings.stage)
+      ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+      : RemovalPolicy.DESTROY,
   });
 }

@@ -1,11 +1,14 @@
 import { ArnFormat, Duration, Stack } from "aws-cdk-lib";
 import {
+  AccessLogFormat,
   EndpointType,
   LambdaIntegration,
   type LambdaIntegrationOptions,
+  LogGroupLogDestination,
   type Resource,
   ResponseTransferMode,
   RestApi,
+  type StageOptions,
 } from "aws-cdk-lib/aws-apigateway";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
@@ -13,6 +16,7 @@ import type { Construct } from "constructs";
 import { CONSOLE, ROUTES, type Route, type RouteName } from "../http/routes.ts";
 import { LIVE } from "./bridge-function.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
+import { logGroupOf } from "./make-function.ts";
 import { idOf, nameIn, type Settings } from "./options/settings.ts";
 
 /** The rows of the route table that have a function, and the function behind everything else. */
@@ -30,13 +34,21 @@ export const STREAM_TIMEOUT_SECONDS = 300;
  * function that answers 404, or 405 with `Allow`. A row that `streams` uses the gateway's response streaming, so its
  * answer has no size limit, flows at constant memory and may hold any bytes, and so does the console; all others are text.
  */
-export function restApi(scope: Construct, settings: Settings, { answered, otherwise, console }: Endpoints): RestApi {
+export function restApi(scope: Stack, settings: Settings, { answered, otherwise, console }: Endpoints): RestApi {
   const api = new RestApi(scope, "Api", {
     restApiName: nameIn(settings.stage, "api"),
     description: `Bridge (${settings.stage}): the API of the workspace sync service`,
     endpointTypes: [EndpointType.REGIONAL],
-    deployOptions: { stageName: settings.stage, tracingEnabled: settings.tracing },
-    cloudWatchRole: false,
+    // With a domain of one's own there is no second way in beside it.
+    disableExecuteApiEndpoint: settings.domain !== null,
+    deployOptions: {
+      stageName: settings.stage,
+      tracingEnabled: settings.tracing,
+      throttlingRateLimit: settings.requestsPerSecond,
+      throttlingBurstLimit: 2 * settings.requestsPerSecond,
+      ...(settings.accessLog && accessLog(scope, settings)),
+    },
+    cloudWatchRole: settings.accessLog,
   });
   api.node.tryRemoveChild("Endpoint"); // its output repeats BaseUrl, with a slash at the end
   addGatewayResponses(api);
@@ -48,6 +60,14 @@ export function restApi(scope: Construct, settings: Settings, { answered, otherw
   if (console) serve(api, integrationOf(console, { streams: true }));
   if (otherwise) answerTheRest(api, integrationOf(otherwise));
   return api;
+}
+
+/** A line for each request, as JSON. */
+function accessLog(scope: Stack, settings: Settings): Partial<StageOptions> {
+  return {
+    accessLogDestination: new LogGroupLogDestination(logGroupOf(scope, "access", settings)),
+    accessLogFormat: AccessLogFormat.jsonWithStandardFields(),
+  };
 }
 
 /**

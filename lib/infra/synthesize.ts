@@ -1,4 +1,4 @@
-import type { App } from "aws-cdk-lib";
+import { type App, Tags } from "aws-cdk-lib";
 import { AlarmsStack } from "./alarms-stack.ts";
 import { ApiStack } from "./api-stack.ts";
 import { BUNDLES } from "./build.ts";
@@ -26,6 +26,7 @@ export function createApp({ bundles = BUNDLES, ...options }: SynthesisOptions = 
 /** Adds the stacks of the app's stage, whose functions are the bundles of a folder. Returns the app. */
 export function addStacks(app: App, bundles: string): App {
   const settings = readSettings(app.node);
+  for (const [name, value] of settings.tags) Tags.of(app).add(name, value);
   const { tables, queues, key } = new DataStack(app, settings);
   const resources = { tables, queues, key };
   const { beat } = new WorkersStack(app, settings, resources, bundles);

@@ -322,8 +322,78 @@ describe("the stage", () => {
     await expect(synthesizeFixtures({ tracing: "yes" })).rejects.toThrow("true or false");
   });
 
-  test("a stage that does not exist is refused with those that do", async () => {
-    await expect(synthesizeFixtures({ stage: "production" })).rejects.toThrow("-c stage=prod");
+  test("a stage with a name of its own has production's rules, and its name in each thing", async () => {
+    const staging = await synthesizeFixtures({ stage: "staging" });
+
+    expect(environmentOf("list-mappings", staging)).toMatchObject({ STAGE: "staging" });
+    expect(environmentOf("list-mappings", staging)).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
+    for (const { Properties } of staging.all("AWS::DynamoDB::Table"))
+      expect(Properties).toMatchObject({
+        DeletionProtectionEnabled: true,
+        TableName: expect.stringMatching(/^bridge-staging-/) as string,
+      });
+    for (const { Properties, DeletionPolicy } of staging.all("AWS::Logs::LogGroup"))
+      expect([Properties["RetentionInDays"], DeletionPolicy]).toEqual([90, "RetainExceptOnCreate"]);
+    for (const stage of ["Staging", "blue-green", "2nd", "", "abcdefghijklmnopqrstu"])
+      await expect(synthesizeFixtures({ stage })).rejects.toThrow("stage must be at most 20 small letters and digits");
+    await expect(synthesizeFixtures({ stage: "staging", rateLimitPerMinute: "1" })).rejects.toThrow("contract's 300");
+  });
+
+  test("the gateway refuses what is above a rate, and writes a line a request where that is asked for", async () => {
+    const stageOf = (assembly: Assembly) => assembly.all("AWS::ApiGateway::Stage")[0]?.Properties ?? {};
+    const limits = (assembly: Assembly) => Object.values(stageOf(assembly)["MethodSettings"] ?? {});
+
+    expect(limits(dev)).toEqual([expect.objectContaining({ ThrottlingRateLimit: 1000, ThrottlingBurstLimit: 2000 })]);
+    expect(limits(chosen)).toEqual([expect.objectContaining({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 })]);
+    expect([stageOf(dev)["AccessLogSetting"], dev.all("AWS::ApiGateway::Account")]).toEqual([undefined, []]);
+    expect(JSON.stringify(stageOf(chosen)["AccessLogSetting"])).toContain("$context.requestId");
+    expect(chosen.all("AWS::ApiGateway::Account")).toHaveLength(1);
+    await expect(synthesizeFixtures({ requestsPerSecond: "0" })).rejects.toThrow("requestsPerSecond must be a whole");
+  });
+
+  test("with a domain of one's own the API has no second address", () => {
+    const isClosed = (assembly: Assembly) =>
+      assembly.all("AWS::ApiGateway::RestApi")[0]?.Properties["DisableExecuteApiEndpoint"];
+
+    expect([isClosed(dev), isClosed(chosen)]).toEqual([false, true]);
+  });
+
+  test("everything that can have tags has those that were asked for", async () => {
+    const tagged = ["AWS::Lambda::Function", "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::IAM::Role"];
+    for (const { Properties } of tagged.flatMap((type) => chosen.all(type)))
+      expect(Properties["Tags"]).toEqual([
+        { Key: "Cost Center", Value: "a/b" },
+        { Key: "Owner", Value: "ops" },
+      ]);
+    await expect(synthesizeFixtures({ tags: "Owner" })).rejects.toThrow("tags must be tags, each Name=value");
+  });
+
+  test("a permissions boundary is on every role", () => {
+    const roles = chosen.all("AWS::IAM::Role");
+
+    expect(roles.length).toBeGreaterThan(Object.keys(ROWS).length);
+    for (const { id, Properties } of roles)
+      expect.soft(JSON.stringify(Properties["PermissionsBoundary"]), id).toContain(":policy/Boundary");
+  });
+
+  test("a key of the operator's own takes the place of the deployment's, under the same alias", async () => {
+    const own = "arn:aws:kms:eu-central-1:123456789012:key/0d1e";
+
+    expect(chosen.all("AWS::KMS::Key")).toEqual([]);
+    expect(environmentOf("list-mappings", chosen)["KEY_ID"]).toBe(own);
+    expect(
+      chosen.all("AWS::KMS::Alias").map(({ Properties }) => [Properties["AliasName"], Properties["TargetKeyId"]]),
+    ).toEqual([["alias/bridge-dev", own]]);
+    await expect(synthesizeFixtures({ keyArn: "alias/mine" })).rejects.toThrow("keyArn must be the ARN of a KMS key");
+  });
+
+  test("Lambda's own lines are written where that is asked for, and otherwise its warnings alone", () => {
+    const levels = (assembly: Assembly) =>
+      new Set(
+        assembly.all("AWS::Lambda::Function").map(({ Properties }) => Properties["LoggingConfig"]?.["SystemLogLevel"]),
+      );
+
+    expect([levels(dev), levels(chosen)]).toEqual([new Set(["WARN"]), new Set(["INFO"])]);
   });
 
   test("every function runs the runtime it was tested on, and both addresses are outputs", () => {

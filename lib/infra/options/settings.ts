@@ -1,28 +1,39 @@
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
 import { KEPT_DAYS, readDays } from "../../model/resources.ts";
+import { hasProductionRules, STAGE_NAME, STAGE_NAME_IN_WORDS } from "../../model/stage.ts";
 import { type Concurrency, readConcurrency } from "./concurrency.ts";
 import { type Domain, readDomain } from "./domain-option.ts";
 import { refuseUnknownOptions } from "./names.ts";
 import { type Network, readNetwork } from "./network.ts";
-import { isOn, textLike } from "./read.ts";
+import { isOn, listLike, textLike } from "./read.ts";
 import { readShield, type Shield } from "./shield-option.ts";
 
 /** What an operator chooses with `-c name=value`, or in `context` of cdk.json. */
 export interface Settings {
   /**
-   * `-c stage=`: part of every name, so that the stages share an account without meeting. What `drill` makes goes with
-   * its stacks, data too.
+   * `-c stage=`: part of every name, so that the stages share an account without meeting. All but `dev` and `drill`
+   * have production's rules. What `drill` makes goes with its stacks, data too.
    */
-  readonly stage: "dev" | "prod" | "drill";
-  /** `-c rateLimitPerMinute=`: requests a minute and source address; in prod it is always the contract's 300. */
+  readonly stage: string;
+  /** `-c rateLimitPerMinute=`: requests a minute and source address; by production's rules it is always the contract's 300. */
   readonly rateLimitPerMinute: number | null;
-  /** `-c logRetentionDays=`: three months in prod, two weeks in dev, unless given. */
+  /** `-c logRetentionDays=`: three months by production's rules, two weeks otherwise, unless given. */
   readonly logRetentionDays: number;
   /** `-c deliveryDays=` and `-c auditDays=`, as variables of the functions; those that are not given are left out. */
   readonly keptDays: Readonly<Record<string, string>>;
   /** `-c tracing=true`: every request and every batch leaves a trace in X-Ray. */
   readonly tracing: boolean;
+  /** `-c accessLog=true`: the gateway writes a line for each request. */
+  readonly accessLog: boolean;
+  /** `-c platformLogs=true`: Lambda's own line at the start and end of each call, which costs more than all others. */
+  readonly platformLogs: boolean;
+  /** `-c requestsPerSecond=`: the gateway refuses what is above, for all addresses together. */
+  readonly requestsPerSecond: number;
+  /** `-c tags=Owner=ops,…`: on everything that can have tags. */
+  readonly tags: ReadonlyMap<string, string>;
+  /** `-c keyArn=`: a KMS key of the operator's own; null: the deployment makes one. */
+  readonly keyArn: string | null;
   /** `-c alarmTopicArn=`: the SNS topic that alarms notify; without one they are seen in CloudWatch alone. */
   readonly alarmTopicArn: string | null;
   readonly domain: Domain | null;
@@ -33,20 +44,25 @@ export interface Settings {
 
 const TOPIC = /^arn:[^:]+:sns:[^:]+:\d{12}:.+$/;
 
-const STAGES = ["dev", "prod", "drill"] as const;
+const KEY = /^arn:[^:]+:kms:[^:]+:\d{12}:key\/.+$/;
+
+const TAG = /^[\w .:/@+-]{1,128}=[\w .:/@+-]{0,256}$/;
 
 /** Reads the settings from the app's context; throws with the remedy when one makes no sense. */
 export function readSettings(node: Node): Settings {
   refuseUnknownOptions(node);
-  const asked = String(node.tryGetContext("stage") ?? "dev");
-  const stage = STAGES.find((known) => known === asked);
-  if (stage === undefined) throw new Error(`There is no stage "${asked}": say -c stage=dev or -c stage=prod`);
+  const stage = textLike(node, "stage", STAGE_NAME, STAGE_NAME_IN_WORDS) ?? "dev";
   return {
     stage,
-    rateLimitPerMinute: rateLimitOf(stage, node.tryGetContext("rateLimitPerMinute")),
-    logRetentionDays: retentionOf(node.tryGetContext("logRetentionDays") ?? (stage === "prod" ? 90 : 14)),
+    rateLimitPerMinute: rateLimitOf(stage, node),
+    logRetentionDays: retentionOf(node.tryGetContext("logRetentionDays") ?? (hasProductionRules(stage) ? 90 : 14)),
     keptDays: keptDaysOf(node),
     tracing: isOn(node, "tracing"),
+    accessLog: isOn(node, "accessLog"),
+    platformLogs: isOn(node, "platformLogs"),
+    requestsPerSecond: numberOf(node, "requestsPerSecond", 1000),
+    tags: tagsOf(node),
+    keyArn: textLike(node, "keyArn", KEY, "the ARN of a KMS key"),
     alarmTopicArn: textLike(node, "alarmTopicArn", TOPIC, "the ARN of an SNS topic"),
     domain: readDomain(node),
     network: readNetwork(node),
@@ -71,14 +87,22 @@ function keptDaysOf(node: Node): Settings["keptDays"] {
   );
 }
 
-function rateLimitOf(stage: Settings["stage"], asked: unknown): number | null {
-  if (stage === "prod") {
-    if (asked === undefined) return null;
-    throw new Error("The rate limit of prod is the contract's 300 a minute: leave rateLimitPerMinute out");
-  }
-  const limit = Number(asked ?? 300);
-  if (Number.isInteger(limit) && limit > 0) return limit;
-  throw new Error(`rateLimitPerMinute must be a whole number above 0, not "${String(asked)}"`);
+function rateLimitOf(stage: string, node: Node): number | null {
+  if (!hasProductionRules(stage)) return numberOf(node, "rateLimitPerMinute", 300);
+  if (node.tryGetContext("rateLimitPerMinute") === undefined) return null;
+  throw new Error(`The rate limit of ${stage} is the contract's 300 a minute: leave rateLimitPerMinute out`);
+}
+
+function numberOf(node: Node, name: string, unset: number): number {
+  const asked: unknown = node.tryGetContext(name) ?? unset;
+  const number = Number(asked);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new Error(`${name} must be a whole number above 0, not "${String(asked)}"`);
+}
+
+function tagsOf(node: Node): Settings["tags"] {
+  const tags = listLike(node, "tags", TAG, "tags, each Name=value") ?? [];
+  return new Map(tags.map((tag) => [tag.slice(0, tag.indexOf("=")), tag.slice(tag.indexOf("=") + 1)]));
 }
 
 /** A physical name: `bridge-dev-run-cycle`, so that operators and the command line find things without a lookup. */
