@@ -70,21 +70,23 @@ function accessLog(scope: Stack, settings: Settings): Partial<StageOptions> {
   };
 }
 
+/** IAM takes 10,240 characters of inline policies a role, and the ARN of a function with a long stage has 110. */
+const FUNCTIONS_OF_A_ROLE = 60;
+
 /**
- * The gateway calls every function under one role, which may call those and no other. A permission on each function
+ * The gateway calls the functions under a few roles, which may call those and no other. A permission on each function
  * for each of its methods would say the same, for sixty resources more, and would need to know the API.
  */
 function integrationsBy(
   scope: Construct,
   { stage, concurrency }: Settings,
 ): (name: string, row?: Pick<Route, "streams">) => LambdaIntegration {
-  const calls = new PolicyStatement({ actions: ["lambda:InvokeFunction"] });
-  const credentialsRole = new Role(scope, "CallerRole", {
-    // No condition on the account: an API can only be given roles of its own account.
-    assumedBy: new ServicePrincipal("apigateway.amazonaws.com"),
-    inlinePolicies: { Call: new PolicyDocument({ statements: [calls] }) },
-  });
+  const callers: Caller[] = [];
+  let functions = 0;
   return (name, row) => {
+    const number = Math.floor(functions++ / FUNCTIONS_OF_A_ROLE);
+    callers[number] ??= newCaller(scope, number + 1);
+    const { role: credentialsRole, calls } = callers[number];
     const functionArn = Stack.of(scope).formatArn({
       service: "lambda",
       resource: "function",
@@ -95,6 +97,21 @@ function integrationsBy(
     const target = LambdaFunction.fromFunctionAttributes(scope, idOf(name), { functionArn, skipPermissions: true });
     return new LambdaIntegration(target, { allowTestInvoke: false, credentialsRole, ...transferOf(row) });
   };
+}
+
+interface Caller {
+  readonly role: Role;
+  readonly calls: PolicyStatement;
+}
+
+function newCaller(scope: Construct, number: number): Caller {
+  const calls = new PolicyStatement({ actions: ["lambda:InvokeFunction"] });
+  const role = new Role(scope, number === 1 ? "CallerRole" : `CallerRole${number}`, {
+    // No condition on the account: an API can only be given roles of its own account.
+    assumedBy: new ServicePrincipal("apigateway.amazonaws.com"),
+    inlinePolicies: { Call: new PolicyDocument({ statements: [calls] }) },
+  });
+  return { role, calls };
 }
 
 function transferOf(row?: Pick<Route, "streams">): LambdaIntegrationOptions {

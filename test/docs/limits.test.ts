@@ -9,7 +9,7 @@ import { MAX_RETRIES } from "../../lib/model/change/row-error.ts";
 import { BATCH_SIZE, bulkCalls, JOB_RECORDS, soapCalls } from "../../lib/model/change/ways.ts";
 import { ATTEMPT_SECONDS, RETRY_DELAYS_SECONDS } from "../../lib/model/delivery/delivery.ts";
 import { MAX_WEBHOOKS } from "../../lib/model/delivery/webhook.ts";
-import { KEPT_DAYS } from "../../lib/model/resources.ts";
+import { KEPT_DAYS, WORKERS } from "../../lib/model/resources.ts";
 import { CONNECTION_LIMITS, MOST_CONNECTIONS, RETENTION } from "../../lib/model/workspace/workspace.ts";
 import { textOf } from "./blocks.ts";
 
@@ -62,6 +62,14 @@ const FIGURES: Readonly<Record<string, readonly number[]>> = {
     ...[RETRIES[0] ?? 0, (RETRIES[1] ?? 0) / 60, (RETRIES[2] ?? 0) / 60, (RETRIES[3] ?? 0) / 3600],
   ],
   "what is kept": [RETENTION.logDays, KEPT_DAYS.deliveryDays.unset, KEPT_DAYS.auditDays.unset],
+  // AWS's own, by its pages of quotas.
+  "concurrent executions of Lambda": [10, 1000],
+  "one-second rate of EventBridge Scheduler": [500],
+  "concurrent executions of `run-cycle`": [WORKERS["run-cycle"].maxConcurrency],
+  roles: [1000],
+  schedules: [1_000_000],
+  "resources of a stack": [500],
+  "inline policies of a role": [10_240],
 };
 
 describe("a figure of the page of limits is the one that holds", () => {
@@ -104,6 +112,12 @@ test.each(["CreateMappingBody", "UpdateMappingBody"])("an interval of %s is 10 s
   expect(boundsOf(name, "sf_polling_seconds")).toEqual([10, DAY_SECONDS]);
 });
 
+test("the workers of a stage use as many executions as the page says", () => {
+  const all = Object.values(WORKERS).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0);
+
+  expect(textOf("lib/docs/limits.md")).toContain(`the workers of a stage use up to ${all}`);
+});
+
 /** How many entries a page has unless said otherwise, and how many it has at most. */
 function pageOf(operation: string): [usual: number, most: number] {
   const all = Object.values(DESCRIBED.paths).flatMap((methods) => Object.values(methods));
@@ -138,7 +152,7 @@ function fewestInAJob(): number {
 function rowsOf(file: string): (readonly [what: string, limit: string, beyond: string])[] {
   return textOf(file)
     .split("\n")
-    .filter((line) => line.startsWith("| ") && !line.startsWith("| what |") && !line.startsWith("| **"))
+    .filter((line) => line.startsWith("| ") && !/^\| (?:what|quota) \|/.test(line) && !line.startsWith("| **"))
     .map((line) => line.slice(1, -1).split("|"))
     .map(([what = "", limit = "", beyond = ""]) => [what.trim(), limit.trim(), beyond.trim()]);
 }

@@ -185,12 +185,12 @@ describe("concurrency", () => {
       .all("AWS::Lambda::Alias")
       .map(({ Properties }) => Properties["ProvisionedConcurrencyConfig"]);
     const methods = JSON.stringify(shared.all("AWS::ApiGateway::Method"));
-    const [caller] = shared.all("AWS::IAM::Role").filter(({ id }) => id.startsWith("CallerRole"));
+    const callers = shared.all("AWS::IAM::Role").filter(({ id }) => id.startsWith("CallerRole"));
 
     expect(aliases).toEqual([{ ProvisionedConcurrentExecutions: 3 }, { ProvisionedConcurrentExecutions: 2 }]);
     expect(methods).toContain("bridge-dev-list-mappings:live/invocations");
     expect(methods.split(":live/invocations")).toHaveLength(2);
-    expect(JSON.stringify(caller)).toContain("bridge-dev-list-mappings:live");
+    expect(JSON.stringify(callers)).toContain("bridge-dev-list-mappings:live");
     expect(JSON.stringify(shared.all("AWS::Lambda::EventSourceMapping")).split(":live")).toHaveLength(2);
   });
 });
