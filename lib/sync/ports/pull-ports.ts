@@ -83,7 +83,7 @@ export interface DeletedWindow {
 
 /** Records on their way to rows, and what the rows know of them. */
 export interface PullStore {
-  /** One page of records becomes rows, in one transaction. */
+  /** One page of records becomes rows, in one or several transactions; its marks are committed with the last. */
   apply(lease: Lease, page: Page): Promise<Applied>;
   /** Waits no longer for records that could not become rows, and that Salesforce does not know any more. */
   forgetGone(lease: Lease, sfids: readonly string[]): Promise<void>;

@@ -22,14 +22,22 @@ import { type Around, isUntouched, type LockedRow, lockByUpsertField, lockRows, 
 import { rowOf } from "./row-to-write.ts";
 import { insertRows, lateColumns, updateRows } from "./write-rows.ts";
 
-/** How one try of a page handles what blocks it. */
+/** How one try of a slice handles what blocks it. */
 interface Attempt {
-  readonly lockMilliseconds: number;
   /** Rows that a transaction of the customer holds are left for later instead of waited for. */
   readonly skipsLocked: boolean;
-  /** Rows give up upsert values that other rows of the page are to get, before any gets its own. */
+  /** Rows give up upsert values that other rows of the slice are to get, before any gets its own. */
   readonly makesRoom: boolean;
 }
+
+/** How long a page waits while it has locked no row. */
+export const LOCK_MILLISECONDS = 2_000;
+
+/**
+ * How long it waits for a row that a transaction of the customer holds, while others wait for what it holds itself. It
+ * gives way before PostgreSQL looks for deadlocks, after a second, and ends a transaction of the customer.
+ */
+const ROW_LOCK_MILLISECONDS = 100;
 
 /** When a record whose row was held is read again. */
 const BUSY_RETRY_SECONDS = 10;
@@ -38,15 +46,15 @@ const BUSY_RETRY_SECONDS = 10;
 const DOUBT_RETRY_SECONDS = 300;
 
 /**
- * One page in one transaction of separate statements, because each sees what was committed before it began: first the
- * rows are locked, then what waits of them is read, then they are merged and written. A single statement would judge
- * on what it saw before it got its locks, and would lose a user's edit.
+ * A slice of a page in one transaction of separate statements, because each sees what was committed before it began:
+ * first the rows are locked, then what waits of them is read, then they are merged and written. A single statement would
+ * judge on what it saw before it got its locks, and would lose a user's edit.
  */
 export async function applyImages(store: StoreContext, lease: Lease, page: Page, attempt: Attempt): Promise<Applied> {
-  const { lockMilliseconds } = attempt;
   // A page of a load that is lost in a crash is lost with the marks behind it, and read again.
   const commitsLater = page.lane === "load";
-  const settings = { silent: true, lockMilliseconds, commitsLater, changesState: movesPulls(page.marks) };
+  const limits = { lockMilliseconds: LOCK_MILLISECONDS, laterLockMilliseconds: ROW_LOCK_MILLISECONDS };
+  const settings = { ...limits, silent: true, commitsLater, changesState: movesPulls(page.marks) };
   return await fenced(store, lease, settings, async () => {
     const applied = page.images.length === 0 ? null : await applyAll(store, lease, page, attempt);
     await writeWatermarks(store, lease, page.marks);
@@ -77,8 +85,8 @@ async function applyAll(
   const bare = store.mapped(lease);
   const keepsHistory = page.keepsHistory === true && bare.isIndexed === true && !isLoading(page);
   const mapped = { ...bare, keepsHistory };
-  const images = newestOfEach(page.images);
-  const found = await lockAndRead(store, mapped, { ...page, images }, skipsLocked);
+  const { images } = page;
+  const found = await lockAndRead(store, mapped, page, skipsLocked);
   const { busy, around } = found;
   if (found.isNew) return await insertAll(store, mapped, images);
 
@@ -207,17 +215,6 @@ async function insertAll(store: StoreContext, mapped: MappedTable, images: reado
 }
 
 const newRow = (image: Image) => rowOf(image, { key: null });
-
-/** A page may hold a record twice when it changed between two of Salesforce's pages. */
-function newestOfEach(images: readonly Image[]): readonly Image[] {
-  if (new Set(images.map(({ sfid }) => sfid)).size === images.length) return images;
-  const newest = new Map<string, Image>();
-  for (const image of images) {
-    const other = newest.get(image.sfid);
-    if (!other || other.systemModstamp <= image.systemModstamp) newest.set(image.sfid, image);
-  }
-  return [...newest.values()];
-}
 
 /** Changes of rows that have met their record wait for nothing else. */
 async function releaseRecordless({ session, tables }: StoreContext, { waitingByKey }: Around): Promise<void> {

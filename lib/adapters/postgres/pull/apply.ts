@@ -1,3 +1,4 @@
+import { chunks } from "../../../model/chunks.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/ports/lease-ports.ts";
 import type { Applied, Page } from "../../../sync/ports/pull-ports.ts";
@@ -14,24 +15,48 @@ import {
 import { isTableLocked } from "../session/table-lock.ts";
 import { applyImages, busyUntil, NOTHING } from "./apply-images.ts";
 import { type InboundError, keepInboundErrors } from "./inbound-errors.ts";
+import { sortImages } from "./sort-images.ts";
 
-/** How long a page waits for a row that a transaction of the customer holds; then it does without that row. */
-const LOCK_MILLISECONDS = 2_000;
+/** Rows that one transaction of a page locks at most: the application waits for its end to write one of them. */
+const ROWS_AT_ONCE = 200;
+
 /** Further tries when two transactions block each other. */
 const ATTEMPTS = 3;
 
 /**
- * A page of records becomes rows. It is one transaction unless the database refuses a value: then it is applied in
- * pieces until each refused record is alone, and those are kept in `_bridge_inbound_errors` with the watermarks, last.
- * While the whole table is locked no record is to blame: that rejects, and the page comes again.
+ * A page of records becomes rows, a slice of them in a transaction, the watermarks with the last. What a slice lacks
+ * may come with the rest of the page, so where the database refuses a value, that rest is one transaction, and if that
+ * is refused as well, it is applied in pieces until each refused record is alone. Those are kept in
+ * `_bridge_inbound_errors` with the watermarks. While the whole table is locked no record is to blame: that rejects, and
+ * the page comes again.
  */
 export async function apply(store: StoreContext, lease: Lease, page: Page): Promise<Applied> {
-  try {
-    return await whole(store, lease, page);
-  } catch (error) {
-    if (page.images.length === 0 || !(await isRecords(store, lease, error))) throw error;
-    return await inPieces(store, lease, page, error);
+  if (page.images.length === 0) return await whole(store, lease, page);
+  const { met, fresh, unchanged } = await sortImages(store, lease, page.images);
+  const slices = [...chunks(met, ROWS_AT_ONCE), fresh].filter(({ length }) => length > 0);
+  return await inSlices(store, lease, { ...page, images: [] }, slices, { ...NOTHING, unchanged });
+}
+
+async function inSlices(
+  store: StoreContext,
+  lease: Lease,
+  page: Page,
+  slices: readonly (readonly Image[])[],
+  before: Applied,
+): Promise<Applied> {
+  let applied = before;
+  for (const [at, images] of (slices.length > 0 ? slices : [[]]).entries()) {
+    const [, ...later] = slices.slice(at);
+    try {
+      applied = sum(applied, await whole(store, lease, { ...page, images, marks: later.length > 0 ? {} : page.marks }));
+    } catch (error) {
+      if (images.length === 0 || !(await isRecords(store, lease, error))) throw error;
+      const rest = [...images, ...later.flat()];
+      if (later.length > 0) return await inSlices(store, lease, page, [rest], applied);
+      return sum(applied, await inPieces(store, lease, { ...page, images: rest }, error));
+    }
   }
+  return applied;
 }
 
 /**
@@ -46,9 +71,7 @@ async function isRecords(store: StoreContext, lease: Lease, error: unknown): Pro
 /** Each further try knows more of what blocked the one before. */
 async function whole(store: StoreContext, lease: Lease, page: Page): Promise<Applied> {
   const attempt = (skipsLocked: boolean, makesRoom: boolean) =>
-    retry(ATTEMPTS, isClash, () =>
-      applyImages(store, lease, page, { lockMilliseconds: LOCK_MILLISECONDS, skipsLocked, makesRoom }),
-    );
+    retry(ATTEMPTS, isClash, () => applyImages(store, lease, page, { skipsLocked, makesRoom }));
   try {
     return await attempt(false, false);
   } catch (error) {

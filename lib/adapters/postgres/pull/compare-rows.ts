@@ -65,7 +65,8 @@ function spanOf(mapped: MappedTable): string {
     WHERE sfid IS NOT NULL AND ${key} > $1::bigint AND ($2::bigint IS NULL OR ${key} <= $2::bigint) ORDER BY ${key} LIMIT $3::bigint)`;
 }
 
-async function compareRows(
+/** Which records differ from their rows, or have none up to the row `lastRow`. */
+export async function compareRows(
   store: StoreContext,
   lease: Lease,
   images: readonly Image[],

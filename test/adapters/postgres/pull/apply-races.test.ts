@@ -29,8 +29,8 @@ async function knownRow() {
   await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
 }
 
-/** Statements that applying a page to one known row makes after its opening. */
-const STEPS = [0, 1, 2] as const;
+/** Statements that applying a page to one known row makes: one before it locks any, and those after its opening. */
+const STEPS = [0, 1, 2, 3] as const;
 
 describe.each(STEPS)("a user's transaction that begins before step %i of a page", (step) => {
   test("and ends during it loses nothing", async () => {
