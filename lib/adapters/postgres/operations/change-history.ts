@@ -55,7 +55,7 @@ const lagsOf = (tables: Metadata): string => `
 
 /** One change; null: there is none of this id, or it was settled more than 31 days ago. */
 export async function readChange(ask: Ask, tables: Metadata, id: number): Promise<CapturedChange | null> {
-  const [row] = await ask(`SELECT ${CHANGE_COLUMNS} FROM ${capturedBy(`${tables.log} WHERE id = $1`)}`, [id]);
+  const [row] = await ask(`SELECT ${CHANGE_COLUMNS} FROM ${tables.log} l WHERE id = $1`, [id]);
   return row ? toCamelCase(capturedChange, row) : null;
 }
 
@@ -66,24 +66,12 @@ function cutTexts(side: string): string {
          FROM jsonb_each(${side})) END`;
 }
 
-/** The columns of a conflict, of `timedConflicts`. */
+/** The columns of a conflict. */
 export const CONFLICT_COLUMNS = `id, mapping_id, sfid, record_id, field, ${cut("base")} AS base, ${cut("postgres")} AS postgres,
-       ${cut("salesforce")} AS salesforce, winner, ${iso("at")} AS at, changed_here AS postgres_at, changed_there AS salesforce_at`;
+       ${cut("salesforce")} AS salesforce, winner, ${iso("at")} AS at, ${iso("postgres_at")} AS postgres_at, ${iso("salesforce_at")} AS salesforce_at`;
 
-/** Conflicts with `changed_here` and `changed_there` beside their columns: earlier versions kept no times of the two values. */
-export const timedConflicts = (
-  conflicts: string,
-): string => `(SELECT NULL::timestamptz AS postgres_at, NULL::timestamptz AS salesforce_at) AS earlier
-       CROSS JOIN LATERAL (SELECT *, ${iso("postgres_at")} AS changed_here, ${iso("salesforce_at")} AS changed_there FROM ${conflicts}) AS c`;
-
-/** Changes as `l`, with `captured_by` and `made_by` beside their columns: of a log without `captured` that name means the one before. */
-export const capturedBy = (
-  changes: string,
-): string => `(SELECT NULL::varchar AS captured, NULL::text AS actor) AS earlier
-       CROSS JOIN LATERAL (SELECT *, coalesce(captured, 'trigger') AS captured_by, actor AS made_by FROM ${changes}) AS l`;
-
-/** The columns of a change that are shown: the log's, with `captured_by` beside them. */
+/** The columns of a change that are shown. */
 export const CHANGE_COLUMNS = `id, table_name, record_id, sfid, action, state, ${cutTexts("old")} AS old, ${cutTexts('"values"')} AS "values",
        attempts, ${cut("sf_message")} AS message, held, superseded,
        ${iso("created_at")} AS created_at, ${iso("sent_at")} AS sent_at, ${iso("processed_at")} AS synced_at,
-       ${iso("due_at")} AS due_at, captured_by AS captured`;
+       ${iso("due_at")} AS due_at, coalesce(captured, 'trigger') AS captured`;
