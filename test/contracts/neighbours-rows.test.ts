@@ -2,13 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import { becomeReleased } from "../support/worlds/released-schema.ts";
+import { becomeUpgraded } from "../support/worlds/released-schema.ts";
 import type { Row, SyncWorld } from "../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 /**
  * What a released version left in a customer's schema, frozen like its messages and items (neighbours.test.ts): made by
- * `FREEZE=1 vitest run test/contracts/neighbours-rows`, once. It lies in that version's own tables.
+ * `FREEZE=1 vitest run test/contracts/neighbours-rows`, once. It lies in that version's own tables, which were upgraded.
  */
 const FILE = join(import.meta.dirname, "released-1-rows.json");
 
@@ -30,7 +30,7 @@ aWorldForEachTest(async (made) => {
 });
 
 test("a cycle works with the state that the released version has kept of a mapping, both ways", async () => {
-  await becomeReleased(world);
+  await becomeUpgraded(world);
   const { shape, layout } = released();
   await world.sql("UPDATE salesforce._bridge_state SET shape = $1, layout = $2", [
     JSON.stringify({ ...shape, mappingId: contact.id }),
@@ -49,7 +49,7 @@ test("a cycle works with the state that the released version has kept of a mappi
 });
 
 test("changes that the released version's triggers captured are sent", async () => {
-  await becomeReleased(world);
+  await becomeUpgraded(world);
   await world.sql("SET bridge.in_sync = 'contact'");
   await world.sql("INSERT INTO salesforce.contact (id, lastname, email) VALUES (1, 'Second', 'one@example.com')");
   await world.sql("RESET bridge.in_sync");

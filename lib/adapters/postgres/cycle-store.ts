@@ -6,7 +6,7 @@ import { type Lease, LeaseLost, type OutboxEvent, WriteUndone } from "../../sync
 import type { Pulse, RecordStamp } from "../../sync/ports/pull-ports.ts";
 import { endIdle, syncStates } from "./lease/idle-beats.ts";
 import { addCalls, begin, finish, renew } from "./lease/lease.ts";
-import { lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf } from "./lease/watermarks.ts";
+import { watermarkColumns, watermarksOf } from "./lease/watermarks.ts";
 import { type BacklogMemory, readWaiting } from "./log/backlog.ts";
 import { BEGINNING } from "./log/change-states.ts";
 import { apply } from "./pull/apply.ts";
@@ -254,9 +254,8 @@ async function pulses(
 ): Promise<(Pulse & { readonly mapped: MappedTable })[]> {
   const rows = await unlessUnprovisioned(
     session.query(
-      `SELECT s.mapping_id, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
-         ${lanesOf(tables, "s.mapping_id")} AS lanes
-       FROM ${tables.state} s CROSS JOIN ${UNKNOWN_LANES} LEFT JOIN ${tables.loads} lo USING (mapping_id)
+      `SELECT s.mapping_id, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at
+       FROM ${tables.state} s LEFT JOIN ${tables.loads} lo USING (mapping_id)
        WHERE s.mapping_id = ANY ($1::text[])`,
       [mappingIds],
     ),

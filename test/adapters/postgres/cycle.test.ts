@@ -87,20 +87,6 @@ test("marks are committed with the rows and read at the next beginning", async (
   expect(begun.lastPullAt).toEqual(orgTime(7));
 });
 
-test("a schema of the version before has no places of lanes, and its cycles continue without", async () => {
-  await customer.sql("ALTER TABLE salesforce._bridge_state DROP COLUMN lanes");
-  const { store, lease } = await customer.cycle();
-  const lanes = { fast: { stamp: orgTime(5), afterId: sfidOf(1) } };
-
-  await store.apply(lease, page([image(1, 1, { lastname: "Curie" })], { marks: { position: orgTime(5), lanes } }));
-  await store.apply(lease, page([], { marks: { lanes } }));
-  await store.finish(lease, { marks: { slow: orgTime(6), lanes }, pulledAt: orgTime(7), apiCalls: {}, error: null });
-  const { begun } = await customer.cycle();
-
-  expect(begun.marks).toMatchObject({ position: orgTime(5), slow: orgTime(6), lanes: {} });
-  await customer.sql("ALTER TABLE salesforce._bridge_state ADD COLUMN lanes jsonb");
-});
-
 test("a refused row says why, in the row, in the log and in an event", async () => {
   await customer.sql("INSERT INTO salesforce.contact (email) VALUES ('not-an-address')");
   const { store, lease } = await customer.cycle();

@@ -18,7 +18,7 @@ const RELEASED = SCHEMA_VERSION.newest;
 const all = MIGRATIONS as (typeof LATER)[number][];
 const become = (ahead: number) => {
   all.push(...LATER.slice(0, ahead));
-  SCHEMA_VERSION.newest = RELEASED + ahead;
+  Object.assign(SCHEMA_VERSION, { newest: RELEASED + ahead, before: RELEASED + ahead - 1 });
 };
 
 let made: Asking;
@@ -30,7 +30,7 @@ const lines = vi.spyOn(console, "log").mockImplementation(() => undefined);
 beforeEach(() => lines.mockClear());
 afterEach(() => {
   all.splice(RELEASED - FIRST_VERSION + 1);
-  SCHEMA_VERSION.newest = RELEASED;
+  Object.assign(SCHEMA_VERSION, { newest: RELEASED, before: RELEASED });
 });
 
 const sweep = () => sweepMinute({ Records: [{ messageId: "tick", body: "{}" }] } as SQSEvent);

@@ -15,7 +15,6 @@ import {
 } from "../../../sync/ports/lease-ports.ts";
 import { isCaptured, isChanged, readCaptureOff } from "../capture/capture-check.ts";
 import { followTable } from "../capture/follow-table.ts";
-import { hasClaimIndexes } from "../log/change-states.ts";
 import { addCount } from "../log/cycle-counts.ts";
 import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "../log/retention.ts";
 import {
@@ -31,7 +30,7 @@ import {
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { leaseTable, lockState, ofLease, renewal } from "./fence.ts";
 import { lateLooks, totalsOf, unchanged, whatWaits } from "./idle-beats.ts";
-import { hasLanes, lanesOf, UNKNOWN_LANES, watermarkColumns, watermarksOf, watermarksToSet } from "./watermarks.ts";
+import { watermarkColumns, watermarksOf, watermarksToSet } from "./watermarks.ts";
 
 type Unmapped = Omit<StoreContext, "mapped">;
 
@@ -75,8 +74,6 @@ export async function begin(
     mapped: {
       shape,
       layout: followed ?? (row["layout"] as Layout),
-      isIndexed: row["is_indexed"] === true,
-      hasLanes: row["has_lanes"] === true,
       settledUntil: marks.position !== null && isSettled ? settledUntil(marks.position) : null,
     },
   };
@@ -111,9 +108,8 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
       acquired.fence, EXISTS (SELECT FROM free) AS is_free, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
       ${whatWaits(schema, tables, ":now")},
       EXISTS (SELECT FROM ${tables.outbox})
-        ${work === "cycle" ? `OR (acquired.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
-      ${hasClaimIndexes(schema)} AS is_indexed, ${hasLanes(tables)} AS has_lanes, ${lanesOf(tables, ":mapping")} AS lanes
-    FROM (SELECT :mapping::text AS mapping_id) asked CROSS JOIN ${UNKNOWN_LANES}
+        ${work === "cycle" ? `OR (acquired.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox
+    FROM (SELECT :mapping::text AS mapping_id) asked
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id
     LEFT JOIN ${tables.loads} lo ON lo.mapping_id = asked.mapping_id
@@ -145,7 +141,7 @@ export async function finish(
   end: CycleEnd,
 ): Promise<Omit<Finished, "queueDepth" | "oldestWaitingSeconds">> {
   const { session, tables, now } = store;
-  const marks = watermarksToSet(end.marks, store.mapped(lease));
+  const marks = watermarksToSet(end.marks);
   const { mappingIds = [], at = null } = end.unchanged ?? {};
   const pulledAt = end.pulledAt ?? (mappingIds.includes(lease.mappingId) ? at : null);
   const counted = end.count ? addCount(tables, "ended", ":count", ":now") : "";
@@ -178,7 +174,6 @@ export async function finish(
 function finishStatement(store: StoreContext, lease: Lease, marks: readonly string[], counted: string): string {
   const { tables } = store;
   const isCycle = lease.work === "cycle";
-  const hasHistory = store.mapped(lease).isIndexed === true;
   const whileCurrent = [
     "last_pull_at = coalesce(:pulledAt, s.last_pull_at)",
     isCycle ? "last_error = :error" : "last_error = coalesce(:error::text, s.last_error)",
@@ -194,7 +189,7 @@ function finishStatement(store: StoreContext, lease: Lease, marks: readonly stri
         ${[...(isCycle ? RELEASED.map((clause) => when("is_ours", clause)) : []), ...whileCurrent.map((clause) => when("is_current", clause))].join(", ")}
       FROM lease WHERE s.mapping_id = lease.mapping_id
       RETURNING s.mapping_id, s.table_name, s.rows_synced, s.rows_failed, s.api_calls, s.running_failed, lease.is_current
-    ), ${unchanged(tables, { ids: ":unchanged", at: ":seenAt", late: ":late", own: "ARRAY[:mapping]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours AND EXISTS (SELECT FROM ended WHERE ended.running_failed = 0)")})` : `, ${releasedLoad(tables)}${pruneOrphans(store, ":now", hasHistory)}`}${pruneSettled(store, "ended", ":now", hasHistory)}${counted}
+    ), ${unchanged(tables, { ids: ":unchanged", at: ":seenAt", late: ":late", own: "ARRAY[:mapping]" })}${isCycle ? `, spike AS (${spike(tables, "lease", "is_ours AND EXISTS (SELECT FROM ended WHERE ended.running_failed = 0)")})` : `, ${releasedLoad(tables)}${pruneOrphans(store, ":now")}`}${pruneSettled(store, "ended", ":now")}${counted}
     SELECT coalesce((SELECT is_current FROM ended), false) AS still_ours, (
       SELECT jsonb_build_object('rows_synced', rows_synced, 'rows_failed', rows_failed, 'api_calls', api_calls,
         'outboxWaits', EXISTS (SELECT FROM ${tables.outbox}), 'mayBeRowless', ${mayBeRowless(store, ":now")})

@@ -6,17 +6,17 @@ import {
   WriteUndone,
 } from "../../../sync/ports/lease-ports.ts";
 import type { LoadCheckpoint } from "../../../sync/ports/load-ports.ts";
-import { instant, iso, literal, type MappedTable, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
+import { instant, iso, type Row, type StoreContext } from "../session/sql.ts";
 
 /** The watermarks of the pulls, in the mapping's row; that of the load is in the load's own. */
 const PULL_MARKS = ["position", "slow", "deleted", "lanes"] as const;
 
 /** `SET` clauses for the pulls' marks that are given, and the values that they name. */
-export function watermarksToSet(
-  marks: Partial<Watermarks>,
-  { hasLanes = false }: Pick<MappedTable, "hasLanes">,
-): { readonly set: readonly string[]; readonly values: Readonly<Record<string, Date | string | null>> } {
-  const given = PULL_MARKS.filter((mark) => marks[mark] !== undefined && (hasLanes || mark !== "lanes"));
+export function watermarksToSet(marks: Partial<Watermarks>): {
+  readonly set: readonly string[];
+  readonly values: Readonly<Record<string, Date | string | null>>;
+} {
+  const given = PULL_MARKS.filter((mark) => marks[mark] !== undefined);
   return {
     set: given.map((mark) =>
       mark === "lanes" ? "lanes = coalesce(s.lanes, '{}') || :lanes::jsonb" : `${mark} = :${mark}`,
@@ -34,7 +34,7 @@ export const movesPulls = (marks: Partial<Watermarks>): boolean => PULL_MARKS.so
 
 /** Writes the watermarks of pulls and load, in the caller's transaction. */
 export async function writeWatermarks(
-  { session, tables, mapped }: StoreContext,
+  { session, tables }: StoreContext,
   lease: Lease,
   marks: Partial<Watermarks>,
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function writeWatermarks(
     );
     if (written.length === 0) throw new LongWorkUnderWay(`long work of mapping ${mappingId} is under way`);
   }
-  const { set, values } = watermarksToSet(marks, mapped(lease));
+  const { set, values } = watermarksToSet(marks);
   if (set.length === 0) return;
   const move = `UPDATE ${tables.state} s SET ${set.join(", ")} WHERE mapping_id = :mapping RETURNING mapping_id`;
   // The same pages would be read for ever.
@@ -57,20 +57,12 @@ export async function writeWatermarks(
 /** A cycle hands long work over where there is none: it does not hold the lease of what another does. */
 const IS_FREE = " AND load IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())";
 
-/** Whether the mapping's row has its lanes: a schema of version 8 gets them with its upgrade. */
-export const hasLanes = ({ state }: Metadata): string =>
-  `EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ${literal(state)}::regclass::oid AND a.attname = 'lanes')`;
-
-/** They are read where the column exists; else the name is that of `unknown`, which must be in the same FROM. */
-export const lanesOf = ({ state }: Metadata, mapping: string): string =>
-  `(SELECT lanes FROM ${state} own WHERE own.mapping_id = ${mapping})`;
-export const UNKNOWN_LANES = "(SELECT NULL::jsonb AS lanes) unknown";
-
 /** Columns of a SELECT from which `watermarksOf` reads; the arguments are aliases of the mapping's row and the load's. */
 export const watermarkColumns = (state: string, load: string): string =>
-  [...["position", "slow", "deleted"].map((mark) => `${iso(`${state}.${mark}`)} AS ${mark}`), `${load}.load`].join(
-    ", ",
-  );
+  [
+    ...["position", "slow", "deleted"].map((mark) => `${iso(`${state}.${mark}`)} AS ${mark}`),
+    ...[`${state}.lanes`, `${load}.load`],
+  ].join(", ");
 
 /** The watermarks of pulls and load. */
 export const watermarksOf = (row: Row): Watermarks => ({

@@ -30,7 +30,7 @@ const MOST_BYTES = 1_000;
  */
 export function setsBlockedKey(mapped: MappedTable, condition = "true"): string {
   const [old, current] = upsertValues("l", mapped);
-  if (!mapped.isIndexed || old === undefined || current === undefined) return "";
+  if (old === undefined || current === undefined) return "";
   const value = `coalesce('key ' || ${old}, 'key ' || ${current}, '')`;
   return `, upsert_key = CASE WHEN ${condition} AND (${old} = ${current}) IS DISTINCT FROM false
           AND octet_length(${value}) <= ${MOST_BYTES} THEN ${literal(noteOf(mapped))} || ${value} END`;

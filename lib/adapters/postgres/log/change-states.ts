@@ -1,5 +1,5 @@
 import { FOUND_BY_CHARACTERS, WAITS_FOR_PARENT } from "../../../model/change/missing-parent.ts";
-import { literal, type Metadata, qualified, within } from "../session/sql.ts";
+import { literal, type Metadata, within } from "../session/sql.ts";
 
 /*
  * How statements find changes by their state. Partial indexes of the log (`first-tables.sql`) know those that wait, failed
@@ -101,12 +101,6 @@ export const waitsForParent = (alias = ""): string =>
 /** For which parent, as the same index has it; `message` is an expression. */
 export const parentOf = (message: string): string => `lower(left(${message}, ${FOUND_BY_CHARACTERS}))`;
 
-const BLOCKED_KEYS = "_bridge_log_blocked_keys";
-
-/** An expression: whether all of the indexes below are there, of which the last is built last. */
-export const hasClaimIndexes = (schema: string): string =>
-  `EXISTS (SELECT FROM pg_index i WHERE i.indisvalid AND i.indexrelid = to_regclass(${literal(qualified(schema, BLOCKED_KEYS))})::oid)`;
-
 /** Indexes of the log by which claims find their way through a backlog; a captured change is written into the first alone. */
 export const CLAIM_INDEXES = [
   ["_bridge_log_ready", `(${tableInOrder()}, id) WHERE processed_at IS NULL AND NOT held AND due_at IS NULL`],
@@ -116,7 +110,7 @@ export const CLAIM_INDEXES = [
   ["_bridge_log_blocked_records", `(${tableBy("record")}, (left(sfid, 15))) WHERE ${BLOCKS}`],
   ["_bridge_log_rows", "(table_name, record_id, id) WHERE processed_at IS NOT NULL"],
   ["_bridge_log_parents", `(${parentOf("sf_message")}) WHERE ${waitsForParent()}`],
-  [BLOCKED_KEYS, `(${tableBy("key")}, upsert_key) WHERE ${BLOCKS}`],
+  ["_bridge_log_blocked_keys", `(${tableBy("key")}, upsert_key) WHERE ${BLOCKS}`],
 ] as const;
 
 /**

@@ -15,7 +15,7 @@ type Context = Pick<StoreContext, "tables" | "retention">;
  * of what else is kept for a time. `:mapping` is the mapping, `ended` names the part with the table; `now` is the parameter
  * with the time.
  */
-export function pruneSettled({ tables, retention }: Context, ended: string, now: string, hasHistory: boolean): string {
+export function pruneSettled({ tables, retention }: Context, ended: string, now: string): string {
   const past = ago(retention.logDays, now);
   const table = `(SELECT table_name FROM ${ended})`;
   return `, oldest_successes AS (
@@ -28,7 +28,8 @@ export function pruneSettled({ tables, retention }: Context, ended: string, now:
     ), ${pruned(tables)}
     , ${forgotten("pushes", tables.pushed, "answered_at", PUSHED_DAYS, now)}
     , ${forgotten("tombstones", tables.tombstones, "deleted_at", retention.tombstoneDays, now)}
-    , ${forgotten("conflicts", tables.conflicts, "at", retention.conflictDays, now)}${hasHistory ? `, ${forgotten("history", tables.history, "at", retention.logDays, now)}` : ""}`;
+    , ${forgotten("conflicts", tables.conflicts, "at", retention.conflictDays, now)}
+    , ${forgotten("history", tables.history, "at", retention.logDays, now)}`;
 }
 
 /**
@@ -101,7 +102,7 @@ const RESTORABLE_DAYS = 31;
  * Further parts of a WITH clause for tables whose mapping was deleted: what they left in the log, and what was kept for
  * their records, goes as old as any other entry. `now` is the parameter with the time.
  */
-export function pruneOrphans({ tables, retention }: Context, now: string, hasHistory: boolean): string {
+export function pruneOrphans({ tables, retention }: Context, now: string): string {
   const { log, pendingRegistry, totals, state } = tables;
   const past = ago(retention.logDays, now);
   const settled = (of: string) =>
@@ -130,7 +131,8 @@ export function pruneOrphans({ tables, retention }: Context, now: string, hasHis
     , ${orphaned("tombstones", tables.tombstones, "deleted_at", state, past)}
     , ${orphaned("conflicts", tables.conflicts, "at", state, past)}
     , ${orphaned("inbound_errors", tables.inboundErrors, "last_at", state, past)}
-    , ${orphaned("held_deletes", tables.heldDeletes, "held_at", state, past)}${hasHistory ? `, ${orphaned("history", tables.history, "at", state, past)}` : ""}`;
+    , ${orphaned("held_deletes", tables.heldDeletes, "held_at", state, past)}
+    , ${orphaned("history", tables.history, "at", state, past)}`;
 }
 
 /** Each table's mappings are stepped through by its index: a scan of what millions of pushes left would take too long. */

@@ -18,7 +18,6 @@ import {
   type RowQueriesOf,
 } from "../../../settings/row-ports.ts";
 import { type LoadCheckpoint, UNSTARTED } from "../../../sync/ports/load-ports.ts";
-import { lanesOf, UNKNOWN_LANES } from "../lease/watermarks.ts";
 import { isHeld, isOfTable, isRecordless, lagOf, waitsForParent } from "../log/change-states.ts";
 import { beginDryRun, confirmDryRun, readDryRun } from "../pull/dry-run.ts";
 import { captureAllOf, captureExisting } from "../schema/capture-existing.ts";
@@ -26,7 +25,7 @@ import { readProposals } from "../schema/propose.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
 import { type Ask, cut, iso, literal, type Metadata, metadata, nameOf, qualified, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
-import { CONFLICT_COLUMNS, readChange, readThroughput, timedConflicts } from "./change-history.ts";
+import { CONFLICT_COLUMNS, readChange, readThroughput } from "./change-history.ts";
 import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
 import { confirmDeletes, retryFailed, useOtherValue } from "./operations.ts";
 import { rejections } from "./reject-deletes.ts";
@@ -159,10 +158,10 @@ const progressOf = (tables: Metadata): string => `
   SELECT s.mapping_id, s.position IS NOT NULL AS loaded,
     lo.load ->> 'kind' AS reading, lo.load -> 'records' AS records_to_read,
     coalesce((lo.load ->> 'read')::bigint, 0) AS records_read, lo.load ->> 'readSince' AS reading_since,
-    coalesce(lo.load -> 'size', ${lanesOf(tables, "s.mapping_id")} -> 'size') AS read_size,
-    ${lanesOf(tables, "s.mapping_id")} -> 'back' ->> 'stamp' AS clock_back_until, ${iso("s.last_pull_at")} AS last_pull_at,
+    coalesce(lo.load -> 'size', s.lanes -> 'size') AS read_size,
+    s.lanes -> 'back' ->> 'stamp' AS clock_back_until, ${iso("s.last_pull_at")} AS last_pull_at,
     ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
-    to_jsonb(s) -> 'compared' AS compared,
+    s.compared,
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
     coalesce((SELECT CASE WHEN failed > 0 THEN failed - ${settledFailures(tables, "s.table_name")} ELSE 0 END
@@ -176,7 +175,7 @@ const progressOf = (tables: Metadata): string => `
       WHERE s.layout #>> ARRAY['exactTypes', c ->> 'column'] !~ '^(character varying|text$)') AS unfit,
     (SELECT count(*) FROM ${tables.inboundErrors} e WHERE e.mapping_id = s.mapping_id) AS inbound_errors,
     children.waiting AS waiting_for_parents
-  FROM ${tables.state} s LEFT JOIN ${tables.loads} lo ON lo.mapping_id = s.mapping_id CROSS JOIN ${UNKNOWN_LANES} CROSS JOIN LATERAL (
+  FROM ${tables.state} s LEFT JOIN ${tables.loads} lo ON lo.mapping_id = s.mapping_id CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(l.id) AS oldest FROM ${tables.log} l
     WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL
   ) AS waiting LEFT JOIN (
@@ -218,7 +217,7 @@ const inboundErrorsOf = ({ inboundErrors }: Metadata): string =>
 const conflictsOf = ({ conflicts }: Metadata): string =>
   pageOf(
     `SELECT count(*) AS total FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1`,
-    `SELECT ${CONFLICT_COLUMNS} FROM ${timedConflicts(conflicts)} WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
+    `SELECT ${CONFLICT_COLUMNS} FROM ${conflicts} WHERE $1::text IS NULL OR mapping_id = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
     "page.id DESC",
   );
 

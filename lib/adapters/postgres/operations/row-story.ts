@@ -13,7 +13,7 @@ import {
   qualified,
   textOf,
 } from "../session/sql.ts";
-import { CHANGE_COLUMNS, CONFLICT_COLUMNS, capturedBy, timedConflicts } from "./change-history.ts";
+import { CHANGE_COLUMNS, CONFLICT_COLUMNS } from "./change-history.ts";
 import { isKey } from "./row-activity.ts";
 
 /** The latest ones of each kind, at most so many. */
@@ -21,15 +21,12 @@ const MOST = 200;
 
 /** A row by its record's id, its key or the value of its upsert field; of one that is gone by what is left of it. */
 export async function readStory(ask: Ask, tables: Metadata, mappingId: string, key: string): Promise<RowStory | null> {
-  const [state] = await ask(
-    `SELECT shape, layout, to_regclass(${literal(tables.history)}) IS NOT NULL AS keeps FROM ${tables.state} WHERE mapping_id = $1`,
-    [mappingId],
-  );
+  const [state] = await ask(`SELECT shape, layout FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
   if (!state) return null;
   const mapped = mappedOf(state);
   const [found] = await ask(findRow(tables, mapped, key), [key, mappingId]);
   if (!found) return null;
-  const [story] = await ask(storyOf(tables, mapped, state["keeps"] === true), [
+  const [story] = await ask(storyOf(tables, mapped), [
     mappingId,
     mapped.shape.table,
     found["record_id"],
@@ -72,7 +69,7 @@ function findRow({ tombstones, inboundErrors, log }: Metadata, { shape, layout }
 const RECORD_ID = /^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/;
 
 /** Parameters: mapping, table, key of the row, id of the record. */
-function storyOf(tables: Metadata, { shape, layout }: MappedTable, keeps: boolean): string {
+function storyOf(tables: Metadata, { shape, layout }: MappedTable): string {
   const list = (rows: string) => `(SELECT coalesce(json_agg(listed), '[]') FROM (${rows}) AS listed)`;
   const ofRow = (table: string) => `FROM ${table} WHERE mapping_id = $1 AND record_id = $3::bigint`;
   const pairs = shape.columns
@@ -82,17 +79,15 @@ function storyOf(tables: Metadata, { shape, layout }: MappedTable, keeps: boolea
     (is) =>
       `(SELECT * FROM ${tables.log} WHERE table_name::text = $2 AND record_id = $3::bigint AND processed_at IS ${is} ORDER BY id DESC LIMIT ${MOST})`,
   );
-  const refused = keeps
-    ? `(SELECT coalesce(json_agg(json_build_object('at', ${iso("h.at")}, 'message', ${cut("h.message")}) ORDER BY h.id), '[]')
-        FROM ${tables.history} h WHERE h.mapping_id = $1 AND h.record_id = $3::bigint AND h.change_id = l.id)`
-    : "'[]'::json";
+  const refused = `(SELECT coalesce(json_agg(json_build_object('at', ${iso("h.at")}, 'message', ${cut("h.message")}) ORDER BY h.id), '[]')
+        FROM ${tables.history} h WHERE h.mapping_id = $1 AND h.record_id = $3::bigint AND h.change_id = l.id)`;
   return `SELECT
     (SELECT (SELECT jsonb_object_agg(c, v) FROM (VALUES ${pairs || "(NULL, NULL)"}) AS of (c, v) WHERE c IS NOT NULL)
       FROM ${qualified(shape.schema, shape.table)} t WHERE t.${name(layout.key)} = $3::bigint) AS "row",
-    ${list(`SELECT ${CHANGE_COLUMNS}, made_by AS actor, ${refused} AS attempts_refused
-      FROM ${capturedBy(`(${changes.join(" UNION ALL ")}) AS of_row`)} ORDER BY id DESC LIMIT ${MOST}`)} AS changes,
-    ${list(`SELECT ${CONFLICT_COLUMNS} ${ofRow(timedConflicts(tables.conflicts))} ORDER BY id DESC LIMIT ${MOST}`)} AS conflicts,
-    ${keeps ? list(`SELECT ${iso("at")} AS at, fields ${ofRow(tables.history)} AND change_id IS NULL ORDER BY id DESC LIMIT ${MOST}`) : "'[]'::json"} AS pulled,
+    ${list(`SELECT ${CHANGE_COLUMNS}, actor, ${refused} AS attempts_refused
+      FROM (${changes.join(" UNION ALL ")}) AS l ORDER BY id DESC LIMIT ${MOST}`)} AS changes,
+    ${list(`SELECT ${CONFLICT_COLUMNS} ${ofRow(tables.conflicts)} ORDER BY id DESC LIMIT ${MOST}`)} AS conflicts,
+    ${list(`SELECT ${iso("at")} AS at, fields ${ofRow(tables.history)} AND change_id IS NULL ORDER BY id DESC LIMIT ${MOST}`)} AS pulled,
     ${list(`SELECT ${iso("deleted_at")} AS at, by_salesforce, reason FROM ${tables.tombstones} WHERE mapping_id = $1 AND sfid::text = $4::text ORDER BY id DESC LIMIT ${MOST}`)} AS deletions,
     (SELECT json_build_object('mapping_id', mapping_id, 'sfid', sfid, 'error', ${cut("error")}, 'attempts', attempts, 'first_at', ${iso("first_at")}, 'last_at', ${iso("last_at")})
       FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid::text = $4::text) AS inbound`;

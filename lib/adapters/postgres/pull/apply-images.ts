@@ -83,7 +83,7 @@ async function applyAll(
   { skipsLocked, makesRoom }: Attempt,
 ): Promise<Applied> {
   const bare = store.mapped(lease);
-  const keepsHistory = page.keepsHistory === true && bare.isIndexed === true && !isLoading(page);
+  const keepsHistory = page.keepsHistory === true && !isLoading(page);
   const mapped = { ...bare, keepsHistory };
   const { images } = page;
   const found = await lockAndRead(store, mapped, page, skipsLocked);

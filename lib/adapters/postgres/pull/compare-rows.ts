@@ -25,7 +25,6 @@ export const sweepStore = (store: StoreContext): SweepStore => ({
   },
   compareRows: (lease, images, lastRow) => compareRows(store, lease, images, lastRow),
   keepComparison: async (lease, comparison) => {
-    if (!store.mapped(lease).isIndexed) return; // a schema of version 8 has no place for it
     await store.session.query(`UPDATE ${store.tables.state} SET compared = $2 WHERE mapping_id = $1`, [
       lease.mappingId,
       JSON.stringify(comparison),

@@ -59,19 +59,16 @@ export interface UncapturedChange {
   readonly isOverruled: boolean;
 }
 
-/**
- * Captures them; gives those that end at once, with the reason. A schema of version 8 does not say what captured one.
- */
+/** Captures them; gives those that end at once, with the reason. */
 export async function captureUncaptured(
   { session, tables }: StoreContext,
   mapped: MappedTable,
   changes: readonly UncapturedChange[],
 ): Promise<{ readonly id: number; readonly reason: string }[]> {
   if (changes.length === 0) return [];
-  const mark = mapped.isIndexed ? ["captured", "c.captured"] : [];
   const captured = await session.query<{ id: number; record_id: number }>(
-    `INSERT INTO ${tables.log} (${["action", "table_name", "record_id", "sfid", "old", '"values"', ...mark.slice(0, 1)].join(", ")})
-     SELECT ${["'UPDATE'", ":table", "c.record_id", "c.sfid", "c.old", 'c."values"', ...mark.slice(1)].join(", ")}
+    `INSERT INTO ${tables.log} (action, table_name, record_id, sfid, old, "values", captured)
+     SELECT 'UPDATE', :table, c.record_id, c.sfid, c.old, c."values", c.captured
      FROM unnest(:keys::bigint[], :sfids::text[], :olds::jsonb[], :values::jsonb[], :causes::text[]) WITH ORDINALITY
        AS c (record_id, sfid, old, "values", captured, place)
      ORDER BY c.place RETURNING id, record_id`,

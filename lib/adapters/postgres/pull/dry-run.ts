@@ -71,9 +71,8 @@ export async function countUnmatched(store: StoreContext, lease: Lease, most: nu
   const given = `(SELECT FROM ${table} WHERE sfid IS NOT NULL AND systemmodstamp IS NULL LIMIT $1)`;
   const keyed = `(SELECT FROM ${table} WHERE sfid IS NULL AND ${name(column ?? "")} IS NOT NULL LIMIT $1)`;
   const [row] = await store.session.query<{ rows: number }>(
-    `SELECT count(*) AS rows FROM (${column === undefined ? given : `${given} UNION ALL ${keyed}`}) AS unmatched
-     WHERE to_regclass($2) IS NOT NULL`,
-    [most, store.tables.dryRuns],
+    `SELECT count(*) AS rows FROM (${column === undefined ? given : `${given} UNION ALL ${keyed}`}) AS unmatched`,
+    [most],
   );
   return Number(row?.rows ?? 0);
 }

@@ -47,10 +47,8 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
   const keysAreFree = `NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
           AND NOT EXISTS (SELECT FROM unnest(${keysOf("c", mapped)}) AS key
             WHERE ((SELECT first_by_key FROM blocking) ->> key)::bigint < c.id)`;
-  // A schema of the version before has no column for the keys.
-  const isUnblockedByIndex = mapped.isIndexed ? isUnblocked(tables.log, "c", mapped, isBlocking) : "true";
   const isFree = `CASE WHEN (SELECT first_by_key = '{}' FROM blocking) THEN true ELSE ${keysAreFree} END
-        AND CASE WHEN (SELECT found FROM indexed) THEN ${isUnblockedByIndex} ELSE true END`;
+        AND CASE WHEN (SELECT found FROM indexed) THEN ${isUnblocked(tables.log, "c", mapped, isBlocking)} ELSE true END`;
   const first = (which: string, order: string) => `(
         SELECT c.id, c.record_id, coalesce(pg_column_size(c."values"), 0) AS packed,
           CASE WHEN pg_column_size(c."values") <= ${INLINE_BYTES} THEN ${unpacked(`c."values"`)} END AS bytes
@@ -65,7 +63,7 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
       ) AS either ORDER BY due_at, id LIMIT 1
     ), blocking AS MATERIALIZED (${blocking(tables, mapped, isBlocking)}
     ), indexed AS MATERIALIZED (
-      SELECT ${mapped.isIndexed === true} AND EXISTS (SELECT FROM ${tables.log} b WHERE ${mayBlock("b", table, "key")}) AS found
+      SELECT EXISTS (SELECT FROM ${tables.log} b WHERE ${mayBlock("b", table, "key")}) AS found
     ), candidates AS MATERIALIZED (
       SELECT * FROM (${first(isReady("c", table), logOrder("c"))}
         UNION ALL ${first(
@@ -94,16 +92,14 @@ const time = (at: Date): string => `${literal(at.toISOString())}::timestamptz`;
 /**
  * The rows of changes that are under way, and those whose last result is not written back; and the first such change of
  * each sfid and upsert value; and the records that wait for the lock of their row. With them what waits or is held and
- * is in no index: without the indexes all of it.
+ * is in no index.
  */
 function blocking(tables: Metadata, mapped: MappedTable, isBlocking: string): string {
   const { log, inboundErrors } = tables;
   const table = literal(mapped.shape.table);
   const parts = [
     `b.table_name::text = ${table} AND ${isClaimed(tables, "b", `table_name::text = ${table}`)}`,
-    ...(mapped.isIndexed ? unnoted(mapped) : ["true"]).map(
-      (which) => `${mayBlock("b", table, "key")} AND ${isBlocking} AND ${which}`,
-    ),
+    ...unnoted(mapped).map((which) => `${mayBlock("b", table, "key")} AND ${isBlocking} AND ${which}`),
   ];
   const keysOfThose = parts.map(
     (which) => `

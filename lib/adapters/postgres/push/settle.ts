@@ -69,7 +69,7 @@ async function settleOnce(
   const refused = outcomes.flatMap(({ kind, recordId }) => (kind === "refused" ? [recordId] : []));
   const statement = settleStatement(tables, mapped, {
     skipsHeld: writeBack === "free",
-    keepsAttempts: mapped.isIndexed === true && outcomes.some(({ kind }) => kind !== "accepted"),
+    keepsAttempts: outcomes.some(({ kind }) => kind !== "accepted"),
   });
   const values = {
     ...parameters,

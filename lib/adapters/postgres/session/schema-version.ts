@@ -5,7 +5,7 @@ import { closeQuietly } from "./idle-sessions.ts";
 import { openWithinLimit, type Use } from "./session-limit.ts";
 import { type Ask, metadata, type Session } from "./sql.ts";
 
-/** Nothing is done in a schema that is further behind than one version, until it is upgraded. */
+/** Nothing is done in a schema that is further behind than that of the release before, until it is upgraded. */
 export class SchemaTooOld extends DatabaseUnavailable {
   constructor(schema: string, version: number) {
     super("connect", reportUpgrade(schema, version), undefined, true);

@@ -158,12 +158,8 @@ export interface Layout {
 export interface MappedTable {
   readonly shape: TableShape;
   readonly layout: Layout;
-  /** Whether the log has its indexes of blocked changes: a schema of version 8 gets them with its upgrade. */
-  readonly isIndexed?: boolean;
   /** What a page changes in rows is written down. */
   readonly keepsHistory?: boolean;
-  /** Whether the mapping's row holds the places of its lanes: the same. */
-  readonly hasLanes?: boolean;
   /** Up to this stamp every record was read again after its second; null: a first load or a backfill runs. */
   readonly settledUntil?: Date | null;
 }

@@ -49,6 +49,15 @@ test("an idle beat costs two statements beside the count of a half minute, and c
   expect(await store.begin({ ...begin, slot: 110 })).toEqual({ held: false, why: "slot taken" });
 });
 
+test("mappings whose beats are looked at together are known to have changed, so that they are polled at full pace", async () => {
+  await customer.sql(`UPDATE salesforce._bridge_state SET lanes = '{"changed":{"stamp":"2026-11-20T11:59:00Z"}}'`);
+  const store = await customer.store();
+
+  const [state] = await store.syncStates(["map_contact"]);
+
+  expect(state?.marks.lanes).toEqual({ changed: { stamp: new Date("2026-11-20T11:59:00Z") } });
+});
+
 test.each([
   ["a change waits", "INSERT INTO salesforce.contact (lastname) VALUES ('Curie')"],
   [
