@@ -29,6 +29,7 @@ export function grantAccess(to: BridgeFunction, access: Access, resources: Grant
     to.allow(["sqs:SendMessage"], [resources.queues[name].queueArn]);
   }
   if (access.secrets) grantSecrets(to, resources);
+  if (access.watchesKey) to.allow(["kms:DescribeKey"], [resources.key.keyArn]);
   if (access.schedules) grantSchedules(to, resources);
   if (access.figures) to.addEnvironment("METRICS_NAMESPACE", METRICS_NAMESPACE);
   if (access.postgres) to.addEnvironment("NODE_EXTRA_CA_CERTS", AMAZON_CERTIFICATES);

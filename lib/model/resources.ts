@@ -111,6 +111,8 @@ export interface Access {
   readonly sends?: readonly QueueName[];
   /** Decrypts and encrypts credentials and secrets with the service's key (`KEY_ID`). */
   readonly secrets?: boolean;
+  /** Asks whether the service's key is still enabled. */
+  readonly watchesKey?: boolean;
   /** Creates and deletes mappings' schedules (`SCHEDULE_GROUP`, `SCHEDULER_ROLE_ARN`, `FAN_OUT_QUEUE_ARN`). */
   readonly schedules?: boolean;
   /** Writes what cycles saw as CloudWatch metrics (`METRICS_NAMESPACE`). */
@@ -232,6 +234,7 @@ export const WORKERS = {
     writes: ["engine", "deliveries", "events", "counters", "audit", "rateLimits"],
     sends: ["provisioning", "loads", "events", "slowDeliveries", "fanOut"],
     secrets: true,
+    watchesKey: true,
     schedules: true,
   },
   "dispatch-events": {

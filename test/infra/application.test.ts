@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROUTES } from "../../lib/http/routes.ts";
 import { type Access, queueVariable, TABLES, tableVariable, WORKERS } from "../../lib/model/resources.ts";
-import { type Assembly, type Json, MANY_OPTIONS, type Resource, STACKS, synthesizeFixtures } from "./assembly.ts";
+import { type Assembly, type Json, MANY_OPTIONS, PROD, type Resource, STACKS, synthesizeFixtures } from "./assembly.ts";
 
 let dev: Assembly;
 /** With the options that a deployment may choose. */
@@ -221,12 +221,12 @@ describe("the workers", () => {
 
 describe("the stage", () => {
   test("the rate limit can be set outside prod alone", async () => {
-    const prod = await synthesizeFixtures({ stage: "prod" });
+    const prod = await synthesizeFixtures(PROD);
 
     expect(environmentOf("list-mappings", chosen)).toMatchObject({ STAGE: "dev", RATE_LIMIT_PER_MINUTE: "500" });
     expect(environmentOf("list-mappings", prod)).toMatchObject({ STAGE: "prod" });
     expect(environmentOf("list-mappings", prod)).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
-    await expect(synthesizeFixtures({ stage: "prod", rateLimitPerMinute: "1" })).rejects.toThrow("contract's 300");
+    await expect(synthesizeFixtures({ ...PROD, rateLimitPerMinute: "1" })).rejects.toThrow("contract's 300");
   });
 
   test("every stack keeps well below the 500 resources that CloudFormation takes", () => {
@@ -249,7 +249,7 @@ describe("the stage", () => {
       new Set(assembly.all("AWS::Logs::LogGroup").map(({ Properties }) => Number(Properties["RetentionInDays"])));
 
     expect(daysOf(dev)).toEqual(new Set([14]));
-    expect(daysOf(await synthesizeFixtures({ stage: "prod" }))).toEqual(new Set([90]));
+    expect(daysOf(await synthesizeFixtures(PROD))).toEqual(new Set([90]));
     expect(daysOf(chosen)).toEqual(new Set([365]));
     await expect(synthesizeFixtures({ logRetentionDays: "8" })).rejects.toThrow("one of CloudWatch's");
   });

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { QUEUES, TABLES, WORKERS } from "../../lib/model/resources.ts";
-import { type Assembly, type Resource, synthesizeFixtures } from "./assembly.ts";
+import { type Assembly, PROD, type Resource, synthesizeFixtures } from "./assembly.ts";
 
 let dev: Assembly;
 
@@ -71,7 +71,7 @@ test("every queue has its receives written out here", () => {
 });
 
 test("in prod nothing that holds data can be deleted by mistake", async () => {
-  const prod = await synthesizeFixtures({ stage: "prod" });
+  const prod = await synthesizeFixtures(PROD);
 
   for (const { Properties } of prod.all("AWS::DynamoDB::Table")) {
     expect(Properties["DeletionProtectionEnabled"]).toBe(true);

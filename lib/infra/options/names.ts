@@ -10,6 +10,7 @@ const OPTIONS = [
   "auditDays",
   "tracing",
   "alarmTopicArn",
+  "alarms",
   "domainName",
   "certificateArn",
   "basePath",

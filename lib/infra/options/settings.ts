@@ -23,7 +23,7 @@ export interface Settings {
   readonly keptDays: Readonly<Record<string, string>>;
   /** `-c tracing=true`: every request and every batch leaves a trace in X-Ray. */
   readonly tracing: boolean;
-  /** `-c alarmTopicArn=`: the SNS topic that alarms notify; without one they are seen in CloudWatch alone. */
+  /** `-c alarmTopicArn=`: the SNS topic that alarms notify; without one (in prod `-c alarms=none`) CloudWatch alone shows them. */
   readonly alarmTopicArn: string | null;
   readonly domain: Domain | null;
   readonly network: Network | null;
@@ -47,12 +47,22 @@ export function readSettings(node: Node): Settings {
     logRetentionDays: retentionOf(node.tryGetContext("logRetentionDays") ?? (stage === "prod" ? 90 : 14)),
     keptDays: keptDaysOf(node),
     tracing: isOn(node, "tracing"),
-    alarmTopicArn: textLike(node, "alarmTopicArn", TOPIC, "the ARN of an SNS topic"),
+    alarmTopicArn: topicOf(stage, node),
     domain: readDomain(node),
     network: readNetwork(node),
     shield: readShield(node),
     concurrency: readConcurrency(node),
   };
+}
+
+function topicOf(stage: Settings["stage"], node: Node): string | null {
+  const topic = textLike(node, "alarmTopicArn", TOPIC, "the ARN of an SNS topic");
+  const none = textLike(node, "alarms", /^none$/, "none, where no person gets a notification");
+  if (topic !== null && none !== null) throw new Error("alarms=none and alarmTopicArn exclude each other");
+  if (stage !== "prod" || topic !== null || none !== null) return topic;
+  throw new Error(
+    "The alarms of prod notify no person: say -c alarmTopicArn=, the SNS topic that they notify, or -c alarms=none",
+  );
 }
 
 /** CloudWatch keeps logs for certain numbers of days only. */
