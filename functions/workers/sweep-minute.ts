@@ -5,6 +5,7 @@ import { countTroubles } from "../../lib/metrics/count-troubles.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import { announcePauses } from "../../lib/sync/beat/pauses.ts";
+import { resendPolls } from "../../lib/sync/beat/resend-polls.ts";
 import { sweep } from "../../lib/sync/beat/sweep-minute.ts";
 import { askForUpgrade } from "../../lib/sync/schema/upgrade-schema.ts";
 import { resendOverdue } from "../../lib/webhooks/resend-overdue.ts";
@@ -65,10 +66,11 @@ const sweepAll = onQueue(tick, async (): Promise<readonly Undone[]> => {
   return ends.flatMap((end) => (end.status === "rejected" ? [{ position: 0, fault: end.reason }] : []));
 });
 
-/** By the figures of this minute, or where they could not be collected by those before. */
+/** By the figures of this minute, or where they could not be collected by those before; and sends lost polls again. */
 async function reportTroubles(active: Promise<readonly Mapping[]>, collected: Promise<unknown>): Promise<void> {
   await Promise.allSettled([collected]);
   const reports = await engineReports().readAll();
+  await resendPolls({ cycles: queue("cycles"), now }, reports);
   const troubles = await countTroubles({ reports, pauses: pauses(), now }, await active);
   const state = await keyState();
   const message = "no credential can be opened: enable the key, and cancel its deletion first where that is pending";

@@ -76,21 +76,21 @@ export const tableVariable = (name: TableName): string => `TABLE_${upperSnake(na
 interface Queue {
   /** Seconds that a message waits before it can be seen, unless it says otherwise itself. */
   readonly delaySeconds: number;
-  /** Receives before a message moves to the dead-letter queue. */
+  /** Receives before a message moves to the dead-letter queue; Lambda asks for at least five, because throttles count. */
   readonly maxReceives: number;
   readonly holds: string;
 }
 
 export const QUEUES = {
-  fanOut: { delaySeconds: 0, maxReceives: 3, holds: "ticks: one a minute and active mapping" },
-  cycles: { delaySeconds: 0, maxReceives: 3, holds: "beats, polls and pulls: the cycles of up to ten mappings each" },
+  fanOut: { delaySeconds: 0, maxReceives: 5, holds: "ticks: one a minute and active mapping" },
+  cycles: { delaySeconds: 0, maxReceives: 5, holds: "beats, polls and pulls: the cycles of up to ten mappings each" },
   loads: { delaySeconds: 0, maxReceives: 20, holds: "first loads, backfills and sweeps" },
   provisioning: {
     delaySeconds: 0,
     maxReceives: 20,
     holds: "changes of mappings that wait for their tables, triggers and schedules",
   },
-  sweeps: { delaySeconds: 0, maxReceives: 3, holds: "the minute sweeper's ticks" },
+  sweeps: { delaySeconds: 0, maxReceives: 5, holds: "the minute sweeper's ticks" },
   events: { delaySeconds: 0, maxReceives: 20, holds: "events to dispatch" },
   deliveries: { delaySeconds: 0, maxReceives: 20, holds: "deliveries to attempt now" },
   slowDeliveries: { delaySeconds: 0, maxReceives: 20, holds: "deliveries to attempt now for slow webhooks" },
@@ -232,7 +232,7 @@ export const WORKERS = {
     figures: true,
     reads: ["workspaces", "mappings", "webhooks"],
     writes: ["engine", "deliveries", "events", "counters", "audit", "rateLimits"],
-    sends: ["provisioning", "loads", "events", "slowDeliveries", "fanOut"],
+    sends: ["cycles", "provisioning", "loads", "events", "slowDeliveries", "fanOut"],
     secrets: true,
     watchesKey: true,
     schedules: true,

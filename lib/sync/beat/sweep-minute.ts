@@ -5,8 +5,8 @@ import type { LoadMessage, ProvisioningMessage, Queues } from "../../model/messa
 import type { Clock, Log } from "../ports/cycle-ports.ts";
 import type { Schedules } from "../ports/schedule-ports.ts";
 
-/** A change that is not carried out after this long has lost its message. */
-const OVERDUE_MILLISECONDS = 2 * 60_000;
+/** A change that is not carried out after this long may have lost its message; a second one does no harm. */
+const OVERDUE_MILLISECONDS = 60_000;
 
 export interface SweepNeeds {
   readonly mappings: Pick<Mappings, "everywhere">;
