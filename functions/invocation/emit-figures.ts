@@ -1,3 +1,4 @@
+import type { Troubles } from "../../lib/metrics/count-troubles.ts";
 import type { Figures } from "../../lib/sync/ports/cycle-ports.ts";
 import { now } from "../services/composition.ts";
 
@@ -36,6 +37,21 @@ export function reportPaused(since: Date | null, write = toOutput): void {
   reportMetrics(seconds >= PAUSED_SECONDS ? { PausedSeconds: seconds } : {}, write);
 }
 
+/**
+ * What the minute sweep counts. `MappingsSilent` is reported each minute, with zeros as well, because its absence rings;
+ * the others only while they are to ring, because CloudWatch takes money for each hour of a metric.
+ */
+export function reportSwept({ silent, broken }: Troubles, isKeyUsable: boolean, write = toOutput): void {
+  reportMetrics(
+    {
+      MappingsSilent: silent,
+      ...(broken > 0 && { MappingsBroken: broken }),
+      ...(!isKeyUsable && { KeyUnusable: 1 }),
+    },
+    write,
+  );
+}
+
 const toOutput = (line: string): void => void process.stdout.write(line);
 
 function reportMetrics(metrics: Partial<Record<Metric, number>>, write: (line: string) => void): void {
@@ -54,6 +70,9 @@ const UNITS = {
   CyclesFailed: "Percent",
   DeletesHeld: "Count",
   PausedSeconds: "Seconds",
+  MappingsSilent: "Count",
+  MappingsBroken: "Count",
+  KeyUnusable: "Count",
 } as const;
 
 type Metric = keyof typeof UNITS;

@@ -33,7 +33,7 @@ import { connectedOrg, usageReader } from "../../lib/adapters/salesforce/describ
 import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.ts";
 import { recordReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
-import { kmsDataKeys } from "../../lib/adapters/secrets/data-keys.ts";
+import { keyState as keyStateIn, kmsDataKeys } from "../../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../../lib/adapters/secrets/vault.ts";
 import { openQueues } from "../../lib/adapters/sqs/client.ts";
 import { deliveryQueues } from "../../lib/adapters/sqs/delivery-queues.ts";
@@ -89,6 +89,8 @@ export const queue = <Name extends keyof QueueMessages>(name: Name): Queue<Queue
   queueOf(queues(), name);
 
 export const vault = () => once("vault", () => envelopeVault(kmsDataKeys(setting("KEY_ID"), now)));
+
+export const keyState = () => keyStateIn(setting("KEY_ID"));
 
 export const pepper = () => once("pepper", () => pepperIn(database(), vault()));
 

@@ -28,6 +28,8 @@ export interface EngineReports {
 export interface KeptReport extends WorkspaceReport {
   /** What the minute sweep saw last; null: nothing yet. */
   readonly figures: Figures | null;
+  /** Polls of a day that have no answer yet. */
+  readonly openPolls: readonly { readonly mark: string; readonly mappingId: string; readonly askedAt: Date }[];
 }
 
 export interface WorkspaceReport {

@@ -97,10 +97,10 @@ function projected(projection: "all" | "keys" | readonly string[]) {
 const removalPolicyOf = (stage: Settings["stage"]): RemovalPolicy =>
   stage === "drill" ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 
-/** Six times the time-out of the function that reads the queue, as Lambda asks for; 30 s where none reads it yet. */
+/** Six times the time-out of the function that reads the queue, and its batch window, as Lambda asks for; 30 s where none reads it yet. */
 function visibilitySeconds(name: QueueName): number {
   const readers = Object.values(WORKERS).filter(({ queue }) => queue === name);
-  return Math.max(30, ...readers.map(({ timeoutSeconds }) => 6 * timeoutSeconds));
+  return Math.max(30, ...readers.map((reader) => 6 * reader.timeoutSeconds + reader.batchWindowSeconds));
 }
 
 function mapRows<Row extends string, Made>(rows: Record<Row, unknown>, make: (name: Row) => Made): Record<Row, Made> {

@@ -31,6 +31,7 @@ export function grantAccess(to: BridgeFunction, access: Access, resources: Grant
   const scanned = (access.scans ?? []).map((name) => resources.tables[name].tableArn);
   if (scanned.length > 0) to.allow(["dynamodb:Scan"], scanned);
   if (access.secrets) grantSecrets(to, access.secrets, resources);
+  if (access.watchesKey) to.allow(["kms:DescribeKey"], [resources.key.keyArn]);
   if (access.schedules) grantSchedules(to, resources);
   if (access.figures) to.addEnvironment("METRICS_NAMESPACE", METRICS_NAMESPACE);
   if (access.postgres) to.addEnvironment("NODE_EXTRA_CA_CERTS", AMAZON_CERTIFICATES);

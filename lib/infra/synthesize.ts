@@ -1,5 +1,5 @@
 import { type App, Tags } from "aws-cdk-lib";
-import { AlarmsStack } from "./alarms-stack.ts";
+import { AlarmsStack } from "./alarms/alarms-stack.ts";
 import { ApiStack } from "./api-stack.ts";
 import { BUNDLES } from "./build.ts";
 import { DataStack } from "./data-stack.ts";

@@ -110,7 +110,8 @@ async function readDatabase(
     const [figures, sign] = [seen.get(mappingId), signs.get(mappingId)];
     const rings = notifyEnabled && pulls(syncDirection);
     const stalled = sign !== undefined && stallOf(mapping, sign, countedAt) !== null;
-    return figures ? [{ ...figures, object: sfObject, stalled, ...(rings && { rings }) }] : [];
+    const running = sign?.isRunning;
+    return figures ? [{ ...figures, object: sfObject, running, stalled, ...(rings && { rings }) }] : [];
   });
 }
 

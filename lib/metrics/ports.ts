@@ -49,6 +49,8 @@ export interface MappingFigures {
   readonly waiting: number;
   readonly oldestAt: number | null;
   readonly heldDeletes: number;
+  /** A cycle held its lease; left out: by versions before this one. */
+  readonly running?: boolean | undefined;
   /** Something of it does not move; left out: by versions before this one. */
   readonly stalled?: boolean | undefined;
   readonly inboundErrors: number;

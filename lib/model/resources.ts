@@ -73,21 +73,21 @@ export const tableVariable = (name: TableName): string => `TABLE_${upperSnake(na
 interface Queue {
   /** Seconds that a message waits before it can be seen, unless it says otherwise itself. */
   readonly delaySeconds: number;
-  /** Receives before a message moves to the dead-letter queue. */
+  /** Receives before a message moves to the dead-letter queue; Lambda asks for at least five, because throttles count. */
   readonly maxReceives: number;
   readonly holds: string;
 }
 
 export const QUEUES = {
-  fanOut: { delaySeconds: 0, maxReceives: 3, holds: "ticks: one a minute and active mapping" },
-  cycles: { delaySeconds: 0, maxReceives: 3, holds: "beats, polls and pulls: the cycles of up to ten mappings each" },
+  fanOut: { delaySeconds: 0, maxReceives: 5, holds: "ticks: one a minute and active mapping" },
+  cycles: { delaySeconds: 0, maxReceives: 5, holds: "beats, polls and pulls: the cycles of up to ten mappings each" },
   loads: { delaySeconds: 0, maxReceives: 20, holds: "first loads, backfills and sweeps" },
   provisioning: {
     delaySeconds: 0,
     maxReceives: 20,
     holds: "changes of mappings that wait for their tables, triggers and schedules",
   },
-  sweeps: { delaySeconds: 0, maxReceives: 3, holds: "the minute sweeper's ticks" },
+  sweeps: { delaySeconds: 0, maxReceives: 5, holds: "the minute sweeper's ticks" },
   events: { delaySeconds: 0, maxReceives: 20, holds: "events to dispatch" },
   deliveries: { delaySeconds: 0, maxReceives: 20, holds: "deliveries to attempt now" },
   slowDeliveries: { delaySeconds: 0, maxReceives: 20, holds: "deliveries to attempt now for slow webhooks" },
@@ -113,6 +113,8 @@ export interface Access {
   readonly sends?: readonly QueueName[];
   /** What it decrypts and encrypts with the key (`KEY_ID`): the service's own secret, or those of workspaces as well. */
   readonly secrets?: "service" | "workspaces";
+  /** Asks whether the service's key is still enabled. */
+  readonly watchesKey?: boolean;
   /** Creates and deletes mappings' schedules (`SCHEDULE_GROUP`, `SCHEDULER_ROLE_ARN`, `FAN_OUT_QUEUE_ARN`). */
   readonly schedules?: boolean;
   /** Writes what cycles saw as CloudWatch metrics (`METRICS_NAMESPACE`). */
@@ -233,8 +235,9 @@ export const WORKERS = {
     reads: ["workspaces", "mappings", "webhooks"],
     scans: ["workspaces", "mappings", "events"],
     writes: ["engine", "deliveries", "events", "counters", "audit", "rateLimits"],
-    sends: ["provisioning", "loads", "events", "slowDeliveries", "fanOut"],
+    sends: ["cycles", "provisioning", "loads", "events", "slowDeliveries", "fanOut"],
     secrets: "workspaces",
+    watchesKey: true,
     schedules: true,
   },
   "dispatch-events": {

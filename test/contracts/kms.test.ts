@@ -1,10 +1,13 @@
 import {
+  CancelKeyDeletionCommand,
   CreateAliasCommand,
   DecryptCommand,
   DescribeKeyCommand,
+  EnableKeyCommand,
   EncryptCommand,
   GenerateDataKeyCommand,
   type KMSClient,
+  ScheduleKeyDeletionCommand,
 } from "@aws-sdk/client-kms";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestCloud, type TestCloud } from "../support/worlds/cloud.ts";
@@ -70,6 +73,28 @@ test("a ciphertext of one key is refused under the name of another", async () =>
   await expect(kms.send(new DecryptCommand({ CiphertextBlob, KeyId: other }))).rejects.toMatchObject({
     name: "IncorrectKeyException",
   });
+});
+
+test("a key that is disabled or will be deleted opens and seals nothing, and says why", async () => {
+  const key = cloud.kms.ensureKey("alias/ended");
+  const { CiphertextBlob } = await kms.send(new EncryptCommand({ KeyId: key, Plaintext: Uint8Array.of(1) }));
+  const open = () => kms.send(new DecryptCommand({ CiphertextBlob }));
+  const state = async () => (await kms.send(new DescribeKeyCommand({ KeyId: key }))).KeyMetadata?.KeyState;
+
+  await kms.send(new ScheduleKeyDeletionCommand({ KeyId: key, PendingWindowInDays: 7 }));
+  expect(await state()).toBe("PendingDeletion");
+  await expect(open()).rejects.toMatchObject({ name: "KMSInvalidStateException" });
+  await expect(kms.send(new EnableKeyCommand({ KeyId: key }))).rejects.toMatchObject({
+    name: "KMSInvalidStateException",
+  });
+
+  // A key whose deletion was cancelled is disabled (AWS KMS Developer Guide, Scheduling and canceling key deletion).
+  await kms.send(new CancelKeyDeletionCommand({ KeyId: key }));
+  expect(await state()).toBe("Disabled");
+  await expect(open()).rejects.toMatchObject({ name: "DisabledException" });
+
+  await kms.send(new EnableKeyCommand({ KeyId: key }));
+  expect((await open()).Plaintext).toEqual(Uint8Array.of(1));
 });
 
 test("a plaintext of 4,096 bytes is accepted", async () => {

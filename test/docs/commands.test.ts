@@ -28,7 +28,7 @@ describe("in the documentation", () => {
       "lib/docs/deploy.md: npm run deploy: it needs an AWS account",
       "lib/docs/deploy.md: npx bridge workspace delete ws_… --stage dev: it needs an AWS account",
       'lib/docs/deploy.md: aws kms schedule-key-deletion --key-id "$key" --pending-window-in-days 30: it needs an AWS account',
-      "lib/docs/upgrade.md: npm run deploy -- -c stage=prod: it deploys to an AWS account",
+      "lib/docs/upgrade.md: npm run deploy -- -c stage=prod -c alarmTopicArn=arn:aws:sns:eu-central-1:123456789012:operators: it deploys to an AWS account",
     ]);
   });
 

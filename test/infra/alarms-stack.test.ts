@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { gatherFigures, reportPaused } from "../../functions/invocation/emit-figures.ts";
+import { gatherFigures, reportPaused, reportSwept } from "../../functions/invocation/emit-figures.ts";
 import { readPages } from "../../lib/infra/build-docs.ts";
 import { moreText } from "../../lib/metrics/more-series.ts";
 import { metricsText } from "../../lib/metrics/scrape.ts";
 import { QUEUES } from "../../lib/model/resources.ts";
 import { sampleReport } from "../support/doubles/sample-report.ts";
+import { metricsOf, readAlarm } from "./alarms/read-alarm.ts";
 import { type Assembly, type Json, MANY_OPTIONS, type Resource, synthesizeFixtures, TOPIC } from "./assembly.ts";
 
 const FOLDER = join(import.meta.dirname, "../../lib/infra");
@@ -89,7 +90,8 @@ test("what an alarm watches of the rows is what the cycles report, stage by stag
   gathered.add({ accepted: 1, refused: 1, oldestWaitingSeconds: 1000, budgetShare: 0.9, heldDeletes: 7, failed: true });
   gathered.emit(1);
   reportPaused(new Date(0), (line) => lines.push(line));
-  const { _aws, Stage, ...figures } = { ...JSON.parse(lines[1] ?? "{}"), ...JSON.parse(lines[0] ?? "{}") };
+  reportSwept({ silent: 1, broken: 1 }, false, (line) => lines.push(line));
+  const { _aws, Stage, ...figures } = Object.assign({}, ...lines.map((line) => JSON.parse(line)));
 
   const watched = alarms(dev)
     .flatMap(({ Properties }) => [
@@ -107,6 +109,23 @@ test("an alarm rings when no beat comes, because then there are no figures", () 
   const sweeper = alarms(dev).find(({ Properties }) => String(Properties["AlarmName"]) === "bridge-dev-sweeper-silent");
 
   expect(sweeper?.Properties).toMatchObject({ TreatMissingData: "breaching", ComparisonOperator: "LessThanThreshold" });
+});
+
+test("each metric that an alarm watches is in the price, by alarm and in all", () => {
+  const page = readFileSync(join(FOLDER, "../docs/cost.md"), "utf8");
+  const count = (alarm: string) => {
+    const name = new RegExp(`^bridge-dev-${alarm.replace("*", ".*")}$`);
+    const watching = alarms(dev).filter(({ Properties }) => name.test(String(Properties["AlarmName"])));
+    return watching.reduce((sum, { Properties }) => sum + metricsOf(readAlarm(Properties)).length, 0);
+  };
+  const rows = [...page.matchAll(/^\| (`[a-z*-]+`.*) \| (\d+) \| ([\d.]+) \|$/gm)];
+
+  for (const [, names = "", metrics, dollars] of rows) {
+    const watched = [...names.matchAll(/`([a-z*-]+)`/g)].reduce((sum, [, name = ""]) => sum + count(name), 0);
+    expect.soft([names, watched, (watched * 0.1).toFixed(2)]).toEqual([names, Number(metrics), dollars]);
+  }
+  expect(rows.reduce((sum, [, , metrics]) => sum + Number(metrics), 0)).toBe(count("*"));
+  expect(page).toContain(`| ${alarms(dev).length} alarms on ${count("*")} metrics (${(count("*") * 0.1).toFixed(2)})`);
 });
 
 test("alarms and their ends are sent to the topic that the operator names, and nowhere else", async () => {

@@ -8,7 +8,7 @@ import {
   tableVariable,
   WORKERS,
 } from "../../lib/model/resources.ts";
-import { type Assembly, type Json, MANY_OPTIONS, type Resource, STACKS, synthesizeFixtures } from "./assembly.ts";
+import { type Assembly, type Json, MANY_OPTIONS, PROD, type Resource, STACKS, synthesizeFixtures } from "./assembly.ts";
 
 let dev: Assembly;
 /** With the options that a deployment may choose. */
@@ -219,7 +219,7 @@ describe("what a function may do", () => {
   });
 
   test("no role's policies pass the 10,240 characters that IAM takes, however long the stage's name", async () => {
-    for (const assembly of [dev, await synthesizeFixtures({ stage: "abcdefghijklmnopqrst" })]) {
+    for (const assembly of [dev, await synthesizeFixtures({ ...PROD, stage: "abcdefghijklmnopqrst" })]) {
       for (const role of assembly.all("AWS::IAM::Role")) {
         const text = JSON.stringify(rendered(role.Properties["Policies"]));
 
@@ -281,12 +281,12 @@ describe("the workers", () => {
 
 describe("the stage", () => {
   test("the rate limit can be set outside prod alone", async () => {
-    const prod = await synthesizeFixtures({ stage: "prod" });
+    const prod = await synthesizeFixtures(PROD);
 
     expect(environmentOf("list-mappings", chosen)).toMatchObject({ STAGE: "dev", RATE_LIMIT_PER_MINUTE: "500" });
     expect(environmentOf("list-mappings", prod)).toMatchObject({ STAGE: "prod" });
     expect(environmentOf("list-mappings", prod)).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
-    await expect(synthesizeFixtures({ stage: "prod", rateLimitPerMinute: "1" })).rejects.toThrow("contract's 300");
+    await expect(synthesizeFixtures({ ...PROD, rateLimitPerMinute: "1" })).rejects.toThrow("contract's 300");
   });
 
   test("every stack keeps well below the 500 resources that CloudFormation takes", () => {
@@ -309,7 +309,7 @@ describe("the stage", () => {
       new Set(assembly.all("AWS::Logs::LogGroup").map(({ Properties }) => Number(Properties["RetentionInDays"])));
 
     expect(daysOf(dev)).toEqual(new Set([14]));
-    expect(daysOf(await synthesizeFixtures({ stage: "prod" }))).toEqual(new Set([90]));
+    expect(daysOf(await synthesizeFixtures(PROD))).toEqual(new Set([90]));
     expect(daysOf(chosen)).toEqual(new Set([365]));
     await expect(synthesizeFixtures({ logRetentionDays: "8" })).rejects.toThrow("one of CloudWatch's");
   });
@@ -335,7 +335,7 @@ describe("the stage", () => {
   });
 
   test("a stage with a name of its own has production's rules, and its name in each thing", async () => {
-    const staging = await synthesizeFixtures({ stage: "staging" });
+    const staging = await synthesizeFixtures({ ...PROD, stage: "staging" });
 
     expect(environmentOf("list-mappings", staging)).toMatchObject({ STAGE: "staging" });
     expect(environmentOf("list-mappings", staging)).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
@@ -348,7 +348,9 @@ describe("the stage", () => {
       expect([Properties["RetentionInDays"], DeletionPolicy]).toEqual([90, "RetainExceptOnCreate"]);
     for (const stage of ["Staging", "blue-green", "2nd", "", "abcdefghijklmnopqrstu"])
       await expect(synthesizeFixtures({ stage })).rejects.toThrow("stage must be at most 20 small letters and digits");
-    await expect(synthesizeFixtures({ stage: "staging", rateLimitPerMinute: "1" })).rejects.toThrow("contract's 300");
+    await expect(synthesizeFixtures({ ...PROD, stage: "staging", rateLimitPerMinute: "1" })).rejects.toThrow(
+      "contract's 300",
+    );
   });
 
   test("the gateway refuses what is above a rate, and writes a line a request where that is asked for", async () => {

@@ -33,6 +33,9 @@ export const CERTIFICATE = "arn:aws:acm:eu-central-1:123456789012:certificate/0a
 export const NETWORK = { subnetIds: "subnet-0a1b2c3d,subnet-4e5f6a7b", securityGroupIds: "sg-0a1b2c3d" };
 export const TOPIC = "arn:aws:sns:eu-central-1:123456789012:operators";
 
+/** What prod cannot be deployed without. */
+export const PROD = { stage: "prod", alarmTopicArn: TOPIC };
+
 /** Options of every kind at once, for all tests of them: a synthesis takes seconds. */
 export const MANY_OPTIONS = {
   rateLimitPerMinute: "500",

@@ -10,6 +10,7 @@ import {
   NETWORK,
   type Resource,
   synthesizeFixtures,
+  TOPIC,
 } from "./assembly.ts";
 
 const WEB_ACL = "arn:aws:wafv2:eu-central-1:123456789012:regional/webacl/ours/0a1b";
@@ -212,6 +213,12 @@ test.each([
   [{ ...NETWORK, openedRanges: "169.254.0.0/16" }, "it is a link-local or metadata address. Only private ranges can"],
   [{ ...NETWORK, openedRanges: "10.0.0.0/16,300.0.0.0/16" }, '"300.0.0.0/16"'],
   [{ ...NETWORK, subnetIds: "subnet-0a1b2c3d,vpc-0a1b2c3d", openedRanges: "10.0.0.0/16" }, '"vpc-0a1b2c3d"'],
+  [
+    { stage: "prod" },
+    "The alarms of prod notify no person: say -c alarmTopicArn=, the SNS topic that they notify, or -c alarms=none",
+  ],
+  [{ stage: "prod", alarms: "off" }, "alarms must be none"],
+  [{ alarms: "none", alarmTopicArn: TOPIC }, "alarms=none and alarmTopicArn exclude each other"],
   [{ shield: "true", webAclArn: WEB_ACL }, "exclude each other"],
   [{ shield: "on" }, "true or false"],
   [{ webAclArn: "ours" }, "web ACL of WAF"],

@@ -1,4 +1,4 @@
-import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import { DecryptCommand, DescribeKeyCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { createCache } from "../../model/cache.ts";
 import { ASKING } from "../../network/sdk-timeouts.ts";
 
@@ -29,6 +29,12 @@ export function kmsDataKeys(keyId: string, now: () => Date): DataKeys {
     decrypt: (workspaceId, encrypted) =>
       opened(`${workspaceId}:${encrypted.toString("base64")}`, () => decrypt(kms, keyId, workspaceId, encrypted)),
   };
+}
+
+/** What KMS says of the key: `Enabled`, or why it opens nothing (`PendingDeletion`, `Disabled`, …). */
+export async function keyState(keyId: string): Promise<string> {
+  const { KeyMetadata } = await new KMSClient(ASKING).send(new DescribeKeyCommand({ KeyId: keyId }));
+  return KeyMetadata?.KeyState ?? "unknown";
 }
 
 async function generate(kms: KMSClient, keyId: string, workspaceId: string): Promise<DataKey> {

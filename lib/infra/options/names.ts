@@ -15,6 +15,7 @@ const OPTIONS = [
   "tags",
   "keyArn",
   "alarmTopicArn",
+  "alarms",
   "domainName",
   "certificateArn",
   "basePath",

@@ -34,7 +34,7 @@ export interface Settings {
   readonly tags: ReadonlyMap<string, string>;
   /** `-c keyArn=`: a KMS key of the operator's own; null: the deployment makes one. */
   readonly keyArn: string | null;
-  /** `-c alarmTopicArn=`: the SNS topic that alarms notify; without one they are seen in CloudWatch alone. */
+  /** `-c alarmTopicArn=`: the SNS topic that alarms notify; without one (in prod `-c alarms=none`) CloudWatch alone shows them. */
   readonly alarmTopicArn: string | null;
   readonly domain: Domain | null;
   readonly network: Network | null;
@@ -63,12 +63,22 @@ export function readSettings(node: Node): Settings {
     requestsPerSecond: numberOf(node, "requestsPerSecond", 1000),
     tags: tagsOf(node),
     keyArn: textLike(node, "keyArn", KEY, "the ARN of a KMS key"),
-    alarmTopicArn: textLike(node, "alarmTopicArn", TOPIC, "the ARN of an SNS topic"),
+    alarmTopicArn: topicOf(stage, node),
     domain: readDomain(node),
     network: readNetwork(node),
     shield: readShield(node),
     concurrency: readConcurrency(node),
   };
+}
+
+function topicOf(stage: Settings["stage"], node: Node): string | null {
+  const topic = textLike(node, "alarmTopicArn", TOPIC, "the ARN of an SNS topic");
+  const none = textLike(node, "alarms", /^none$/, "none, where no person gets a notification");
+  if (topic !== null && none !== null) throw new Error("alarms=none and alarmTopicArn exclude each other");
+  if (!hasProductionRules(stage) || topic !== null || none !== null) return topic;
+  throw new Error(
+    `The alarms of ${stage} notify no person: say -c alarmTopicArn=, the SNS topic that they notify, or -c alarms=none`,
+  );
 }
 
 /** CloudWatch keeps logs for certain numbers of days only. */

@@ -5,8 +5,8 @@ import type { LoadMessage, ProvisioningMessage, Queues } from "../../model/messa
 import type { Clock, Log } from "../ports/cycle-ports.ts";
 import type { Schedules } from "../ports/schedule-ports.ts";
 
-/** A change that is not carried out after this long has lost its message. */
-const OVERDUE_MILLISECONDS = 2 * 60_000;
+/** A change that is not carried out after this long may have lost its message; a second one does no harm. */
+const OVERDUE_MILLISECONDS = 60_000;
 
 export interface SweepNeeds {
   readonly mappings: Pick<Mappings, "everywhere">;
@@ -24,13 +24,14 @@ export interface SweepNeeds {
 /**
  * Repairs what a lost message left behind: active mappings without a schedule, schedules without one, tables not
  * created, imports not carried out. Each mapping at its own minute of the day, fields that changed in Salesforce are
- * followed, and once in `sweep_days` both sides are compared whole; missed minutes are repeated.
+ * followed, and once in `sweep_days` both sides are compared whole; missed minutes are repeated. Gives the active ones.
  */
-export async function sweep({ mappings, schedules, swept, queues, clock, log }: SweepNeeds): Promise<void> {
+export async function sweep(needs: SweepNeeds): Promise<readonly Mapping[]> {
+  const { mappings, schedules, swept, queues, clock, log } = needs;
   const scheduled = new Set<string>();
   for await (const mappingId of schedules.list()) scheduled.add(mappingId);
   const minutes = minutesToSweep(await swept.read(), Math.floor(clock.now() / 60_000));
-  const late: Mapping[] = [];
+  const active: Mapping[] = [];
   const due: { readonly mapping: Mapping; readonly day: number }[] = [];
   const repaired = { ensured: 0, removed: 0 };
   const open: ProvisioningMessage[] = [];
@@ -40,7 +41,7 @@ export async function sweep({ mappings, schedules, swept, queues, clock, log }: 
       continue;
     }
     const { mapping } = found;
-    if (isLate(mapping, clock.now())) late.push(mapping);
+    active.push(mapping);
     const day = dueDay(mapping, minutes);
     if (day !== null) due.push({ mapping, day });
     if (!scheduled.delete(mapping.id) && mapping.provisioning.state === "ready") {
@@ -52,6 +53,7 @@ export async function sweep({ mappings, schedules, swept, queues, clock, log }: 
     await schedules.remove(mappingId);
     repaired.removed += 1;
   }
+  const late = active.filter((mapping) => isLate(mapping, clock.now()));
   const looks = due.map(({ mapping }) => ({ ...wakeUp(mapping), describe: true }));
   await queues.provisioning.send([...late.map(wakeUp), ...looks, ...open].map((message) => ({ message })));
   const compared = due.filter(({ mapping, day }) => pulls(mapping.syncDirection) && isComparedOn(mapping, day));
@@ -60,8 +62,9 @@ export async function sweep({ mappings, schedules, swept, queues, clock, log }: 
   if (minutes.last > minutes.after) await swept.keep(minutes.last);
   // A mapping that waits for a migration of the application's has lost nothing.
   const overdue = late.filter(({ provisioning }) => migrationOf(provisioning) === null).length;
-  if (overdue + open.length + repaired.ensured + repaired.removed === 0) return;
+  if (overdue + open.length + repaired.ensured + repaired.removed === 0) return active;
   log({ level: "warn", event: "sweep", provisioning_overdue: overdue, imports_open: open.length, ...repaired });
+  return active;
 }
 
 const MINUTES_OF_DAY = 24 * 60;

@@ -5,6 +5,8 @@ import { BUNDLES, build } from "../../../lib/infra/build.ts";
 import { createApp } from "../../../lib/infra/synthesize.ts";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { QUEUES } from "../../../lib/model/resources.ts";
+import { metricsOf, readAlarm } from "../../infra/alarms/read-alarm.ts";
+import type { Resource } from "../../infra/assembly.ts";
 import { type Bill, fixedCosts, monthOf, SERVICES, together, total } from "./cost/bill.ts";
 import { DISTANCES } from "./cost/far-side.ts";
 import type { Measured } from "./cost/measure-process.ts";
@@ -28,6 +30,9 @@ limit.`;
 
 /** What a mapping may cost a month, idle on the ten-second beat in a deployment of 100. */
 const MOST_DOLLARS = 0.2;
+
+/** Metrics of our own that are reported while all is well: rows accepted and failed, and silent mappings. */
+const REPORTED_METRICS = 3;
 
 const options = readOptions(HELP, {
   minutes: { type: "string", default: "5" },
@@ -115,14 +120,16 @@ function tell(name: string, mappings: number, { seconds, functions, units, sqsRe
   for (const [name, { calls, units: asked }] of largestFirst) progress(`    ${name}: ${calls} calls, ${asked} units`);
 }
 
-/** Dollars a month for the alarms and the dashboard that the deployment defines. */
+/** Dollars a month for the alarms by metric, the dashboard, and the metrics that are reported while all is well. */
 async function watching(): Promise<number> {
   await build();
   const { Resources } = createApp({ bundles: BUNDLES }).synth().getStackByName("Bridge-dev-Alarms").template as {
-    readonly Resources: Readonly<Record<string, { readonly Type: string }>>;
+    readonly Resources: Readonly<Record<string, Pick<Resource, "Type" | "Properties">>>;
   };
-  const of = (type: string) => Object.values(Resources).filter(({ Type }) => Type === type).length;
-  return of("AWS::CloudWatch::Alarm") * PRICES.alarmMonth + of("AWS::CloudWatch::Dashboard") * PRICES.dashboardMonth;
+  const of = (type: string) => Object.values(Resources).filter(({ Type }) => Type === type);
+  const metrics = of("AWS::CloudWatch::Alarm").flatMap(({ Properties }) => metricsOf(readAlarm(Properties)));
+  const dashboards = of("AWS::CloudWatch::Dashboard").length * PRICES.dashboardMonth;
+  return metrics.length * PRICES.alarmMetricMonth + dashboards + REPORTED_METRICS * PRICES.metricMonth;
 }
 
 function report(lines: readonly Line[], isWell: boolean, watched: number): void {
@@ -132,7 +139,7 @@ function report(lines: readonly Line[], isWell: boolean, watched: number): void 
     const cells = SERVICES.map((service) => perMapping[service].toFixed(4).padStart(10));
     console.log([name.padEnd(40), ...cells, total(perMapping).toFixed(4).padStart(10)].join(" "));
   }
-  console.log(`alarms and dashboard of a deployment: ${watched.toFixed(2)} a month`);
+  console.log(`alarms, dashboard and metrics of a deployment: ${watched.toFixed(2)} a month`);
   console.log(`an idle mapping among 100: at most $${MOST_DOLLARS.toFixed(2)}: ${isWell ? "kept" : "MISSED"}`);
 }
 

@@ -39,5 +39,5 @@ export function sampleReport(): KeptReport {
     heard: new Map([["m1", { rungAt: at, aliveSince: at, missedAt: null }]]),
   };
   const budget = { ...plannedBudget(usage, { allowed: 640 }), doorbell };
-  return { mappings: [broken], usage, budget, upgradeRefusal: null, figures: { mappings, webhooks } };
+  return { mappings: [broken], usage, budget, upgradeRefusal: null, figures: { mappings, webhooks }, openPolls: [] };
 }

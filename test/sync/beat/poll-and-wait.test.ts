@@ -1,16 +1,22 @@
+import type { SQSEvent } from "aws-lambda";
 import { expect, test } from "vitest";
+import { handler as nudge } from "../../../functions/api/nudge.ts";
 import { handler as pollNow } from "../../../functions/api/poll-now.ts";
 import { handler as readCycle } from "../../../functions/api/read-cycle.ts";
+import { mappings } from "../../../functions/services/composition.ts";
+import { handler as sweepMinute } from "../../../functions/workers/sweep-minute.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import type { CyclesMessage } from "../../../lib/model/messages.ts";
 import { call } from "../../support/clients/call.ts";
 import { type Asking, anIdleContactForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
 let world: Asking["world"];
 let token: string;
 let contact: Mapping;
+let cloud: Asking["cloud"];
 let runWhatWasAskedFor: Asking["runWhatWasAskedFor"];
 anIdleContactForEachTest((made) => {
-  ({ world, token, contact, runWhatWasAskedFor } = made);
+  ({ world, cloud, token, contact, runWhatWasAskedFor } = made);
 });
 
 const poll = (headers: Readonly<Record<string, string>> = {}) =>
@@ -51,6 +57,73 @@ test("a poll names its cycle, and who waits for that is answered when it has end
   const other = await mapped(world, { object: "Account", fields: ["Name"] });
   for (const answer of [await read("cyc_1"), await read("lease_99999"), await read(mark, {}, other.id)])
     expect(answer.json?.error?.code, "a mark that no cycle of the mapping has").toBe("NOT_FOUND");
+});
+
+const sweep = () => sweepMinute({ Records: [{ messageId: "tick", body: "{}" }] } as SQSEvent);
+const askedAgain = async () =>
+  ((await cloud.take("cycles")) as CyclesMessage[]).flatMap(({ kind, mapping_id, mark }) =>
+    kind === "poll" && mapping_id === contact.id ? [mark] : [],
+  );
+
+test("a poll whose process died is sent again within two minutes, as often as it dies, and never once it is answered", async () => {
+  const mark = (await poll()).headers["Bridge-Cycle"];
+  await cloud.take("cycles"); // the process that took the message died
+  await sweep();
+  expect(await askedAgain()).toEqual([]);
+
+  await world.pass(61);
+  await sweep();
+  expect(await askedAgain()).toEqual([mark]);
+
+  await world.pass(60);
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = clock_timestamp() + interval '1 hour'");
+  await sweep();
+  expect(await askedAgain(), "a cycle holds the lease, and its answer may come").toEqual([]);
+
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+  await sweep();
+  expect(await runWhatWasAskedFor()).toBe(1);
+  expect((await read(mark)).json?.data).toMatchObject({ state: "ended", error: null });
+
+  await world.pass(60);
+  await sweep();
+  expect(await askedAgain()).toEqual([]);
+});
+
+test("a poll that was asked for beside a cycle which never ends is sent again after the longest cycle", async () => {
+  const mark = (await poll()).headers["Bridge-Cycle"];
+  await cloud.take("cycles");
+  await world.sql("UPDATE salesforce._bridge_state SET lease_until = clock_timestamp() + interval '1 hour'");
+  await world.pass(239);
+  await sweep();
+  expect(await askedAgain()).toEqual([]);
+
+  await world.pass(2);
+  await sweep();
+  expect(await askedAgain()).toEqual([mark]);
+
+  await world.pass(900);
+  await sweep();
+  expect(await askedAgain()).toEqual([]);
+});
+
+test("a nudge whose process died is made up for by the next beat, and a change of configuration by the sweep", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ada')");
+  await call(nudge, "nudge", { token, path: { workspace_id: world.workspaceId }, body: {} });
+  expect((await cloud.take("cycles")) as CyclesMessage[]).toMatchObject([{ kind: "pull", wakes: "push" }]);
+  await world.pass(10);
+  await world.cycle(contact);
+  expect(await world.sql("SELECT state FROM salesforce._trigger_log")).toEqual([{ state: "SUCCESS" }]);
+
+  await mappings().setProvisioning(world.workspaceId, contact.id, contact.configVersion, { state: "pending" });
+  await cloud.take("provisioning");
+  await world.pass(61);
+  await sweep();
+  expect(await cloud.take("provisioning")).toContainEqual({
+    workspace_id: world.workspaceId,
+    mapping_id: contact.id,
+    import_id: null,
+  });
 });
 
 test("a poll that is repeated by its key names the same cycle", async () => {

@@ -15,7 +15,7 @@ import { updateIf, type Write } from "../client/transact.ts";
 import { commit, commitIf } from "../commit.ts";
 import { claimWake, doorbellOf, noteMissed } from "./doorbells.ts";
 import { figuresKey, readFigures } from "./kept-figures.ts";
-import { endPoll } from "./polls.ts";
+import { endPoll, pollsKey, readOpenPolls } from "./polls.ts";
 
 /** Sort key of what a workspace's mappings share: the budget and the probe. */
 const SHARED = "workspace";
@@ -49,7 +49,8 @@ export function engineReports(database: Database, now: () => Date): EngineReport
       const ids = new Set([...byKey.keys()].map((key) => key.replace(/#.*/, "")));
       const reports = [...ids].map((id) => {
         const [figures = null] = readEach(byKey.get(figuresKey(id)) ?? [], (item) => readFigures(item, now()));
-        return [id, { ...workspaceReport(bySortKey(byKey.get(id) ?? [])), figures }] as const;
+        const openPolls = readOpenPolls(byKey.get(pollsKey(id)) ?? []);
+        return [id, { ...workspaceReport(bySortKey(byKey.get(id) ?? [])), figures, openPolls }] as const;
       });
       return new Map(reports);
     },

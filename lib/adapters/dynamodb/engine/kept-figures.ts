@@ -38,6 +38,7 @@ const mappingFigures = z.object({
     conflicts: z.number(),
     lastCycleAt: figure,
     pulled: z.number(),
+    running: z.optional(z.boolean()),
     stalled: z.optional(z.boolean()),
   },
   ...{ lagP50: figure, lagP95: figure, rings: z.optional(z.boolean()) },

@@ -1,5 +1,6 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
+import type { KeptReport } from "../../../health/ports.ts";
 import type { PollOutcome } from "../../../model/engine.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import type { Polls } from "../../../monitoring/ports.ts";
@@ -11,7 +12,9 @@ import { updateIf } from "../client/transact.ts";
 
 const KEPT_SECONDS = 86_400;
 
-const key = (workspaceId: string, mark: string) => ({ pk: `${workspaceId}#polls`, sk: mark });
+export const pollsKey = (workspaceId: string): string => `${workspaceId}#polls`;
+
+const key = (workspaceId: string, mark: string) => ({ pk: pollsKey(workspaceId), sk: mark });
 
 const count = z._default(z.nullable(z.number()), null);
 const outcomeItem = z.object({
@@ -40,6 +43,12 @@ export function polls(database: Database): Polls {
     },
   };
 }
+
+/** Those of a workspace's items that have not ended. */
+export const readOpenPolls = (items: readonly Record<string, unknown>[]): KeptReport["openPolls"] =>
+  readEach(items, (one) => ({ mark: String(one["sk"]), ...toCamelCase(item, item.parse(one)) })).filter(
+    ({ endedAt }) => endedAt === null,
+  );
 
 /** Notes the end of a poll; one that was asked for by a version that kept none, or more than a day ago, is not noted. */
 export async function endPoll(

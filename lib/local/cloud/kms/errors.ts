@@ -9,6 +9,10 @@ export function notFound(name: string): AwsError {
   return new AwsError("NotFoundException", `${name} is not found.`);
 }
 
+export function invalidState(message: string): AwsError {
+  return new AwsError("KMSInvalidStateException", message);
+}
+
 /** What AWS says of a ciphertext that is damaged, foreign, or opened under another encryption context. */
 export function invalidCiphertext(): AwsError {
   return new AwsError(

@@ -31,6 +31,13 @@ export const inputs = {
     KeySpec: z.optional(z.literal("SYMMETRIC_DEFAULT")),
   }),
   DescribeKey: z.strictObject({ KeyId }),
+  DisableKey: z.strictObject({ KeyId }),
+  EnableKey: z.strictObject({ KeyId }),
+  ScheduleKeyDeletion: z.strictObject({
+    KeyId,
+    PendingWindowInDays: z._default(z.int().check(z.minimum(7), z.maximum(30)), 30),
+  }),
+  CancelKeyDeletion: z.strictObject({ KeyId }),
   CreateAlias: z.strictObject({ AliasName, TargetKeyId: KeyId }),
   DeleteAlias: z.strictObject({ AliasName }),
   ListAliases: z.strictObject({ KeyId: z.optional(KeyId) }),

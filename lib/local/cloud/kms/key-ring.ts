@@ -3,9 +3,16 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, s
 import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { AwsError } from "../aws-error.ts";
-import { invalid, notFound } from "./errors.ts";
+import { invalid, invalidState, notFound } from "./errors.ts";
 
-const keySchema = z.object({ id: z.uuid(), material: z.base64(), description: z.string(), createdAt: z.number() });
+const keySchema = z.object({
+  id: z.uuid(),
+  material: z.base64(),
+  description: z.string(),
+  createdAt: z.number(),
+  /** Left out: enabled. */
+  state: z.optional(z.enum(["Disabled", "PendingDeletion"])),
+});
 const fileSchema = z.object({ keys: z.array(keySchema), aliases: z.record(z.string(), z.string()) });
 
 /** A key; its material is 32 bytes in base64, and never leaves this folder. Times are epoch milliseconds. */
@@ -46,6 +53,21 @@ export class KeyRing {
     const key = this.#content.keys.find((each) => each.id === id);
     if (!key) throw notFound(local.startsWith("alias/") ? `Alias ${this.#arnBase}:${local}` : `Key '${name}'`);
     return key;
+  }
+
+  /** The same, to encrypt and decrypt with. Throws while it is disabled or about to be deleted. */
+  usable(name: string): Key {
+    const key = this.find(name);
+    if (key.state === "Disabled") throw new AwsError("DisabledException", `${this.arnOf(key)} is disabled.`);
+    if (key.state !== undefined) throw invalidState(`${this.arnOf(key)} is pending deletion.`);
+    return key;
+  }
+
+  setState(name: string, state: Key["state"]): Key {
+    const { id } = this.find(name);
+    const keys = this.#content.keys.map((key) => (key.id === id ? { ...key, state } : key));
+    this.#save({ ...this.#content, keys });
+    return this.find(name);
   }
 
   addAlias(alias: string, keyName: string): void {

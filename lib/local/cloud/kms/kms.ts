@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../../clock.ts";
 import { AwsError } from "../aws-error.ts";
 import type { JsonService } from "../json-service.ts";
-import { invalid, invalidCiphertext, refuse } from "./errors.ts";
+import { invalid, invalidCiphertext, invalidState, refuse } from "./errors.ts";
 import { inputs, type KmsInput } from "./inputs.ts";
 import { type Key, KeyRing } from "./key-ring.ts";
 import { type EncryptionContext, keyIdOf, open, seal } from "./seal.ts";
@@ -36,11 +36,22 @@ export function openKms({ file, clock, region, accountId }: KmsSettings): Kms {
     DescribeKey: ({ KeyId }: KmsInput<"DescribeKey">) => ({
       KeyMetadata: metadataOf(ring, ring.find(KeyId), accountId),
     }),
+    DisableKey: ({ KeyId }: KmsInput<"DisableKey">) => switchKey(ring, KeyId, "Disabled"),
+    EnableKey: ({ KeyId }: KmsInput<"EnableKey">) => switchKey(ring, KeyId, undefined),
+    ScheduleKeyDeletion: ({ KeyId, PendingWindowInDays }: KmsInput<"ScheduleKeyDeletion">) => {
+      const KeyState = "PendingDeletion"; // it stays so: no clock of this cloud deletes a key
+      const DeletionDate = clock.now() / 1000 + PendingWindowInDays * 86_400;
+      return { KeyId: ring.arnOf(ring.setState(KeyId, KeyState)), KeyState, DeletionDate, PendingWindowInDays };
+    },
+    CancelKeyDeletion: ({ KeyId }: KmsInput<"CancelKeyDeletion">) => {
+      if (ring.find(KeyId).state !== "PendingDeletion") throw invalidState(`Key '${KeyId}' is not pending deletion.`);
+      return { KeyId: ring.arnOf(ring.setState(KeyId, "Disabled")) };
+    },
     CreateAlias: ({ AliasName, TargetKeyId }: KmsInput<"CreateAlias">) => ring.addAlias(AliasName, TargetKeyId),
     DeleteAlias: ({ AliasName }: KmsInput<"DeleteAlias">) => ring.removeAlias(AliasName),
     ListAliases: ({ KeyId }: KmsInput<"ListAliases">) => listAliases(ring, arnBase, KeyId),
     Encrypt: ({ KeyId, Plaintext, EncryptionContext }: KmsInput<"Encrypt">) => {
-      const key = ring.find(KeyId);
+      const key = ring.usable(KeyId);
       const CiphertextBlob = seal(key, Plaintext, checked(EncryptionContext)).toString("base64");
       return { CiphertextBlob, KeyId: ring.arnOf(key), EncryptionAlgorithm: ALGORITHM };
     },
@@ -60,6 +71,12 @@ export function openKms({ file, clock, region, accountId }: KmsSettings): Kms {
   };
 }
 
+/** A key that will be deleted takes no other state before that is cancelled. */
+function switchKey(ring: KeyRing, name: string, state: Key["state"]): void {
+  if (ring.find(name).state === "PendingDeletion") throw invalidState(`Key '${name}' is pending deletion.`);
+  ring.setState(name, state);
+}
+
 function decrypt(ring: KeyRing, { KeyId, CiphertextBlob, EncryptionContext }: KmsInput<"Decrypt">) {
   const id = keyIdOf(CiphertextBlob);
   if (KeyId !== undefined && ring.find(KeyId).id !== id) {
@@ -75,10 +92,11 @@ function decrypt(ring: KeyRing, { KeyId, CiphertextBlob, EncryptionContext }: Km
 
 function known(ring: KeyRing, id: string): Key {
   try {
-    return ring.find(id);
+    ring.find(id);
   } catch (error) {
     throw error instanceof AwsError ? invalidCiphertext() : error;
   }
+  return ring.usable(id);
 }
 
 function generateDataKey(
@@ -88,7 +106,7 @@ function generateDataKey(
   if ((KeySpec === undefined) === (NumberOfBytes === undefined)) {
     throw invalid("Please specify either number of bytes or key spec.");
   }
-  const key = ring.find(KeyId);
+  const key = ring.usable(KeyId);
   const plaintext = randomBytes(NumberOfBytes ?? (KeySpec === "AES_256" ? 32 : 16));
   const CiphertextBlob = seal(key, plaintext, checked(EncryptionContext)).toString("base64");
   return { CiphertextBlob, Plaintext: plaintext.toString("base64"), KeyId: ring.arnOf(key) };
@@ -113,10 +131,10 @@ function metadataOf(ring: KeyRing, key: Key, accountId: string) {
     KeyId: key.id,
     Description: key.description,
     CreationDate: key.createdAt / 1000,
-    Enabled: true,
+    Enabled: key.state === undefined,
     KeyManager: "CUSTOMER",
     KeySpec: ALGORITHM,
-    KeyState: "Enabled",
+    KeyState: key.state ?? "Enabled",
     KeyUsage: "ENCRYPT_DECRYPT",
     EncryptionAlgorithms: [ALGORITHM],
     MultiRegion: false,

@@ -109,7 +109,7 @@ export const INFRA_BUGS: readonly Bug[] = [
   {
     id: "silent-sweeper-without-alarm",
     says: "no alarm says that the minute sweeper does not run",
-    file: "lib/infra/alarms-stack.ts",
+    file: "lib/infra/alarms/alarms-stack.ts",
     from: "treatMissingData: TreatMissingData.BREACHING,",
     to: "treatMissingData: TreatMissingData.NOT_BREACHING,",
     near: ["infra/alarms-stack"],
@@ -117,7 +117,7 @@ export const INFRA_BUGS: readonly Bug[] = [
   {
     id: "late-cycles-without-alarm",
     says: "no alarm says for most of an hour that cycles are late",
-    file: "lib/infra/alarms-stack.ts",
+    file: "lib/infra/alarms/watches.ts",
     from: "above: 300, // a cycle at work",
     to: "above: 3000, // a cycle at work",
     near: ["infra/alarms-stack"],
@@ -125,7 +125,7 @@ export const INFRA_BUGS: readonly Bug[] = [
   {
     id: "dead-letters-without-alarm",
     says: "no alarm says that there are ten dead letters",
-    file: "lib/infra/alarms-stack.ts",
+    file: "lib/infra/alarms/watches.ts",
     from: 'metric: ofQueue(dead, "ApproximateNumberOfMessagesVisible"),\n      above: 0,',
     to: 'metric: ofQueue(dead, "ApproximateNumberOfMessagesVisible"),\n      above: 10,',
     near: ["infra/alarms-stack"],

@@ -1,23 +1,11 @@
-import { type App, Duration, Stack } from "aws-cdk-lib";
-import {
-  Alarm,
-  type AlarmProps,
-  ComparisonOperator,
-  Dashboard,
-  GraphWidget,
-  type IMetric,
-  MathExpression,
-  Metric,
-  TreatMissingData,
-} from "aws-cdk-lib/aws-cloudwatch";
-import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
-import { Topic } from "aws-cdk-lib/aws-sns";
-import { QUEUES, type QueueName } from "../model/resources.ts";
-import { METRICS_NAMESPACE } from "./grant-access.ts";
-import { idOf, nameIn, type Settings } from "./options/settings.ts";
+import { Duration } from "aws-cdk-lib";
+import { type IMetric, MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { QUEUES, type QueueName, type TableName, WORKERS, type WorkerName } from "../../model/resources.ts";
+import { METRICS_NAMESPACE } from "../grant-access.ts";
+import { nameIn, type Settings } from "../options/settings.ts";
 
 /** What wakes a person. The description leads to the section of RUNBOOK.md with the alarm's name. */
-interface Watch {
+export interface Watch {
   readonly metric: IMetric;
   /** Rings when the metric is above this; null: when it is zero or silent … */
   readonly above: number | null;
@@ -28,58 +16,8 @@ interface Watch {
 
 const PERIOD = Duration.minutes(5);
 
-/**
- * The alarms on what users feel, and a dashboard of the same: by the metrics that AWS keeps anyway, and seven of the
- * stage that the workers report. Mapping by mapping rows are watched by `/api/metrics` (prometheus-rules.yaml): a
- * metric of CloudWatch for each would cost more than the service. They know what they watch by its name alone, so they
- * are a stack of their own and use none of the others' 500 resources.
- */
-export class AlarmsStack extends Stack {
-  constructor(app: App, settings: Settings) {
-    super(app, `Bridge-${settings.stage}-Alarms`, { description: `Bridge (${settings.stage}): alarms and dashboard` });
-    const watches = watchesOf(settings.stage);
-    const topic = settings.alarmTopicArn && Topic.fromTopicArn(this, "Topic", settings.alarmTopicArn);
-    for (const [name, watch] of Object.entries(watches)) {
-      const alarm = new Alarm(this, idOf(name), {
-        alarmName: nameIn(settings.stage, name),
-        alarmDescription: `${watch.says}. What to do: lib/infra/RUNBOOK.md#${sectionOf(name)}`,
-        metric: watch.metric,
-        evaluationPeriods: watch.periods,
-        ...limitOf(watch),
-      });
-      if (!topic) continue;
-      alarm.addAlarmAction(new SnsAction(topic));
-      alarm.addOkAction(new SnsAction(topic));
-    }
-    new Dashboard(this, "Dashboard", {
-      dashboardName: `bridge-${settings.stage}`,
-      widgets: [Object.entries(watches).map(([name, { metric }]) => graph(name, metric))],
-    });
-  }
-}
-
-function limitOf({ above }: Watch): Pick<AlarmProps, "threshold" | "comparisonOperator" | "treatMissingData"> {
-  if (above === null) {
-    return {
-      threshold: 1,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.BREACHING,
-    };
-  }
-  return {
-    threshold: above,
-    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-    treatMissingData: TreatMissingData.NOT_BREACHING,
-  };
-}
-
-const graph = (title: string, metric: IMetric): GraphWidget => new GraphWidget({ title, left: [metric], width: 8 });
-
-/** One section says what to do with the dead letters of any queue, and one with deliveries that wait. */
-const sectionOf = (name: string): string =>
-  name.startsWith("dead-letters-") ? "dead-letters" : name.replace("slow-deliveries", "deliveries");
-
-function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
+/** The alarms of a stage, by name. */
+export function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
   return {
     "cycles-missing": {
       metric: runsWithoutWork(stage),
@@ -100,10 +38,34 @@ function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       says: "More than a quarter of the cycles do not begin, or are ended by an error",
     },
     "sweeper-silent": {
-      metric: ofFunction(stage, "sweep-minute", "Invocations"),
+      metric: ofRows(stage, "MappingsSilent", "SampleCount"),
       above: null,
       periods: 2,
-      says: "The minute sweeper does not run: what gets lost stays lost",
+      says: "The minute sweeper reports nothing: what gets lost stays lost, and the alarms on its figures cannot ring",
+    },
+    "mappings-silent": {
+      metric: ofRows(stage, "MappingsSilent", "Maximum"),
+      above: 0,
+      periods: 2,
+      says: "No cycle of an active mapping has ended for six minutes and more: its rows do not move",
+    },
+    "mappings-broken": {
+      metric: ofRows(stage, "MappingsBroken", "Maximum"),
+      above: 0,
+      periods: 2,
+      says: "An active mapping is broken: its database or its org fails, or a person has to decide",
+    },
+    "provisioning-overdue": {
+      metric: ageOf(stage, "provisioning"),
+      above: 900, // three times as long as a function works on one
+      periods: 2,
+      says: "A change of configuration is not carried out after fifteen minutes",
+    },
+    "loads-overdue": {
+      metric: ageOf(stage, "loads"),
+      above: 1800, // twice as long as a function works on one
+      periods: 2,
+      says: "A load does not continue, or waits for more than half an hour",
     },
     "deliveries-overdue": {
       metric: ageOf(stage, "deliveries"),
@@ -171,8 +133,40 @@ function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       periods: 2,
       says: "Lambda refused calls of this account for want of concurrency",
     },
+    "metrics-failing": {
+      metric: ofFunction(stage, "read-metrics", "Url5xxCount"),
+      above: 3,
+      periods: 2,
+      says: "The metrics URL answers 5xx: Prometheus sees nothing",
+    },
+    "dynamodb-failing": {
+      metric: refusalsOfDynamo(stage),
+      above: 10,
+      periods: 2,
+      says: "DynamoDB throttles the tables that every cycle uses, or fails",
+    },
+    "key-unusable": {
+      metric: ofRows(stage, "KeyUnusable", "Maximum"),
+      above: 0,
+      periods: 1,
+      says: "The key of all credentials is disabled, or will be deleted within days, and every credential with it",
+    },
+    ...Object.fromEntries((Object.keys(WORKERS) as WorkerName[]).map((name) => deaths(stage, name))),
     ...Object.fromEntries((Object.keys(QUEUES) as QueueName[]).map((name) => deadLetters(stage, name))),
   };
+}
+
+/** What a worker reports of a message is no error to Lambda: only what is thrown, out of memory or out of time. */
+function deaths(stage: Settings["stage"], name: WorkerName): [string, Watch] {
+  return [
+    `worker-dies-${name}`,
+    {
+      metric: ofFunction(stage, name, "Errors"),
+      above: 0,
+      periods: name === "sweep-minute" ? 2 : 1, // it throws what any of its parts throws, and repeats all of it
+      says: `The function ${nameIn(stage, name)} died: out of memory, out of time, or a defect`,
+    },
+  ];
 }
 
 function deadLetters(stage: Settings["stage"], name: QueueName): [string, Watch] {
@@ -218,6 +212,22 @@ function failingCycles(stage: Settings["stage"]): MathExpression {
   });
 }
 
+/** Of the tables that every cycle uses: what hits another one shows in its own queue or in the API. */
+function refusalsOfDynamo(stage: Settings["stage"]): MathExpression {
+  const usingMetrics = {
+    engineWrites: ofTable(stage, "engine", "WriteThrottleEvents"),
+    engineReads: ofTable(stage, "engine", "ReadThrottleEvents"),
+    counterWrites: ofTable(stage, "counters", "WriteThrottleEvents"),
+    mappingReads: ofTable(stage, "mappings", "ReadThrottleEvents"),
+    workspaceReads: ofTable(stage, "workspaces", "ReadThrottleEvents"),
+    faults: ofTable(stage, "engine", "SystemErrors", { Operation: "Query" }),
+  };
+  const expression = Object.keys(usingMetrics)
+    .map((name) => `FILL(${name}, 0)`)
+    .join(" + ");
+  return new MathExpression({ expression, usingMetrics, label: "requests that DynamoDB refused", period: PERIOD });
+}
+
 /** Per cent of the rows that were refused; a handful of rows says nothing about all. */
 function failingRows(stage: Settings["stage"]): MathExpression {
   return new MathExpression({
@@ -251,4 +261,14 @@ function ofQueue(QueueName: string, metricName: string, statistic = "Maximum"): 
 function ofFunction(stage: Settings["stage"], name: string, metricName: string): Metric {
   const dimensionsMap = { FunctionName: nameIn(stage, name) };
   return new Metric({ namespace: "AWS/Lambda", metricName, dimensionsMap, statistic: "Sum", period: PERIOD });
+}
+
+function ofTable(
+  stage: Settings["stage"],
+  name: TableName,
+  metricName: string,
+  more: Record<string, string> = {},
+): Metric {
+  const dimensionsMap = { TableName: nameIn(stage, name), ...more };
+  return new Metric({ namespace: "AWS/DynamoDB", metricName, dimensionsMap, statistic: "Sum", period: PERIOD });
 }
