@@ -2,6 +2,7 @@ import { IN_DOUBT } from "../../../model/change/in-doubt.ts";
 import type { ChosenDeletes } from "../../../settings/held-deletes/reject-ports.ts";
 import { BEGINNING, hasFailed, isHeld, isOfTable } from "../log/change-states.ts";
 import { HELD_AT_ONCE } from "../log/delete-breaker.ts";
+import { showWaiting } from "../push/requeue-overwritten.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import { refusalOf } from "../session/savepoint.ts";
 import { type Layout, literal, type Metadata, metadata, name, qualified, textOf, typed } from "../session/sql.ts";
@@ -109,7 +110,7 @@ export async function retryFailed(
       `UPDATE ${tables.inboundErrors} SET retry_at = last_at WHERE mapping_id = $1 AND starts_with(error, $2)`,
       [mappingId, IN_DOUBT],
     );
-    const show = `UPDATE ${qualified(schema, table)} SET _ab_lastop = 'PENDING', _ab_err = NULL WHERE ${name(layout.key)} = ANY ($1::bigint[])`;
+    const show = showWaiting(qualified(schema, table), name(layout.key));
     // They are sent again, whatever their rows hold.
     await refusalOf(session, () => session.query(show, [retried.map(({ record_id }) => record_id)]));
     return retried.length;

@@ -53,7 +53,8 @@ const DOUBT_RETRY_SECONDS = 300;
 export async function applyImages(store: StoreContext, lease: Lease, page: Page, attempt: Attempt): Promise<Applied> {
   // A page of a load that is lost in a crash is lost with the marks behind it, and read again.
   const commitsLater = page.lane === "load";
-  const limits = { lockMilliseconds: LOCK_MILLISECONDS, laterLockMilliseconds: ROW_LOCK_MILLISECONDS };
+  const later = page.images.length > 0 && { laterLockMilliseconds: ROW_LOCK_MILLISECONDS };
+  const limits = { lockMilliseconds: LOCK_MILLISECONDS, ...later };
   const settings = { ...limits, silent: true, commitsLater, changesState: movesPulls(page.marks) };
   return await fenced(store, lease, settings, async () => {
     const applied = page.images.length === 0 ? null : await applyAll(store, lease, page, attempt);

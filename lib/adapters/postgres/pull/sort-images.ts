@@ -5,20 +5,13 @@ import { LOCK_MILLISECONDS } from "./apply-images.ts";
 import { compareRows } from "./compare-rows.ts";
 import { type LockedRow, lockByUpsertField, lockRows } from "./page-context.ts";
 
-/** The records of a page that their rows do not show already: those that have a row, and those that have none. */
-interface Sorted {
-  readonly met: readonly Image[];
-  readonly fresh: readonly Image[];
-  /** How many were left out. */
-  readonly unchanged: number;
-}
-
 /**
- * Sorts the records of a page by their rows, of which none is locked. A record is left out when its row has its stamp
- * and its values, no change of the row waits, and nothing else is known of it: mostly our own save, read again. What
- * the application writes from then on is captured, and such a record says nothing about it.
+ * Sorts the records of a page, without a lock on any row: `met` are those that have a row, `fresh` those that have none.
+ * A record is left out when its row has its stamp and its values, no change of the row waits, and nothing else is known
+ * of it: mostly our own save, read again. What the application writes from then on is captured, and such a record says
+ * nothing about it.
  */
-export async function sortImages(store: StoreContext, lease: Lease, all: readonly Image[]): Promise<Sorted> {
+export async function sortImages(store: StoreContext, lease: Lease, all: readonly Image[]) {
   const mapped = store.mapped(lease);
   const images = newestOfEach(all);
   return await store.session.transaction({ lockMilliseconds: LOCK_MILLISECONDS }, "SELECT", async () => {

@@ -66,13 +66,13 @@ export async function requeueOverwritten(
       ],
     );
     const again = row?.again ?? [];
-    await refusalOf(session, () => session.query(showStatement(table, name(layout.key)), [again]));
+    await refusalOf(session, () => session.query(showWaiting(table, name(layout.key)), [again]));
     return { again: again.length, underWay: Number(row?.under_way) };
   });
 }
 
-/** Rows that no transaction holds. Parameter: keys. */
-const showStatement = (table: string, key: string): string => `
+/** Shows on rows that no transaction holds that they wait. Parameter: keys. */
+export const showWaiting = (table: string, key: string): string => `
   WITH free AS MATERIALIZED (
     SELECT t.${key} AS key FROM ${table} t WHERE t.${key} = ANY ($1::bigint[]) FOR UPDATE OF t SKIP LOCKED
   )

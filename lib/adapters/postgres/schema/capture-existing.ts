@@ -60,7 +60,8 @@ export const captureAllOf = ({ state, loads }: Metadata): string => `
   UPDATE ${loads} l SET fence = l.fence + 1, lease_owner = 'mapping capture', lease_until = ${CAPTURING}
   FROM marked WHERE l.mapping_id = marked.mapping_id RETURNING l.mapping_id`;
 
-const ROWS_AT_ONCE = 10_000;
+/** The application waits for one such piece to write a row of it: less than a tenth of a second. */
+const ROWS_AT_ONCE = 1_000;
 
 /**
  * Captures the next rows of a mapping whose rows are marked, as changed in every mapped column; false once none is

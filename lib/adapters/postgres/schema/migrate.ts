@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { Failure } from "../../../model/failure.ts";
 import { retry } from "../../retry.ts";
 import { secureFunctions } from "../capture/own-functions.ts";
@@ -7,20 +8,32 @@ import { literal, metadata, name, type Row, type Session, type TransactionSettin
 import { isWorthWaiting } from "../session/sql-errors.ts";
 import { dropPruningTrigger, FIRST_VERSION, MIGRATIONS } from "./migrations.ts";
 
-/** DDL gives way to the customer's statements after this long, and tries again this often. */
-const DDL_LOCK_MILLISECONDS = 2_000;
-export const DDL_ATTEMPTS = 8;
+/** How long DDL waits while it has asked for no lock of a table. */
+const LOCK_MILLISECONDS = 2_000;
 
-/** A transaction, as `Session` has it, that gives way to the customer's statements, and tries again. */
-export const givingWay = <T>(
+/**
+ * While DDL waits for a transaction of the customer's, no other can write the table. It gives way after this long,
+ * longer at each try (in the end it gets a table that is always written), and after a pause it tries again.
+ */
+const DDL_LOCK_MILLISECONDS = [100, 100, 200, 400, 800, 1_600, 2_000, 2_000] as const;
+const DDL_PAUSE_MILLISECONDS = 500;
+export const DDL_ATTEMPTS = DDL_LOCK_MILLISECONDS.length;
+
+/** A transaction, as `Session` has it, that gives way to the customer's statements, and tries again. `first` locks rows of ours. */
+export function givingWay<T>(
   session: Session,
   first: string,
   work: (rows: readonly Row[]) => Promise<T>,
   settings: TransactionSettings = {},
-): Promise<T> =>
-  retry(DDL_ATTEMPTS, isWorthWaiting, () =>
-    session.transaction({ lockMilliseconds: DDL_LOCK_MILLISECONDS, ...settings }, first, work),
-  );
+): Promise<T> {
+  const patience = DDL_LOCK_MILLISECONDS.values();
+  const attempt = () =>
+    session.transaction({ lockMilliseconds: LOCK_MILLISECONDS, ...settings }, first, async (rows) => {
+      await session.script(`SET LOCAL lock_timeout = ${patience.next().value ?? LOCK_MILLISECONDS}`);
+      return await work(rows);
+    });
+  return retry(DDL_ATTEMPTS, isWorthWaiting, attempt, () => pause(DDL_PAUSE_MILLISECONDS));
+}
 
 interface MigrateOptions {
   /** Moves the log of another product aside, in the caller's transaction, or refuses. */

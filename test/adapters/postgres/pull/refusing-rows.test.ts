@@ -292,6 +292,32 @@ test("what failed is sent again when an operator says so, whatever its rows hold
   expect((await log()).map(({ state }) => state)).toEqual(["NEW", "NEW"]);
 });
 
+test("an operator's retry waits for no transaction that holds one of its rows", async () => {
+  const { store, lease } = await changed(2);
+  const claimed = await store.claim(lease, 10);
+  await store.settle(
+    lease,
+    claimed.map(({ id, recordId, action }) => ({ kind: "refused", changeIds: [id], recordId, action, error: "X: no" })),
+  );
+  const user = await customer.connect();
+  await user.query("BEGIN; UPDATE salesforce.contact SET lastname = 'mine' WHERE lastname = 'L1'");
+  const kept = keepSessions(() => customer.now).take({ url: customer.url, schema: "salesforce" });
+
+  const retried = await retryFailed(
+    kept,
+    "salesforce",
+    "map_contact",
+    claimed.map(({ id }) => id),
+  );
+  await user.query("COMMIT");
+
+  expect(retried).toBe(2);
+  expect(await customer.sql("SELECT lastname, _ab_lastop FROM salesforce.contact ORDER BY id")).toEqual([
+    { lastname: "mine", _ab_lastop: "PENDING" },
+    { lastname: "L2", _ab_lastop: "PENDING" },
+  ]);
+});
+
 test("what a late save has undone is sent again, whatever its row holds", async () => {
   const cycle = await changed(1);
   const [late] = await pushAll(cycle, () => null, orgTime(5));

@@ -100,7 +100,7 @@ export const PULL_BUGS: readonly Bug[] = [
   },
   {
     id: "same-second-not-compared",
-    says: "the second of two saves in one second is taken for what the row shows already",
+    says: "the second of two saves in one second is left out as what the row shows already",
     file: "lib/adapters/postgres/pull/sort-images.ts",
     from: "waits.has(keys[at] ?? 0) || differing.has(sfid)",
     to: "waits.has(keys[at] ?? 0)",
