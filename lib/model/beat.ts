@@ -1,11 +1,14 @@
 /** Seconds between two slots of the beat. */
-const BEAT_SECONDS = 10;
+export const BEAT_SECONDS = 10;
+
+/** Beats that had nothing to do are noted together, once in so long. */
+export const NOTED_SECONDS = 60;
 
 /**
  * A tick covers a minute of slots that begins this many seconds after the minute it falls into: it falls up to 59 s
- * into that minute, its schedule fires up to 60 s late, and then the fan-out gathers ticks for 15 s.
+ * into that minute, its schedule fires up to 60 s late, and then the fan-out gathers ticks for 45 s.
  */
-const FIRST_SLOT_SECONDS = 140;
+const FIRST_SLOT_SECONDS = 170;
 const SLOTS_PER_TICK = 6;
 
 /** A tick that is sent later than this after its time covers no slot to come. */
@@ -39,7 +42,7 @@ export function slotsOf(tick: Date, phase: number, now: Date): Slot[] {
 /** The slots from now to those that the next tick covers, for a mapping that has just become active. */
 export function firstSlots(phase: number, now: Date): Slot[] {
   const thisMinute = Math.floor(now.getTime() / 60_000) * 60_000;
-  const ticks = [-180_000, -120_000, -60_000, 0].map((away) => new Date(thisMinute + away));
+  const ticks = [-240_000, -180_000, -120_000, -60_000, 0].map((away) => new Date(thisMinute + away));
   return ticks.flatMap((tick) => slotsOf(tick, phase, now)).filter(({ slot }) => slot * 1000 >= now.getTime());
 }
 

@@ -1,3 +1,4 @@
+import { NOTED_SECONDS } from "./beat.ts";
 import type { Usage } from "./calls/plan.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 
@@ -38,9 +39,10 @@ export function stallOf(mapping: Mapping, signs: Signs, now: Date): Stall | null
       message: `${sfObject}: its table has version ${version} of the configuration, and the mapping ${configVersion}: no cycle may begin`,
       remedy: `bridge mapping deactivate ${sfObject}, then bridge mapping activate ${sfObject}`,
     };
-  if (!isRunning && age(lastCycleAt) > CYCLE_MILLISECONDS)
+  const unrun = age(lastCycleAt) - NOTED_SECONDS * 1000; // at least
+  if (!isRunning && unrun > CYCLE_MILLISECONDS)
     return {
-      message: `${sfObject}: no cycle has begun for ${seconds(age(lastCycleAt))} s`,
+      message: `${sfObject}: no cycle has begun for ${seconds(unrun)} s`,
       remedy: "look for errors in the log of the cycles, and whether their schedule or the service is stopped",
     };
   if (!isRunning && unsentSince !== null && age(unsentSince) > CYCLE_MILLISECONDS)

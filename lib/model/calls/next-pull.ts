@@ -1,8 +1,9 @@
+import { NOTED_SECONDS } from "../beat.ts";
 import { isRung } from "../doorbell.ts";
 import { type Mapping, pulls } from "../mapping/mapping.ts";
 import type { CycleMessage } from "../messages.ts";
 import { type Budget, pullSeconds } from "./budget.ts";
-import { isPullDue, isQuiet, type Pulling } from "./interval.ts";
+import { FULL_PACE_SECONDS, isPullDue, isQuiet, type Pulling } from "./interval.ts";
 import { rungPullAt } from "./plan.ts";
 
 /** How far a mapping was read, as its state says. */
@@ -41,7 +42,7 @@ export function nextPull(
   if (read.marks.slow === null || (!wakes && kind !== "beat")) return "now";
   if (hasNews !== null) return hasNews ? "now" : "never";
   // Another cycle may have the probe, and what is sent must not overtake what that one finds.
-  if (hasChanges && isOverdue(budget, mapping, read.lastPullAt, now)) return "now";
+  if (hasChanges && isOverdue(budget, mapping, read, now)) return "now";
   if (wakes === "push") return "never";
   if (wakes === "pull") {
     const at = rungPullAt(budget.plan, read.lastPullAt, now);
@@ -54,9 +55,20 @@ export function nextPull(
 /** Whether the time for a mapping's next poll has come. */
 export function isDue(budget: Budget, mapping: Mapping, { marks, lastPullAt }: Read, now: Date): boolean {
   if (!pulls(mapping.syncDirection) || marks.position === null) return false;
-  const seconds = pullSeconds(budget, mapping, restOf(budget, mapping, marks.lanes.changed?.stamp ?? null, now));
-  return isPullDue(mapping.workspaceId, seconds, lastPullAt, now);
+  return isPullDue(mapping.workspaceId, secondsNow(budget, mapping, marks, now), lastPullAt, now);
 }
+
+const secondsNow = (budget: Budget, mapping: Mapping, { lanes }: Read["marks"], now: Date): number =>
+  pullSeconds(budget, mapping, restOf(budget, mapping, lanes.changed?.stamp ?? null, now));
+
+/**
+ * Whether a pull that found nothing new has to be noted: the next one is not due at every beat, or the last note is a
+ * minute old.
+ */
+export const isPullNoted = (budget: Budget, mapping: Mapping, { marks, lastPullAt }: Read, now: Date): boolean =>
+  secondsNow(budget, mapping, marks, now) > FULL_PACE_SECONDS ||
+  lastPullAt === null ||
+  now.getTime() - lastPullAt.getTime() >= (NOTED_SECONDS - FULL_PACE_SECONDS / 2) * 1000;
 
 /** Whether the time for another pull has come during a push, whose own saves ring where a doorbell works. */
 export function isDueAgain(budget: Budget, mapping: Mapping, read: Read, now: Date): { poll: boolean; ring: boolean } {
@@ -86,6 +98,9 @@ export const restOf = (
 });
 
 /** Whether a mapping that has changes to send has missed a pull, or rested because nothing changed or rang. */
-const isOverdue = (budget: Budget, mapping: Mapping, lastPullAt: Date | null, now: Date): boolean =>
-  lastPullAt === null ||
-  now.getTime() - lastPullAt.getTime() > 2_000 * pullSeconds(budget, mapping, { isQuiet: false, isRung: false });
+function isOverdue(budget: Budget, mapping: Mapping, { marks, lastPullAt }: Read, now: Date): boolean {
+  if (lastPullAt === null) return true;
+  const unnoted = secondsNow(budget, mapping, marks, now) > FULL_PACE_SECONDS ? 0 : NOTED_SECONDS;
+  const seconds = 2 * pullSeconds(budget, mapping, { isQuiet: false, isRung: false }) + unnoted;
+  return now.getTime() - lastPullAt.getTime() > seconds * 1000;
+}

@@ -45,8 +45,10 @@ export async function lookAtBeats(
   beats: readonly Beat[],
 ): Promise<ReadonlyMap<string, Promise<Looked>>> {
   const [first] = beats;
-  // One alone costs no less than its cycle.
-  if (!first || beats.length === 1 || first.slot % WHOLE_EVERY_SECONDS < 10) return new Map();
+  if (!first || first.slot % WHOLE_EVERY_SECONDS < 10) return new Map();
+  // The only mapping of a workspace costs no less than its cycle.
+  const isAlone = async () => (await sharedBy(needs, first.mapping.workspaceId).activeMappings()).length === 1;
+  if (beats.length === 1 && (await isAlone())) return new Map();
   const found = await withStore(needs, first, (store) => store.syncStates(beats.map(({ mapping }) => mapping.id)));
   const states = new Map(found.map((one) => [one.mappingId, one]));
   const idle = beats.flatMap((beat) => {

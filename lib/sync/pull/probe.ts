@@ -1,9 +1,9 @@
 import type { Budget } from "../../model/calls/budget.ts";
 import { QUERIES_PER_CALL } from "../../model/calls/forecast.ts";
-import { isDue } from "../../model/calls/next-pull.ts";
+import { isDue, isPullNoted } from "../../model/calls/next-pull.ts";
 import type { RequestRefusal } from "../../model/change/refusal.ts";
 import { chunks } from "../../model/chunks.ts";
-import { pulls } from "../../model/mapping/mapping.ts";
+import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import { type Keyset, outsideSince, type PageQuery, stampsSince } from "../../model/mapping/soql.ts";
 import { sfidOf, stampOf } from "../../model/record/incoming.ts";
 import { createPosition } from "../../model/record/position.ts";
@@ -59,7 +59,9 @@ export async function probe(
     if (answered.late && answer && "readAt" in answer) late.push(lookOf(answered, answered.late, answer.readAt));
   }
   const isUnchanged = ({ mappingId }: { readonly mappingId: string }) => !withNews.has(mappingId);
-  const unchanged = due.filter(isUnchanged).map(({ mappingId }) => mappingId);
+  const isNoted = ({ mappingId, mapping, ...pulse }: Due) =>
+    late.some((look) => look.mappingId === mappingId) || isPullNoted(budget, mapping, pulse, now);
+  const unchanged = due.filter((one) => isUnchanged(one) && isNoted(one)).map(({ mappingId }) => mappingId);
   await asking.shared.sendPulls([...withNews].filter((mappingId) => !waiting.includes(mappingId)));
   return {
     toPull: waiting.filter((mappingId) => withNews.has(mappingId)),
@@ -68,13 +70,17 @@ export async function probe(
   };
 }
 
-async function duePulses({ shared, store }: Asking, budget: Budget, now: Date): Promise<Pulse[]> {
+interface Due extends Pulse {
+  readonly mapping: Mapping;
+}
+
+async function duePulses({ shared, store }: Asking, budget: Budget, now: Date): Promise<Due[]> {
   const pulling = (await shared.activeMappings()).filter(({ syncDirection }) => pulls(syncDirection));
   const byId = new Map(pulling.map((mapping) => [mapping.id, mapping]));
   const pulses = await store.pulses([...byId.keys()]);
-  return pulses.filter((pulse) => {
+  return pulses.flatMap((pulse) => {
     const mapping = byId.get(pulse.mappingId);
-    return mapping !== undefined && isDue(budget, mapping, pulse, now);
+    return mapping !== undefined && isDue(budget, mapping, pulse, now) ? [{ ...pulse, mapping }] : [];
   });
 }
 

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { type Budget, FRESH_BUDGET } from "../../../lib/model/calls/budget.ts";
-import { type Asked, isBlind, isDue, isDueAgain, nextPull, type Read } from "../../../lib/model/calls/next-pull.ts";
+import {
+  type Asked,
+  isBlind,
+  isDue,
+  isDueAgain,
+  isPullNoted,
+  nextPull,
+  type Read,
+} from "../../../lib/model/calls/next-pull.ts";
 import { DEFAULT_SHARE, planCalls } from "../../../lib/model/calls/plan.ts";
 import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 
@@ -23,6 +31,9 @@ const read = (more: Partial<Read["marks"]> = {}, lastPullAt: Date | null = ago(2
 const BEAT: Asked = { kind: "beat", slot: now.getTime() / 1000, wakes: undefined, hasChanges: false, hasNews: null };
 const RING = { ...BEAT, kind: "pull", slot: null, wakes: "pull" } as const;
 const NUDGE = { ...BEAT, kind: "pull", slot: null, wakes: "push" } as const;
+const CHANGED = { ...BEAT, hasChanges: true };
+const RESTED = read({ lanes: { changed: { stamp: ago(400) } } }, ago(20.001));
+const whenQuiet = { ...FRESH_BUDGET, whenQuiet: 60 };
 const POLL = { ...BEAT, kind: "poll", slot: null } as const;
 
 describe("a cycle pulls", () => {
@@ -37,22 +48,18 @@ describe("a cycle pulls", () => {
     ["a nudge after all rows were captured as changed", NUDGE, read({ slow: null }, ago(0)), FRESH_BUDGET, "now"],
     ["a beat without a slot", { ...BEAT, slot: null }, read({}, ago(0)), FRESH_BUDGET, "now"],
     ["a poll by hand", POLL, read({}, ago(0)), FRESH_BUDGET, "now"],
-    ["a beat with changes within two intervals", { ...BEAT, hasChanges: true }, read(), FRESH_BUDGET, "probe"],
+    ["a beat with changes before two notes are missing", CHANGED, read({}, ago(80)), FRESH_BUDGET, "probe"],
+    ["a beat with changes after two intervals and a note", CHANGED, read({}, ago(80.001)), FRESH_BUDGET, "now"],
+    ["a beat with changes after two intervals of rest", CHANGED, RESTED, whenQuiet, "now"],
     [
-      "a beat with changes after two intervals",
-      { ...BEAT, hasChanges: true },
-      read({}, ago(20.001)),
-      FRESH_BUDGET,
-      "now",
-    ],
-    [
-      "a nudge with changes after two intervals",
+      "a nudge with changes after two intervals and a note",
       { ...NUDGE, hasChanges: true },
-      read({}, ago(21)),
+      read({}, ago(81)),
       FRESH_BUDGET,
       "now",
     ],
-    ["a nudge with changes sooner", { ...NUDGE, hasChanges: true }, read({}, ago(19)), FRESH_BUDGET, "never"],
+    ["a nudge with changes sooner", { ...NUDGE, hasChanges: true }, read({}, ago(79)), FRESH_BUDGET, "never"],
+    ["a nudge with changes of one that rests", { ...NUDGE, hasChanges: true }, RESTED, whenQuiet, "now"],
     ["a nudge of what was never pulled", { ...NUDGE, hasChanges: true }, read({}, null), FRESH_BUDGET, "now"],
     ["a ring two seconds after the last pull", RING, read({}, ago(2)), FRESH_BUDGET, "now"],
     ["a ring one second after the last pull", RING, read({}, ago(1)), FRESH_BUDGET, new Date(now.getTime() + 1000)],
@@ -115,4 +122,13 @@ test.each([
   ["all rows were captured as changed", read({ slow: null }, ago(1)), true],
 ])("a push waits for a whole pull where %s: %s", (_, known, blind) => {
   expect(isBlind(known, now)).toBe(blind);
+});
+
+test.each<[string, Read, Budget, boolean]>([
+  ["was never pulled", read({}, null), FRESH_BUDGET, true],
+  ["is pulled at each beat, and was noted a moment ago", read({}, ago(54.9)), FRESH_BUDGET, false],
+  ["is pulled at each beat, and was noted a minute ago", read({}, ago(55)), FRESH_BUDGET, true],
+  ["rests between pulls", RESTED, whenQuiet, true],
+])("a pull without news is noted of a mapping that %s: %#", (_, known, budget, isNoted) => {
+  expect(isPullNoted(budget, mapping, known, now)).toBe(isNoted);
 });

@@ -69,7 +69,7 @@ test("the schedule's tick names its minute, and the fan-out makes six beats of i
 
   // What activation itself had sent ends before.
   const minute = Math.floor(new Date(last.scheduled_at).getTime() / 60_000) * 60;
-  const beats = (await beatsWithin(240)).filter(({ slot }) => (slot ?? 0) >= minute + 140);
+  const beats = (await beatsWithin(270)).filter(({ slot }) => (slot ?? 0) >= minute + 170);
   expect(beats.map(({ slot }) => (slot ?? 0) % 10)).toEqual(Array(6).fill(phaseOf(world.workspaceId)));
 });
 

@@ -31,7 +31,7 @@ test("health is running while all moves, and says of each standstill what it is 
   expect(await sync()).toMatchObject({ status: "running" });
   expect(await sync()).not.toHaveProperty("stalls");
 
-  await world.pass(121);
+  await world.pass(181);
   expect(await sync()).toMatchObject({
     status: "degraded",
     stalls: [{ message: expect.stringMatching(/^Contact: no cycle has begun for 12\d s$/) }],

@@ -1,3 +1,4 @@
+import { BEAT_SECONDS, NOTED_SECONDS } from "../../../model/beat.ts";
 import { FAILURE_SPIKE_ROWS } from "../../../model/change/failure-spike.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
 import { judgedCalls, judgedCount } from "../../../model/totals.ts";
@@ -65,7 +66,11 @@ function isIdle(row: Row): boolean {
 /** What an idle beat adds to the count of its minute. */
 const IDLE: CycleCount = { ended: "well", pulled: 0, accepted: 0, refused: 0 };
 
-/** Ends beats that had nothing to do, and gives the totals of their mappings; one round trip. A held row is skipped: its holder has the lease. */
+/**
+ * Ends beats that had nothing to do, and gives the totals of their mappings; one round trip. What it writes it writes once
+ * a minute (`NOTED_SECONDS`), with the beats since the last time, or where a probe asks for it: so idle mappings write
+ * next to no WAL. A held row is skipped: its holder has the lease.
+ */
 export async function endIdle(
   { session, tables, now }: Context,
   { slot, beats, unchanged: seen }: IdleBeats,
@@ -73,17 +78,22 @@ export async function endIdle(
   const rows = await unlessUnprovisioned(
     session.query(
       `WITH free AS (
-        SELECT s.mapping_id FROM ${tables.state} s
+        SELECT s.mapping_id, s.rows_synced, s.rows_failed, s.api_calls,
+          least(greatest((:slot::bigint - s.slot) / ${BEAT_SECONDS}, 1), ${NOTED_SECONDS / BEAT_SECONDS})::int AS beats,
+          (s.last_run_at > :now::timestamptz - interval '${NOTED_SECONDS - BEAT_SECONDS / 2} s' AND s.mapping_id <> ALL (:seen::text[])) IS NOT TRUE AS is_noted
+        FROM ${tables.state} s
         JOIN unnest(:mappings::text[], :versions::int[]) AS beat (mapping_id, config_version) USING (mapping_id, config_version)
         WHERE (s.lease_until IS NULL OR s.lease_until <= clock_timestamp()) AND (s.slot IS NULL OR s.slot < :slot)
-        FOR NO KEY UPDATE OF s SKIP LOCKED
+      ), locked AS (
+        SELECT mapping_id FROM ${tables.state} WHERE mapping_id = ANY (ARRAY(SELECT mapping_id FROM free WHERE is_noted))
+          AND (lease_until IS NULL OR lease_until <= clock_timestamp()) FOR NO KEY UPDATE SKIP LOCKED
       ), ended AS (
         UPDATE ${tables.state} s SET last_run_at = :now, slot = :slot, ${lateMarks(":late")},
           last_pull_at = CASE WHEN s.mapping_id = ANY (:seen::text[]) THEN greatest(s.last_pull_at, :seenAt) ELSE s.last_pull_at END
-        FROM free WHERE s.mapping_id = free.mapping_id
-        RETURNING s.mapping_id, true AS is_current, s.rows_synced, s.rows_failed, s.api_calls
-      ), ${unchanged(tables, { ids: ":seen", at: ":seenAt", late: ":late", own: ":mappings" })}${addCount(tables, "ended", ":count", ":now")}
-      SELECT * FROM ended`,
+        FROM locked JOIN free USING (mapping_id) WHERE s.mapping_id = locked.mapping_id
+        RETURNING s.mapping_id, true AS is_current, free.beats
+      ), ${unchanged(tables, { ids: ":seen", at: ":seenAt", late: ":late", own: ":mappings" })}${addCount(tables, "ended", ":count", ":now", "e.beats")}
+      SELECT * FROM free WHERE NOT is_noted OR mapping_id IN (SELECT mapping_id FROM ended)`,
       {
         mappings: beats.map(({ mappingId }) => mappingId),
         versions: beats.map(({ configVersion }) => configVersion),

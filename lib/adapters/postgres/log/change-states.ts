@@ -68,6 +68,10 @@ export const logOrder = (alias: string): string => `${tableInOrder(`${alias}.`)}
 /** The order in which changes that were put off become due. */
 export const dueOrder = (alias: string): string => `${tableInOrder(`${alias}.`)}, ${alias}.due_at, ${alias}.id`;
 
+/** The setting of `unsorted`, in a transaction, and what it was (`bitmapscan`). */
+export const UNSORTED =
+  "SELECT current_setting('enable_bitmapscan') AS bitmapscan, set_config('enable_bitmapscan', 'off', true)";
+
 /**
  * Statements, in a transaction, of which the second reads by an order without sorting. Where most of a log is new the planner
  * knows least of it, takes the many for few, and would read and sort them all. What comes after is planned as ever.

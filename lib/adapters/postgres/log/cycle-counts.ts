@@ -7,15 +7,16 @@ const COUNTS = ["well", "failed", "stopped", "pulled", "accepted", "refused"] as
 /**
  * A further part of a WITH clause that adds a `CycleCount` to its minute. `ended` names the part with the mapping and
  * whether the lease was still valid, without which no cycle has ended well. The minute's row of the day before is taken
- * over, so that nothing has to be deleted; `count` and `now` are the parameters with the count and the time.
+ * over, so that nothing has to be deleted; `count` and `now` are the parameters with the count and the time. What ended well
+ * counts `times`, an expression over `ended AS e`.
  */
-export function addCount({ cycles }: Metadata, ended: string, count: string, now: string): string {
+export function addCount({ cycles }: Metadata, ended: string, count: string, now: string, times = "1"): string {
   const added = COUNTS.map(
     (name) => `${name} = excluded.${name} + CASE WHEN c.minute = excluded.minute THEN c.${name} ELSE 0 END`,
   );
   return `, counted AS (
       INSERT INTO ${cycles} AS c (mapping_id, slot, minute, ${COUNTS.join(", ")})
-      SELECT e.mapping_id, m.minute % ${MAX_MINUTES}, m.minute, (g.ended = 'well' AND e.is_current)::int,
+      SELECT e.mapping_id, m.minute % ${MAX_MINUTES}, m.minute, (g.ended = 'well' AND e.is_current)::int * ${times},
         (g.ended = 'failed')::int, (g.ended = 'stopped' OR g.ended = 'well' AND NOT e.is_current)::int,
         g.pulled, g.accepted, g.refused
       FROM ${ended} e, (SELECT floor(extract(epoch FROM ${now}::timestamptz)::float8 / 60::float8)::int AS minute) m,

@@ -4,15 +4,6 @@ import { dueOrder, isClaimed, isPutOff, isReady, logOrder, mayBlock } from "../l
 import { literal, type MappedTable, type Metadata } from "../session/sql.ts";
 import { LOCK_NOT_AVAILABLE } from "../session/sql-errors.ts";
 
-/** What is looked for. */
-export interface Asked {
-  /** The service's time. */
-  readonly now: Date;
-  readonly limit: number;
-  /** Behind which id of the log. */
-  readonly after: number;
-}
-
 /** What was found. */
 export interface Found {
   /** At most as many changes as were asked for. */
@@ -33,15 +24,16 @@ const CLAIM_BYTES = 16_000_000;
 const INLINE_BYTES = 2_000;
 
 /**
- * A SELECT, without parameters, that finds the first changes which can be claimed now; its one row has `found`. Run it
- * so that nothing is sorted (`unsorted`).
+ * A SELECT that finds the first changes which can be claimed now; its one row has `found`. `:now` is the service's time,
+ * `:limit` how many, `:after` behind which id of the log. Run it so that nothing is sorted (`unsorted`): `:bitmapscan` is
+ * what it sets back.
  *
  * Candidates come first: those that are ready, in log order, and of those that were put off as many as are asked for,
  * in the order in which they became due; the others are put off for this claim. What blocks a candidate is looked for
  * by its keys: what is under way in one JSON object, what waits or is held by indexes. Nothing is joined, so no plan
  * can go wrong over a long backlog.
  */
-export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Asked): string {
+export function claimStatement(tables: Metadata, mapped: MappedTable): string {
   const table = literal(mapped.shape.table);
   const isBlocking = "(b.held AND b.action::text = 'DELETE' OR (b.due_at, b.id) > (SELECT due_at, id FROM horizon))";
   const keysAreFree = `NOT (SELECT first_by_key FROM blocking) ? ('row ' || c.record_id)
@@ -52,14 +44,14 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
   const first = (which: string, order: string) => `(
         SELECT c.id, c.record_id, coalesce(pg_column_size(c."values"), 0) AS packed,
           CASE WHEN pg_column_size(c."values") <= ${INLINE_BYTES} THEN ${unpacked(`c."values"`)} END AS bytes
-        FROM ${tables.log} c WHERE ${which} AND c.id > ${asked.after} AND c.state::text = 'NEW' AND ${isFree}
-        ORDER BY ${order} LIMIT ${asked.limit})`;
+        FROM ${tables.log} c WHERE ${which} AND c.id > :after::bigint AND c.state::text = 'NEW' AND ${isFree}
+        ORDER BY ${order} LIMIT :limit::bigint)`;
   return `
     WITH horizon AS MATERIALIZED (
       SELECT due_at, id FROM (
-        (SELECT d.due_at, d.id FROM ${tables.log} d WHERE ${isPutOff("d", table)} AND d.due_at <= ${time(asked.now)}
-         ORDER BY ${dueOrder("d")} LIMIT 1 OFFSET ${asked.limit - 1})
-        UNION ALL SELECT ${time(asked.now)}, ${Number.MAX_SAFE_INTEGER}
+        (SELECT d.due_at, d.id FROM ${tables.log} d WHERE ${isPutOff("d", table)} AND d.due_at <= :now::timestamptz
+         ORDER BY ${dueOrder("d")} LIMIT 1 OFFSET :limit::bigint - 1)
+        UNION ALL SELECT :now::timestamptz, ${Number.MAX_SAFE_INTEGER}
       ) AS either ORDER BY due_at, id LIMIT 1
     ), blocking AS MATERIALIZED (${blocking(tables, mapped, isBlocking)}
     ), indexed AS MATERIALIZED (
@@ -70,7 +62,7 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
           `${isPutOff("c", table)} AND (c.due_at, c.id) <= (SELECT due_at, id FROM horizon)`,
           dueOrder("c"),
         )}
-      ) AS either ORDER BY id LIMIT ${asked.limit}
+      ) AS either ORDER BY id LIMIT :limit::bigint
     ), beyond AS MATERIALIZED (
       -- The first that does not fit. Read row by row up to it, so no large value behind it is unpacked.
       SELECT id FROM (
@@ -84,10 +76,9 @@ export function claimStatement(tables: Metadata, mapped: MappedTable, asked: Ask
         array_agg(DISTINCT record_id) FILTER (WHERE fits) AS record_ids
       FROM (SELECT id, record_id, id < coalesce((SELECT id FROM beyond), ${Number.MAX_SAFE_INTEGER}) AS fits FROM candidates) AS c
     )
-    SELECT json_build_object('found', found, 'fit', fit, 'last', last, 'recordIds', record_ids::text[]) AS found FROM place`;
+    SELECT json_build_object('found', found, 'fit', fit, 'last', last, 'recordIds', record_ids::text[]) AS found,
+      set_config('enable_bitmapscan', :bitmapscan, true) FROM place`;
 }
-
-const time = (at: Date): string => `${literal(at.toISOString())}::timestamptz`;
 
 /**
  * The rows of changes that are under way, and those whose last result is not written back; and the first such change of

@@ -6,7 +6,7 @@ import { registerUnregistered } from "../log/change-states.ts";
 import { isThere } from "../session/session.ts";
 import { literal, metadata, name, type Row, type Session, type TransactionSettings } from "../session/sql.ts";
 import { isWorthWaiting } from "../session/sql-errors.ts";
-import { dropPruningTrigger, FIRST_VERSION, MIGRATIONS } from "./migrations.ts";
+import { dropPruningTrigger, FIRST_VERSION, MIGRATIONS, writeLessWal } from "./migrations.ts";
 
 /** How long DDL waits while it has asked for no lock of a table. */
 const LOCK_MILLISECONDS = 2_000;
@@ -86,7 +86,7 @@ async function moveOn(session: Session, schema: string, version: number, migrati
   const missing = version === 0 ? migrations : migrations.slice(version - FIRST_VERSION + 1);
   for (const migration of missing) await session.script(migration(name(schema), tables));
   // At each check: an older version beside this one creates its functions as before, and so does a restored dump.
-  await session.script(`${secureFunctions(schema)}${dropPruningTrigger(name(schema), tables)}`);
+  await session.script(`${secureFunctions(schema)}${dropPruningTrigger(name(schema), tables)}${writeLessWal(tables)}`);
   if (missing.length === 0) return;
   await session.query(`UPDATE ${tables.meta} SET schema_version = $1`, [newestOf(migrations)]);
 }

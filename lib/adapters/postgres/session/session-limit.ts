@@ -48,7 +48,7 @@ async function isAdmitted(session: Session, most: number, { idleMilliseconds, is
   const script = `
     SELECT pg_advisory_xact_lock(hashtextextended('bridge connections ' || current_user, 0));
     SELECT CASE WHEN ${hasRoom} THEN set_config('application_name', ${name}, false) END IS NOT NULL AS "isAdmitted",
-      (SELECT set_config(name, ${literal(String(idleMilliseconds))}, false) FROM pg_settings WHERE name = 'idle_session_timeout'),
+      pg_backend_pid() AS backend, (SELECT set_config(name, ${literal(String(idleMilliseconds))}, false) FROM pg_settings WHERE name = 'idle_session_timeout'),
       set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false),
       set_config('tcp_keepalives_count', '3', false)
     FROM (
@@ -59,7 +59,9 @@ async function isAdmitted(session: Session, most: number, { idleMilliseconds, is
     ) admitted`;
   let admitted = false;
   try {
-    admitted = (await session.script(script))[1]?.[0]?.["isAdmitted"] === true;
+    const [row] = (await session.script(script))[1] ?? [];
+    admitted = row?.["isAdmitted"] === true;
+    session.prepareOn?.(Number(row?.["backend"]));
   } finally {
     if (!admitted) await session.close();
   }

@@ -10,6 +10,14 @@ import { named } from "./named.ts";
 import { withCode } from "./protocol-violation.ts";
 import { qualify } from "./qualify.ts";
 import { literal, type Row, readInstant, type Session, type TransactionSettings, type Values } from "./sql.ts";
+import { statementNames } from "./statement-names.ts";
+
+declare module "pg" {
+  interface Client {
+    /** Of the backend, as it was named at the start. */
+    readonly processID: number;
+  }
+}
 
 /** How long a statement may take, locks included, and how long a silent server is believed to be alive. */
 const STATEMENT_MILLISECONDS = 15_000;
@@ -33,7 +41,10 @@ export class DeadlinePassed extends Error {
   }
 }
 
-/** Opens a connection. No statement of ours needs session settings, LISTEN or names, so it works through transaction poolers. */
+/**
+ * Opens a connection. No statement of ours needs session settings, LISTEN or names, so it works through transaction poolers.
+ * Where there is none (`prepareOn`), statements that are asked again are prepared, because planning takes longer than they do.
+ */
 export async function openSession(
   connection: PostgresConnection,
   {
@@ -53,6 +64,7 @@ export async function openSession(
     types: { getTypeParser: parserOf },
   });
   checkFrames(client);
+  const names = statementNames(connection.url);
   let alive = true;
   let lost: unknown;
   let fail: (error: unknown) => void = () => undefined;
@@ -98,8 +110,17 @@ export async function openSession(
   const query: Session["query"] = async <R extends object>(text: string, values: Values = []) => {
     const answer = awaited<R>();
     const [numbered, list] = named(text, values);
-    client.query<R>({ text: qualify(numbered), values: [...list] }, answer.take);
-    return (await ask(answer.promise)).rows;
+    const name = names.nameOf(numbered);
+    client.query<R>({ text: qualify(numbered), values: [...list], ...(name && { name }) }, answer.take);
+    const asked = ask(answer.promise);
+    return (await (name ? asked.catch(giveUpOutdated) : asked)).rows;
+  };
+  const giveUpOutdated = (error: unknown): never => {
+    if (names.isOutdated(error)) {
+      alive = false;
+      client.connection.stream.destroy();
+    }
+    throw error;
   };
   const script = async (text: string) => {
     const answer = awaited<Row>();
@@ -111,6 +132,7 @@ export async function openSession(
   return {
     query,
     script,
+    prepareOn: (backend) => names.begin(backend === client.processID),
     copy: (text, pieces) => ask(pipeline(pieces, client.query(copyFrom(text)))),
     get isAlive() {
       return alive;
@@ -173,21 +195,20 @@ function beginWith(
   { lockMilliseconds = 0, silence, commitsLater = false }: TransactionSettings,
   statementMilliseconds: number,
 ): string {
-  const settings = [
-    `statement_timeout = ${statementMilliseconds}`,
-    `lock_timeout = ${lockMilliseconds}`,
+  const settings: Record<string, string> = {
+    statement_timeout: String(statementMilliseconds),
+    lock_timeout: String(lockMilliseconds),
     // A process that is frozen in between must not hold the customer's rows until its end is noticed.
-    `idle_in_transaction_session_timeout = ${statementMilliseconds}`,
-    "timezone = 'UTC'",
-    "datestyle = 'ISO, MDY'",
-    "intervalstyle = 'postgres'",
-  ];
-  if (commitsLater) settings.push("synchronous_commit = off");
-  // Triggers that customers wrote for Heroku Connect recognise its writes by `xmlbinary`.
-  if (silence !== undefined) settings.push(`bridge.in_sync = ${literal(silence)}`, "xmlbinary = 'hex'");
-  return ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", ...settings.map((setting) => `SET LOCAL ${setting}`)].join(
-    ";",
-  );
+    idle_in_transaction_session_timeout: String(statementMilliseconds),
+    timezone: "UTC",
+    datestyle: "ISO, MDY",
+    intervalstyle: "postgres",
+    ...(commitsLater && { synchronous_commit: "off" }),
+    // Triggers that customers wrote for Heroku Connect recognise its writes by `xmlbinary`.
+    ...(silence !== undefined && { "bridge.in_sync": silence, xmlbinary: "hex" }),
+  };
+  const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`);
+  return `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;SELECT ${set.join(", ")}`;
 }
 
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {

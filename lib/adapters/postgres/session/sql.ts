@@ -22,6 +22,8 @@ export interface Session {
   query<R extends object = Row>(text: string, values?: Values): Promise<readonly R[]>;
   /** Several statements without parameters, one round trip; the rows of each. */
   script(text: string): Promise<readonly (readonly Row[])[]>;
+  /** Prepares statements from now on, unless a pooler is between: then the backend (its process id) is not the one we know. */
+  prepareOn?(backend: number): void;
   /** Rows by `COPY … FROM STDIN`, in pieces of its text format. */
   copy(text: string, pieces: Iterable<string>): Promise<void>;
   /**

@@ -141,11 +141,45 @@ test("a running cycle, a slot that is used and another configuration are left al
   await running.store.finish(running.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
   const after = await state();
   expect(await store.endIdle(beats({ beats: [{ mappingId: "map_contact", configVersion: 2 }] }))).toEqual(new Map());
+  customer.now = new Date(customer.now.getTime() + 60_000);
   expect((await store.endIdle(beats())).size).toBe(1);
   expect(await store.endIdle(beats({ slot: 100 }))).toEqual(new Map());
 
   expect(before?.["slot"]).toBeNull();
-  expect(await state()).toEqual({ ...after, slot: 110 });
+  expect(await state()).toEqual({ ...after, slot: 110, last_run_at: customer.now });
+});
+
+test("idle beats are noted once a minute, with those before, and write nothing meanwhile", async () => {
+  const store = await customer.store();
+  const began = customer.now.getTime();
+  const rows = () =>
+    customer.sql(
+      "SELECT s.xmin, s.slot::int, s.last_run_at, (SELECT sum(well)::int FROM salesforce._bridge_cycles) AS well FROM salesforce._bridge_state s",
+    );
+  await store.endIdle(beats());
+  const [noted] = await rows();
+
+  for (const seconds of [10, 20, 30, 40, 50]) {
+    customer.now = new Date(began + seconds * 1000);
+    const ended = await store.endIdle(beats({ slot: 110 + seconds }));
+    expect([...ended]).toMatchObject([["map_contact", { rowsSynced: 0, rowsFailed: 0 }]]);
+    expect(await rows()).toEqual([noted]);
+  }
+  customer.now = new Date(began + 60_000);
+  await store.endIdle(beats({ slot: 170 }));
+
+  expect(noted).toMatchObject({ slot: 110, well: 1 });
+  expect(await rows()).toMatchObject([{ slot: 170, last_run_at: customer.now, well: 7 }]);
+});
+
+test("of beats that were missing for an hour a minute is counted at the most", async () => {
+  const store = await customer.store();
+  await store.endIdle(beats());
+  customer.now = new Date(customer.now.getTime() + 3_600_000);
+
+  await store.endIdle(beats({ slot: 3710 }));
+
+  expect(await customer.sql("SELECT sum(well)::int AS well FROM salesforce._bridge_cycles")).toEqual([{ well: 7 }]);
 });
 
 test("a cycle whose lease is old is left alone and can be aborted, until the lease has ended", async () => {

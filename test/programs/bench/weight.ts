@@ -1,0 +1,42 @@
+import { readOptions } from "../../../lib/local/read-options.ts";
+import { guardConnections } from "../../../lib/network/guarded-dns.ts";
+import type { Figure } from "./sync/figure.ts";
+import { report } from "./sync/report.ts";
+import { measureCycles } from "./weight/cycles.ts";
+import { measureIdle } from "./weight/idle.ts";
+import { measureNotes } from "./weight/notes.ts";
+
+const HELP = `npm run bench:weight -- --server postgres://… [--only cycles,notes,idle] [--mappings 10] [--backlog 0] [--json]
+
+What Bridge costs the server of the application's database: statements, planning and executing, WAL.
+
+  --server    a superuser's URL of a PostgreSQL of its own with shared_preload_libraries = pg_stat_statements and
+              pg_stat_statements.track_planning = on; databases are made there and dropped
+  --only      some of the parts: cycles, notes (WAL of idle beats), idle (on the running host, eleven minutes)
+  --mappings  how many are idle
+  --backlog   NEW changes of another table beside the cycles
+  --json      the figures as JSON
+
+Prints each figure with its bar and a verdict, and ends with 1 when one is missed. Progress goes to stderr.`;
+
+const options = readOptions(HELP, {
+  server: { type: "string", default: "" },
+  only: { type: "string", default: "cycles,notes,idle" },
+  mappings: { type: "string", default: "10" },
+  backlog: { type: "string", default: "0" },
+  json: { type: "boolean", default: false },
+});
+const say = (text: string) => console.error(text);
+
+// The org and the database are this machine's own.
+guardConnections(() => null);
+
+const PARTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
+  cycles: () => measureCycles(options.server, Number(options.backlog), say),
+  notes: () => measureNotes(options.server, Number(options.mappings)),
+  idle: () => measureIdle(options.server, Number(options.mappings), say),
+};
+
+const figures: Figure[] = [];
+for (const part of options.only.split(",")) figures.push(...((await PARTS[part]?.()) ?? []));
+report(figures, options);
