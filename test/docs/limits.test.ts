@@ -52,6 +52,10 @@ const FIGURES: Readonly<Record<string, readonly number[]>> = {
   version: [inCode("settings/judge-database.ts", "LEAST_VERSION") / 10_000],
   "a time in the log or in Bridge's tables": [1, 9999],
   "connections of a workspace": [MOST_CONNECTIONS, CONNECTION_LIMITS[0]],
+  "rows that a pull locks at a time": [inCode("adapters/postgres/pull/apply.ts", "ROWS_AT_ONCE")],
+  "a row that a transaction of yours holds": [
+    inCode("adapters/postgres/pull/apply-images.ts", "ROW_LOCK_MILLISECONDS"),
+  ],
   "from commit to the next send": [boundsOf("CreateMappingBody", "sf_polling_seconds")[0]],
   "automatic retries where the error may pass": [MAX_RETRIES],
   "a row that waits for its parent": [

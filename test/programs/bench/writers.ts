@@ -1,0 +1,134 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { readOptions } from "../../../lib/local/read-options.ts";
+import { startBenchServer } from "./sync/bench-database.ts";
+import { provisionTable } from "./sync/bench-mapping.ts";
+import { BENCH_FIELDS } from "./sync/bench-objects.ts";
+import { startBenchOrg } from "./sync/bench-org.ts";
+import { type Figure, percentile } from "./sync/figure.ts";
+import { report } from "./sync/report.ts";
+import { ask, MAPPED, PLAIN, SITUATIONS, type Sides, type Situation } from "./writers/situations.ts";
+import { KINDS, type WritersOrder, type Written } from "./writers/written.ts";
+
+const HELP = `npm run bench:writers [-- --brief] [--only idle,upgrade] [--json]
+
+What an application's single-row statements take while Bridge works on their table: p50, p99 and longest of UPDATE,
+INSERT and DELETE, beside the same statements on a table that Bridge does not know, in the same seconds. And the longest
+wait for a lock of Bridge's; what Bridge did then goes to stderr. Five to ten minutes.
+
+  --brief  a fifth of the rows: two to three minutes
+  --only   some of the situations, those before them not measured:
+           ${SITUATIONS.map(({ name }) => name).join(", ")}
+  --json   the figures as JSON
+
+Prints each figure with its bar, and ends with 1 when one is missed.`;
+
+const options = readOptions(HELP, {
+  brief: { type: "boolean", default: false },
+  only: { type: "string", default: SITUATIONS.map(({ name }) => name).join(",") },
+  json: { type: "boolean", default: false },
+});
+
+/** What a wait for Bridge may take, and what a statement may take beside it. */
+const LONGEST_WAIT_MILLISECONDS = 200;
+const MOST_TIMES_PLAIN = 2;
+const AROUND_MILLISECONDS = 2_000;
+
+const PROCESS = fileURLToPath(new URL("./writers/writers-process.ts", import.meta.url));
+
+const only = options.only.split(",");
+const unknown = only.find((name) => SITUATIONS.every((one) => one.name !== name));
+if (unknown !== undefined) throw new Error(`there is no situation ${unknown}`);
+const rows = options.brief ? 4_000 : 20_000;
+const server = await startBenchServer();
+const org = await startBenchOrg({ [PLAIN]: 0, [MAPPED]: 3 * rows });
+try {
+  const sides = await prepare();
+  const figures: Figure[] = [];
+  for (const situation of SITUATIONS) {
+    const began = performance.now();
+    await situation.prepare?.(sides);
+    if (only.includes(situation.name)) {
+      const written = await measure(sides, situation);
+      figures.push(...figuresOf(situation.name, written));
+      for (const [statement, longest] of Object.entries(written.behind))
+        console.error(`${longest.toFixed(0).padStart(6)} ms at the longest behind ${statement}`);
+    } else await situation.run(sides);
+    console.error(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${situation.name}`);
+  }
+  report(figures, options);
+} finally {
+  org.end();
+  await server.close();
+}
+
+/** Both tables with the same rows; a third of the org's records are to meet those of the mapped one. */
+async function prepare(): Promise<Sides> {
+  const url = await server.createDatabase();
+  await provisionTable(url, org.connection, PLAIN, { captured: false });
+  const shape = await provisionTable(url, org.connection, MAPPED, { captured: false });
+  const fields = ["Name", ...BENCH_FIELDS.map(({ name }) => name)].filter((name) =>
+    /^(Name|.*(st|tle|ey)__c)$/.test(name),
+  );
+  for (const table of [PLAIN, MAPPED])
+    await ask(
+      url,
+      `INSERT INTO salesforce.${table} (${fields.join(", ")})
+       SELECT ${fields.map((name) => (name === "Key__c" ? "'K-' || n" : `'${name} ' || n`)).join(", ")} FROM generate_series(1, ${rows}) n`,
+    );
+  await ask(url, "VACUUM ANALYZE");
+  return { url, org, shape, rows, seconds: options.brief ? 4 : 15 };
+}
+
+/** Lets the writers write while Bridge works, and some seconds before and after. */
+async function measure(sides: Sides, { run }: Situation): Promise<Written> {
+  const order: WritersOrder = { url: sides.url, tables: [PLAIN, MAPPED], rows: sides.rows };
+  const child = spawn(process.execPath, [PROCESS, JSON.stringify(order)], { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => String((await lines.next()).value);
+  try {
+    await next(); // they are connected
+    await pause(AROUND_MILLISECONDS);
+    await run(sides);
+    await pause(AROUND_MILLISECONDS);
+    child.stdin.end();
+    return JSON.parse(await next()) as Written;
+  } finally {
+    child.kill();
+  }
+}
+
+function figuresOf(situation: string, { plain, mapped, behind, waits, looks }: Written): Figure[] {
+  const all = (of: Written["plain"]) => KINDS.flatMap((kind) => of[kind]);
+  const each = KINDS.flatMap((kind) =>
+    (
+      [
+        ["p50", (times: readonly number[]) => percentile(times, 50)],
+        ["p99", (times: readonly number[]) => percentile(times, 99)],
+        ["longest", (times: readonly number[]) => Math.max(...times)],
+      ] as const
+    ).flatMap(([what, of]): Figure[] => [
+      { name: `  ${kind}, ${what}`, value: of(mapped[kind]), unit: "ms" },
+      { name: "    without Bridge", value: of(plain[kind]), unit: "ms" },
+    ]),
+  );
+  return [
+    { name: `${situation}: statements on each table`, value: all(mapped).length, unit: "" },
+    ...each,
+    {
+      name: "  p99 of all, times that without Bridge",
+      value: percentile(all(mapped), 99) / percentile(all(plain), 99),
+      unit: "×",
+      atMost: MOST_TIMES_PLAIN,
+    },
+    { name: "  looks that saw a statement wait for Bridge", value: (100 * waits) / looks, unit: "%" },
+    {
+      name: "  longest wait for a lock of Bridge's",
+      value: Math.max(0, ...Object.values(behind)),
+      unit: "ms",
+      atMost: LONGEST_WAIT_MILLISECONDS,
+    },
+  ];
+}

@@ -1,0 +1,148 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
+import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
+import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
+import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
+import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
+import { runCycle } from "../../../../lib/sync/run-cycle.ts";
+import { becomeReleased } from "../../../support/worlds/released-schema.ts";
+import { ALONE, CLOCK } from "../sync/alone.ts";
+import { benchMapping, salesforceOf } from "../sync/bench-mapping.ts";
+import type { BenchOrg } from "../sync/bench-org.ts";
+import { loadByEngine } from "../sync/load-ways.ts";
+import { updateByBulk } from "../sync/plain-updates.ts";
+
+export const PLAIN = "Plain__c";
+export const MAPPED = "Mapped__c";
+
+/** A database of an application with one table that Bridge does not know, and one that it maps. */
+export interface Sides {
+  readonly url: string;
+  readonly org: BenchOrg;
+  readonly shape: TableShape;
+  /** Rows of each table, and changes of a backlog each way. */
+  readonly rows: number;
+  /** How long writers write where Bridge has nothing to end with. */
+  readonly seconds: number;
+}
+
+/** What Bridge does while the writers write. `prepare` comes before they begin. */
+export interface Situation {
+  readonly name: string;
+  prepare?(sides: Sides): Promise<void>;
+  run(sides: Sides): Promise<void>;
+}
+
+/** In the order in which a mapping lives through them. */
+export const SITUATIONS: readonly Situation[] = [
+  { name: "provisioning", prepare: leave, run: provisionOften },
+  { name: "first load", run: load },
+  { name: "idle", run: beat },
+  { name: "backlog both ways", prepare: changeAll, run: workOff },
+  { name: "comparison", run: compare },
+  { name: "upgrade", prepare: becomeOld, run: upgrade },
+];
+
+const provisionerOf = ({ url }: Sides) => createProvisioner({ url, schema: "salesforce" }, () => new Date());
+
+/** The mapping's table as an application's own, without indexes and triggers of Bridge. */
+async function leave(sides: Sides): Promise<void> {
+  await provisionerOf(sides).retire(benchMapping(MAPPED));
+  const indexes = await ask<{ name: string }>(
+    sides.url,
+    `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = 'salesforce.mapped__c'::regclass AND NOT indisprimary
+       AND pg_get_indexdef(indexrelid) ~ 'sfid'`,
+  );
+  for (const { name } of indexes) await ask(sides.url, `DROP INDEX ${name}`);
+}
+
+async function provisionOften(sides: Sides): Promise<void> {
+  const end = Date.now() + sides.seconds * 1000;
+  for (;;) {
+    await provisionerOf(sides).provision(benchMapping(MAPPED), sides.shape);
+    await pause(500);
+    if (Date.now() > end) return;
+    await leave(sides);
+  }
+}
+
+async function load({ url, org, shape }: Sides): Promise<void> {
+  await loadByEngine({ way: "engine", url, org: org.connection, object: MAPPED, shape });
+}
+
+async function compare({ url, org, shape }: Sides): Promise<void> {
+  await loadByEngine({ way: "whole", url, org: org.connection, object: MAPPED, shape });
+}
+
+async function beat(sides: Sides): Promise<void> {
+  const end = Date.now() + sides.seconds * 1000;
+  while (Date.now() < end) {
+    await cycle(sides);
+    await pause(2_000);
+  }
+}
+
+async function cycle({ url, org }: Sides): Promise<void> {
+  const store = openStore({ url, schema: "salesforce" });
+  const report = await runCycle(
+    { store, salesforce: salesforceOf(org.connection), shared: ALONE, clock: CLOCK, random: Math.random },
+    {
+      ...{ mapping: benchMapping(MAPPED), kind: "poll", saves: "all", callSize: 200, hasToPull: null, slot: null },
+      ...{ writers: async () => [org.userId], budget: FRESH_BUDGET, owner: "bench", deadline: Date.now() + 140_000 },
+    },
+  );
+  await store.close();
+  if (!report.ran || report.error) throw new Error(`a cycle failed: ${JSON.stringify(report)}`);
+}
+
+const openStore = createCycleStores(() => new Date());
+
+/** Every record, and every row in another field. */
+async function changeAll({ url, org, rows }: Sides): Promise<void> {
+  const all = await ask<{ sfid: string }>(
+    url,
+    `UPDATE salesforce.mapped__c SET first__c = 'by the application' WHERE id <= ${rows} RETURNING sfid`,
+  );
+  const updates = all.filter(({ sfid }) => sfid !== null).map(({ sfid }) => ({ id: sfid, value: "by a colleague" }));
+  await updateByBulk(org, MAPPED, updates);
+}
+
+/** Until everything that waited at the beginning has been sent, and pulled with it. */
+async function workOff(sides: Sides): Promise<void> {
+  const [last] = await ask<{ id: number }>(sides.url, "SELECT max(id)::int AS id FROM salesforce._trigger_log");
+  const isLeft = async () =>
+    (
+      await ask(
+        sides.url,
+        `SELECT FROM salesforce._trigger_log WHERE processed_at IS NULL AND NOT held AND id <= ${last?.id} LIMIT 1`,
+      )
+    ).length > 0;
+  do await cycle(sides);
+  while (await isLeft());
+}
+
+/** Bridge's own tables and triggers as a version before made them. */
+async function becomeOld({ url }: Sides): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const sql = async (text: string, values: readonly unknown[] = []) => (await client.query(text, [...values])).rows;
+  await becomeReleased({ sql, workspaceId: benchMapping(MAPPED).workspaceId });
+  await sql(`UPDATE salesforce._bridge_state SET layout = layout || '{"captureVersion": 1}'`);
+  await sql("CREATE INDEX mapped__c_systemmodstamp_idx ON salesforce.mapped__c (systemmodstamp)");
+  await client.end();
+}
+
+async function upgrade(sides: Sides): Promise<void> {
+  await provisionerOf(sides).migrate(benchMapping(MAPPED));
+}
+
+/** One statement on a connection of its own. */
+export async function ask<Row extends object>(connectionString: string, statement: string): Promise<Row[]> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<Row>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}

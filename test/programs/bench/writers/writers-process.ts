@@ -1,0 +1,89 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
+import { KINDS, type WritersOrder, type Written } from "./written.ts";
+
+const WRITERS = 3;
+const PAUSE_MILLISECONDS = 20;
+const LOOK_MILLISECONDS = 10;
+/** Rounds that are not measured: a session's first statements make the plans of the triggers. */
+const WARMING = 2 * KINDS.length;
+
+interface Writing extends Written {
+  readonly behind: Record<string, number>;
+  waits: number;
+  looks: number;
+}
+
+const none = () => ({ UPDATE: [] as number[], INSERT: [] as number[], DELETE: [] as number[] });
+
+/** The same statement for both tables, one after the other, so that a slow moment of the machine meets both. */
+async function write(
+  client: Client,
+  writer: number,
+  { tables: [plain, mapped], rows }: WritersOrder,
+  written: Pick<Written, "plain" | "mapped">,
+  isOver: () => boolean,
+): Promise<void> {
+  for (let round = 0; !isOver(); round += 1) {
+    const kind = KINDS[round % KINDS.length] ?? "UPDATE";
+    const row = 1 + Math.floor(Math.random() * rows);
+    const key = `W-${process.pid}-${writer}-${round - (kind === "DELETE" ? 1 : 0)}`;
+    const both = [
+      [plain, written.plain],
+      [mapped, written.mapped],
+    ] as const;
+    for (const [table, times] of round % 2 === 0 ? both : both.toReversed()) {
+      const began = performance.now();
+      if (kind === "UPDATE")
+        await client.query(`UPDATE salesforce.${table} SET title__c = $1 WHERE id = $2`, [`title ${round}`, row]);
+      else if (kind === "INSERT")
+        await client.query(`INSERT INTO salesforce.${table} (name, key__c, last__c) VALUES ($1, $1, 'new')`, [key]);
+      else await client.query(`DELETE FROM salesforce.${table} WHERE key__c = $1`, [key]);
+      if (round >= WARMING) (times[kind] as number[]).push(performance.now() - began);
+    }
+    await pause(PAUSE_MILLISECONDS);
+  }
+}
+
+/** How long statements have waited for a session of Bridge's, and for what it does; a busy machine makes no such wait. */
+const WAITS = `
+  SELECT extract(epoch FROM clock_timestamp() - w.waitstart)::float8 * 1000 AS milliseconds,
+    (SELECT min(left(regexp_replace(b.query, '\\s+', ' ', 'g'), 70))
+     FROM unnest(pg_blocking_pids(w.pid)) AS blocker (pid) JOIN pg_stat_activity b USING (pid)
+     WHERE b.application_name LIKE 'bridge%') AS behind
+  FROM pg_locks w JOIN pg_stat_activity a ON a.pid = w.pid AND a.application_name = 'writer' AND a.datname = current_database()
+  WHERE NOT w.granted AND w.waitstart IS NOT NULL`;
+
+async function look(client: Client, written: Writing, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    const { rows } = await client.query<{ milliseconds: number; behind: string | null }>(WAITS);
+    written.looks += 1;
+    if (rows.some(({ behind }) => behind !== null)) written.waits += 1;
+    for (const { milliseconds, behind } of rows) {
+      if (behind !== null) written.behind[behind] = Math.max(written.behind[behind] ?? 0, milliseconds);
+    }
+    await pause(LOOK_MILLISECONDS);
+  }
+}
+
+async function connect(connectionString: string, application_name: string): Promise<Client> {
+  const client = new Client({ connectionString, application_name });
+  await client.connect();
+  return client;
+}
+
+/** The writers of an application, in a process of their own, until its standard input ends: prints `Written` in its second line. */
+const order = JSON.parse(process.argv[2] ?? "") as WritersOrder;
+let isOver = false;
+process.stdin.on("end", () => {
+  isOver = true;
+});
+process.stdin.resume();
+const written: Writing = { plain: none(), mapped: none(), behind: {}, waits: 0, looks: 0 };
+const looker = await connect(order.url, "looker");
+const clients = await Promise.all(Array.from({ length: WRITERS }, () => connect(order.url, "writer")));
+console.log("connected");
+const writing = clients.map((client, at) => write(client, at, order, written, () => isOver));
+await Promise.all([...writing, look(looker, written, () => isOver)]);
+console.log(JSON.stringify(written));
+process.exit();
