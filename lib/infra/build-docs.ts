@@ -19,6 +19,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "CHANGELOG.md": "changelog",
   "lib/README.md": "map",
   "lib/heroku-connect/HEROKU-CONNECT.md": "heroku-connect",
+  "lib/infra/OUTAGES.md": "outages",
   "lib/infra/RUNBOOK.md": "runbook",
   "lib/infra/SIZING.md": "sizing",
   "lib/local/README.md": "local-cloud",

@@ -107,7 +107,7 @@ test("a poll that was asked for beside a cycle which never ends is sent again af
   expect(await askedAgain()).toEqual([]);
 });
 
-test("a nudge whose process died is made up for by the next beat, and a change of configuration by the sweep", async () => {
+test("a nudge whose process died is repaired by the next beat, and a change of configuration by the sweep", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ada')");
   await call(nudge, "nudge", { token, path: { workspace_id: world.workspaceId }, body: {} });
   expect((await cloud.take("cycles")) as CyclesMessage[]).toMatchObject([{ kind: "pull", wakes: "push" }]);
