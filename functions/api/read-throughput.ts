@@ -9,7 +9,7 @@ import { mappings, rowQueriesOf } from "../services/composition.ts";
 export const handler = onLambda({
   route: "read-throughput",
   summary:
-    "Changes of rows that Salesforce accepted and refused over the last minutes (60, at most a week), and their lag; how cycles ended and what they moved, over the last day.",
+    "Changes of rows that Salesforce accepted and refused over the last minutes (60, at most a day), and their lag; how cycles ended and what they moved.",
   input: z.object({ minutes: minutesBack(MAX_MINUTES) }),
   output: throughputView,
   run: async ({ input, workspace, at }) => {

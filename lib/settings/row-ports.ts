@@ -139,19 +139,9 @@ export interface CycleStep {
 
 /** Answered changes by mapping and step. */
 export interface Throughput {
-  readonly steps: readonly {
-    readonly mappingId: string;
-    readonly at: Date;
-    readonly accepted: number;
-    readonly refused: number;
-  }[];
+  readonly steps: readonly CycleStep[];
   /** From a change's capture to Salesforce's word, by mapping, of its latest 200 of that time. */
   readonly lags: ReadonlyMap<string, Lag>;
-  /** The time is longer than a day, and its older changes were not looked at, for there are more than 100,000 later ones. */
-  readonly isCut: boolean;
-  readonly cycles: readonly CycleStep[];
-  /** From when on cycles are counted; null: the schema counts none yet. */
-  readonly cyclesFrom: Date | null;
 }
 
 /** The changed columns on one side, as texts; null where there is no such side. */

@@ -1,17 +1,15 @@
 import * as z from "zod/mini";
 import type { Mapping } from "../model/mapping/mapping.ts";
-import { type CamelCased, toSnakeCase } from "../model/snake-case.ts";
+import { toSnakeCase } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
 import type { Throughput } from "./row-ports.ts";
 import { timestamp } from "./shapes.ts";
 
-/** Changes of rows that Salesforce answered over some time, and cycles, by mapping and step; steps without any are left out. */
+/** Changes of rows that Salesforce answered over some time, and cycles, by mapping and step; steps without a cycle are left out. */
 export const throughputView = z.object({
   from: timestamp(),
   to: timestamp(),
   step_seconds: z.int(),
-  cut: z.boolean(),
-  cycles_from: z.nullable(timestamp()),
   mappings: z.array(
     z.object({
       mapping_id: z.string(),
@@ -30,8 +28,6 @@ export const throughputView = z.object({
             well: z.int(),
             failed: z.int(),
             stopped: z.int(),
-            accepted: z.int(),
-            refused: z.int(),
           }),
         }),
       ),
@@ -39,43 +35,27 @@ export const throughputView = z.object({
   ),
 });
 
-type Step = CamelCased<typeof throughputView>["mappings"][number]["steps"][number];
-
 /** The same, from what was read; every mapping is there, by object. */
 export function viewThroughput(
   found: Throughput,
   mappings: readonly Mapping[],
   span: Span,
 ): z.infer<typeof throughputView> {
-  const answered = Map.groupBy(found.steps, ({ mappingId }) => mappingId);
-  const counted = Map.groupBy(found.cycles, ({ mappingId }) => mappingId);
+  const steps = Map.groupBy(found.steps, ({ mappingId }) => mappingId);
   return toSnakeCase(throughputView, {
     ...span,
-    cut: found.isCut,
-    cyclesFrom: found.cyclesFrom,
     mappings: mappings.map(({ id, sfObject }) => {
-      const steps = merged(answered.get(id) ?? [], counted.get(id) ?? []);
-      const total = (name: "accepted" | "refused" | "pulled") => steps.reduce((sum, step) => sum + step[name], 0);
-      const totals = { accepted: total("accepted"), refused: total("refused"), pulled: total("pulled") };
-      return { mappingId: id, sfObject, ...totals, lagSeconds: found.lags.get(id) ?? null, steps };
+      const own = (steps.get(id) ?? []).toSorted(({ at: one }, { at: other }) => one.getTime() - other.getTime());
+      const total = (name: "accepted" | "refused" | "pulled") => own.reduce((sum, step) => sum + step[name], 0);
+      return {
+        mappingId: id,
+        sfObject,
+        accepted: total("accepted"),
+        refused: total("refused"),
+        pulled: total("pulled"),
+        lagSeconds: found.lags.get(id) ?? null,
+        steps: own.map((step) => ({ ...step, cycles: step })),
+      };
     }),
   });
 }
-
-/** A mapping's steps by the log, and what its cycles counted in them, as one, oldest first. */
-function merged(answered: Throughput["steps"], counted: Throughput["cycles"]): Step[] {
-  const steps = new Map<number, Step>();
-  for (const { at, accepted, refused } of answered) steps.set(at.getTime(), { ...emptyStep(at), accepted, refused });
-  for (const { at, pulled, mappingId: _, ...cycles } of counted) {
-    steps.set(at.getTime(), { ...(steps.get(at.getTime()) ?? emptyStep(at)), pulled, cycles });
-  }
-  return [...steps].toSorted(([one], [other]) => one - other).map(([, step]) => step);
-}
-
-const emptyStep = (at: Date): Step => ({
-  at,
-  accepted: 0,
-  refused: 0,
-  pulled: 0,
-  cycles: { well: 0, failed: 0, stopped: 0, accepted: 0, refused: 0 },
-});

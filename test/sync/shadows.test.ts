@@ -80,7 +80,6 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
     await queries.lag(id);
     const hour = Math.floor(now().getTime() / 3_600_000) * 3_600_000;
     await queries.throughput({ from: new Date(hour - 3_600_000), to: new Date(hour), stepSeconds: 60 });
-    await queries.throughput({ from: new Date(hour - 7 * 86_400_000), to: new Date(hour), stepSeconds: 3_600 });
     for (const kind of await queries.failures(pgTable)) await queries.failedRows(kind.fingerprint);
     await queries.inboundErrors(id, PAGE);
     await queries.conflicts(id, PAGE);

@@ -1132,8 +1132,6 @@ export type ReadThroughputData = {
   readonly from: string;
   readonly to: string;
   readonly step_seconds: number;
-  readonly cut: boolean;
-  readonly cycles_from: string | null;
   readonly mappings: {
     readonly mapping_id: string;
     readonly sf_object: string;
@@ -1153,8 +1151,6 @@ export type ReadThroughputData = {
         readonly well: number;
         readonly failed: number;
         readonly stopped: number;
-        readonly accepted: number;
-        readonly refused: number;
       };
     }[];
   }[];

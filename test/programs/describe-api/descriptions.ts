@@ -334,8 +334,6 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   from: "Where the figures begin.",
   to: "Where they end.",
   step_seconds: "Length of a step.",
-  cut: "Of more than a day only the latest 100,000 changes were looked at, and they do not reach back to `from`.",
-  cycles_from: "From when on cycles are counted, a day back at most; null: never yet.",
   mappings: "The mappings.",
   steps: "The figures by steps of time.",
   accepted: "Changes that Salesforce accepted.",

@@ -1,5 +1,5 @@
-import { CYCLES_KEPT_MINUTES, cyclesFrom, type Span } from "../../../model/span.ts";
-import type { CycleStep, Throughput } from "../../../settings/row-ports.ts";
+import { MAX_MINUTES, type Span } from "../../../model/span.ts";
+import type { CycleStep } from "../../../settings/row-ports.ts";
 import type { Ask, Metadata } from "../session/sql.ts";
 
 const COUNTS = ["well", "failed", "stopped", "pulled", "accepted", "refused"] as const;
@@ -15,7 +15,7 @@ export function addCount({ cycles }: Metadata, ended: string, count: string, now
   );
   return `, counted AS (
       INSERT INTO ${cycles} AS c (mapping_id, slot, minute, ${COUNTS.join(", ")})
-      SELECT e.mapping_id, m.minute % ${CYCLES_KEPT_MINUTES}, m.minute, (g.ended = 'well' AND e.is_current)::int,
+      SELECT e.mapping_id, m.minute % ${MAX_MINUTES}, m.minute, (g.ended = 'well' AND e.is_current)::int,
         (g.ended = 'failed')::int, (g.ended = 'stopped' OR g.ended = 'well' AND NOT e.is_current)::int,
         g.pulled, g.accepted, g.refused
       FROM ${ended} e, (SELECT floor(extract(epoch FROM ${now}::timestamptz)::float8 / 60::float8)::int AS minute) m,
@@ -26,22 +26,14 @@ export function addCount({ cycles }: Metadata, ended: string, count: string, now
 }
 
 /** How cycles ended in a span, by mapping and step. */
-export async function readCycles(
-  ask: Ask,
-  { cycles }: Metadata,
-  span: Span,
-): Promise<Pick<Throughput, "cycles" | "cyclesFrom">> {
-  const from = cyclesFrom(span);
+export async function readCycles(ask: Ask, { cycles }: Metadata, span: Span): Promise<CycleStep[]> {
   const sums = COUNTS.map((name) => `sum(${name})::int AS ${name}`).join(", ");
   const [row] = await ask(
     `SELECT (SELECT json_agg(steps) FROM (
        SELECT mapping_id, to_timestamp(minute * 60::bigint / $2::int * $2::int) AS at, ${sums}
        FROM ${cycles} WHERE minute >= $1::int GROUP BY 1, 2 ORDER BY 1, 2) steps) AS steps`,
-    [from.getTime() / 60_000, span.stepSeconds],
+    [span.from.getTime() / 60_000, span.stepSeconds],
   );
   const steps = (row?.["steps"] ?? []) as (Omit<CycleStep, "mappingId" | "at"> & { mapping_id: string; at: string })[];
-  return {
-    cycles: steps.map(({ mapping_id, at, ...counts }) => ({ mappingId: mapping_id, at: new Date(at), ...counts })),
-    cyclesFrom: row ? from : null,
-  };
+  return steps.map(({ mapping_id, at, ...counts }) => ({ mappingId: mapping_id, at: new Date(at), ...counts }));
 }

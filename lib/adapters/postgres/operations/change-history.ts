@@ -5,47 +5,11 @@ import { LAG_OF, lagOf } from "../log/change-states.ts";
 import { readCycles } from "../log/cycle-counts.ts";
 import { type Ask, cut, iso, type Metadata } from "../session/sql.ts";
 
-/** Changes that are looked at for a throughput of more than a day, the latest ones. */
-const LOOKED_AT = 100_000;
-
-/**
- * The results of changes in that time, and how cycles ended, by mapping and step. Cycles count both by the minute, for
- * a day; only for a longer time is the log read.
- */
+/** What cycles counted in that time by the minute, and the lag of the latest changes, by mapping. */
 export async function readThroughput(ask: Ask, tables: Metadata, span: Span): Promise<Throughput> {
-  const counted = await readCycles(ask, tables, span);
+  const steps = await readCycles(ask, tables, span);
   const lags = (await ask(lagsOf(tables), [span.from.toISOString()])) as { mapping_id: string; lag: number[] }[];
-  const isWholeCounted = counted.cyclesFrom !== null && counted.cyclesFrom <= span.from;
-  return {
-    ...(isWholeCounted ? { steps: counted.cycles, isCut: false } : await readAnswered(ask, tables, span)),
-    lags: new Map(lags.map(({ mapping_id, lag: [p50 = 0, p95 = 0] }) => [mapping_id, { p50, p95 }])),
-    ...counted,
-  };
-}
-
-/** Read from the newest change backwards by the key, so that a long log costs no more than a busy hour. */
-async function readAnswered(
-  ask: Ask,
-  { log, state }: Metadata,
-  { from, stepSeconds }: Span,
-): Promise<Pick<Throughput, "steps" | "isCut">> {
-  const [row] = await ask(
-    `WITH latest AS MATERIALIZED (
-      SELECT table_name, state, created_at, processed_at FROM ${log} ORDER BY id DESC LIMIT ${LOOKED_AT}
-    ), steps AS (
-      SELECT s.mapping_id, to_timestamp(floor(extract(epoch FROM l.processed_at)::float8 / $2::int::float8) * $2::int::float8) AS at,
-        count(*) FILTER (WHERE l.state::text = 'SUCCESS') AS accepted, count(*) FILTER (WHERE l.state::text = 'FAILED') AS refused
-      FROM latest l JOIN ${state} s ON s.table_name::text = l.table_name::text WHERE l.processed_at >= $1::timestamptz GROUP BY 1, 2
-    )
-    SELECT (SELECT json_agg(steps ORDER BY mapping_id, at) FROM steps) AS steps,
-      (SELECT count(*) = ${LOOKED_AT} AND min(created_at) > $1::timestamptz FROM latest) AS is_cut`,
-    [from.toISOString(), stepSeconds],
-  );
-  const steps = (row?.["steps"] ?? []) as { mapping_id: string; at: string; accepted: number; refused: number }[];
-  return {
-    steps: steps.map(({ mapping_id, at, ...counts }) => ({ mappingId: mapping_id, at: new Date(at), ...counts })),
-    isCut: row?.["is_cut"] === true,
-  };
+  return { steps, lags: new Map(lags.map(({ mapping_id, lag: [p50 = 0, p95 = 0] }) => [mapping_id, { p50, p95 }])) };
 }
 
 const lagsOf = (tables: Metadata): string => `

@@ -1,5 +1,5 @@
 import type { MappingFigures } from "../../../metrics/ports.ts";
-import { CYCLES_KEPT_MINUTES } from "../../../model/span.ts";
+import { MAX_MINUTES } from "../../../model/span.ts";
 import type { Signs } from "../../../model/stall.ts";
 import { judgedCount } from "../../../model/totals.ts";
 import { isHeld, isOfTable, isPending, isPutOff, isReady, LAG_OF, lagOf, logOrder } from "../log/change-states.ts";
@@ -20,12 +20,7 @@ export async function readMappingFigures(
 ): Promise<readonly Omit<MappingFigures, "object">[]> {
   const minute = Math.floor(now.getTime() / 60_000);
   const minutes = Array.from({ length: MINUTES }, (_, back) => minute - back);
-  const rows = await ask(figuresOf(tables), [
-    minutes,
-    minutes.map((one) => one % CYCLES_KEPT_MINUTES),
-    now,
-    mappingIds,
-  ]);
+  const rows = await ask(figuresOf(tables), [minutes, minutes.map((one) => one % MAX_MINUTES), now, mappingIds]);
   const figures = rows as unknown as readonly Omit<MappingFigures, "object">[];
   return figures.map((one) => ({ ...one, pulled: judgedCount(one.pulled) }));
 }

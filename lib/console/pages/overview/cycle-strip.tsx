@@ -11,7 +11,6 @@ interface CycleStripProps {
 
 /** Each minute as a mark: cycles failed, none did, or none ended. */
 export function CycleStrip({ throughput, steps }: CycleStripProps) {
-  if (throughput.cycles_from === null) return <span className="muted small">not counted yet</span>;
   const first = Date.parse(throughput.from);
   const step = throughput.step_seconds * 1000;
   const byTime = new Map(steps.map((one) => [Date.parse(one.at), one]));

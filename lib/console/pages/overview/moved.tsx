@@ -5,12 +5,12 @@ import { useAnswer } from "../../api/use.ts";
 import { later } from "../../parts/later.ts";
 import { Card } from "../../parts/page.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
-import { clock, count, duration } from "../../parts/words.ts";
+import { count, duration } from "../../parts/words.ts";
 import { go, hrefOf, usePlace } from "../../route.ts";
 
 const Chart = later(async () => (await import("../../parts/chart/chart.tsx")).default);
 
-const SPANS = { 60: "hour", 1440: "day", 10080: "week" } as const;
+const SPANS = { 60: "hour", 1440: "day" } as const;
 
 type Minutes = keyof typeof SPANS;
 
@@ -76,7 +76,6 @@ export function Moved() {
           </span>
         ))}
         {data && <span>Each bar: {barOf(data.data.step_seconds)}</span>}
-        {data && <Limits throughput={data.data} way={way} />}
       </p>
     </Card>
   );
@@ -103,22 +102,6 @@ function Filter({ label, value, of, onChange }: FilterProps) {
         </option>
       ))}
     </select>
-  );
-}
-
-/** What of the time is not in the figures. */
-function Limits({ throughput, way }: { readonly throughput: ReadThroughputData; readonly way: Way }) {
-  const { cut, from, cycles_from: counted } = throughput;
-  return (
-    <>
-      {way !== "from" && cut && <span>Only the latest part of this time is counted: the log grows faster.</span>}
-      {way !== "to" && counted === null && (
-        <span>From Salesforce not counted yet in this database: that begins within a day of an upgrade.</span>
-      )}
-      {way !== "to" && counted !== null && counted > from && (
-        <span>From Salesforce counted since {clock(counted)}: such figures are kept for a day.</span>
-      )}
-    </>
   );
 }
 
