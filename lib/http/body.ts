@@ -10,7 +10,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_BODY_DEPTH = 32;
 
 /** Refuses a body that would cost more to parse than an honest one. */
-export function weighBody(event: GatewayEvent): void {
+function weigh(event: GatewayEvent): void {
   const text = typeof event.body === "string" ? event.body : "";
   if (Buffer.byteLength(text, event.isBase64Encoded ? "base64" : "utf8") > MAX_BODY_BYTES) {
     throw new Failure("PAYLOAD_TOO_LARGE", `the body may have at most ${MAX_BODY_BYTES} bytes`);
@@ -23,11 +23,16 @@ export function weighBody(event: GatewayEvent): void {
 
 const parser = jsonBodyParser();
 
-/** Turns the event's body into what its JSON says. Keys that could poison a prototype are refused, and texts that are none. */
-export function parseBody(step: { readonly event: GatewayEvent }): void {
-  parser.before?.(step as never);
-  const path = brokenText(step.event.body, []);
-  if (path === null) return;
+/** What the JSON of the event's body says. Keys that could poison a prototype are refused, and texts that are none. */
+export function bodyOf(event: GatewayEvent): unknown {
+  weigh(event);
+  try {
+    parser.before?.({ event } as never);
+  } catch (error) {
+    throw failureOf(error, event);
+  }
+  const path = brokenText(event.body, []);
+  if (path === null) return event.body;
   const message = "holds half a character (a lone surrogate), which no store can keep; send whole characters";
   throw invalid([{ path: path.join(".") || "body", message }]);
 }
@@ -44,7 +49,7 @@ function brokenText(value: unknown, path: readonly string[]): readonly string[] 
 }
 
 /** What the JSON body parser of middy says, in the words of this API; anything else as it was. */
-export function bodyFailure(error: unknown, event: GatewayEvent): unknown {
+function failureOf(error: unknown, event: GatewayEvent): unknown {
   if (!(error instanceof Error) || !("statusCode" in error)) return error;
   if (error.statusCode === 415) {
     const sent = header(event, "content-type") ?? "none";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { parseBody } from "../../lib/http/body.ts";
+import { bodyOf } from "../../lib/http/body.ts";
 import type { GatewayEvent } from "../../lib/http/request.ts";
 
 const parsed = (json: string) => {
   const event = { headers: { "content-type": "application/json" }, body: json, isBase64Encoded: false };
-  parseBody({ event: event as unknown as GatewayEvent });
+  bodyOf(event as unknown as GatewayEvent);
 };
 
 test.each([String.raw`{"a":{"b":["x","\ud800"]}}`, String.raw`{"a":{"b":["x",{"\udc00":1}]}}`])(

@@ -9,18 +9,7 @@ export const ACTIONS = ["INSERT", "UPDATE", "DELETE"] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** What was last done to a row or is still to be done. */
-export const LAST_OPERATIONS = ["PENDING", "INSERTED", "UPDATED", "DELETED", "SYNCED", "FAILED"] as const;
-export type LastOperation = (typeof LAST_OPERATIONS)[number];
-
-/** The steps of a change: claimed by a cycle, accepted or refused by Salesforce, given back, tried again by an operator. */
-export type Step = "claim" | "accept" | "reject" | "release" | "retry";
-
-export const NEXT: Record<State, Record<Step, State | null>> = {
-  NEW: { claim: "PENDING", accept: null, reject: "FAILED", release: null, retry: null },
-  PENDING: { claim: null, accept: "SUCCESS", reject: "FAILED", release: "NEW", retry: null },
-  SUCCESS: { claim: null, accept: null, reject: null, release: null, retry: null },
-  FAILED: { claim: null, accept: null, reject: null, release: null, retry: "NEW" },
-};
+export type LastOperation = "PENDING" | "INSERTED" | "UPDATED" | "DELETED" | "SYNCED" | "FAILED";
 
 /**
  * The batch of changes that another product had under way at the takeover: by whom and when they were sent, between

@@ -12,8 +12,6 @@ export interface Provisioner {
     mapping: Mapping,
     shape: TableShape,
   ): Promise<{
-    readonly created: boolean;
-    readonly addedColumns: readonly string[];
     /** False: rows that are marked to be captured are left; provision again. */
     readonly isCaptured: boolean;
     /** Columns that could not follow a field that has grown, and why. */

@@ -3,6 +3,7 @@ import type { SealedWorkspace, Vault, Workspaces } from "../../../access/ports.t
 import { DEPLOYMENT } from "../../../model/workspace/pause.ts";
 import type { PostgresConnection, SalesforceConnection, Workspace } from "../../../model/workspace/workspace.ts";
 import type { Database } from "../client/client.ts";
+import { settingOf } from "../client/difference.ts";
 import { readItem, scanAll } from "../client/read-item.ts";
 import { storedTime } from "../client/stored-time.ts";
 import type { Write } from "../client/transact.ts";
@@ -58,10 +59,8 @@ const setName = (database: Database, workspaceId: string, name: string): Write =
   Update: {
     TableName: database.table("workspaces"),
     Key: workspaceKey(workspaceId),
-    UpdateExpression: "SET #name = :name",
+    ...settingOf({ name }),
     ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(deleted_at)",
-    ExpressionAttributeNames: { "#name": "name" },
-    ExpressionAttributeValues: { ":name": name },
   },
 });
 

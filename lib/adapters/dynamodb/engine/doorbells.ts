@@ -4,6 +4,7 @@ import type { Doorbell, Heard } from "../../../model/doorbell.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
 import type { WakeClaim } from "../../../sync/ports/wake-ports.ts";
 import type { Database } from "../client/client.ts";
+import { settingOf } from "../client/difference.ts";
 import { readEach, readItem } from "../client/read-item.ts";
 import { storedMilliseconds } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
@@ -30,13 +31,11 @@ export function doorbells(database: Database): Doorbells {
     set: (workspaceId, { number, madeAt, formerUntil }, entry) => {
       const Update = {
         ...key(workspaceId),
-        UpdateExpression: "SET #number = :number, made_at = :made, former_until = :until",
-        ExpressionAttributeNames: { "#number": "number" },
-        ExpressionAttributeValues: {
-          ":number": number,
-          ":made": madeAt?.getTime() ?? null,
-          ":until": formerUntil?.getTime() ?? null,
-        },
+        ...settingOf({
+          number,
+          made_at: madeAt?.getTime() ?? null,
+          former_until: formerUntil?.getTime() ?? null,
+        }),
       };
       return commit(database, { writes: [{ Update }], audit: [entry], events: [] });
     },

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { SweepNeeds } from "../../../sync/beat/sweep-minute.ts";
 import type { Database } from "../client/client.ts";
+import { settingOf } from "../client/difference.ts";
 import { readItem } from "../client/read-item.ts";
 import { updateIf } from "../client/transact.ts";
 
@@ -19,10 +20,8 @@ export function sweptMinutes(database: Database): SweepNeeds["swept"] {
     keep: async (minute) => {
       await updateIf(database, "engine", {
         Key: KEY,
-        UpdateExpression: "SET #minute = :minute",
+        ...settingOf({ minute }),
         ConditionExpression: "attribute_not_exists(#minute) OR #minute < :minute",
-        ExpressionAttributeNames: { "#minute": "minute" },
-        ExpressionAttributeValues: { ":minute": minute },
       });
     },
   };
