@@ -69,6 +69,7 @@ export function shapeOf(
     ...(lacking.length > 0 && { lacking }),
     filter: mapping.filter === null ? null : renderFilter(parseFilter(mapping.filter), fields),
     softDeletes: fields.has("isdeleted"),
+    ...(fields.get("lastmodifiedbyid")?.filterable && { namesWriter: true as const }),
   };
 }
 

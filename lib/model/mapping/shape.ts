@@ -48,6 +48,8 @@ export interface TableShape {
   /** Rendered SOQL condition of the mapping's filter. */
   readonly filter: string | null;
   readonly softDeletes: boolean;
+  /** Salesforce finds its records by who saved them last; left out by older versions. */
+  readonly namesWriter?: true;
 }
 
 /** Fields of Salesforce's own that no record changes without a newer stamp. */

@@ -38,17 +38,36 @@ export interface Keyset {
   readonly afterId: string;
 }
 
-/** Fast lane, one page: records stamped at `since` or later, oldest first; or what follows a keyset. */
-export function changedSince(shape: TableShape, since: Date | Keyset): PageQuery {
-  const condition = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : following(since);
+/** Records that these users saved last, stamped before `until`: what is known of them but for late commits. */
+export interface Echo {
+  readonly writers: readonly string[];
+  readonly until: Date;
+}
+
+/** Fast lane, one page: records stamped at `since` or later, oldest first, or what follows a keyset; without an echo. */
+export function changedSince(shape: TableShape, since: Date | Keyset, echo: Echo | null = null): PageQuery {
+  const from = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : following(since);
+  const others = echo && `SystemModstamp >= ${instant(echo.until)} OR LastModifiedById NOT IN (${users(echo.writers)})`;
+  const condition = others === null ? from : `(${from}) AND (${others})`;
   return page(`${select(shape)} WHERE ${within(shape, condition)} ${BY_STAMP}`, pageSizeOf(shape));
 }
 
-/** Ids and stamps alone, one page, up to but without `until` (null: to the end): for the probe and for late commits. */
-export function stampsSince(shape: TableShape, since: Date | Keyset, until: Date | null): PageQuery {
+const users = (ids: readonly string[]) => ids.map(recordId).join(", ");
+
+/**
+ * Ids and stamps alone, one page, up to but without `until` (null: to the end), of what these users saved last (none:
+ * anyone): for the probe and for late commits.
+ */
+export function stampsSince(
+  shape: TableShape,
+  since: Date | Keyset,
+  until: Date | null,
+  writers: readonly string[] = [],
+): PageQuery {
   const from = since instanceof Date ? `SystemModstamp >= ${instant(since)}` : `(${following(since)})`;
-  const window = until === null ? from : `${from} AND SystemModstamp < ${instant(until)}`;
-  return page(`${stampsOf(shape)} WHERE ${within(shape, window)} ${BY_STAMP}`, PAGE_SIZE);
+  const upTo = until === null ? "" : ` AND SystemModstamp < ${instant(until)}`;
+  const by = writers.length === 0 ? "" : ` AND LastModifiedById IN (${users(writers)})`;
+  return page(`${stampsOf(shape)} WHERE ${within(shape, `${from}${upTo}${by}`)} ${BY_STAMP}`, PAGE_SIZE);
 }
 
 /** Ids and stamps of what changed and is outside of the filter, deleted or not, one page. */
@@ -166,8 +185,7 @@ export function strangersWithIds(
 
 /** Those of these records, at most 400, that one of these users saved last, and not before `since`. */
 export function savedBy(shape: TableShape, ids: readonly string[], writers: readonly string[], since: Date): string {
-  const users = writers.map(recordId).join(", ");
-  return `${withIds(shape, ids)} AND LastModifiedById IN (${users}) AND LastModifiedDate >= ${instant(since)}`;
+  return `${withIds(shape, ids)} AND LastModifiedById IN (${users(writers)}) AND LastModifiedDate >= ${instant(since)}`;
 }
 
 /** Fields that every read of the mapping asks for. */

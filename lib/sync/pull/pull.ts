@@ -1,13 +1,14 @@
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
-import { changedSince, type Keyset, outsideSince, stampsSince } from "../../model/mapping/soql.ts";
+import { pushes } from "../../model/mapping/mapping.ts";
+import { changedSince, type Echo, type Keyset, outsideSince, stampsSince } from "../../model/mapping/soql.ts";
 import { sfidOf } from "../../model/record/incoming.ts";
-import { createPosition, OVERLAP_SECONDS } from "../../model/record/position.ts";
+import { createPosition, OVERLAP_SECONDS, settledUntil } from "../../model/record/position.ts";
 import { deletedImage } from "../../model/record/record.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
 import type { Lanes, Watermarks } from "../ports/lease-ports.ts";
 import type { LoadCheckpoint } from "../ports/load-ports.ts";
 import { handOverBacklog } from "./hand-over-backlog.ts";
-import { applyPage, commitMarks, type ReadPage, readAgain, readPage, removeRows, stampsIn } from "./read-page.ts";
+import { applyPage, commitMarks, type ReadPage, readBeside, readPage, readUnseen, removeRows } from "./read-page.ts";
 
 /** Late commits and hard deletes are looked for this often, late commits this far back. */
 const LATE_EVERY_MILLISECONDS = 5 * 60_000;
@@ -73,7 +74,7 @@ async function fastLane(cycle: Cycle, place: Place, isOver: () => boolean): Prom
   const goesOn = fast !== undefined && fast.stamp.getTime() === place.position.getTime();
   let position = createPosition(place.position);
   for (let [from, tries]: [Date | Keyset, boolean] = [goesOn ? fast : place.position, place.load === null]; ; ) {
-    const page = await readPage(cycle, (shape) => changedSince(shape, from));
+    const page = await readChanged(cycle, place, from);
     const isClockBack = followClock(cycle, place, page.readAt);
     place.position = position.after({ lastStamp: page.next?.stamp ?? null, readAt: page.readAt });
     const pages = page.next ? (place.lanes.pages ?? 0) + 1 : undefined;
@@ -90,6 +91,36 @@ async function fastLane(cycle: Cycle, place: Place, isOver: () => boolean): Prom
       }
     }
     if (isOver()) return null;
+  }
+}
+
+/** A page of what changed. Of what the last pull has read, our own saves are asked for by ids and stamps in the same call. */
+async function readChanged(cycle: Cycle, place: Place, from: Date | Keyset): Promise<ReadPage> {
+  const echo = await echoBehind(cycle, place);
+  const ours = echo && stampsSince(cycle.shape, from, echo.until, echo.writers);
+  const { page, stamps } = await readBeside(cycle, (shape) => changedSince(shape, from, echo), ours);
+  if (echo && stamps && page.readAt >= place.position) await echoLane(cycle, echo, stamps, page.next === null);
+  return page;
+}
+
+/**
+ * Null: the last pull did not come to its end. It has read what came before once the seconds of the stamps were over, so
+ * a row with an equal stamp holds it. A save of the same second by others may still come late, with the stamp that the
+ * row has: what others saved last is read whole for as long.
+ */
+async function echoBehind({ shape, writers }: Cycle, { position, lanes }: Place): Promise<Echo | null> {
+  if (!shape.namesWriter || !pushes(shape.direction) || lanes.pages !== undefined || lanes.back) return null;
+  return { writers: await writers(), until: settledUntil(position) };
+}
+
+/** Late commits of our own: of one page at each poll, and of all that the position is about to pass. */
+async function echoLane(cycle: Cycle, echo: Echo, first: ReadPage, isWhole: boolean): Promise<void> {
+  const passed = isWhole ? new Date(first.readAt.getTime() - OVERLAP_SECONDS * 1000) : echo.until;
+  for (let page = first; ; ) {
+    await readUnseen(cycle, page);
+    const { next } = page;
+    if (next === null || next.stamp >= passed) return;
+    page = await readPage(cycle, (shape) => stampsSince(shape, next, echo.until, echo.writers));
   }
 }
 
@@ -141,9 +172,7 @@ async function slowLane(cycle: Cycle, place: Place, isOver: () => boolean): Prom
   const start = new Date(place.position.getTime() - LATE_WINDOW_MILLISECONDS);
   for (let from = place.lanes.late ?? start; ; ) {
     const page = await readPage(cycle, (shape) => stampsSince(shape, from, place.position));
-    const stamps = stampsIn(page);
-    const missing = stamps.length > 0 ? await cycle.store.unseen(cycle.shape.mappingId, stamps) : [];
-    await readAgain(cycle, missing, "slow");
+    await readUnseen(cycle, page);
     place.lanes = { ...place.lanes, late: page.next ?? undefined };
     if (!page.next) return true;
     await commitMarks(cycle, page.readAt, { lanes: place.lanes });

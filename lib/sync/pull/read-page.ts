@@ -32,17 +32,36 @@ export interface ReadPage extends QueryPage {
  * asked for again in halves: fewer records, then fewer fields of each.
  */
 export async function readPage(cycle: Cycle, query: (shape: TableShape) => PageQuery): Promise<ReadPage> {
+  return (await readBeside(cycle, query, null)).page;
+}
+
+/** The same with a page of ids and stamps in the same call; null: none is asked for. */
+export async function readBeside(
+  cycle: Cycle,
+  query: (shape: TableShape) => PageQuery,
+  stamps: PageQuery | null,
+): Promise<{ readonly page: ReadPage; readonly stamps: ReadPage | null }> {
   const { limit: most } = query(cycle.shape);
   return inHalves(cycle, most, async (size) => {
     const { asked, others } = firstPart(size, cycle.shape, query);
-    const { soql, limit } = atMost(asked, halved(most, size));
+    const first = atMost(asked, halved(most, size));
+    const second = stamps && atMost(stamps, halved(stamps.limit, size));
     await cycle.hold.mayRead();
-    const page = await cycle.hold.during((within) => cycle.salesforce.query(soql, within));
-    const last = page.records.at(-1);
-    const isLast = last === undefined || (page.complete && page.records.length < limit);
-    const next = isLast ? null : { stamp: stampOf(last), afterId: sfidOf(last) };
-    return { ...(await withParts(cycle, page, others)), next };
+    const [page, beside] = await cycle.hold.during(async (within) =>
+      second
+        ? (await cycle.salesforce.queryTogether([first.soql, second.soql], within)).map(orThrow)
+        : [await cycle.salesforce.query(first.soql, within)],
+    );
+    if (!page) throw new Error("a query was not answered");
+    const read = { ...(await withParts(cycle, page, others)), next: nextOf(page, first) };
+    return { page: read, stamps: second && beside ? { ...beside, next: nextOf(beside, second) } : null };
   });
+}
+
+function nextOf({ records, complete }: QueryPage, { limit }: PageQuery): Keyset | null {
+  const last = records.at(-1);
+  if (last === undefined || (complete && records.length < limit)) return null;
+  return { stamp: stampOf(last), afterId: sfidOf(last) };
 }
 
 async function inHalves<Answer>(
@@ -121,6 +140,13 @@ async function admitStrangers(
 /** Commits marks without any record. */
 export async function commitMarks({ store, lease }: Cycle, readAt: Date, marks: Moved): Promise<void> {
   await store.apply(lease, { images: [], readAt, lane: "fast", marks });
+}
+
+/** Reads and applies those records of a page of stamps that no row holds at their stamps. */
+export async function readUnseen(cycle: Cycle, page: QueryPage): Promise<void> {
+  const stamps = stampsIn(page);
+  const missing = stamps.length > 0 ? await cycle.store.unseen(cycle.shape.mappingId, stamps) : [];
+  await readAgain(cycle, missing, "slow");
 }
 
 /** Reads records by id, deleted ones too, and applies them. */

@@ -36,11 +36,14 @@ export async function followSchemaChanges(needs: FollowNeeds, mapping: Mapping):
     const described = await describe(needs, mapping);
     if (described === null) return;
     const { before, now } = described;
-    const changed = changedColumns(before.columns, now.columns);
-    const isUpsertOther = before.repeatsUpsertValues !== now.repeatsUpsertValues;
+    const changed = [
+      ...changedColumns(before.columns, now.columns),
+      ...(before.repeatsUpsertValues === now.repeatsUpsertValues ? [] : [String(now.upsertField)]),
+      ...(before.namesWriter === now.namesWriter ? [] : ["LastModifiedById"]),
+    ];
     if (now.repeatsUpsertValues) report("warn", { message: reportRepeats(now.upsertField) });
-    if (changed.length === 0 && !isUpsertOther) return reportNarrow(report, before.columns);
-    report("info", { changed: isUpsertOther ? [...new Set([...changed, String(now.upsertField)])] : changed });
+    if (changed.length === 0) return reportNarrow(report, before.columns);
+    report("info", { changed: [...new Set(changed)] });
     await needs.renew(mapping);
   } catch (error) {
     report("warn", { error: String(error) });

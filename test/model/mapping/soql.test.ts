@@ -18,6 +18,8 @@ const id = "003000000000001AAA";
 test.each([
   ["a pull", changedSince(shape, since).soql],
   ["a pull's next page", changedSince(shape, { stamp: since, afterId: id }).soql],
+  ["a pull without our own saves", changedSince(shape, since, { writers: [id, id], until: since }).soql],
+  ["our own saves by ids and stamps", stampsSince(shape, { stamp: since, afterId: id }, since, [id, id]).soql],
   ["the late-commit lane", stampsSince(shape, { stamp: since, afterId: id }, since).soql],
   ["what left the filter", outsideSince(shape, { stamp: since, afterId: id }).soql],
   ["a first load", allAfter(shape, null).soql],
@@ -36,6 +38,20 @@ test("a pull continues where the last page ended, ties within one second include
       "ORDER BY SystemModstamp, Id LIMIT 2000",
     limit: 2_000,
   });
+});
+
+test("what we saved last is asked for by ids and stamps before a time, and with the fields from then on", () => {
+  const [position, until] = [since, new Date("2026-02-03T04:06:04Z")];
+
+  expect(changedSince(contactShape(), position, { writers: ["005000000000001AAA"], until }).soql).toContain(
+    "WHERE (SystemModstamp >= 2026-02-03T04:05:06Z) " +
+      "AND (SystemModstamp >= 2026-02-03T04:06:04Z OR LastModifiedById NOT IN ('005000000000001AAA')) ORDER BY",
+  );
+  expect(stampsSince(contactShape(), position, until, ["005000000000001AAA"]).soql).toBe(
+    "SELECT Id, SystemModstamp FROM Contact WHERE SystemModstamp >= 2026-02-03T04:05:06Z " +
+      "AND SystemModstamp < 2026-02-03T04:06:04Z AND LastModifiedById IN ('005000000000001AAA') " +
+      "ORDER BY SystemModstamp, Id LIMIT 2000",
+  );
 });
 
 const fields = (count: number, length = 80) =>
