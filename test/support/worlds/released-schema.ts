@@ -6,11 +6,17 @@ import type { SyncWorld } from "./sync-world.ts";
 /** Bridge's own tables as versions 0.1 and 0.2 made them, frozen: schema version 8. */
 const RELEASED_SCHEMA = readFileSync(join(import.meta.dirname, "../../contracts/released-1-schema.sql"), "utf8");
 
+/** Puts the released version's own tables in place of this one's, and upgrades them. */
+export async function becomeUpgraded(world: Pick<SyncWorld, "sql" | "workspaceId">): Promise<void> {
+  await becomeReleased(world);
+  await (await provisionerOf(world.workspaceId)).provisioner.upgrade(world.workspaceId);
+}
+
 /**
- * Puts the released version's own tables in place of this one's, and upgrades them. Mapped tables, their triggers, and
- * what both versions keep of mappings stay.
+ * Puts the released version's own tables in place of this one's. Mapped tables, their triggers, and what both versions
+ * keep of mappings stay.
  */
-export async function becomeUpgraded({ sql, workspaceId }: Pick<SyncWorld, "sql" | "workspaceId">): Promise<void> {
+export async function becomeReleased({ sql, workspaceId }: Pick<SyncWorld, "sql" | "workspaceId">): Promise<void> {
   await sql(`ALTER SCHEMA salesforce RENAME TO today; ${RELEASED_SCHEMA}`);
   await sql("UPDATE salesforce._bridge_meta SET workspace_id = $1", [workspaceId]);
   await sql(`DO $$ DECLARE one record; BEGIN
@@ -28,5 +34,4 @@ export async function becomeUpgraded({ sql, workspaceId }: Pick<SyncWorld, "sql"
   END $$`);
   await sql(`DROP SCHEMA today CASCADE;
     SELECT setval(pg_get_serial_sequence('salesforce._trigger_log', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM salesforce._trigger_log))`);
-  await (await provisionerOf(workspaceId)).provisioner.upgrade(workspaceId);
 }
