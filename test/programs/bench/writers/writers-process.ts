@@ -86,4 +86,5 @@ console.log("connected");
 const writing = clients.map((client, at) => write(client, at, order, written, () => isOver));
 await Promise.all([...writing, look(looker, written, () => isOver)]);
 console.log(JSON.stringify(written));
-process.exit();
+// No exit: a pipe may still hold a part of the line.
+await Promise.all([looker, ...clients].map((client) => client.end()));
