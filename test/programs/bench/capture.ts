@@ -7,12 +7,12 @@ import { report } from "./sync/report.ts";
 
 const HELP = `npm run bench:capture [-- --json]
 
-What capture costs an application, and what of the price of version 0.2 that is. Ends with 1 when a bar is missed.
+What capture costs an application, beside an audit trigger and logical decoding. Ends with 1 when a bar is missed.
 
   --json  the figures as JSON`;
 
 const options = readOptions(HELP, { json: { type: "boolean", default: false } });
-const server = await startBenchServer();
+const server = await startBenchServer({ wal_level: "logical" });
 try {
   report([...(await measureCapture(server, FULL)), ...(await measureCapturePrice(server))], options);
 } finally {

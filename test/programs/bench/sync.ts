@@ -7,9 +7,11 @@ import { measureBeats } from "./sync/beats.ts";
 import { type BenchServer, startBenchServer } from "./sync/bench-database.ts";
 import { measureCapture } from "./sync/capture.ts";
 import { measureClaims } from "./sync/claims.ts";
+import { measureCycles } from "./sync/cycles.ts";
 import { measureDoorbells } from "./sync/doorbells.ts";
 import { type Figure, FULL, QUICK, type Sizes } from "./sync/figure.ts";
 import { measureFirstLoad } from "./sync/first-load.ts";
+import { measureIdle } from "./sync/idle.ts";
 import { measureLatency } from "./sync/latency.ts";
 import { measurePush } from "./sync/push.ts";
 import { report } from "./sync/report.ts";
@@ -22,7 +24,7 @@ How fast the sync engine is, as ratios within one run: on the same machine, agai
 org in a process of its own.
 
   --quick  small sizes, to see that it works; ratios of little work say little
-  --only   some of the parts: load, sweep, push, capture, beats, claims, retention, latency, doorbells (three to eight
+  --only   some of the parts: load, sweep, push, cycles, capture, beats, idle, claims, retention, latency, doorbells (three to eight
            minutes with --quick as well, most of it the wait until the death of the doorbells is noticed)
   --json   the figures as JSON
 
@@ -34,8 +36,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   load: measureFirstLoad,
   sweep: measureSweep,
   push: measurePush,
+  cycles: measureCycles,
   capture: measureCapture,
   beats: measureBeats,
+  idle: measureIdle,
   claims: measureClaims,
   retention: measureRetention,
   latency: measureLatency,

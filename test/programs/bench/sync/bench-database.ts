@@ -10,7 +10,10 @@ guardConnections(() => null);
 
 /** Files of the write-ahead log that are filled at the start; a checkpoint keeps 44 of them, more than all pushes fill. */
 const FILLED_FILES = 60;
-const SETTINGS = { min_wal_size: `${(FILLED_FILES + 3) * 16}MB` };
+const SETTINGS = {
+  min_wal_size: `${(FILLED_FILES + 3) * 16}MB`,
+  shared_preload_libraries: "pg_stat_statements",
+};
 
 /** A PostgreSQL of the benchmark's own. */
 export interface BenchServer {
@@ -19,10 +22,13 @@ export interface BenchServer {
   close(): Promise<void>;
 }
 
-export async function startBenchServer(): Promise<BenchServer> {
+export async function startBenchServer(more: Readonly<Record<string, string>> = {}): Promise<BenchServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "bridge-bench-postgres-"));
-  const postgres = await startPostgres({ dataDir, settings: SETTINGS });
+  const postgres = await startPostgres({ dataDir, settings: { ...SETTINGS, ...more } });
   await useMemory(postgres.superuserUrl);
+  const template = new URL(postgres.superuserUrl);
+  template.pathname = "/template1";
+  await run(template.href, "CREATE EXTENSION pg_stat_statements");
   let count = 0;
   return {
     createDatabase: async () => {

@@ -2,12 +2,10 @@ import { Client } from "pg";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { column, contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import type { BenchServer } from "./bench-database.ts";
-import { referenceCapture } from "./capture-reference.ts";
 import { type Figure, median } from "./figure.ts";
+import { between, usedSoFar } from "./process-time.ts";
 
-const ROUNDS = 15;
-/** What today's capture may cost of that of version 0.2. */
-const MOST_OF_REFERENCE = 1.15;
+const ROUNDS = 9;
 /** Statements of one row that are measured together. */
 const SINGLE = 100;
 
@@ -24,9 +22,28 @@ const CASES: readonly Case[] = [
   { columns: 12, rows: 50, hasLarge: true },
 ];
 
-const TABLES = ["reference", "current"] as const;
+/** Without capture, with an audit trigger, and as Bridge captures. */
+const TABLES = ["plain", "audit", "current"] as const;
 
-/** What capture costs of what version 0.2 took for the same statements on the same tables, the tables taking turns. */
+/** What a user would pick instead: both sides of each row as jsonb, by a trigger for each row. */
+const AUDIT = `
+  CREATE TABLE salesforce.audit_log (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at timestamptz NOT NULL DEFAULT now(),
+    table_name text NOT NULL, action text NOT NULL, old jsonb, new jsonb);
+  CREATE FUNCTION salesforce.audit() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+  AS $$ BEGIN
+    INSERT INTO salesforce.audit_log (table_name, action, old, new)
+    VALUES (TG_TABLE_NAME, TG_OP, CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, to_jsonb(NEW));
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER audit AFTER INSERT OR UPDATE ON salesforce.audit FOR EACH ROW EXECUTE FUNCTION salesforce.audit();`;
+
+/** Whose decoding of the plain table is read after each round, as what a user would pick instead. */
+const SLOT = "bench_slot";
+
+/**
+ * What capture costs in the server, as multiples of the same statement without it, beside an audit trigger and logical
+ * decoding; the tables alternate. The server's `wal_level` must be `logical`.
+ */
 export async function measureCapturePrice(server: BenchServer): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const one of CASES) figures.push(...(await measureCase(await server.createDatabase(), one)));
@@ -42,13 +59,14 @@ async function measureCase(url: string, one: Case): Promise<Figure[]> {
     const statements = statementsOf(one);
     const figures: Figure[] = [];
     for (const [what, statement] of Object.entries(statements)) {
-      const [reference = [], current = []] = await measure(client, one, statement);
-      // By rounds, so that a slow moment of the machine weighs on both sides of a pair.
-      const pairs = current.map((took, round) => took / (reference[round] ?? Number.NaN));
+      const { times, decoded } = await measure(client, one, statement);
+      const [plain, audit, current] = times;
       const where = `${one.columns} columns${one.hasLarge ? " beside 1 MB" : ""}`;
       figures.push(
-        { name: `${what}, ${where}`, value: median(current), unit: "ms" },
-        { name: "  of what 0.2 took", value: median(pairs), unit: "×", atMost: MOST_OF_REFERENCE },
+        { name: `${what}, ${where}: processor time without capture`, value: median(plain), unit: "ms" },
+        { name: "  captured, times that", value: median(current) / median(plain), unit: "×" },
+        { name: "  with an audit trigger", value: median(audit) / median(plain), unit: "×" },
+        { name: "  decoded by a slot, its reader included", value: 1 + median(decoded) / median(plain), unit: "×" },
       );
     }
     return [...first, ...figures];
@@ -63,10 +81,8 @@ async function prepare(client: Client, url: string, { columns, hasLarge }: Case)
   for (const table of TABLES) {
     const shape = contactShape({ table, mappingId: table, columns: mapped });
     await provisioner.provision(mappingOf(shape), shape);
-    if (table === "reference") {
-      await provisioner.retire(mappingOf(shape));
-      await client.query(referenceCapture(table, mapped));
-    }
+    if (table !== "current") await provisioner.retire(mappingOf(shape));
+    if (table === "audit") await client.query(AUDIT);
     if (hasLarge) await client.query(`ALTER TABLE salesforce.${table} ADD COLUMN large text`);
   }
 }
@@ -113,24 +129,44 @@ async function fill(client: Client, { columns, rows, hasLarge }: Case): Promise<
   await client.query("SET session_replication_role = origin");
 }
 
-/** Milliseconds of each round by table. */
-async function measure(client: Client, one: Case, statement: Statement): Promise<number[][]> {
-  const times = TABLES.map((): number[] => []);
+interface Taken {
+  /** Milliseconds of the server's processor in each round: of the plain table, the audited one, the captured one. */
+  readonly times: readonly [number[], number[], number[]];
+  /** The same of reading what a slot decodes of the plain one. */
+  readonly decoded: number[];
+}
+
+async function measure(client: Client, one: Case, statement: Statement): Promise<Taken> {
+  const taken: Taken = { times: [[], [], []], decoded: [] };
   await fill(client, one);
   for (let round = 0; round <= ROUNDS; round++) {
-    // Who is first alternates, so that neither gains by it.
-    for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
-      const table = TABLES[index] ?? "current";
-      await client.query(`TRUNCATE salesforce._trigger_log; SET session_replication_role = replica;
+    // Who is first alternates, so that none gains by it.
+    for (const index of round % 2 === 0 ? ([0, 1, 2] as const) : ([2, 1, 0] as const)) {
+      const table = TABLES[index];
+      await client.query(`TRUNCATE salesforce._trigger_log, salesforce.audit_log; SET session_replication_role = replica;
         DELETE FROM salesforce.${table} WHERE id > ${one.rows}; SET session_replication_role = origin`);
       await client.query(`VACUUM salesforce.${table}`);
       await client.query("CHECKPOINT");
-      const from = performance.now();
-      for (const text of statement(table, round)) await client.query(text);
-      if (round > 0) times[index]?.push(performance.now() - from);
+      await client.query("SELECT pg_create_logical_replication_slot($1, 'test_decoding')", [SLOT]);
+      const took = await postgresTime(client, async () => {
+        for (const text of statement(table, round)) await client.query(text);
+      });
+      const read = await postgresTime(client, () =>
+        client.query("SELECT count(data) FROM pg_logical_slot_get_changes($1, NULL, NULL)", [SLOT]),
+      );
+      await client.query("SELECT pg_drop_replication_slot($1)", [SLOT]);
+      if (round === 0) continue;
+      taken.times[index].push(took);
+      if (table === "plain") taken.decoded.push(read);
     }
   }
-  return times;
+  return taken;
+}
+
+async function postgresTime(client: Client, work: () => Promise<unknown>): Promise<number> {
+  const before = await usedSoFar(client);
+  await work();
+  return between(before, await usedSoFar(client)).postgres;
 }
 
 /** The first statement of a session makes its plans. */
@@ -142,7 +178,7 @@ async function measureFirstWrite(url: string, one: Case): Promise<Figure[]> {
       const [text = ""] = statement(table, 0);
       const kind = what.slice(0, 6);
       figures.push({
-        name: `a session's first ${kind}, 500 columns${table === "reference" ? ", by 0.2" : ""}`,
+        name: `a session's first ${kind}, 500 columns${table === "current" ? "" : `, ${table}`}`,
         value: await firstWrite(url, table, text),
         unit: "ms",
       });

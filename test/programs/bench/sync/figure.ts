@@ -10,13 +10,13 @@ export interface Figure {
 /** What is measured, and how large: the sizes, or small ones for development. */
 export interface Sizes {
   readonly loaded: number;
-  readonly looped: number;
   readonly large: number;
   readonly rounds: number;
   readonly pushed: number;
   readonly pushRounds: number;
   readonly captured: number;
   readonly idleBeats: number;
+  readonly settleSeconds: number;
   readonly logged: number;
   readonly mappings: readonly number[];
   readonly latencySamples: number;
@@ -27,13 +27,13 @@ export interface Sizes {
 
 export const FULL: Sizes = {
   loaded: 100_000,
-  looped: 20_000,
   large: 1_000_000,
   rounds: 3,
   pushed: 10_000,
   pushRounds: 15,
   captured: 50_000,
   idleBeats: 20,
+  settleSeconds: 240,
   logged: 3_000_000,
   mappings: [1, 10, 100, 1_000],
   latencySamples: 100,
@@ -44,13 +44,13 @@ export const FULL: Sizes = {
 
 export const QUICK: Sizes = {
   loaded: 20_000,
-  looped: 2_000,
   large: 60_000,
   rounds: 1,
   pushed: 2_400,
   pushRounds: 1,
   captured: 10_000,
   idleBeats: 5,
+  settleSeconds: 20,
   logged: 60_000,
   mappings: [1, 10, 40],
   latencySamples: 12,

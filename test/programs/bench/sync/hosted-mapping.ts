@@ -8,7 +8,7 @@ import type { BenchServer } from "./bench-database.ts";
 import { MAPPED_FIELDS } from "./bench-objects.ts";
 import { type BenchOrg, startBenchOrg } from "./bench-org.ts";
 
-/** A workspace whose one mapping the deployed bundles run, on the real beat. */
+/** A workspace whose mappings, mostly one, the deployed bundles run, on the real beat. */
 export interface HostedMapping {
   /** A connection to its database. */
   readonly client: Client;
@@ -21,13 +21,18 @@ export interface HostedMapping {
 const LOOK_MILLISECONDS = 100;
 const PATIENCE_MILLISECONDS = 60_000;
 
-/** Measures on a mapping of this object, both ways, whose first load has ended. */
+/** Measures on a mapping of this object, and of each of `more`, both ways, whose first loads have ended. */
 export async function onHostedMapping<Result>(
   server: BenchServer,
-  { object, notify = false }: { readonly object: string; readonly notify?: boolean },
+  {
+    object,
+    notify = false,
+    more = [],
+  }: { readonly object: string; readonly notify?: boolean; readonly more?: readonly string[] },
   measure: (hosted: HostedMapping) => Promise<Result>,
 ): Promise<Result> {
-  const org = await startBenchOrg({ [object]: 10 });
+  const objects = [object, ...more];
+  const org = await startBenchOrg(Object.fromEntries(objects.map((name) => [name, 10])));
   const url = await server.createDatabase();
   const bridge = await startHostedBridge({ log: () => undefined });
   // The functions run in this process; what they print must not be among the figures.
@@ -50,12 +55,13 @@ export async function onHostedMapping<Result>(
     };
     await call("POST", "/config/import", {
       version: 1,
-      mappings: [entryOf({ object, fields: MAPPED_FIELDS, upsertField: "Key__c", notify })],
+      mappings: objects.map((name) => entryOf({ object: name, fields: MAPPED_FIELDS, upsertField: "Key__c", notify })),
     });
     const isReady = async () =>
       (await mappings().list(id)).mappings.every(({ provisioning }) => provisioning.state === "ready");
     const isLoaded = async () =>
-      (await client.query("SELECT FROM salesforce._bridge_state WHERE position IS NOT NULL")).rows.length > 0;
+      (await client.query("SELECT FROM salesforce._bridge_state WHERE position IS NOT NULL")).rows.length ===
+      objects.length;
     await until(isReady);
     await until(isLoaded);
     return await measure({ client, org, baseUrl, call });

@@ -1,14 +1,13 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import jsforce from "jsforce";
 import { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { hash } from "../../../../lib/model/beat.ts";
 import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
-import { everything } from "../../../../lib/model/mapping/soql.ts";
+import { everything, fieldsOf } from "../../../../lib/model/mapping/soql.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
 import { runLoad } from "../../../../lib/sync/load/run-load.ts";
@@ -20,7 +19,7 @@ import { benchMapping, salesforceOf } from "./bench-mapping.ts";
 guardConnections(() => null);
 
 export interface LoadOrder {
-  readonly way: "engine" | "narrow" | "whole" | "copy" | "loop";
+  readonly way: "engine" | "narrow" | "whole" | "copy" | "pages" | "parts";
   readonly url: string;
   readonly org: SalesforceConnection;
   readonly object: string;
@@ -82,7 +81,69 @@ function dayClock(mappingId: string, isWhole: boolean): Clock {
 }
 
 /** The download of a Bulk job, piped into COPY as it comes. */
-export async function loadByCopy({ url, org, shape }: LoadOrder): Promise<Loaded> {
+export const loadByCopy = (order: LoadOrder): Promise<Loaded> =>
+  loadByBulk(order, `salesforce.${order.shape.table}`, async () => undefined);
+
+/** What a user would write with the Bulk API: each part into a temporary table, and from there by one upsert. */
+export const loadByParts = (order: LoadOrder): Promise<Loaded> => {
+  const { table } = order.shape;
+  const names = copiedColumns(order.shape);
+  return loadByBulk(order, "part", async (client, isBegun) => {
+    if (isBegun)
+      await client.query(`${upsertInto(table, names)} SELECT ${names.join(", ")} FROM part ${onConflict(names)}`);
+    else
+      await client.query(`CREATE TEMP TABLE part AS SELECT ${names.join(", ")} FROM salesforce.${table} WITH NO DATA`);
+    await client.query("TRUNCATE part");
+  });
+};
+
+/** What a user would write with REST: pages of 2,000, and one upsert for each. */
+export async function loadByPages({ url, org, shape }: LoadOrder): Promise<Loaded> {
+  const began = performance.now();
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  let [rows, calls] = [0, 0];
+  for (let path: string | undefined = `/query?q=${encodeURIComponent(everything(shape))}`; path !== undefined; ) {
+    const page: Page = await askJson<Page>(org, "GET", path);
+    path = page.nextRecordsUrl?.replace(/^.*\/v66\.0/, "");
+    calls += 1;
+    rows += page.records.length;
+    await upsertPage(client, shape, page.records);
+  }
+  const outcome = { ...times(began, began, process.cpuUsage()), rows, calls };
+  await client.end();
+  return outcome;
+}
+
+interface Page {
+  readonly records: Readonly<Record<string, unknown>>[];
+  readonly nextRecordsUrl?: string;
+}
+
+/** One upsert of the records of a page, as JSON. */
+export async function upsertPage(
+  client: Client,
+  shape: TableShape,
+  records: readonly Readonly<Record<string, unknown>>[],
+): Promise<void> {
+  const names = copiedColumns(shape);
+  const fields = fieldsOf(shape);
+  const rows = records.map((record) => Object.fromEntries(names.map((name, at) => [name, record[fields[at] ?? ""]])));
+  const from = `jsonb_populate_recordset(NULL::salesforce.${shape.table}, $1)`;
+  const upsert = `${upsertInto(shape.table, names)} SELECT ${names.join(", ")} FROM ${from} ${onConflict(names)}`;
+  await client.query(upsert, [JSON.stringify(rows)]);
+}
+
+const upsertInto = (table: string, names: readonly string[]) => `INSERT INTO salesforce.${table} (${names.join(", ")})`;
+const onConflict = (names: readonly string[]) =>
+  `ON CONFLICT (sfid) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(", ")}`;
+
+/** The parts of a Bulk job's results, each piped into COPY; `after` runs before the first part and after each. */
+async function loadByBulk(
+  { url, org, shape }: LoadOrder,
+  into: string,
+  after: (client: Client, isBegun: boolean) => Promise<void>,
+): Promise<Loaded> {
   const began = performance.now();
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -98,16 +159,16 @@ export async function loadByCopy({ url, org, shape }: LoadOrder): Promise<Loaded
   const readyAt = performance.now();
   const readyCpu = process.cpuUsage();
   let rows = 0;
+  await after(client, false);
   for (let locator = ""; locator !== "null"; calls += 1) {
     const part = await ask(org, "GET", `/jobs/query/${id}/results?maxRecords=50000${locator && `&locator=${locator}`}`);
     if (part.body === null) throw new Error("a part of the results has no body");
     const copy = client.query(
-      copyFrom(
-        `COPY salesforce.${shape.table} (${copiedColumns(shape).join(", ")}) FROM STDIN (FORMAT csv, HEADER, FORCE_NULL *)`,
-      ),
+      copyFrom(`COPY ${into} (${copiedColumns(shape).join(", ")}) FROM STDIN (FORMAT csv, HEADER, FORCE_NULL *)`),
     );
     await pipeline(Readable.fromWeb(part.body), copy);
     rows += copy.rowCount;
+    await after(client, true);
     locator = part.headers.get("sforce-locator") ?? "null";
   }
   const outcome = { ...times(began, readyAt, readyCpu), rows, calls };
@@ -118,50 +179,6 @@ export async function loadByCopy({ url, org, shape }: LoadOrder): Promise<Loaded
 /** In the order in which the query names them. */
 function copiedColumns({ columns, softDeletes }: TableShape): string[] {
   return ["sfid", "systemmodstamp", ...(softDeletes ? ["isdeleted"] : []), ...columns.map(({ column }) => column)];
-}
-
-/** What a user would write: query, fetch more, one upsert for each record. */
-export async function loadByLoop({ url, org, shape }: LoadOrder): Promise<Loaded> {
-  const began = performance.now();
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const connection = new jsforce.Connection({
-    instanceUrl: org.instanceUrl,
-    accessToken: org.accessToken ?? "",
-    version: "66.0",
-  });
-  const columns = copiedColumns(shape);
-  const fields = [
-    "Id",
-    "SystemModstamp",
-    ...(shape.softDeletes ? ["IsDeleted"] : []),
-    ...shape.columns.map(({ field }) => field),
-  ];
-  const upsert = `INSERT INTO salesforce.${shape.table} (${columns.join(", ")}) VALUES (${columns.map((_, at) => `$${at + 1}`).join(", ")})
-    ON CONFLICT (sfid) DO UPDATE SET ${columns
-      .slice(1)
-      .map((column) => `${column} = excluded.${column}`)
-      .join(", ")}`;
-  let rows = 0;
-  let calls = 0;
-  for (
-    let page = await connection.query(`SELECT ${fields.join(", ")} FROM ${shape.sfObject}`);
-    ;
-    page = await connection.queryMore(page.nextRecordsUrl ?? "")
-  ) {
-    calls += 1;
-    for (const record of page.records) {
-      await client.query(
-        upsert,
-        fields.map((field) => record[field]),
-      );
-      rows += 1;
-    }
-    if (page.done) break;
-  }
-  const outcome = { ...times(began, began, process.cpuUsage()), rows, calls };
-  await client.end();
-  return outcome;
 }
 
 function times(began: number, readyAt: number, readyCpu: NodeJS.CpuUsage) {
