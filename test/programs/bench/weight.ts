@@ -13,11 +13,11 @@ const HELP = `npm run bench:weight -- --server postgres://… [--only cycles,kne
 What Bridge costs the server of the application's database: statements, planning and executing, WAL.
 
   --server    a superuser's URL of a PostgreSQL of its own with shared_preload_libraries = pg_stat_statements and
-              pg_stat_statements.track_planning = on; databases are made there and dropped
+              pg_stat_statements.track_planning = on; databases are created there and dropped
   --only      some of the parts: cycles, knees (beside growing logs), single (writes of one row), notes (WAL of idle
               beats), idle (on the running host, eleven minutes)
   --mappings  how many are idle
-  --beside    other trees of Bridge whose capture is measured in turn with this one's
+  --beside    other trees of Bridge whose capture is measured alternately with this one's
   --sizes     NEW changes beside the steps of knees: by default 1000 to 10,000,000, which take 12 GB and minutes
   --backlog   NEW changes of another table beside the cycles
   --json      the figures as JSON
