@@ -5,7 +5,7 @@ import { newTally } from "../cycle/cycle.ts";
 import type { CycleReport } from "../cycle/cycle-order.ts";
 import { sharedBy } from "../cycle/shared.ts";
 import type { CycleStore, MessageNeeds, Salesforce } from "../ports/cycle-ports.ts";
-import type { SyncState } from "../ports/lease-ports.ts";
+import type { SyncState, Totals } from "../ports/lease-ports.ts";
 import { NOTHING_PROBED, type Probed, probe } from "../pull/probe.ts";
 import { owesLoad } from "../run-cycle.ts";
 
@@ -73,6 +73,8 @@ async function withStore<Answer>(
   }
 }
 
+const NOT_COUNTED = { queueDepth: null, oldestWaitingSeconds: null };
+
 interface IdleBeat extends Beat {
   readonly where: SyncState;
 }
@@ -87,14 +89,23 @@ async function endTogether(
   const { probed, usage } = await probeFor(needs, store, due);
   const toPull = new Set(probed.toPull);
   const beats = idle.filter(({ mapping }) => !toPull.has(mapping.id));
-  const totals = await store.endIdle({
-    slot: idle[0]?.slot ?? 0,
-    beats: beats.map(({ mapping: { id, configVersion } }) => ({ mappingId: id, configVersion })),
-    unchanged: probed.unchanged,
-  });
+  // Beats without news are noted once a minute: so an idle mapping writes next to nothing.
+  const unnoted = beats.filter(
+    ({ mapping: { id, configVersion }, where }) =>
+      where.noted?.configVersion !== configVersion || probed.unchanged?.mappingIds.includes(id),
+  );
+  const isAnyNoted = unnoted.length > 0 || (probed.unchanged?.mappingIds.length ?? 0) > 0;
+  const totals = isAnyNoted
+    ? await store.endIdle({
+        slot: idle[0]?.slot ?? 0,
+        beats: unnoted.map(({ mapping: { id, configVersion } }) => ({ mappingId: id, configVersion })),
+        unchanged: probed.unchanged,
+      })
+    : new Map<string, Totals>();
   const ended = new Map(
     beats.flatMap(({ mapping, where }) => {
-      const own = totals.get(mapping.id);
+      const isUnnoted = unnoted.some((one) => one.mapping === mapping);
+      const own = isUnnoted ? totals.get(mapping.id) : where.noted && { ...where.noted, ...NOT_COUNTED };
       if (!own) return [];
       const { heldDeletes, marks } = where;
       const well = { ran: true, tally: newTally(), stopped: null, error: null, outboxWaits: false } as const;

@@ -114,6 +114,8 @@ export interface SyncState extends Pick<Held, "marks" | "lastPullAt" | "heldDele
   readonly mappingId: string;
   /** A cycle would have nothing to do, but perhaps to pull. */
   readonly isIdle: boolean;
+  /** Its totals, where nothing holds its lease and its last beat was noted within the minute: this one need not be. */
+  readonly noted: (Pick<Totals, "rowsSynced" | "rowsFailed" | "apiCalls"> & { readonly configVersion: number }) | null;
 }
 
 /** Beats of one slot (epoch seconds) that had nothing to do. */

@@ -4,16 +4,21 @@ import type { Figure } from "./sync/figure.ts";
 import { report } from "./sync/report.ts";
 import { measureCycles } from "./weight/cycles.ts";
 import { measureIdle } from "./weight/idle.ts";
+import { measureKnees } from "./weight/knees.ts";
 import { measureNotes } from "./weight/notes.ts";
+import { measureSingle } from "./weight/single.ts";
 
-const HELP = `npm run bench:weight -- --server postgres://… [--only cycles,notes,idle] [--mappings 10] [--backlog 0] [--json]
+const HELP = `npm run bench:weight -- --server postgres://… [--only cycles,knees] [--mappings 10] [--beside TREE,…] [--backlog 0] [--json]
 
 What Bridge costs the server of the application's database: statements, planning and executing, WAL.
 
   --server    a superuser's URL of a PostgreSQL of its own with shared_preload_libraries = pg_stat_statements and
-              pg_stat_statements.track_planning = on; databases are made there and dropped
-  --only      some of the parts: cycles, notes (WAL of idle beats), idle (on the running host, eleven minutes)
+              pg_stat_statements.track_planning = on; databases are created there and dropped
+  --only      some of the parts: cycles, knees (beside growing logs), single (writes of one row), notes (WAL of idle
+              beats), idle (on the running host, eleven minutes)
   --mappings  how many are idle
+  --beside    other trees of Bridge whose capture is measured alternately with this one's
+  --sizes     NEW changes beside the steps of knees: by default 1000 to 10,000,000, which take 12 GB and minutes
   --backlog   NEW changes of another table beside the cycles
   --json      the figures as JSON
 
@@ -21,8 +26,10 @@ Prints each figure with its bar and a verdict, and ends with 1 when one is misse
 
 const options = readOptions(HELP, {
   server: { type: "string", default: "" },
-  only: { type: "string", default: "cycles,notes,idle" },
+  only: { type: "string", default: "cycles,knees,single,notes,idle" },
   mappings: { type: "string", default: "10" },
+  beside: { type: "string", default: "" },
+  sizes: { type: "string", default: "1000,100000,1000000,10000000" },
   backlog: { type: "string", default: "0" },
   json: { type: "boolean", default: false },
 });
@@ -33,6 +40,8 @@ guardConnections(() => null);
 
 const PARTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   cycles: () => measureCycles(options.server, Number(options.backlog), say),
+  knees: () => measureKnees(options.server, options.sizes.split(",").map(Number), say),
+  single: () => measureSingle(options.server, options.beside.split(",").filter(Boolean), say),
   notes: () => measureNotes(options.server, Number(options.mappings)),
   idle: () => measureIdle(options.server, Number(options.mappings), say),
 };

@@ -15,6 +15,9 @@ type Context = Pick<StoreContext, "session" | "schema" | "tables" | "retention" 
 
 const REREADS_AT_ONCE = 200;
 
+/** So many held deletes of a side are counted at each beat, which takes some milliseconds. */
+const MOST_HELD = 10_000;
+
 /** Columns of a SELECT over `_bridge_state AS s`: what a cycle of the mapping has to do, beside pulling. */
 export function whatWaits(schema: string, tables: Metadata, now: string): string {
   const { log, pendingRegistry, heldDeletes, inboundErrors } = tables;
@@ -25,8 +28,8 @@ export function whatWaits(schema: string, tables: Metadata, now: string): string
         OR EXISTS (SELECT FROM ${log} o WHERE ${isOfTable("o", "s.table_name")} AND o.row_owed
           AND (o.due_at IS NULL OR o.due_at <= ${now}))
         OR EXISTS (SELECT FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND h.confirmed) AS unfinished,
-      (SELECT count(*) FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
-        + (SELECT count(*) FROM ${log} c WHERE ${isOfTable("c", "s.table_name")} AND ${isHeld("c")}) AS held_deletes,
+      (SELECT count(*) FROM (SELECT FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed LIMIT ${MOST_HELD}) h)
+        + (SELECT count(*) FROM (SELECT FROM ${log} c WHERE ${isOfTable("c", "s.table_name")} AND ${isHeld("c")} LIMIT ${MOST_HELD}) c) AS held_deletes,
       (SELECT jsonb_agg(e.sfid) FROM (SELECT sfid FROM ${inboundErrors}
         WHERE mapping_id = s.mapping_id AND retry_at <= ${now} ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
       ${captureSigns(schema, "s")} AS capture_signs`;
@@ -40,7 +43,8 @@ export async function syncStates(
   const rows = await unlessUnprovisioned(
     session.query(
       `SELECT s.mapping_id, s.shape, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
-        ${whatWaits(schema, tables, "$2")},
+        ${whatWaits(schema, tables, "$2")}, s.config_version, s.rows_synced, s.rows_failed, s.api_calls,
+        ${IS_FREE} AND s.last_run_at > $2::timestamptz - interval '${NOTED_SECONDS - BEAT_SECONDS / 2} s' AS is_noted,
         EXISTS (SELECT FROM ${tables.outbox}) OR s.last_error IS NOT NULL OR s.running_failed >= ${FAILURE_SPIKE_ROWS}
           OR ${isAnyOld({ tables, retention }, "$2")} AS to_tidy
        FROM ${tables.state} s LEFT JOIN ${tables.loads} lo USING (mapping_id) WHERE s.mapping_id = ANY ($1::text[])`,
@@ -53,8 +57,11 @@ export async function syncStates(
     lastPullAt: instant(row, "last_pull_at"),
     heldDeletes: Number(row["held_deletes"]),
     isIdle: isIdle(row),
+    noted: row["is_noted"] === true ? { ...totalsOf(row), configVersion: Number(row["config_version"]) } : null,
   }));
 }
+
+const IS_FREE = "(s.lease_until IS NULL OR s.lease_until <= clock_timestamp())";
 
 function isIdle(row: Row): boolean {
   const signs = row["capture_signs"];
@@ -67,9 +74,8 @@ function isIdle(row: Row): boolean {
 const IDLE: CycleCount = { ended: "well", pulled: 0, accepted: 0, refused: 0 };
 
 /**
- * Ends beats that had nothing to do, and gives the totals of their mappings; one round trip. What it writes it writes once
- * a minute (`NOTED_SECONDS`), with the beats since the last time, or where a probe asks for it: so idle mappings write
- * next to no WAL. A held row is skipped: its holder has the lease.
+ * Ends beats that had nothing to do, and gives the totals of their mappings; one round trip. They count with those since the
+ * last that was noted. A held row is skipped: its holder has the lease.
  */
 export async function endIdle(
   { session, tables, now }: Context,
@@ -78,22 +84,18 @@ export async function endIdle(
   const rows = await unlessUnprovisioned(
     session.query(
       `WITH free AS (
-        SELECT s.mapping_id, s.rows_synced, s.rows_failed, s.api_calls,
-          least(greatest((:slot::bigint - s.slot) / ${BEAT_SECONDS}, 1), ${NOTED_SECONDS / BEAT_SECONDS})::int AS beats,
-          (s.last_run_at > :now::timestamptz - interval '${NOTED_SECONDS - BEAT_SECONDS / 2} s' AND s.mapping_id <> ALL (:seen::text[])) IS NOT TRUE AS is_noted
+        SELECT s.mapping_id, least(greatest((:slot::bigint - s.slot) / ${BEAT_SECONDS}, 1), ${NOTED_SECONDS / BEAT_SECONDS})::int AS beats
         FROM ${tables.state} s
         JOIN unnest(:mappings::text[], :versions::int[]) AS beat (mapping_id, config_version) USING (mapping_id, config_version)
-        WHERE (s.lease_until IS NULL OR s.lease_until <= clock_timestamp()) AND (s.slot IS NULL OR s.slot < :slot)
-      ), locked AS (
-        SELECT mapping_id FROM ${tables.state} WHERE mapping_id = ANY (ARRAY(SELECT mapping_id FROM free WHERE is_noted))
-          AND (lease_until IS NULL OR lease_until <= clock_timestamp()) FOR NO KEY UPDATE SKIP LOCKED
+        WHERE ${IS_FREE} AND (s.slot IS NULL OR s.slot < :slot)
+        FOR NO KEY UPDATE OF s SKIP LOCKED
       ), ended AS (
         UPDATE ${tables.state} s SET last_run_at = :now, slot = :slot, ${lateMarks(":late")},
           last_pull_at = CASE WHEN s.mapping_id = ANY (:seen::text[]) THEN greatest(s.last_pull_at, :seenAt) ELSE s.last_pull_at END
-        FROM locked JOIN free USING (mapping_id) WHERE s.mapping_id = locked.mapping_id
-        RETURNING s.mapping_id, true AS is_current, free.beats
+        FROM free WHERE s.mapping_id = free.mapping_id
+        RETURNING s.mapping_id, true AS is_current, free.beats, s.rows_synced, s.rows_failed, s.api_calls
       ), ${unchanged(tables, { ids: ":seen", at: ":seenAt", late: ":late", own: ":mappings" })}${addCount(tables, "ended", ":count", ":now", "e.beats")}
-      SELECT * FROM free WHERE NOT is_noted OR mapping_id IN (SELECT mapping_id FROM ended)`,
+      SELECT * FROM ended`,
       {
         mappings: beats.map(({ mappingId }) => mappingId),
         versions: beats.map(({ configVersion }) => configVersion),

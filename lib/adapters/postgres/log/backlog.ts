@@ -1,4 +1,5 @@
 import type { Totals } from "../../../sync/ports/lease-ports.ts";
+import { DeadlinePassed } from "../session/session.ts";
 import { type Metadata, type StoreContext, within } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
 
@@ -8,6 +9,8 @@ type Waiting = Pick<Totals, "queueDepth" | "oldestWaitingSeconds">;
 /** What this process last counted in one workspace's log. */
 export interface BacklogMemory {
   counted: { readonly rows: number; readonly oldestSeconds: number; readonly at: Date } | null;
+  /** When a count took too long. */
+  failedAt?: Date;
 }
 
 /** Up to so many rows a count takes a few milliseconds. */
@@ -30,7 +33,8 @@ export async function readWaiting(
   if (isCountDue(backlog, now(), isIdle)) {
     const counting = session.query<{ rows: number; oldest: number }>(countWaiting(tables));
     const [row] = await counting.catch((error: unknown) => {
-      if (!TOOK_TOO_LONG.includes(sqlState(error) ?? "")) throw error;
+      if (!TOOK_TOO_LONG.includes(sqlState(error) ?? "") && !(error instanceof DeadlinePassed)) throw error;
+      backlog.failedAt = now();
       return [];
     });
     if (row) backlog.counted = { rows: Number(row.rows), oldestSeconds: Number(row.oldest), at: now() };
@@ -48,8 +52,11 @@ export async function readWaiting(
 const TOOK_TOO_LONG = ["57014", "55P03"];
 
 const IDLE_MILLISECONDS = 30_000;
+/** One that took too long is tried again after this, or a log that is too long to be counted would cost each cycle as much. */
+const FAILED_MILLISECONDS = 900_000;
 
-function isCountDue({ counted }: BacklogMemory, now: Date, isIdle: boolean): boolean {
+function isCountDue({ counted, failedAt }: BacklogMemory, now: Date, isIdle: boolean): boolean {
+  if (failedAt && now.getTime() - failedAt.getTime() < FAILED_MILLISECONDS) return false;
   if (counted === null) return true;
   const pause = counted.rows < COUNTED_ALWAYS ? 0 : counted.rows / ROWS_PER_MILLISECOND;
   return now.getTime() - counted.at.getTime() >= (isIdle ? Math.max(pause, IDLE_MILLISECONDS) : pause);

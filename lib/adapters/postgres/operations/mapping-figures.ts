@@ -51,7 +51,8 @@ const figuresOf = ({ log, state, cycles, heldDeletes, inboundErrors, conflicts }
   SELECT s.mapping_id AS id, ready.count + put_off.count AS waiting,
     ${milliseconds("least(ready.first_at, put_off.first_at)")} AS "oldestAt",
     ((SELECT count(*) FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
-      + (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}))::float8 AS "heldDeletes",
+      + (SELECT count(*) FROM (SELECT FROM ${log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}
+        LIMIT ${MOST_COUNTED}) h))::float8 AS "heldDeletes",
     (SELECT count(*) FROM ${inboundErrors} e WHERE e.mapping_id = s.mapping_id)::float8 AS "inboundErrors",
     (SELECT count(*) FROM ${conflicts} c
       WHERE c.mapping_id = s.mapping_id AND c.at > $3::timestamptz - interval '1 day')::float8 AS conflicts,

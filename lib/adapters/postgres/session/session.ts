@@ -65,6 +65,7 @@ export async function openSession(
   });
   checkFrames(client);
   const names = statementNames(connection.url);
+  let isDirect = false;
   let alive = true;
   let lost: unknown;
   let fail: (error: unknown) => void = () => undefined;
@@ -110,7 +111,7 @@ export async function openSession(
   const query: Session["query"] = async <R extends object>(text: string, values: Values = []) => {
     const answer = awaited<R>();
     const [numbered, list] = named(text, values);
-    const name = names.nameOf(numbered);
+    const name = isDirect ? names.nameOf(numbered) : undefined;
     client.query<R>({ text: qualify(numbered), values: [...list], ...(name && { name }) }, answer.take);
     const asked = ask(answer.promise);
     return (await (name ? asked.catch(giveUpOutdated) : asked)).rows;
@@ -132,7 +133,9 @@ export async function openSession(
   return {
     query,
     script,
-    prepareOn: (backend) => names.begin(backend === client.processID),
+    prepareOn(backend) {
+      isDirect = backend === client.processID; // a pooler has numbers of its own
+    },
     copy: (text, pieces) => ask(pipeline(pieces, client.query(copyFrom(text)))),
     get isAlive() {
       return alive;

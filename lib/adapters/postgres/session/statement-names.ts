@@ -14,35 +14,23 @@ const CHANGED = "0A000";
 const pooled = new Set<string>();
 
 /** The names of a session's statements, under which the server keeps their plans. */
-export interface StatementNames {
-  /** Names are given from now on, if the backend is the one that has answered at the start: a pooler has numbers of its own. */
-  begin(isSameBackend: boolean): void;
-  /** Undefined: it is not prepared. A statement gets its name when it is asked again; equal texts have equal names. */
-  nameOf(text: string): string | undefined;
-  /** Whether an error of a prepared statement ends the use of its session: the next one prepares it again, or none. */
-  isOutdated(error: unknown): boolean;
-}
-
-export function statementNames(url: string): StatementNames {
+export function statementNames(url: string) {
   const seen = new Set<string>();
   const named = new Map<string, string>();
-  let isDirect = false;
   return {
-    begin: (isSameBackend) => {
-      isDirect = isSameBackend;
-    },
-    nameOf: (text) => {
-      if (!isDirect || pooled.has(url)) return undefined;
-      const known = named.get(text);
-      if (known !== undefined || named.size >= MOST_NAMED) return known;
+    /** Undefined: it is not prepared. A statement gets its name when it is asked again; equal texts have equal names. */
+    nameOf: (text: string): string | undefined => {
+      if (pooled.has(url)) return undefined;
+      if (named.has(text) || named.size >= MOST_NAMED) return named.get(text);
       if (seen.delete(text)) named.set(text, `bridge_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`);
       else if (seen.size < MOST_SEEN) seen.add(text);
       return named.get(text);
     },
-    isOutdated: (error) => {
+    /** Whether an error of a prepared statement ends the use of its session: the next one prepares it again, or none. */
+    isOutdated: (error: unknown): boolean => {
       const state = sqlState(error) ?? "";
       if (OF_POOLERS.includes(state)) pooled.add(url);
-      return pooled.has(url) || state === CHANGED;
+      return OF_POOLERS.includes(state) || state === CHANGED;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
+import { DeadlinePassed } from "../../../../lib/adapters/postgres/session/session.ts";
 import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { type Customer, createCustomer, created, forgetReads, rowsReadOfTheLog } from "../customer.ts";
@@ -99,6 +100,42 @@ test("what waits is counted once the lease is free, and a count that fails is no
   expect(first).toMatchObject({ queueDepth: 3 });
   expect(second).toMatchObject({ queueDepth: null, oldestWaitingSeconds: null, refusedWriteBacks: { rows: 0 } });
   expect(await leases()).toEqual([{ lease_until: null }]);
+});
+
+test.each([
+  ["is canceled", () => Object.assign(new Error("canceling statement"), { code: "57014" })],
+  ["waits for a lock", () => Object.assign(new Error("canceling statement"), { code: "55P03" })],
+  ["is not answered", () => new DeadlinePassed(16_000)],
+])("a count that %s is tried again a quarter of an hour later", async (_, failure) => {
+  let counts = 0;
+  const store = await customer.store(async (statement) => {
+    if (!isCount(statement)) return;
+    counts += 1;
+    throw failure();
+  });
+  const cycle = async () => {
+    const begun = await store.begin({
+      mappingId: "map_contact",
+      configVersion: 1,
+      work: "cycle",
+      owner: "a test",
+      slot: null,
+      leaseSeconds: 30,
+    });
+    if (!begun.held) throw new Error(begun.why);
+    return (await store.finish(begun.lease, END)).queueDepth;
+  };
+  const began = customer.now.getTime();
+
+  for (const seconds of [0, 10, 899]) {
+    customer.now = new Date(began + seconds * 1000);
+    expect(await cycle()).toBeNull();
+    expect(counts).toBe(1);
+  }
+  customer.now = new Date(began + 900_000);
+  await cycle();
+
+  expect(counts).toBe(2);
 });
 
 test("beats without work count once in half a minute", async () => {

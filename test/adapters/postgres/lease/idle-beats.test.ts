@@ -132,6 +132,15 @@ test("deletes that are held are counted, so that they are reported though nothin
   expect(await store.syncStates(["map_contact"])).toMatchObject([{ heldDeletes: 1 }]);
 });
 
+test("of many held deletes ten thousand of a side are counted at a beat", async () => {
+  await customer.sql(
+    "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) SELECT 'DELETE', 'contact', i, 'x' || i, true FROM generate_series(1, 10001) i",
+  );
+  const store = await customer.store();
+
+  expect(await store.syncStates(["map_contact"])).toMatchObject([{ heldDeletes: 10_000 }]);
+});
+
 test("a running cycle, a slot that is used and another configuration are left alone", async () => {
   const running = await customer.cycle();
   const store = await customer.store();
@@ -141,35 +150,30 @@ test("a running cycle, a slot that is used and another configuration are left al
   await running.store.finish(running.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
   const after = await state();
   expect(await store.endIdle(beats({ beats: [{ mappingId: "map_contact", configVersion: 2 }] }))).toEqual(new Map());
-  customer.now = new Date(customer.now.getTime() + 60_000);
   expect((await store.endIdle(beats())).size).toBe(1);
   expect(await store.endIdle(beats({ slot: 100 }))).toEqual(new Map());
 
   expect(before?.["slot"]).toBeNull();
-  expect(await state()).toEqual({ ...after, slot: 110, last_run_at: customer.now });
+  expect(await state()).toEqual({ ...after, slot: 110 });
 });
 
-test("idle beats are noted once a minute, with those before, and write nothing meanwhile", async () => {
+test("a beat need not be noted within a minute of the last one, and the next counts with those between", async () => {
   const store = await customer.store();
   const began = customer.now.getTime();
-  const rows = () =>
-    customer.sql(
-      "SELECT s.xmin, s.slot::int, s.last_run_at, (SELECT sum(well)::int FROM salesforce._bridge_cycles) AS well FROM salesforce._bridge_state s",
-    );
-  await store.endIdle(beats());
-  const [noted] = await rows();
-
-  for (const seconds of [10, 20, 30, 40, 50]) {
+  const noted = async (seconds: number) => {
     customer.now = new Date(began + seconds * 1000);
-    const ended = await store.endIdle(beats({ slot: 110 + seconds }));
-    expect([...ended]).toMatchObject([["map_contact", { rowsSynced: 0, rowsFailed: 0 }]]);
-    expect(await rows()).toEqual([noted]);
-  }
-  customer.now = new Date(began + 60_000);
+    return (await store.syncStates(["map_contact"]))[0]?.noted;
+  };
+  expect(await noted(0)).toBeNull();
+  await store.endIdle(beats());
+
+  expect(await noted(54.9)).toEqual({ configVersion: 1, rowsSynced: 0, rowsFailed: 0, apiCalls: {} });
+  expect(await noted(55)).toBeNull();
   await store.endIdle(beats({ slot: 170 }));
 
-  expect(noted).toMatchObject({ slot: 110, well: 1 });
-  expect(await rows()).toMatchObject([{ slot: 170, last_run_at: customer.now, well: 7 }]);
+  expect(await customer.sql("SELECT sum(well)::int AS well FROM salesforce._bridge_cycles")).toEqual([{ well: 7 }]);
+  await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now() + interval '1 minute'");
+  expect(await noted(55)).toBeNull();
 });
 
 test("of beats that were missing for an hour a minute is counted at the most", async () => {

@@ -27,12 +27,13 @@ export async function measureNotes(server: string, count: number): Promise<Figur
     const beat = async () => {
       now += 10_000;
       const states = await store.syncStates(ids);
-      const noted = states.filter(({ lastPullAt }) => lastPullAt === null || now - lastPullAt.getTime() >= 55_000);
       await store.addCalls(ids[0] ?? "", { REST: 1 });
+      const unnoted = states.flatMap(({ mappingId, noted }) => (noted ? [] : [mappingId]));
+      if (unnoted.length === 0) return;
       await store.endIdle({
         slot: Math.floor(now / 1000),
-        beats: ids.map((mappingId) => ({ mappingId, configVersion: 1 })),
-        unchanged: { mappingIds: noted.map(({ mappingId }) => mappingId), at: new Date(now), late: [] },
+        beats: unnoted.map((mappingId) => ({ mappingId, configVersion: 1 })),
+        unchanged: { mappingIds: unnoted, at: new Date(now), late: [] },
       });
     };
     for (let at = 0; at < FIRST_BEATS; at++) await beat();

@@ -12,7 +12,7 @@ export interface TakenBy extends Taken {
   readonly text: string;
 }
 
-/** A database of a server that has `pg_stat_statements`, and what its statements have taken since `reset`. */
+/** A database of a server that has `pg_stat_statements`, and what its statements took since `reset`. */
 export interface WatchedDatabase {
   readonly url: string;
   readonly client: Client;

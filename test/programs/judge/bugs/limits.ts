@@ -30,8 +30,8 @@ export const LIMIT_BUGS: readonly Bug[] = [
     id: "confirmed-deletes-held",
     says: "deletes that were confirmed are shown as held",
     file: "lib/adapters/postgres/lease/idle-beats.ts",
-    from: "h.mapping_id = s.mapping_id AND NOT h.confirmed)\n        + (",
-    to: "h.mapping_id = s.mapping_id)\n        + (",
+    from: "h.mapping_id = s.mapping_id AND NOT h.confirmed LIMIT",
+    to: "h.mapping_id = s.mapping_id LIMIT",
     near: [
       "sync/report/held-deletes",
       "adapters/postgres/deletes/delete-breaker",
