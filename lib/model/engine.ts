@@ -18,6 +18,8 @@ export interface EngineState {
   readonly holding: Holding | null;
   /** What the org's triggers and flows could bear of its records in one call; null: whatever was sent. */
   readonly callSize: LearnedSize | null;
+  /** How often its function died while a cycle of it was at work, within a day of each other; null: never of late. */
+  readonly deaths: { readonly count: number; readonly at: Date } | null;
 }
 
 /** The result of a requested cycle. Null counts: it did not run, and `error` says why. */
@@ -121,6 +123,10 @@ const REASONS = {
     remedy:
       "look at what the first load would change in Salesforce with bridge mapping dry-run, then run bridge mapping activate with its --digest; nothing is loaded or sent meanwhile",
   },
+  function_died: {
+    remedy:
+      "raise memoryMegabytes of run-cycle in lib/model/resources.ts and deploy, or map fewer or shorter fields; after the second time the mapping runs alone for a day, so that no other one ends with it",
+  },
   engine_fault: { remedy: "look at the cycle's line in the log, and report it" },
 } as const satisfies Readonly<Record<string, Reason>>;
 
@@ -140,7 +146,22 @@ export const HEALTHY: EngineState = {
   loadFailure: null,
   holding: null,
   callSize: null,
+  deaths: null,
 };
+
+const DAY_MILLISECONDS = 86_400_000;
+
+/** After another death of its function. */
+export function afterDeath({ deaths }: EngineState, at: Date): EngineState["deaths"] {
+  return { count: isOfLate(deaths, at) ? deaths.count + 1 : 1, at };
+}
+
+/** How often its function died: from the second time on it runs when no other mapping does. 0: it runs with others. */
+export const deathsAlone = ({ deaths }: EngineState, now: Date): number =>
+  isOfLate(deaths, now) && deaths.count > 1 ? deaths.count : 0;
+
+const isOfLate = (deaths: EngineState["deaths"], now: Date): deaths is NonNullable<EngineState["deaths"]> =>
+  deaths !== null && now.getTime() - deaths.at.getTime() < DAY_MILLISECONDS;
 
 /** So many failed cycles in a row, and the engine counts as broken. */
 const BROKEN_AFTER = 3;
@@ -172,9 +193,9 @@ export interface EngineStep {
  * that one's failures stay until it continues.
  */
 export function afterCycle(before: EngineState, failure: CycleFailure | null, at: Date, owesLoad = false): EngineStep {
-  const { failedLoads, loadFailure, holding, callSize } = before;
+  const { failedLoads, loadFailure, holding, callSize, deaths } = before;
   if (!failure) {
-    const state = { ...HEALTHY, holding, callSize, ...(owesLoad && { failedLoads, loadFailure }) };
+    const state = { ...HEALTHY, holding, callSize, deaths, ...(owesLoad && { failedLoads, loadFailure }) };
     return stepTo(before, state, isLoadBroken(state), at);
   }
   const failedCycles = before.failedCycles + 1;

@@ -23,6 +23,7 @@ const REASONS = [
   "column_gone",
   "table_gone",
   "first_match",
+  "function_died",
   "engine_fault",
 ];
 

@@ -613,7 +613,7 @@ export type ListMappingStatesData = {
   readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
-  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "salesforce_too_large" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "rows_hidden" | "column_gone" | "table_gone" | "first_match" | "engine_fault" | null;
+  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "salesforce_too_large" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "rows_hidden" | "column_gone" | "table_gone" | "first_match" | "function_died" | "engine_fault" | null;
   readonly broken_since: string | null;
   readonly last_run_at: string | null;
   readonly last_pull_at: string | null;
@@ -1013,7 +1013,7 @@ export type ReadMappingData = {
   readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
-  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "salesforce_too_large" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "rows_hidden" | "column_gone" | "table_gone" | "first_match" | "engine_fault" | null;
+  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "salesforce_too_large" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "rows_hidden" | "column_gone" | "table_gone" | "first_match" | "function_died" | "engine_fault" | null;
   readonly broken_since: string | null;
   readonly last_run_at: string | null;
   readonly last_pull_at: string | null;

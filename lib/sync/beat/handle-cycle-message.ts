@@ -1,7 +1,7 @@
 import { LATE_MILLISECONDS } from "../../model/beat.ts";
 import { FULL_PACE_SECONDS } from "../../model/calls/interval.ts";
 import { sizeNow } from "../../model/change/call-size.ts";
-import { type PollOutcome, reasonFor } from "../../model/engine.ts";
+import { deathsAlone, type PollOutcome, reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
@@ -24,34 +24,41 @@ export interface Invocation {
   readonly deadline: number;
   /** The result of a beat before its cycle; left out: nothing checks, and its cycle runs. */
   readonly look?: (beat: Beat) => Promise<Looked>;
+  /** No other cycle of the invocation is at work. */
+  readonly isAlone?: boolean;
 }
 
 /** A poll or a pull that meets a running cycle comes back after this long. */
 const AGAIN_SECONDS = 3;
 const WAKE_AGAIN_MILLISECONDS = 1_000;
 
-/** Runs the cycle that a message asks for, reports its result, and stores how it ended. */
+/**
+ * Runs the cycle that a message asks for, reports its result, and stores how it ended. Above 0 it has not run, because
+ * its function died so often that it must run alone.
+ */
 export async function handleCycleMessage(
   needs: MessageNeeds,
   message: CycleMessage,
   invocation: Invocation,
-): Promise<void> {
+): Promise<number> {
   const outcome = await answer(needs, message, invocation);
-  if (outcome === "again" || message.mark === undefined) return;
+  if (typeof outcome === "number") return outcome;
+  if (outcome === "again" || message.mark === undefined) return 0;
   const endedAt = new Date(needs.clock.now());
   await needs.engine.endPoll(message.workspace_id, message.mark, { ...outcome, endedAt });
+  return 0;
 }
 
 const notRun = (error: string) => ({ pulled: null, accepted: null, refused: null, error });
 
 type Outcome = Omit<PollOutcome, "endedAt">;
 
-/** The result; "again": its message comes back. */
+/** The result; "again": its message comes back; a number: it must run alone. */
 async function answer(
   needs: MessageNeeds,
   message: CycleMessage,
-  { look, ...invocation }: Invocation,
-): Promise<Outcome | "again"> {
+  { look, isAlone = false, ...invocation }: Invocation,
+): Promise<Outcome | "again" | number> {
   const now = new Date(needs.clock.now());
   if (isLate(message, now)) return notRun("it came too late");
   const mapping = await needs.mappings.find(message.workspace_id, message.mapping_id);
@@ -59,6 +66,8 @@ async function answer(
   const pause = await needs.pauses.find(mapping.workspaceId);
   if (pause) return notRun(reportPause(pause)); // what is captured meanwhile is sent when it is resumed
   const { engine, budget } = await needs.engine.read(mapping.workspaceId, mapping.id);
+  const deaths = deathsAlone(engine.state, now);
+  if (deaths > 0 && !isAlone) return deaths;
   const rests = isResting(message, engine, now);
   const { pullsGoOn, probes } = engine.state.lastFailure ? reasonFor(engine.state.lastFailure.reason) : {};
   if (rests && !pullsGoOn) {

@@ -1,6 +1,13 @@
 import type { Budget } from "../../model/calls/budget.ts";
 import { type Event, eventOf } from "../../model/delivery/event.ts";
-import { afterCycle, afterLoad, type CycleFailure, type EngineStep, isSameState } from "../../model/engine.ts";
+import {
+  afterCycle,
+  afterDeath,
+  afterLoad,
+  type CycleFailure,
+  type EngineStep,
+  isSameState,
+} from "../../model/engine.ts";
 import { newId } from "../../model/id.ts";
 import { afterLook, type Holding, reportHeld } from "../../model/mapping/delete-breaker.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
@@ -85,6 +92,23 @@ export async function concludeLoad(needs: MessageNeeds, mapping: Mapping, failur
     const event = failure && broken(mapping, failure, engine.state.failedLoads + 1, at);
     if (await keepEnd(needs, mapping, engine, afterLoad(engine.state, failure, at), event)) return;
   }
+}
+
+/** Stores that the function died while a cycle of the mapping was at work, as one that failed. */
+export async function concludeDeath(
+  needs: MessageNeeds,
+  { workspace_id, mapping_id }: Pick<CycleMessage, "workspace_id" | "mapping_id">,
+): Promise<void> {
+  const mapping = await needs.mappings.find(workspace_id, mapping_id);
+  if (!mapping) return;
+  const { engine } = await needs.engine.read(workspace_id, mapping_id);
+  const at = new Date(needs.clock.now());
+  const deaths = afterDeath(engine.state, at);
+  const message = `run-cycle died while a cycle of ${mapping.sfObject} was at work; deaths within a day: ${deaths?.count}`;
+  const failure = { reason: "function_died", message } as const;
+  needs.log({ level: "error", event: "cycle", workspace_id, mapping_id, sf_object: mapping.sfObject, ...failure });
+  const step = afterCycle({ ...engine.state, deaths }, failure, at);
+  await keepEnd(needs, mapping, engine, step, broken(mapping, failure, step.state.failedCycles, at));
 }
 
 /** An edge is published in the transaction that stores it, and so once. False: the state was another one by then. */

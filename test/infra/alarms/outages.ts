@@ -82,7 +82,7 @@ const STOPPED: Measured = (minute) =>
 /** What is measured in each outage, by its name in lib/infra/OUTAGES.md. */
 export const OUTAGES: Readonly<Record<string, Measured>> = {
   "the key is disabled, or will be deleted": plus(() => [own("KeyUnusable", 1)]),
-  "DynamoDB throttles the engine's table, and most cycles go on": plus(() => [
+  "DynamoDB throttles the engine's table, and most cycles continue": plus(() => [
     dynamo("engine", "WriteThrottleEvents", 4),
     own("CyclesFailed", 100),
   ]),

@@ -178,6 +178,7 @@ async function writeEngine(): Promise<void> {
     loadFailure: null,
     holding: { since: AT, announcedAt: AT },
     callSize: { size: 50, at: AT },
+    deaths: { count: 2, at: AT },
   } as const;
   await memory.save(workspace, mapping, { state: HEALTHY, version: 0 }, broken, []);
   await memory.saveBudget(workspace, async () =>

@@ -207,7 +207,9 @@ export async function createSyncWorld(
       await cloud.clock.advance({ seconds: 1 });
       await answer(mapping, kind);
     },
-    cycleOnTestClock: (mapping) => answer(mapping, "poll", { ...invocation(), clock: waits.timed(cloud.clock) }),
+    cycleOnTestClock: async (mapping) => {
+      await answer(mapping, "poll", { ...invocation(), clock: waits.timed(cloud.clock) });
+    },
     cyclesAtOnce: async (...all) => {
       await cloud.clock.advance({ seconds: 1 });
       await Promise.all(all.map((mapping) => answer(mapping, "poll")));

@@ -165,7 +165,7 @@ const stateItem = z.object({
   rest_until: z.nullable(storedTime),
 });
 
-/** Left out while no load fails, while no deletes are held, until a call was too large; and by versions before this one. */
+/** Left out while no load fails, while no deletes are held, until a call was too large or its function died; and by versions before this one. */
 const moreState = z.object({
   failed_loads: z.optional(z.number()),
   load_reason: z.optional(reason),
@@ -174,6 +174,8 @@ const moreState = z.object({
   held_announced_at: z.optional(storedTime),
   call_size: z.optional(z.number()),
   call_size_at: z.optional(storedTime),
+  deaths: z.optional(z.number()),
+  died_at: z.optional(storedTime),
 });
 
 /** A mapping without an item has never failed. */
@@ -191,6 +193,7 @@ function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
       loadFailure: failureIn(more.loadReason ?? null, more.loadMessage),
       holding: since && announcedAt ? { since, announcedAt } : null,
       callSize: size && at ? { size, at } : null,
+      deaths: more.deaths && more.diedAt ? { count: more.deaths, at: more.diedAt } : null,
     },
   };
 }
@@ -242,7 +245,7 @@ function putState(
   workspaceId: string,
   mappingId: string,
   { version }: KeptEngine,
-  { lastFailure, loadFailure, holding, callSize, ...state }: EngineState,
+  { lastFailure, loadFailure, holding, callSize, deaths, ...state }: EngineState,
 ): Write {
   const { reason, message } = lastFailure ?? { reason: null, message: null };
   return {
@@ -262,6 +265,7 @@ function putState(
           held_announced_at: holding.announcedAt.toISOString(),
         }),
         ...(callSize && { call_size: callSize.size, call_size_at: callSize.at.toISOString() }),
+        ...(deaths && { deaths: deaths.count, died_at: deaths.at.toISOString() }),
       },
       ConditionExpression: version === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
       ...(version !== 0 && { ExpressionAttributeValues: { ":mark": version } }),

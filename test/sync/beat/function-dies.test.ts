@@ -1,0 +1,122 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { SQSEvent } from "aws-lambda";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { atWork } from "../../../functions/invocation/cycle-journal.ts";
+import { engineReports } from "../../../functions/services/composition.ts";
+import { handler as runCycle } from "../../../functions/workers/run-cycle.ts";
+import { afterDeath, deathsAlone, HEALTHY } from "../../../lib/model/engine.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { type Asking, anIdleContactForEachTest, mapped } from "../../support/worlds/worlds.ts";
+
+let world: Asking["world"];
+let contact: Mapping;
+let account: Mapping;
+let folder: string;
+anIdleContactForEachTest(async (made) => {
+  ({ world, contact } = made);
+  account = await mapped(world, { object: "Account", fields: ["Name"] });
+});
+
+// As on Lambda, where a process has one invocation at a time, and its successor the same /tmp.
+beforeEach(() => {
+  folder = temporaryFolder();
+  vi.stubEnv("METRICS_NAMESPACE", "Bridge");
+  vi.stubEnv("TMPDIR", folder);
+});
+afterEach(() => void vi.unstubAllEnvs());
+
+const keyOf = ({ workspaceId, id }: Mapping) => ({ workspace_id: workspaceId, mapping_id: id });
+
+/** One invocation that polls both mappings. */
+const invoke = () => {
+  const body = JSON.stringify({ ...keyOf(contact), also: [account.id], kind: "poll", slot: null });
+  return runCycle({ Records: [{ messageId: "1", body }] } as SQSEvent);
+};
+
+/** The function dies while cycles of these are at work. */
+const die = (...mappings: readonly Mapping[]) => {
+  for (const mapping of mappings) void atWork(keyOf(mapping), () => new Promise(() => {}));
+};
+
+/** The beginnings and ends of cycles in the last invocation, in order. */
+const journal = () =>
+  readFileSync(join(folder, "cycles-at-work"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => `${line[0]}${line.endsWith(contact.id) ? "Contact" : "Account"}`);
+
+const reportOf = async ({ id }: Mapping) =>
+  (await engineReports().read(world.workspaceId)).mappings.find(({ mappingId }) => mappingId === id);
+
+test("a mapping whose function died twice runs alone from then on, and each death is reported as a failed cycle", async () => {
+  die(contact, account);
+  await invoke();
+  expect(journal().slice(-2), "once may happen to any").not.toEqual(["+Contact", "-Contact"]);
+  die(contact);
+  await invoke();
+  expect(journal()).toEqual(["+Contact", "+Account", "-Contact", "-Account", "+Contact", "-Contact"]);
+
+  die(contact);
+  const log = vi.spyOn(console, "log").mockReturnValue();
+  await invoke();
+  const line = { event: "cycle", level: "error", mapping_id: contact.id, reason: "function_died" };
+  expect(log.mock.calls.map(([said]) => JSON.parse(String(said)))).toContainEqual(
+    expect.objectContaining({
+      ...line,
+      message: "run-cycle died while a cycle of Contact was at work; deaths within a day: 3",
+    }),
+  );
+  log.mockRestore();
+
+  await invoke();
+  expect(journal().slice(-2), "ending well does not bring it back among the others").toEqual(["+Contact", "-Contact"]);
+  await world.pass(86_401);
+  await invoke();
+  expect(journal()).toHaveLength(4);
+});
+
+test("three deaths in a row break the mapping, and a cycle that ends well repairs it", async () => {
+  await world.fault({ kind: "serverError", path: "services", times: 0 });
+  for (let time = 1; time <= 3; time += 1) {
+    die(contact);
+    await runCycle({
+      Records: [{ messageId: "1", body: JSON.stringify({ ...keyOf(account), kind: "poll", slot: null }) }],
+    } as SQSEvent);
+  }
+  expect(await reportOf(contact)).toMatchObject({ broken: true, failure: "function_died" });
+
+  await world.control("DELETE", "/faults");
+  await invoke();
+  expect(await reportOf(contact)).toMatchObject({ broken: false, failure: null });
+});
+
+test("of those that run alone the one that died most often is last", async () => {
+  die(contact, account);
+  await invoke();
+  die(contact, account);
+  await invoke();
+  die(contact);
+  await invoke();
+  expect(journal().slice(-4)).toEqual(["+Account", "-Account", "+Contact", "-Contact"]);
+});
+
+test("outside Lambda nothing is noted", async () => {
+  vi.stubEnv("METRICS_NAMESPACE", "");
+  die(contact);
+  await invoke();
+
+  expect(() => journal()).toThrow("ENOENT");
+  expect(await reportOf(contact)).toBeUndefined();
+});
+
+test("deaths count within a day of each other", () => {
+  const at = (hours: number) => new Date(hours * 3_600_000);
+  const once = { ...HEALTHY, deaths: afterDeath(HEALTHY, at(0)) };
+  const twice = { ...HEALTHY, deaths: afterDeath(once, at(23)) };
+  const late = { ...HEALTHY, deaths: afterDeath(once, at(25)) };
+
+  expect([deathsAlone(HEALTHY, at(0)), deathsAlone(once, at(1)), deathsAlone(late, at(26))]).toEqual([0, 0, 0]);
+  expect([deathsAlone(twice, at(24)), deathsAlone(twice, at(46)), deathsAlone(twice, at(47))]).toEqual([2, 2, 0]);
+});
