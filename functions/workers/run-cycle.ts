@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import pLimit from "p-limit";
 import * as z from "zod/mini";
+import { describeFault } from "../../lib/model/fault.ts";
 import { type CycleMessage, type CyclesMessage, cyclesIn, MAPPINGS_PER_MESSAGE } from "../../lib/model/messages.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import { handleCycleMessage } from "../../lib/sync/beat/handle-cycle-message.ts";
@@ -35,7 +36,7 @@ export const handler = onQueue(cyclesMessage, async (messages) => {
   const figures = gatherFigures();
   const died = takeUnfinished().map((key) => ({ ...key, kind: "beat", slot: null }) as const);
   const dying = invocationServices(died);
-  for (const cycle of died) await concludeDeath(dying, cycle).catch((fault: unknown) => console.error(fault));
+  for (const cycle of died) await concludeDeath(dying, cycle).catch(logFault);
   const cycles = messages.flatMap(cyclesIn);
   const services = { ...invocationServices(cycles), figures: figures.add };
   const invocation = { owner: `run-cycle ${randomUUID()}`, deadline, look: lookTogether(services) };
@@ -59,11 +60,13 @@ export const handler = onQueue(cyclesMessage, async (messages) => {
   figures.emit(cycles.length);
   // Who died least often comes first: the function may die of the next.
   for (const { cycle } of alone.toSorted((one, other) => one.deaths - other.deaths)) {
-    await answer(cycle, true).catch((fault: unknown) => console.error(fault)); // the next beat or the sweep asks again
+    await answer(cycle, true).catch(logFault); // the next beat or the sweep asks again
   }
   figures.emit(alone.length);
   return undone;
 });
+
+const logFault = (fault: unknown) => console.error(JSON.stringify({ level: "error", fault: describeFault(fault) }));
 
 /** Lets every cycle come to its end before one's failure is thrown. */
 async function endAll(cycles: readonly Promise<void>[]): Promise<void> {
