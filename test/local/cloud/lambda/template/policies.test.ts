@@ -36,6 +36,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+const dataKeyOf = (workspace_id: string) => ({
+  KeyId: "$KEY_ID",
+  KeySpec: "AES_256",
+  EncryptionContext: { workspace_id },
+});
+
 const item = { pk: { S: "w" }, sk: { S: "m" } };
 const schedule = {
   Name: "m",
@@ -48,7 +54,8 @@ const schedule = {
 describe("what the policy of a function's role allows is done", () => {
   test.each([
     ["list-mappings", "dynamodb", "GetItem", { TableName: "$TABLE_MAPPINGS", Key: item }],
-    ["list-mappings", "kms", "GenerateDataKey", { KeyId: "$KEY_ID", KeySpec: "AES_256" }],
+    ["list-mappings", "kms", "GenerateDataKey", dataKeyOf("service")],
+    ["poll-now", "kms", "GenerateDataKey", dataKeyOf("ws_1")],
     [
       "poll-now",
       "dynamodb",
@@ -88,6 +95,8 @@ describe("what it does not allow is refused as AWS refuses it, and the missing g
     ["poll-now", "sqs", "ReceiveMessage", { QueueUrl: "$QUEUE_CYCLES" }, "bridge-dev-cycles"],
     ["poll-now", "scheduler", "DeleteSchedule", { Name: "m", GroupName: "bridge-dev" }, "schedule/bridge-dev/m"],
     ["provision-mapping", "scheduler", "GetSchedule", { Name: "m", GroupName: "other" }, "schedule/other/m"],
+    ["list-mappings", "dynamodb", "Scan", { TableName: "$TABLE_MAPPINGS" }, "table/bridge-dev-mappings"],
+    ["list-mappings", "kms", "GenerateDataKey", dataKeyOf("ws_1"), "key/"],
     ["provision-mapping", "kms", "Encrypt", { KeyId: "$KEY_ID", Plaintext: [1] }, "key/"],
   ])("%s: %s %s", async (name, service, command, input, resource) => {
     world.forget();
