@@ -1,5 +1,6 @@
 import type { LearnedSize } from "./change/call-size.ts";
 import type { RefusalKind } from "./change/refusal.ts";
+import type { HighWater } from "./high-water.ts";
 import type { Holding } from "./mapping/delete-breaker.ts";
 
 /** How one mapping's cycles have been ending, and its loads beside them. */
@@ -18,6 +19,10 @@ export interface EngineState {
   readonly holding: Holding | null;
   /** What the org's triggers and flows could bear of its records in one call; null: whatever was sent. */
   readonly callSize: LearnedSize | null;
+  /** Since when nothing is sent because the database was restored or copied, until a person accepts it; null: it was not. */
+  readonly rewoundAt: Date | null;
+  /** How far the database of the last failed cycle was, which could not be counted; null: it ended well. */
+  readonly reached: HighWater | null;
 }
 
 /** The result of a requested cycle. Null counts: it did not run, and `error` says why. */
@@ -121,6 +126,17 @@ const REASONS = {
     remedy:
       "look at what the first load would change in Salesforce with bridge mapping dry-run, then run bridge mapping activate with its --digest; nothing is loaded or sent meanwhile",
   },
+  database_rewound: {
+    atOnce: true,
+    restSeconds: 60,
+    pullsGoOn: true,
+    remedy:
+      "see with bridge restore plan what waits, then run bridge restore accept; pulls continue, nothing is sent meanwhile",
+  },
+  config_behind: {
+    remedy:
+      "DynamoDB was restored to an earlier time: see with bridge restore plan what changed since, then run bridge restore accept; nothing is pulled or sent meanwhile",
+  },
   engine_fault: { remedy: "look at the cycle's line in the log, and report it" },
 } as const satisfies Readonly<Record<string, Reason>>;
 
@@ -140,6 +156,8 @@ export const HEALTHY: EngineState = {
   loadFailure: null,
   holding: null,
   callSize: null,
+  rewoundAt: null,
+  reached: null,
 };
 
 /** So many failed cycles in a row, and the engine counts as broken. */
@@ -172,9 +190,9 @@ export interface EngineStep {
  * that one's failures stay until it continues.
  */
 export function afterCycle(before: EngineState, failure: CycleFailure | null, at: Date, owesLoad = false): EngineStep {
-  const { failedLoads, loadFailure, holding, callSize } = before;
+  const { failedLoads, loadFailure, holding, callSize, rewoundAt } = before;
   if (!failure) {
-    const state = { ...HEALTHY, holding, callSize, ...(owesLoad && { failedLoads, loadFailure }) };
+    const state = { ...HEALTHY, holding, callSize, rewoundAt, ...(owesLoad && { failedLoads, loadFailure }) };
     return stepTo(before, state, isLoadBroken(state), at);
   }
   const failedCycles = before.failedCycles + 1;
@@ -210,5 +228,6 @@ export function isSameState(one: EngineState, other: EngineState): boolean {
   const isQuiet = one.failedCycles === 0 && other.failedCycles === 0 && one.failedLoads === other.failedLoads;
   const isSilent = one.holding?.announcedAt.getTime() === other.holding?.announcedAt.getTime();
   const isSameSize = one.callSize?.at.getTime() === other.callSize?.at.getTime();
-  return isQuiet && isSilent && isSameSize && one.brokenSince?.getTime() === other.brokenSince?.getTime();
+  const isSameTime = one.rewoundAt?.getTime() === other.rewoundAt?.getTime();
+  return isQuiet && isSilent && isSameSize && isSameTime && one.brokenSince?.getTime() === other.brokenSince?.getTime();
 }

@@ -178,6 +178,8 @@ async function writeEngine(): Promise<void> {
     loadFailure: null,
     holding: { since: AT, announcedAt: AT },
     callSize: { size: 50, at: AT },
+    rewoundAt: AT,
+    reached: { fence: 7, logId: 9, at: AT },
   } as const;
   await memory.save(workspace, mapping, { state: HEALTHY, version: 0 }, broken, []);
   await memory.saveBudget(workspace, async () =>

@@ -14,6 +14,7 @@ import { optionalTime, storedTime } from "../client/stored-time.ts";
 import { updateIf, type Write } from "../client/transact.ts";
 import { commit, commitIf } from "../commit.ts";
 import { claimWake, doorbellOf, noteMissed } from "./doorbells.ts";
+import { highWaterFor, highWaterItem, highWaterOf, readHighWater } from "./high-water.ts";
 import { figuresKey, readFigures } from "./kept-figures.ts";
 import { endPoll } from "./polls.ts";
 
@@ -149,6 +150,7 @@ export function engineMemory(database: Database): EngineMemory {
     claimWake: (asked) => claimWake(database, asked),
     noteMissed: (workspaceId, mappingId, at) => noteMissed(database, workspaceId, mappingId, at),
     endPoll: (workspaceId, mark, outcome) => endPoll(database, workspaceId, mark, outcome),
+    highWater: (workspaceId, mappingId) => readHighWater(database, workspaceId, mappingId),
   };
 }
 
@@ -173,6 +175,8 @@ const moreState = z.object({
   held_announced_at: z.optional(storedTime),
   call_size: z.optional(z.number()),
   call_size_at: z.optional(storedTime),
+  rewound_at: z.optional(storedTime),
+  reached: z.optional(highWaterItem),
 });
 
 /** A mapping without an item has never failed. */
@@ -190,6 +194,8 @@ function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
       loadFailure: failureIn(more.loadReason ?? null, more.loadMessage),
       holding: since && announcedAt ? { since, announcedAt } : null,
       callSize: size && at ? { size, at } : null,
+      rewoundAt: more.rewoundAt ?? null,
+      reached: more.reached ? highWaterOf(more.reached) : null,
     },
   };
 }
@@ -241,7 +247,7 @@ function putState(
   workspaceId: string,
   mappingId: string,
   { version }: KeptEngine,
-  { lastFailure, loadFailure, holding, callSize, ...state }: EngineState,
+  { lastFailure, loadFailure, holding, callSize, rewoundAt, reached, ...state }: EngineState,
 ): Write {
   const { reason, message } = lastFailure ?? { reason: null, message: null };
   return {
@@ -261,6 +267,8 @@ function putState(
           held_announced_at: holding.announcedAt.toISOString(),
         }),
         ...(callSize && { call_size: callSize.size, call_size_at: callSize.at.toISOString() }),
+        ...(rewoundAt && { rewound_at: rewoundAt.toISOString() }),
+        ...(reached && { reached: highWaterFor(reached) }),
       },
       ConditionExpression: version === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
       ...(version !== 0 && { ExpressionAttributeValues: { ":mark": version } }),
