@@ -11,13 +11,16 @@ export interface HighWater {
 /** A database that has lost more than was reported in so long was restored or copied. */
 const TAIL_MILLISECONDS = 2 * 60_000;
 
-/** The positions to keep, newest first: those of the last two minutes, and the next older one. */
+/** The positions to keep, newest first: the newest, the first ones of the last minutes, and the next older one. */
 export function keepHighWater(kept: readonly HighWater[], reached: HighWater): readonly HighWater[] {
-  // One of each minute, as counters are written.
-  const earlier = kept.filter(({ at }, index) => index > 0 || reached.at.getTime() - at.getTime() >= 60_000);
+  const [last, before] = kept;
+  const isFirst = last === undefined || before === undefined || minuteOf(last) !== minuteOf(before);
+  const earlier = isFirst ? kept : kept.slice(1);
   const older = earlier.findIndex(({ at }) => reached.at.getTime() - at.getTime() >= TAIL_MILLISECONDS);
   return [reached, ...(older < 0 ? earlier : earlier.slice(0, older + 1))];
 }
+
+const minuteOf = ({ at }: HighWater): number => Math.floor(at.getTime() / 60_000);
 
 /** `tail`: it has lost the last moments, as by a failover; `rewound`: it was restored or copied, and a person decides. */
 export type Rewind = "tail" | "rewound";

@@ -45,7 +45,8 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
       settleEditedInserts(cycle, sending, claimed, inDoubt),
     );
     if (rewind === "rewound" && order.saves !== "none") {
-      await lookUpRewound(cycle);
+      // Until everything is read, what was inserted there since has not met its row.
+      if (isSettled({ ...begun.marks, ...done.marks })) await lookUpRewound(cycle);
       throw new SidesApart("database_rewound", REWOUND_MESSAGE);
     }
   } catch (error) {
@@ -58,6 +59,9 @@ function rewindIn({ highWater, rewoundAt }: CycleOrder, { lease: { fence }, logI
   if (!pushes(shape.direction)) return null; // it reads again what it has lost
   return rewoundAt ? "rewound" : rewindOf(highWater, { fence, logId });
 }
+
+const isSettled = ({ position, load }: Watermarks): boolean =>
+  position !== null && (load === null || load.kind === "sweep");
 
 /** What waits may have been sent since its capture, and is held until that is known. */
 async function holdRewound({ store, lease, tally }: Cycle, { rewoundAt }: CycleOrder, rewind: Rewind): Promise<void> {
@@ -89,7 +93,9 @@ async function takeTurns(
     const end = clock.now() + TURN_MILLISECONDS;
     return () => clock.now() >= end;
   };
-  let toPull = (await hasToPull(cycle, order, begun, done)) || (rewind !== null && isReading(order));
+  let toPull =
+    (await hasToPull(cycle, order, begun, done)) ||
+    (rewind !== null && isReading(order) && begun.marks.position !== null);
   let toPush = isPushing(order, begun, salesforce);
   let blind = rewind !== null || isBlind(begun, new Date(clock.now()));
   while (toPull || toPush) {

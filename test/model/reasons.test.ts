@@ -23,6 +23,8 @@ const REASONS = [
   "column_gone",
   "table_gone",
   "first_match",
+  "database_rewound",
+  "config_behind",
   "engine_fault",
 ];
 

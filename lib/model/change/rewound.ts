@@ -12,6 +12,9 @@ export type Decision = (typeof DECISIONS)[number];
 /** The batch of those that a person has decided. */
 export const decidedAs = (decision: Decision): string => `${REWOUND}: ${decision}`;
 
+/** The batch of those that were never sent and a person lets go: the pull judges them first, as any change. */
+export const UNSENT = `${REWOUND}: unsent`;
+
 /** Whether a batch was never sent as such: it is only known that its changes may have been sent. */
 export const isOfRewind = (batchId: string): boolean => batchId === LOST_TAIL || batchId.startsWith(REWOUND);
 

@@ -20,7 +20,7 @@ interface Restored extends InDoubtWrite {
   readonly changes: readonly ClaimedChange[];
 }
 
-/** What became of writes: those that have ended, and what a person is shown of the others. */
+/** The writes that have ended, and what a person is shown of the others. */
 interface LookedUp {
   readonly ended: PushOutcome[];
   readonly findings: Finding[];

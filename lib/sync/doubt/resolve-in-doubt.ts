@@ -1,5 +1,5 @@
 import { soapBatches } from "../../model/change/fold.ts";
-import { decidedAs, isOfRewind, REWOUND } from "../../model/change/rewound.ts";
+import { decidedAs, isOfRewind, REWOUND, UNSENT } from "../../model/change/rewound.ts";
 import { pulls } from "../../model/mapping/mapping.ts";
 import type { Operation } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
@@ -46,9 +46,10 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
     cycle.clock.now() - sentAt.getTime() >= DOUBT_MILLISECONDS || batchId.startsWith(REWOUND);
   const [ripe, unripe] = [others.filter(isRipe), others.filter((doubt) => !isRipe(doubt))];
   const inserts = unripe.filter(({ write }) => write.operation === "create");
-  const readBack = ripe.filter(({ write }) => write.operation === "update");
+  const readBack = ripe.filter((doubt) => doubt.write.operation === "update" && !isToSend(doubt));
   await settleLookedUp(cycle, sending, await readBackUpdates(cycle, readBack));
   await settle(cycle, sending, ripe.filter(isToSend).map(retryOutcome));
+  if (pulls(cycle.mapping.syncDirection)) await readAgain(cycle, idsOf(ripe.filter(isToSend)), "reread");
   const lookedUp = ripe.filter((doubt) => doubt.write.operation === "create" && !isToSend(doubt));
   await settleLookedUp(cycle, sending, await matchLostInserts(cycle, lookedUp, inserts));
   const saved = await findSavedUpdates(
@@ -75,17 +76,22 @@ const isOverruled = ({ batchId, write }: InDoubtWrite): boolean =>
 
 /** Of a rewound database, and not to be looked up any more: it goes the way of every change. */
 const isToSend = ({ batchId, write: { operation } }: InDoubtWrite): boolean =>
-  isOfRewind(batchId) && (batchId === decidedAs("ours") || operation === "upsert" || operation === "delete");
+  [UNSENT, decidedAs("ours")].includes(batchId) ||
+  (isOfRewind(batchId) && (operation === "upsert" || operation === "delete"));
+
+const idsOf = (doubts: readonly InDoubtWrite[]): readonly string[] =>
+  doubts.flatMap(({ write }) => write.record.id ?? []);
 
 /** Ends what a person has decided against, and has the rows take what Salesforce holds. */
 async function keepTheirs(cycle: Cycle, sending: PushProgress, doubts: readonly InDoubtWrite[]): Promise<void> {
+  if (doubts.length === 0) return;
   const message = "Salesforce's values were kept after a restore";
   await settle(
     cycle,
     sending,
     doubts.map(({ write: { recordId, changeIds } }) => ({ recordId, changeIds, kind: "settled", message })),
   );
-  const sfids = doubts.flatMap(({ write }) => write.record.id ?? []);
+  const sfids = idsOf(doubts);
   await cycle.store.overrule(cycle.lease, sfids);
   if (pulls(cycle.mapping.syncDirection)) await readAgain(cycle, sfids, "reread");
 }

@@ -1,6 +1,13 @@
 import type { Budget } from "../../model/calls/budget.ts";
 import { type Event, eventOf } from "../../model/delivery/event.ts";
-import { afterCycle, afterLoad, type CycleFailure, type EngineState, type EngineStep, isSameState } from "../../model/engine.ts";
+import {
+  afterCycle,
+  afterLoad,
+  type CycleFailure,
+  type EngineState,
+  type EngineStep,
+  isSameState,
+} from "../../model/engine.ts";
 import type { HighWater } from "../../model/high-water.ts";
 import { newId } from "../../model/id.ts";
 import { afterLook, type Holding, reportHeld } from "../../model/mapping/delete-breaker.ts";

@@ -137,7 +137,7 @@ function isTimeToTell({ slot }: CycleMessage, { tally }: Ran): boolean {
 const reachedBy = ({ clock }: MessageNeeds, { reached }: Ran): HighWater | null =>
   reached && { ...reached, at: new Date(clock.now()) };
 
-/** What is to be kept with the totals; of a restored database nothing: a person accepts its position first. */
+/** The positions to keep with the totals; of a restored database none: a person accepts its position first. */
 function highWaterAfter(needs: MessageNeeds, { highWater }: Ended, report: Ran): readonly HighWater[] | undefined {
   const reached = reachedBy(needs, report);
   if (highWater === undefined || reached === null || report.rewind === "rewound") return undefined;

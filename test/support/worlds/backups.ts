@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { BatchWriteItemCommand, paginateScan } from "@aws-sdk/client-dynamodb";
 import { TABLES } from "../../../lib/model/resources.ts";
 import type { SyncWorld } from "./sync-world.ts";
@@ -12,7 +13,7 @@ export interface Backup {
 
 /** Copies both stores in some milliseconds. Columns and tables that come later stay as they are. */
 export async function takeBackup(world: SyncWorld): Promise<Backup> {
-  const name = `backup_${(backups += 1)}`;
+  const name = `backup_${randomUUID().slice(0, 8)}`;
   await world.asSuperuser(copyOf(name));
   const items = await readItems(world);
   return {
@@ -20,8 +21,6 @@ export async function takeBackup(world: SyncWorld): Promise<Backup> {
     restoreDynamoDb: () => writeItems(world, items),
   };
 }
-
-let backups = 0;
 
 const EACH_TABLE =
   "SELECT relname AS t FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'r'";
@@ -73,8 +72,7 @@ async function readItems({ cloud: { clients } }: SyncWorld): Promise<Items> {
 async function writeItems(world: SyncWorld, before: Items): Promise<void> {
   const now = await readItems(world);
   for (const table of tableNames) {
-    const keyOf = (item: Item) =>
-      Object.fromEntries(Object.entries(item).filter(([name]) => name === "pk" || name === "sk"));
+    const keyOf = ({ pk, sk }: Item) => ({ pk, ...(sk && { sk }) });
     const kept = new Set(before.get(table)?.map((item) => JSON.stringify(keyOf(item))));
     const gone = (now.get(table) ?? []).map(keyOf).filter((key) => !kept.has(JSON.stringify(key)));
     const requests = [

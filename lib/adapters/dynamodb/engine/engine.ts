@@ -23,7 +23,7 @@ const SHARED = "workspace";
 
 const sharedKey = (workspaceId: string) => ({ pk: workspaceId, sk: SHARED });
 
-const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
+export const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
 
 /**
  * The engine state of a workspace's mappings, by mapping id, in one eventually consistent query: a save over a
@@ -66,7 +66,8 @@ function workspaceReport(items: Items): WorkspaceReport {
 }
 
 function reportOf(item: Record<string, unknown>): EngineReport {
-  const { failedCycles, lastFailure, loadFailure, brokenSince, restUntil, callSize } = readEngine(item).state;
+  const { failedCycles, lastFailure, loadFailure, brokenSince, restUntil, callSize, rewoundAt } =
+    readEngine(item).state;
   // A failing cycle is reported first: while it fails, nothing moves.
   const failure = failedCycles > 0 ? lastFailure : loadFailure;
   return {
@@ -77,6 +78,7 @@ function reportOf(item: Record<string, unknown>): EngineReport {
     brokenSince,
     restUntil,
     callSize,
+    rewoundAt,
   };
 }
 

@@ -153,9 +153,11 @@ const LONGEST_CAPTURE_MILLISECONDS = 60_000;
 interface Changed {
   readonly addedColumns: readonly string[];
   readonly narrow: readonly Narrow[];
+  /** The database had no state of the mapping. */
+  readonly isNew: boolean;
 }
 
-const NOTHING: Changed = { addedColumns: [], narrow: [] };
+const NOTHING: Changed = { addedColumns: [], narrow: [], isNew: false };
 
 /**
  * Table, columns, triggers and the mapping's state change together, so that a cycle sees one version or the other; and
@@ -189,7 +191,7 @@ async function inOneTransaction(
     const isMadeAgain = current !== undefined && (before === null || addedColumns.length > 0 || waited);
     const readsAgain = isMadeAgain || asksForMore(known, shape) || (await isEmptied(session, own, made));
     if (readsAgain) await oweReading(session, shape);
-    return { addedColumns, narrow };
+    return { addedColumns, narrow, isNew: own === undefined };
   };
   return await givingWay(session, first, change, { silence: shape.table });
 }

@@ -69,8 +69,22 @@ test("provisioning again changes nothing, and a new field adds its column", asyn
   });
   await customer.sql("UPDATE salesforce.contact SET phone = '1', key__c = 'K'");
 
-  expect(again).toEqual({ created: false, addedColumns: [], narrow: [], isCaptured: true, migration: null });
-  expect(more).toEqual({ created: false, addedColumns: ["phone"], narrow: [], isCaptured: true, migration: null });
+  expect(again).toEqual({
+    created: false,
+    addedColumns: [],
+    narrow: [],
+    isCaptured: true,
+    isNew: false,
+    migration: null,
+  });
+  expect(more).toEqual({
+    created: false,
+    addedColumns: ["phone"],
+    narrow: [],
+    isCaptured: true,
+    isNew: false,
+    migration: null,
+  });
   expect(await customer.sql('SELECT "values" FROM salesforce._trigger_log ORDER BY id DESC LIMIT 1')).toEqual([
     { values: { key__c: "K", phone: "1" } },
   ]);
@@ -142,7 +156,14 @@ test("an existing table is adopted without touching its rows, its own key and co
   );
   const [change] = await store.claim(lease, 10);
 
-  expect(result).toEqual({ created: false, addedColumns: ["phone"], narrow: [], isCaptured: true, migration: null });
+  expect(result).toEqual({
+    created: false,
+    addedColumns: ["phone"],
+    narrow: [],
+    isCaptured: true,
+    isNew: true,
+    migration: null,
+  });
   expect(await customer.sql("SELECT * FROM salesforce.contact ORDER BY 1")).toMatchObject([
     { person_no: 5, sfid: sfidOf(1), phone: "1" },
     { person_no: 6, sfid: null, lastname: "Noether" },
