@@ -144,8 +144,8 @@ function tellsNews(counters: MessageNeeds["counters"]): MessageNeeds["counters"]
   };
   return {
     hours: counters.hours,
-    set: (totals, beganAt) =>
-      report(totals.mappingId, totals, REPORT_AGAIN_MILLISECONDS, () => counters.set(totals, beganAt)),
+    set: (totals, beganAt, reached) =>
+      report(totals.mappingId, totals, REPORT_AGAIN_MILLISECONDS, () => counters.set(totals, beganAt, reached)),
     setQueueDepth: (depth, countedAt) =>
       report(depth.workspaceId, depth.rows, DEPTH_AGAIN_MILLISECONDS, () => counters.setQueueDepth(depth, countedAt)),
   };

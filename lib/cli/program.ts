@@ -12,6 +12,7 @@ import { addLocalCommands } from "./tree/local-tree.ts";
 import { addMappingCommands } from "./tree/mappings-tree.ts";
 import { addMonitoringCommands } from "./tree/monitoring-tree.ts";
 import { addOperatorCommands } from "./tree/operator-tree.ts";
+import { addRestoreCommands } from "./tree/restore-tree.ts";
 import { addTokenCommands } from "./tree/tokens-tree.ts";
 import { addWebhookCommands } from "./tree/webhooks-tree.ts";
 import { watch } from "./watch.ts";
@@ -57,6 +58,7 @@ export function programOf(does: Does, terminal: Terminal): Command {
     addConnectionCommands,
     addMappingCommands,
     addConfigCommands,
+    addRestoreCommands,
     addMonitoringCommands,
     addWebhookCommands,
     addTokenCommands,

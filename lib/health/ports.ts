@@ -16,6 +16,8 @@ export interface EngineReport {
   /** When it is tried again; null: with the next beat. */
   readonly restUntil: Date | null;
   readonly callSize: LearnedSize | null;
+  /** Since when nothing is sent because the database was restored; null: it was not. */
+  readonly rewoundAt: Date | null;
 }
 
 /** The engine state of a workspace outside of the customer's database. */

@@ -42,13 +42,13 @@ const administer = inWorkspace("admin");
 
 /** An endpoint that changes mappings also announces it, and has the change carried out. */
 const changeMapping = <const L extends Line>(line: L, { body = false }: { readonly body?: boolean } = {}) =>
-  administer(line, {
-    body,
-    org: true,
-    reads: ["engine"],
-    writes: ["workspaces", "mappings", "counters", "audit", "events"],
-    sends: ["provisioning", "events"],
-  });
+  administer(line, { body, ...CHANGING, reads: ["engine"] });
+
+const CHANGING = {
+  org: true,
+  writes: ["workspaces", "mappings", "counters", "audit", "events"],
+  sends: ["provisioning", "events"],
+} as const;
 
 /** What is done to rows by hand is audited. */
 const BY_HAND = { reads: ["mappings"], writes: ["audit"], postgres: true } as const;
@@ -197,6 +197,14 @@ export const ROUTES = {
   "list-conflicts": read("GET /monitoring/conflicts", { reads: ["mappings"], postgres: true }),
   "use-other-value": operate("POST /monitoring/conflicts/{conflict_id}/use-other-value", BY_HAND),
   "reload-mapping": administer("POST /mappings/{mapping_id}/reload", { ...BY_HAND, sends: ["loads"] }),
+  "read-restore-plan": read("GET /restore", { reads: ["mappings", "engine"], postgres: true }),
+  "begin-restore": administer("POST /restore", { reads: ["mappings"], writes: ["engine", "counters", "audit"] }),
+  "accept-restore": administer("POST /mappings/{mapping_id}/accept-restore", {
+    ...CHANGING,
+    body: true,
+    postgres: true,
+    writes: [...CHANGING.writes, "engine"],
+  }),
   "compare-mapping": operate("POST /mappings/{mapping_id}/compare", { ...BY_HAND, sends: ["loads"] }),
   "capture-mapping": administer("POST /mappings/{mapping_id}/capture", {
     ...BY_HAND,

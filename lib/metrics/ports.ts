@@ -1,5 +1,6 @@
 import type { HourOfTotals } from "../model/calls/account.ts";
 import type { Outcomes } from "../model/delivery/delivery.ts";
+import type { HighWater } from "../model/high-water.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
 import type { MappingTotals } from "../model/totals.ts";
 
@@ -78,9 +79,10 @@ export interface Counters {
   /**
    * Sets a mapping's totals if they are larger than those that are kept: stored late or twice, they neither fall nor
    * double. Smaller ones, of a cycle that began at least a minute after the kept ones', count from a new beginning: the
-   * mapping was deleted and restored, or the workspace has another database.
+   * mapping was deleted and restored, or the workspace has another database. With them how far the database was, newest
+   * first; left out, what is kept of that stays.
    */
-  set(totals: MappingTotals, cycleBeganAt: Date): Promise<void>;
+  set(totals: MappingTotals, cycleBeganAt: Date, reached?: readonly HighWater[]): Promise<void>;
   /** The totals of each mapping of a workspace at the last report of each of the last hours. */
   hours(workspaceId: string): Promise<readonly MappingHours[]>;
   setQueueDepth(depth: QueueDepth, countedAt: Date): Promise<void>;

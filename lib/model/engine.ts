@@ -1,5 +1,6 @@
 import type { LearnedSize } from "./change/call-size.ts";
 import type { RefusalKind } from "./change/refusal.ts";
+import type { HighWater } from "./high-water.ts";
 import type { Holding } from "./mapping/delete-breaker.ts";
 
 /** How one mapping's cycles have been ending, and its loads beside them. */
@@ -20,6 +21,10 @@ export interface EngineState {
   readonly callSize: LearnedSize | null;
   /** How often its function died while a cycle of it was at work, within a day of each other; null: never of late. */
   readonly deaths: { readonly count: number; readonly at: Date } | null;
+  /** Since when nothing is sent because the database was restored or copied, until a person accepts it; null: it was not. */
+  readonly rewoundAt: Date | null;
+  /** How far the database of the last failed cycle was, which could not be counted; null: it ended well. */
+  readonly reached: HighWater | null;
 }
 
 /** The result of a requested cycle. Null counts: it did not run, and `error` says why. */
@@ -127,6 +132,17 @@ const REASONS = {
     remedy:
       "raise memoryMegabytes of run-cycle in lib/model/resources.ts and deploy, or map fewer or shorter fields; after the second time the mapping runs alone for a day, so that no other one ends with it",
   },
+  database_rewound: {
+    atOnce: true,
+    restSeconds: 60,
+    pullsGoOn: true,
+    remedy:
+      "see with bridge restore plan what waits, then run bridge restore accept; pulls continue, nothing is sent meanwhile",
+  },
+  config_behind: {
+    remedy:
+      "DynamoDB was restored to an earlier time: see with bridge restore plan what changed since, then run bridge restore accept; nothing is pulled or sent meanwhile",
+  },
   engine_fault: { remedy: "look at the cycle's line in the log, and report it" },
 } as const satisfies Readonly<Record<string, Reason>>;
 
@@ -147,6 +163,8 @@ export const HEALTHY: EngineState = {
   holding: null,
   callSize: null,
   deaths: null,
+  rewoundAt: null,
+  reached: null,
 };
 
 const DAY_MILLISECONDS = 86_400_000;
@@ -193,9 +211,9 @@ export interface EngineStep {
  * that one's failures stay until it continues.
  */
 export function afterCycle(before: EngineState, failure: CycleFailure | null, at: Date, owesLoad = false): EngineStep {
-  const { failedLoads, loadFailure, holding, callSize, deaths } = before;
+  const { failedLoads, loadFailure, holding, callSize, deaths, rewoundAt } = before;
   if (!failure) {
-    const state = { ...HEALTHY, holding, callSize, deaths, ...(owesLoad && { failedLoads, loadFailure }) };
+    const state = { ...HEALTHY, holding, callSize, deaths, rewoundAt, ...(owesLoad && { failedLoads, loadFailure }) };
     return stepTo(before, state, isLoadBroken(state), at);
   }
   const failedCycles = before.failedCycles + 1;
@@ -231,5 +249,6 @@ export function isSameState(one: EngineState, other: EngineState): boolean {
   const isQuiet = one.failedCycles === 0 && other.failedCycles === 0 && one.failedLoads === other.failedLoads;
   const isSilent = one.holding?.announcedAt.getTime() === other.holding?.announcedAt.getTime();
   const isSameSize = one.callSize?.at.getTime() === other.callSize?.at.getTime();
-  return isQuiet && isSilent && isSameSize && one.brokenSince?.getTime() === other.brokenSince?.getTime();
+  const isSameTime = one.rewoundAt?.getTime() === other.rewoundAt?.getTime();
+  return isQuiet && isSilent && isSameSize && isSameTime && one.brokenSince?.getTime() === other.brokenSince?.getTime();
 }

@@ -15,6 +15,8 @@ export interface Signs {
   readonly lastCycleAt: number | null;
   /** Since when a change has been PENDING that was not sent; null: none is. */
   readonly unsentSince: number | null;
+  /** Rows whose changes wait for a person since a restore. */
+  readonly rewound: number;
 }
 
 /** Why a mapping, or all of them, does not move what it should, with the remedy. */
@@ -31,7 +33,7 @@ const [REFUSED_SHARE, REFUSED_RECORDS] = [0.1, 5];
 /** Why an active mapping that has its table does not move all that it should; null: it does. */
 export function stallOf(mapping: Mapping, signs: Signs, now: Date): Stall | null {
   const { sfObject, configVersion, provisioning, updatedAt } = mapping;
-  const { rows, inboundErrors, version, isRunning, lastCycleAt, unsentSince } = signs;
+  const { rows, inboundErrors, version, isRunning, lastCycleAt, unsentSince, rewound } = signs;
   const age = (at: number | null) => now.getTime() - (at ?? updatedAt.getTime());
   const isReady = provisioning.state === "ready" && provisioning.version === configVersion;
   if (isReady && version !== configVersion && age(null) > VERSION_MILLISECONDS)
@@ -49,6 +51,11 @@ export function stallOf(mapping: Mapping, signs: Signs, now: Date): Stall | null
     return {
       message: `${sfObject}: changes are PENDING for ${seconds(age(unsentSince))} s, and no cycle sends them`,
       remedy: `bridge poll ${sfObject} gives them back and sends them; the log of its cycles says what ends them`,
+    };
+  if (rewound > 0)
+    return {
+      message: `${sfObject}: changes of ${rewound} rows wait for a decision since a restore`,
+      remedy: `bridge restore plan says which, bridge restore accept ${sfObject} decides`,
     };
   if (inboundErrors >= REFUSED_RECORDS && inboundErrors >= REFUSED_SHARE * (rows + inboundErrors))
     return {

@@ -9,6 +9,7 @@ import type { Span } from "../model/span.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import type { LoadCheckpoint } from "../sync/ports/load-ports.ts";
 import type { ChosenDeletes, HeldDelete, Rejections } from "./held-deletes/reject-ports.ts";
+import type { RestoredRows } from "./restore/restore-ports.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 /** What the settings area asks of a customer's database about rows. Rejects with `DatabaseUnavailable`. */
@@ -17,7 +18,7 @@ export interface RowQueriesOf {
 }
 
 /** One customer's database, for one request. A schema that nothing was provisioned in yet answers like an empty one. */
-export interface RowQueries extends Rejections {
+export interface RowQueries extends Rejections, RestoredRows {
   /** What of these migrations is still to be done; none where Bridge changes tables itself. */
   propose(migrations: readonly Migration[]): Promise<readonly Proposal[]>;
   /** How far every mapping of the schema is. */

@@ -3,11 +3,14 @@ import { checksBeforeSave } from "../model/calls/check-before-save.ts";
 import { isBlind, isDueAgain, nextPull } from "../model/calls/next-pull.ts";
 import { SHORTEST_RING_SECONDS } from "../model/calls/plan.ts";
 import { CallSize } from "../model/change/call-size.ts";
+import { LOST_TAIL, REWOUND } from "../model/change/rewound.ts";
+import { type Rewind, rewindOf } from "../model/high-water.ts";
 import { type Mapping, pulls, pushes } from "../model/mapping/mapping.ts";
 import { settledUntil } from "../model/record/position.ts";
 import { WHOLE } from "../model/record/read-size.ts";
 import { type Cycle, countOf, newTally } from "./cycle/cycle.ts";
 import type { CycleNeeds, CycleOrder, CycleReport } from "./cycle/cycle-order.ts";
+import { lookUpRewound } from "./doubt/look-up-rewound.ts";
 import { resolveInDoubt } from "./doubt/resolve-in-doubt.ts";
 import { settleEditedInserts } from "./doubt/settle-edited-inserts.ts";
 import { ENDED_WELL, type End, endBy, guardLease, LEASE_SECONDS } from "./lease/lease-guard.ts";
@@ -18,6 +21,7 @@ import { pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { isUnjudged, refuseUncaptured } from "./pull/refuse-uncaptured.ts";
 import { type PushOrder, push } from "./push/push.ts";
+import { SidesApart } from "./report/sides-apart.ts";
 
 /** One run for one mapping: take the lease, settle what is in doubt, pull, push, report, release. */
 export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<CycleReport> {
@@ -28,20 +32,47 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   if (!begun.held) return { ran: false, why: begun.why };
 
   const cycle = cycleOf(needs, order, begun);
+  const rewind = rewindIn(order, begun);
   const done: Done = { marks: {}, pulledAt: null, unchanged: null, checkedAt: 0, restedAt: 0 };
   let end = ENDED_WELL;
   try {
     refuseUncaptured(begun);
-    const inDoubt = begun.waiting.unfinished ? await resolveInDoubt(cycle, maySave(order, needs.salesforce)) : [];
+    if (rewind) await holdRewound(cycle, order, rewind);
+    const given = rewind === "rewound" ? { ...order, saves: "none" as const } : order;
+    const inDoubt = begun.waiting.unfinished ? await resolveInDoubt(cycle, maySave(given, needs.salesforce)) : [];
     if (isReading(order)) await readHeldBack(cycle, begun.rereads);
-    await takeTurns(cycle, order, begun, done, (sending, claimed) =>
+    await takeTurns(cycle, given, begun, { done, rewind }, (sending, claimed) =>
       settleEditedInserts(cycle, sending, claimed, inDoubt),
     );
+    if (rewind === "rewound" && order.saves !== "none") {
+      // Until everything is read, what was inserted there since has not met its row.
+      if (isSettled({ ...begun.marks, ...done.marks })) await lookUpRewound(cycle);
+      throw new SidesApart("database_rewound", REWOUND_MESSAGE);
+    }
   } catch (error) {
     end = endBy(error);
   }
-  return finish(cycle, begun, done, end);
+  return { ...(await finish(cycle, begun, done, end)), rewind };
 }
+
+function rewindIn({ highWater, rewoundAt }: CycleOrder, { lease: { fence }, logId, shape }: Held): Rewind | null {
+  if (!pushes(shape.direction)) return null; // it reads again what it has lost
+  return rewoundAt ? "rewound" : rewindOf(highWater, { fence, logId });
+}
+
+const isSettled = ({ position, load }: Watermarks): boolean =>
+  position !== null && (load === null || load.kind === "sweep");
+
+/** What waits may have been sent since its capture, and is held until that is known. */
+async function holdRewound({ store, lease, tally }: Cycle, { rewoundAt }: CycleOrder, rewind: Rewind): Promise<void> {
+  await store.holdWaiting(lease, rewind === "tail" ? LOST_TAIL : REWOUND);
+  if (rewoundAt === null) tally.notes.push(rewind === "tail" ? TAIL_MESSAGE : REWOUND_MESSAGE);
+}
+
+const TAIL_MESSAGE =
+  "the database has lost its last moments, as by a failover: everything is pulled, and what waits is looked up in Salesforce before it is sent";
+const REWOUND_MESSAGE =
+  "DATABASE_REWOUND: the database was restored to an earlier time, or is a copy: nothing is sent until a person has seen bridge restore plan and run bridge restore accept; pulls continue";
 
 /** Two slots: a pull or push with a backlog lets the other wait so long at most, beyond the call that is under way. */
 const TURN_MILLISECONDS = 20_000;
@@ -54,7 +85,7 @@ async function takeTurns(
   cycle: Cycle,
   order: CycleOrder,
   begun: Held,
-  done: Done,
+  { done, rewind }: { readonly done: Done; readonly rewind: Rewind | null },
   settleEdited: PushOrder["settleEdited"],
 ): Promise<void> {
   const { clock, salesforce } = cycle;
@@ -62,9 +93,11 @@ async function takeTurns(
     const end = clock.now() + TURN_MILLISECONDS;
     return () => clock.now() >= end;
   };
-  let toPull = await hasToPull(cycle, order, begun, done);
+  let toPull =
+    (await hasToPull(cycle, order, begun, done)) ||
+    (rewind !== null && isReading(order) && begun.marks.position !== null);
   let toPush = isPushing(order, begun, salesforce);
-  let blind = isBlind(begun, new Date(clock.now()));
+  let blind = rewind !== null || isBlind(begun, new Date(clock.now()));
   while (toPull || toPush) {
     if (toPull) {
       const began = clock.now();
@@ -170,8 +203,10 @@ function maySave({ kind, budget, saves }: CycleOrder, salesforce: Salesforce): b
   return kind === "poll" || hasCalls(budget, madeOf(salesforce.calls()));
 }
 
+type Ended = Omit<Extract<CycleReport, { readonly ran: true }>, "rewind">;
+
 /** Always: calls were sent, watermarks may have moved, and a lease ended by a new configuration is given back. */
-async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }: End): Promise<CycleReport> {
+async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }: End): Promise<Ended> {
   const { store, lease, tally, salesforce, callSize } = cycle;
   tally.callSize = callSize.learned ?? 0;
   const report = {
@@ -180,6 +215,7 @@ async function finish(cycle: Cycle, begun: Held, done: Done, { stopped, error }:
     stopped,
     heldDeletes: begun.heldDeletes,
     outboxWaits: begun.waiting.outbox || tally.refused > 0,
+    reached: { fence: lease.fence, logId: begun.logId },
     needsLoad: owesLoad(cycle.mapping, begun.marks),
   } as const;
   try {

@@ -214,6 +214,7 @@ const BELOW_ADMIN = [
   ["GET", "/api/v1/t/{workspace_id}/doorbell", "read"],
   ["POST", "/api/v1/t/{workspace_id}/nudge", "operate"],
   ["PUT", "/api/v1/t/{workspace_id}/pause", "operate"],
+  ["GET", "/api/v1/t/{workspace_id}/restore", "read"],
   ["GET", "/api/v1/t/{workspace_id}/connections/postgres/proposals", "read"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}", "read"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/cycles/{mark}", "read"],

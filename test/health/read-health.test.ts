@@ -22,6 +22,7 @@ const report = (mappingId: string, more: Partial<EngineReport> = {}): EngineRepo
   brokenSince: null,
   restUntil: null,
   callSize: null,
+  rewoundAt: null,
   ...more,
 });
 const broken = (mappingId: string, failure: FailureReason = "engine_fault") =>
@@ -29,7 +30,7 @@ const broken = (mappingId: string, failure: FailureReason = "engine_fault") =>
 
 /** A mapping whose cycles have not come for an hour. */
 const late = (id: string): Signs => ({
-  ...{ id, rows: 10, inboundErrors: 0, version: 1, isRunning: false, unsentSince: null },
+  ...{ id, rows: 10, inboundErrors: 0, version: 1, isRunning: false, unsentSince: null, rewound: 0 },
   lastCycleAt: NOW.getTime() - 3_600_000,
 });
 const wellAt = (id: string): Signs => ({ ...late(id), lastCycleAt: NOW.getTime() - 5_000 });

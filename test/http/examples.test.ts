@@ -151,6 +151,10 @@ test.runIf(isWholeGrid || WRITES)(
     await ask("confirm-deletes", { path });
     await ask("reject-deletes", { path, body: {} });
     await ask("push-existing", { path });
+    await ask("begin-restore");
+    await world.cycle(contact);
+    await ask("read-restore-plan");
+    await ask("accept-restore", { path, body: { newer: "salesforce", only_here: "ours" } });
     await ask("reload-mapping", { path });
     await ask("compare-mapping", { path });
     await ask("start-dry-run", { path });

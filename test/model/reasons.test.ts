@@ -24,6 +24,8 @@ const REASONS = [
   "table_gone",
   "first_match",
   "function_died",
+  "database_rewound",
+  "config_behind",
   "engine_fault",
 ];
 

@@ -18,6 +18,7 @@ const WELL: Signs = {
   isRunning: false,
   lastCycleAt: ago(5),
   unsentSince: null,
+  rewound: 0,
 };
 
 test.each<[string, Partial<Signs>, RegExp | null]>([

@@ -17,6 +17,7 @@ import { claim, markSent, release } from "./push/claim.ts";
 import { createClaims } from "./push/claim-ledger.ts";
 import { doubtsIn, noteLook, recover } from "./push/recover.ts";
 import { requeueOverwritten } from "./push/requeue-overwritten.ts";
+import { holdWaiting, noteFindings, overrule, rewoundDoubts } from "./push/rewound.ts";
 import { settle } from "./push/settle.ts";
 import { openOnSchema } from "./session/schema-version.ts";
 import type { Use } from "./session/session-limit.ts";
@@ -130,6 +131,10 @@ export function cycleStoreOn(
     renew: (lease, leaseSeconds) => inTurn(() => renew(store, lease, leaseSeconds)),
     recover: (lease) => inTurn(() => recover(store, lease)),
     doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(store, lease, batchId)),
+    holdWaiting: (lease, batchId) => inTurn(() => holdWaiting(store, lease, batchId)),
+    rewoundDoubts: (lease) => inTurn(() => rewoundDoubts(store, lease)),
+    noteFindings: (lease, findings) => inTurn(() => noteFindings(store, lease, findings)),
+    overrule: (lease, sfids) => inTurn(() => overrule(store, lease, sfids)),
     noteLook: (lease, batchId) => inTurn(() => noteLook(store, lease, batchId)),
     claim: (lease, limit) =>
       inTurn(async () => {

@@ -4,6 +4,22 @@ export type AbortPollData = {
   readonly aborted: boolean;
 };
 
+export type AcceptRestoreBody = {
+  readonly newer?: "salesforce" | "ours" | "leave";
+  readonly only_here?: "ours" | "leave";
+  readonly proposed?: "salesforce" | "ours" | "leave";
+  readonly unclear?: "salesforce" | "ours" | "leave";
+  readonly rows?: readonly {
+    readonly record_id: number;
+    readonly decision: "salesforce" | "ours" | "leave";
+  }[];
+};
+
+export type AcceptRestoreData = {
+  readonly mapping_id: string;
+  readonly decided: number;
+};
+
 export type ActivateMappingData = {
   readonly id: string;
   readonly sf_object: string;
@@ -66,6 +82,10 @@ export type AuthorizeSalesforceBody = {
 export type AuthorizeSalesforceData = {
   readonly authorize_url: string;
   readonly state: string;
+};
+
+export type BeginRestoreData = {
+  readonly mapping_ids: string[];
 };
 
 export type CaptureMappingBody = {
@@ -613,7 +633,7 @@ export type ListMappingStatesData = {
   readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
-  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "salesforce_too_large" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "rows_hidden" | "column_gone" | "table_gone" | "first_match" | "function_died" | "engine_fault" | null;
+  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "salesforce_too_large" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "rows_hidden" | "column_gone" | "table_gone" | "first_match" | "function_died" | "database_rewound" | "config_behind" | "engine_fault" | null;
   readonly broken_since: string | null;
   readonly last_run_at: string | null;
   readonly last_pull_at: string | null;
@@ -1013,7 +1033,7 @@ export type ReadMappingData = {
   readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
-  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "salesforce_too_large" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "rows_hidden" | "column_gone" | "table_gone" | "first_match" | "function_died" | "engine_fault" | null;
+  readonly failure: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "salesforce_too_large" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "rows_hidden" | "column_gone" | "table_gone" | "first_match" | "function_died" | "database_rewound" | "config_behind" | "engine_fault" | null;
   readonly broken_since: string | null;
   readonly last_run_at: string | null;
   readonly last_pull_at: string | null;
@@ -1090,6 +1110,35 @@ export type ReadOwnTokenData = {
   readonly valid_until: string | null;
   readonly revoked_at: string | null;
   readonly last_used_at: string | null;
+};
+
+export type ReadRestorePlanData = {
+  readonly pause: string | null;
+  readonly mappings: {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly pg_table: string;
+    readonly state: "in_step" | "restored_copy" | "config_behind";
+    readonly since: string | null;
+    readonly groups: {
+      readonly group: string | null;
+      readonly rows: number;
+      readonly samples: {
+        readonly trigger_log_id: number;
+        readonly record_id: number;
+        readonly action: string;
+        readonly sfid: string | null;
+        readonly message: string | null;
+      }[];
+      readonly means: string;
+      readonly decision: "salesforce" | "ours" | "leave";
+    }[];
+    readonly changed_since: {
+      readonly setting: string;
+      readonly database: string;
+      readonly here: string;
+    }[];
+  }[];
 };
 
 export type ReadRowStoryData = {
@@ -1868,6 +1917,16 @@ export interface paths {
           } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
     };
   };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/accept-restore": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody: { content: { "application/json": AcceptRestoreBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: AcceptRestoreData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | "5XX">;
+    };
+  };
   readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/activate": {
     readonly post: {
       parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: { readonly "digest"?: string; }; header?: { readonly "Idempotency-Key"?: string; readonly "If-Match"?: string; }; cookie?: never };
@@ -2197,6 +2256,24 @@ export interface paths {
             readonly success: true;
             readonly data: SwitchPauseData;
           } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/restore": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: BeginRestoreData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ReadRestorePlanData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
     };
   };
   readonly "/api/v1/t/{workspace_id}/rows/{table}/{key}/story": {

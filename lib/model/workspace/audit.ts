@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = {
   "mapping.compared": "mapping",
   "mapping.sweep_requested": "mapping",
   "mapping.dry_run_confirmed": "mapping",
+  "mapping.restore_accepted": "mapping",
   "mapping.poll_triggered": "mapping",
   "mapping.poll_aborted": "mapping",
   "rows.retried": "mapping",
@@ -47,6 +48,7 @@ export const AUDIT_ACTIONS = {
   "workspace.budget_changed": "workspace",
   "workspace.paused": "workspace",
   "workspace.resumed": "workspace",
+  "workspace.restore_begun": "workspace",
   "workspace.deleted": "workspace",
 } as const satisfies Record<string, string>;
 

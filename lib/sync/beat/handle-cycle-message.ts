@@ -15,6 +15,7 @@ import type { Reported } from "../report/conclude-cycle.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import { UNBEGUN } from "../report/figures.ts";
 import { reportCycle, reportUnbegun } from "../report/report-cycle.ts";
+import { SidesApart } from "../report/sides-apart.ts";
 import { runCycle } from "../run-cycle.ts";
 import { type Beat, type Looked, UNKNOWN } from "./idle-beats.ts";
 
@@ -79,14 +80,19 @@ async function answer(
   const reported = { mapping, message, engine, budget, saves, startedAt: now.getTime() } as const;
   const { kind, slot, wakes } = message;
   const callSize = sizeNow(mapping.batchSize, engine.state.callSize, now);
-  return runAndReport(needs, reported, { mapping, kind, slot, wakes, saves, budget, callSize, ...invocation }, look);
+  const { rewoundAt } = engine.state;
+  const order = { mapping, kind, slot, wakes, saves, budget, callSize, rewoundAt, ...invocation } as const;
+  // An idle beat looks at no position, and would end the state.
+  return runAndReport(needs, reported, order, rewoundAt ? undefined : look);
 }
 
-type Order = Omit<CycleOrder, "writers" | "hasToPull">;
+type Order = Omit<CycleOrder, "writers" | "hasToPull" | "highWater">;
 
 /** A cycle that ran, or met another one, with the calls that it made. */
 interface Ran {
   readonly report: CycleReport;
+  /** How far the database has been by what is kept, newest first. */
+  readonly highWater?: CycleOrder["highWater"];
   readonly usage: ReturnType<Salesforce["usage"]>;
 }
 
@@ -105,7 +111,9 @@ async function runAndReport(
   const { mapping, message } = reported;
   const opened: Opened = { store: null, stopReading: new AbortController() };
   try {
-    const ran = await run(needs, order, look, opened).catch((error: unknown) => ({ error }));
+    const ran = await run(needs, order, { look, reached: reported.engine.state.reached }, opened).catch(
+      (error: unknown) => ({ error }),
+    );
     if (ran === null) return notRun("nothing waits");
     if ("error" in ran) {
       // A database or an org that cannot be reached is an engine-level error too, and is reported although it has no
@@ -129,7 +137,13 @@ async function runAndReport(
 }
 
 /** Runs the cycle where a beat has found something to do; null: it was to push, and nothing waits. */
-async function run(needs: MessageNeeds, order: Order, look: Invocation["look"], opened: Opened): Promise<Ran | null> {
+async function run(
+  needs: MessageNeeds,
+  order: Order,
+  { look, reached: last }: { readonly look: Invocation["look"] | undefined } & Pick<KeptEngine["state"], "reached">,
+  opened: Opened,
+): Promise<Ran | null> {
+  const reached = last ? [last] : [];
   const { mapping, kind, slot, wakes, budget } = order;
   const isBeat = look && kind === "beat" && slot !== null;
   const { idle, hasToPull } = isBeat ? await look({ mapping, slot, budget }) : UNKNOWN;
@@ -139,9 +153,12 @@ async function run(needs: MessageNeeds, order: Order, look: Invocation["look"], 
   if (wakes === "push" && (await store.syncStates([mapping.id]))[0]?.isIdle) return null;
   const { salesforce, writers } = await needs.connections.connectOrg(mapping.workspaceId, opened.stopReading.signal);
   const shared = sharedBy(needs, mapping.workspaceId);
-  const report = await runCycle({ ...needs, store, salesforce, shared }, { ...order, writers, hasToPull });
+  const highWater = [...reached, ...(await needs.engine.highWater(mapping.workspaceId, mapping.id))];
+  const given = { ...order, writers, hasToPull, highWater };
+  const report = await runCycle({ ...needs, store, salesforce, shared }, given);
   if (isMissing(report)) throw missing(mapping);
-  return { report, usage: salesforce.usage() };
+  if (await isBehind(needs, mapping, report)) throw new SidesApart("config_behind", behind(mapping));
+  return { report, usage: salesforce.usage(), highWater };
 }
 
 function outcomeOf(report: CycleReport): Outcome {
@@ -181,6 +198,15 @@ function missing({ pgTable }: Mapping): Failure {
   const remedy = "connect the workspace to its database again, which creates them again";
   return new Failure("CONFLICT", `the database has not what Bridge made in it for the table ${pgTable}; ${remedy}`);
 }
+
+/** The database has a later configuration, also than the one that is read now: DynamoDB was restored. */
+async function isBehind({ mappings }: MessageNeeds, mapping: Mapping, report: CycleReport): Promise<boolean> {
+  if (report.ran || report.why !== "config behind") return false;
+  return (await mappings.find(mapping.workspaceId, mapping.id))?.configVersion === mapping.configVersion;
+}
+
+const behind = ({ pgTable, configVersion }: Mapping): string =>
+  `CONFIG_BEHIND: the database has a later configuration of the table ${pgTable} than version ${configVersion} of DynamoDB, which was restored to an earlier time: nothing is pulled or sent until a person has seen bridge restore plan and run bridge restore accept`;
 
 /** Inactive, or its tables are not made for this version yet: its provisioning sends the first minute itself. */
 function isRunnable({ active, deletedAt, provisioning, configVersion }: Mapping): boolean {

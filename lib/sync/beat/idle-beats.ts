@@ -29,6 +29,8 @@ export interface Looked {
 
 export const UNKNOWN: Looked = { idle: null, hasToPull: null };
 
+const UNASKED = { reached: null, rewind: null } as const;
+
 /** Stamps by an index of Salesforce's, a page of them. */
 const PROBE_MILLISECONDS = 15_000;
 
@@ -108,7 +110,14 @@ async function endTogether(
       const own = isUnnoted ? totals.get(mapping.id) : where.noted && { ...where.noted, ...NOT_COUNTED };
       if (!own) return [];
       const { heldDeletes, marks } = where;
-      const well = { ran: true, tally: newTally(), stopped: null, error: null, outboxWaits: false } as const;
+      const well = {
+        ran: true,
+        tally: newTally(),
+        stopped: null,
+        error: null,
+        ...UNASKED,
+        outboxWaits: false,
+      } as const;
       return [[mapping.id, { ...well, totals: own, heldDeletes, needsLoad: owesLoad(mapping, marks) }] as const];
     }),
   );

@@ -1,4 +1,5 @@
 import type { Budget } from "../../model/calls/budget.ts";
+import type { HighWater, Rewind } from "../../model/high-water.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage, Wakes } from "../../model/messages.ts";
 import type { StopReason } from "../lease/lease-guard.ts";
@@ -29,6 +30,9 @@ export interface CycleOrder {
   readonly callSize: number;
   /** `probe`: the org has refused saves for reasons of its own; `none`: until this has rested. */
   readonly saves: "all" | "probe" | "none";
+  /** How far the database has been, newest first; and since when it counts as restored, null: it does not. */
+  readonly highWater: readonly HighWater[];
+  readonly rewoundAt: Date | null;
   /** Names the invocation in `_bridge_state`. */
   readonly owner: string;
   /** Epoch milliseconds when the invocation ends. */
@@ -49,6 +53,9 @@ export type CycleReport =
       /** An engine-level error that ended it; null when there was none. */
       readonly error: unknown;
       readonly outboxWaits: boolean;
+      /** How far the database is; null: an idle beat does not ask. And what it has lost; null: nothing. */
+      readonly reached: Pick<HighWater, "fence" | "logId"> | null;
+      readonly rewind: Rewind | null;
       /** Deletes that were held when it began, on both sides. */
       readonly heldDeletes: number;
       /** Long work is unfinished; only its own lease shows whether a worker runs it. */

@@ -1,5 +1,6 @@
 import { BATCH_OF_ANOTHER } from "../../model/change/change.ts";
 import { fold, type Write } from "../../model/change/fold.ts";
+import { decidedAs, isOfRewind } from "../../model/change/rewound.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { Doubt } from "../ports/doubt-ports.ts";
 import type { PushOutcome } from "../ports/push-ports.ts";
@@ -8,8 +9,11 @@ import type { PushOutcome } from "../ports/push-ports.ts";
 export interface InDoubtWrite {
   readonly write: Write;
   readonly sentAt: Date;
-  /** Null: by us, at `sentAt`. Else another product sent it, as any user, not before this time. */
-  readonly byAnotherSince: Date | null;
+  /** It was not sent before: `sentAt` where we know when. */
+  readonly since: Date;
+  /** Another product sent it, as any user. */
+  readonly byAnother: boolean;
+  readonly batchId: string;
 }
 
 /** The same changes fold into the same write, unless a pull has found the record in the meantime. */
@@ -22,13 +26,18 @@ export function refold(cycle: Cycle, { changes, sentAt, batchId }: Doubt): InDou
   const ended = { recordId: first.recordId, changeIds: changes.map(({ id }) => id) };
   if (refused[0]) return { ...refused[0], kind: "refused" };
   if (!write) return { ...ended, kind: recordless.length > 0 ? "held" : "settled" };
-  const byAnotherSince = batchId === BATCH_OF_ANOTHER ? first.capturedAt : null;
-  if (!hasArrived(write) || hasUpsertValue(cycle, write)) return { write, sentAt, byAnotherSince };
+  const byAnother = batchId === BATCH_OF_ANOTHER;
+  const since = byAnother || isOfRewind(batchId) ? first.capturedAt : sentAt;
+  if (!hasArrived(write) || hasUpsertValue(cycle, write)) return { write, sentAt, since, byAnother, batchId };
   return { ...ended, kind: "accepted", action: "INSERT", sfid: write.record.id, answeredAt: sentAt };
 }
 
-/** Sending it twice comes to the same: a delete, an upsert, and what was an upsert until a pull found its record. */
-export function isRepeatable({ write }: InDoubtWrite): boolean {
+/**
+ * Sending it twice comes to the same: a delete, an upsert, and what was an upsert until a pull found its record. What may
+ * have been sent long ago is not repeated, unless a person says so.
+ */
+export function isRepeatable({ write, batchId }: InDoubtWrite): boolean {
+  if (isOfRewind(batchId)) return batchId === decidedAs("ours") && write.operation !== "create";
   return write.operation === "upsert" || write.operation === "delete" || hasArrived(write);
 }
 

@@ -29,7 +29,7 @@ export async function matchLostInserts(
   doubts: readonly InDoubtWrite[],
   unripe: readonly InDoubtWrite[] = [],
 ): Promise<PushOutcome[]> {
-  const isOurs = ({ byAnotherSince }: InDoubtWrite) => byAnotherSince === null;
+  const isOurs = ({ byAnother }: InDoubtWrite) => !byAnother;
   const [byUs, byAnother] = [doubts.filter(isOurs), doubts.filter((doubt) => !isOurs(doubt))];
   return [
     ...(byUs.length > 0 ? await lookUpOurs(cycle, byUs, unripe.filter(isOurs)) : []),
@@ -65,7 +65,7 @@ async function readCandidates(
   doubts: readonly InDoubtWrite[],
   writers: readonly string[] | null,
 ): Promise<Candidate[]> {
-  const since = doubts.map(({ sentAt, byAnotherSince }) => (byAnotherSince ?? sentAt).getTime());
+  const since = doubts.map((doubt) => doubt.since.getTime());
   const last = doubts.map(({ sentAt }) => sentAt.getTime());
   const { from, until } = creationWindow(new Date(Math.min(...since)), new Date(Math.max(...last)));
   const candidates: Candidate[] = [];
@@ -129,7 +129,7 @@ function judgeAlike(alike: Alike, equal: readonly Candidate[]): PushOutcome[] {
 
 /** No record equals it: none that could be it at all, and it is sent again. */
 function judgeUnlike({ shape }: Cycle, doubt: InDoubtWrite, unexplained: readonly Candidate[]): PushOutcome {
-  const { from, until } = creationWindow(doubt.sentAt, doubt.sentAt);
+  const { from, until } = creationWindow(doubt.since, doubt.sentAt);
   const possible = unexplained.filter(({ createdAt }) => createdAt >= from && createdAt <= until);
   if (possible.length === 0) return retryOutcome(doubt);
   const likeness = ({ record }: Candidate) => countHeld(shape, record, doubt.write.record);
@@ -139,7 +139,7 @@ function judgeUnlike({ shape }: Cycle, doubt: InDoubtWrite, unexplained: readonl
   );
 }
 
-function retryOutcome({ write: { recordId, changeIds } }: InDoubtWrite): PushOutcome {
+export function retryOutcome({ write: { recordId, changeIds } }: InDoubtWrite): PushOutcome {
   return { recordId, changeIds, kind: "retry", afterSeconds: 0, counts: false, error: "its first answer was lost" };
 }
 

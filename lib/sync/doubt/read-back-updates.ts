@@ -30,7 +30,7 @@ const APART_MILLISECONDS = 1_000;
  * again before its time, upsert field or not: the first one, committed late, would undo what was sent after the second.
  */
 export async function findSavedUpdates(cycle: Cycle, doubts: readonly InDoubtWrite[]): Promise<PushOutcome[]> {
-  const ofOurs = doubts.filter(({ byAnotherSince }) => byAnotherSince === null);
+  const ofOurs = doubts.filter(({ byAnother }) => !byAnother);
   const batches = Map.groupBy(ofOurs, ({ sentAt }) => sentAt.getTime());
   const outcomes: PushOutcome[] = [];
   for (const [sentAt, batch] of batches) {

@@ -1,4 +1,5 @@
 import { soapBatches } from "../../model/change/fold.ts";
+import { decidedAs, isOfRewind, REWOUND, UNSENT } from "../../model/change/rewound.ts";
 import { pulls } from "../../model/mapping/mapping.ts";
 import type { Operation } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
@@ -8,7 +9,7 @@ import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from 
 import { removeOutside } from "../push/remove-outside.ts";
 import { sendBatch } from "../push/send-batch.ts";
 import { type InDoubtWrite, isRepeatable, refold } from "./in-doubt-writes.ts";
-import { matchLostInserts } from "./match-lost-inserts.ts";
+import { matchLostInserts, retryOutcome } from "./match-lost-inserts.ts";
 import { findSavedUpdates, readBackUpdates } from "./read-back-updates.ts";
 import { resumeJob } from "./resume-job.ts";
 
@@ -37,15 +38,19 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
     else ended.push(known);
   }
   await settle(cycle, sending, ended);
+  await keepTheirs(cycle, sending, writes.filter(isOverruled));
   await sendOnceMore(cycle, sending, writes.filter(isRepeatable));
 
-  const others = writes.filter((doubt) => !isRepeatable(doubt));
-  const isRipe = ({ sentAt }: InDoubtWrite) => cycle.clock.now() - sentAt.getTime() >= DOUBT_MILLISECONDS;
+  const others = writes.filter((doubt) => !isRepeatable(doubt) && !isOverruled(doubt));
+  const isRipe = ({ sentAt, batchId }: InDoubtWrite) =>
+    cycle.clock.now() - sentAt.getTime() >= DOUBT_MILLISECONDS || batchId.startsWith(REWOUND);
   const [ripe, unripe] = [others.filter(isRipe), others.filter((doubt) => !isRipe(doubt))];
   const inserts = unripe.filter(({ write }) => write.operation === "create");
-  const readBack = ripe.filter(({ write }) => write.operation === "update");
+  const readBack = ripe.filter((doubt) => doubt.write.operation === "update" && !isToSend(doubt));
   await settleLookedUp(cycle, sending, await readBackUpdates(cycle, readBack));
-  const lookedUp = ripe.filter(({ write }) => write.operation === "create");
+  await settle(cycle, sending, ripe.filter(isToSend).map(retryOutcome));
+  if (pulls(cycle.mapping.syncDirection)) await readAgain(cycle, idsOf(ripe.filter(isToSend)), "reread");
+  const lookedUp = ripe.filter((doubt) => doubt.write.operation === "create" && !isToSend(doubt));
   await settleLookedUp(cycle, sending, await matchLostInserts(cycle, lookedUp, inserts));
   const saved = await findSavedUpdates(
     cycle,
@@ -63,6 +68,32 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
   await removeOutside(cycle, sending);
   if (sending.refusal) throw sending.refusal;
   return inserts;
+}
+
+/** A person has decided for what Salesforce holds. */
+const isOverruled = ({ batchId, write }: InDoubtWrite): boolean =>
+  batchId === decidedAs("salesforce") && write.record.id !== null;
+
+/** Of a rewound database, and not to be looked up any more: it goes the way of every change. */
+const isToSend = ({ batchId, write: { operation } }: InDoubtWrite): boolean =>
+  [UNSENT, decidedAs("ours")].includes(batchId) ||
+  (isOfRewind(batchId) && (operation === "upsert" || operation === "delete"));
+
+const idsOf = (doubts: readonly InDoubtWrite[]): readonly string[] =>
+  doubts.flatMap(({ write }) => write.record.id ?? []);
+
+/** Ends what a person has decided against, and has the rows take what Salesforce holds. */
+async function keepTheirs(cycle: Cycle, sending: PushProgress, doubts: readonly InDoubtWrite[]): Promise<void> {
+  if (doubts.length === 0) return;
+  const message = "Salesforce's values were kept after a restore";
+  await settle(
+    cycle,
+    sending,
+    doubts.map(({ write: { recordId, changeIds } }) => ({ recordId, changeIds, kind: "settled", message })),
+  );
+  const sfids = idsOf(doubts);
+  await cycle.store.overrule(cycle.lease, sfids);
+  if (pulls(cycle.mapping.syncDirection)) await readAgain(cycle, sfids, "reread");
 }
 
 /** Settles what was looked up, and reads the records that were found again: until now their rows kept what was sent. */

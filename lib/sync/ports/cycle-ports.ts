@@ -4,11 +4,12 @@ import type { Counters } from "../../metrics/ports.ts";
 import type { Budget, PlannedBudget } from "../../model/calls/budget.ts";
 import type { Event } from "../../model/delivery/event.ts";
 import type { EngineState, PollOutcome } from "../../model/engine.ts";
+import type { HighWater } from "../../model/high-water.ts";
 import type { DescribedObject } from "../../model/mapping/describe.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { Queues } from "../../model/messages.ts";
 import type { Events } from "../../webhooks/ports.ts";
-import type { DoubtStore } from "./doubt-ports.ts";
+import type { DoubtStore, RewoundStore } from "./doubt-ports.ts";
 import type { LeaseStore } from "./lease-ports.ts";
 import type { BulkQueries } from "./load-ports.ts";
 import type { DryRuns, PullStore, Queries } from "./pull-ports.ts";
@@ -29,7 +30,7 @@ export interface Clock {
  * query. Every wait ends within the deadline of 15 s. What needs a lease throws `LeaseLost` when it is gone; `settle`
  * alone still stores results after a change of configuration, because Salesforce has done those writes.
  */
-export interface CycleStore extends LeaseStore, DoubtStore, PushStore, PullStore, SweepStore, DryRuns {}
+export interface CycleStore extends LeaseStore, DoubtStore, RewoundStore, PushStore, PullStore, SweepStore, DryRuns {}
 
 /** The connected org. Every HTTP request is counted once under its label; refusals are thrown as `SalesforceRefusal`. */
 export interface Salesforce extends Queries, BulkQueries, Saves, BulkSaves {
@@ -91,6 +92,8 @@ export interface EngineMemory extends WakeUpTimes {
   claimProbe(workspaceId: string, slot: number): Promise<boolean>;
   /** Notes that a change was found which no ring of the mapping had announced. */
   noteMissed(workspaceId: string, mappingId: string, at: Date): Promise<void>;
+  /** How far a mapping's database was, as its counters were written, newest first. */
+  highWater(workspaceId: string, mappingId: string): Promise<readonly HighWater[]>;
   /** Stores a poll's result, for the caller that waits for it. */
   endPoll(workspaceId: string, mark: string, outcome: PollOutcome): Promise<void>;
 }

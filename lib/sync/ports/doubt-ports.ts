@@ -16,6 +16,23 @@ export interface Recovered {
   readonly jobs: readonly { readonly batchId: string; readonly sentAt: Date; readonly lookedAt: Date }[];
 }
 
+/** A finding of a rewound change, and of what it was found. */
+export interface Finding {
+  readonly changeIds: readonly number[];
+  readonly message: string;
+}
+
+/** Changes of a database that was rewound, of which nothing says whether they were sent. */
+export interface RewoundStore {
+  /** Everything that waits of the mapping becomes PENDING in this batch, as if it had been sent now. */
+  holdWaiting(lease: Lease, batchId: string): Promise<void>;
+  /** Writes of which nothing was found yet, of at most 1,000 rows. */
+  rewoundDoubts(lease: Lease): Promise<readonly Doubt[]>;
+  noteFindings(lease: Lease, findings: readonly Finding[]): Promise<void>;
+  /** The next image of these records counts, whatever their rows hold. */
+  overrule(lease: Lease, sfids: readonly string[]): Promise<void>;
+}
+
 /** What earlier cycles left behind. */
 export interface DoubtStore {
   /** PENDING changes of other fences: those never marked as sent return to NEW, the others are answered. */

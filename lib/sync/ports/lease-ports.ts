@@ -92,6 +92,8 @@ export type Begun =
       readonly held: true;
       readonly lease: Lease;
       readonly shape: TableShape;
+      /** The last id that the log's sequence has given. */
+      readonly logId: number;
       /** Why changes of the table are not captured; then nothing may touch the table. Null: they are. */
       readonly captureOff: CaptureOff | null;
       readonly marks: Watermarks;
@@ -104,7 +106,10 @@ export type Begun =
       /** Records to read again by Id, because their rows were locked when the page was written; at most 200. */
       readonly rereads: readonly string[];
     }
-  | { readonly held: false; readonly why: "slot taken" | "running" | "config changed" | "not provisioned" };
+  | {
+      readonly held: false;
+      readonly why: "slot taken" | "running" | "config changed" | "config behind" | "not provisioned";
+    };
 
 /** A lease that was acquired, and the state of its mapping. */
 export type Held = Extract<Begun, { readonly held: true }>;

@@ -12,6 +12,8 @@ export interface Provisioner {
     mapping: Mapping,
     shape: TableShape,
   ): Promise<{
+    /** The database had no state of the mapping: how far it was there begins again. */
+    readonly isNew: boolean;
     /** False: rows that are marked to be captured are left; provision again. */
     readonly isCaptured: boolean;
     /** Columns that could not follow a field that has grown, and why. */

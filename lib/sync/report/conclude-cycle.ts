@@ -5,9 +5,11 @@ import {
   afterDeath,
   afterLoad,
   type CycleFailure,
+  type EngineState,
   type EngineStep,
   isSameState,
 } from "../../model/engine.ts";
+import type { HighWater } from "../../model/high-water.ts";
 import { newId } from "../../model/id.ts";
 import { afterLook, type Holding, reportHeld } from "../../model/mapping/delete-breaker.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
@@ -36,6 +38,9 @@ interface Seen {
   readonly heldDeletes?: number | null;
   /** How many records of a call the org could bear; 0: unknown. */
   readonly callSize?: number;
+  /** How far the database was, where its counters could not be written. */
+  readonly reached?: HighWater | null;
+  readonly isRewound?: boolean;
 }
 
 /** Stores how a cycle ended, and reports held deletes when that is due. */
@@ -43,13 +48,13 @@ export async function concludeCycle(
   needs: MessageNeeds,
   { mapping, engine }: Reported,
   failure: CycleFailure | null,
-  { owesLoad = true, heldDeletes = null, callSize = 0 }: Seen = {},
+  { owesLoad = true, heldDeletes = null, callSize = 0, reached = null, isRewound = false }: Seen = {},
 ): Promise<void> {
   const at = new Date(needs.clock.now());
-  const before = callSize > 0 ? { ...engine.state, callSize: { size: callSize, at } } : engine.state;
+  const before = withFound(engine.state, { callSize, isRewound }, at);
   const step = afterCycle(before, failure, at, owesLoad);
   const { holding, heldEvent } = holdingAfter(mapping, engine.state.holding, heldDeletes, at);
-  const state = { ...step.state, holding };
+  const state = { ...step.state, holding, ...(reached && { reached }) };
   const ifBroken = failure && broken(mapping, failure, state.failedCycles, at);
   // When another cycle of this mapping was first, its end stays, and the next one continues from there.
   const isKept = await keepEnd(needs, mapping, engine, { ...step, state }, ifBroken, heldEvent);
@@ -59,10 +64,19 @@ export async function concludeCycle(
 }
 
 /** Stores what a stopped cycle has found out. */
-export async function keepCallSize(needs: MessageNeeds, { mapping, engine }: Reported, size: number): Promise<void> {
-  const callSize = { size, at: new Date(needs.clock.now()) };
-  await keepEnd(needs, mapping, engine, { state: { ...engine.state, callSize }, edge: null }, null);
+export async function keepFound(needs: MessageNeeds, { mapping, engine }: Reported, found: Found): Promise<void> {
+  const state = withFound(engine.state, found, new Date(needs.clock.now()));
+  await keepEnd(needs, mapping, engine, { state, edge: null }, null);
 }
+
+type Found = Required<Pick<Seen, "callSize" | "isRewound">>;
+
+/** That a database was rewound stays until a person accepts it: its fence soon rises above what was kept. */
+const withFound = (state: EngineState, { callSize: size, isRewound }: Found, at: Date): EngineState => ({
+  ...state,
+  ...(size > 0 && { callSize: { size, at } }),
+  rewoundAt: state.rewoundAt ?? (isRewound ? at : null),
+});
 
 /** What is stored of held deletes, and the event to publish of them now; null: none. */
 function holdingAfter(

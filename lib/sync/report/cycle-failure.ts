@@ -5,6 +5,7 @@ import { codeOf } from "../../model/fault.ts";
 import { remedyFor } from "../../model/refusal-remedies.ts";
 import { CaptureIsOff, DigestNeeded } from "../pull/refuse-uncaptured.ts";
 import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
+import { SidesApart } from "./sides-apart.ts";
 
 /** What an error that ended a cycle means for the engine, without values of rows. */
 export function failureOf(error: unknown): CycleFailure {
@@ -14,7 +15,8 @@ export function failureOf(error: unknown): CycleFailure {
     const remedy = remedyFor(error.refusal);
     return { reason, message: said.includes(remedy) ? said : `${said}; ${remedy}` };
   }
-  if (error instanceof CaptureIsOff) return { reason: error.reason, message: error.message };
+  if (error instanceof CaptureIsOff || error instanceof SidesApart)
+    return { reason: error.reason, message: error.message };
   if (error instanceof DigestNeeded) return { reason: "first_match", message: error.message };
   if (isOfTheCloud(error))
     return { reason: "engine_fault", message: `the service's own cloud failed (${nameOf(error)})` };

@@ -12,12 +12,13 @@ import { queriesOf } from "../../model/calls/forecast.ts";
 import { restOf } from "../../model/calls/next-pull.ts";
 import { planCalls, rungPullAt } from "../../model/calls/plan.ts";
 import { isMissed } from "../../model/doorbell.ts";
+import { type HighWater, keepHighWater } from "../../model/high-water.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
 import type { CycleReport } from "../cycle/cycle-order.ts";
 import type { CycleStore, MessageNeeds, Salesforce } from "../ports/cycle-ports.ts";
 import type { Totals } from "../ports/lease-ports.ts";
-import { concludeCycle, keepCallSize, logCycle, type Reported } from "./conclude-cycle.ts";
+import { concludeCycle, keepFound, logCycle, type Reported } from "./conclude-cycle.ts";
 import { failureOf } from "./cycle-failure.ts";
 import { emptyOutbox } from "./empty-outbox.ts";
 import { figuresOf, UNBEGUN } from "./figures.ts";
@@ -29,6 +30,8 @@ const LOAD_EVERY_SECONDS = 300;
 const BUDGET_EVERY_MILLISECONDS = 60_000;
 
 interface Ended extends Reported {
+  /** How far the database has been by what is kept, newest first; left out: of an idle beat. */
+  readonly highWater?: readonly HighWater[];
   /** Null: an idle beat leaves no event. */
   readonly store: CycleStore | null;
   readonly usage: ReturnType<Salesforce["usage"]>;
@@ -48,15 +51,18 @@ export async function reportUnbegun(needs: MessageNeeds, reported: Reported, err
 export async function reportCycle(needs: MessageNeeds, ended: Ended, report: CycleReport): Promise<void> {
   if (!report.ran) return;
   const rests = ended.saves === "none";
+  const found = { callSize: report.tally.callSize, isRewound: report.rewind === "rewound" };
   const failure = report.error !== null ? failureOf(report.error) : null;
   logCycle(needs, ended, { failure, ...report });
   // A cycle that was stopped, or sent nothing because saves rest, has proved nothing good.
   if (failure || (report.stopped === null && !rests)) {
     const { needsLoad: owesLoad, heldDeletes } = report;
-    await concludeCycle(needs, ended, failure, { owesLoad, heldDeletes, callSize: report.tally.callSize });
-  } else if (report.tally.callSize > 0) await keepCallSize(needs, ended, report.tally.callSize);
+    const reached = failure && reachedBy(needs, report);
+    await concludeCycle(needs, ended, failure, { owesLoad, heldDeletes, ...found, reached });
+  } else await keepFound(needs, ended, found);
   needs.figures(figuresOf(report, report.totals, ended.usage));
-  if (report.totals && isTimeToTell(ended.message, report)) await reportTotals(needs, ended, report.totals);
+  const { totals } = report;
+  if (totals && isTimeToTell(ended.message, report)) await reportTotals(needs, ended, { ...report, totals });
   await keepBudget(needs, ended);
   await judgeDoorbell(needs, ended, report);
   // After an outage at once: a load that it has failed keeps the mapping broken until it continues.
@@ -128,13 +134,24 @@ function isTimeToTell({ slot }: CycleMessage, { tally }: Ran): boolean {
   return tally.accepted + tally.refused > 0 || slot === null || slot % 60 < 10;
 }
 
-async function reportTotals({ counters, clock }: MessageNeeds, { mapping, startedAt }: Reported, totals: Totals) {
-  const { workspaceId, id: mappingId, sfObject } = mapping;
-  const { rowsSynced, rowsFailed, apiCalls, queueDepth, oldestWaitingSeconds: age } = totals;
+const reachedBy = ({ clock }: MessageNeeds, { reached }: Ran): HighWater | null =>
+  reached && { ...reached, at: new Date(clock.now()) };
+
+/** The positions to keep with the totals; of a restored database none: a person accepts its position first. */
+function highWaterAfter(needs: MessageNeeds, { highWater }: Ended, report: Ran): readonly HighWater[] | undefined {
+  const reached = reachedBy(needs, report);
+  if (highWater === undefined || reached === null || report.rewind === "rewound") return undefined;
+  return keepHighWater(report.rewind === "tail" ? [] : highWater, reached);
+}
+
+async function reportTotals(needs: MessageNeeds, ended: Ended, report: Ran & { readonly totals: Totals }) {
+  const { counters, clock } = needs;
+  const { workspaceId, id: mappingId, sfObject } = ended.mapping;
+  const { rowsSynced, rowsFailed, apiCalls, queueDepth, oldestWaitingSeconds: age } = report.totals;
   const countedAt = new Date(clock.now());
   const oldestAt = age !== null && age > 0 ? new Date(countedAt.getTime() - age * 1000) : null;
   const sums = { workspaceId, mappingId, sfObject, rowsSynced, rowsFailed, apiCalls };
-  await counters.set(sums, new Date(startedAt));
+  await counters.set(sums, new Date(ended.startedAt), highWaterAfter(needs, ended, report));
   if (queueDepth !== null) await counters.setQueueDepth({ workspaceId, rows: queueDepth, oldestAt }, countedAt);
 }
 

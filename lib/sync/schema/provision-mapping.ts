@@ -32,6 +32,8 @@ export interface ProvisionNeeds extends Pick<FollowNeeds, "renew">, Pick<Upgrade
   readonly provisioner: (
     workspaceId: string,
   ) => Promise<{ readonly provisioner: Provisioner; readonly schema: string }>;
+  /** The high-water positions of a mapping begin again. */
+  readonly restores: { accept(workspaceId: string, mappingId: string): Promise<void> };
   readonly schedules: Schedules;
   readonly queues: Pick<Queues, "cycles" | "loads" | "provisioning">;
   readonly clock: Clock;
@@ -128,7 +130,8 @@ async function provision(needs: ProvisionNeeds, mapping: Mapping): Promise<Tried
     if (left !== null) return { provisioning: waiting(left), fault: null };
     const { salesforce } = await needs.connections.connectOrg(mapping.workspaceId, new AbortController().signal);
     const shape = await describeShape(salesforce, mapping, database.schema);
-    const { narrow, isCaptured, migration } = await database.provisioner.provision(mapping, shape);
+    const { narrow, isCaptured, isNew, migration } = await database.provisioner.provision(mapping, shape);
+    if (isNew) await needs.restores.accept(mapping.workspaceId, mapping.id);
     if (!isCaptured) await again(needs, mapping);
     if (narrow.length > 0) reportNarrow(needs, mapping, narrow);
     await bookCalls(needs, { ...shape, workspaceId: mapping.workspaceId }, salesforce.calls());

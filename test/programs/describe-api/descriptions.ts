@@ -550,4 +550,39 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   reference_to: "Objects that it refers to.",
   parent_keys: "Fields by which a row names the parent before it has an id.",
   object: "The parent's object.",
+
+  // After a restore
+  "AcceptRestoreBody.newer":
+    "The decision of changes whose record Salesforce has changed since: `salesforce` (the default), `ours`, or `leave` to let them wait.",
+  "AcceptRestoreBody.only_here": "The same of changes that Salesforce does not have: `ours` (the default) or `leave`.",
+  "AcceptRestoreBody.proposed":
+    "The same of new rows that one record of Bridge's user equals: `salesforce` (the default) ties the row to it, `ours` creates another one.",
+  "AcceptRestoreBody.unclear":
+    "The same of new rows that several records may be; `leave` is the default, and `ours` creates another one.",
+  "AcceptRestoreBody.rows": "Rows that are decided apart from their group.",
+  "rows.record_id": "The row's key.",
+  "rows.decision": "`salesforce`, `ours` or `leave`.",
+  decided: "Rows whose changes are decided and carried out by the next cycles.",
+  mapping_ids: "The mappings that send nothing until their restore is accepted.",
+  "ReadRestorePlanData.pause":
+    "The pause that the workspace is in, perhaps as it was at the time of the backup; null: none.",
+  "ReadRestorePlanData.mappings": "Each mapping of the workspace.",
+  "ReadRestorePlanData.mappings.state":
+    "`restored_copy`: the database is older than what was sent, nothing is sent. `config_behind`: DynamoDB is older than the database, nothing is pulled or sent. `in_step`: neither.",
+  "ReadRestorePlanData.mappings.since": "Since when nothing is sent; null: it is.",
+  groups: "What waits of the mapping since a restore, by what its look-up has found.",
+  "groups.group": "`newer`, `only_here`, `proposed` or `unclear`; null: not looked up yet.",
+  "groups.rows": "How many rows.",
+  "groups.samples": "The first changes of the group.",
+  "samples.trigger_log_id": "The change's id.",
+  "samples.record_id": "The row's key.",
+  "samples.action": "What happened to the row.",
+  "samples.sfid": "The record's id; null: it has none yet.",
+  "samples.message": "What the look-up has found.",
+  "groups.means": "What the group is, in words.",
+  "groups.decision": "What accept-restore decides of it by default.",
+  changed_since: "Settings in which the database's later configuration differs from DynamoDB's.",
+  "changed_since.setting": "Its name.",
+  "changed_since.database": "Its value in the database.",
+  "changed_since.here": "Its value in DynamoDB.",
 };

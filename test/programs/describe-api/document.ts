@@ -80,6 +80,7 @@ const TAGS: Readonly<Record<string, string>> = {
   monitoring: "Changes and their results, failures, conflicts, figures over time.",
   objects: "What the connected org has.",
   pause: "Pauses a workspace or the deployment, and resumes it.",
+  restore: "What waits after a restore, and its decision.",
   rows: "What happened to one row.",
   service: "The service itself, and the workspace.",
   tokens: "Who may use the API.",

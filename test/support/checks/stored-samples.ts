@@ -179,6 +179,8 @@ async function writeEngine(): Promise<void> {
     holding: { since: AT, announcedAt: AT },
     callSize: { size: 50, at: AT },
     deaths: { count: 2, at: AT },
+    rewoundAt: AT,
+    reached: { fence: 7, logId: 9, at: AT },
   } as const;
   await memory.save(workspace, mapping, { state: HEALTHY, version: 0 }, broken, []);
   await memory.saveBudget(workspace, async () =>

@@ -32,6 +32,7 @@ export function sampleReport(): KeptReport {
     brokenSince: at,
     restUntil: null,
     callSize: null,
+    rewoundAt: null,
   };
   const usage = { used: 800, limit: 1000, at };
   const doorbell = {

@@ -80,6 +80,8 @@ async function play(scheduler: fc.Scheduler, chosen: Story, rules: StoreRules): 
         saves: "all",
         callSize: 200,
         hasToPull: null,
+        highWater: [],
+        rewoundAt: null,
         slot: null,
         writers: async () => ["005000000000001AAA"],
         budget: FRESH_BUDGET,

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import type { Counters, KeptCounters, KeptDepth, OtherCalls } from "../../../metrics/ports.ts";
 import { HOURS_KEPT, type HourOfTotals } from "../../../model/calls/account.ts";
 import { madeOf } from "../../../model/calls/budget.ts";
+import type { HighWater } from "../../../model/high-water.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import { judgedCalls, judgedCount, type MappingTotals } from "../../../model/totals.ts";
 import type { Database } from "../client/client.ts";
@@ -10,6 +11,7 @@ import { settingOf } from "../client/difference.ts";
 import { queryAll, readEach, readItem, scanAll } from "../client/read-item.ts";
 import { storedMilliseconds } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
+import { highWaterFor, totalsKey } from "./high-water.ts";
 
 /** Sort keys of a workspace's queue depth, of the calls that no cycle made, and of whether it is paused. */
 const QUEUE = "queue";
@@ -24,16 +26,23 @@ const DOUBTFUL_MILLISECONDS = 60_000;
  * two reports is the later one; unless that row was created again, which shows in a smaller sum of a later cycle.
  */
 export function counters(database: Database): Counters {
-  const write = async (totals: MappingTotals, condition: string, beganAt: number, more: Record<string, number>) => {
+  const write = async (
+    totals: MappingTotals,
+    condition: string,
+    beganAt: number,
+    more: Record<string, number>,
+    reached: readonly HighWater[] = [],
+  ) => {
     const hour = Math.floor(beganAt / 3_600_000);
     const update = settingOf({
       ...toSnakeCase(totalsItem, totals),
       weight: weightOf(totals),
       began_at: beganAt,
       [`hour_${hour % HOURS_KEPT}`]: [hour, madeOf(totals.apiCalls), totals.rowsSynced + totals.rowsFailed],
+      ...(reached.length > 0 && { reached: reached.map(highWaterFor) }),
     });
     await updateIf(database, "counters", {
-      Key: { pk: totals.workspaceId, sk: `mapping#${totals.mappingId}` },
+      Key: totalsKey(totals.workspaceId, totals.mappingId),
       ...update,
       ConditionExpression: condition,
       ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...more },
@@ -43,10 +52,10 @@ export function counters(database: Database): Counters {
   return {
     begin: ({ workspaceId, id, sfObject }) =>
       write({ workspaceId, mappingId: id, sfObject, rowsSynced: 0, rowsFailed: 0, apiCalls: {} }, IS_NEW, 0, {}),
-    set: (totals, cycleBeganAt) => {
+    set: (totals, cycleBeganAt, reached) => {
       const beganAt = cycleBeganAt.getTime();
       const around = { ":before": beganAt - DOUBTFUL_MILLISECONDS, ":after": beganAt + DOUBTFUL_MILLISECONDS };
-      return write(totals, `${IS_NEW} OR ${HAS_RISEN} OR ${BEGAN_ANEW}`, beganAt, around);
+      return write(totals, `${IS_NEW} OR ${HAS_RISEN} OR ${BEGAN_ANEW}`, beganAt, around, reached);
     },
     hours: async (workspaceId) => {
       const items = await queryAll(database, "counters", {

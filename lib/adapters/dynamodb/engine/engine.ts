@@ -14,6 +14,7 @@ import { optionalTime, storedTime } from "../client/stored-time.ts";
 import { updateIf, type Write } from "../client/transact.ts";
 import { commit, commitIf } from "../commit.ts";
 import { claimWake, doorbellOf, noteMissed } from "./doorbells.ts";
+import { highWaterFor, highWaterItem, highWaterOf, readHighWater } from "./high-water.ts";
 import { figuresKey, readFigures } from "./kept-figures.ts";
 import { endPoll, pollsKey, readOpenPolls } from "./polls.ts";
 
@@ -22,7 +23,7 @@ const SHARED = "workspace";
 
 const sharedKey = (workspaceId: string) => ({ pk: workspaceId, sk: SHARED });
 
-const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
+export const mappingKey = (mappingId: string) => `mapping#${mappingId}`;
 
 /**
  * The engine state of a workspace's mappings, by mapping id, in one eventually consistent query: a save over a
@@ -66,7 +67,8 @@ function workspaceReport(items: Items): WorkspaceReport {
 }
 
 function reportOf(item: Record<string, unknown>): EngineReport {
-  const { failedCycles, lastFailure, loadFailure, brokenSince, restUntil, callSize } = readEngine(item).state;
+  const { failedCycles, lastFailure, loadFailure, brokenSince, restUntil, callSize, rewoundAt } =
+    readEngine(item).state;
   // A failing cycle is reported first: while it fails, nothing moves.
   const failure = failedCycles > 0 ? lastFailure : loadFailure;
   return {
@@ -77,6 +79,7 @@ function reportOf(item: Record<string, unknown>): EngineReport {
     brokenSince,
     restUntil,
     callSize,
+    rewoundAt,
   };
 }
 
@@ -150,6 +153,7 @@ export function engineMemory(database: Database): EngineMemory {
     claimWake: (asked) => claimWake(database, asked),
     noteMissed: (workspaceId, mappingId, at) => noteMissed(database, workspaceId, mappingId, at),
     endPoll: (workspaceId, mark, outcome) => endPoll(database, workspaceId, mark, outcome),
+    highWater: (workspaceId, mappingId) => readHighWater(database, workspaceId, mappingId),
   };
 }
 
@@ -176,6 +180,8 @@ const moreState = z.object({
   call_size_at: z.optional(storedTime),
   deaths: z.optional(z.number()),
   died_at: z.optional(storedTime),
+  rewound_at: z.optional(storedTime),
+  reached: z.optional(highWaterItem),
 });
 
 /** A mapping without an item has never failed. */
@@ -194,6 +200,8 @@ function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
       holding: since && announcedAt ? { since, announcedAt } : null,
       callSize: size && at ? { size, at } : null,
       deaths: more.deaths && more.diedAt ? { count: more.deaths, at: more.diedAt } : null,
+      rewoundAt: more.rewoundAt ?? null,
+      reached: more.reached ? highWaterOf(more.reached) : null,
     },
   };
 }
@@ -245,7 +253,7 @@ function putState(
   workspaceId: string,
   mappingId: string,
   { version }: KeptEngine,
-  { lastFailure, loadFailure, holding, callSize, deaths, ...state }: EngineState,
+  { lastFailure, loadFailure, holding, callSize, deaths, rewoundAt, reached, ...state }: EngineState,
 ): Write {
   const { reason, message } = lastFailure ?? { reason: null, message: null };
   return {
@@ -266,6 +274,8 @@ function putState(
         }),
         ...(callSize && { call_size: callSize.size, call_size_at: callSize.at.toISOString() }),
         ...(deaths && { deaths: deaths.count, died_at: deaths.at.toISOString() }),
+        ...(rewoundAt && { rewound_at: rewoundAt.toISOString() }),
+        ...(reached && { reached: highWaterFor(reached) }),
       },
       ConditionExpression: version === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
       ...(version !== 0 && { ExpressionAttributeValues: { ":mark": version } }),

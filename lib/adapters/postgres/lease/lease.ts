@@ -15,6 +15,7 @@ import {
 } from "../../../sync/ports/lease-ports.ts";
 import { isCaptured, isChanged, readCaptureOff } from "../capture/capture-check.ts";
 import { followTable } from "../capture/follow-table.ts";
+import { lastGiven } from "../log/change-states.ts";
 import { addCount } from "../log/cycle-counts.ts";
 import { mayBeRowless, pruneOrphans, pruneRowless, pruneSettled } from "../log/retention.ts";
 import {
@@ -61,6 +62,7 @@ export async function begin(
     held: true,
     lease: { mappingId, work, fence: Number(row["fence"]), configVersion },
     shape,
+    logId: Number(row["log_id"]),
     captureOff: isSound ? null : await readCaptureOff(session, schema, mappingId),
     marks,
     lastPullAt: instant(row, "last_pull_at"),
@@ -79,7 +81,8 @@ export async function begin(
   };
 }
 
-function whyNot(row: Row): "config changed" | "slot taken" | "running" {
+function whyNot(row: Row): "config behind" | "config changed" | "slot taken" | "running" {
+  if (row["is_ahead"] === true) return "config behind";
   if (row["same_version"] !== true) return "config changed";
   return row["slot_taken"] === true ? "slot taken" : "running";
 }
@@ -104,11 +107,12 @@ function beginStatement(schema: string, tables: Metadata, work: Lease["work"]): 
       FROM free WHERE l.mapping_id = free.mapping_id
       RETURNING l.*
     )${work === "cycle" ? `, spike AS (${spike(tables, "free", "EXISTS (SELECT FROM acquired WHERE acquired.running_failed = 0)")})` : ""}
-    SELECT s.mapping_id IS NOT NULL AS known, l.config_version < :version AS is_behind, l.config_version = :version AS same_version, l.slot >= :slot::bigint AS slot_taken,
+    SELECT s.mapping_id IS NOT NULL AS known, l.config_version < :version AS is_behind, l.config_version > :version AS is_ahead, l.config_version = :version AS same_version, l.slot >= :slot::bigint AS slot_taken,
       acquired.fence, EXISTS (SELECT FROM free) AS is_free, s.shape, s.layout, ${watermarkColumns("s", "lo")}, ${iso("s.last_pull_at")} AS last_pull_at,
       ${whatWaits(schema, tables, ":now")},
       EXISTS (SELECT FROM ${tables.outbox})
-        ${work === "cycle" ? `OR (acquired.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox
+        ${work === "cycle" ? `OR (acquired.fence IS NOT NULL AND s.running_failed >= ${FAILURE_SPIKE_ROWS})` : ""} AS outbox,
+      ${lastGiven(tables)} AS log_id
     FROM (SELECT :mapping::text AS mapping_id) asked
     LEFT JOIN ${tables.state} s ON s.mapping_id = asked.mapping_id
     LEFT JOIN ${leases} l ON l.mapping_id = asked.mapping_id

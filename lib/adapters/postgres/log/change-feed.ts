@@ -10,7 +10,8 @@ import {
   type LogSnapshot,
   wantsXid,
 } from "../../../model/change/feed.ts";
-import { type Ask, literal, type Metadata } from "../session/sql.ts";
+import type { Ask, Metadata } from "../session/sql.ts";
+import { lastGiven } from "./change-states.ts";
 import { ACTIVITY_COLUMNS, rowsAsJson } from "./log-query.ts";
 
 /** The changes after a place, as far as no open transaction can add one below; null: the place is not of this log. */
@@ -28,7 +29,7 @@ export async function readChanges(ask: Ask, { log }: Metadata, asked: FeedQuery)
 async function readSnapshot(ask: Ask, log: string): Promise<LogSnapshot> {
   const [row] = await ask(
     `SELECT coalesce((SELECT max(id) FROM ${log}), 0) AS highest,
-       coalesce(pg_sequence_last_value(pg_get_serial_sequence(${literal(log)}, 'id')::regclass), 0) AS given,
+       ${lastGiven({ log })} AS given,
        txid_snapshot_xmin(s) AS oldest, txid_snapshot_xmax(s) AS next FROM txid_current_snapshot() AS s`,
   );
   const number = (column: string) => Number(row?.[column] ?? 0);

@@ -33,6 +33,10 @@ export const lagOf = ({ log }: Pick<Metadata, "log">, table: string, most: numbe
    FROM (SELECT l.created_at, l.processed_at FROM ${log} l WHERE ${isOfTable("l", table)} AND ${hasSucceeded("l")}
      ORDER BY l.table_name DESC, l.id DESC LIMIT ${most}) AS latest WHERE ${condition}`;
 
+/** An expression: the last id that the log's sequence has given; retention does not lower it. */
+export const lastGiven = ({ log }: Pick<Metadata, "log">): string =>
+  `coalesce(pg_sequence_last_value(pg_get_serial_sequence(${literal(log)}, 'id')::regclass), 0)`;
+
 /** Before every id of the log, also one that a person has given. */
 export const BEGINNING = Number.MIN_SAFE_INTEGER;
 

@@ -1,4 +1,5 @@
 import type { MappingFigures } from "../../../metrics/ports.ts";
+import { REWOUND } from "../../../model/change/rewound.ts";
 import { MAX_MINUTES } from "../../../model/span.ts";
 import type { Signs } from "../../../model/stall.ts";
 import { judgedCount } from "../../../model/totals.ts";
@@ -20,12 +21,7 @@ export async function readMappingFigures(
 ): Promise<readonly Omit<MappingFigures, "object">[]> {
   const minute = Math.floor(now.getTime() / 60_000);
   const minutes = Array.from({ length: MINUTES }, (_, back) => minute - back);
-  const rows = await ask(figuresOf(tables), [
-    minutes,
-    minutes.map((one) => one % MAX_MINUTES),
-    now,
-    mappingIds,
-  ]);
+  const rows = await ask(figuresOf(tables), [minutes, minutes.map((one) => one % MAX_MINUTES), now, mappingIds]);
   const figures = rows as unknown as readonly Omit<MappingFigures, "object">[];
   return figures.map((one) => ({ ...one, pulled: judgedCount(one.pulled) }));
 }
@@ -41,7 +37,8 @@ export async function readSigns(ask: Ask, schema: string): Promise<readonly Sign
       s.config_version AS version, coalesce(s.lease_until > clock_timestamp(), false) AS "isRunning",
       ${milliseconds("s.last_run_at")} AS "lastCycleAt",
       CASE WHEN EXISTS (SELECT FROM ${pendingRegistry} h WHERE h.table_name::text = s.table_name::text)
-        THEN (SELECT ${milliseconds("min(l.updated_at)")} FROM ${log} l WHERE ${unsent} AND l.sent_at IS NULL) END AS "unsentSince"
+        THEN (SELECT ${milliseconds("min(l.updated_at)")} FROM ${log} l WHERE ${unsent} AND l.sent_at IS NULL) END AS "unsentSince",
+      (SELECT count(DISTINCT l.record_id) FROM ${log} l WHERE ${unsent} AND l.batch_id = ${literal(REWOUND)})::float8 AS rewound
     FROM ${state} s LEFT JOIN pg_class c ON c.oid = to_regclass(format('%I.%I', ${literal(schema)}::text, s.table_name::text))::oid`);
   return rows as unknown as readonly Signs[];
 }

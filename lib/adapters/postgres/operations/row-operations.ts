@@ -29,6 +29,7 @@ import { CONFLICT_COLUMNS, readChange, readThroughput } from "./change-history.t
 import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
 import { confirmDeletes, retryFailed, useOtherValue } from "./operations.ts";
 import { rejections } from "./reject-deletes.ts";
+import { restoredRows } from "./restored-rows.ts";
 import { readStory } from "./row-story.ts";
 
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
@@ -64,6 +65,7 @@ function rowQueriesOn(kept: KeptSession, connection: PostgresConnection, now: ()
       return p50 === undefined || p95 === undefined ? null : { p50, p95 };
     },
 
+    ...restoredRows(ask, tables),
     throughput: (span) => readThroughput(ask, tables, span),
     change: (id) => readChange(ask, tables, id),
     story: (mappingId, key) => readStory(ask, tables, mappingId, key),

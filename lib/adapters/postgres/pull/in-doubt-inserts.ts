@@ -1,5 +1,6 @@
 import { BATCH_OF_ANOTHER } from "../../../model/change/change.ts";
 import { creationWindow, IN_DOUBT } from "../../../model/change/in-doubt.ts";
+import { isOfRewind } from "../../../model/change/rewound.ts";
 import type { ColumnValues } from "../../../model/mapping/shape.ts";
 import type { Image } from "../../../model/record/record.ts";
 import type { Applied, Page } from "../../../sync/ports/pull-ports.ts";
@@ -35,7 +36,7 @@ export async function imagesInDoubt(
   const equal = await equalImages(store, mapped, images, known);
   if (areStrangers) return { sfids: equal, suspects: null };
 
-  const first = (sent: readonly Sent[]) => new Date(Math.min(...sent.map(({ sentAt }) => sentAt.getTime())));
+  const first = (sent: readonly Sent[]) => new Date(Math.min(...sent.map(({ since }) => since.getTime())));
   const last = (sent: readonly Sent[]) => new Date(Math.max(...sent.map(({ sentAt }) => sentAt.getTime())));
   const couldBe = (image: Image, sent: readonly Sent[]) =>
     sent.length > 0 && image.systemModstamp >= creationWindow(first(sent), last(sent)).from;
@@ -55,6 +56,8 @@ export async function imagesInDoubt(
 interface Sent {
   readonly values: ColumnValues;
   readonly sentAt: Date;
+  /** It was not sent before. */
+  readonly since: Date;
   readonly batchId: string;
 }
 
@@ -128,6 +131,7 @@ interface SentRow {
   readonly record_id: number;
   readonly values: ColumnValues;
   readonly sent_at: Date;
+  readonly created_at: Date;
   readonly batch_id: string;
   readonly is_open: boolean;
 }
@@ -144,11 +148,11 @@ async function readSent(
   const insertOf = (when: string) => `EXISTS (SELECT FROM ${tables.log} i
          WHERE i.table_name = $1 AND i.record_id = l.record_id AND ${when} AND i.action = 'INSERT')`;
   const changes = await session.query<SentRow>(
-    `SELECT id, record_id, "values", sent_at, batch_id, true AS is_open FROM ${tables.log} l
+    `SELECT id, record_id, "values", sent_at, created_at, batch_id, true AS is_open FROM ${tables.log} l
      WHERE table_name::text = $1 AND ${isClaimed(tables, "l", "table_name::text = $1")} AND sent_at IS NOT NULL AND action::text <> 'DELETE'
        AND NOT ${endedInDoubt("l")} AND (${insertOf("i.processed_at IS NULL AND i.state = 'PENDING'")} OR ${insertOf(isCarried("i"))})
      UNION ALL
-     SELECT id, record_id, "values", sent_at, batch_id, false FROM ${tables.log} l
+     SELECT id, record_id, "values", sent_at, created_at, batch_id, false FROM ${tables.log} l
      WHERE table_name::text = $1 AND NOT superseded AND ${endedInDoubt("l")} AND EXISTS (
        SELECT FROM ${qualified(shape.schema, shape.table)} t WHERE t.${name(layout.key)} = l.record_id AND t.sfid IS NULL)
      ORDER BY id`,
@@ -166,7 +170,9 @@ function byRow(changes: readonly SentRow[]): Sent[] {
   return [...Map.groupBy(changes, ({ record_id }) => record_id).values()].flatMap((ofRow) => {
     const [first] = ofRow;
     const values: ColumnValues = Object.assign({}, ...ofRow.map((change) => change.values));
-    return first ? [{ values, sentAt: first.sent_at, batchId: first.batch_id }] : [];
+    if (!first) return [];
+    const { sent_at: sentAt, created_at: capturedAt, batch_id: batchId } = first;
+    return [{ values, sentAt, since: isOfRewind(batchId) ? capturedAt : sentAt, batchId }];
   });
 }
 

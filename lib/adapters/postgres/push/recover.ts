@@ -1,4 +1,5 @@
 import { BULK_PREFIX } from "../../../model/change/bulk-batch.ts";
+import { REWOUND } from "../../../model/change/rewound.ts";
 import type { Doubt, Recovered } from "../../../sync/ports/doubt-ports.ts";
 import type { Lease } from "../../../sync/ports/lease-ports.ts";
 import { fenced } from "../lease/fence.ts";
@@ -12,7 +13,7 @@ import { writeBackRows } from "./write-back.ts";
 /**
  * What cycles before this one left behind. PENDING changes that were never marked sent are NEW again; the others
  * become, with what they carry, this cycle's, in doubt, one for each row's part of a batch; jobs of the Bulk API, which
- * may be large and are most likely still at work, are only named. Results that could not be written back are written
+ * may be large and are most likely still at work, are only named. What was restored waits for a person. Results that could not be written back are written
  * now, and deletes that an operator has confirmed are carried out.
  */
 export async function recover(store: StoreContext, lease: Lease): Promise<Recovered> {
@@ -27,11 +28,11 @@ export async function recover(store: StoreContext, lease: Lease): Promise<Recove
        ), doubtful AS (
          UPDATE ${tables.log} l SET fence = $2
          WHERE l.table_name::text = $1 AND ${ofTable(tables, "l")} AND l.sent_at IS NOT NULL
-           AND NOT ${endedInDoubt("l")} AND NOT starts_with(coalesce(l.batch_id, ''), $4)
+           AND NOT ${endedInDoubt("l")} AND NOT starts_with(coalesce(l.batch_id, ''), $4) AND l.batch_id IS DISTINCT FROM $5
          RETURNING l.*
        )
        ${changesFrom("doubtful", mapped)}`,
-      [mapped.shape.table, lease.fence, now(), BULK_PREFIX],
+      [mapped.shape.table, lease.fence, now(), BULK_PREFIX, REWOUND],
     );
     await session.query(forgetHandled(tables), [mapped.shape.table]);
     return { rows, jobs: await jobsAtWork(store, mapped) };
@@ -82,7 +83,7 @@ export async function noteLook({ session, tables, mapped, now }: StoreContext, l
   );
 }
 
-function doubtsOf(rows: readonly Row[]): Doubt[] {
+export function doubtsOf(rows: readonly Row[]): Doubt[] {
   const doubts = Map.groupBy(rows, (row) => `${row["batch_id"]} ${row["record_id"]}`);
   return [...doubts.values()].map((ofOne) => ({
     changes: ofOne.map(changeOf),

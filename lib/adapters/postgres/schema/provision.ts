@@ -98,19 +98,19 @@ async function provisionTable(session: Session, asked: Asked) {
   const known = before && withColumns(before, renamed);
   if (schemaChanges === "propose") {
     const migration = await proposeMigration(session, shape, known);
-    if (isAwaited(migration)) return { narrow: [], migration };
-    const narrow = await inOneTransaction(session, { ...asked, renamed }, known, key);
-    const wider = narrow.map(({ column, type }) => ({ column, type }));
-    return { narrow, migration: wider.length > 0 ? { ...migration, wider } : null };
+    if (isAwaited(migration)) return { ...UNCHANGED, migration };
+    const changed = await inOneTransaction(session, { ...asked, renamed }, known, key);
+    const wider = changed.narrow.map(({ column, type }) => ({ column, type }));
+    return { ...changed, migration: wider.length > 0 ? { ...migration, wider } : null };
   }
   // What may be refused comes before anything of the table is changed.
   if (before) {
     await buildMissingIndexes(session, shape, before);
     await dropStampIndex(session, shape);
   }
-  const narrow = await inOneTransaction(session, { ...asked, renamed }, known, key);
+  const changed = await inOneTransaction(session, { ...asked, renamed }, known, key);
   await buildMissingIndexes(session, shape, await tableOf(session, shape));
-  return { narrow, migration: null };
+  return { ...changed, migration: null };
 }
 
 /** The table as if it had these columns, whose indexes cannot be built now. */
@@ -150,6 +150,14 @@ const LONGEST_INDEX_MILLISECONDS = 270_000;
 /** Rows that are left then are captured by the next message. */
 const LONGEST_CAPTURE_MILLISECONDS = 60_000;
 
+interface Changed {
+  readonly narrow: readonly Narrow[];
+  /** The database had no state of the mapping. */
+  readonly isNew: boolean;
+}
+
+const UNCHANGED: Changed = { narrow: [], isNew: false };
+
 /**
  * Table, columns, triggers and the mapping's state change together, so that a cycle sees one version or the other; and
  * where a predecessor has captured the table so far, its triggers end with the statement that makes ours begin.
@@ -159,13 +167,13 @@ async function inOneTransaction(
   { shape, at, waited, renamed, ...way }: Asked & { readonly renamed: readonly CatalogColumn[] },
   before: CatalogTable | null,
   key: string,
-): Promise<readonly Narrow[]> {
+): Promise<Changed> {
   const { state } = metadata(shape.schema);
   const { schemaChanges, predecessor } = way;
   const first = `SELECT config_version, shape, layout FROM ${state} WHERE mapping_id = ${literal(shape.mappingId)} FOR UPDATE`;
   const change = async ([own]: readonly Row[]) => {
     const current = own ?? (await adoptState(session, shape));
-    if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return []; // a later change was faster
+    if (Number(current?.["config_version"] ?? 0) > shape.configVersion) return UNCHANGED; // a later change was faster
     await lengthenIds(session, shape, before, current !== undefined);
     const wasOff = await isCaptureOff(session, shape);
     const succession = await predecessor?.endCapture(session, shape);
@@ -182,7 +190,7 @@ async function inOneTransaction(
     const isMadeAgain = current !== undefined && (before === null || addedColumns.length > 0 || waited);
     const readsAgain = isMadeAgain || asksForMore(known, shape) || (await isEmptied(session, own, made));
     if (readsAgain) await oweReading(session, shape);
-    return narrow;
+    return { narrow, isNew: own === undefined };
   };
   return await givingWay(session, first, change, { silence: shape.table });
 }

@@ -253,7 +253,7 @@ test("a change of configuration ends the running cycle, whose results still coun
   expect(await customer.sql("SELECT api_calls, last_run_at FROM salesforce._bridge_state")).toEqual([
     { api_calls: { SOAP: 1 }, last_run_at: null },
   ]);
-  expect(await store.begin(request())).toEqual({ held: false, why: "config changed" });
+  expect(await store.begin(request())).toEqual({ held: false, why: "config behind" });
   expect(await store.begin(request({ configVersion: 2 }))).toMatchObject({ held: true });
   expect(await customer.sql("SELECT state FROM salesforce._trigger_log")).toEqual([{ state: "FAILED" }]);
 });

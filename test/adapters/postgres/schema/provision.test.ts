@@ -69,8 +69,8 @@ test("provisioning again changes nothing, and a new field adds its column", asyn
   });
   await customer.sql("UPDATE salesforce.contact SET phone = '1', key__c = 'K'");
 
-  expect(again).toEqual({ narrow: [], isCaptured: true, migration: null });
-  expect(more).toEqual({ narrow: [], isCaptured: true, migration: null });
+  expect(again).toEqual({ narrow: [], isNew: false, isCaptured: true, migration: null });
+  expect(more).toEqual({ narrow: [], isNew: false, isCaptured: true, migration: null });
   expect(await customer.sql('SELECT "values" FROM salesforce._trigger_log ORDER BY id DESC LIMIT 1')).toEqual([
     { values: { key__c: "K", phone: "1" } },
   ]);
@@ -141,7 +141,7 @@ test("an existing table is adopted without touching its rows, its own key and co
   );
   const [change] = await store.claim(lease, 10);
 
-  expect(result).toEqual({ narrow: [], isCaptured: true, migration: null });
+  expect(result).toEqual({ narrow: [], isNew: true, isCaptured: true, migration: null });
   expect(await customer.sql("SELECT * FROM salesforce.contact ORDER BY 1")).toMatchObject([
     { person_no: 5, sfid: sfidOf(1), phone: "1" },
     { person_no: 6, sfid: null, lastname: "Noether" },

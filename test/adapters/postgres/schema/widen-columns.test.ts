@@ -56,7 +56,14 @@ test("a field that has grown widens its column, keeps its rows and continues bei
   await store.apply(lease, page([image(1, 1, { lastname: long, notes__c: null, rate__c: "12345.6789" })]));
   await customer.sql("UPDATE salesforce.contact SET rate__c = 1 WHERE lastname = 'Curie'");
 
-  expect(result).toEqual({ created: false, addedColumns: [], narrow: [], isCaptured: true, migration: null });
+  expect(result).toEqual({
+    created: false,
+    addedColumns: [],
+    narrow: [],
+    isCaptured: true,
+    isNew: false,
+    migration: null,
+  });
   expect(await typesIn(customer)).toEqual({
     lastname: "character varying(120)",
     notes__c: "text",

@@ -160,7 +160,16 @@ async function bridge({ org, url, stepped }: Stage, object: string, shape: Table
       const report = await runCycle(
         { store, salesforce, shared: ALONE, clock, random: Math.random },
         {
-          ...{ mapping, kind: "poll", saves: "all", callSize: 200, hasToPull: null, slot: null },
+          ...{
+            mapping,
+            kind: "poll",
+            saves: "all",
+            callSize: 200,
+            hasToPull: null,
+            highWater: [],
+            rewoundAt: null,
+            slot: null,
+          },
           ...{ budget: FRESH_BUDGET, owner: "bench", deadline: clock.now() + 900_000 },
           writers: async () => [org.userId],
         },

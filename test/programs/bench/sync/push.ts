@@ -91,6 +91,8 @@ async function pushAll(
       saves: "all",
       callSize: 200,
       hasToPull: null,
+      highWater: [],
+      rewoundAt: null,
       slot: null,
       writers: async () => [org.userId],
       budget: FRESH_BUDGET,

@@ -87,7 +87,16 @@ async function cycle({ url, org }: Sides): Promise<void> {
   const report = await runCycle(
     { store, salesforce: salesforceOf(org.connection), shared: ALONE, clock: CLOCK, random: Math.random },
     {
-      ...{ mapping: benchMapping(MAPPED), kind: "poll", saves: "all", callSize: 200, hasToPull: null, slot: null },
+      ...{
+        mapping: benchMapping(MAPPED),
+        kind: "poll",
+        saves: "all",
+        callSize: 200,
+        hasToPull: null,
+        highWater: [],
+        rewoundAt: null,
+        slot: null,
+      },
       ...{ writers: async () => [org.userId], budget: FRESH_BUDGET, owner: "bench", deadline: Date.now() + 140_000 },
     },
   );

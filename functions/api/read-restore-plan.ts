@@ -1,0 +1,15 @@
+import { readRestorePlan, restorePlan } from "../../lib/settings/restore/restore.ts";
+import { onLambda } from "../invocation/on-lambda.ts";
+import { engineReports, mappings, pauses, rowQueriesOf } from "../services/composition.ts";
+
+export const handler = onLambda({
+  route: "read-restore-plan",
+  summary:
+    "What waits after PostgreSQL or DynamoDB was restored to an earlier time, by mapping: changes that Salesforce does not hold as they are, in groups with samples and what accept-restore decides of them by default, and what the configuration was changed to since. What Salesforce holds already is not among them: it has ended as SUCCESS.",
+  output: restorePlan,
+  run: ({ workspace }) =>
+    readRestorePlan(
+      { engine: engineReports(), rowQueries: rowQueriesOf(), mappings: mappings(), pauses: pauses() },
+      workspace,
+    ),
+});

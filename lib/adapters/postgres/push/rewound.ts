@@ -1,0 +1,73 @@
+import { REWOUND } from "../../../model/change/rewound.ts";
+import type { Doubt, Finding } from "../../../sync/ports/doubt-ports.ts";
+import type { Lease } from "../../../sync/ports/lease-ports.ts";
+import { fenced } from "../lease/fence.ts";
+import { changesFrom } from "../log/change-rows.ts";
+import { isPending, registerUnregistered } from "../log/change-states.ts";
+import { idArray, name, qualified, type StoreContext } from "../session/sql.ts";
+import { doubtsOf } from "./recover.ts";
+
+/** Rows whose changes are looked up together. */
+const ROWS_AT_ONCE = 1_000;
+
+/** What waits becomes PENDING, as if it had been sent now; of a restored database also what was under way. */
+export async function holdWaiting(store: StoreContext, lease: Lease, batchId: string): Promise<void> {
+  const { session, tables, now } = store;
+  await fenced(store, lease, {}, async () => {
+    await session.query(
+      `UPDATE ${tables.log} SET state = 'PENDING', fence = :fence, batch_id = :batch, sent_at = :now, updated_at = :now,
+         due_at = NULL, sf_message = NULL
+       WHERE table_name::text = :table AND processed_at IS NULL AND NOT held
+         AND (state::text = 'NEW' OR (:batch = :rewound AND NOT starts_with(coalesce(batch_id, ''), :rewound)))`,
+      {
+        ...{ table: store.mapped(lease).shape.table, fence: lease.fence, batch: batchId },
+        ...{ now: now(), rewound: REWOUND },
+      },
+    );
+    await session.query(registerUnregistered(tables));
+  });
+}
+
+/** Restored changes of which nothing was found yet, some rows at a time; all of a row together. */
+export async function rewoundDoubts(store: StoreContext, lease: Lease): Promise<readonly Doubt[]> {
+  const { session, tables } = store;
+  const mapped = store.mapped(lease);
+  const isRewound = `l.table_name::text = $1 AND ${isPending(tables, "l", "table_name::text = $1")} AND l.batch_id = $3`;
+  const rows = await fenced(store, lease, {}, () =>
+    session.query(
+      `WITH picked AS MATERIALIZED (
+         SELECT DISTINCT l.record_id FROM ${tables.log} l WHERE ${isRewound} AND l.sf_message IS NULL LIMIT ${ROWS_AT_ONCE}
+       ), doubtful AS (
+         UPDATE ${tables.log} l SET fence = $2 WHERE ${isRewound} AND l.record_id IN (SELECT record_id FROM picked) RETURNING l.*
+       )
+       ${changesFrom("doubtful", mapped)}`,
+      [mapped.shape.table, lease.fence, REWOUND],
+    ),
+  );
+  return doubtsOf(rows);
+}
+
+/** Writes down what was found of restored changes. */
+export async function noteFindings(store: StoreContext, lease: Lease, findings: readonly Finding[]): Promise<void> {
+  const each = findings.flatMap(({ changeIds, message }) => changeIds.map((id) => ({ id, message })));
+  if (each.length === 0) return;
+  await fenced(store, lease, {}, () =>
+    store.session.query(
+      `UPDATE ${store.tables.log} l SET sf_message = f.message
+       FROM jsonb_to_recordset($1::jsonb) AS f (id bigint, message text) WHERE l.id = f.id AND l.fence = $2`,
+      [JSON.stringify(each), lease.fence],
+    ),
+  );
+}
+
+/** Rows that differ from their record only because a person has decided for Salesforce have captured nothing late. */
+export async function overrule(store: StoreContext, lease: Lease, sfids: readonly string[]): Promise<void> {
+  if (sfids.length === 0) return;
+  const { schema, table } = store.mapped(lease).shape;
+  await fenced(store, lease, { silent: true }, () =>
+    store.session.query(
+      `UPDATE ${qualified(schema, table)} SET ${name("systemmodstamp")} = NULL WHERE sfid::text = ANY ($1::text[])`,
+      [idArray(sfids)],
+    ),
+  );
+}

@@ -1,0 +1,28 @@
+import type { Command } from "commander";
+import type { Does } from "../context.ts";
+
+const commands = () => import("../commands/restore.ts");
+
+/** `bridge restore …`. */
+export function addRestoreCommands(program: Command, does: Does): void {
+  const restore = program.command("restore").description("what waits after PostgreSQL or DynamoDB was restored");
+  restore
+    .command("plan")
+    .description("what waits for a decision, by mapping; changes nothing; exit code 10 when something does")
+    .action(does(async () => (await commands()).restorePlan));
+  restore
+    .command("begin")
+    .description("say that both sides were restored to one time, which nothing else shows")
+    .option("-y, --yes", "do not ask")
+    .action(does(async () => (await commands()).beginRestore));
+  restore
+    .command("accept <mapping>")
+    .description("decide what waits of a mapping, and have it send again; each group is decided as the plan says")
+    .option("--newer <decision>", "rows whose record Salesforce has changed since: salesforce, ours or leave")
+    .option("--only-here <decision>", "rows that Salesforce does not have: ours or leave")
+    .option("--proposed <decision>", "new rows that one record equals: salesforce, ours or leave")
+    .option("--unclear <decision>", "new rows that several records may be: salesforce, ours or leave")
+    .option("--row <key=decision...>", "one row apart from its group; several times, or with commas")
+    .option("-y, --yes", "do not ask")
+    .action(does(async () => (await commands()).acceptRestore));
+}

@@ -1,0 +1,123 @@
+import type { ClaimedChange } from "../../model/change/change.ts";
+import { findingOf, type Group } from "../../model/change/rewound.ts";
+import type { TableShape } from "../../model/mapping/shape.ts";
+import { columnText, sfidOf, stampOf, valueIn } from "../../model/record/incoming.ts";
+import { isSameValue } from "../../model/record/same-value.ts";
+import type { Cycle } from "../cycle/cycle.ts";
+import type { Doubt, Finding } from "../ports/doubt-ports.ts";
+import type { PushOutcome } from "../ports/push-ports.ts";
+import { recordsOf } from "../pull/read-page.ts";
+import { startPushProgress } from "../push/push-progress.ts";
+import { type InDoubtWrite, refold } from "./in-doubt-writes.ts";
+import { matchLostInserts } from "./match-lost-inserts.ts";
+import { holds } from "./read-back-updates.ts";
+import { settleLookedUp } from "./resolve-in-doubt.ts";
+
+type Found = Readonly<Record<string, unknown>>;
+
+/** A restored write, and its changes. */
+interface Restored extends InDoubtWrite {
+  readonly changes: readonly ClaimedChange[];
+}
+
+/** The writes that have ended, and what a person is shown of the others. */
+interface LookedUp {
+  readonly ended: PushOutcome[];
+  readonly findings: Finding[];
+}
+
+/**
+ * Looks up what waits in a restored database, once the pull has come to its end. What Salesforce holds has ended well;
+ * of the rest is written down what a person decides by. Nothing is sent.
+ */
+export async function lookUpRewound(cycle: Cycle): Promise<void> {
+  for (;;) {
+    const doubts = await cycle.store.rewoundDoubts(cycle.lease);
+    if (doubts.length === 0) return;
+    const { ended, findings } = await lookUp(cycle, doubts);
+    await settleLookedUp(cycle, startPushProgress(), ended);
+    await cycle.store.noteFindings(cycle.lease, findings);
+  }
+}
+
+async function lookUp(cycle: Cycle, doubts: readonly Doubt[]): Promise<LookedUp> {
+  const ended: PushOutcome[] = [];
+  const findings: Finding[] = [];
+  const writes: Restored[] = [];
+  for (const doubt of doubts) {
+    const known = refold(cycle, doubt);
+    if ("write" in known) writes.push({ ...known, changes: doubt.changes });
+    else if (known.kind === "accepted" || known.kind === "settled") ended.push(known);
+    else findings.push(finding(known, "only_here")); // what cannot be sent says so when it is
+  }
+  const { create = [], others = [] } = Object.groupBy(writes, ({ write }) =>
+    write.operation === "create" ? "create" : "others",
+  );
+  const looked = [await byIds(cycle, others), propose(await matchLostInserts(cycle, create))];
+  return {
+    ended: [...ended, ...looked.flatMap((one) => one.ended)],
+    findings: [...findings, ...looked.flatMap((one) => one.findings)],
+  };
+}
+
+const finding = ({ changeIds }: Pick<Finding, "changeIds">, group: Group, more?: string): Finding => ({
+  changeIds,
+  message: findingOf(group, more),
+});
+
+/** A record that equals an insert is only proposed: another row, lost since, may have become it. */
+function propose(outcomes: readonly PushOutcome[]): LookedUp {
+  const findings = outcomes.map((outcome) => {
+    if (outcome.kind === "accepted") return finding(outcome, "proposed", ` (${outcome.sfid})`);
+    return outcome.kind === "refused"
+      ? finding(outcome, "unclear", `; ${outcome.error}`)
+      : finding(outcome, "only_here");
+  });
+  return { ended: [], findings };
+}
+
+async function byIds(cycle: Cycle, writes: readonly Restored[]): Promise<LookedUp> {
+  const found = new Map<string, Found>();
+  const ids = writes.flatMap(({ write }) => write.record.id ?? []);
+  for await (const { records } of recordsOf(cycle, ids))
+    for (const record of records) found.set(keyOf(sfidOf(record)), record);
+
+  const all: LookedUp = { ended: [], findings: [] };
+  for (const restored of writes) {
+    const { write, sentAt } = restored;
+    const { recordId, changeIds, action, record } = write;
+    const living = found.get(keyOf(record.id ?? ""));
+    const group = record.id === null ? "only_here" : judge(cycle.shape, restored, living);
+    if (group === "held")
+      all.ended.push({ recordId, changeIds, kind: "accepted", action, sfid: record.id, answeredAt: sentAt });
+    else all.findings.push(finding(write, group));
+  }
+  return all;
+}
+
+/** `held`: Salesforce has it already. */
+function judge(shape: TableShape, restored: Restored, record: Found | undefined): Group | "held" {
+  const { write, changes } = restored;
+  const isGone = record === undefined || record["IsDeleted"] === true;
+  if (write.operation === "delete") return isGone ? "held" : isChangedSince(restored, record) ? "newer" : "only_here";
+  if (isGone) return "newer";
+  if (holds(shape, record, write.record)) return "held";
+  return isChangedSince(restored, record) || !isBefore(shape, record, changes) ? "newer" : "only_here";
+}
+
+const isChangedSince = ({ changes }: Restored, record: Found): boolean =>
+  changes.some(({ capturedAt }) => stampOf(record) > capturedAt);
+
+/** Whether a record shows in each changed column what the row held before, or holds now. */
+function isBefore({ columns }: TableShape, record: Found, changes: readonly ClaimedChange[]): boolean {
+  return columns.every((column) => {
+    const touching = changes.filter(({ values }) => column.column in values);
+    const [first] = touching;
+    if (!first) return true;
+    const shown = columnText(column, valueIn(column, record));
+    const sides = [first.old[column.column] ?? null, touching.at(-1)?.values[column.column] ?? null];
+    return sides.some((side) => isSameValue(column, shown, side));
+  });
+}
+
+const keyOf = (sfid: string) => sfid.slice(0, 15);

@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import { BatchWriteItemCommand, paginateScan } from "@aws-sdk/client-dynamodb";
+import { TABLES } from "../../../lib/model/resources.ts";
+import type { SyncWorld } from "./sync-world.ts";
+
+/** Both stores of a world as they were at one time; each can be put back without the other. */
+export interface Backup {
+  /** The rows and sequences of the customer's schema, as a restore to a point in time has them. */
+  restorePostgres(): Promise<unknown>;
+  /** Every item of every table of the service, those since then gone. */
+  restoreDynamoDb(): Promise<void>;
+}
+
+/** Copies both stores in some milliseconds. Columns and tables that come later stay as they are. */
+export async function takeBackup(world: SyncWorld): Promise<Backup> {
+  const name = `backup_${randomUUID().slice(0, 8)}`;
+  await world.asSuperuser(copyOf(name));
+  const items = await readItems(world);
+  return {
+    restorePostgres: () => world.asSuperuser(restoreOf(name)),
+    restoreDynamoDb: () => writeItems(world, items),
+  };
+}
+
+const EACH_TABLE =
+  "SELECT relname AS t FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'r'";
+const EACH_SEQUENCE =
+  "SELECT relname AS t FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'S'";
+
+const copyOf = (name: string) => `
+  CREATE SCHEMA ${name};
+  DO $$ DECLARE t text; BEGIN
+    FOR t IN ${EACH_TABLE} LOOP EXECUTE format('CREATE TABLE ${name}.%I AS TABLE salesforce.%I', t, t); END LOOP;
+    FOR t IN ${EACH_SEQUENCE} LOOP EXECUTE format('CREATE TABLE ${name}.%I AS SELECT last_value, is_called FROM salesforce.%I', t, t); END LOOP;
+  END $$`;
+
+const restoreOf = (name: string) => `
+  SET session_replication_role = replica;
+  DO $$ DECLARE t text; columns text; BEGIN
+    FOR t IN ${EACH_TABLE} LOOP
+      EXECUTE format('DELETE FROM salesforce.%I', t);
+      CONTINUE WHEN to_regclass(format('${name}.%I', t)) IS NULL;
+      SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
+        WHERE attrelid = format('${name}.%I', t)::regclass AND attnum > 0;
+      EXECUTE format('INSERT INTO salesforce.%I (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM ${name}.%I', t, columns, columns, t);
+    END LOOP;
+    FOR t IN ${EACH_SEQUENCE} LOOP
+      CONTINUE WHEN to_regclass(format('${name}.%I', t)) IS NULL;
+      EXECUTE format('SELECT setval(%L, last_value, is_called) FROM ${name}.%I', 'salesforce.' || quote_ident(t), t);
+    END LOOP;
+  END $$`;
+
+type Item = Readonly<Record<string, { readonly S?: string }>>;
+type Items = ReadonlyMap<string, readonly Item[]>;
+
+const tableNames = Object.keys(TABLES) as (keyof typeof TABLES)[];
+
+async function readItems({ cloud: { clients } }: SyncWorld): Promise<Items> {
+  const found = new Map<string, readonly Item[]>();
+  for (const table of tableNames) {
+    const items: Item[] = [];
+    for await (const { Items = [] } of paginateScan(
+      { client: clients.dynamodb },
+      { TableName: `bridge-test-${table}` },
+    ))
+      items.push(...(Items as Item[]));
+    found.set(table, items);
+  }
+  return found;
+}
+
+async function writeItems(world: SyncWorld, before: Items): Promise<void> {
+  const now = await readItems(world);
+  for (const table of tableNames) {
+    const keyOf = ({ pk, sk }: Item) => ({ pk, ...(sk && { sk }) });
+    const kept = new Set(before.get(table)?.map((item) => JSON.stringify(keyOf(item))));
+    const gone = (now.get(table) ?? []).map(keyOf).filter((key) => !kept.has(JSON.stringify(key)));
+    const requests = [
+      ...gone.map((Key) => ({ DeleteRequest: { Key } })),
+      ...(before.get(table) ?? []).map((Item) => ({ PutRequest: { Item } })),
+    ];
+    for (let from = 0; from < requests.length; from += 25)
+      await world.cloud.clients.dynamodb.send(
+        new BatchWriteItemCommand({
+          RequestItems: { [`bridge-test-${table}`]: requests.slice(from, from + 25) } as never,
+        }),
+      );
+  }
+}

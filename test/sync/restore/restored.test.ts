@@ -1,0 +1,374 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { handler as acceptRestore } from "../../../functions/api/accept-restore.ts";
+import { handler as beginRestore } from "../../../functions/api/begin-restore.ts";
+import { handler as readRestorePlan } from "../../../functions/api/read-restore-plan.ts";
+import { handler as setPostgres } from "../../../functions/api/set-postgres.ts";
+import { now, pepper, tokens } from "../../../functions/services/composition.ts";
+import { createToken } from "../../../lib/access/create-token.ts";
+import type { ReadRestorePlanData } from "../../../lib/http/openapi/types.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { call } from "../../support/clients/call.ts";
+import { isWholeGrid } from "../../support/run/whole-grid.ts";
+import { type Backup, takeBackup } from "../../support/worlds/backups.ts";
+import { carryOut, importMappings } from "../../support/worlds/carry-out.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForEachTest } from "../../support/worlds/worlds.ts";
+
+let world: SyncWorld;
+let contact: Mapping;
+let account: Mapping;
+aWorldForEachTest((made) => {
+  ({ world } = made);
+});
+
+/** Contacts have an upsert field, accounts have none. */
+function asked(policy: string) {
+  const bridge = { conflict_policy: policy };
+  const upsert = { object: "Contact", fields: ["LastName", "Email", "External_Id__c"], upsertField: "External_Id__c" };
+  return [
+    { ...upsert, bridge },
+    { object: "Account", fields: ["Name", "Phone"], bridge },
+  ];
+}
+
+async function map(policy: string): Promise<void> {
+  await world.map(...asked(policy));
+  [account, contact] = await both();
+}
+
+const both = async () =>
+  (await world.mappings()).toSorted((one, other) => one.sfObject.localeCompare(other.sfObject)) as [Mapping, Mapping];
+
+const cycles = async () => {
+  for (const mapping of [account, contact]) await world.cycle(mapping);
+};
+
+const contacts = () => world.soql("SELECT LastName, Email, External_Id__c FROM Contact ORDER BY External_Id__c");
+const accounts = () => world.soql("SELECT Name, Phone FROM Account ORDER BY Name");
+const rowsOf = (table: string, columns: string) => world.sql(`SELECT ${columns} FROM salesforce.${table} ORDER BY 1`);
+const failures = () =>
+  world.sql("SELECT table_name, action, sf_message FROM salesforce._trigger_log WHERE state = 'FAILED'");
+const engine = async (mapping: Mapping) =>
+  (await world.services.engine.read(world.workspaceId, mapping.id)).engine.state;
+
+async function token(): Promise<string> {
+  const by = { workspaceId: world.workspaceId, name: "test", owner: "ada@example.com", actor: "ada@example.com" };
+  const needs = { tokens: tokens(), pepper: pepper() };
+  return (await createToken(needs, { ...by, validUntil: null, at: now(), scopes: ["admin"] })).token;
+}
+
+/** What a person does who has seen the plan. */
+async function accept(mapping: Mapping, body: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const path = { workspace_id: world.workspaceId, mapping_id: mapping.id };
+  const { status, json } = await call(acceptRestore, "accept-restore", { token: await token(), path, body });
+  expect(status, JSON.stringify(json)).toBe(200);
+  await carryOut(world.cloud, world.services);
+}
+
+async function begin(): Promise<void> {
+  const path = { workspace_id: world.workspaceId };
+  expect((await call(beginRestore, "begin-restore", { token: await token(), path })).status).toBe(200);
+}
+
+async function readPlan(): Promise<ReadRestorePlanData> {
+  const path = { workspace_id: world.workspaceId };
+  const { json } = await call(readRestorePlan, "read-restore-plan", { token: await token(), path });
+  return json?.data as ReadRestorePlanData;
+}
+
+/** What doctor advises where the database lacks Bridge's tables of this version. */
+async function reconnect(): Promise<void> {
+  const path = { workspace_id: world.workspaceId };
+  const asked = { token: await token(), path, body: { url: world.databaseUrl } };
+  expect((await call(setPostgres, "set-postgres", asked)).status).toBe(200);
+  await carryOut(world.cloud, world.services);
+}
+
+/** The application writes, by the org's clock. */
+async function write(text: string): Promise<void> {
+  await world.sql(text);
+  await world.sql(
+    "UPDATE salesforce._trigger_log SET created_at = $1 WHERE state = 'NEW' AND created_at > $1::timestamptz + interval '1 day'",
+    [new Date(world.cloud.clock.now())],
+  );
+}
+
+/** Two rows of each table in step, and then changes of all kinds that wait as the backup begins. */
+async function backUp(): Promise<Backup> {
+  await write(
+    "INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Ada', 'a'), ('Bo', 'b'), ('Cy', 'c')",
+  );
+  await write("INSERT INTO salesforce.account (name) VALUES ('One'), ('Two'), ('Three')");
+  await cycles();
+  await cycles();
+  await world.pass(600);
+  await write("UPDATE salesforce.contact SET email = 'old@example.com' WHERE external_id__c IN ('a', 'b')");
+  await write("DELETE FROM salesforce.contact WHERE external_id__c = 'c'");
+  await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Dee', 'd')");
+  await write("UPDATE salesforce.account SET phone = '1' WHERE name IN ('One', 'Two')");
+  await write("INSERT INTO salesforce.account (name) VALUES ('Four')");
+  return takeBackup(world);
+}
+
+/** What was sent after the backup, and what people have changed since. */
+async function live(): Promise<void> {
+  await cycles();
+  await cycles();
+  const [bo] = await world.soql("SELECT Id FROM Contact WHERE External_Id__c = 'b'");
+  const [dee] = await world.soql("SELECT Id FROM Contact WHERE External_Id__c = 'd'");
+  const [two] = await world.soql("SELECT Id FROM Account WHERE Name = 'Two'");
+  await world.colleague("PATCH", `/sobjects/Contact/${bo?.["Id"]}`, { Email: "new@example.com" });
+  await world.colleague("PATCH", `/sobjects/Contact/${dee?.["Id"]}`, { LastName: "Dora" });
+  await world.colleague("PATCH", `/sobjects/Account/${two?.["Id"]}`, { Phone: "2" });
+  await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Eve', 'e')");
+  await cycles();
+  await world.pass(600);
+  await cycles();
+}
+
+const CONTACTS = [
+  { LastName: "Ada", Email: "old@example.com", External_Id__c: "a" },
+  { LastName: "Bo", Email: "new@example.com", External_Id__c: "b" },
+  { LastName: "Dora", Email: null, External_Id__c: "d" },
+  { LastName: "Eve", Email: null, External_Id__c: "e" },
+];
+const ACCOUNTS = [
+  { Name: "Four", Phone: null },
+  { Name: "One", Phone: "1" },
+  { Name: "Three", Phone: null },
+  { Name: "Two", Phone: "2" },
+];
+
+const POLICIES = ["salesforce_wins", "postgres_wins", "latest_wins"];
+
+const found = () =>
+  world.sql(`SELECT table_name, action, split_part(sf_message, ':', 1) AS found FROM salesforce._trigger_log
+    WHERE state = 'PENDING' ORDER BY id`);
+
+describe.each(isWholeGrid ? POLICIES : POLICIES.slice(1, 2))("under %s", (policy) => {
+  beforeEach(() => map(policy));
+
+  test("a restored PostgreSQL sends nothing old, and once a person has decided nothing is lost, doubled, unlinked or failed", async () => {
+    const backup = await backUp();
+    await live();
+    await backup.restorePostgres();
+
+    for (const _ of [1, 2]) await cycles();
+    await world.pass(700);
+    await cycles();
+
+    expect(await contacts()).toEqual(CONTACTS);
+    expect(await accounts()).toEqual(ACCOUNTS);
+    expect((await engine(contact)).lastFailure?.reason).toBe("database_rewound");
+    expect((await engine(contact)).brokenSince).not.toBeNull();
+    expect((await engine(account)).brokenSince).not.toBeNull();
+    expect(await found()).toEqual([
+      { table_name: "contact", action: "UPDATE", found: "newer" },
+      { table_name: "contact", action: "INSERT", found: "newer" },
+      { table_name: "account", action: "UPDATE", found: "newer" },
+      { table_name: "account", action: "INSERT", found: "proposed" },
+    ]);
+
+    await accept(account);
+    await accept(contact);
+    await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Fay', 'f')");
+    await write("INSERT INTO salesforce.account (name) VALUES ('Zero')");
+    for (const _ of [1, 2, 3]) await cycles();
+
+    expect(await contacts()).toEqual([...CONTACTS, { LastName: "Fay", Email: null, External_Id__c: "f" }]);
+    expect(await accounts()).toEqual([...ACCOUNTS, { Name: "Zero", Phone: null }]);
+    await expectInStep();
+  });
+
+  test("what was restored and never sent is sent once it is accepted, also where a person decides for the rows", async () => {
+    const backup = await backUp();
+    await live();
+    await backup.restorePostgres();
+    await write("UPDATE salesforce.contact SET email = 'later@example.com' WHERE external_id__c = 'a'");
+    for (const _ of [1, 2]) await cycles();
+
+    await accept(contact, { newer: "ours" });
+    await accept(account, { newer: "leave", proposed: "leave" });
+    expect(
+      (await readPlan()).mappings.map(({ groups }) => groups.map(({ group, rows }) => [group, rows])),
+    ).toContainEqual([
+      ["newer", 1],
+      ["proposed", 1],
+    ]);
+    for (const _ of [1, 2, 3]) await cycles();
+
+    expect(await contacts()).toEqual([
+      { LastName: "Ada", Email: "later@example.com", External_Id__c: "a" },
+      { LastName: "Bo", Email: "old@example.com", External_Id__c: "b" },
+      { LastName: "Dee", Email: null, External_Id__c: "d" },
+      { LastName: "Eve", Email: null, External_Id__c: "e" },
+    ]);
+    expect(await accounts()).toEqual(ACCOUNTS);
+    expect(await failures()).toEqual([]);
+    expect(await found()).toEqual([
+      { table_name: "account", action: "UPDATE", found: "newer" },
+      { table_name: "account", action: "INSERT", found: "proposed" },
+    ]);
+  });
+
+  test("a database that lost its last moments is caught up without a question", async () => {
+    await backUp();
+    await live();
+    const backup = await backUpMore();
+    await cycles();
+    await backup.restorePostgres();
+
+    await cycles();
+    await world.pass(700);
+    for (const _ of [1, 2, 3]) await cycles();
+
+    expect(await contacts()).toEqual([...CONTACTS, { LastName: "Gus", Email: null, External_Id__c: "g" }]);
+    expect(await accounts()).toEqual([
+      { Name: "Five", Phone: null },
+      ...ACCOUNTS.slice(0, 3),
+      { Name: "Two", Phone: "3" },
+    ]);
+    expect((await engine(contact)).brokenSince).toBeNull();
+    expect(JSON.stringify(world.log)).toContain("the database has lost its last moments");
+    await expectInStep();
+  });
+});
+
+describe("where the configuration was changed after the backup", () => {
+  beforeEach(() => map("salesforce_wins"));
+
+  const change = async (policy: string) => {
+    await importMappings(world.workspaceId, asked(policy));
+    await carryOut(world.cloud, world.services);
+    [account, contact] = await both();
+  };
+
+  test("an older DynamoDB is no silent stop: the mapping is broken with the reason, and continues once a person has seen it", async () => {
+    const backup = await backUp();
+    await change("postgres_wins");
+    await live();
+    await backup.restoreDynamoDb();
+    [account, contact] = await both();
+    await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Fay', 'f')");
+
+    for (const _ of [1, 2, 3]) await cycles();
+
+    expect((await engine(contact)).lastFailure?.reason).toBe("config_behind");
+    expect((await engine(contact)).brokenSince).not.toBeNull();
+    expect(await contacts()).toEqual(CONTACTS);
+    const plan = await readPlan();
+    expect(plan.mappings.map(({ sf_object, state, changed_since }) => ({ sf_object, state, changed_since }))).toEqual(
+      ["Account", "Contact"].map((sf_object) => ({
+        sf_object,
+        state: "config_behind",
+        changed_since: [{ setting: "conflict_policy", database: "postgres_wins", here: "salesforce_wins" }],
+      })),
+    );
+
+    for (const mapping of [account, contact]) await accept(mapping);
+    [account, contact] = await both();
+    for (const _ of [1, 2, 3]) await cycles();
+
+    expect(await contacts()).toEqual([...CONTACTS, { LastName: "Fay", Email: null, External_Id__c: "f" }]);
+    expect(await accounts()).toEqual(ACCOUNTS);
+    await expectInStep();
+  });
+
+  test("an older PostgreSQL whose tables are provisioned again sends nothing old either", async () => {
+    const backup = await backUp();
+    await change("postgres_wins");
+    await live();
+    await backup.restorePostgres();
+
+    for (const _ of [1, 2, 3]) await cycles();
+    expect((await engine(contact)).brokenSince).not.toBeNull();
+    await reconnect();
+    for (const _ of [1, 2]) await cycles();
+
+    expect((await engine(contact)).lastFailure?.reason).toBe("database_rewound");
+    expect(await contacts()).toEqual(CONTACTS);
+    expect(await accounts()).toEqual(ACCOUNTS);
+    for (const mapping of [account, contact]) await accept(mapping);
+    for (const _ of [1, 2, 3]) await cycles();
+    expect(await contacts()).toEqual(CONTACTS);
+    expect(await accounts()).toEqual(ACCOUNTS);
+    await expectInStep();
+  });
+});
+
+describe("where both sides were restored to one time, which nothing shows", () => {
+  test.each(isWholeGrid ? POLICIES : POLICIES.slice(0, 1))(
+    "a person says so, and nothing is lost, under %s",
+    async (policy) => {
+      await map(policy);
+      const backup = await backUp();
+      await live();
+      await backup.restorePostgres();
+      await backup.restoreDynamoDb();
+
+      await begin();
+      for (const _ of [1, 2]) await cycles();
+
+      expect((await engine(contact)).lastFailure?.reason).toBe("database_rewound");
+      expect(await contacts()).toEqual(CONTACTS);
+      expect(await accounts()).toEqual(ACCOUNTS);
+      for (const mapping of [account, contact]) await accept(mapping);
+      for (const _ of [1, 2, 3]) await cycles();
+      expect(await contacts()).toEqual(CONTACTS);
+      expect(await accounts()).toEqual(ACCOUNTS);
+      await expectInStep();
+    },
+  );
+});
+
+test("a failover in the very cycle whose answer was lost sends nothing twice", async () => {
+  await map("salesforce_wins");
+  await backUp();
+  await live();
+  await write("INSERT INTO salesforce.account (name) VALUES ('Six')");
+  const backup = await takeBackup(world);
+  await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
+  await world.pass(70 - (Math.floor(world.cloud.clock.now() / 1000) % 60)); // no beat that counts
+  await world.beat([account]);
+  await backup.restorePostgres();
+
+  await cycles();
+  await world.pass(700);
+  for (const _ of [1, 2]) await cycles();
+
+  expect((await accounts()).filter(({ Name }) => Name === "Six")).toHaveLength(1);
+  expect(await failures()).toEqual([]);
+  expect(await found()).toEqual([]);
+  expect((await engine(account)).brokenSince).toBeNull();
+});
+
+/** What waits just before a failover. */
+async function backUpMore(): Promise<Backup> {
+  await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Gus', 'g')");
+  await write("INSERT INTO salesforce.account (name) VALUES ('Five')");
+  await write("UPDATE salesforce.account SET phone = '3' WHERE name = 'Two'");
+  return takeBackup(world);
+}
+
+async function expectInStep(): Promise<void> {
+  expect(await failures()).toEqual([]);
+  expect(await found()).toEqual([]);
+  expect((await engine(contact)).brokenSince).toBeNull();
+  expect(await rowsOf("contact", "external_id__c, lastname, email, sfid")).toEqual(
+    (await world.soql("SELECT Id, LastName, Email, External_Id__c FROM Contact ORDER BY External_Id__c")).map(
+      ({ Id, LastName, Email, External_Id__c }) => ({
+        external_id__c: External_Id__c,
+        lastname: LastName,
+        email: Email,
+        sfid: Id,
+      }),
+    ),
+  );
+  expect(await rowsOf("account", "name, phone, sfid")).toEqual(
+    (await world.soql("SELECT Id, Name, Phone FROM Account ORDER BY Name")).map(({ Id, Name, Phone }) => ({
+      name: Name,
+      phone: Phone,
+      sfid: Id,
+    })),
+  );
+}
