@@ -54,8 +54,8 @@ export const INFRA_BUGS: readonly Bug[] = [
     id: "visible-while-at-work",
     says: "a message is handed out again while its function still works",
     file: "lib/infra/data-stack.ts",
-    from: "=> 6 * timeoutSeconds));",
-    to: "=> timeoutSeconds));",
+    from: "=> 6 * reader.timeoutSeconds +",
+    to: "=> reader.timeoutSeconds +",
     near: ["infra/data-stack"],
   },
   {

@@ -1,0 +1,234 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CancelKeyDeletionCommand, EnableKeyCommand, KMSClient, ScheduleKeyDeletionCommand } from "@aws-sdk/client-kms";
+import {
+  GetScheduleCommand,
+  ListSchedulesCommand,
+  SchedulerClient,
+  UpdateScheduleCommand,
+} from "@aws-sdk/client-scheduler";
+import { PurgeQueueCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { database } from "../../../functions/services/composition.ts";
+import { workspaceKey } from "../../../lib/adapters/dynamodb/access/workspace-key.ts";
+import { QUEUES, WORKERS } from "../../../lib/model/resources.ts";
+import { DEPLOYMENT } from "../../../lib/model/workspace/pause.ts";
+import { synthesizeFixtures } from "../assembly.ts";
+import { bySeries, ringsAt } from "./evaluate.ts";
+import { type Customer, type MeasuredBridge, startMeasuredBridge } from "./measured-bridge.ts";
+import { type ReadAlarm, readAlarm } from "./read-alarm.ts";
+import { readOutages } from "./read-outages.ts";
+
+/** Breaks parts of the running instance, and evaluates the template's own alarms over what was measured. */
+
+let bridge: MeasuredBridge;
+let alarms: readonly ReadAlarm[];
+/** Only the last tests have customers: each minute of theirs has a dozen cycles. */
+let one: Customer;
+let other: Customer;
+
+beforeAll(async () => {
+  const { all } = await synthesizeFixtures();
+  alarms = all("AWS::CloudWatch::Alarm").map(({ Properties }) => readAlarm(Properties));
+  bridge = await startMeasuredBridge();
+  await bridge.pass(10);
+}, 3_600_000);
+
+afterAll(() => bridge?.close(), 120_000);
+
+const LINES = readOutages(readFileSync(join(import.meta.dirname, "../../../lib/infra/OUTAGES.md"), "utf8")).filter(
+  ({ isBroken }) => isBroken,
+);
+const tried = new Set<string>();
+
+/** Names of the alarms that ring between two minutes. */
+const ringing = (from: number, until: number) => {
+  const samples = bySeries(bridge.samples);
+  return alarms
+    .filter((alarm) => ringsAt(alarm, samples, until).some((end) => end > from))
+    .map(({ name }) => name.replace("bridge-dev-", ""));
+};
+
+/** Breaks something, and expects of each of these outages that its alarm rings within its minutes. */
+async function expectToRing(outages: readonly string[], breakIt: () => unknown, mend: () => unknown): Promise<void> {
+  const lines = LINES.filter(({ outage }) => outages.includes(outage));
+  expect(lines).toHaveLength(outages.length);
+  const began = bridge.minute;
+  await breakIt();
+  await bridge.pass(Math.max(...lines.map(({ minutes }) => minutes)));
+  const samples = bySeries(bridge.samples);
+  for (const { outage, alarm, minutes } of lines) {
+    const named = alarms.find(({ name }) => name === `bridge-dev-${alarm}`);
+    const ends = named ? ringsAt(named, samples, bridge.minute) : [];
+    expect.soft(ends.filter((end) => end > began && end <= began + minutes).length, outage).toBeGreaterThan(0);
+    tried.add(outage);
+  }
+  await mend();
+  await bridge.pass(20);
+}
+
+const urlOf = (queue: string) => `${bridge.cloud.endpoints.sqs}/${bridge.cloud.accountId}/bridge-dev-${kebab(queue)}`;
+
+const send = (queue: keyof typeof QUEUES, MessageBody: string) =>
+  new SQSClient().send(new SendMessageCommand({ QueueUrl: urlOf(queue), MessageBody }));
+
+/** Empties every queue and its dead letters. */
+const purge = () =>
+  Promise.all(
+    QUEUE_NAMES.flatMap((name) => [name, `${name}-dead`]).map((name) =>
+      new SQSClient().send(new PurgeQueueCommand({ QueueUrl: urlOf(name) })),
+    ),
+  );
+
+const QUEUE_NAMES = Object.keys(QUEUES) as (keyof typeof QUEUES)[];
+
+const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+test("half an hour without customers and without an outage rings none", { timeout: 3_600_000 }, async () => {
+  const began = bridge.minute;
+  await bridge.pass(30);
+
+  expect(ringing(began, bridge.minute)).toEqual([]);
+});
+
+async function switchSchedules(GroupName: string, State: "ENABLED" | "DISABLED"): Promise<void> {
+  const scheduler = new SchedulerClient();
+  const { Schedules = [] } = await scheduler.send(new ListSchedulesCommand({ GroupName }));
+  for (const { Name } of Schedules) {
+    const { Arn, CreationDate, LastModificationDate, $metadata, ...schedule } = await scheduler.send(
+      new GetScheduleCommand({ GroupName, Name }),
+    );
+    const { ScheduleExpression, FlexibleTimeWindow, Target } = schedule;
+    await scheduler.send(
+      new UpdateScheduleCommand({ Name, GroupName, ScheduleExpression, FlexibleTimeWindow, Target, State }),
+    );
+  }
+}
+
+async function switchDatabase(isUp: boolean): Promise<void> {
+  const name = new URL(one.database.url).pathname.slice(1);
+  await other.database.asSuperuser(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS ${isUp}`);
+  if (!isUp)
+    await other.database.asSuperuser(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+    );
+}
+
+test("the key", { timeout: 3_600_000 }, async () => {
+  const KeyId = bridge.cloud.kms.ensureKey("alias/bridge-dev");
+  const kms = new KMSClient();
+  await expectToRing(
+    ["the key is disabled, or will be deleted"],
+    () => kms.send(new ScheduleKeyDeletionCommand({ KeyId, PendingWindowInDays: 7 })),
+    async () => {
+      await kms.send(new CancelKeyDeletionCommand({ KeyId }));
+      await kms.send(new EnableKeyCommand({ KeyId }));
+    },
+  );
+});
+
+test("a bad bundle of each worker, and metrics that are lost", { timeout: 3_600_000 }, async () => {
+  const workers = Object.keys(WORKERS).filter((name) => !/slow|retry/.test(name));
+  let mend = () => {};
+  await expectToRing(
+    workers.map((name) => `a bad bundle of \`${name}\``),
+    async () => {
+      mend = bridge.kill((name) => workers.includes(name.replace("bridge-dev-", "")));
+      for (const queue of QUEUE_NAMES) await send(queue, "{}");
+    },
+    () => mend(),
+  );
+  await expectToRing(
+    ["Bridge's log lines do not become metrics any more"],
+    () => {
+      mend = bridge.dropFigures();
+    },
+    () => mend(),
+  );
+});
+
+test("a load that kills load-mapping, and a sweep of which a part fails", {
+  timeout: 3_600_000,
+}, async () => {
+  const Key = workspaceKey(DEPLOYMENT);
+  const TableName = database().table("workspaces");
+  let mend = () => {};
+  await expectToRing(
+    ["a load lets `load-mapping` run out of memory", "a part of the minute sweep fails each time"],
+    async () => {
+      mend = bridge.kill((name, event) => name.endsWith("load-mapping") && event.includes("large"));
+      await send("loads", JSON.stringify({ workspace_id: "ws", mapping_id: "large", kind: "load" }));
+      await database().client.send(new PutCommand({ TableName, Item: { ...Key, created_at: "unreadable" } }));
+    },
+    async () => {
+      mend();
+      await database().client.send(new DeleteCommand({ TableName, Key }));
+    },
+  );
+});
+
+test("a poisoned message in each queue", { timeout: 3_600_000 }, async () => {
+  await expectToRing(
+    QUEUE_NAMES.map((name) => `a poisoned message in \`${kebab(name)}\``),
+    () => Promise.all(QUEUE_NAMES.map((name) => send(name, "poison"))),
+    purge,
+  );
+});
+
+test("all schedules stop", { timeout: 3_600_000 }, async () => {
+  await expectToRing(
+    ["EventBridge Scheduler stops"],
+    () => switchSchedules("default", "DISABLED"),
+    () => switchSchedules("default", "ENABLED"),
+  );
+});
+
+test("with customers, half an hour without an outage rings none", { timeout: 3_600_000 }, async () => {
+  one = await bridge.addCustomer();
+  other = await bridge.addCustomer();
+  await bridge.pass(10);
+  const began = bridge.minute;
+  await bridge.pass(30);
+
+  expect(ringing(began, bridge.minute)).toEqual([]);
+});
+
+test("the schedules of the mappings stop", { timeout: 3_600_000 }, async () => {
+  await expectToRing(
+    ["the mappings' schedules stop, the sweep runs"],
+    () => switchSchedules("bridge-dev", "DISABLED"),
+    () => switchSchedules("bridge-dev", "ENABLED"),
+  );
+});
+
+test("one customer's database, and one customer's org", { timeout: 3_600_000 }, async () => {
+  await expectToRing(
+    ["one database of many is down"],
+    () => switchDatabase(false),
+    () => switchDatabase(true),
+  );
+  await expectToRing(
+    ["one org of many refuses its user"],
+    async () => {
+      await one.org.control("POST", "/faults", { kind: "refusedGrant", path: "oauth2/token", times: 0 });
+      await one.org.control("DELETE", "/sessions");
+    },
+    () => one.org.control("DELETE", "/faults"),
+  );
+});
+
+test("a mapping that kills run-cycle", { timeout: 3_600_000 }, async () => {
+  let mend = () => {};
+  await expectToRing(
+    ["one mapping lets `run-cycle` run out of memory"],
+    () => {
+      mend = bridge.kill((name, event) => name.endsWith("run-cycle") && event.includes(one.workspaceId));
+    },
+    () => mend(),
+  );
+});
+
+test("each line that says so was broken here", () => {
+  expect([...tried].sort()).toEqual(LINES.map(({ outage }) => outage).sort());
+});
