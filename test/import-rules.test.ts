@@ -124,14 +124,14 @@ test("functions import http, rooms and the model, and get their adapters from th
   expect(strays).toEqual([]);
 });
 
-test("the deployment reads the route table, the API's description with its codes, the names, the rules of addresses and what a misspelt name is near to, nothing else", () => {
+test("the deployment reads the route table, the API's description with its codes, the names, the rules of stages and addresses and what a misspelt name is near to, nothing else", () => {
   const strays = inLib("lib/infra/").filter(
     ({ to }) =>
       ![
         "lib/infra/",
         "lib/http/routes.ts",
         "lib/http/openapi/",
-        ...["resources", "address", "nearest", "failure"].map((name) => `lib/model/${name}.ts`),
+        ...["resources", "stage", "address", "nearest", "failure"].map((name) => `lib/model/${name}.ts`),
       ].some((place) => to.startsWith(place)),
   );
 

@@ -206,8 +206,8 @@ export const PUSH_BUGS: readonly Bug[] = [
     id: "session-renewed-twice",
     says: "two invocations renew a session at once, and one ends the other's",
     file: "lib/adapters/dynamodb/access/connections.ts",
-    from: 'AND (attribute_not_exists(renewal_until) OR renewal_until <= :now)",\n        ExpressionAttributeValues: { ":version": version, ":now": now.getTime(),',
-    to: '",\n        ExpressionAttributeValues: { ":version": version,',
+    from: "      if (before !== null && before > now) return false;\n",
+    to: "",
     near: ["adapters/dynamodb/access/connections"],
   },
 ];
