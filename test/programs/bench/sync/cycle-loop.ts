@@ -3,8 +3,8 @@ import type { Client } from "pg";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { fieldsOf } from "../../../../lib/model/mapping/soql.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
+import { upsertPage } from "../load/load-ways.ts";
 import { ask } from "./alone.ts";
-import { upsertPage } from "./load-ways.ts";
 
 /** Records of one call of sObject Collections; more than so many rows go by a job of the Bulk API. */
 const COLLECTION = 200;

@@ -3,13 +3,13 @@ import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store
 import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { runCycle } from "../../../../lib/sync/run-cycle.ts";
+import { loadByCopy, loadByEngine } from "../load/load-ways.ts";
 import { ALONE, ask, CLOCK } from "./alone.ts";
 import type { BenchServer } from "./bench-database.ts";
 import { benchMapping, provisionTable, salesforceOf } from "./bench-mapping.ts";
 import { type BenchOrg, control, startBenchOrg } from "./bench-org.ts";
 import { CycleLoop } from "./cycle-loop.ts";
 import type { Figure, Sizes } from "./figure.ts";
-import { loadByCopy, loadByEngine } from "./load-ways.ts";
 import { between, type Used, usedSoFar } from "./process-time.ts";
 
 const POLL_SECONDS = 10;

@@ -2,12 +2,12 @@ import { Client } from "pg";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
 import { runCycle } from "../../../../lib/sync/run-cycle.ts";
+import { loadByEngine } from "../load/load-ways.ts";
 import { ALONE, CLOCK } from "./alone.ts";
 import type { BenchServer } from "./bench-database.ts";
 import { benchMapping, provisionTable, salesforceOf } from "./bench-mapping.ts";
 import { type BenchOrg, startBenchOrg } from "./bench-org.ts";
 import { type Figure, median, type Sizes } from "./figure.ts";
-import { loadByEngine } from "./load-ways.ts";
 import { updateByBulk, updateBySoap } from "./plain-updates.ts";
 
 /**

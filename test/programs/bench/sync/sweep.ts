@@ -1,9 +1,9 @@
 import { Client } from "pg";
+import { loadApart } from "../load/first-load.ts";
 import { type BenchServer, run } from "./bench-database.ts";
 import { provisionTable } from "./bench-mapping.ts";
 import { startBenchOrg } from "./bench-org.ts";
 import type { Figure, Sizes } from "./figure.ts";
-import { loadApart } from "./first-load.ts";
 
 const OBJECT = "Sweep__c";
 const TABLE = "salesforce.sweep__c";

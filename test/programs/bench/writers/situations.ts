@@ -6,10 +6,10 @@ import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { runCycle } from "../../../../lib/sync/run-cycle.ts";
 import { becomeReleased } from "../../../support/worlds/released-schema.ts";
+import { loadByEngine } from "../load/load-ways.ts";
 import { ALONE, CLOCK } from "../sync/alone.ts";
 import { benchMapping, salesforceOf } from "../sync/bench-mapping.ts";
 import type { BenchOrg } from "../sync/bench-org.ts";
-import { loadByEngine } from "../sync/load-ways.ts";
 import { updateByBulk } from "../sync/plain-updates.ts";
 
 export const PLAIN = "Plain__c";

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { WORKERS } from "../../../../lib/model/resources.ts";
-import { type BenchServer, run } from "./bench-database.ts";
-import { provisionTable } from "./bench-mapping.ts";
-import { type BenchOrg, startBenchOrg } from "./bench-org.ts";
-import { type Figure, median, type Sizes } from "./figure.ts";
+import { type BenchServer, run } from "../sync/bench-database.ts";
+import { provisionTable } from "../sync/bench-mapping.ts";
+import { type BenchOrg, startBenchOrg } from "../sync/bench-org.ts";
+import { type Figure, median, type Sizes } from "../sync/figure.ts";
 import type { Loaded, LoadOrder } from "./load-ways.ts";
 
 type Outcome = Loaded & { readonly peakMiB: number };

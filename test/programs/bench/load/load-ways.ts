@@ -12,8 +12,8 @@ import type { SalesforceConnection } from "../../../../lib/model/workspace/works
 import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
 import { runLoad } from "../../../../lib/sync/load/run-load.ts";
 import type { Clock } from "../../../../lib/sync/ports/cycle-ports.ts";
-import { ALONE, ask, askJson, CLOCK } from "./alone.ts";
-import { benchMapping, salesforceOf } from "./bench-mapping.ts";
+import { ALONE, ask, askJson, CLOCK } from "../sync/alone.ts";
+import { benchMapping, salesforceOf } from "../sync/bench-mapping.ts";
 
 // The org and the database are this machine's own.
 guardConnections(() => null);
