@@ -6,8 +6,8 @@ export const INFRA_BUGS: readonly Bug[] = [
     id: "cycles-may-not-ask-for-loads",
     says: "on AWS no first load that a cycle asks for begins",
     file: "lib/model/resources.ts",
-    from: 'sends: ["cycles", "events", "loads"],\n    secrets: true,\n  },\n  "load-mapping"',
-    to: 'sends: ["cycles", "events"],\n    secrets: true,\n  },\n  "load-mapping"',
+    from: 'sends: ["cycles", "events", "loads"],\n    secrets: "workspaces",\n  },\n  "load-mapping"',
+    to: 'sends: ["cycles", "events"],\n    secrets: "workspaces",\n  },\n  "load-mapping"',
     near: ["infra/grants", "infra/application"],
   },
   {
@@ -94,8 +94,8 @@ export const INFRA_BUGS: readonly Bug[] = [
     id: "tables-go-with-the-stack",
     says: "production's tables can be deleted by a mistake",
     file: "lib/infra/data-stack.ts",
-    from: 'deletionProtection: stage === "prod",',
-    to: 'deletionProtection: stage !== "prod",',
+    from: "deletionProtection: hasProductionRules(stage),",
+    to: "deletionProtection: !hasProductionRules(stage),",
     near: ["infra/data-stack", "infra/application"],
   },
   {
