@@ -2,7 +2,7 @@ import type { Connections } from "../../../lib/sync/ports/cycle-ports.ts";
 import type { Waits } from "./waits.ts";
 
 /** Receives each call of a cycle to its database or its org before it is sent; what it throws is thrown instead. */
-export type Interference = (call: string) => void | Promise<void>;
+export type Interference = (call: string, ...args: readonly unknown[]) => void | Promise<void>;
 
 /** Connections whose every call passes by the interference of the moment. */
 export function interferedWith(
@@ -34,7 +34,7 @@ function watched<Thing extends object>(
       const call = `${name}.${String(property)}`;
       if (typeof value !== "function" || UNWATCHED.has(call)) return value;
       return async (...args: unknown[]) => {
-        await current()?.(call);
+        await current()?.(call, ...args);
         return waits.call(call, async () => Reflect.apply(value, target, args));
       };
     },
