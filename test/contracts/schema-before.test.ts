@@ -184,6 +184,7 @@ describe("on a schema that was upgraded", () => {
     "dismiss-rows": { table: "contact" },
     "capture-mapping": { uncaptured: "mine" },
     "reject-deletes": {},
+    "accept-restore": {},
   };
 
   test("every endpoint that asks the database answers", async () => {
