@@ -64,7 +64,7 @@ const CASES: readonly Case[] = [
       `UPDATE salesforce._trigger_log SET state = 'FAILED', last_operation = 'FAILED', processed_at = now(), sf_message = 'no'`,
       "INSERT INTO salesforce._bridge_totals (table_name, failed) VALUES ('contact', 1) ON CONFLICT (table_name) DO UPDATE SET failed = 1",
     ],
-    holds: "SELECT FROM salesforce.contact FOR UPDATE",
+    holds: "SELECT FROM salesforce._bridge_totals FOR UPDATE",
     wants: "SELECT FROM salesforce._trigger_log FOR UPDATE",
     answers: { retried: 1, remaining: 0 },
     changed:
