@@ -169,7 +169,7 @@ longTest(
       /salesforce\.contact are not captured: a logical subscription feeds it.*ALTER SUBSCRIPTION/,
     );
     const onlyReads = { ...next, direction: "sf_to_pg" } as const;
-    await expect(provisioner.provision(mappingOf(onlyReads), onlyReads)).resolves.toMatchObject({ created: false });
+    await expect(provisioner.provision(mappingOf(onlyReads), onlyReads)).resolves.toMatchObject({ isCaptured: true });
     await here.client.query("ALTER SUBSCRIPTION contacts DISABLE");
     await here.client.query("ALTER SUBSCRIPTION contacts SET (slot_name = NONE)");
     await here.client.query("DROP SUBSCRIPTION contacts");
