@@ -88,21 +88,21 @@ async function countStatements(work: () => Promise<unknown>): Promise<number> {
   }
 }
 
-const stands = () =>
+const schemaNow = () =>
   world.sql("SELECT mapping_id, last_run_at, last_pull_at, slot FROM salesforce._bridge_state ORDER BY mapping_id");
 
 test("three idle mappings cost their database three statements a beat, and are seen within a minute to have run and pulled", async () => {
   await world.pass(300);
   await beat();
   await beat();
-  const before = await stands();
+  const before = await schemaNow();
 
   // The state of all, which are due in the workspace, the calls of the probe; and once a minute the end of all.
   expect(await countStatements(beat)).toBe(3);
-  expect(await stands()).toEqual(before);
+  expect(await schemaNow()).toEqual(before);
   for (let more = 0; more < 5; more++) await beat();
 
-  const after = await stands();
+  const after = await schemaNow();
   expect(after).toHaveLength(3);
   for (const [at, row] of after.entries())
     for (const column of ["last_run_at", "last_pull_at", "slot"])
