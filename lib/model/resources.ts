@@ -233,7 +233,7 @@ export const WORKERS = {
     postgres: true,
     figures: true,
     reads: ["workspaces", "mappings", "webhooks"],
-    scans: ["workspaces", "mappings", "events"],
+    scans: ["workspaces", "mappings", "events", "engine"],
     writes: ["engine", "deliveries", "events", "counters", "audit", "rateLimits"],
     sends: ["cycles", "provisioning", "loads", "events", "slowDeliveries", "fanOut"],
     secrets: "workspaces",
