@@ -34,10 +34,14 @@ interface Settings {
 /** The first of its kind waits so long for something to ring for; the org may be stopped. */
 const LONGEST_MILLISECONDS = 20_000;
 
+/** An application has so many requests open at most: without a limit they only grow while the machine is behind. */
+const MOST_OPEN_NUDGES = 16;
+
 export function createDoorbell({ stage, queries, mappings, trouble }: Settings): Doorbell {
   const { door } = stage;
   const rung = mappings.filter(({ rings }) => rings);
   const done = { lies: 0, "lies with a wrong token": 0, nudges: 0 };
+  let open = 0;
   const deaths: RingFault[] = ["lost", "refused"];
   let path = "";
   const woken = (worker: string) =>
@@ -70,10 +74,16 @@ export function createDoorbell({ stage, queries, mappings, trouble }: Settings):
     },
     nudge: (dice) => {
       const table = dice.isUnder(0.5) ? `?table=${dice.pick(mappings)?.table}` : "";
-      for (let copies = dice.below(3); copies > 0; copies--) {
+      for (let copies = dice.below(3); copies > 0 && open < MOST_OPEN_NUDGES; copies--) {
         done.nudges += 1;
+        open += 1;
         // Refused while its mapping is inactive; and a proof that ends does not wait for it.
-        stage.api("POST", `/nudge${table}`).catch(() => undefined);
+        stage
+          .api("POST", `/nudge${table}`)
+          .catch(() => undefined)
+          .finally(() => {
+            open -= 1;
+          });
       }
     },
     figures: () => ({ ...door.rings, ...done, "pulls rung": woken("ring"), "pushes nudged": woken("nudge") }),
