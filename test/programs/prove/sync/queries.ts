@@ -11,7 +11,7 @@ export interface Queries {
   mappingIds(): Promise<ReadonlyMap<string, string>>;
   /** `lost`: time advances meanwhile, for the message of a load that was killed comes again after minutes. */
   untilLoaded(mappings: number, lost?: "lost"): Promise<void>;
-  /** Every mapping runs a cycle from beginning to end. Time advances when that takes long: work that was killed comes again. */
+  /** Every mapping runs a cycle from beginning to end. Time advances when nothing moves: work that was killed comes again. */
   cycles(ids: ReadonlyMap<string, string>): Promise<void>;
   /** No change waits, and no event. */
   untilNothingWaits(): Promise<void>;
@@ -21,11 +21,18 @@ export interface Queries {
 const PATIENCE_MILLISECONDS = 180_000;
 const ASK_AGAIN_MILLISECONDS = 4_000;
 
-/** By how much time advances with each poll, five a second, for what comes again after minutes. */
+/** By how much time advances with each poll, five a second, while nothing moves: for what comes again after minutes. */
 const LOOK_SECONDS = 5;
 
-/** So long mappings have for a cycle before time advances. */
-const REAL_MILLISECONDS = 20_000;
+/** Nothing has moved for so long: what comes next waits for time. A busy machine moves slowly, and keeps its leases. */
+const STILL_MILLISECONDS = 5_000;
+
+interface Waits {
+  /** More about what is missing, for the error. */
+  readonly explain?: () => Promise<string>;
+  /** Nothing has moved for a while. */
+  readonly rests?: () => void;
+}
 
 export function createQueries(stage: Stage): Queries {
   let client: Client | null = null;
@@ -43,11 +50,15 @@ export function createQueries(stage: Stage): Queries {
       throw error;
     }
   };
-  const until = async (what: string, look: () => Promise<string | null>, explain = async () => "") => {
-    const latest = Date.now() + PATIENCE_MILLISECONDS;
+  const until = async (what: string, look: () => Promise<string | null>, { explain, rests }: Waits = {}) => {
+    const began = Date.now();
+    let [seen, changedAt] = ["", began];
     for (let missing = await look().catch(String); missing !== null; missing = await look().catch(String)) {
-      if (Date.now() > latest)
-        throw new Error(`waited in vain until ${what}: ${missing} ${await explain().catch(String)}`);
+      const now = Date.now();
+      if (missing !== seen) [seen, changedAt] = [missing, now];
+      if (now - changedAt > PATIENCE_MILLISECONDS || now - began > 5 * PATIENCE_MILLISECONDS)
+        throw new Error(`waited in vain until ${what}: ${missing} ${await explain?.().catch(String)}`);
+      if (now - changedAt > STILL_MILLISECONDS) rests?.();
       await pause(200);
     }
   };
@@ -82,24 +93,26 @@ export function createQueries(stage: Stage): Queries {
     },
     untilLoaded: (mappings, lost) => {
       const loaded = async () => {
-        if (lost) stage.clock.advance(LOOK_SECONDS);
         const rows = await query(
-          `SELECT s.mapping_id FROM salesforce._bridge_state s JOIN salesforce._bridge_loads l USING (mapping_id)
-           WHERE s.position IS NOT NULL AND l.load IS NULL`,
+          `SELECT mapping_id, s.position IS NOT NULL AND l.load IS NULL AS ended, l.fence, l.load
+           FROM salesforce._bridge_state s JOIN salesforce._bridge_loads l USING (mapping_id) ORDER BY mapping_id`,
         );
-        return rows.length === mappings ? null : `${rows.length} of ${mappings}`;
+        const ended = rows.filter((row) => row["ended"] === true).length;
+        return ended === mappings ? null : `${ended} of ${mappings}: ${JSON.stringify(rows)}`;
       };
-      return until("all mappings are loaded", loaded, async () => JSON.stringify(await states()));
+      const rests = lost && (() => stage.clock.advance(LOOK_SECONDS));
+      return until("all mappings are loaded", loaded, {
+        explain: async () => JSON.stringify(await states()),
+        ...(rests && { rests }),
+      });
     },
     cycles: async (ids) => {
       const since = new Date(stage.clock.now()).toISOString();
       let askedAt = 0;
-      const began = Date.now();
-      await until("every mapping has run a cycle", async () => {
-        if (Date.now() - began > REAL_MILLISECONDS) stage.clock.advance(LOOK_SECONDS);
+      const ran = async () => {
         const rows = await query(
-          `SELECT mapping_id, last_run_at, lease_owner, lease_until, last_error FROM salesforce._bridge_state
-           WHERE last_run_at IS NULL OR last_run_at <= '${since}' OR last_error IS NOT NULL`,
+          `SELECT mapping_id, last_run_at, fence, lease_owner, lease_until, last_error FROM salesforce._bridge_state
+           WHERE last_run_at IS NULL OR last_run_at <= '${since}' OR last_error IS NOT NULL ORDER BY mapping_id`,
         );
         if (rows.length === 0) return null;
         if (Date.now() - askedAt > ASK_AGAIN_MILLISECONDS) {
@@ -110,8 +123,9 @@ export function createQueries(stage: Stage): Queries {
               stage.send("cycles", { workspace_id: stage.workspaceId, mapping_id: id, kind: "poll", slot: null });
           }
         }
-        return JSON.stringify(rows.slice(0, 3));
-      });
+        return JSON.stringify(rows);
+      };
+      await until("every mapping has run a cycle", ran, { rests: () => stage.clock.advance(LOOK_SECONDS) });
     },
     untilNothingWaits: () =>
       until("nothing waits", () =>
