@@ -15,11 +15,17 @@ export interface Queries {
   cycles(ids: ReadonlyMap<string, string>): Promise<void>;
   /** No change waits, and no event. */
   untilNothingWaits(): Promise<void>;
+  /** So many changes wait that users pause: the machine is slower than they are, and more of the same proves no more. */
+  isBehind(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 const PATIENCE_MILLISECONDS = 180_000;
 const ASK_AGAIN_MILLISECONDS = 4_000;
+
+/** More than one answer of the Bulk API, a page of a pull and a claim together. */
+const MOST_WAITING = 6_000;
+const COUNT_AGAIN_MILLISECONDS = 1_000;
 
 /** By how much time advances with each poll, five a second, while nothing moves: for what comes again after minutes. */
 const LOOK_SECONDS = 5;
@@ -36,6 +42,7 @@ interface Waits {
 
 export function createQueries(stage: Stage): Queries {
   let client: Client | null = null;
+  let counted = { at: 0, isBehind: Promise.resolve(false) };
   const query: Queries["query"] = async (text) => {
     if (client === null) {
       client = new Client({ connectionString: stage.databaseUrl, application_name: "proof", query_timeout: 20_000 });
@@ -132,6 +139,18 @@ export function createQueries(stage: Stage): Queries {
         missing(`SELECT id::text, state, action, sf_message FROM salesforce._trigger_log WHERE processed_at IS NULL
           UNION ALL SELECT id::text, 'outbox', event, NULL FROM salesforce._bridge_outbox`),
       ).catch((error: unknown) => console.error(String(error))),
+    isBehind: () => {
+      if (Date.now() - counted.at < COUNT_AGAIN_MILLISECONDS) return counted.isBehind;
+      const rows = query(
+        `SELECT FROM salesforce._trigger_log WHERE processed_at IS NULL OFFSET ${MOST_WAITING} LIMIT 1`,
+      );
+      const isBehind = rows.then(
+        ({ length }) => length > 0,
+        () => false,
+      );
+      counted = { at: Date.now(), isBehind };
+      return isBehind;
+    },
     close: async () => {
       await client?.end().catch(() => undefined);
     },
