@@ -60,6 +60,8 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
       await client.end().catch(() => undefined);
     }
   };
+  /** PostgreSQL may be killed before a migration, or before its answer: what undoes it is done in any case. */
+  const migrate = (change: string) => query(`BEGIN; ${LOCK}; ${change}; COMMIT`).catch(() => undefined);
   /** PostgreSQL may be killed at any time, and a lock may not be had. */
   const until = async (what: string, attempt: () => Promise<boolean>) => {
     const latest = Date.now() + LONGEST_MILLISECONDS;
@@ -77,7 +79,7 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
   /** Statements on the column fail meanwhile, as they would without Bridge; all others must not. */
   const rename = async (dice: Dice, { table }: Proved) => {
     const [from, to] = ["here__c", "was_here__c"];
-    await query(`BEGIN; ${LOCK}; ALTER TABLE salesforce."${table}" RENAME COLUMN ${from} TO ${to}; COMMIT`);
+    await migrate(`ALTER TABLE salesforce."${table}" RENAME COLUMN ${from} TO ${to}`);
     await pause(1_000 + dice.below(5_000));
     await until(`${table} has its column back`, async () => {
       await query(`BEGIN; ${LOCK}; DO $$ BEGIN
@@ -89,9 +91,9 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
 
   /** A policy that shows no row to Bridge, and all to the application. */
   const hide = async (dice: Dice, { table }: Proved) => {
-    await query(`BEGIN; ${LOCK};
+    await migrate(`
       CREATE POLICY proof_hides ON salesforce."${table}" USING (current_setting('application_name') <> 'bridge');
-      ALTER TABLE salesforce."${table}" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY; COMMIT`);
+      ALTER TABLE salesforce."${table}" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`);
     await pause(1_000 + dice.below(5_000));
     await until(`${table} is seen again`, async () => {
       await query(`BEGIN; ${LOCK}; ALTER TABLE salesforce."${table}" DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY;
@@ -106,7 +108,7 @@ export function hireMigrator({ stage, application, mappings }: Settings): Migrat
     const release = await application.onlyUpdate(table);
     const from = Date.now();
     try {
-      await query(`BEGIN; ${LOCK}; ${change}; COMMIT`);
+      await migrate(change);
       await pause(1_000 + dice.below(5_000));
       for (const trigger of ["proof_sees", "proof_then_nests"])
         await query(`ALTER TABLE salesforce."${table}" ENABLE TRIGGER ${trigger}`).catch(() => undefined);
