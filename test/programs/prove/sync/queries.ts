@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import pLimit from "p-limit";
 import { Client } from "pg";
 import type { Stage } from "./stage/stage.ts";
 
@@ -43,20 +44,22 @@ interface Waits {
 export function createQueries(stage: Stage): Queries {
   let client: Client | null = null;
   let counted = { at: 0, isBehind: Promise.resolve(false) };
-  const query: Queries["query"] = async (text) => {
-    if (client === null) {
-      client = new Client({ connectionString: stage.databaseUrl, application_name: "proof", query_timeout: 20_000 });
-      client.on("error", () => undefined);
-      await client.connect();
-    }
-    try {
-      return (await client.query<Record<string, unknown>>(text)).rows;
-    } catch (error) {
-      await client.end().catch(() => undefined);
-      client = null;
-      throw error;
-    }
-  };
+  const inOrder = pLimit(1);
+  const query: Queries["query"] = (text) =>
+    inOrder(async () => {
+      if (client === null) {
+        client = new Client({ connectionString: stage.databaseUrl, application_name: "proof", query_timeout: 20_000 });
+        client.on("error", () => undefined);
+        await client.connect();
+      }
+      try {
+        return (await client.query<Record<string, unknown>>(text)).rows;
+      } catch (error) {
+        await client.end().catch(() => undefined);
+        client = null;
+        throw error;
+      }
+    });
   const until = async (what: string, look: () => Promise<string | null>, { explain, rests }: Waits = {}) => {
     const began = Date.now();
     let [seen, changedAt] = ["", began];
