@@ -3,6 +3,7 @@ import { guardConnections } from "../../../lib/network/guarded-dns.ts";
 import type { Figure } from "./sync/figure.ts";
 import { report } from "./sync/report.ts";
 import { measureCycles } from "./weight/cycles.ts";
+import { measureGrowth } from "./weight/growth.ts";
 import { measureIdle } from "./weight/idle.ts";
 import { measureKnees } from "./weight/knees.ts";
 import { measureNotes } from "./weight/notes.ts";
@@ -14,11 +15,12 @@ What Bridge costs the server of the application's database: statements, planning
 
   --server    a superuser's URL of a PostgreSQL of its own with shared_preload_libraries = pg_stat_statements and
               pg_stat_statements.track_planning = on; databases are created there and dropped
-  --only      some of the parts: cycles, knees (beside growing logs), single (writes of one row), notes (WAL of idle
-              beats), idle (on the running host, eleven minutes)
+  --only      some of the parts: cycles; knees and settled (beside growing numbers of NEW and of settled changes);
+              mappings and workspaces (growing numbers of them); single (writes of one row); notes (WAL of idle beats);
+              idle (on the running host, eleven minutes)
   --mappings  how many are idle
   --beside    other trees of Bridge whose capture is measured alternately with this one's
-  --sizes     NEW changes beside the steps of knees: by default 1000 to 10,000,000, which take 12 GB and minutes
+  --sizes     changes beside the steps of knees and settled: by default 1000 to 10,000,000, which take 12 GB and minutes
   --backlog   NEW changes of another table beside the cycles
   --json      the figures as JSON
 
@@ -26,7 +28,7 @@ Prints each figure with its bar and a verdict, and ends with 1 when one is misse
 
 const options = readOptions(HELP, {
   server: { type: "string", default: "" },
-  only: { type: "string", default: "cycles,knees,single,notes,idle" },
+  only: { type: "string", default: "cycles,knees,settled,mappings,workspaces,single,notes,idle" },
   mappings: { type: "string", default: "10" },
   beside: { type: "string", default: "" },
   sizes: { type: "string", default: "1000,100000,1000000,10000000" },
@@ -34,13 +36,17 @@ const options = readOptions(HELP, {
   json: { type: "boolean", default: false },
 });
 const say = (text: string) => console.error(text);
+const sizes = options.sizes.split(",").map(Number);
 
 // The org and the database are this machine's own.
 guardConnections(() => null);
 
 const PARTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   cycles: () => measureCycles(options.server, Number(options.backlog), say),
-  knees: () => measureKnees(options.server, options.sizes.split(",").map(Number), say),
+  knees: () => measureKnees(options.server, "NEW", sizes, say),
+  settled: () => measureKnees(options.server, "settled", sizes, say),
+  mappings: () => measureGrowth(options.server, "mappings", [1, 10, 50, 200]),
+  workspaces: () => measureGrowth(options.server, "workspaces", [1, 5, 20]),
   single: () => measureSingle(options.server, options.beside.split(",").filter(Boolean), say),
   notes: () => measureNotes(options.server, Number(options.mappings)),
   idle: () => measureIdle(options.server, Number(options.mappings), say),

@@ -20,6 +20,7 @@ const STEPS = {
 /** PostgreSQL's time for the steps of cycles and of idle beats beside growing numbers of NEW, held or settled changes. */
 export async function measureKnees(
   server: string,
+  kind: keyof typeof KINDS,
   sizes: readonly number[],
   say: (text: string) => void,
 ): Promise<Figure[]> {
@@ -33,10 +34,10 @@ export async function measureKnees(
     let rows = 0;
     for (const size of sizes) {
       for (; rows < size; rows = Math.min(rows + AT_ONCE, size))
-        await insert(database.client, rows + 1, Math.min(rows + AT_ONCE, size));
+        await insert(database.client, kind, rows + 1, Math.min(rows + AT_ONCE, size));
       await database.client.query("ANALYZE salesforce._trigger_log");
       const taken = await cycles(database, connection);
-      figures.push(...figuresOf(size, taken));
+      figures.push(...figuresOf(`${size.toLocaleString("en")} ${kind}`, taken));
       say(
         figures
           .slice(-Object.keys(STEPS).length)
@@ -50,10 +51,16 @@ export async function measureKnees(
   }
 }
 
-const insert = (client: import("pg").Client, from: number, to: number) =>
+/** What the rows of the log are, by columns and their values. */
+const KINDS = {
+  NEW: ["", ""],
+  settled: [", state, processed_at, last_operation", ", 'SUCCESS', now(), 'SUCCESS'"],
+} as const;
+
+const insert = (client: import("pg").Client, kind: keyof typeof KINDS, from: number, to: number) =>
   client.query(
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, old, "values")
-     SELECT 'UPDATE', 'busy', i, '{"lastname": "a"}', '{"lastname": "b"}' FROM generate_series($1::int, $2::int) i`,
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, old, "values"${KINDS[kind][0]})
+     SELECT 'UPDATE', 'busy', i, '{"lastname": "a"}', '{"lastname": "b"}'${KINDS[kind][1]} FROM generate_series($1::int, $2::int) i`,
     [from, to],
   );
 
@@ -93,12 +100,12 @@ async function cycles(
   return taken;
 }
 
-const figuresOf = (size: number, taken: readonly TakenBy[]): Figure[] =>
+const figuresOf = (beside: string, taken: readonly TakenBy[]): Figure[] =>
   Object.entries(STEPS).map(([step, words]) => {
     const own = taken.filter(({ text }) => words.test(text.replaceAll(/\s+/g, " ")));
     const value = (total(own, "planned") + total(own, "executed")) / Math.max(1, total(own, "statements"));
     return {
-      name: `${size.toLocaleString("en")} NEW: ${step}`,
+      name: `${beside}: ${step}`,
       value,
       unit: "ms",
       ...(/^(finish|beat|end)/.test(step) && { atMost: 50 }),
