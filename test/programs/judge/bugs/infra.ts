@@ -14,8 +14,8 @@ export const INFRA_BUGS: readonly Bug[] = [
     id: "sweeper-may-not-send-slow",
     says: "on AWS a delivery whose message was lost is never sent",
     file: "lib/model/resources.ts",
-    from: '"events", "slowDeliveries", "fanOut"],',
-    to: '"events", "fanOut"],',
+    from: 'sends: ["cycles", "provisioning", "loads", "events", "slowDeliveries"],',
+    to: 'sends: ["cycles", "provisioning", "loads", "events"],',
     near: ["infra/grants", "infra/application"],
   },
   {
