@@ -33,7 +33,7 @@ export const TABLES = {
     sorted: true,
     indexes: [],
     holds:
-      "the engine's state per mapping; the probe's slot, the call budget and the doorbell per workspace; how far the daily checks are, ends of polls, and figures for the metrics",
+      "the engine's state per mapping; the probe's slot, the call budget and the doorbell per workspace; how far the daily checks and ticks are, ends of polls, and figures for the metrics",
   },
   tokens: {
     sorted: false,
@@ -79,7 +79,7 @@ interface Queue {
 }
 
 export const QUEUES = {
-  fanOut: { delaySeconds: 0, maxReceives: 5, holds: "ticks: one a minute and active mapping" },
+  fanOut: { delaySeconds: 0, maxReceives: 5, holds: "ticks: one in five minutes and active mapping" },
   cycles: { delaySeconds: 0, maxReceives: 5, holds: "beats, polls and pulls: the cycles of up to ten mappings each" },
   loads: { delaySeconds: 0, maxReceives: 20, holds: "first loads, backfills and sweeps" },
   provisioning: {
@@ -173,6 +173,7 @@ export const WORKERS = {
     timeoutSeconds: 30,
     memoryMegabytes: 256,
     figures: true,
+    writes: ["engine"],
     sends: ["cycles"],
   },
   "run-cycle": {

@@ -43,6 +43,8 @@ export interface HostSettings {
   /** Counts how long functions and requests to them may take. What time it is, is the cloud's clock to say. */
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Loops that poll each queue: 1 unless given. */
+  readonly pollers?: number;
   /** Wraps calls from the host to the functions, to measure them. */
   readonly around?: (runner: Runner) => Runner;
 }
@@ -97,7 +99,9 @@ export async function startHost(settings: HostSettings): Promise<Host> {
     await end();
     throw error;
   }
-  const pollers = sources.map((source) => startPolling(source, { sqs: cloud.sqs, clock: cloud.clock, invoker, log }));
+  const pollers = sources.map((source) =>
+    startPolling(source, { sqs: cloud.sqs, clock: cloud.clock, invoker, log, pollers: settings.pollers }),
+  );
 
   return {
     baseUrl,
@@ -138,7 +142,11 @@ async function startRunner(
 ): Promise<Runner> {
   const { cloud, environment = {}, isolate = false } = settings;
   if (callers) return startGuarded(settings, { functions, callers, isolate }, clock, log);
-  return runInProcess({ functions, environment: { ...cloud.environment, ...environment }, ...timeOf(cloud, clock, log) });
+  return runInProcess({
+    functions,
+    environment: { ...cloud.environment, ...environment },
+    ...timeOf(cloud, clock, log),
+  });
 }
 
 const timeOf = (cloud: Cloud, clock: Clock, log: Log) => ({
@@ -150,7 +158,11 @@ const timeOf = (cloud: Cloud, clock: Clock, log: Log) => ({
 /** Functions whose only way into the cloud is the guard's door: each in processes of its own, or known by its traces. */
 async function startGuarded(
   { cloud, environment = {}, mostPerFunction = 4 }: HostSettings,
-  { functions, callers, isolate }: { functions: readonly LambdaFunction[]; callers: readonly Caller[]; isolate: boolean },
+  {
+    functions,
+    callers,
+    isolate,
+  }: { functions: readonly LambdaFunction[]; callers: readonly Caller[]; isolate: boolean },
   clock: Clock,
   log: Log,
 ): Promise<Runner> {
