@@ -28,12 +28,16 @@ export class Bridge extends Construct {
     const settings = readSettings(contextOf(options));
     // Feature flags shape the templates: those that they were tested with.
     for (const [flag, value] of Object.entries(project.context)) this.node.setContext(flag, value);
-    this.stacks = addStacks(this, settings, bundles);
+    this.stacks = addStacks(this, bundles, settings);
   }
 }
 
 /** Adds the stacks of a stage, whose functions are the bundles of a folder. */
-export function addStacks(scope: Construct, settings: Settings, bundles: string): readonly Stack[] {
+export function addStacks(
+  scope: Construct,
+  bundles: string,
+  settings: Settings = readSettings(scope.node),
+): readonly Stack[] {
   for (const [name, value] of settings.tags) Tags.of(scope).add(name, value);
   const data = new DataStack(scope, settings);
   const { tables, queues, key } = data;

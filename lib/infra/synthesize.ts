@@ -2,7 +2,6 @@ import type { App } from "aws-cdk-lib";
 import { addStacks } from "./bridge.ts";
 import { BUNDLES } from "./build.ts";
 import { type AppOptions, openApp } from "./options/open-app.ts";
-import { readSettings } from "./options/settings.ts";
 
 interface SynthesisOptions extends AppOptions {
   /** Where the bundles lie: one folder per function. */
@@ -17,6 +16,6 @@ export function synthesize(options: SynthesisOptions = {}): string {
 /** The stacks of a stage, as constructs. */
 export function createApp({ bundles = BUNDLES, ...options }: SynthesisOptions = {}): App {
   const app = openApp(options);
-  addStacks(app, readSettings(app.node), bundles);
+  addStacks(app, bundles);
   return app;
 }

@@ -104,7 +104,7 @@ const SENT_BY: Readonly<Record<string, RegExp>> = {
   "dynamodb:GetItem": /new GetCommand\d*\(/,
   "dynamodb:PartiQLInsert": /new BatchExecuteStatementCommand\d*\(/,
   "dynamodb:PutItem": /new PutCommand\d*\(/,
-  "dynamodb:Query": /paginateQuery\d*\(/,
+  "dynamodb:Query": /(paginateQuery|new QueryCommand)\d*\(/,
   "dynamodb:Scan": /paginateScan\(/,
   "dynamodb:UpdateItem": /new UpdateCommand\d*\(/,
   "iam:PassRole": /new CreateScheduleCommand\d*\(/,

@@ -10,7 +10,6 @@ import { readAssembly } from "../../local/cloud/lambda/template/assembly.ts";
 import { addStacks } from "../bridge.ts";
 import { BUNDLES, build } from "../build.ts";
 import { openApp } from "../options/open-app.ts";
-import { readSettings } from "../options/settings.ts";
 import { packConstruct } from "./pack-construct.ts";
 
 const HELP = `npm run release [-- --out dist/release] [-c NAME=VALUE …]
@@ -57,7 +56,7 @@ async function release(out: string, options: Readonly<Record<string, string>>): 
       generateBootstrapVersionRule: false,
     }) as IReusableStackSynthesizer;
     const app = openApp({ outdir: assembly, context: { stage, ...topic, ...options }, synthesizer });
-    const stacks = addStacks(app, readSettings(app.node), BUNDLES).map(({ stackName }) => stackName);
+    const stacks = addStacks(app, BUNDLES).map(({ stackName }) => stackName);
     app.synth();
     for (const name of stacks) writeTemplate(assembly, out, name);
     for (const [key, folder] of readAssembly(assembly).assets)

@@ -11,28 +11,22 @@ import {
 import type { Clock } from "../ports/cycle-ports.ts";
 import type { Ticks } from "../ports/schedule-ports.ts";
 
-interface Needs {
-  readonly cycles: Queue<CyclesMessage>;
-  readonly ticks: Pick<Ticks, "note">;
-  readonly clock: Pick<Clock, "now">;
-}
-
 /** Each tick becomes the beats of the period that it covers; ticks of one workspace and minute share theirs. */
-export async function fanOut({ cycles, ticks, clock }: Needs, came: readonly TickMessage[]): Promise<void> {
+export async function fanOut(
+  { cycles, ticks, clock }: { cycles: Queue<CyclesMessage>; ticks: Pick<Ticks, "note">; clock: Pick<Clock, "now"> },
+  came: readonly TickMessage[],
+): Promise<void> {
   const now = new Date(clock.now());
-  const groups = [...Map.groupBy(came, ({ workspace_id, scheduled_at }) => `${workspace_id} ${minuteOf(scheduled_at)}`)]
-    .map(([, [first, ...others]]) => groupOf([first as TickMessage, ...others], now))
-    .filter(({ slots }) => slots.length > 0);
-  await cycles.send(groups.flatMap(({ workspaceId, ids, slots }) => beatsOf(workspaceId, ids, slots)));
+  const groups = Map.groupBy(came, ({ workspace_id, scheduled_at }) => `${workspace_id} ${scheduled_at.slice(0, 16)}`);
+  const sent = [...groups.values()].map((some) => groupOf(some, now)).filter(({ slots }) => slots.length > 0);
+  await cycles.send(sent.flatMap(({ workspaceId, ids, slots }) => beatsOf(workspaceId, ids, slots)));
   // Last: what is not noted the sweep sends again.
-  for (const { workspaceId, ids, period } of groups) await ticks.note(workspaceId, ids, period);
+  for (const { workspaceId, ids, period } of sent) await ticks.note(workspaceId, ids, period);
 }
-
-const minuteOf = (instant: string): number => Math.floor(new Date(instant).getTime() / 60_000);
 
 /** Ticks of one workspace and minute, each mapping once. */
-function groupOf(came: readonly [TickMessage, ...TickMessage[]], now: Date) {
-  const [{ workspace_id: workspaceId, scheduled_at }] = came;
+function groupOf(came: readonly TickMessage[], now: Date) {
+  const { workspace_id: workspaceId = "", scheduled_at = "" } = came[0] ?? {};
   const [tick, phase] = [new Date(scheduled_at), phaseOf(workspaceId)];
   const ids = [...new Set(came.map(({ mapping_id }) => mapping_id))];
   return { workspaceId, ids, period: periodAt(tick, phase), slots: slotsOf(tick, phase, now) };

@@ -11,7 +11,7 @@ import {
 import { explainMigration, isAwaited, type Migration } from "../../model/mapping/migration.ts";
 import type { ProvisioningMessage, Queues } from "../../model/messages.ts";
 import type { Events } from "../../webhooks/ports.ts";
-import { sendFirst } from "../beat/missing-beats.ts";
+import { sendMissing } from "../beat/missing-beats.ts";
 import type { Clock, Connections, Log } from "../ports/cycle-ports.ts";
 import type { Schedules, Ticks } from "../ports/schedule-ports.ts";
 import type { Provisioner } from "../ports/schema-ports.ts";
@@ -190,6 +190,6 @@ async function start({ schedules, ticks, queues, clock }: ProvisionNeeds, mappin
   const { workspaceId, id: mappingId } = mapping;
   await schedules.ensure({ workspaceId, mappingId });
   const to = { workspace_id: workspaceId, mapping_id: mappingId };
-  await sendFirst({ cycles: queues.cycles, ticks, now: () => new Date(clock.now()) }, workspaceId, mappingId);
+  await sendMissing({ cycles: queues.cycles, ticks, now: () => new Date(clock.now()) }, workspaceId, [mappingId]);
   if (pulls(mapping.syncDirection)) await queues.loads.send([{ message: { ...to, kind: "load" } }]);
 }

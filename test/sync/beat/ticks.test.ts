@@ -4,7 +4,7 @@ import { phaseOf } from "../../../lib/model/beat.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type CyclesMessage, cyclesIn, type Outgoing, type TickMessage } from "../../../lib/model/messages.ts";
 import { fanOut } from "../../../lib/sync/beat/fan-out.ts";
-import { fillTicks, sendFirst } from "../../../lib/sync/beat/missing-beats.ts";
+import { fillTicks, sendMissing } from "../../../lib/sync/beat/missing-beats.ts";
 import type { Ticks } from "../../../lib/sync/ports/schedule-ports.ts";
 
 const WORKSPACE = "ws_h"; // its periods begin four minutes after each five, its slots four seconds after each ten
@@ -63,7 +63,7 @@ async function beatsOf(story: Story): Promise<Beats> {
   const filled: number[] = [];
   for (now = 0; now < minutes * MINUTE; now += 1) {
     const minute = now / MINUTE;
-    if (minute === activeFrom) for (const id of ids) await sendFirst(needs, WORKSPACE, id);
+    if (minute === activeFrom) for (const id of ids) await sendMissing(needs, WORKSPACE, [id]);
     if (Number.isInteger(minute) && minute > activeFrom && minute % every === 4 % every)
       for (const mapping_id of ids)
         for (let time = 0; time < comes(now); time += 1) {
