@@ -49,8 +49,7 @@ const sweepAll = onQueue(tick, async (): Promise<readonly Undone[]> => {
   const endsAt = clock.now() + (WORKERS["sweep-minute"].timeoutSeconds - 10) * 1000;
   const queues = { provisioning: queue("provisioning"), loads: queue("loads") };
   const active = sweep({ mappings: mappings(), schedules: schedules(), swept: swept(), queues, clock, log });
-  const needs = { cycles: queue("cycles"), ticks: ticks(), now, log };
-  const filled = active.then((all) => fillTicks(needs, all));
+  const filled = active.then((all) => fillTicks({ cycles: queue("cycles"), ticks: ticks(), now, log }, all));
   const collected = collectFigures(
     {
       ...{ workspaces: workspaces(), counters: counters(), mappings: cachedMappings(), webhooks: webhooks() },
