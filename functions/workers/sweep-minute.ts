@@ -42,8 +42,8 @@ const tick = z.unknown();
 const ANSWER_MILLISECONDS = 30_000;
 
 /**
- * Repairs what lost messages left behind, once a minute: schedules and tables, events and deliveries. Sends
- * the beats of lost ticks, collects the figures of the metrics, announces pauses of the deployment, and reports what the alarms watch beside the cycles.
+ * Repairs what lost messages left behind, once a minute: schedules and tables, events, deliveries and ticks. Collects
+ * the figures of the metrics, announces pauses of the deployment, and reports what the alarms watch beside the cycles.
  */
 const sweepAll = onQueue(tick, async (): Promise<readonly Undone[]> => {
   const endsAt = clock.now() + (WORKERS["sweep-minute"].timeoutSeconds - 10) * 1000;

@@ -65,7 +65,7 @@ new Bridge(app, "Sync", { stage: "staging", alarmTopicArn: "${TOPIC}" });
   const bootstrapped = await typed("npx cdk bootstrap --no-notices", aws.environment);
   const node = `${MODULES}/.bin/node --preserve-symlinks --preserve-symlinks-main`;
   const deployed = await typed(
-    `npx cdk deploy '**' --require-approval never --no-notices --app '${node} ${folder}/app.mjs' --output ${folder}/out`,
+    `cd ${folder} && ${MODULES}/.bin/cdk deploy '**' --require-approval never --no-notices --app '${node} app.mjs'`,
     aws.environment,
   );
   const stacks = await aws.cloudFormation("DescribeStacks");
