@@ -61,9 +61,11 @@ test("a mapping that becomes active has its schedule, and beats every ten second
 });
 
 test("the schedule's tick names its period, and the fan-out makes thirty beats of it", async () => {
-  await world.pass(300);
-  const ticks = (await cloud.take("fanOut")) as TickMessage[];
-  const last = ticks.at(-1);
+  let last: TickMessage | undefined;
+  for (let waits = 0; last === undefined && waits < 40; waits += 1) {
+    await world.pass(10);
+    last = ((await cloud.take("fanOut")) as TickMessage[]).at(-1);
+  }
   if (!last) throw new Error("the schedule did not fire");
   expect(last).toMatchObject({ workspace_id: world.workspaceId, mapping_id: contact.id });
   await cloud.take("cycles");
