@@ -20,7 +20,7 @@ Bucket and topic of the alarms are parameters of the templates.`;
 
 const PROJECT = resolve(import.meta.dirname, "../../..");
 
-/** What stands in the synthesized templates for what a deployment says by parameters. */
+/** Placeholders in the synthesized templates of what a deployment says by parameters. */
 const BUCKET = "bridge-release-assets";
 const TOPIC = "arn:aws:sns:us-east-1:000000000000:bridge-release-topic";
 

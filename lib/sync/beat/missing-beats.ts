@@ -37,7 +37,7 @@ export async function sendMissing(
   return missing.length;
 }
 
-/** The same for all active mappings whose ticks got lost, once a minute: so the beat goes on where no schedule fires. */
+/** The same for all active mappings whose ticks got lost, once a minute: so beats continue where no schedule fires. */
 export async function fillTicks(needs: Needs & { readonly log: Log }, active: readonly Mapping[]): Promise<number> {
   let filled = 0;
   const ready = active.filter(({ provisioning }) => provisioning.state === "ready");

@@ -121,7 +121,7 @@ describe("ticks that get lost", () => {
     expect(beats.filled).toEqual([26]);
   });
 
-  test("all, for an hour: the beat goes on by the sweep alone", async () => {
+  test("all, for an hour: beats continue by the sweep alone", async () => {
     const beats = await beatsOf({ minutes: 90, comes: (at) => (at > 20 * MINUTE && at < 80 * MINUTE ? 0 : 1) });
 
     expectEverySlot(beats, 90);
