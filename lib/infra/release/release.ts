@@ -6,7 +6,6 @@ import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { DefaultStackSynthesizer, type IReusableStackSynthesizer } from "aws-cdk-lib";
 import { type Zippable, zipSync } from "fflate";
-import { readAssembly } from "../../local/cloud/lambda/template/assembly.ts";
 import { addStacks } from "../bridge.ts";
 import { BUNDLES, build } from "../build.ts";
 import { openApp } from "../options/open-app.ts";
@@ -58,9 +57,10 @@ async function release(out: string, options: Readonly<Record<string, string>>): 
     const app = openApp({ outdir: assembly, context: { stage, ...topic, ...options }, synthesizer });
     const stacks = addStacks(app, BUNDLES).map(({ stackName }) => stackName);
     app.synth();
-    for (const name of stacks) writeTemplate(assembly, out, name);
-    for (const [key, folder] of readAssembly(assembly).assets)
-      if (key.endsWith(".zip")) writeFile(join(out, "functions", key), zip(folder));
+    for (const name of stacks) {
+      writeTemplate(assembly, out, name);
+      for (const [key, folder] of bundlesOf(assembly, name)) writeFile(join(out, "functions", key), zip(folder));
+    }
     writeFile(join(out, "sbom.cdx.json"), said("npm", ["sbom", "--sbom-format", "cyclonedx"]));
     await packConstruct(out);
     cpSync(join(PROJECT, "LICENSE"), join(out, "LICENSE"));
@@ -86,6 +86,27 @@ function writeTemplate(assembly: string, out: string, name: string): void {
   );
   const whole = { ...template, ...(Object.keys(Parameters).length > 0 && { Parameters }) };
   writeFile(join(out, "templates", `${name}.json`), `${JSON.stringify(whole, null, 1)}\n`);
+}
+
+interface AssetManifest {
+  readonly files: Readonly<
+    Record<
+      string,
+      {
+        readonly source: { readonly path: string; readonly packaging: string };
+        readonly destinations: Readonly<Record<string, { readonly objectKey: string }>>;
+      }
+    >
+  >;
+}
+
+/** The folders of a stack's functions, by the name that its template gives their zip. */
+function bundlesOf(assembly: string, name: string): readonly (readonly [string, string])[] {
+  const { files } = JSON.parse(readFileSync(join(assembly, `${name}.assets.json`), "utf8")) as AssetManifest;
+  const zipped = Object.values(files).filter(({ source }) => source.packaging === "zip");
+  return zipped.flatMap(({ source, destinations }) =>
+    Object.values(destinations).map(({ objectKey }) => [objectKey, join(assembly, source.path)] as const),
+  );
 }
 
 /** The same bytes from the same files: Lambda takes a zip of other bytes for new code. */

@@ -17,8 +17,6 @@ export interface Stack {
 /** What `cdk synth` left in a folder. */
 export interface Assembly {
   readonly stacks: readonly Stack[];
-  /** Folders by their key in the assets' bucket. */
-  readonly assets: ReadonlyMap<string, string>;
   /** The folder of a key in the assets' bucket. */
   assetFolder(objectKey: string): string;
 }
@@ -57,7 +55,6 @@ export function readAssembly(folder: string): Assembly {
   }
   return {
     stacks: artifacts.flatMap(([id, artifact]) => stackOf(folder, id, artifact)),
-    assets,
     assetFolder(objectKey) {
       const found = assets.get(basename(objectKey));
       if (found === undefined) throw new Error(`no asset manifest in ${folder} knows ${objectKey}: synthesize again`);
