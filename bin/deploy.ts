@@ -9,9 +9,10 @@ try {
   // esbuild and Vite work in processes of their own; meanwhile this one loads the rest of the CDK.
   const shared = process.env["BRIDGE_SHARED_BUNDLES"]; // the folder of the bundles that npm start runs
   const building = shared ? buildShared(shared) : build({ strict: process.env["BRIDGE_STRICT"] === "1" });
-  const [{ addStacks }] = await Promise.all([import("../lib/infra/synthesize.ts"), building]);
+  const [{ addStacks }] = await Promise.all([import("../lib/infra/bridge.ts"), building]);
   console.error(BUNDLED);
-  for (const { stackName, template } of addStacks(app, shared || BUNDLES).synth().stacks) {
+  addStacks(app, shared || BUNDLES);
+  for (const { stackName, template } of app.synth().stacks) {
     const { Resources = {} } = template as { Resources?: object };
     console.error(`${stackName}: ${Object.keys(Resources).length} of CloudFormation's 500 resources`);
   }

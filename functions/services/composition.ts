@@ -24,6 +24,7 @@ import {
 import { keepFigures } from "../../lib/adapters/dynamodb/engine/kept-figures.ts";
 import { polls as pollsIn } from "../../lib/adapters/dynamodb/engine/polls.ts";
 import { restores as restoresIn } from "../../lib/adapters/dynamodb/engine/restores.ts";
+import { ticks as ticksIn } from "../../lib/adapters/dynamodb/engine/ticks.ts";
 import { baselines as baselinesIn } from "../../lib/adapters/dynamodb/mappings/baselines.ts";
 import { importPlans as importPlansIn } from "../../lib/adapters/dynamodb/mappings/import-plans.ts";
 import { cachedMappings as cachedMappingsIn } from "../../lib/adapters/dynamodb/mappings/mapping-cache.ts";
@@ -170,6 +171,8 @@ export const cachedDoorbells = (): Doorbells["read"] =>
 export const publicAddress = (): string | null => /^https?:\/\/.*[^/]/.exec(process.env["BASE_URL"] ?? "")?.[0] ?? null;
 
 export const engineReports = () => once("engineReports", () => engineReportsIn(database(), now));
+
+export const ticks = () => once("ticks", () => ticksIn(database()));
 
 export const restores = () => once("restores", () => restoresIn(database()));
 

@@ -6,7 +6,7 @@ import { rollForward } from "../../lib/config/roll-forward.ts";
 import type { SweepNeeds } from "../../lib/sync/beat/sweep-minute.ts";
 import type { Schedules } from "../../lib/sync/ports/schedule-ports.ts";
 import type { ProvisionNeeds } from "../../lib/sync/schema/provision-mapping.ts";
-import { database, events, mappings, queue, restores, setting } from "./composition.ts";
+import { database, events, mappings, queue, restores, setting, ticks } from "./composition.ts";
 import { clock, log, provisionerOf, workspaceConnections } from "./cycle-services.ts";
 import { mappingServices } from "./mapping-services.ts";
 
@@ -33,6 +33,7 @@ export const provisioningServices = (deadline: number): ProvisionNeeds => ({
   refusals: upgradeRefusals(database()),
   restores: restores(),
   schedules: schedules(),
+  ticks: ticks(),
   queues: { cycles: queue("cycles"), loads: queue("loads"), provisioning: queue("provisioning") },
   clock,
   log,

@@ -4,6 +4,7 @@ import { collectFigures } from "../../lib/metrics/collect-figures.ts";
 import { countTroubles } from "../../lib/metrics/count-troubles.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
+import { fillTicks } from "../../lib/sync/beat/missing-beats.ts";
 import { announcePauses } from "../../lib/sync/beat/pauses.ts";
 import { resendPolls } from "../../lib/sync/beat/resend-polls.ts";
 import { sweep } from "../../lib/sync/beat/sweep-minute.ts";
@@ -25,6 +26,7 @@ import {
   overdue,
   pauses,
   queue,
+  ticks,
   wakeUps,
   webhooks,
   workspaces,
@@ -40,13 +42,14 @@ const tick = z.unknown();
 const ANSWER_MILLISECONDS = 30_000;
 
 /**
- * Repairs what lost messages left behind, once a minute: schedules and tables, events and deliveries. Collects the
- * figures of the metrics, announces pauses of the deployment, and reports what the alarms watch beside the cycles.
+ * Repairs what lost messages left behind, once a minute: schedules and tables, events, deliveries and ticks. Collects
+ * the figures of the metrics, announces pauses of the deployment, and reports what the alarms watch beside the cycles.
  */
 const sweepAll = onQueue(tick, async (): Promise<readonly Undone[]> => {
   const endsAt = clock.now() + (WORKERS["sweep-minute"].timeoutSeconds - 10) * 1000;
   const queues = { provisioning: queue("provisioning"), loads: queue("loads") };
   const active = sweep({ mappings: mappings(), schedules: schedules(), swept: swept(), queues, clock, log });
+  const filled = active.then((all) => fillTicks({ cycles: queue("cycles"), ticks: ticks(), now, log }, all));
   const collected = collectFigures(
     {
       ...{ workspaces: workspaces(), counters: counters(), mappings: cachedMappings(), webhooks: webhooks() },
@@ -58,24 +61,29 @@ const sweepAll = onQueue(tick, async (): Promise<readonly Undone[]> => {
   // None is to go undone because another cannot be done.
   const ends = await Promise.allSettled([
     active,
+    filled,
     collected,
     resendOverdue({ overdue: overdue(), events: eventWakeUps(), wakeUps: wakeUps(), now }, () => clock.now() > endsAt),
     announcePauses(pauseServices()).then((since) => reportPaused(since)),
-    reportTroubles(active, collected),
+    reportTroubles(active, filled, collected),
   ]);
   return ends.flatMap((end) => (end.status === "rejected" ? [{ position: 0, fault: end.reason }] : []));
 });
 
 /** By the figures of this minute, or where they could not be collected by those before; and sends lost polls again. */
-async function reportTroubles(active: Promise<readonly Mapping[]>, collected: Promise<unknown>): Promise<void> {
+async function reportTroubles(
+  active: Promise<readonly Mapping[]>,
+  filled: Promise<number>,
+  collected: Promise<unknown>,
+): Promise<void> {
   await Promise.allSettled([collected]);
   const reports = await engineReports().readAll();
   await resendPolls({ cycles: queue("cycles"), now }, reports);
-  const troubles = await countTroubles({ reports, pauses: pauses(), now }, await active);
+  const { silent, broken } = await countTroubles({ reports, pauses: pauses(), now }, await active);
   const state = await keyState();
   const message = "no credential can be opened: enable the key, and cancel its deletion first where that is pending";
   if (state !== "Enabled") log({ level: "error", event: "key", state, message });
-  reportSwept(troubles, state === "Enabled");
+  reportSwept({ broken, silent: silent + (await filled.catch(() => 0)) }, state === "Enabled");
 }
 
 /** Throws what a part of the sweep has thrown, which its line in the log names: Lambda counts no returned message as an error. */

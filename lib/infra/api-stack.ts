@@ -1,4 +1,5 @@
-import { type App, CfnOutput, Stack } from "aws-cdk-lib";
+import { CfnOutput, Stack } from "aws-cdk-lib";
+import type { Construct } from "constructs";
 import { addDomain } from "./domain.ts";
 import type { EndpointsStack } from "./endpoints-stack.ts";
 import { baseUrlAt } from "./options/domain-option.ts";
@@ -8,8 +9,11 @@ import { addShield } from "./shield.ts";
 
 /** The gateway before the endpoints. It knows their functions by name, so that no reference ties the two stacks. */
 export class ApiStack extends Stack {
-  constructor(app: App, settings: Settings, endpoints: EndpointsStack) {
-    super(app, `Bridge-${settings.stage}-Api`, { description: `Bridge (${settings.stage}): the API` });
+  constructor(scope: Construct, settings: Settings, endpoints: EndpointsStack) {
+    super(scope, `Bridge-${settings.stage}-Api`, {
+      stackName: `Bridge-${settings.stage}-Api`,
+      description: `Bridge (${settings.stage}): the API`,
+    });
     this.addStackDependency(endpoints, "a method whose function does not exist answers 500");
     const api = restApi(this, settings, endpoints);
     const { domain, shield } = settings;

@@ -1,7 +1,8 @@
-import { type App, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { AttributeType, BillingMode, ProjectionType, Table, type TableProps } from "aws-cdk-lib/aws-dynamodb";
 import { Alias, type IKey, Key } from "aws-cdk-lib/aws-kms";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import type { Construct } from "constructs";
 import { QUEUES, type QueueName, TABLES, type TableName, WORKERS } from "../model/resources.ts";
 import { hasProductionRules } from "../model/stage.ts";
 import { idOf, nameIn, type Settings } from "./options/settings.ts";
@@ -22,9 +23,10 @@ export class DataStack extends Stack implements Resources {
   readonly queues: Readonly<Record<QueueName, Queue>>;
   readonly key: IKey;
 
-  constructor(app: App, settings: Settings) {
+  constructor(scope: Construct, settings: Settings) {
     const { stage } = settings;
-    super(app, `Bridge-${stage}-Data`, {
+    super(scope, `Bridge-${stage}-Data`, {
+      stackName: `Bridge-${stage}-Data`,
       description: `Bridge (${stage}): tables, key and queues`,
       terminationProtection: hasProductionRules(stage),
     });

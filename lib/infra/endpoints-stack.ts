@@ -1,5 +1,6 @@
-import { type App, CfnOutput, Stack } from "aws-cdk-lib";
+import { CfnOutput, Stack } from "aws-cdk-lib";
 import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
+import type { Construct } from "constructs";
 import { CONSOLE, NO_SUCH_ENDPOINT, ROUTES, type Route, type RouteName } from "../http/routes.ts";
 import type { Access } from "../model/resources.ts";
 import type { BridgeFunction } from "./bridge-function.ts";
@@ -26,8 +27,9 @@ export class EndpointsStack extends Stack {
   /** The function that serves the console. */
   readonly console: string | undefined;
 
-  constructor(app: App, settings: Settings, { tables, queues, key, beat }: Grantable, bundles: string) {
-    super(app, `Bridge-${settings.stage}-Endpoints`, {
+  constructor(scope: Construct, settings: Settings, { tables, queues, key, beat }: Grantable, bundles: string) {
+    super(scope, `Bridge-${settings.stage}-Endpoints`, {
+      stackName: `Bridge-${settings.stage}-Endpoints`,
       description: `Bridge (${settings.stage}): what answers requests`,
     });
     const logGroup = logGroupOf(this, "api", settings);

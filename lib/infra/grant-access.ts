@@ -5,8 +5,11 @@ import type { BridgeFunction } from "./bridge-function.ts";
 import type { Resources } from "./data-stack.ts";
 
 // The transaction calls are allowed by the same actions as the single ones.
-const READ = ["GetItem", "BatchGetItem", "Query", "ConditionCheckItem"];
-const WRITE = [...READ, "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "PartiQLInsert"];
+const READ = ["GetItem", "BatchGetItem", "Query"];
+const WRITE = [...READ, "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"];
+
+/** Tables into which items are inserted by statements. */
+const INSERTED: ReadonlySet<TableName> = new Set(["deliveries"]);
 
 /** CloudWatch's namespace of the service's own figures; their dimension is the stage. */
 export const METRICS_NAMESPACE = "Bridge";
@@ -22,7 +25,9 @@ export interface Grantable extends Resources {
  */
 export function grantAccess(to: BridgeFunction, access: Access, resources: Grantable): void {
   const writes = new Set<TableName>(access.writes ?? []);
-  for (const name of writes) grantTable(to, name, WRITE, resources);
+  for (const name of writes) {
+    grantTable(to, name, INSERTED.has(name) ? [...WRITE, "PartiQLInsert"] : WRITE, resources);
+  }
   for (const name of new Set(access.reads ?? [])) if (!writes.has(name)) grantTable(to, name, READ, resources);
   for (const name of new Set(access.sends ?? [])) {
     to.addEnvironment(queueVariable(name), resources.queues[name].queueUrl);
@@ -64,7 +69,7 @@ function grantSchedules(to: BridgeFunction, { beat, queues }: Grantable): void {
   to.addEnvironment("SCHEDULE_GROUP", beat.groupName);
   to.addEnvironment("SCHEDULER_ROLE_ARN", beat.fanOutRole.roleArn);
   to.addEnvironment("FAN_OUT_QUEUE_ARN", queues.fanOut.queueArn);
-  const verbs = ["Create", "Update", "Delete", "Get"].map((verb) => `scheduler:${verb}Schedule`);
+  const verbs = ["Create", "Delete"].map((verb) => `scheduler:${verb}Schedule`);
   to.allow(verbs, [
     Stack.of(to).formatArn({ service: "scheduler", resource: "schedule", resourceName: `${beat.groupName}/*` }),
   ]);

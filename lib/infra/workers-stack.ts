@@ -1,5 +1,6 @@
-import { type App, Duration, Stack } from "aws-cdk-lib";
+import { Duration, Stack } from "aws-cdk-lib";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
+import type { Construct } from "constructs";
 import { WORKERS, type WorkerName } from "../model/resources.ts";
 import { Beat } from "./beat.ts";
 import type { BridgeFunction } from "./bridge-function.ts";
@@ -13,8 +14,11 @@ export class WorkersStack extends Stack {
   readonly #resources: Resources;
   readonly #reserved: ReadonlyMap<string, number>;
 
-  constructor(app: App, settings: Settings, resources: Resources, bundles: string) {
-    super(app, `Bridge-${settings.stage}-Workers`, { description: `Bridge (${settings.stage}): workers and beat` });
+  constructor(scope: Construct, settings: Settings, resources: Resources, bundles: string) {
+    super(scope, `Bridge-${settings.stage}-Workers`, {
+      stackName: `Bridge-${settings.stage}-Workers`,
+      description: `Bridge (${settings.stage}): workers and beat`,
+    });
     this.#resources = resources;
     this.#reserved = settings.concurrency.reserved;
     this.beat = new Beat(this, resources, settings);

@@ -4,18 +4,11 @@ export const BEAT_SECONDS = 10;
 /** Beats that had nothing to do are noted together, once in so long. */
 export const NOTED_SECONDS = 60;
 
-/**
- * A tick covers a minute of slots that begins this many seconds after the minute it falls into: it falls up to 59 s
- * into that minute, its schedule fires up to 60 s late, and then the fan-out gathers ticks for 45 s.
- */
-const FIRST_SLOT_SECONDS = 170;
-const SLOTS_PER_TICK = 6;
+/** Seconds between two ticks of a mapping, and of slots that each covers. */
+export const PERIOD_SECONDS = 300;
 
-/** A tick that is sent later than this after its time covers no slot to come. */
-export const TICK_SECONDS = FIRST_SLOT_SECONDS + SLOTS_PER_TICK * BEAT_SECONDS;
-
-/** SQS holds a message back for at most this long. */
-const MAX_DELAY_SECONDS = 900;
+/** A tick that is sent later than this after its time covers no slot to come. SQS holds messages back for 900 s. */
+export const TICK_SECONDS = 2 * PERIOD_SECONDS;
 
 export interface Slot {
   /** Epoch seconds. */
@@ -23,27 +16,35 @@ export interface Slot {
   readonly delaySeconds: number;
 }
 
-/**
- * The slots that a tick covers and that can still be kept, each with the delay that is left. `phase` (0 to 9) moves a
- * workspace's slots within the ten seconds, so that they are spread.
- */
-export function slotsOf(tick: Date, phase: number, now: Date): Slot[] {
-  const minute = Math.floor(tick.getTime() / 60_000) * 60;
-  return Array.from(
-    { length: SLOTS_PER_TICK },
-    (_, index) => minute + FIRST_SLOT_SECONDS + index * BEAT_SECONDS + phase,
-  )
-    .map((slot) => ({ slot, delaySeconds: Math.max(0, Math.ceil(slot - now.getTime() / 1000)) }))
-    .filter(
-      ({ slot, delaySeconds }) => slot * 1000 > now.getTime() - LATE_MILLISECONDS && delaySeconds <= MAX_DELAY_SECONDS,
-    );
+/** The minute of five in which a workspace's periods begin: so ticks are spread, and those of a workspace meet. */
+export const firstMinuteOf = (phase: number): number => phase % (PERIOD_SECONDS / 60);
+
+/** When the period began that an instant falls into (epoch seconds). */
+export function periodAt(instant: Date, phase: number): number {
+  const offset = firstMinuteOf(phase) * 60;
+  return Math.floor((instant.getTime() / 1000 - offset) / PERIOD_SECONDS) * PERIOD_SECONDS + offset;
 }
 
-/** The slots from now to those that the next tick covers, for a mapping that has just become active. */
-export function firstSlots(phase: number, now: Date): Slot[] {
-  const thisMinute = Math.floor(now.getTime() / 60_000) * 60_000;
-  const ticks = [-240_000, -180_000, -120_000, -60_000, 0].map((away) => new Date(thisMinute + away));
-  return ticks.flatMap((tick) => slotsOf(tick, phase, now)).filter(({ slot }) => slot * 1000 >= now.getTime());
+/**
+ * The slots that a tick covers and that can still be kept, each with the delay that is left: those of the period after
+ * its own, so that it may fire late, be gathered with others, or get lost and be noticed. `phase` (0 to 9) moves a
+ * workspace's slots within the ten seconds, so that they are spread. The tick of a later minute of its period, as the
+ * schedules of versions up to 0.3.1 send them, covers none.
+ */
+export function slotsOf(tick: Date, phase: number, now: Date): Slot[] {
+  const period = periodAt(tick, phase);
+  if (tick.getTime() >= (period + 60) * 1000) return [];
+  const start = new Date(Math.max((period + PERIOD_SECONDS) * 1000, now.getTime() - LATE_MILLISECONDS + 1));
+  return slotsUntil(period + TICK_SECONDS, start, phase, now);
+}
+
+/** The slots at or after an instant and before `end` (epoch seconds), each with its delay. */
+export function slotsUntil(end: number, from: Date, phase: number, now: Date): Slot[] {
+  const first = Math.ceil((from.getTime() / 1000 - phase) / BEAT_SECONDS) * BEAT_SECONDS + phase;
+  return Array.from({ length: Math.max(0, Math.ceil((end - first) / BEAT_SECONDS)) }, (_, index) => {
+    const slot = first + index * BEAT_SECONDS;
+    return { slot, delaySeconds: Math.max(0, Math.ceil(slot - now.getTime() / 1000)) };
+  });
 }
 
 /** A beat that comes later than this is dropped: the next one is on its way. */

@@ -4,7 +4,7 @@
  * understand each other.
  */
 
-/** Scheduler to `fanOut`, once a minute and active mapping: `scheduled_at` is the minute that it covers (ISO 8601). */
+/** Scheduler to `fanOut`, in each period of an active mapping: `scheduled_at` is the period's first minute (ISO 8601). */
 export interface TickMessage {
   readonly workspace_id: string;
   readonly mapping_id: string;

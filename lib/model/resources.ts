@@ -33,7 +33,7 @@ export const TABLES = {
     sorted: true,
     indexes: [],
     holds:
-      "the engine's state per mapping; the probe's slot, the call budget and the doorbell per workspace; how far the daily checks are, ends of polls, and figures for the metrics",
+      "the engine's state per mapping; the probe's slot, the call budget and the doorbell per workspace; how far the daily checks and ticks are, ends of polls, and figures for the metrics",
   },
   tokens: {
     sorted: false,
@@ -79,7 +79,7 @@ interface Queue {
 }
 
 export const QUEUES = {
-  fanOut: { delaySeconds: 0, maxReceives: 5, holds: "ticks: one a minute and active mapping" },
+  fanOut: { delaySeconds: 0, maxReceives: 5, holds: "ticks: one in five minutes and active mapping" },
   cycles: { delaySeconds: 0, maxReceives: 5, holds: "beats, polls and pulls: the cycles of up to ten mappings each" },
   loads: { delaySeconds: 0, maxReceives: 20, holds: "first loads, backfills and sweeps" },
   provisioning: {
@@ -173,7 +173,7 @@ export const WORKERS = {
     timeoutSeconds: 30,
     memoryMegabytes: 256,
     figures: true,
-    reads: ["mappings"],
+    writes: ["engine"],
     sends: ["cycles"],
   },
   "run-cycle": {
@@ -219,7 +219,7 @@ export const WORKERS = {
     resends: "The rest of a large import is carried on from one call to the next, and wakes its mappings",
     reads: CYCLE_TABLES,
     writes: ["mappings", "engine", "workspaces", "audit", "counters", "events"],
-    sends: ["cycles", "events", "loads", "provisioning", "fanOut"],
+    sends: ["cycles", "events", "loads", "provisioning"],
     secrets: "workspaces",
     schedules: true,
   },
@@ -235,7 +235,7 @@ export const WORKERS = {
     reads: ["workspaces", "mappings", "webhooks"],
     scans: ["workspaces", "mappings", "events", "engine"],
     writes: ["engine", "deliveries", "events", "counters", "audit", "rateLimits"],
-    sends: ["cycles", "provisioning", "loads", "events", "slowDeliveries", "fanOut"],
+    sends: ["cycles", "provisioning", "loads", "events", "slowDeliveries"],
     secrets: "workspaces",
     watchesKey: true,
     schedules: true,

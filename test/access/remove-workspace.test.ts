@@ -200,7 +200,7 @@ const schedules = () => schedulesIn({ group: "bridge-dev", roleArn: "", fanOutQu
 
 async function scheduled(): Promise<readonly string[]> {
   const found: string[] = [];
-  for await (const mappingId of schedules().list()) found.push(mappingId);
+  for await (const { mappingId } of schedules().list()) found.push(mappingId);
   return found;
 }
 

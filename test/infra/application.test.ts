@@ -56,7 +56,7 @@ describe("the API", () => {
 
 /** Who reads tables from end to end. */
 const SCANS: Readonly<Record<string, readonly TableName[]>> = {
-  "sweep-minute": ["workspaces", "mappings", "events"],
+  "sweep-minute": ["workspaces", "mappings", "events", "engine"],
   "read-metrics": ["counters", "engine"],
   "read-fleet": ["workspaces", "engine", "counters"],
 };

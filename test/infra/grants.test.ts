@@ -3,6 +3,7 @@ import { build } from "esbuild";
 import { beforeAll, expect, test } from "vitest";
 import { ROUTES } from "../../lib/http/routes.ts";
 import { type Access, WORKERS } from "../../lib/model/resources.ts";
+import { synthesizeFixtures } from "./assembly.ts";
 
 const FUNCTIONS = resolve(import.meta.dirname, "../../functions");
 
@@ -77,6 +78,60 @@ test("the functions of the API may touch every table and queue that their code n
     const wanting = namedBy(name).filter((thing) => !untouched.includes(thing) && !allowedBy(row).includes(thing));
     expect.soft(wanting, name).toEqual([]);
   }
+});
+
+test("no function may touch a table, queue, key or schedule that its code does not name", () => {
+  for (const [name, row] of Object.entries<Access>({ ...ROUTES, ...WORKERS })) {
+    const named = namedBy(name);
+    expect
+      .soft(
+        allowedBy(row).filter((thing) => !named.includes(thing)),
+        name,
+      )
+      .toEqual([]);
+    const text = code.get(name) ?? "";
+    const uses = { scans: /paginateScan/, secrets: /GenerateDataKeyCommand/, watchesKey: /DescribeKeyCommand/ };
+    for (const [kind, command] of Object.entries({ ...uses, schedules: /CreateScheduleCommand/ }))
+      if (row[kind as keyof Access]) expect.soft(text, `${name}: ${kind}`).toMatch(command);
+  }
+});
+
+/** By what code sends what an action allows; Lambda itself reads queues, makes interfaces and writes logs. */
+const SENT_BY: Readonly<Record<string, RegExp>> = {
+  "dynamodb:BatchGetItem": /new BatchGetCommand\d*\(/,
+  "dynamodb:BatchWriteItem": /new BatchWriteCommand\d*\(/,
+  "dynamodb:DeleteItem": /new DeleteCommand\d*\(/,
+  "dynamodb:GetItem": /new GetCommand\d*\(/,
+  "dynamodb:PartiQLInsert": /new BatchExecuteStatementCommand\d*\(/,
+  "dynamodb:PutItem": /new PutCommand\d*\(/,
+  "dynamodb:Query": /(paginateQuery|new QueryCommand)\d*\(/,
+  "dynamodb:Scan": /paginateScan\(/,
+  "dynamodb:UpdateItem": /new UpdateCommand\d*\(/,
+  "iam:PassRole": /new CreateScheduleCommand\d*\(/,
+  "kms:Decrypt": /new DecryptCommand\d*\(/,
+  "kms:DescribeKey": /new DescribeKeyCommand\d*\(/,
+  "kms:GenerateDataKey": /new GenerateDataKeyCommand\d*\(/,
+  "scheduler:CreateSchedule": /new CreateScheduleCommand\d*\(/,
+  "scheduler:DeleteSchedule": /new DeleteScheduleCommand\d*\(/,
+  "scheduler:ListSchedules": /paginateListSchedules\(/,
+  "sqs:SendMessage": /new SendMessageBatchCommand\d*\(/,
+};
+
+test("each action that is granted is sent by some code, and each call to AWS has its action", async () => {
+  const { all } = await synthesizeFixtures();
+  const granted = all("AWS::IAM::Role")
+    .filter(({ Properties }) => JSON.stringify(Properties["AssumeRolePolicyDocument"]).includes("lambda."))
+    .flatMap(({ Properties }) => JSON.stringify(Properties).match(/\b(dynamodb|iam|kms|scheduler|sqs):\w+/g) ?? [])
+    .filter((action) => !/^(sqs:(Receive|Delete|Get)|iam:PassedToService|kms:EncryptionContext)/.test(action));
+
+  expect([...new Set(granted)].sort()).toEqual(Object.keys(SENT_BY));
+  const everything = [...code.values()].join("\n");
+  for (const [action, sent] of Object.entries(SENT_BY)) expect.soft(sent.test(everything), action).toBe(true);
+  const calls = everything.match(/new \w+Command\d*\(|paginate\w+\(/g) ?? [];
+  const known = Object.values(SENT_BY);
+  expect([...new Set(calls)].filter((call) => !known.some((sent) => sent.test(call)))).toEqual([
+    "new TransactWriteCommand(", // by the actions of its members
+  ]);
 });
 
 test("each function that asks a customer's org or database says so in its row, so it is in the private network", () => {

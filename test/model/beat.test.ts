@@ -1,62 +1,61 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { firstSlots, phaseOf, slotsOf } from "../../lib/model/beat.ts";
+import { firstMinuteOf, periodAt, phaseOf, slotsOf, slotsUntil } from "../../lib/model/beat.ts";
 
+/** The beginning of a period for the phases 0 and 5. */
 const TICK = new Date("2026-02-03T10:00:00Z");
 const seconds = (at: Date) => at.getTime() / 1000;
+const later = (by: number) => new Date(TICK.getTime() + by * 1000);
 
-test("a tick makes the six beats of a minute that begins 170 seconds after it, each with the delay that is left", () => {
-  const late = new Date(TICK.getTime() + 3_500);
+test("a tick makes the thirty beats of the five minutes after its own, each with the delay that is left", () => {
+  const slots = slotsOf(TICK, 5, later(3.5));
 
-  const slots = slotsOf(TICK, 4, late);
+  expect(slots).toHaveLength(30);
+  expect(slots.slice(0, 3).map(({ slot }) => slot - seconds(TICK))).toEqual([305, 315, 325]);
+  expect(slots.slice(0, 3).map(({ delaySeconds }) => delaySeconds)).toEqual([302, 312, 322]);
+  expect(slots.at(-1)).toEqual({ slot: seconds(TICK) + 595, delaySeconds: 592 });
+});
 
-  expect(slots.map(({ slot }) => slot - seconds(TICK))).toEqual([174, 184, 194, 204, 214, 224]);
-  expect(slots.map(({ delaySeconds }) => delaySeconds)).toEqual([171, 181, 191, 201, 211, 221]);
+test.each([
+  [0, 0],
+  [1, 1],
+  [4, 4],
+  [5, 0],
+  [9, 4],
+])("workspaces of phase %i have their ticks in minute %i of five", (phase, minute) => {
+  expect(firstMinuteOf(phase)).toBe(minute);
+  expect(periodAt(later(299 + minute * 60), phase)).toBe(seconds(TICK) + minute * 60);
 });
 
 test("however late its schedule fires and the fan-out gathers, no beat of a tick is late", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 59 }), fc.integer({ min: 0, max: 105 }), (into, late) => {
-      const tick = new Date(TICK.getTime() + into * 1000);
+    fc.property(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 300 }), (phase, late) => {
+      const tick = later(firstMinuteOf(phase) * 60);
       const now = new Date(tick.getTime() + late * 1000);
 
-      const slots = slotsOf(tick, 0, now);
+      const slots = slotsOf(tick, phase, now);
 
-      expect(slots).toHaveLength(6);
-      expect(slots.every(({ slot }) => slot >= seconds(now))).toBe(true);
+      expect(slots).toHaveLength(30);
+      expect(slots.every(({ slot, delaySeconds }) => slot >= seconds(now) && delaySeconds <= 609)).toBe(true);
     }),
   );
 });
 
-test("a tick that comes minutes late makes no beats of the past", () => {
-  expect(slotsOf(TICK, 0, new Date(TICK.getTime() + 300_000))).toEqual([]);
+test("a tick that comes later makes the beats that can still be kept, and after ten minutes none", () => {
+  expect(slotsOf(TICK, 0, later(400)).map(({ slot }) => slot - seconds(TICK))[0]).toBe(390); // ten seconds late
+  expect(slotsOf(TICK, 0, later(620))).toEqual([]);
 });
 
-test("ticks that are late or doubled name the same slots, so that none runs twice and none is left out", () => {
-  const ticks = Array.from({ length: 5 }, (_, minute) => new Date(TICK.getTime() + minute * 60_000 + 7_000));
-
-  const slots = ticks.flatMap((tick) => slotsOf(tick, 3, tick).map(({ slot }) => slot));
-  const doubled = ticks.flatMap((tick) => slotsOf(tick, 3, new Date(tick.getTime() + 20_000)).map(({ slot }) => slot));
-
-  expect(slots.every((slot, index) => index === 0 || slot - (slots[index - 1] ?? 0) === 10)).toBe(true);
-  expect(doubled).toEqual(slots);
+test("a tick of another minute, as every minute brought one before, makes none", () => {
+  expect([59, 60, 120, 299].map((after) => slotsOf(later(after), 0, TICK).length)).toEqual([30, 0, 0, 0]);
 });
 
-test("a mapping that becomes active beats at once, until its first tick's minute", () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 59_999 }), fc.integer({ min: 0, max: 9 }), (into, phase) => {
-      const now = new Date(TICK.getTime() + into);
-      const firstTick = new Date(Math.floor(now.getTime() / 60_000) * 60_000 + 60_000);
-
-      const slots = firstSlots(phase, now).map(({ slot }) => slot);
-      const next = slotsOf(firstTick, phase, now)[0]?.slot ?? 0;
-
-      expect((slots[0] ?? Number.POSITIVE_INFINITY) - seconds(now)).toBeLessThanOrEqual(10);
-      expect([...slots, next].every((slot, index, all) => index === 0 || slot - (all[index - 1] ?? 0) === 10)).toBe(
-        true,
-      );
-    }),
-  );
+test("slots between two times are those of the phase, and each has its delay", () => {
+  expect(slotsUntil(seconds(TICK) + 30, later(4), 3, TICK)).toEqual([
+    { slot: seconds(TICK) + 13, delaySeconds: 13 },
+    { slot: seconds(TICK) + 23, delaySeconds: 23 },
+  ]);
+  expect(slotsUntil(seconds(TICK), later(4), 3, TICK)).toEqual([]);
 });
 
 test("workspaces are spread over the ten seconds, each always at the same offset", () => {

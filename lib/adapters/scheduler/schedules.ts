@@ -4,7 +4,7 @@ import {
   paginateListSchedules,
   SchedulerClient,
 } from "@aws-sdk/client-scheduler";
-import { TICK_SECONDS } from "../../model/beat.ts";
+import { firstMinuteOf, PERIOD_SECONDS, phaseOf, TICK_SECONDS } from "../../model/beat.ts";
 import type { TickMessage } from "../../model/messages.ts";
 import { ASKING } from "../../network/sdk-timeouts.ts";
 import type { Schedules } from "../../sync/ports/schedule-ports.ts";
@@ -20,7 +20,15 @@ export interface ScheduleSettings {
 /** Ends schedules of a group, for a caller that creates none. */
 export function scheduleRemoval(group: string): Pick<Schedules, "remove"> {
   const client = new SchedulerClient(ASKING);
-  return { remove: (mappingId) => removeSchedule(client, group, mappingId) };
+  return { remove: (mappingId) => removeBoth(client, group, mappingId) };
+}
+
+/** Versions up to 0.3.1 call a schedule like its mapping. They and this one remove each other's and make their own. */
+const SUFFIX = "-5m";
+
+async function removeBoth(client: SchedulerClient, group: string, mappingId: string): Promise<void> {
+  await removeSchedule(client, group, `${mappingId}${SUFFIX}`);
+  await removeSchedule(client, group, mappingId);
 }
 
 /** The scheduler that the environment names; region, endpoint and credentials are the SDK's to find. */
@@ -34,17 +42,21 @@ export function schedulesIn(settings: ScheduleSettings): Schedules {
         client.send(new CreateScheduleCommand(schedule(settings, workspaceId, mappingId))),
       );
     },
-    remove: (mappingId) => removeSchedule(client, group, mappingId),
+    remove: (mappingId) => removeBoth(client, group, mappingId),
+    removeOld: (mappingId) => removeSchedule(client, group, mappingId),
     list: async function* () {
       for await (const { Schedules: found } of paginateListSchedules({ client }, { GroupName: group })) {
-        yield* (found ?? []).flatMap(({ Name }) => Name ?? []);
+        yield* (found ?? []).map(({ Name = "" }) => ({
+          mappingId: Name.replace(SUFFIX, ""),
+          isOld: !Name.endsWith(SUFFIX),
+        }));
       }
     },
   };
 }
 
-async function removeSchedule(client: SchedulerClient, group: string, mappingId: string): Promise<void> {
-  const command = new DeleteScheduleCommand({ GroupName: group, Name: mappingId });
+async function removeSchedule(client: SchedulerClient, group: string, Name: string): Promise<void> {
+  const command = new DeleteScheduleCommand({ GroupName: group, Name });
   await unless("ResourceNotFoundException", client.send(command));
 }
 
@@ -56,9 +68,9 @@ function schedule({ group, roleArn, fanOutQueueArn }: ScheduleSettings, workspac
   };
   return {
     GroupName: group,
-    Name: mappingId,
+    Name: `${mappingId}${SUFFIX}`,
     Description: `The beat of mapping ${mappingId} in workspace ${workspaceId}`,
-    ScheduleExpression: "rate(1 minute)",
+    ScheduleExpression: `cron(${firstMinuteOf(phaseOf(workspaceId))}/${PERIOD_SECONDS / 60} * * * ? *)`,
     FlexibleTimeWindow: { Mode: "OFF" as const },
     Target: {
       Arn: fanOutQueueArn,

@@ -1,4 +1,4 @@
-import { type App, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import {
   Alarm,
   type AlarmProps,
@@ -10,6 +10,7 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Topic } from "aws-cdk-lib/aws-sns";
+import type { Construct } from "constructs";
 import { idOf, nameIn, type Settings } from "../options/settings.ts";
 import { type Watch, watchesOf } from "./watches.ts";
 
@@ -20,8 +21,11 @@ import { type Watch, watchesOf } from "./watches.ts";
  * are a stack of their own and use none of the others' 500 resources.
  */
 export class AlarmsStack extends Stack {
-  constructor(app: App, settings: Settings) {
-    super(app, `Bridge-${settings.stage}-Alarms`, { description: `Bridge (${settings.stage}): alarms and dashboard` });
+  constructor(scope: Construct, settings: Settings) {
+    super(scope, `Bridge-${settings.stage}-Alarms`, {
+      stackName: `Bridge-${settings.stage}-Alarms`,
+      description: `Bridge (${settings.stage}): alarms and dashboard`,
+    });
     const watches = watchesOf(settings.stage);
     const topic = settings.alarmTopicArn && Topic.fromTopicArn(this, "Topic", settings.alarmTopicArn);
     for (const [name, watch] of Object.entries(watches)) {

@@ -27,9 +27,9 @@ export function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
     },
     "cycles-late": {
       metric: ageOf(stage, "cycles"),
-      above: 300, // a cycle at work counts as well, and may take three minutes
+      above: 900, // a beat waits ten minutes for its time, and a cycle at work counts as well
       periods: 2,
-      says: "The oldest cycle waits for more than five minutes, and so do its rows",
+      says: "The oldest cycle waits for five minutes more than its beat should, and so do its rows",
     },
     "cycles-failing": {
       metric: failingCycles(stage),
@@ -47,7 +47,7 @@ export function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       metric: ofRows(stage, "MappingsSilent", "Maximum"),
       above: 0,
       periods: 2,
-      says: "No cycle of an active mapping has ended for six minutes and more: its rows do not move",
+      says: "Ticks of active mappings do not come, or no cycle of one has ended for six minutes: its rows do not move",
     },
     "mappings-broken": {
       metric: ofRows(stage, "MappingsBroken", "Maximum"),

@@ -1,6 +1,6 @@
-import type { Node } from "constructs";
 import { ROUTES } from "../../http/routes.ts";
 import { WORKERS } from "../../model/resources.ts";
+import type { Context } from "./names.ts";
 
 /** Executions at once, by a function's name in the tables. */
 export interface Concurrency {
@@ -14,9 +14,9 @@ export interface Concurrency {
 const LEAST_OF_WORKERS = 2;
 
 /** Both empty by default: a new account's quota of 10 leaves nothing to set aside. Throws at what Lambda would refuse. */
-export function readConcurrency(node: Node): Concurrency {
-  const reserved = numbersOf(node, "reservedConcurrency");
-  const provisioned = numbersOf(node, "provisionedConcurrency");
+export function readConcurrency(context: Context): Concurrency {
+  const reserved = numbersOf(context, "reservedConcurrency");
+  const provisioned = numbersOf(context, "provisionedConcurrency");
   for (const [name, count] of reserved) {
     if (Object.hasOwn(WORKERS, name) && count < LEAST_OF_WORKERS) {
       throw new Error(`reservedConcurrency of ${name} must be at least ${LEAST_OF_WORKERS}: a queue feeds it`);
@@ -29,8 +29,8 @@ export function readConcurrency(node: Node): Concurrency {
   return { reserved, provisioned };
 }
 
-function numbersOf(node: Node, option: string): ReadonlyMap<string, number> {
-  const asked: unknown = node.tryGetContext(option);
+function numbersOf(context: Context, option: string): ReadonlyMap<string, number> {
+  const asked: unknown = context.tryGetContext(option);
   if (asked === undefined) return new Map();
   const entries = typeof asked === "object" && asked !== null ? Object.entries(asked) : partsOf(String(asked));
   return new Map(

@@ -1,4 +1,4 @@
-import type { Node } from "constructs";
+import type { Context } from "./names.ts";
 import { textLike } from "./read.ts";
 
 /** A domain of the operator's own before the API. */
@@ -15,10 +15,10 @@ const NAME = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
 const CERTIFICATE = /^arn:[^:]+:acm:[^:]+:\d{12}:certificate\/.+$/;
 
 /** Null without a domain. Throws where a part is missing or malformed. */
-export function readDomain(node: Node): Domain | null {
-  const name = textLike(node, "domainName", NAME, "a host's full name in lower case, like bridge.example.com");
-  const certificateArn = textLike(node, "certificateArn", CERTIFICATE, "the ARN of a certificate of ACM");
-  const basePath = textLike(node, "basePath", /^[\w.~-]+$/, "one segment of a path, without slashes");
+export function readDomain(context: Context): Domain | null {
+  const name = textLike(context, "domainName", NAME, "a host's full name in lower case, like bridge.example.com");
+  const certificateArn = textLike(context, "certificateArn", CERTIFICATE, "the ARN of a certificate of ACM");
+  const basePath = textLike(context, "basePath", /^[\w.~-]+$/, "one segment of a path, without slashes");
   if (name !== null && certificateArn !== null) return { name, certificateArn, basePath };
   if (name !== null)
     throw new Error(`domainName needs certificateArn, a certificate of ACM for ${name} in this region`);

@@ -1,5 +1,5 @@
-import type { Node } from "constructs";
 import { refuseOpening } from "../../model/address.ts";
+import type { Context } from "./names.ts";
 import { listLike } from "./read.ts";
 
 /** The private network of the functions that reach customers' databases. */
@@ -13,10 +13,10 @@ export interface Network {
 }
 
 /** Null without a network: functions then reach public addresses only. Throws where a part is missing or malformed. */
-export function readNetwork(node: Node): Network | null {
-  const subnetIds = listLike(node, "subnetIds", /^subnet-[0-9a-f]{8,17}$/, "the id of a subnet");
-  const securityGroupIds = listLike(node, "securityGroupIds", /^sg-[0-9a-f]{8,17}$/, "the id of a security group");
-  const openedRanges = listLike(node, "openedRanges", /./, "a range of addresses like 10.0.0.0/16");
+export function readNetwork(context: Context): Network | null {
+  const subnetIds = listLike(context, "subnetIds", /^subnet-[0-9a-f]{8,17}$/, "the id of a subnet");
+  const securityGroupIds = listLike(context, "securityGroupIds", /^sg-[0-9a-f]{8,17}$/, "the id of a security group");
+  const openedRanges = listLike(context, "openedRanges", /./, "a range of addresses like 10.0.0.0/16");
   const refused = openedRanges?.map(refuseOpening).find((sentence) => sentence !== null);
   if (refused) throw new Error(`openedRanges: ${refused}`);
   if (subnetIds !== null && securityGroupIds !== null) {

@@ -1,26 +1,26 @@
-import type { Node } from "constructs";
+import type { Context } from "./names.ts";
 
 /** An option as text; null when it was left out. The command line hands over text, cdk.json may hold other things. */
-function textOf(node: Node, name: string): string | null {
-  const asked: unknown = node.tryGetContext(name);
+function textOf(context: Context, name: string): string | null {
+  const asked: unknown = context.tryGetContext(name);
   return asked === undefined ? null : String(asked).trim();
 }
 
 /** An option as text of a certain form; throws with what it must be. */
-export function textLike(node: Node, name: string, form: RegExp, what: string): string | null {
-  const asked = textOf(node, name);
+export function textLike(context: Context, name: string, form: RegExp, what: string): string | null {
+  const asked = textOf(context, name);
   if (asked === null || form.test(asked)) return asked;
   throw new Error(`${name} must be ${what}, not "${asked}"`);
 }
 
 /** A list, `a,b` or as an array, whose every part has a certain form; null when it was left out. */
 export function listLike(
-  node: Node,
+  context: Context,
   name: string,
   form: { readonly test: (part: string) => boolean },
   what: string,
 ): readonly string[] | null {
-  const parts = textOf(node, name)
+  const parts = textOf(context, name)
     ?.split(",")
     .map((part) => part.trim());
   const wrong = parts?.find((part) => !form.test(part));
@@ -29,8 +29,8 @@ export function listLike(
 }
 
 /** A switch, off when it was left out. */
-export function isOn(node: Node, name: string): boolean {
-  const asked = textOf(node, name) ?? "false";
+export function isOn(context: Context, name: string): boolean {
+  const asked = textOf(context, name) ?? "false";
   if (asked === "true" || asked === "false") return asked === "true";
   throw new Error(`${name} must be true or false, not "${asked}"`);
 }

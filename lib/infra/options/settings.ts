@@ -1,10 +1,9 @@
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
-import type { Node } from "constructs";
 import { KEPT_DAYS, readDays } from "../../model/resources.ts";
 import { hasProductionRules, STAGE_NAME, STAGE_NAME_IN_WORDS } from "../../model/stage.ts";
 import { type Concurrency, readConcurrency } from "./concurrency.ts";
 import { type Domain, readDomain } from "./domain-option.ts";
-import { refuseUnknownOptions } from "./names.ts";
+import { type Context, refuseUnknownOptions } from "./names.ts";
 import { type Network, readNetwork } from "./network.ts";
 import { isOn, listLike, textLike } from "./read.ts";
 import { readShield, type Shield } from "./shield-option.ts";
@@ -49,31 +48,31 @@ const KEY = /^arn:[^:]+:kms:[^:]+:\d{12}:key\/.+$/;
 const TAG = /^[\w .:/@+-]{1,128}=[\w .:/@+-]{0,256}$/;
 
 /** Reads the settings from the app's context; throws with the remedy when one makes no sense. */
-export function readSettings(node: Node): Settings {
-  refuseUnknownOptions(node);
-  const stage = textLike(node, "stage", STAGE_NAME, STAGE_NAME_IN_WORDS) ?? "dev";
+export function readSettings(context: Context): Settings {
+  refuseUnknownOptions(context);
+  const stage = textLike(context, "stage", STAGE_NAME, STAGE_NAME_IN_WORDS) ?? "dev";
   return {
     stage,
-    rateLimitPerMinute: rateLimitOf(stage, node),
-    logRetentionDays: retentionOf(node.tryGetContext("logRetentionDays") ?? (hasProductionRules(stage) ? 90 : 14)),
-    keptDays: keptDaysOf(node),
-    tracing: isOn(node, "tracing"),
-    accessLog: isOn(node, "accessLog"),
-    platformLogs: isOn(node, "platformLogs"),
-    requestsPerSecond: numberOf(node, "requestsPerSecond", 1000),
-    tags: tagsOf(node),
-    keyArn: textLike(node, "keyArn", KEY, "the ARN of a KMS key"),
-    alarmTopicArn: topicOf(stage, node),
-    domain: readDomain(node),
-    network: readNetwork(node),
-    shield: readShield(node),
-    concurrency: readConcurrency(node),
+    rateLimitPerMinute: rateLimitOf(stage, context),
+    logRetentionDays: retentionOf(context.tryGetContext("logRetentionDays") ?? (hasProductionRules(stage) ? 90 : 14)),
+    keptDays: keptDaysOf(context),
+    tracing: isOn(context, "tracing"),
+    accessLog: isOn(context, "accessLog"),
+    platformLogs: isOn(context, "platformLogs"),
+    requestsPerSecond: numberOf(context, "requestsPerSecond", 1000),
+    tags: tagsOf(context),
+    keyArn: textLike(context, "keyArn", KEY, "the ARN of a KMS key"),
+    alarmTopicArn: topicOf(stage, context),
+    domain: readDomain(context),
+    network: readNetwork(context),
+    shield: readShield(context),
+    concurrency: readConcurrency(context),
   };
 }
 
-function topicOf(stage: Settings["stage"], node: Node): string | null {
-  const topic = textLike(node, "alarmTopicArn", TOPIC, "the ARN of an SNS topic");
-  const none = textLike(node, "alarms", /^none$/, "none, where no person gets a notification");
+function topicOf(stage: Settings["stage"], context: Context): string | null {
+  const topic = textLike(context, "alarmTopicArn", TOPIC, "the ARN of an SNS topic");
+  const none = textLike(context, "alarms", /^none$/, "none, where no person gets a notification");
   if (topic !== null && none !== null) throw new Error("alarms=none and alarmTopicArn exclude each other");
   if (!hasProductionRules(stage) || topic !== null || none !== null) return topic;
   throw new Error(
@@ -90,28 +89,28 @@ function retentionOf(asked: unknown): number {
   );
 }
 
-function keptDaysOf(node: Node): Settings["keptDays"] {
-  const given = Object.entries(KEPT_DAYS).map(([name, { variable }]) => [name, variable, node.tryGetContext(name)]);
+function keptDaysOf(context: Context): Settings["keptDays"] {
+  const given = Object.entries(KEPT_DAYS).map(([name, { variable }]) => [name, variable, context.tryGetContext(name)]);
   return Object.fromEntries(
     given.flatMap(([name, variable, days]) => (days === undefined ? [] : [[variable, String(readDays(name, days))]])),
   );
 }
 
-function rateLimitOf(stage: string, node: Node): number | null {
-  if (!hasProductionRules(stage)) return numberOf(node, "rateLimitPerMinute", 300);
-  if (node.tryGetContext("rateLimitPerMinute") === undefined) return null;
+function rateLimitOf(stage: string, context: Context): number | null {
+  if (!hasProductionRules(stage)) return numberOf(context, "rateLimitPerMinute", 300);
+  if (context.tryGetContext("rateLimitPerMinute") === undefined) return null;
   throw new Error(`The rate limit of ${stage} is the contract's 300 a minute: leave rateLimitPerMinute out`);
 }
 
-function numberOf(node: Node, name: string, unset: number): number {
-  const asked: unknown = node.tryGetContext(name) ?? unset;
+function numberOf(context: Context, name: string, unset: number): number {
+  const asked: unknown = context.tryGetContext(name) ?? unset;
   const number = Number(asked);
   if (Number.isInteger(number) && number > 0) return number;
   throw new Error(`${name} must be a whole number above 0, not "${String(asked)}"`);
 }
 
-function tagsOf(node: Node): Settings["tags"] {
-  const tags = listLike(node, "tags", TAG, "tags, each Name=value") ?? [];
+function tagsOf(context: Context): Settings["tags"] {
+  const tags = listLike(context, "tags", TAG, "tags, each Name=value") ?? [];
   return new Map(tags.map((tag) => [tag.slice(0, tag.indexOf("=")), tag.slice(tag.indexOf("=") + 1)]));
 }
 

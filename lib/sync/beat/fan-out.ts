@@ -1,4 +1,4 @@
-import { phaseOf, slotsOf } from "../../model/beat.ts";
+import { periodAt, phaseOf, type Slot, slotsOf } from "../../model/beat.ts";
 import { chunks } from "../../model/chunks.ts";
 import {
   type CyclesMessage,
@@ -9,34 +9,39 @@ import {
   type TickMessage,
 } from "../../model/messages.ts";
 import type { Clock } from "../ports/cycle-ports.ts";
+import type { Ticks } from "../ports/schedule-ports.ts";
 
-/** Each tick becomes the beats of the minute that it covers; ticks of one workspace and minute share theirs. */
+/** Each tick becomes the beats of the period that it covers; ticks of one workspace and minute share theirs. */
 export async function fanOut(
-  { cycles, clock }: { readonly cycles: Queue<CyclesMessage>; readonly clock: Clock },
-  ticks: readonly TickMessage[],
+  { cycles, ticks, clock }: { cycles: Queue<CyclesMessage>; ticks: Pick<Ticks, "note">; clock: Pick<Clock, "now"> },
+  came: readonly TickMessage[],
 ): Promise<void> {
   const now = new Date(clock.now());
-  await cycles.send([...together(ticks)].flatMap((group) => beatsOf(group, now)));
+  const groups = Map.groupBy(came, ({ workspace_id, scheduled_at }) => `${workspace_id} ${scheduled_at.slice(0, 16)}`);
+  const sent = [...groups.values()].map((some) => groupOf(some, now)).filter(({ slots }) => slots.length > 0);
+  await cycles.send(sent.flatMap(({ workspaceId, ids, slots }) => beatsOf(workspaceId, ids, slots)));
+  // Last: what is not noted the sweep sends again.
+  for (const { workspaceId, ids, period } of sent) await ticks.note(workspaceId, ids, period);
 }
 
-/** Ticks of the same workspace and minute, a mapping once, as many as one invocation works on at once. */
-function* together(ticks: readonly TickMessage[]): Iterable<readonly TickMessage[]> {
-  const groups = Map.groupBy(ticks, ({ workspace_id, scheduled_at }) => `${workspace_id} ${minuteOf(scheduled_at)}`);
-  for (const group of groups.values()) {
-    const once = [...new Map(group.map((tick) => [tick.mapping_id, tick])).values()];
-    yield* chunks(once, MAPPINGS_PER_MESSAGE);
-  }
+/** Ticks of one workspace and minute, each mapping once. */
+function groupOf(came: readonly TickMessage[], now: Date) {
+  const { workspace_id: workspaceId = "", scheduled_at = "" } = came[0] ?? {};
+  const [tick, phase] = [new Date(scheduled_at), phaseOf(workspaceId)];
+  const ids = [...new Set(came.map(({ mapping_id }) => mapping_id))];
+  return { workspaceId, ids, period: periodAt(tick, phase), slots: slotsOf(tick, phase, now) };
 }
 
-const minuteOf = (instant: string): number => Math.floor(new Date(instant).getTime() / 60_000);
-
-function beatsOf(ticks: readonly TickMessage[], now: Date): Outgoing<CyclesMessage>[] {
-  const [first] = ticks;
-  if (!first) return [];
-  const { workspace_id, scheduled_at } = first;
-  const ids = ticks.map((tick) => tick.mapping_id);
-  return slotsOf(new Date(scheduled_at), phaseOf(workspace_id), now).map(({ slot, delaySeconds }) => ({
-    message: cyclesMessage(ids, { workspace_id, kind: "beat", slot }),
-    delaySeconds,
-  }));
+/** The messages of these beats, as many mappings in each as one invocation works on at once. */
+export function beatsOf(
+  workspace_id: string,
+  ids: readonly string[],
+  slots: readonly Slot[],
+): readonly Outgoing<CyclesMessage>[] {
+  return chunks(ids, MAPPINGS_PER_MESSAGE).flatMap((some) =>
+    slots.map(({ slot, delaySeconds }) => ({
+      message: cyclesMessage(some, { workspace_id, kind: "beat", slot }),
+      delaySeconds,
+    })),
+  );
 }

@@ -28,8 +28,8 @@ export interface SweepNeeds {
  */
 export async function sweep(needs: SweepNeeds): Promise<readonly Mapping[]> {
   const { mappings, schedules, swept, queues, clock, log } = needs;
-  const scheduled = new Set<string>();
-  for await (const mappingId of schedules.list()) scheduled.add(mappingId);
+  const [scheduled, old] = [new Set<string>(), new Set<string>()];
+  for await (const { mappingId, isOld } of schedules.list()) (isOld ? old : scheduled).add(mappingId);
   const minutes = minutesToSweep(await swept.read(), Math.floor(clock.now() / 60_000));
   const active: Mapping[] = [];
   const due: { readonly mapping: Mapping; readonly day: number }[] = [];
@@ -44,13 +44,18 @@ export async function sweep(needs: SweepNeeds): Promise<readonly Mapping[]> {
     active.push(mapping);
     const day = dueDay(mapping, minutes);
     if (day !== null) due.push({ mapping, day });
-    if (!scheduled.delete(mapping.id) && mapping.provisioning.state === "ready") {
+    if (scheduled.delete(mapping.id)) continue;
+    if (mapping.provisioning.state === "ready" && repaired.ensured < MOST_REPAIRS) {
       await schedules.ensure({ workspaceId: mapping.workspaceId, mappingId: mapping.id });
       repaired.ensured += 1;
-    }
+    } else old.delete(mapping.id); // goes when it has its new one
   }
   for (const mappingId of scheduled) {
     await schedules.remove(mappingId);
+    repaired.removed += 1;
+  }
+  for (const mappingId of [...old].slice(0, MOST_REPAIRS)) {
+    await schedules.removeOld(mappingId);
     repaired.removed += 1;
   }
   const late = active.filter((mapping) => isLate(mapping, clock.now()));
@@ -68,6 +73,9 @@ export async function sweep(needs: SweepNeeds): Promise<readonly Mapping[]> {
 }
 
 const MINUTES_OF_DAY = 24 * 60;
+
+/** Schedules that one sweep makes: an upgrade replaces those of all mappings, some in each minute. */
+const MOST_REPAIRS = 500;
 
 /** Missed minutes that one sweep makes up for: those of a day in 24 sweeps, so that not all mappings come at once. */
 const MOST_MINUTES = 60;

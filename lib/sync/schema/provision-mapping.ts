@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Mappings } from "../../config/ports.ts";
-import { firstSlots, phaseOf } from "../../model/beat.ts";
 import { Failure } from "../../model/failure.ts";
 import {
   failureOfProvisioning,
@@ -10,10 +9,11 @@ import {
   pulls,
 } from "../../model/mapping/mapping.ts";
 import { explainMigration, isAwaited, type Migration } from "../../model/mapping/migration.ts";
-import type { CycleMessage, Outgoing, ProvisioningMessage, Queues } from "../../model/messages.ts";
+import type { ProvisioningMessage, Queues } from "../../model/messages.ts";
 import type { Events } from "../../webhooks/ports.ts";
+import { sendMissing } from "../beat/missing-beats.ts";
 import type { Clock, Connections, Log } from "../ports/cycle-ports.ts";
-import type { Schedules } from "../ports/schedule-ports.ts";
+import type { Schedules, Ticks } from "../ports/schedule-ports.ts";
 import type { Provisioner } from "../ports/schema-ports.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import { emptyOutbox } from "../report/empty-outbox.ts";
@@ -35,6 +35,7 @@ export interface ProvisionNeeds extends Pick<FollowNeeds, "renew">, Pick<Upgrade
   /** The high-water positions of a mapping begin again. */
   readonly restores: { accept(workspaceId: string, mappingId: string): Promise<void> };
   readonly schedules: Schedules;
+  readonly ticks: Ticks;
   readonly queues: Pick<Queues, "cycles" | "loads" | "provisioning">;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,7 +43,7 @@ export interface ProvisionNeeds extends Pick<FollowNeeds, "renew">, Pick<Upgrade
 
 /**
  * Carries out a change of configuration: the rest of an import first, then the mapping's table and triggers for its
- * current version, its schedule, its first minute and its first load. Repeatable from any point.
+ * current version, its schedule, its first beats and its first load. Repeatable from any point.
  */
 export async function provisionMapping(needs: ProvisionNeeds, message: ProvisioningMessage): Promise<void> {
   const { workspace_id: workspaceId, mapping_id: mappingId } = message;
@@ -184,14 +185,11 @@ function reportNarrow({ log }: ProvisionNeeds, mapping: Mapping, narrow: Provisi
 
 type Provisioned = Awaited<ReturnType<Provisioner["provision"]>>;
 
-/** The schedule, and what it would only start in a minute or two. */
-async function start({ schedules, queues, clock }: ProvisionNeeds, mapping: Mapping): Promise<void> {
+/** The schedule, and the beats before those of its first tick. */
+async function start({ schedules, ticks, queues, clock }: ProvisionNeeds, mapping: Mapping): Promise<void> {
   const { workspaceId, id: mappingId } = mapping;
   await schedules.ensure({ workspaceId, mappingId });
   const to = { workspace_id: workspaceId, mapping_id: mappingId };
-  const beats = firstSlots(phaseOf(workspaceId), new Date(clock.now())).map(
-    ({ slot, delaySeconds }): Outgoing<CycleMessage> => ({ message: { ...to, kind: "beat", slot }, delaySeconds }),
-  );
-  await queues.cycles.send(beats);
+  await sendMissing({ cycles: queues.cycles, ticks, now: () => new Date(clock.now()) }, workspaceId, [mappingId]);
   if (pulls(mapping.syncDirection)) await queues.loads.send([{ message: { ...to, kind: "load" } }]);
 }

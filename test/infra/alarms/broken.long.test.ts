@@ -196,7 +196,7 @@ test("with customers, half an hour without an outage rings none", { timeout: 3_6
 
 test("the schedules of the mappings stop", { timeout: 3_600_000 }, async () => {
   await expectToRing(
-    ["the mappings' schedules stop, the sweep runs"],
+    ["the mappings' schedules stop, the sweep runs and sends their beats"],
     () => switchSchedules("bridge-dev", "DISABLED"),
     () => switchSchedules("bridge-dev", "ENABLED"),
   );

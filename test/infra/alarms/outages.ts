@@ -37,8 +37,8 @@ export const QUIET: Measured = (minute) => [
   lambda("sweep-minute", "Invocations", 1),
   lambda("run-cycle", "Invocations", 12),
   lambda("fan-out-cycles", "Invocations", 2),
-  sqs("fanOut", "NumberOfMessagesSent", 10),
-  age("cycles", 210), // beats wait for their time
+  ...([1, 3].includes(minute % 5) ? [sqs("fanOut", "NumberOfMessagesSent", 5)] : []),
+  age("cycles", 600), // beats wait for their time
   age("loads", minute % 1440 < 20 ? 900 : 0), // the daily comparisons, one after the other
   age("provisioning", 1),
   age("deliveries", 6),
@@ -75,9 +75,9 @@ function poisoned(queue: keyof typeof QUEUES): Measured {
 /** What is called now and then, and ends before it began. */
 const dying = (name: string): Measured => plus((minute) => (minute % 2 === 1 ? [lambda(name, "Errors", 1)] : []));
 
-/** Nothing comes from what stops; the beats that are under way end within four minutes. */
+/** Nothing comes from what stops; the beats that are under way end within ten minutes. */
 const STOPPED: Measured = (minute) =>
-  QUIET(minute).filter(({ dimensions }) => minute < 4 && !Object.values(dimensions).includes("bridge-dev-fan-out"));
+  QUIET(minute).filter(({ dimensions }) => minute < 10 && !Object.values(dimensions).includes("bridge-dev-fan-out"));
 
 /** What is measured in each outage, by its name in lib/infra/OUTAGES.md. */
 export const OUTAGES: Readonly<Record<string, Measured>> = {
@@ -93,17 +93,17 @@ export const OUTAGES: Readonly<Record<string, Measured>> = {
     own("CyclesFailed", 1200),
   ],
   "SQS takes no beats": (minute) => [
-    ...(minute < 4 ? QUIET(minute) : without("Invocations", "bridge-dev-run-cycle")(minute)),
-    own("CyclesFailed", 200),
+    ...(minute < 10 ? QUIET(minute) : without("Invocations", "bridge-dev-run-cycle")(minute)),
+    ...(minute % 5 === 1 ? [own("CyclesFailed", 100)] : []),
+    ...(minute < 7 ? [] : [lambda("sweep-minute", "Errors", 1)]), // it sends what the ticks did not
   ],
   "EventBridge Scheduler stops": (minute) =>
     STOPPED(minute).filter(
       ({ name, dimensions }) => name !== "MappingsSilent" && dimensions["FunctionName"] !== "bridge-dev-sweep-minute",
     ),
-  "the mappings' schedules stop, the sweep runs": (minute) => [
-    ...STOPPED(minute).filter(({ name }) => name !== "MappingsSilent"),
-    own("MappingsSilent", minute < 11 ? 0 : 10),
-    lambda("sweep-minute", "Invocations", 1),
+  "the mappings' schedules stop, the sweep runs and sends their beats": (minute) => [
+    ...QUIET(minute).filter(({ name }) => name !== "MappingsSilent" && name !== "NumberOfMessagesSent"),
+    own("MappingsSilent", minute % 5 === 3 ? 10 : 0), // the sweep sends their beats
   ],
   "one database of many is down": plus((minute) => [own("CyclesFailed", 100), ...broken(minute)]),
   "one org of many refuses its user": plus((minute) => [own("CyclesFailed", 100), ...broken(minute)]),
@@ -116,7 +116,7 @@ export const OUTAGES: Readonly<Record<string, Measured>> = {
   ),
   "a load lets `load-mapping` run out of memory": dying("load-mapping"),
   "the event source of `run-cycle` is disabled": without("Invocations", "bridge-dev-run-cycle"),
-  "more cycles than concurrent executions": plus((minute) => [age("cycles", 210 + minute * 60)]),
+  "more cycles than concurrent executions": plus((minute) => [age("cycles", 600 + minute * 60)]),
   "other functions use up the account's concurrency": plus(() => [aws("AWS/Lambda", "Throttles", {}, 3)]),
   "a poisoned message in `cycles`": poisoned("cycles"),
   "a poisoned message in `fan-out`": poisoned("fanOut"),

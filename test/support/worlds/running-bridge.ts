@@ -49,7 +49,7 @@ interface Settings {
   readonly things?: number;
   /** Opens the org's controls. */
   readonly controls?: boolean;
-  /** A process per function, each allowed what its policy allows. */
+  /** A process per function. Each is allowed what its policy allows, with it and without. */
   readonly isolate?: boolean;
 }
 
@@ -72,7 +72,7 @@ export async function startRunningBridge({
     said.push(line);
     logToStderr(line);
   };
-  const host = await startHost({ cloud, assembly, environment, log, isolate });
+  const host = await startHost({ cloud, assembly, environment, log, isolate, guarded: true });
   // Functions that run inside bring their variables along; else this process makes workspaces as the operator does.
   if (isolate) Object.assign(process.env, operatorEnvironment(cloud.environment));
   return {

@@ -1,11 +1,14 @@
+import { CreateScheduleCommand } from "@aws-sdk/client-scheduler";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { importPlans, mappings as kept, queue } from "../../../functions/services/composition.ts";
+import { importPlans, mappings as kept, ticks as noted, queue } from "../../../functions/services/composition.ts";
 import { provisioningServices, schedules, swept } from "../../../functions/services/provisioning-services.ts";
 import { phaseOf } from "../../../lib/model/beat.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { CycleMessage, ProvisioningMessage, TickMessage } from "../../../lib/model/messages.ts";
 import { fanOut } from "../../../lib/sync/beat/fan-out.ts";
+import { handleCycleMessage } from "../../../lib/sync/beat/handle-cycle-message.ts";
 import { sweep } from "../../../lib/sync/beat/sweep-minute.ts";
+import type { MessageNeeds } from "../../../lib/sync/ports/cycle-ports.ts";
 import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
@@ -26,7 +29,7 @@ afterAll(async () => {
 
 const scheduled = async () => {
   const found: string[] = [];
-  for await (const mappingId of schedules().list()) found.push(mappingId);
+  for await (const { mappingId, isOld } of schedules().list()) found.push(isOld ? `${mappingId}, old` : mappingId);
   return found;
 };
 
@@ -57,25 +60,82 @@ test("a mapping that becomes active has its schedule, and beats every ten second
   expect(slots.every((slot, index) => index === 0 || slot - (slots[index - 1] ?? 0) === 10)).toBe(true);
 });
 
-test("the schedule's tick names its minute, and the fan-out makes six beats of it", async () => {
-  await world.pass(60);
-  const ticks = (await cloud.take("fanOut")) as TickMessage[];
-  const last = ticks.at(-1);
+test("the schedule's tick names its period, and the fan-out makes thirty beats of it", async () => {
+  let last: TickMessage | undefined;
+  for (let waits = 0; last === undefined && waits < 40; waits += 1) {
+    await world.pass(10);
+    last = ((await cloud.take("fanOut")) as TickMessage[]).at(-1);
+  }
   if (!last) throw new Error("the schedule did not fire");
   expect(last).toMatchObject({ workspace_id: world.workspaceId, mapping_id: contact.id });
   await cloud.take("cycles");
 
-  await fanOut({ cycles: queue("cycles"), clock: cloud.clock }, [last]);
+  await fanOut({ cycles: queue("cycles"), ticks: noted(), clock: cloud.clock }, [last]);
 
   // What activation itself had sent ends before.
-  const minute = Math.floor(new Date(last.scheduled_at).getTime() / 60_000) * 60;
-  const beats = (await beatsWithin(270)).filter(({ slot }) => (slot ?? 0) >= minute + 170);
-  expect(beats.map(({ slot }) => (slot ?? 0) % 10)).toEqual(Array(6).fill(phaseOf(world.workspaceId)));
+  const period = new Date(last.scheduled_at).getTime() / 1000;
+  expect((period / 60) % 5).toBe(phaseOf(world.workspaceId) % 5);
+  const beats = (await beatsWithin(610)).filter(({ slot }) => (slot ?? 0) >= period + 300);
+  expect(beats.map(({ slot }) => (slot ?? 0) % 10)).toEqual(Array(30).fill(phaseOf(world.workspaceId)));
+  expect((await noted().read(world.workspaceId)).get(contact.id)).toBe(period);
 });
+
+const PAUSE = { paused: true, at: new Date(0), by: "ada@example.com", reason: null, scope: "workspace" } as const;
+
+test.each<[string, Partial<Pick<MessageNeeds, "mappings" | "pauses">>, string]>([
+  ["paused", { pauses: { find: async () => PAUSE } }, "paused"],
+  ["deactivated", findsChanged({ active: false }), "not active"],
+  ["deleted", { mappings: { find: async () => null, listActive: async () => [] } }, "not active"],
+  ["given another configuration", findsChanged({ configVersion: 99 }), "its table is being created"],
+])("beats that wait in the queue do nothing from the moment on when their mapping is %s", async (_, found, why) => {
+  const slot = Math.floor(cloud.clock.now() / 1000);
+  const message = {
+    workspace_id: world.workspaceId,
+    mapping_id: contact.id,
+    kind: "beat",
+    slot,
+    mark: "beat",
+  } as const;
+  const ends: (string | null)[] = [];
+  const engine = {
+    ...world.services.engine,
+    endPoll: async (...end: [string, string, { error: string | null }]) => void ends.push(end[2].error),
+  };
+  const connections = {
+    openStore: async () => Promise.reject(new Error("it asks the database")),
+    connectOrg: async () => Promise.reject(new Error("it asks the org")),
+  };
+  const deadline = cloud.clock.now() + 180_000;
+
+  await handleCycleMessage({ ...world.services, connections, engine, ...found }, message, { owner: "test", deadline });
+
+  expect(ends).toEqual([expect.stringContaining(why)]);
+});
+
+function findsChanged(change: Partial<Mapping>): Pick<MessageNeeds, "mappings"> {
+  return { mappings: { find: async () => ({ ...contact, ...change }), listActive: async () => [] } };
+}
 
 test("a schedule that is missing is created again, and a superfluous one is removed", async () => {
   await schedules().remove(contact.id);
   await schedules().ensure({ workspaceId: world.workspaceId, mappingId: "map_gone" });
+
+  await sweepNow();
+
+  expect(await scheduled()).toEqual([contact.id]);
+});
+
+test("schedules of the version before give way to new ones, and those of no mapping go", async () => {
+  const target = { Arn: process.env["FAN_OUT_QUEUE_ARN"], RoleArn: process.env["SCHEDULER_ROLE_ARN"], Input: "{}" };
+  for (const Name of [contact.id, "map_gone"])
+    await cloud.clients.scheduler.send(
+      new CreateScheduleCommand({
+        ...{ Name, GroupName: process.env["SCHEDULE_GROUP"], ScheduleExpression: "rate(1 minute)", Target: target },
+        FlexibleTimeWindow: { Mode: "OFF" },
+      }),
+    );
+  await schedules().remove("map_none");
+  expect((await scheduled()).sort()).toEqual([contact.id, `${contact.id}, old`, "map_gone, old"].sort());
 
   await sweepNow();
 

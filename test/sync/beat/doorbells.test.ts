@@ -334,7 +334,7 @@ describe("the doorbell", () => {
   });
 
   test("opens nothing else, is stored nowhere, and after a rotation rings for one more day", async () => {
-    for await (const id of schedules().list()) await schedules().remove(id); // of the day that passes no minute counts
+    for await (const { mappingId } of schedules().list()) await schedules().remove(mappingId); // of the day that passes no minute counts
     const other = await createTestWorkspace();
     const elsewhere = new URL(url.href.replace(world.workspaceId, other.id));
     const old = url.pathname.split("/").at(-1) ?? "";

@@ -160,7 +160,7 @@ test("archived tasks are loaded by either API, deleted ones are not, and a sweep
   );
   const [gone] = await world.soql("SELECT Id FROM Task WHERE Subject = 'Gone'");
   await world.rest("DELETE", `/sobjects/Task/${gone?.["Id"]}`);
-  for await (const id of schedules().list()) await schedules().remove(id); // those of the tests before
+  for await (const { mappingId } of schedules().list()) await schedules().remove(mappingId); // those of the tests before
   await world.pass(86_400);
   await world.control("POST", "/archive", { before: new Date(world.cloud.clock.now()).toISOString() });
   await world.rest("POST", "/sobjects/Task", { Subject: "Newest" });

@@ -86,7 +86,7 @@ test("a record that leaves the filter because time passes leaves the table with 
   await change("CreatedDate = TODAY");
   expect(await names()).toEqual(["Elsewhere", "Inside", "Outside"]);
 
-  for await (const id of schedules().list()) await schedules().remove(id); // of the day that passes no minute counts
+  for await (const { mappingId } of schedules().list()) await schedules().remove(mappingId); // of the day that passes no minute counts
   await world.pass(86_400);
   await world.work(contact, "sweep");
 

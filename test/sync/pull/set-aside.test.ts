@@ -37,7 +37,7 @@ test("a record whose value another row has is read again less and less often, an
     await world.cycle(contact);
   }
 
-  for await (const id of schedules().list()) await schedules().remove(id); // a day passes, of which no minute counts
+  for await (const { mappingId } of schedules().list()) await schedules().remove(mappingId); // a day passes, of which no minute counts
   const readAgainAt: number[] = [];
   let passed = 0;
   for (const age of [10, 1_200, 5_000, 20_000, 80_000]) {

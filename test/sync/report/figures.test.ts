@@ -5,6 +5,7 @@ import { gatherFigures } from "../../../functions/invocation/emit-figures.ts";
 import { database } from "../../../functions/services/composition.ts";
 import { handler as fanOutCycles } from "../../../functions/workers/fan-out-cycles.ts";
 import { handler as runCycle } from "../../../functions/workers/run-cycle.ts";
+import { periodAt, phaseOf } from "../../../lib/model/beat.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { TableName } from "../../../lib/model/resources.ts";
 import type { Figures } from "../../../lib/sync/ports/cycle-ports.ts";
@@ -206,7 +207,8 @@ describe("a cycle that does not begin, or that an error ends, is reported whatev
     vi.stubEnv("QUEUE_CYCLES", `${process.env["QUEUE_CYCLES"]}-gone`);
 
     const { lines, answer } = await linesOf(async () => {
-      const scheduled_at = new Date(cloud.clock.now()).toISOString();
+      const period = periodAt(new Date(cloud.clock.now()), phaseOf(world.workspaceId));
+      const scheduled_at = new Date(period * 1000).toISOString();
       const tick = { workspace_id: world.workspaceId, mapping_id: contact.id, scheduled_at };
       return fanOutCycles({ Records: [{ messageId: "one", body: JSON.stringify(tick) }] } as SQSEvent);
     });

@@ -23,10 +23,12 @@ export interface Caller {
 interface GuardSettings {
   /** Where each service really is, by the name that requests are signed for. */
   readonly endpoints: Readonly<Record<string, string>>;
-  /** With which the services let the guard in. */
+  /** With which the services let the guard in; who has it may do everything, as the operator may. */
   readonly accessKeyId: string;
   readonly callers: readonly Caller[];
   readonly arnOf: ArnOf;
+  /** The name of the caller that sent a request with this trace header, where callers share the access key. */
+  readonly callerOf?: ((traceHeader: string) => string | undefined) | undefined;
   /** Receives every refusal, so that the missing grant has a name. */
   readonly onRefusal: (caller: string, demand: Demand) => void;
 }
@@ -34,7 +36,9 @@ interface GuardSettings {
 /** A door in front of the cloud's services that lets each caller do what its policy allows. */
 export interface Guard {
   readonly address: string;
-  /** The SDK's variables for one caller: its own access key, and this door in the place of every service. */
+  /** The SDK's variables with this door in the place of every service. */
+  readonly endpoints: Readonly<Record<string, string>>;
+  /** The same for one caller, with its own access key. */
   environmentOf(name: string): Record<string, string>;
   close(): Promise<void>;
 }
@@ -55,14 +59,12 @@ export async function startGuard(settings: GuardSettings): Promise<Guard> {
     server.listen(0, "127.0.0.1", resolve);
   });
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const names = Object.keys(settings.endpoints).map((service) => `AWS_ENDPOINT_URL_${service.toUpperCase()}`);
+  const behindDoor = Object.fromEntries(names.map((name) => [name, address]));
   return {
     address,
-    environmentOf: (name) => ({
-      ...Object.fromEntries(
-        Object.keys(settings.endpoints).map((service) => [`AWS_ENDPOINT_URL_${service.toUpperCase()}`, address]),
-      ),
-      AWS_ACCESS_KEY_ID: accessKeyOf(name),
-    }),
+    endpoints: behindDoor,
+    environmentOf: (name) => ({ ...behindDoor, AWS_ACCESS_KEY_ID: accessKeyOf(name) }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -75,20 +77,22 @@ export async function startGuard(settings: GuardSettings): Promise<Guard> {
 async function answer(
   incoming: IncomingMessage,
   response: ServerResponse,
-  { endpoints, accessKeyId, arnOf, onRefusal }: GuardSettings,
+  { endpoints, accessKeyId, arnOf, onRefusal, ...settings }: GuardSettings,
   callers: ReadonlyMap<string, Caller>,
   agent: Agent,
 ): Promise<void> {
   const [, accessKey = "", service = ""] = CREDENTIAL.exec(incoming.headers.authorization ?? "") ?? [];
-  const caller = callers.get(accessKey);
+  const named = settings.callerOf?.(incoming.headers["x-amzn-trace-id"]?.toString() ?? "");
+  const caller = named ? settings.callers.find(({ name }) => name === named) : callers.get(accessKey);
   const endpoint = endpoints[service];
   const body = await buffer(incoming);
-  if (!caller || !endpoint) {
+  if (!endpoint || (!caller && accessKey !== accessKeyId)) {
     refuse(response, service, "UnrecognizedClientException", "The security token included in the request is invalid.");
     return;
   }
-  const refused = demandsOf(requestOf(incoming, service, body), arnOf).find((one) => !allows(caller.statements, one));
-  if (refused) {
+  const demands = caller ? demandsOf(requestOf(incoming, service, body), arnOf) : [];
+  const refused = demands.find((one) => !allows(caller?.statements ?? [], one));
+  if (caller && refused) {
     onRefusal(caller.name, refused);
     refuse(response, service, "AccessDeniedException", sentenceFor(caller, refused, arnOf));
     return;

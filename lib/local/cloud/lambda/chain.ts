@@ -27,11 +27,17 @@ export function isStopped(chain: Chain, target: LambdaFunction): boolean {
   return !target.mayRecur && callsOf(chain, target) >= MOST_CALLS;
 }
 
-/** The trace header of a call: what the function sends by the SDK carries it on. */
+/** The trace header of a call: what the function sends by the SDK carries it on. Its parent begins with the function. */
 export function traceHeader(chain: Chain, target: LambdaFunction): string {
   const after = new Map(chain).set(shortName(target), callsOf(chain, target) + 1);
   const lineage = [...after].map(([name, calls]) => `${name}:${calls}`).join("|");
-  return `${traceRoot()};Parent=${randomHex().slice(0, 16)};Sampled=0;Lineage=${lineage}`;
+  return `${traceRoot()};Parent=${shortName(target)}${randomHex().slice(0, 8)};Sampled=0;Lineage=${lineage}`;
+}
+
+/** The function of these whose call sent a request with this trace header; undefined where none did. */
+export function callerIn(header: string, functions: readonly LambdaFunction[]): LambdaFunction | undefined {
+  const [, parent] = /(?:^|;)Parent=([0-9a-f]{8})/.exec(header) ?? [];
+  return functions.find((one) => shortName(one) === parent);
 }
 
 /** The beginning of a trace header that nothing came before. */

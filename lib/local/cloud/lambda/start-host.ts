@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 import { type Clock, systemClock } from "../../clock.ts";
 import { type Caller, startGuard } from "../iam/guard.ts";
 import type { Cloud } from "../start-cloud.ts";
+import { callerIn } from "./chain.ts";
 import { startPolling } from "./events/event-source.ts";
 import { readEventSources } from "./events/read-event-sources.ts";
 import { createFunctionUrl } from "./gateway/function-url.ts";
@@ -33,6 +34,8 @@ export interface HostSettings {
   readonly address?: string;
   /** A process per function instead of this one, each allowed what the policy of its role allows and no more. */
   readonly isolate?: boolean;
+  /** The policies hold in this process as well, where functions are known by their traces. */
+  readonly guarded?: boolean;
   /** With `isolate`: how many processes one function may have, 4 unless given. */
   readonly mostPerFunction?: number;
   /** Variables of every function; they win over those of the templates. */
@@ -40,6 +43,8 @@ export interface HostSettings {
   /** Counts how long functions and requests to them may take. What time it is, is the cloud's clock to say. */
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Loops that poll each queue: 1 unless given. */
+  readonly pollers?: number;
   /** Wraps calls from the host to the functions, to measure them. */
   readonly around?: (runner: Runner) => Runner;
 }
@@ -70,7 +75,7 @@ export async function startHost(settings: HostSettings): Promise<Host> {
   });
   await provision(cloud, assembly, resolve);
   const functions = readFunctions(assembly, resolve);
-  const callers = settings.isolate ? readPolicies(assembly, resolve, functions) : null;
+  const callers = settings.isolate || settings.guarded ? readPolicies(assembly, resolve, functions) : null;
   const { around = (runner) => runner } = settings;
   const runner = around(await startRunner(settings, functions, callers, clock, log));
   const invoker = createInvoker({ runner, clock, log });
@@ -94,7 +99,9 @@ export async function startHost(settings: HostSettings): Promise<Host> {
     await end();
     throw error;
   }
-  const pollers = sources.map((source) => startPolling(source, { sqs: cloud.sqs, clock: cloud.clock, invoker, log }));
+  const pollers = sources.map((source) =>
+    startPolling(source, { sqs: cloud.sqs, clock: cloud.clock, invoker, log, pollers: settings.pollers }),
+  );
 
   return {
     baseUrl,
@@ -127,23 +134,36 @@ export async function startHost(settings: HostSettings): Promise<Host> {
 }
 
 async function startRunner(
-  { cloud, environment = {}, mostPerFunction = 4 }: HostSettings,
+  settings: HostSettings,
   functions: readonly LambdaFunction[],
   callers: readonly Caller[] | null,
   clock: Clock,
   log: Log,
 ): Promise<Runner> {
-  if (callers) return startIsolated(cloud, { environment, mostPerFunction }, callers, log);
-  const onWarning = (message: string) => log({ level: "warn", event: "variables differ", message });
-  const given = { ...cloud.environment, ...environment };
-  return runInProcess({ functions, environment: given, clock, now: cloud.clock.now, onWarning });
+  const { cloud, environment = {}, isolate = false } = settings;
+  if (callers) return startGuarded(settings, { functions, callers, isolate }, clock, log);
+  return runInProcess({
+    functions,
+    environment: { ...cloud.environment, ...environment },
+    ...timeOf(cloud, clock, log),
+  });
 }
 
-/** Processes whose only way into the cloud is the guard's door. */
-async function startIsolated(
-  cloud: Cloud,
-  { environment, mostPerFunction }: Required<Pick<HostSettings, "environment" | "mostPerFunction">>,
-  callers: readonly Caller[],
+const timeOf = (cloud: Cloud, clock: Clock, log: Log) => ({
+  clock,
+  now: cloud.clock.now,
+  onWarning: (message: string) => log({ level: "warn", event: "variables differ", message }),
+});
+
+/** Functions whose only way into the cloud is the guard's door: each in processes of its own, or known by its traces. */
+async function startGuarded(
+  { cloud, environment = {}, mostPerFunction = 4 }: HostSettings,
+  {
+    functions,
+    callers,
+    isolate,
+  }: { functions: readonly LambdaFunction[]; callers: readonly Caller[]; isolate: boolean },
+  clock: Clock,
   log: Log,
 ): Promise<Runner> {
   const guard = await startGuard({
@@ -151,16 +171,21 @@ async function startIsolated(
     accessKeyId: cloud.environment["AWS_ACCESS_KEY_ID"] ?? "",
     callers,
     arnOf: (service, rest) => `arn:aws:${service}:${cloud.region}:${cloud.accountId}:${rest}`,
+    callerOf: isolate ? undefined : (header) => callerIn(header, functions)?.name,
     onRefusal: (name, { action, resource }) =>
       log({ level: "error", event: "access denied", function: name, message: `no ${action} on ${resource}` }),
   });
-  const environmentOf = ({ name, environment: ofTemplate }: LambdaFunction) => ({
+  const queuesOf = (one: LambdaFunction) => behindGuard(one.environment, cloud.endpoints.sqs, guard.address);
+  const environmentOf = (target: LambdaFunction) => ({
     ...cloud.environment,
-    ...guard.environmentOf(name),
-    ...behindGuard(ofTemplate, cloud.endpoints.sqs, guard.address),
+    ...guard.environmentOf(target.name),
+    ...queuesOf(target),
     ...environment,
   });
-  const runner = runIsolated({ environmentOf, mostPerFunction });
+  const shared = { ...cloud.environment, ...guard.endpoints, ...Object.assign({}, ...functions.map(queuesOf)) };
+  const runner = isolate
+    ? runIsolated({ environmentOf, mostPerFunction })
+    : runInProcess({ functions, environment: { ...shared, ...environment }, ...timeOf(cloud, clock, log) });
   return {
     ...runner,
     async close() {

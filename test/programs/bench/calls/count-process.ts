@@ -7,7 +7,7 @@ import { handler as changeBudget } from "../../../../functions/api/change-budget
 import { handler as importConfig } from "../../../../functions/api/import-config.ts";
 import { handler as makeDoorbell } from "../../../../functions/api/make-doorbell.ts";
 import { handler as ring } from "../../../../functions/api/ring.ts";
-import { counters, engineReports, mappings, queue } from "../../../../functions/services/composition.ts";
+import { counters, engineReports, mappings, queue, ticks } from "../../../../functions/services/composition.ts";
 import { cycleServices } from "../../../../functions/services/cycle-services.ts";
 import { schedules, swept } from "../../../../functions/services/provisioning-services.ts";
 import { handler as runCycle } from "../../../../functions/workers/run-cycle.ts";
@@ -115,7 +115,7 @@ async function count(story: CountedStory): Promise<Counted> {
     const seconds = clock.now() / 1000;
     const next = Math.floor((seconds - phaseOf(id) + 8) / 10) * 10 + phaseOf(id) + 2;
     await clock.advance({ milliseconds: Math.max(1_000, (next > seconds ? next - seconds : 10) * 1000) });
-    await fanOut({ cycles: queue("cycles"), clock }, (await cloud.take("fanOut")) as TickMessage[]);
+    await fanOut({ cycles: queue("cycles"), ticks: ticks(), clock }, (await cloud.take("fanOut")) as TickMessage[]);
     for (let again = 0; again < 2; again += 1) {
       const Records = (await cloud.take("cycles")).map((message, at) => ({
         messageId: String(at),

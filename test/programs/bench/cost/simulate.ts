@@ -36,6 +36,9 @@ export interface Simulation {
   close(): Promise<void>;
 }
 
+/** Lambda polls a queue by five connections at least; each gathers batches of its own. */
+const POLLERS = 5;
+
 /** Minutes until every mapping is loaded, beats, and has reported its totals once. */
 const MINUTES_TO_START = 6;
 
@@ -61,6 +64,7 @@ export async function startSimulation(mappings: number): Promise<Simulation> {
       RATE_LIMIT_PER_MINUTE: "1000000",
     },
     around: calls.around,
+    pollers: POLLERS,
     log: (line) => process.stderr.write(`${JSON.stringify(line)}\n`),
   });
   const customer = new Client({ connectionString: postgres.url });

@@ -14,8 +14,8 @@ export const INFRA_BUGS: readonly Bug[] = [
     id: "sweeper-may-not-send-slow",
     says: "on AWS a delivery whose message was lost is never sent",
     file: "lib/model/resources.ts",
-    from: '"events", "slowDeliveries", "fanOut"],',
-    to: '"events", "fanOut"],',
+    from: 'sends: ["cycles", "provisioning", "loads", "events", "slowDeliveries"],',
+    to: 'sends: ["cycles", "provisioning", "loads", "events"],',
     near: ["infra/grants", "infra/application"],
   },
   {
@@ -150,8 +150,8 @@ export const INFRA_BUGS: readonly Bug[] = [
     id: "late-cycles-without-alarm",
     says: "no alarm says for most of an hour that cycles are late",
     file: "lib/infra/alarms/watches.ts",
-    from: "above: 300, // a cycle at work",
-    to: "above: 3000, // a cycle at work",
+    from: "above: 900, // a beat waits",
+    to: "above: 3000, // a beat waits",
     near: ["infra/alarms-stack"],
   },
   {

@@ -24,6 +24,8 @@ interface PollerSettings {
   readonly clock: Clock;
   readonly invoker: Invoker;
   readonly log: Log;
+  /** Loops that receive, of which each gathers batches of its own: 1 unless given; Lambda has five. */
+  readonly pollers?: number | undefined;
 }
 
 /** The polling of one event source. */
@@ -45,7 +47,7 @@ const PAUSE_AFTER_FAULT_MILLISECONDS = 1000;
  * visibility ends. After a batch that failed whole, half as many batches run at once, and one more with each success.
  */
 export function startPolling(source: EventSource, settings: PollerSettings): Poller {
-  const { sqs, clock, log } = settings;
+  const { sqs, clock, log, pollers = 1 } = settings;
   const url = urlOf(source, sqs);
   const stopping = new AbortController();
   const state = {
@@ -96,7 +98,7 @@ export function startPolling(source: EventSource, settings: PollerSettings): Pol
     }
   };
 
-  const polling = poll();
+  const polling = Promise.all(Array.from({ length: pollers }, poll));
   return {
     isBusy: () =>
       state.atWork > 0 || (state.gathering > 0 && clock.now() >= state.windowEnds) || dueMessages(sqs, url) > 0,
@@ -114,7 +116,7 @@ export function startPolling(source: EventSource, settings: PollerSettings): Pol
 async function gather(
   { batchSize, windowSeconds }: EventSource,
   url: string,
-  { sqs, clock }: PollerSettings,
+  { sqs, clock, pollers = 1 }: PollerSettings,
   signal: AbortSignal,
   holds: (messages: number, windowEnds: number) => void,
 ): Promise<Message[]> {
@@ -124,7 +126,7 @@ async function gather(
     const { Messages = [] } = await sqs.actions.ReceiveMessage(
       {
         QueueUrl: url,
-        MaxNumberOfMessages: Math.min(PER_RECEIVE, batchSize - gathered.length),
+        MaxNumberOfMessages: Math.min(Math.ceil(PER_RECEIVE / pollers), batchSize - gathered.length),
         WaitTimeSeconds: Math.min(LONG_POLL_SECONDS, Math.max(0, Math.ceil((until - clock.now()) / 1000))),
         MessageSystemAttributeNames: ["All"],
         MessageAttributeNames: ["All"],

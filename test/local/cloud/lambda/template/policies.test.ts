@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
@@ -31,7 +32,7 @@ export const handler = async ({ service, command, input }) => {
 let world: LambdaWorld;
 
 beforeAll(async () => {
-  const sources = { "list-mappings": ASK, "poll-now": ASK, "provision-mapping": ASK };
+  const sources = { "list-mappings": ASK, "poll-now": ASK, "provision-mapping": ASK, "dispatch-events": ASK };
   world = await startLambdaWorld({ isolate: true, sources });
 });
 afterAll(() => world.close());
@@ -67,10 +68,10 @@ describe("what the policy of a function's role allows is done", () => {
     ["provision-mapping", "scheduler", "CreateSchedule", schedule],
     ["provision-mapping", "scheduler", "ListSchedules", { GroupName: "$SCHEDULE_GROUP" }],
     [
-      "provision-mapping",
+      "dispatch-events",
       "dynamodb",
       "BatchExecuteStatement",
-      { Statements: [{ Statement: `INSERT INTO "bridge-dev-events" VALUE {'pk': 'e', 'sk': '1'}` }] },
+      { Statements: [{ Statement: `INSERT INTO "bridge-dev-deliveries" VALUE {'pk': 'e'}` }] },
     ],
   ])("%s: %s %s", async (name, service, command, input) => {
     expect(await world.host.invoke(name, { service, command, input })).toBe("done");
@@ -110,6 +111,25 @@ describe("what it does not allow is refused as AWS refuses it, and the missing g
     expect(world.log).toMatchObject([
       { event: "access denied", function: `bridge-dev-${name}`, message: expect.stringContaining(action) },
     ]);
+  });
+
+  test("in one process as well, where a function is known by its trace, and who sends without one is the operator", async () => {
+    const shared = await startLambdaWorld({ guarded: true, sources: { "list-mappings": ASK, "poll-now": ASK } });
+    const put = {
+      service: "dynamodb",
+      command: "PutItem",
+      input: { TableName: "$TABLE_AUDIT", Item: { pk: { S: "shared" }, sk: { S: "1" } } },
+    };
+    try {
+      expect(await shared.host.invoke("poll-now", put)).toBe("done");
+      expect(await shared.host.invoke("list-mappings", put)).toContain(
+        "assumed-role/bridge-dev-list-mappings is not authorized to perform: dynamodb:PutItem",
+      );
+      expect(process.env["AWS_ENDPOINT_URL_DYNAMODB"]).not.toBe(shared.cloud.endpoints.dynamodb);
+      await new DynamoDBClient().send(new PutItemCommand({ TableName: "bridge-dev-audit", Item: put.input.Item }));
+    } finally {
+      await shared.close();
+    }
   });
 
   test("a transaction of which one part is not allowed does nothing", async () => {

@@ -1,0 +1,77 @@
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { hasMoto, startAws } from "../support/processes/aws.ts";
+import { temporaryFolder } from "../support/run/temporary-folder.ts";
+import { STACKS } from "./assembly.ts";
+import { typed } from "./typed.ts";
+
+const MODULES = resolve(import.meta.dirname, "../../node_modules");
+const TOPIC = "arn:aws:sns:eu-central-1:123456789012:operators";
+const BUCKET = "releases-of-acme";
+
+/** One release for all tests. */
+const release = temporaryFolder();
+beforeAll(async () => {
+  expect(hasMoto(), "these tests need moto_server: pip install 'moto[server]'").toBe(true);
+  const { status, stderr } = await typed(`npm run release -- --out ${release} -c stage=staging`);
+  expect(status, stderr).toBe(0);
+});
+
+test("a release is whole, and its checksums hold", async () => {
+  const { status, stdout } = await typed(`cd ${release} && sha256sum --check --strict SHA256SUMS`);
+
+  expect(status).toBe(0);
+  expect(stdout).not.toContain("FAILED");
+  expect(readdirSync(release).filter((name) => name !== "functions")).toEqual(
+    ["LICENSE", "SHA256SUMS", "bridge-sync-cdk-0.3.1.tgz", "deploy.sh", "sbom.cdx.json", "templates"].sort(),
+  );
+  expect(readdirSync(join(release, "functions")).length).toBeGreaterThan(90);
+});
+
+test("it is deployed with aws cloudformation alone, and deployed again without a difference", async () => {
+  await using aws = await startAws();
+  await typed(`aws s3 mb s3://${BUCKET}`, aws.environment);
+
+  const first = await typed(`sh ${release}/deploy.sh ${BUCKET} ${TOPIC}`, aws.environment);
+  const stacks = await aws.cloudFormation("DescribeStacks");
+  const second = await typed(`sh ${release}/deploy.sh ${BUCKET} ${TOPIC}`, aws.environment);
+
+  expect(first.status, first.stderr).toBe(0);
+  for (const name of STACKS) expect(stacks).toMatch(new RegExp(`<StackName>Bridge-staging-${name}</StackName>`));
+  expect(stacks.match(/<StackStatus>CREATE_COMPLETE</g)).toHaveLength(5);
+  expect(second.status, second.stderr).toBe(0);
+});
+
+test("a stranger deploys the construct in ten lines", async () => {
+  await using aws = await startAws();
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "node_modules/@bridge-sync/cdk"), { recursive: true });
+  for (const peer of ["aws-cdk-lib", "constructs"])
+    symlinkSync(join(MODULES, peer), join(folder, "node_modules", peer), "dir");
+  const unpacked = await typed(
+    `tar -xzf ${release}/*.tgz --strip-components 1 -C ${folder}/node_modules/@bridge-sync/cdk`,
+  );
+  writeFileSync(
+    join(folder, "app.mjs"),
+    `import { App } from "aws-cdk-lib";
+import { Bridge } from "@bridge-sync/cdk";
+
+const app = new App();
+new Bridge(app, "Sync", { stage: "staging", alarmTopicArn: "${TOPIC}" });
+`,
+  );
+
+  const bootstrapped = await typed("npx cdk bootstrap --no-notices", aws.environment);
+  const node = `${MODULES}/.bin/node --preserve-symlinks --preserve-symlinks-main`;
+  const deployed = await typed(
+    `cd ${folder} && ${MODULES}/.bin/cdk deploy '**' --require-approval never --no-notices --app '${node} app.mjs'`,
+    aws.environment,
+  );
+  const stacks = await aws.cloudFormation("DescribeStacks");
+
+  expect(unpacked.status, unpacked.stderr).toBe(0);
+  expect(bootstrapped.status, bootstrapped.stderr).toBe(0);
+  expect(deployed.status, deployed.stderr).toBe(0);
+  for (const name of STACKS) expect(stacks).toMatch(new RegExp(`<StackName>Bridge-staging-${name}</StackName>`));
+});
