@@ -30,7 +30,7 @@ export async function measureGrowth(
         const schema = of === "workspaces" ? `workspace_${made}` : "salesforce";
         const mappingId = of === "workspaces" ? "map_0" : `map_${made}`;
         const shape = contactShape({ schema, table: mappingId, mappingId });
-        const connection = { url: database.url, schema };
+        const connection = { url: database.url, schema, maxConnections: 100 };
         if (connections.every((one) => one.schema !== schema)) connections.push(connection);
         await createProvisioner(connection, () => new Date()).provision(mappingOf(shape), shape);
         await database.client.query(
