@@ -15,7 +15,13 @@ const MOCKING = ["sync/push/{apex-limits,bulk-push,org-refusals,refused-rows,ref
 
 /** Test files that run the deployment's bundles, whose variables their process has. */
 const RUNNING = [
-  ...["access/remove-workspace", "conformance/*", "journeys/*", "webhooks/{crash,guarded,hosted-day}"],
+  ...[
+    "access/remove-workspace",
+    "conformance/*",
+    "journeys/*",
+    "sync/beat/sweep-grants",
+    "webhooks/{crash,guarded,hosted-day}",
+  ],
   "local/cloud/lambda/{host,recursion,events/event-sources,gateway/gateway,runtime/isolated,template/policies}",
 ];
 

@@ -83,7 +83,7 @@ async function reportTroubles(
   const state = await keyState();
   const message = "no credential can be opened: enable the key, and cancel its deletion first where that is pending";
   if (state !== "Enabled") log({ level: "error", event: "key", state, message });
-  reportSwept({ broken, silent: silent + (await filled.catch(() => 0)) }, state === "Enabled");
+  reportSwept({ broken, silent: Math.max(silent, await filled.catch(() => 0)) }, state === "Enabled");
 }
 
 /** Throws what a part of the sweep has thrown, which its line in the log names: Lambda counts no returned message as an error. */

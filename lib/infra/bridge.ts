@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Stack, Tags } from "aws-cdk-lib";
 import { Construct } from "constructs";
-import project from "../../cdk.json" with { type: "json" };
 import { AlarmsStack } from "./alarms/alarms-stack.ts";
 import { ApiStack } from "./api-stack.ts";
 import { DataStack } from "./data-stack.ts";
 import { EndpointsStack } from "./endpoints-stack.ts";
 import { type BridgeOptions, contextOf } from "./options/names.ts";
+import { contextOfProject } from "./options/open-app.ts";
 import { readSettings, type Settings } from "./options/settings.ts";
 import { WorkersStack } from "./workers-stack.ts";
 
@@ -27,7 +27,7 @@ export class Bridge extends Construct {
     super(scope, id);
     const settings = readSettings(contextOf(options));
     // Feature flags shape the templates: those that they were tested with.
-    for (const [flag, value] of Object.entries(project.context)) this.node.setContext(flag, value);
+    for (const [flag, value] of Object.entries(contextOfProject())) this.node.setContext(flag, value);
     this.stacks = addStacks(this, bundles, settings);
   }
 }

@@ -26,9 +26,13 @@ describe("in the documentation", () => {
     ).toEqual([
       "README.md: npm run deploy: it needs an AWS account",
       "lib/docs/deploy.md: npm run deploy: it needs an AWS account",
+      "lib/docs/deploy.md: sh deploy.sh your-bucket arn:aws:sns:eu-central-1:123456789012:operators: it needs an AWS account",
+      "lib/docs/deploy.md: watch Endpoints api-faults: it needs an AWS account",
       "lib/docs/deploy.md: npx bridge workspace delete ws_… --stage dev: it needs an AWS account",
       'lib/docs/deploy.md: aws kms schedule-key-deletion --key-id "$key" --pending-window-in-days 30: it needs an AWS account',
       "lib/docs/upgrade.md: npm run deploy -- -c stage=prod -c alarmTopicArn=arn:aws:sns:eu-central-1:123456789012:operators: it deploys to an AWS account",
+      'lib/infra/RUNBOOK.md: aws kms enable-key --key-id "$(aws kms describe-key --key-id alias/bridge-prod --query KeyMetadata.KeyId --output text)": it needs an AWS account',
+      'lib/infra/RUNBOOK.md: aws dynamodb update-time-to-live --table-name "$table" --time-to-live-specification Enabled=true,AttributeName=expires_at: it needs an AWS account',
     ]);
   });
 

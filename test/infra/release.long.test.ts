@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { hasMoto, startAws } from "../support/processes/aws.ts";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
 import { STACKS } from "./assembly.ts";
@@ -10,17 +11,17 @@ const MODULES = resolve(import.meta.dirname, "../../node_modules");
 const TOPIC = "arn:aws:sns:eu-central-1:123456789012:operators";
 const BUCKET = "releases-of-acme";
 
-/** One release for all tests. */
-const release = temporaryFolder();
-beforeAll(async () => {
-  expect(hasMoto(), "these tests need moto_server: pip install 'moto[server]'").toBe(true);
-  const { status, stderr } = await typed(`npm run release -- --out ${release} -c stage=staging`);
-  expect(status, stderr).toBe(0);
-});
+/** One release for all tests, which the first makes. */
+const release = mkdtempSync(join(tmpdir(), "bridge-release-"));
+beforeEach(() => expect(hasMoto(), "these tests need moto_server: pip install 'moto[server]'").toBe(true));
+afterAll(() => rmSync(release, { recursive: true, force: true }));
 
 test("a release is whole, and its checksums hold", async () => {
+  const made = await typed(`npm run release -- --out ${release} -c stage=staging`);
+
   const { status, stdout } = await typed(`cd ${release} && sha256sum --check --strict SHA256SUMS`);
 
+  expect(made.status, made.stderr).toBe(0);
   expect(status).toBe(0);
   expect(stdout).not.toContain("FAILED");
   expect(readdirSync(release).filter((name) => name !== "functions")).toEqual(

@@ -3,9 +3,10 @@ import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { SQSEvent } from "aws-lambda";
 import { afterEach, expect, test, vi } from "vitest";
 import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
-import { database, mappings } from "../../functions/services/composition.ts";
+import { database, mappings, ticks } from "../../functions/services/composition.ts";
 import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
 import { workspaceKey } from "../../lib/adapters/dynamodb/access/workspace-key.ts";
+import { periodAt, phaseOf } from "../../lib/model/beat.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
 import { call } from "../support/clients/call.ts";
@@ -72,8 +73,21 @@ test("a mapping that is broken is counted as that, and its silence is no second 
   await world.pass(90);
   await world.cycle(contact);
   await world.pass(7 * 60);
+  const period = periodAt(new Date(cloud.clock.now()), phaseOf(world.workspaceId));
+  await ticks().note(world.workspaceId, [contact.id], period); // its ticks come
 
   expect(await figuresOfSweep()).toEqual({ MappingsSilent: 0, MappingsBroken: 1 });
+});
+
+test("a mapping whose ticks got lost is counted in the minute in which its beats are sent instead", async () => {
+  await world.pass(7 * 60);
+  await world.cycle(contact);
+  await cloud.take("cycles");
+
+  expect(await figuresOfSweep()).toEqual({ MappingsSilent: 1 });
+  expect(await figuresOfSweep()).toEqual({ MappingsSilent: 0 });
+  await world.pass(10);
+  expect((await cloud.take("cycles")).length).toBeGreaterThan(0);
 });
 
 test("a key that will be deleted is reported each minute, with a line that says how to save it", async () => {

@@ -62,7 +62,7 @@ export async function packConstruct(out: string): Promise<void> {
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
   writeFileSync(join(folder, "index.d.ts"), TYPES);
   writeFileSync(join(folder, "README.md"), README);
-  cpSync(join(PROJECT, "LICENSE"), join(folder, "LICENSE"));
+  for (const file of ["LICENSE", "cdk.json"]) cpSync(join(PROJECT, file), join(folder, file));
   const packed = spawnSync("npm", ["pack", "--pack-destination", out, "--loglevel", "error"], { cwd: folder });
   if (packed.status !== 0) throw new Error(`npm pack failed: ${packed.stderr}`);
   rmSync(folder, { recursive: true });
