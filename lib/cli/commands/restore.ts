@@ -32,6 +32,14 @@ export async function restorePlan({ api, out, endAs }: Context): Promise<void> {
       "  No change waits.",
     );
   }
+  if (mappings.some(({ state }) => state === "config_behind")) {
+    out.note("If DynamoDB was restored, these are as they were at that time; end what was ended since:");
+    for (const one of data.tokens)
+      out.note(
+        `  token ${one.name} of ${one.owner}, created ${one.created_at}, last used ${one.last_used_at ?? "never"}`,
+      );
+    for (const one of data.webhooks) out.note(`  webhook ${one.id} ${one.description}, created ${one.created_at}`);
+  }
   out.note("Accept it with: bridge restore accept <mapping>; decide otherwise with its options.");
 }
 
