@@ -16,7 +16,7 @@ nothing of the engine.
   --changes N      how many changes both sides make at least (1000; with --long 1000000 in all rounds together)
   --mappings N     how many mappings take part (12; with --brief 6)
   --restores N     PostgreSQL (as a folder, as a dump), DynamoDB or both go back to an earlier time N times, while the rest
-                   goes on without migrations and heaps; a person decides by the plan, and the judge asks whether an old
+                   continues without migrations and heaps; a person decides by the plan, and the judge asks whether an old
                    value came over a newer one. The proof ends with them: no number of kills and changes must be reached
   --brief          every third point, by the seed, so that three seeds in a row have been at all of them
   --thorough       a quarter of everything that can be done at every point, by the seed: killed and stopped, before and

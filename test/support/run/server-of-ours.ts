@@ -28,7 +28,7 @@ const user = postgresUser();
 const run = (program: string, args: readonly string[]) =>
   promisify(execFile)(join(PROGRAMS, program), args, { cwd: "/", ...user });
 
-/** A new server below a folder that everybody may enter, started, with a role and a database `bridge`. */
+/** A new server below a folder that every user may enter, started, with a role and a database `bridge`. */
 export async function ownServer(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<OwnServer> {
   chmodSync(folder, 0o711);
   const home = join(folder, "primary");

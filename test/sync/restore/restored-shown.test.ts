@@ -73,7 +73,7 @@ async function shown() {
   };
 }
 
-test("a restored database is seen everywhere, and what is left of it until somebody decides", async () => {
+test("a restored database is seen everywhere, and what is left of it until a person decides", async () => {
   await world.sql("UPDATE salesforce.contact SET email = 'old@example.com'");
   const backup = await takeBackup(world);
   await world.cycle(contact);

@@ -211,7 +211,7 @@ describe.each(isWholeGrid ? POLICIES : POLICIES.slice(1, 2))("under %s", (policy
     ]);
   });
 
-  test("a restore can be accepted while the application goes on writing, and what it writes is sent then", async () => {
+  test("a restore can be accepted while the application continues to write, and what it writes is sent then", async () => {
     const backup = await backUp();
     await live();
     await backup.restorePostgres();

@@ -17,7 +17,7 @@ const decided = (isOurs: boolean) => [
   { table: TABLE, tag: TAG, action: "update" as const, values: { here__c: "h2" }, isOurs },
 ];
 
-describe("a change that a restore has taken away", () => {
+describe("a change that a restore has undone", () => {
   const undone = [deed("update", { here__c: "h3" }, 150_000)];
   const saved = (success: boolean | null) => [...inOrder.saves, save({ here__c: "h3" }, 150_010, { success })];
 
@@ -42,7 +42,7 @@ describe("a change that a restore has taken away", () => {
     expect(complaints(restored({ undone: gone }))).toEqual([]);
   });
 
-  test("and that was announced is not heard of twice", () => {
+  test("and whose failure was announced may be announced again", () => {
     const failed = {
       log: [logged(1, "INSERT", { here__c: "h1", both__c: "h1" }), logged(2, "UPDATE", { here__c: "h2" })],
       heard: [{ eventId: "e1", logId: 2 }],

@@ -2,7 +2,7 @@ import type { Deed, Evidence, Restored, Save } from "./evidence.ts";
 import type { Complain, Thing } from "./thing.ts";
 
 /**
- * What came of a change that a restore has taken away: what had been saved in Salesforce stays, and nothing may undo it.
+ * What is left of a change that a restore has undone: what had been saved in Salesforce stays, and nothing may undo it.
  * The rest is gone, as if it had never been written. A save without an answer leaves both open.
  */
 export function survived({ saves }: Pick<Thing, "saves">, deed: Deed): Deed[] {
@@ -79,7 +79,7 @@ const isChangedThere = ({ colleagues, saves }: Thing, { copiedAt }: Restored): b
   saves.some(({ sentAt, success }) => success !== false && sentAt >= copiedAt - SKEW);
 
 /**
- * A change may fail where somebody has deleted its record, where Salesforce's users changed the same field, and where the
+ * A change may fail where a user has deleted its record, where Salesforce's users changed the same field, and where the
  * operator retried it; else nothing is wrong with it.
  */
 export function judgeFailures({ log, restored, retried }: Evidence, things: Iterable<Thing>, complain: Complain): void {
