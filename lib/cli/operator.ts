@@ -38,6 +38,8 @@ export interface ClearedDatabase {
   readonly triggers: readonly string[];
   readonly functions: readonly string[];
   readonly tables: readonly string[];
+  /** Tables that stay: changes that were not sent, and the way back to Heroku Connect. */
+  readonly kept: readonly string[];
 }
 
 /** The figures are what cycles have kept, each with its time (ISO 8601); null: not known yet. */
