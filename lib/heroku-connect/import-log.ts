@@ -77,20 +77,22 @@ export function stillToDo({ log, archive, table, key, rowsSay }: Place): string 
   const columns = (state: string) =>
     `f.id, txid, created_at, updated_at, processed_at, ${state} AS state, action, f.record_id, sfid, old, "values", sf_message`;
   const failed = (from: string) => `
-      SELECT ${columns("state")} FROM ${from} f WHERE table_name::text = $1 AND state::text = 'FAILED'
+      SELECT ${columns("state::text")} FROM ${from} f WHERE table_name::text = $1 AND state::text = 'FAILED'
         AND CASE WHEN action::text = 'DELETE' THEN NOT EXISTS (${row}) ELSE EXISTS (${row}${says}) END
         AND NOT EXISTS (${later(log)}) AND NOT EXISTS (${later(archive)})`;
   const open = `SELECT record_id, id, state::text AS state FROM ${log} WHERE table_name::text = $1 AND state::text IN ('NEW', 'PENDING')`;
+  const sent = `(SELECT record_id, min(id) AS id FROM (${open}) AS o WHERE state = 'PENDING' GROUP BY record_id) AS sent`;
   const dead = (from: string) =>
     `SELECT record_id, id FROM ${from} WHERE ${DEAD} AND record_id IN (SELECT record_id FROM (${open}) AS o)`;
   return `
-      SELECT ${columns("CASE state::text WHEN 'MERGED' THEN 'PENDING' WHEN 'PENDING' THEN 'PENDING' ELSE 'NEW' END")} FROM ${log} f
+      SELECT ${columns("state::text")} FROM ${log} f
       LEFT JOIN (SELECT record_id, max(id) AS id FROM (${dead(log)} UNION ALL ${dead(archive)}) AS d GROUP BY record_id) AS dead
         ON dead.record_id = f.record_id AND dead.id > f.id
-      LEFT JOIN (SELECT record_id, min(id) AS id FROM (${open}) AS o WHERE state = 'PENDING' GROUP BY record_id) AS sent
-        ON sent.record_id = f.record_id
-      WHERE table_name::text = $1 AND (state::text IN ('NEW', 'PENDING') AND (dead.id IS NULL OR sent.id IS NOT NULL)
-        OR f.id > sent.id AND (state::text = 'MERGED' OR ${DEAD}))
+      LEFT JOIN ${sent} ON sent.record_id = f.record_id
+      WHERE table_name::text = $1 AND state::text IN ('NEW', 'PENDING') AND (dead.id IS NULL OR sent.id IS NOT NULL)
+      UNION ALL SELECT ${columns("CASE state::text WHEN 'MERGED' THEN 'PENDING' ELSE 'NEW' END")}
+      FROM ${log} f JOIN ${sent} ON sent.record_id = f.record_id AND sent.id < f.id
+      WHERE table_name::text = $1 AND (state::text = 'MERGED' OR ${DEAD})
       UNION ALL ${failed(log)} UNION ALL ${failed(archive)}`;
 }
 

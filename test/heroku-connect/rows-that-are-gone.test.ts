@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
-import { herokuConnectSchemas } from "../../functions/services/composition.ts";
 import { migrate } from "../../lib/adapters/postgres/schema/migrate.ts";
 import { openSession } from "../../lib/adapters/postgres/session/session.ts";
 import { archiveLog } from "../../lib/heroku-connect/archive-log.ts";
+import { herokuConnectSchemas } from "../../lib/heroku-connect/inspect-heroku-connect.ts";
 import { type Customer, createCustomer, sfidOf } from "../adapters/postgres/customer.ts";
 import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
 import { column, contactShape } from "../support/worlds/shapes.ts";
