@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type CliWorld, startCliWorld } from "./world.ts";
 
 let world: CliWorld;
@@ -175,4 +175,22 @@ test("a rehearsal on the database that is connected is refused before a workspac
 
   expect([code, stderr]).toEqual([2, expect.stringContaining("name a copy of it")]);
   expect(world.asked.map(({ call }) => call)).toEqual(["GET /connections"]);
+});
+
+test("an inactive mapping is waited for, until Heroku Connect captures its table no more", async () => {
+  mappingIs("paused", null);
+  const looks = () => world.asked.filter(({ call }) => call.includes("adopt-heroku-connect?dry_run=true")).length;
+
+  const moving = migrate("--yes");
+  await vi.waitFor(() => expect(looks()).toBeGreaterThan(2), { timeout: 60_000, interval: 5 });
+  world.answer("POST /connections/postgres/adopt-heroku-connect", {
+    state: "adopted",
+    tables: [],
+    taken_over: [],
+    findings: [],
+  });
+  const { code, stdout } = await moving;
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Contact +contact +paused/);
 });

@@ -94,17 +94,21 @@ export async function mappingsOf(context: Context, document: Document): Promise<
 /** States that a mapping leaves automatically. */
 const ON_THEIR_WAY = new Set(["provisioning", "loading", "unknown"]);
 
-/** An inactive one is paused before its table is there; its changes are counted then. */
-const isOnItsWay = ({ state, waiting }: MappingState) =>
-  ON_THEIR_WAY.has(state) || (state === "paused" && waiting === null);
+/** An inactive one is paused before its table is there: Heroku Connect captures it until then. */
+async function onTheirWay(context: Context, mappings: readonly MappingState[]): Promise<readonly MappingState[]> {
+  const open = mappings.filter(({ state }) => ON_THEIR_WAY.has(state));
+  if (open.length > 0 || !mappings.some(({ state }) => state === "paused")) return open;
+  const theirs = new Set((await readAdoption(context)).tables.map(({ table }) => table));
+  return mappings.filter(({ state, pg_table }) => state === "paused" && theirs.has(pg_table));
+}
 
 /** Waits until each mapping has its table, and its first load. */
 export async function untilSettled(context: Context, document: Document): Promise<readonly MappingState[]> {
   for (;;) {
     const ours = await mappingsOf(context, document);
-    const open = ours.filter(isOnItsWay);
+    const open = await onTheirWay(context, ours);
     context.out.progress(open.length === 0 ? "" : progressText(ours, open));
-    if (open.length === 0) return ours;
+    if (open.length === 0) return mappingsOf(context, document);
     await pause(1000, undefined, { signal: context.terminal.interrupted });
   }
 }
