@@ -23,8 +23,10 @@ export const openOperator: OpenOperator = async ({ stage, dataDir }) => {
   const { createWorkspace, ensureDeployment } = await import("../lib/access/bootstrap.ts");
   const needs = { workspaces: workspaces(), tokens: tokens(), pepper: pepper() };
   return {
-    createWorkspace: async ({ name, owner }) => {
-      const asked = { name, ownerEmail: owner, postgres: null, salesforce: null, at: now() };
+    createWorkspace: async ({ name, owner, withOrgOf }) => {
+      const like = withOrgOf === undefined ? null : await needs.workspaces.find(withOrgOf);
+      const salesforce = (await like?.open())?.salesforce ?? null;
+      const asked = { name, ownerEmail: owner, postgres: null, salesforce, at: now() };
       const { workspace, token } = await inItsWords(createWorkspace(needs, asked));
       return { workspaceId: workspace.id, token };
     },

@@ -51,6 +51,8 @@ export interface ClearedSchema {
   readonly triggers: readonly string[];
   readonly functions: readonly string[];
   readonly tables: readonly string[];
+  /** Tables that stay: changes that were not sent, and the way back to Heroku Connect. */
+  readonly kept: readonly string[];
 }
 
 interface Needs {

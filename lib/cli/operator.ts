@@ -1,9 +1,10 @@
 /** What an operator may do beside the API, with credentials of the cloud instead of a token. */
 export interface Operator {
-  /** Makes a workspace and the first token that administers it. */
+  /** Makes a workspace and the first token that administers it; with the org of another one, where that is named. */
   createWorkspace(asked: {
     readonly name: string;
     readonly owner: string;
+    readonly withOrgOf?: string;
   }): Promise<{ readonly workspaceId: string; readonly token: string }>;
   /** Makes a token that sees every workspace and may pause the deployment. */
   createToken(owner: string): Promise<{ readonly workspaceId: string; readonly token: string }>;
@@ -38,6 +39,8 @@ export interface ClearedDatabase {
   readonly triggers: readonly string[];
   readonly functions: readonly string[];
   readonly tables: readonly string[];
+  /** Tables that stay: changes that were not sent, and the way back to Heroku Connect. */
+  readonly kept: readonly string[];
 }
 
 /** The figures are what cycles have kept, each with its time (ISO 8601); null: not known yet. */

@@ -32,7 +32,7 @@ async function given(terminal: Terminal, what: string, file: string | null): Pro
 export async function readText(terminal: Terminal, file: string): Promise<string> {
   if (file === "-") return readAll(terminal);
   try {
-    return readFileSync(file, "utf8");
+    return textOf(readFileSync(file));
   } catch (error) {
     throw new CommandFailure("usage", `${file} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
@@ -76,8 +76,16 @@ export async function typesWord(terminal: Terminal, question: string, word: stri
 async function readAll({ stdin }: Terminal): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString("utf8");
+  return textOf(Buffer.concat(chunks));
 }
+
+/** UTF-8, or UTF-16 where a byte-order mark says so, as PowerShell writes files; without the mark. */
+function textOf(bytes: Buffer): string {
+  const mark = bytes.subarray(0, 2).toString("hex");
+  return new TextDecoder(ENCODINGS[mark] ?? "utf-8").decode(bytes);
+}
+
+const ENCODINGS: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
 
 /** Readline echoes what is typed to its output, so it gets one that swallows everything. */
 async function prompt(terminal: Terminal, question: string): Promise<string> {

@@ -108,6 +108,9 @@ const KNOWN = new Set(["access", "sf_notify_enabled", "sf_polling_seconds", "fie
 /** What Heroku Connect writes of its own history, which is none of the next export's. */
 const FORGOTTEN = new Set(["applied_at", "revision"]);
 
+/** What else its exports of all years hold (heroku-connect-facts 2.1): kept, and `indexes` are built. */
+const THEIRS = ["indexes", "sf_max_daily_api_calls"];
+
 /** Foreign keys beyond this many bytes are ignored: they live in the mapping's item. */
 const MAX_FOREIGN_BYTES = 64 * 1024;
 
@@ -152,10 +155,10 @@ export function unknownKeys(given: unknown): readonly UnknownKey[] {
   const whole = withoutEnvelope(given);
   const { mappings } = whole as { readonly mappings: readonly { readonly config: Record<string, unknown> }[] };
   return [
-    ...strays("", whole, ["version", "mappings"]),
+    ...strays("", whole, ["version", "mappings", "connection"]),
     ...mappings.flatMap((entry, at) => [
       ...strays(`mappings[${at}]`, entry, ["object_name", "config"]),
-      ...strays(`mappings[${at}].config`, entry.config, [...KNOWN, ...FORGOTTEN]),
+      ...strays(`mappings[${at}].config`, entry.config, [...KNOWN, ...FORGOTTEN, ...THEIRS]),
       ...strays(`mappings[${at}].config.bridge`, entry.config["bridge"], Object.keys(bridge.shape)),
     ]),
   ];

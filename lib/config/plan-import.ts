@@ -1,7 +1,8 @@
 import { Failure, type FailureDetail } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
+import { askedIndexes } from "../model/mapping/asked-indexes.ts";
 import { parseFilter, renderFilter } from "../model/mapping/filter.ts";
-import type { Mapping } from "../model/mapping/mapping.ts";
+import { type Mapping, pushes } from "../model/mapping/mapping.ts";
 import { lackingFields, reportLacking } from "../model/mapping/required-fields.ts";
 import { changedMapping, contradictsItself, newMapping } from "./changed-mapping.ts";
 import type { Entry } from "./document.ts";
@@ -81,9 +82,29 @@ function judge(entry: Entry, { workspaceId, at, existing, described }: Given): J
 
 function warningsOn({ path }: Entry, mapping: Mapping, described: Given["described"]): readonly FailureDetail[] {
   const object = described.get(mapping.sfObject.toLowerCase());
-  const lacking = object ? lackingFields(mapping, object) : [];
+  if (!object) return [];
+  const lacking = lackingFields(mapping, object);
   const { message, remedy } = reportLacking(lacking, mapping.sfObject);
-  return lacking.length === 0 ? [] : [{ path: `${path}.config.fields`, message: `${message}; ${remedy}` }];
+  const proposed = proposedUpsertField(mapping, object);
+  return [
+    ...(lacking.length === 0 ? [] : [{ path: `${path}.config.fields`, message: `${message}; ${remedy}` }]),
+    ...(proposed === null
+      ? []
+      : [
+          {
+            path: `${path}.config.upsert_field`,
+            message: `is not there, so a new record whose answer is lost may be doubled; its one unique external id fits: "upsert_field": "${proposed}"`,
+          },
+        ]),
+  ];
+}
+
+/** The one external id with a unique index of a mapping that sends rows and names none. */
+function proposedUpsertField(mapping: Mapping, { fields }: OrgObject): string | null {
+  if (!pushes(mapping.syncDirection) || mapping.upsertField !== null) return null;
+  const indexes = askedIndexes(mapping);
+  const [first, second] = fields.filter(({ name, externalId }) => externalId && indexes.get(name.toLowerCase()));
+  return first && !second ? first.name : null;
 }
 
 function ownProblems(entry: Entry, mapping: Mapping | null): readonly FailureDetail[] {

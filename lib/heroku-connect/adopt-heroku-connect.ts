@@ -4,7 +4,7 @@ import type { AuditTrail } from "../audit/ports.ts";
 import { Failure } from "../model/failure.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
 import { auditEntry } from "../model/workspace/audit.ts";
-import type { PostgresConnection } from "../model/workspace/workspace.ts";
+import { MOST_CONNECTIONS, type PostgresConnection } from "../model/workspace/workspace.ts";
 import { notConnected } from "../monitoring/with-database.ts";
 import { type Finding, finding, judged } from "../settings/findings.ts";
 import { quoted } from "../settings/judge-database.ts";
@@ -33,6 +33,7 @@ export const adoption = z.object({
       kept_types: z.array(z.object({ column: z.string(), type: z.string() })),
     }),
   ),
+  taken_over: z.array(z.object({ table: z.string(), locked_ms: z.nullable(z.int()) })),
   findings: z.array(finding),
 });
 type Adoption = z.infer<typeof adoption>;
@@ -74,11 +75,23 @@ async function connected<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-const reportOf = (theirs: HerokuConnectSchema, { schema }: PostgresConnection, at: Date): Adoption =>
+const reportOf = (theirs: HerokuConnectSchema, { schema, maxConnections }: PostgresConnection, at: Date): Adoption =>
   toSnakeCase(adoption, {
     ...theirs,
-    findings: theirs.state === "absent" ? [absent(schema)] : judge(theirs, schema, at),
+    findings:
+      theirs.state === "absent"
+        ? [absent(schema)]
+        : [...judge(theirs, schema, at), judgeConnections(theirs, maxConnections)],
   });
+
+/** An application has connections of its own. */
+const judgeConnections = ({ connections }: HerokuConnectSchema, most = MOST_CONNECTIONS): Finding =>
+  judged(
+    "connections",
+    2 * most <= connections,
+    `Bridge opens up to ${most} of ${connections} connections`,
+    "leave the application what it needs: bridge schema connections N, or a larger plan",
+  );
 
 const absent = (schema: string): Finding =>
   judged(

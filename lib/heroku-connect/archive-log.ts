@@ -87,7 +87,8 @@ function afterwards(schema: string): string {
       table_name varchar(128) COLLATE "C" NOT NULL,
       trigger_name varchar(128) NOT NULL,
       definition text NOT NULL,
-      dropped_at timestamptz NOT NULL DEFAULT clock_timestamp()
+      dropped_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      taken_over_at timestamptz
     );
     COMMENT ON TABLE ${kept} IS 'Triggers of Heroku Connect that Bridge has replaced.';
     COMMENT ON TABLE ${theirLog} IS 'The trigger log of Heroku Connect, as it was when Bridge adopted the schema.';

@@ -49,9 +49,21 @@ async function keepDefinitions(
 ): Promise<void> {
   const { theirTriggers: kept } = metadata(schema);
   if (!(await isThere(session, kept))) return;
+  // Versions up to 0.3.1 have made it without.
+  await session.script(`ALTER TABLE ${kept} ADD COLUMN IF NOT EXISTS taken_over_at timestamptz`);
   await session.query(
     `INSERT INTO ${kept} (table_name, trigger_name, definition)
      SELECT "table", trigger, definition FROM jsonb_to_recordset($1::jsonb) AS t ("table" text, trigger text, definition text)`,
     [JSON.stringify(triggers)],
+  );
+}
+
+/** Notes when a takeover is done, shortly before it commits: since its triggers were dropped the table's writers wait. */
+export async function noteTakenOver(session: Session, schema: string, table: string): Promise<void> {
+  const { theirTriggers: kept } = metadata(schema);
+  if (!(await isThere(session, kept))) return;
+  await session.query(
+    `UPDATE ${kept} SET taken_over_at = clock_timestamp() WHERE table_name = $1 AND taken_over_at IS NULL`,
+    [table],
   );
 }

@@ -1,6 +1,6 @@
 import type { Predecessor } from "../adapters/postgres/schema/predecessor.ts";
 import { dropCompatColumns, keepCompatColumns } from "./compat-columns.ts";
-import { endHerokuConnectCapture } from "./heroku-connect-triggers.ts";
+import { endHerokuConnectCapture, noteTakenOver } from "./heroku-connect-triggers.ts";
 import { importLog } from "./import-log.ts";
 import { startFromHerokuConnect } from "./initial-watermark.ts";
 
@@ -11,7 +11,10 @@ export const herokuConnect: Predecessor = {
     if (ended.length === 0) return null;
     return {
       importLog: (mapped, at) => importLog(session, mapped, at),
-      startPulls: (mapped, addedColumns, at) => startFromHerokuConnect(session, mapped, addedColumns, at),
+      startPulls: async (mapped, addedColumns, at) => {
+        await startFromHerokuConnect(session, mapped, addedColumns, at);
+        await noteTakenOver(session, schema, table);
+      },
     };
   },
   keepColumns: keepCompatColumns,

@@ -15,8 +15,9 @@ import { isHstore, type ReadHstore, readerOfHstore } from "./hstore.ts";
 
 /**
  * Makes the changes of a table that wait in Heroku Connect's log ours, in the caller's transaction, in their order:
- * NEW ones are sent; PENDING ones were being sent when it stopped, so they are in doubt; of FAILED ones, those that are
- * still the last word on their row can be retried. In the old log they are REQUEUED from then on.
+ * NEW ones are sent, but those of rows that are gone and never had a record; PENDING ones were being sent when it stopped,
+ * so they are in doubt; of FAILED ones, those that are still the last word on their row can be retried. In the old log
+ * they are REQUEUED from then on.
  */
 export async function importLog(session: Session, mapped: MappedTable, at: Date): Promise<void> {
   const { theirLog } = metadata(mapped.shape.schema);
@@ -41,7 +42,7 @@ const DATA_TROUBLE = "22";
 async function refuseUnreadable(session: Session, mapped: MappedTable): Promise<void> {
   const { theirLog } = metadata(mapped.shape.schema);
   const [broken] = await session.query<{ id: number }>(
-    `SELECT id FROM ${theirLog} WHERE table_name::text = $1 AND state::text IN ('NEW', 'PENDING', 'FAILED')
+    `SELECT id FROM ${theirLog} WHERE table_name::text = $1 AND state::text IN ('NEW', 'PENDING', 'FAILED', 'MERGED')
        AND NOT (${isHstore("old")} AND ${isHstore('"values"')}) ORDER BY id LIMIT 1`,
     [mapped.shape.table],
   );
@@ -65,20 +66,39 @@ interface Place {
   readonly rowsSay: boolean;
 }
 
-/** A SELECT of what is still to be done of a table, $1. A failed insert or update counts while its row says so. */
+/**
+ * A SELECT of what is still to be done of a table, $1. A failed insert or update counts while its row says so. What is
+ * NEW of a row that was deleted before it had a record is not to be done; where its insert is PENDING, the delete is,
+ * which Heroku Connect ignores. MERGED changes behind a PENDING one travelled with it.
+ */
 export function stillToDo({ log, archive, table, key, rowsSay }: Place): string {
   const row = `SELECT FROM ${table} t WHERE t.${name(key)} = f.record_id`;
   const says = rowsSay ? " AND t._hc_lastop::text = 'FAILED'" : "";
-  const columns =
-    'id, txid, created_at, updated_at, processed_at, state, action, record_id, sfid, old, "values", sf_message';
+  const columns = (state: string) =>
+    `f.id, txid, created_at, updated_at, processed_at, ${state} AS state, action, f.record_id, sfid, old, "values", sf_message`;
   const failed = (from: string) => `
-      SELECT ${columns} FROM ${from} f WHERE table_name::text = $1 AND state::text = 'FAILED'
+      SELECT ${columns("state::text")} FROM ${from} f WHERE table_name::text = $1 AND state::text = 'FAILED'
         AND CASE WHEN action::text = 'DELETE' THEN NOT EXISTS (${row}) ELSE EXISTS (${row}${says}) END
         AND NOT EXISTS (${later(log)}) AND NOT EXISTS (${later(archive)})`;
+  const open = `SELECT record_id, id, state::text AS state FROM ${log} WHERE table_name::text = $1 AND state::text IN ('NEW', 'PENDING')`;
+  const sent = `(SELECT record_id, min(id) AS id FROM (${open}) AS o WHERE state = 'PENDING' GROUP BY record_id) AS sent`;
+  const dead = (from: string) =>
+    `SELECT record_id, id FROM ${from} WHERE ${DEAD} AND record_id IN (SELECT record_id FROM (${open}) AS o)`;
   return `
-      SELECT ${columns} FROM ${log} WHERE table_name::text = $1 AND state::text IN ('NEW', 'PENDING')
+      SELECT ${columns("state::text")} FROM ${log} f
+      LEFT JOIN (SELECT record_id, max(id) AS id FROM (${dead(log)} UNION ALL ${dead(archive)}) AS d GROUP BY record_id) AS dead
+        ON dead.record_id = f.record_id AND dead.id > f.id
+      LEFT JOIN ${sent} ON sent.record_id = f.record_id
+      WHERE table_name::text = $1 AND state::text IN ('NEW', 'PENDING') AND (dead.id IS NULL OR sent.id IS NOT NULL)
+      UNION ALL SELECT ${columns("CASE state::text WHEN 'MERGED' THEN 'PENDING' ELSE 'NEW' END")}
+      FROM ${log} f JOIN ${sent} ON sent.record_id = f.record_id AND sent.id < f.id
+      WHERE table_name::text = $1 AND (state::text = 'MERGED' OR ${DEAD})
       UNION ALL ${failed(log)} UNION ALL ${failed(archive)}`;
 }
+
+/** The delete of a row that had no record when it was captured. */
+const DEAD =
+  "table_name::text = $1 AND action::text = 'DELETE' AND state::text IN ('IGNORE', 'IGNORED') AND sfid IS NULL";
 
 const later = (from: string) =>
   `SELECT FROM ${from} s WHERE s.table_name::text = f.table_name::text AND s.record_id = f.record_id AND s.state::text = 'SUCCESS' AND s.id > f.id`;
@@ -114,6 +134,9 @@ function takeStatement(mapped: MappedTable, read: ReadHstore): string {
       UPDATE ${theirLog} l SET state = CASE WHEN m.action::text = 'UPDATE' AND m.becomes = '{}' THEN 'IGNORED' ELSE 'REQUEUED' END,
         processed_at = $3
       FROM meant m WHERE l.id = m.id
+    ), dropped AS (
+      UPDATE ${theirLog} l SET state = 'IGNORED', processed_at = $3
+      WHERE table_name::text = $1 AND state::text = 'NEW' AND NOT EXISTS (SELECT FROM open o WHERE o.id = l.id)
     ), marked_too AS (
       UPDATE ${theirArchive} l SET state = 'REQUEUED' FROM meant m WHERE l.id = m.id
     )

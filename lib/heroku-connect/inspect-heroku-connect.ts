@@ -1,5 +1,6 @@
 import { withSession } from "../adapters/postgres/operations/inspect-database.ts";
 import { migrate } from "../adapters/postgres/schema/migrate.ts";
+import { isThere } from "../adapters/postgres/session/session.ts";
 import {
   instant,
   iso,
@@ -24,17 +25,32 @@ export const herokuConnectSchemas: HerokuConnectSchemas = {
 async function inspect(session: Session, schema: string): Promise<HerokuConnectSchema> {
   const tables = metadata(schema);
   const state = await stateOf(session, tables);
-  const [who] = await session.query<{ user: string }>(`SELECT current_user::text AS "user"`);
-  const user = who?.user ?? "";
+  const [who] = await session.query<{ user: string; connections: number }>(
+    `SELECT rolname::text AS "user", least(current_setting('max_connections')::int, nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) AS connections
+     FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()`,
+  );
+  const { user = "", connections = 0 } = who ?? {};
   if (state === "absent") {
-    return { state, user, tables: [], owners: [], lastActiveAt: null, readers: [], dependents: [] };
+    return {
+      state,
+      user,
+      connections,
+      tables: [],
+      takenOver: [],
+      owners: [],
+      lastActiveAt: null,
+      readers: [],
+      dependents: [],
+    };
   }
   const places = state === "adopted" ? { log: tables.theirLog, archive: tables.theirArchive } : tables;
   const [facts] = await session.query(factsStatement(places), [schema, places.log]);
   return {
     state,
     user,
+    connections,
     tables: await readTables(session, schema, places),
+    takenOver: state === "adopted" ? await readTakenOver(session, tables) : [],
     owners: (facts?.["owners"] ?? []) as string[],
     lastActiveAt: facts ? instant(facts, "last_active_at") : null,
     readers: (facts?.["readers"] ?? []) as string[],
@@ -101,6 +117,15 @@ async function readTables(session: Session, schema: string, places: Places): Pro
     });
   }
   return tables;
+}
+
+async function readTakenOver(session: Session, { theirTriggers: kept }: Metadata) {
+  if (!(await isThere(session, kept))) return [];
+  return await session.query<HerokuConnectSchema["takenOver"][number]>(
+    `SELECT table_name AS "table",
+       round(1000 * extract(epoch FROM max((to_jsonb(k) ->> 'taken_over_at')::timestamptz) - min(dropped_at)))::int AS "lockedMs"
+     FROM ${kept} k GROUP BY table_name ORDER BY table_name`,
+  );
 }
 
 /** Types that Heroku Connect chooses and we do not (heroku-connect-facts 2.6). */

@@ -6,9 +6,13 @@ export interface HerokuConnectSchema {
   readonly state: "absent" | "present" | "adopted";
   /** The tables that its triggers capture. */
   readonly tables: readonly HerokuConnectTable[];
+  /** Tables that were taken over, and for how long that kept their writers waiting; null: not known. */
+  readonly takenOver: readonly { readonly table: string; readonly lockedMs: number | null }[];
   /** Roles that own something of it which our role may not change. */
   readonly owners: readonly string[];
   readonly user: string;
+  /** How many the server, the database and the role let be open at once. */
+  readonly connections: number;
   /** When it last said that it did something; null: never, or too long ago to be found quickly. */
   readonly lastActiveAt: Date | null;
   /** Other sessions that look at its log now, by what they call themselves. */

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type CliWorld, startCliWorld } from "./world.ts";
 
 let world: CliWorld;
@@ -39,7 +40,13 @@ const TABLE = {
 };
 
 function adoptable(findings: readonly object[]): void {
-  world.answer("POST /connections/postgres/adopt-heroku-connect", { state: "present", tables: [TABLE], findings });
+  const taken_over = [{ table: "contact", locked_ms: 120 }];
+  world.answer("POST /connections/postgres/adopt-heroku-connect", {
+    state: "present",
+    tables: [TABLE],
+    taken_over,
+    findings,
+  });
 }
 
 function mappingIs(state: string, reason: string | null): void {
@@ -98,10 +105,13 @@ test("the schema is adopted before the mappings are imported, and it ends with w
   expect(code).toBe(0);
   expect(changes()).toEqual(["POST /connections/postgres/adopt-heroku-connect", "POST /config/import"]);
   expect(stderr).toContain("still capture contact, into _hc_trigger_log");
+  expect(stderr).toMatch(
+    /\d s: moved Heroku Connect's log aside\n.*\d s: imported the mappings\n.*\d s: took the tables over/,
+  );
   expect(JSON.parse(world.asked.find(({ call }) => call === "POST /config/import")?.body ?? "")).toMatchObject({
     mappings: [{ object_name: "Contact", config: { fields: { Id: {} } } }],
   });
-  expect(stdout).toMatch(/Contact +contact +running +8 +2/);
+  expect(stdout).toMatch(/Contact +contact +running +120 +8 +2/);
   expect(stdout).not.toContain("Lead");
   expect(stderr).toContain("Keep Heroku Connect paused");
 });
@@ -135,4 +145,52 @@ test("a table that could not be adopted is named with the reason, and the same c
 
   expect([failed.code, again.code]).toEqual([10, 0]);
   expect(failed.stderr).toContain("Contact is not adopted: contact belongs to u_heroku");
+});
+
+test.each<[string, (text: string) => Buffer]>([
+  ["UTF-8 with a byte-order mark", (text) => Buffer.from(`\uFEFF${text}`)],
+  ["UTF-16, as PowerShell writes it", (text) => Buffer.from(`\uFEFF${text}`, "utf16le")],
+  ["UTF-16 with the other byte first", (text) => Buffer.from(`\uFEFF${text}`, "utf16le").swap16()],
+])("an export in %s is read, from a file and from standard input", async (_, bytesOf) => {
+  const bytes = bytesOf(readFileSync(file, "utf8"));
+  writeFileSync(file, bytes);
+
+  const { code } = await migrate("--dry-run");
+  const piped = await world.line.run(["config", "plan", "-"], { stdin: bytes });
+
+  expect([code, piped.code]).toEqual([0, 0]);
+  const sent = world.asked.flatMap(({ call, body }) =>
+    call.startsWith("POST /config/import") ? [JSON.parse(body ?? "")] : [],
+  );
+  expect(sent).toEqual(
+    Array(2).fill(expect.objectContaining({ mappings: [expect.objectContaining({ object_name: "Contact" })] })),
+  );
+});
+
+test("a rehearsal on the database that is connected is refused before a workspace is created", async () => {
+  world.answer("GET /connections", { postgres: { host: "db.example.com", database: "acme", schema: "salesforce" } });
+  const copy = world.line.file("copy", "postgres://other:p@db.example.com:5432/acme?sslmode=require\n");
+
+  const { code, stderr } = await migrate("--rehearse", "--database-url-file", copy, "--yes");
+
+  expect([code, stderr]).toEqual([2, expect.stringContaining("name a copy of it")]);
+  expect(world.asked.map(({ call }) => call)).toEqual(["GET /connections"]);
+});
+
+test("an inactive mapping is waited for, until Heroku Connect captures its table no more", async () => {
+  mappingIs("paused", null);
+  const looks = () => world.asked.filter(({ call }) => call.includes("adopt-heroku-connect?dry_run=true")).length;
+
+  const moving = migrate("--yes");
+  await vi.waitFor(() => expect(looks()).toBeGreaterThan(2), { timeout: 60_000, interval: 5 });
+  world.answer("POST /connections/postgres/adopt-heroku-connect", {
+    state: "adopted",
+    tables: [],
+    taken_over: [],
+    findings: [],
+  });
+  const { code, stdout } = await moving;
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Contact +contact +paused/);
 });

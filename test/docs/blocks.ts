@@ -19,7 +19,14 @@ export const textOf = (file: string): string => readFileSync(join(PROJECT, file)
 /** What a block may need before it can be typed: `commands.long.test.ts` has a preparation of each name. */
 export const PREPARATIONS = [
   ...(["npm", "upgrade", "psql", "examples", "embedded-org", "connected-app", "doorbell"] as const),
-  ...(["heroku-connect", "left-heroku-connect", "table-of-yours", "drizzle", "lost-workspace"] as const),
+  ...([
+    "heroku-rehearsal",
+    "heroku-connect",
+    "left-heroku-connect",
+    "table-of-yours",
+    "drizzle",
+    "lost-workspace",
+  ] as const),
   ...(["failures", "conflict", "receiver", "webhook", "sample"] as const),
 ];
 export type PreparationName = (typeof PREPARATIONS)[number];

@@ -38,7 +38,7 @@ test("so would a command that another program does not have, and a page without 
     ["psql", 'psql "postgresql://127.0.0.1/bridge" -x "SELECT 1"'],
     ["webhook", "npx bridge webhook list"],
     ["doorbell", `${PREPARE}\nsf project deploy start --metadata-folder doorbell`],
-    ["heroku-connect", "heroku connect:export --app acme\nheroku connect:stop --app acme"],
+    ["heroku-rehearsal", "heroku connect:export --app acme\nheroku connect:stop --app acme"],
   ];
   const blocks = wrong.map(([preparation, commands], at) => {
     return { file: "page.md", line: at + 1, skipped: null, exits: [0], preparation, commands };

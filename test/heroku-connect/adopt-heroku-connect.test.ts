@@ -110,6 +110,24 @@ test("a role that may not change what Heroku Connect has created gets the GRANT,
   expect(rows).toEqual([{ moved: null }]);
 });
 
+test("a plan with few connections is named with what Bridge takes of them, and adopted nevertheless", async () => {
+  await application.query(herokuConnectSchema([{ table: "task", columns: { subject: "varchar(80)" } }], "small"));
+  const role = `small_${Date.now()}`;
+  const owner = new URL(database.url).username;
+  await database.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'p' CONNECTION LIMIT 15; GRANT ${owner} TO ${role}`);
+  const url = Object.assign(new URL(database.url), { username: role, password: "p" }).href;
+  const workspace = await createTestWorkspace({ postgres: { url, schema: "small" } });
+  const fewer = await createTestWorkspace({ postgres: { url, schema: "small", maxConnections: 5 } });
+
+  const [ten, five] = [await look(workspace), await look(fewer)].map(({ findings }) => findings.at(-1));
+  const adopted: Adoption = dataOf(await ask(workspace));
+  await database.asSuperuser(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
+
+  expect(ten).toMatchObject({ check: "connections", ok: false, message: "Bridge opens up to 10 of 15 connections" });
+  expect(five).toMatchObject({ ok: true, message: "Bridge opens up to 5 of 15 connections" });
+  expect(adopted.state).toBe("adopted");
+});
+
 test("a schema without anything of Heroku Connect's is left alone", async () => {
   const workspace = await createTestWorkspace({ postgres: { url: database.url, schema: "empty_one" } });
 

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { migrate } from "../../lib/adapters/postgres/schema/migrate.ts";
 import { openSession } from "../../lib/adapters/postgres/session/session.ts";
 import { archiveLog } from "../../lib/heroku-connect/archive-log.ts";
+import { herokuConnectSchemas } from "../../lib/heroku-connect/inspect-heroku-connect.ts";
 import {
   type Customer,
   createCustomer,
@@ -141,6 +142,8 @@ test("until a table is adopted Heroku Connect's triggers capture it, from then o
   ]);
   expect(await triggersOf("lead")).toEqual(["hc_lead_logtrigger", "hc_lead_status_trigger"]);
   expect((await triggersOf("contact")).filter((name) => String(name).startsWith("hc_"))).toEqual([]);
+  const { takenOver } = await herokuConnectSchemas.look({ url: customer.url, schema: "salesforce" });
+  expect(takenOver).toEqual([{ table: "contact", lockedMs: expect.any(Number) }]);
 });
 
 test("waiting changes are taken over once, in order, as the columns hold their values, whatever zone they were created in", async () => {

@@ -194,3 +194,33 @@ test("upserts, updates and deletes that Heroku Connect had under way end as if e
   ).toEqual(there);
   expect(await world.sql("SELECT DISTINCT state FROM salesforce._trigger_log")).toEqual([{ state: "SUCCESS" }]);
 });
+
+test.each([
+  { keyed: false, without: "without an upsert field" },
+  { keyed: true, without: "with one" },
+])(
+  "nothing comes back from the dead, $without: a row inserted and deleted under Heroku Connect ends without a record",
+  async ({ keyed }) => {
+    await theirDatabase(keyed);
+    const insert = "INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ($1, $2)";
+    const names = ["Came and went", "Was sent", "Was not sent"];
+    for (const name of names) await world.sql(insert, [name, `K-${name}`]);
+    await world.sql("UPDATE salesforce._trigger_log SET state = 'PENDING', created_at = $1 WHERE id > 1", [
+      new Date(cloud.clock.now()).toISOString(),
+    ]);
+    await world.sql("DELETE FROM salesforce.contact WHERE sfid IS NULL");
+    await world.rest("POST", "/sobjects/Contact", { LastName: "Was sent", External_Id__c: "K-Was sent" });
+    await world.pass(600);
+
+    const contact = await adopt(keyed);
+    await world.cycle(contact);
+    await world.pass(ELEVEN_MINUTES);
+    for (let cycles = 0; cycles < 4; cycles += 1) await world.cycle(contact);
+
+    expect(await namesThere()).toEqual(["Ada", "Emmy", "Grace", "Marie"]);
+    expect(await world.sql("SELECT lastname FROM salesforce.contact ORDER BY 1")).toHaveLength(4);
+    expect(
+      await world.sql("SELECT count(*)::int AS open FROM salesforce._trigger_log WHERE processed_at IS NULL"),
+    ).toEqual([{ open: 0 }]);
+  },
+);

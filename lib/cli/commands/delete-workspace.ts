@@ -41,7 +41,9 @@ async function askForName({ terminal, out, args }: Context, removal: Removal): P
 
 function sentence(cleared: ClearedDatabase | null): string {
   if (cleared === null) return "Its database was left as it is.";
-  const { schema, triggers, functions, tables } = cleared;
+  const { schema, triggers, functions, tables, kept } = cleared;
   if (tables.length === 0) return `In the schema ${schema} there was nothing of Bridge's.`;
-  return `Out of the schema ${schema} went ${triggers.length} triggers, ${functions.length} functions and ${tables.length} metadata tables.`;
+  const went = `Out of the schema ${schema} went ${triggers.length} triggers, ${functions.length} functions and ${tables.length} metadata tables.`;
+  if (kept.length === 0) return went;
+  return `${went} Changes that were not sent, and the way back to Heroku Connect, stay: ${kept.join(", ")}, _hc_trigger_log.`;
 }

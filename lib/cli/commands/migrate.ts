@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { ImportConfigData, ListMappingStatesData } from "bridge/api";
+import type { AdoptHerokuConnectData, ImportConfigData, ListMappingStatesData } from "bridge/api";
 import { type Context, isSet } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { type MappingState, NEEDS_SOMEBODY } from "../find.ts";
@@ -7,51 +7,71 @@ import { confirm } from "../secret.ts";
 import { readDocument } from "./config.ts";
 import { gatherPlan, isReady, type Plan, readAdoption, reportPlan } from "./migration-plan.ts";
 
+/** A config document, as far as a move reads it. */
+export interface Document {
+  readonly mappings: readonly { readonly object_name: string; readonly config?: { readonly bridge?: object } }[];
+}
+
+/** What a move did, each step with its seconds. */
+export interface Moved {
+  readonly plan: Plan;
+  readonly steps: readonly { readonly step: string; readonly seconds: number }[];
+  readonly imported: ImportConfigData;
+  readonly mappings: readonly MappingState[];
+  /** What Heroku Connect still has, and how long each table was locked. */
+  readonly after: AdoptHerokuConnectData;
+}
+
 /**
  * Moves a workspace here from Heroku Connect, by its export: checks both sides, shows the plan, asks, adopts the
  * schema, imports the mappings, and waits until each has its table. Interrupted anywhere, the same command continues.
  */
 export async function migrateHerokuConnect(context: Context): Promise<void> {
-  const document = await readDocument(context);
-  const objects = objectsOf(document);
+  const document = documentOf(await readDocument(context));
+  if (isSet(context, "rehearse")) return (await import("./rehearse.ts")).rehearse(context, document);
+  if (isSet(context, "dryRun")) return endDryRun(context, await showPlan(context, document));
+  const moved = await move(context, document, "Adopt these tables now? Heroku Connect must be paused, and stay so.");
+  reportMove(context, moved);
+  for (const line of hasStuck(moved) ? [] : TO_CHECK) context.out.note(line);
+}
+
+async function showPlan(context: Context, document: Document): Promise<Plan> {
   const plan = await gatherPlan(context, document);
   if (!context.out.json) reportPlan(context, plan);
-  if (isSet(context, "dryRun")) return endDryRun(context, plan);
-  if (!isReady(plan)) throw new CommandFailure("conflict", "nothing was changed: correct what is marked ✗ above first");
+  return plan;
+}
 
-  const question = "Adopt these tables now? Heroku Connect must be paused, and stay so.";
+/** Shows the plan, asks, and carries it out. */
+export async function move(context: Context, document: Document, question: string): Promise<Moved> {
+  const plan = await showPlan(context, document);
+  if (!isReady(plan)) throw new CommandFailure("conflict", "nothing was changed: correct what is marked ✗ above first");
   if (!isSet(context, "yes") && !(await confirm(context.terminal, question))) {
     throw new CommandFailure("usage", "not confirmed: say --yes to do it without questions");
   }
+  const steps: Moved["steps"][number][] = [];
+  const step = async <Answer>(name: string, work: () => Promise<Answer>): Promise<Answer> => {
+    const begun = performance.now();
+    const answer = await work();
+    steps.push({ step: name, seconds: Math.round((performance.now() - begun) / 100) / 10 });
+    return answer;
+  };
   const api = context.api();
-  await api.post("/connections/postgres/adopt-heroku-connect");
+  await step("moved Heroku Connect's log aside", () => api.post("/connections/postgres/adopt-heroku-connect"));
   context.out.note("The schema is adopted: Heroku Connect's log is now called _hc_trigger_log.");
-  const { data: imported } = await api.post<ImportConfigData>("/config/import", { body: document });
-  context.out.note(`The mappings are imported: ${countsOf(imported)}.`);
-  const mappings = await untilSettled(context, objects);
-  reportEnd(context, plan, imported, mappings);
-  await reportLeft(context);
-}
-
-/** Tables that no mapping names: their changes pile up in a log that is not sent. */
-async function reportLeft(context: Context): Promise<void> {
-  const left = (await readAdoption(context)).tables.map(({ table }) => table);
-  if (left.length === 0) return;
-  context.out.note(
-    `Heroku Connect's triggers still capture ${left.join(", ")}, into _hc_trigger_log: add mappings for them, or drop the triggers.`,
+  const { data: imported } = await step("imported the mappings", () =>
+    api.post<ImportConfigData>("/config/import", { body: document }),
   );
+  context.out.note(`The mappings are imported: ${countsOf(imported)}.`);
+  const mappings = await step("took the tables over", () => untilSettled(context, document));
+  return { plan, steps, imported, mappings, after: await readAdoption(context) };
 }
 
 const countsOf = ({ created, updated, skipped }: ImportConfigData) =>
   `${created} created, ${updated} updated, ${skipped} as they were`;
 
-/** The objects that a document names. */
-function objectsOf(document: unknown): ReadonlySet<string> {
-  const mappings = isThing(document) ? document["mappings"] : null;
-  if (!Array.isArray(mappings)) {
-    throw new CommandFailure("invalid", "this is no Heroku Connect export: it has no list of mappings");
-  }
-  return new Set(mappings.flatMap((one: unknown) => (isThing(one) ? [String(one["object_name"]).toLowerCase()] : [])));
+function documentOf(document: unknown): Document {
+  if (isThing(document) && Array.isArray(document["mappings"])) return document as unknown as Document;
+  throw new CommandFailure("invalid", "this is no Heroku Connect export: it has no list of mappings");
 }
 
 function isThing(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -64,7 +84,9 @@ function endDryRun(context: Context, plan: Plan): void {
   if (!isReady(plan)) context.endAs("unwell");
 }
 
-async function mappingsOf(context: Context, objects: ReadonlySet<string>): Promise<readonly MappingState[]> {
+/** The mappings of a document's objects. */
+export async function mappingsOf(context: Context, document: Document): Promise<readonly MappingState[]> {
+  const objects = new Set(document.mappings.map((one) => String(one?.object_name).toLowerCase()));
   const { data } = await context.api().get<ListMappingStatesData>("/monitoring/mappings");
   return data.filter(({ sf_object }) => objects.has(sf_object.toLowerCase()));
 }
@@ -72,12 +94,21 @@ async function mappingsOf(context: Context, objects: ReadonlySet<string>): Promi
 /** States that a mapping leaves automatically. */
 const ON_THEIR_WAY = new Set(["provisioning", "loading", "unknown"]);
 
-async function untilSettled(context: Context, objects: ReadonlySet<string>): Promise<readonly MappingState[]> {
+/** An inactive one is paused before its table is there: Heroku Connect captures it until then. */
+async function onTheirWay(context: Context, mappings: readonly MappingState[]): Promise<readonly MappingState[]> {
+  const open = mappings.filter(({ state }) => ON_THEIR_WAY.has(state));
+  if (open.length > 0 || !mappings.some(({ state }) => state === "paused")) return open;
+  const theirs = new Set((await readAdoption(context)).tables.map(({ table }) => table));
+  return mappings.filter(({ state, pg_table }) => state === "paused" && theirs.has(pg_table));
+}
+
+/** Waits until each mapping has its table, and its first load. */
+export async function untilSettled(context: Context, document: Document): Promise<readonly MappingState[]> {
   for (;;) {
-    const ours = await mappingsOf(context, objects);
-    const open = ours.filter(({ state }) => ON_THEIR_WAY.has(state));
+    const ours = await mappingsOf(context, document);
+    const open = await onTheirWay(context, ours);
     context.out.progress(open.length === 0 ? "" : progressText(ours, open));
-    if (open.length === 0) return ours;
+    if (open.length === 0) return mappingsOf(context, document);
     await pause(1000, undefined, { signal: context.terminal.interrupted });
   }
 }
@@ -85,32 +116,54 @@ async function untilSettled(context: Context, objects: ReadonlySet<string>): Pro
 const progressText = (all: readonly MappingState[], open: readonly MappingState[]) =>
   `${all.length - open.length} of ${all.length} mappings are ready; ${open.map(({ sf_object, state }) => `${sf_object} is ${state}`).join(", ")}`;
 
-function reportEnd(context: Context, plan: Plan, imported: ImportConfigData, mappings: readonly MappingState[]): void {
+const hasStuck = ({ mappings }: Moved) => mappings.some(({ state }) => NEEDS_SOMEBODY.has(state));
+
+/** What a move did: of the day, or of its rehearsal. */
+export function reportMove(context: Context, moved: Moved): void {
   const { out } = context;
-  if (out.json) out.record({ ...plan, imported, mappings });
-  else {
+  const { plan, ...done } = moved;
+  const { steps, mappings, after } = done;
+  const { tables, taken_over: takenOver = [] } = after;
+  if (out.json) out.record({ ...plan, ...done });
+  const locked = new Map(takenOver.map(({ table, locked_ms }) => [table, locked_ms]));
+  if (!out.json)
     out.list(
       mappings,
       [
         { name: "OBJECT", of: ({ sf_object }) => sf_object },
         { name: "TABLE", of: ({ pg_table }) => pg_table },
         { name: "STATE", of: ({ state }) => state },
+        { name: "LOCKED MS", of: ({ pg_table }) => locked.get(pg_table) ?? null, right: true },
         { name: "WAITING", of: ({ waiting }) => waiting, right: true },
         { name: "FAILED", of: ({ failed }) => failed, right: true },
+        { name: "ROWS", of: ({ compared }) => compared?.rows ?? null, right: true },
+        { name: "RECORDS", of: ({ compared }) => compared?.records ?? null, right: true },
+        { name: "DIFFERING", of: ({ compared }) => compared?.differing ?? null, right: true },
         { name: "REASON", of: ({ reason }) => reason },
       ],
       "The export names no mapping.",
     );
+  for (const { step, seconds } of steps) out.note(`${seconds} s: ${step}`);
+  for (const line of LOCKS) out.note(line);
+  for (const { sf_object, reason, state } of mappings) {
+    if (!NEEDS_SOMEBODY.has(state)) continue;
+    const why = reason ?? "see bridge mapping show";
+    out.note(`${sf_object} is not adopted: ${why}. Correct that, then run this command again.`);
   }
-  const stuck = mappings.filter(({ state }) => NEEDS_SOMEBODY.has(state));
-  for (const { sf_object, reason } of stuck) {
+  // Tables that no mapping names: their changes pile up in a log that is not sent.
+  const left = tables.map(({ table }) => table);
+  if (left.length > 0) {
     out.note(
-      `${sf_object} is not adopted: ${reason ?? "see bridge mapping show"}. Correct that, then run this command again.`,
+      `Heroku Connect's triggers still capture ${left.join(", ")}, into _hc_trigger_log: add mappings for them, or drop the triggers.`,
     );
   }
-  if (stuck.length > 0) context.endAs("unwell");
-  else for (const line of TO_CHECK) out.note(line);
+  if (hasStuck(moved)) context.endAs("unwell");
 }
+
+const LOCKS = [
+  "While the log is moved aside, all tables are locked against writes (SHARE ROW EXCLUSIVE); then each table alone, for",
+  "LOCKED MS, against reads as well (ACCESS EXCLUSIVE).",
+];
 
 const TO_CHECK = [
   "",

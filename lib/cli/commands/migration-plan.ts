@@ -46,7 +46,7 @@ async function connected<Answer>(side: string, asked: Promise<Answer>): Promise<
 }
 
 /** What an operator may decide to live with. */
-const WARNINGS = new Set(["paused", "readers", "dependents"]);
+const WARNINGS = new Set(["paused", "readers", "dependents", "connections"]);
 
 /** Whether nothing necessary is missing. */
 export const isReady = ({ connections, adoption }: Plan): boolean =>

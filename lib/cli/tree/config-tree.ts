@@ -35,6 +35,9 @@ export function addConfigCommands(program: Command, does: Does): void {
       "adopt what Heroku Connect has been writing, by its export (`heroku connect:export`); - reads standard input",
     )
     .option("--dry-run", "check both sides, show the plan, change nothing")
+    .option("--rehearse", "carry the move out on a copy of the database, Salesforce only read, and report")
+    .option("--database-url-file <file>", "with --rehearse: the copy's URL; - reads standard input")
+    .option("--stage <name>", "with --rehearse: a deployment in AWS, by your credentials; default: this machine")
     .option("-y, --yes", "do not ask before the tables are adopted")
     .addHelpText("after", MIGRATE_HELP)
     .action(does(async () => (await import("../commands/migrate.ts")).migrateHerokuConnect));

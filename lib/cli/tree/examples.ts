@@ -92,7 +92,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "restore plan": ["bridge restore plan", "bridge restore plan --json"],
   "restore begin": ["bridge restore begin --yes"],
   "restore accept": ["bridge restore accept Contact", "bridge restore accept Contact --newer ours --row 42=leave"],
-  "migrate heroku-connect": ["bridge migrate heroku-connect export.json --dry-run"],
+  "migrate heroku-connect": [
+    "bridge migrate heroku-connect export.json --dry-run",
+    "bridge migrate heroku-connect export.json --rehearse --database-url-file copy.url",
+  ],
   health: ["bridge health", "bridge health --watch"],
   row: ["bridge row Contact 0035g00000XyzAbAAJ", "bridge row contact 42", "bridge row Contact L-1 --json"],
   activity: ["bridge activity --state FAILED --table contact", "bridge activity --follow --json"],

@@ -64,6 +64,10 @@ export type AdoptHerokuConnectData = {
       readonly type: string;
     }[];
   }[];
+  readonly taken_over: {
+    readonly table: string;
+    readonly locked_ms: number | null;
+  }[];
   readonly findings: {
     readonly check: string;
     readonly ok: boolean;

@@ -1,4 +1,5 @@
 import { Failure } from "../failure.ts";
+import { askedIndexes } from "./asked-indexes.ts";
 import { type FieldType, isMappable } from "./field-type.ts";
 import { parseFilter, renderFilter } from "./filter.ts";
 import type { Mapping } from "./mapping.ts";
@@ -53,6 +54,8 @@ export function shapeOf(
   const upsertField = upsertFieldOf(mapping, fields);
   const lacking = lackingFields(mapping, object);
   const mapped = upsertField && !names.includes(upsertField.name) ? [...names, upsertField.name] : names;
+  const columns = mapped.map((name) => columnOf(object, fields.get(name.toLowerCase()), name, parents)).sort(byColumn);
+  const indexes = indexesOf(mapping, fields, columns);
   return {
     mappingId: mapping.id,
     configVersion: mapping.configVersion,
@@ -63,14 +66,28 @@ export function shapeOf(
     conflictPolicy: mapping.conflictPolicy,
     capture: mapping.capture,
     deleteLimit: mapping.deleteLimit,
-    columns: mapped.map((name) => columnOf(object, fields.get(name.toLowerCase()), name, parents)).sort(byColumn),
+    columns,
     upsertField: upsertField?.name ?? null,
     ...(upsertField?.unique === false && { repeatsUpsertValues: true as const }),
+    ...(indexes.length > 0 && { indexes }),
     ...(lacking.length > 0 && { lacking }),
     filter: mapping.filter === null ? null : renderFilter(parseFilter(mapping.filter), fields),
     softDeletes: fields.has("isdeleted"),
     ...(fields.get("lastmodifiedbyid")?.filterable && { namesWriter: true as const }),
   };
+}
+
+/** The indexes that the mapping asks for; where several records may share a value, rows may. */
+function indexesOf(
+  mapping: Mapping,
+  fields: ReadonlyMap<string, DescribedField>,
+  columns: readonly Column[],
+): NonNullable<TableShape["indexes"]> {
+  const asked = askedIndexes(mapping);
+  return columns.flatMap(({ column }) => {
+    const isUnique = asked.get(column);
+    return isUnique === undefined ? [] : [{ column, unique: isUnique && fields.get(column)?.unique === true }];
+  });
 }
 
 /** Objects by whose external ids rows with these fields name their parents; all that a lookup points to. */

@@ -43,6 +43,8 @@ export interface TableShape {
   readonly upsertField: string | null;
   /** Salesforce lets several records have one value of the upsert field. */
   readonly repeatsUpsertValues?: true;
+  /** Indexes of columns that the mapping asks for beyond those that Bridge needs. */
+  readonly indexes?: readonly { readonly column: string; readonly unique: boolean }[];
   /** Fields that the object requires of a new record, and the mapping lacks. */
   readonly lacking?: readonly string[];
   /** Rendered SOQL condition of the mapping's filter. */

@@ -32,7 +32,7 @@ const EXPORT = {
 };
 
 /** Heroku Connect has read two contacts; a change of one waits, and one of the other was refused. */
-export async function herokuConnect(reader: Reader): Promise<void> {
+export async function herokuRehearsal(reader: Reader): Promise<void> {
   const { instance } = reader;
   const url = new URL(instance.file.database_url);
   const superuser = new URL(url);
@@ -60,17 +60,29 @@ export async function herokuConnect(reader: Reader): Promise<void> {
   writeFileSync(join(reader.folder, ".exported.json"), JSON.stringify(EXPORT));
   const app = { HEROKU_APP: "acme", HEROKU_RESOURCE: "herokuconnect-clear-12345", HEROKU_EXPORT: ".exported.json" };
   reader.stub("heroku", app);
+  await query(superuser.href, "CREATE DATABASE heroku_copy OWNER bridge TEMPLATE heroku");
+  writeFileSync(join(reader.folder, "copy.url"), url.href.replace("/heroku", "/heroku_copy"));
   await reader.run(CREATE);
-  await reader.types({
+  const said = await reader.types({
     answers: [
       [/Database URL.*: $/, url.href],
       [/\[y\/N\] $/, "y"],
     ],
   });
 
-  expect(reader.calls).toEqual(["heroku connect:export --app acme", "heroku connect:pause --app acme"]);
-  const sent = "SELECT Email FROM Contact WHERE External_Id__c = 'demo-contact-11'";
-  await expect.poll(() => instance.soql(sent), SOON).toMatchObject([{ Email: "moved@example.com" }]);
+  expect(reader.calls).toEqual(["heroku connect:export --app acme"]);
+  expect(said).toMatch(/Contact +contact +paused +\d+ +1 +1 +\d+ +\d+ +\d+/);
+  expect(await instance.soql(SENT)).not.toMatchObject([{ Email: "moved@example.com" }]);
+}
+
+const SENT = "SELECT Email FROM Contact WHERE External_Id__c = 'demo-contact-11'";
+
+/** The workspace of the block before, on the day. */
+export async function herokuConnect(reader: Reader): Promise<void> {
+  await reader.types({ answers: [[/\[y\/N\] $/, "y"]] });
+
+  expect(reader.calls).toEqual(["heroku connect:pause --app acme"]);
+  await expect.poll(() => reader.instance.soql(SENT), SOON).toMatchObject([{ Email: "moved@example.com" }]);
 }
 
 /** The workspace of the block before, in which Heroku Connect has left a refused change. */

@@ -1,6 +1,13 @@
 import type { PreparationName } from "../blocks.ts";
 import type { Reader } from "../reader.ts";
-import { drizzle, herokuConnect, leftHerokuConnect, lostWorkspace, tableOfYours } from "./databases.ts";
+import {
+  drizzle,
+  herokuConnect,
+  herokuRehearsal,
+  leftHerokuConnect,
+  lostWorkspace,
+  tableOfYours,
+} from "./databases.ts";
 import { connectedApp, doorbell } from "./orgs.ts";
 import { embeddedOrg, examples, npm, psql, upgrade } from "./programs.ts";
 import { conflict, failures } from "./rows.ts";
@@ -21,6 +28,7 @@ export const preparations: Readonly<Record<PreparationName, (reader: Reader) => 
   drizzle,
   "embedded-org": embeddedOrg,
   "connected-app": connectedApp,
+  "heroku-rehearsal": herokuRehearsal,
   "heroku-connect": herokuConnect,
   "left-heroku-connect": leftHerokuConnect,
   "table-of-yours": tableOfYours,

@@ -78,3 +78,27 @@ test.each<[string, Mapping, DescribedObject, string]>([
   expect(() => shapeOf(asked, object, "salesforce")).toThrow(Failure);
   expect(() => shapeOf(asked, object, "salesforce")).toThrow(reason);
 });
+
+test("the indexes of an imported mapping are those of its columns, unique where Salesforce keeps the values so", () => {
+  const rest = CONTACT.fields.map((one) => ({ ...one, unique: false }));
+  const fields = [...rest, field("PG_ID__c", { externalId: true, unique: true })];
+  const asked = ["Id", "SystemModstamp", "pg_id__c", "Key__c", "Gone__c"].map(
+    (name) => [name, { unique: true }] as const,
+  );
+  const indexes = { ...Object.fromEntries(asked), LastName: { unique: false }, Odd: null };
+  const shape = (foreign: Mapping["foreign"]) =>
+    shapeOf(
+      mapping({ fields: ["Id", "Key__c", "LastName", "PG_ID__c"], foreign }),
+      { ...CONTACT, fields },
+      "salesforce",
+    );
+
+  expect(shape({ indexes }).indexes).toEqual([
+    { column: "key__c", unique: false },
+    { column: "lastname", unique: false },
+    { column: "pg_id__c", unique: true },
+  ]);
+  expect([shape({}), shape({ indexes: "x" }), shape({ indexes: null })].map((one) => one.indexes)).toEqual(
+    Array(3).fill(undefined),
+  );
+});

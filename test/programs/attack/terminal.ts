@@ -155,7 +155,7 @@ function machineOf(service: HostileService): Machine {
       switchPause: () => answer({ paused: true, at, by: "ada", reason: "why" }),
       describeRemoval: () => answer({ name: "Acme", isGone: false, mappings: 1, webhooks: 1, tokens: 1, waiting: 1 }),
       removeWorkspace: () =>
-        answer({ name: "Acme", cleared: { schema: "s", triggers: ["t"], functions: ["f"], tables: ["t"] } }),
+        answer({ name: "Acme", cleared: { schema: "s", triggers: ["t"], functions: ["f"], tables: ["t"], kept: [] } }),
     }),
     startOrg: async () => {
       const close = async () => undefined;

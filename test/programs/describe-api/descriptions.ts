@@ -520,6 +520,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   table: "Table.",
   triggers: "Triggers on it.",
   kept_types: "Columns that keep another type than Bridge would give them.",
+  taken_over: "Tables that were taken over.",
+  locked_ms: "For how many milliseconds that kept writers of the table waiting; null where that is not known.",
   column: "Column.",
   "changes.new": "Changes that were not sent.",
   "changes.pending": "Changes that were being sent.",

@@ -17,7 +17,7 @@ export interface Ended {
 
 interface Typing {
   /** What is piped in. */
-  readonly stdin?: string;
+  readonly stdin?: string | Buffer;
   /** Replaces a person's terminal of this many columns. */
   readonly columns?: number;
   readonly interrupted?: AbortSignal;

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { Failure } from "../../../model/failure.ts";
 import { codeOf } from "../../../model/fault.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
@@ -98,7 +99,8 @@ async function readDamages(session: Session, schema: string): Promise<readonly D
   );
 }
 
-const UNVERIFIED = "install one from a public authority, or give up verification with ?sslmode=no-verify";
+const UNVERIFIED =
+  "pin it with ?sslfingerprint=…, which is printed by: openssl s_client -starttls postgres -connect HOST:PORT </dev/null | openssl x509 -noout -fingerprint -sha256; or install one from a public authority";
 
 type Trouble = readonly [message: string, remedy: string];
 
@@ -133,7 +135,8 @@ const TROUBLE: Readonly<Record<string, Trouble>> = {
 };
 
 function noConnection(error: unknown): NoConnection {
-  if (error instanceof ProtocolViolation) return new NoConnection(error.message, "check the URL and the server", error);
+  if (error instanceof ProtocolViolation || error instanceof Failure)
+    return new NoConnection(error.message, "check the URL and the server", error);
   const code = codeOf(error);
   const words = error instanceof Error ? error.message : "";
   const [message, remedy] = TROUBLE[code] ?? saidInWords(words) ?? ["no connection came about", "check the URL"];

@@ -7,14 +7,18 @@ import { metadata, qualified, type Session } from "../session/sql.ts";
 import { sqlState } from "../session/sql-errors.ts";
 import { givingWay } from "./migrate.ts";
 
-/** What Bridge leaves behind in a customer's schema when a workspace goes: the tables and their rows, nothing else. */
+/**
+ * What Bridge leaves behind in a customer's schema when a workspace goes: the tables and their rows, nothing else. Where
+ * it has taken over from Heroku Connect, the way back and what was not sent stay as well.
+ */
 export const customerSchema: CustomerSchema = {
   waiting: (connection, workspaceId) =>
     withSession(openSession(connection), async (session) => {
-      const { log } = metadata(connection.schema);
+      const { log, theirLog } = metadata(connection.schema);
       if ((await ownerOf(session, connection.schema)) !== workspaceId) return null;
+      const theirs = `+ (SELECT count(*) FROM ${theirLog} WHERE state::text IN ('NEW', 'PENDING'))`;
       const [row] = await session.query<{ waiting: string }>(
-        `SELECT count(*) AS waiting FROM ${log} WHERE processed_at IS NULL`,
+        `SELECT count(*) ${(await isThere(session, theirLog)) ? theirs : ""} AS waiting FROM ${log} WHERE processed_at IS NULL`,
       );
       return Number(row?.waiting ?? 0);
     }),
@@ -28,7 +32,7 @@ export const customerSchema: CustomerSchema = {
  */
 async function clear(session: Session, connection: PostgresConnection, workspaceId: string): Promise<ClearedSchema> {
   const { schema, schemaChanges = "apply" } = connection;
-  const nothing: ClearedSchema = { schema, triggers: [], functions: [], tables: [] };
+  const nothing: ClearedSchema = { schema, triggers: [], functions: [], tables: [], kept: [] };
   if ((await ownerOf(session, schema)) !== workspaceId) return nothing;
   await givingWay(session, `DELETE FROM ${metadata(schema).state}`, async () => undefined);
   const triggers = await readTriggers(session, schema);
@@ -36,8 +40,8 @@ async function clear(session: Session, connection: PostgresConnection, workspace
     const names = ofTable.map(({ trigger }) => trigger);
     await givingWay(session, "SELECT 1", () => session.script(endCapture(schema, table, schemaChanges, names)));
   }
-  const { functions, tables } = await givingWay(session, ownerLocked(schema), () => dropMetadata(session, schema));
-  return { schema, triggers: triggers.map(({ table, trigger }) => `${table}.${trigger}`), functions, tables };
+  const dropped = await givingWay(session, ownerLocked(schema), () => dropMetadata(session, schema));
+  return { schema, triggers: triggers.map(({ table, trigger }) => `${table}.${trigger}`), ...dropped };
 }
 
 const ownerLocked = (schema: string): string => `SELECT workspace_id FROM ${metadata(schema).meta} FOR UPDATE`;
@@ -67,7 +71,19 @@ async function readTriggers(session: Session, schema: string): Promise<readonly 
   );
 }
 
-async function dropMetadata(session: Session, schema: string): Promise<Pick<ClearedSchema, "functions" | "tables">> {
+/** What the way back to Heroku Connect needs, and what was not sent. */
+const KEPT = ["_bridge_hc_triggers", "_bridge_trigger_log"];
+
+async function keepUnsent(session: Session, schema: string): Promise<readonly string[]> {
+  const { log, theirLog, unsent } = metadata(schema);
+  if (!(await isThere(session, theirLog))) return [];
+  await session.script(`CREATE TABLE IF NOT EXISTS ${unsent} (LIKE ${log});
+    INSERT INTO ${unsent} SELECT * FROM ${log} WHERE processed_at IS NULL OR state::text = 'FAILED'`);
+  return KEPT;
+}
+
+async function dropMetadata(session: Session, schema: string): Promise<Omit<ClearedSchema, "schema" | "triggers">> {
+  const kept = await keepUnsent(session, schema);
   const functions = await session.query<{ name: string; signature: string }>(
     `SELECT p.proname AS name, p.oid::regprocedure::text AS signature
      FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
@@ -79,8 +95,9 @@ async function dropMetadata(session: Session, schema: string): Promise<Pick<Clea
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = $1 AND c.relkind IN ('r', 'v')
        AND (starts_with(c.relname, '_bridge_') OR c.relname IN ('_trigger_log', '_trigger_log_archive'))
+       AND c.relname <> ALL ($2::text[])
      ORDER BY c.relkind = 'r', 1`,
-    [schema],
+    [schema, kept],
   );
   const views = tables.filter(({ kind }) => kind === "VIEW").map((view) => qualified(schema, view.name));
   const rest = tables.filter(({ kind }) => kind === "TABLE").map((table) => qualified(schema, table.name));
@@ -93,7 +110,7 @@ async function dropMetadata(session: Session, schema: string): Promise<Pick<Clea
     if (sqlState(error) !== DEPENDENT_OBJECTS) throw error;
     throw new Failure("CONFLICT", dependents(schema, error as Error & { readonly detail?: string }));
   });
-  return { functions: functions.map((one) => one.name), tables: tables.map((one) => one.name) };
+  return { functions: functions.map((one) => one.name), tables: tables.map((one) => one.name), kept };
 }
 
 const DEPENDENT_OBJECTS = "2BP01";

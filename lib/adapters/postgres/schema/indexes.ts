@@ -73,6 +73,7 @@ function wanted(shape: TableShape): Index[] {
     { column: "sfid", unique: true },
     // Records that share a value would each need a row of their own.
     ...(upsert === undefined ? [] : [{ column: upsert, unique: shape.repeatsUpsertValues !== true }]),
+    ...(shape.indexes ?? []).filter(({ column }) => column !== upsert),
   ];
 }
 
@@ -85,7 +86,7 @@ async function build(session: Session, shape: TableShape, index: Index): Promise
     if (sqlState(error) !== "23505") throw error;
     throw new Failure(
       "CONFLICT",
-      `${shape.schema}.${shape.table}.${index.column} holds values more than once, so it cannot identify records; make them unique, or choose another upsert_field`,
+      `${shape.schema}.${shape.table}.${index.column} holds values more than once, so it cannot be unique; make them unique, or choose another upsert_field or other indexes`,
     );
   }
 }

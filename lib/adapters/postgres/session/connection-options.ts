@@ -13,7 +13,8 @@ export interface ConnectionOptions {
 
 /**
  * Reads `postgres://user:password@host:port/database?sslmode=…`. TLS is verified unless the URL says otherwise:
- * `disable` (none), `no-verify` (any certificate), `verify-ca` (any host name). A loopback address without `sslmode` is
+ * `disable` (none), `no-verify` (any certificate), `verify-ca` (any host name). `sslfingerprint` pins one certificate
+ * instead, also a self-signed one, by its SHA-256; `checkCertificate` compares it. A loopback address without either is
  * used without TLS, since nothing leaves the machine. Other parameters are ignored, above all those that would read
  * files of the service (`sslrootcert`, `sslkey`, `service` …), because the URL is a customer's.
  */
@@ -26,8 +27,16 @@ export function connectionOptions(url: string): ConnectionOptions {
     user: decodeURIComponent(parsed.username),
     password: decodeURIComponent(parsed.password),
     database: decodeURIComponent(parsed.pathname.slice(1)) || decodeURIComponent(parsed.username),
-    ssl: tls(parsed.searchParams.get("sslmode"), host),
+    ssl: pinnedIn(url) === null ? tls(parsed.searchParams.get("sslmode"), host) : { rejectUnauthorized: false },
   };
+}
+
+/** The SHA-256 of the one certificate that the URL trusts, as 64 hexadecimal digits; null: it pins none. */
+export function pinnedIn(url: string): string | null {
+  const given = parse(url).searchParams.get("sslfingerprint");
+  const digits = given?.replaceAll(":", "").toUpperCase() ?? null;
+  if (digits === null || /^[0-9A-F]{64}$/.test(digits)) return digits;
+  throw new Failure("VALIDATION_ERROR", "sslfingerprint must be the SHA-256 of the certificate, 64 hexadecimal digits");
 }
 
 function parse(url: string): URL {

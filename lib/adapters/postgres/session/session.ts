@@ -3,6 +3,7 @@ import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import { checkCertificate } from "./check-certificate.ts";
 import { checkFrames } from "./check-frames.ts";
 import { connectionOptions } from "./connection-options.ts";
 import { GuardedSocket } from "./guarded-socket.ts";
@@ -64,6 +65,7 @@ export async function openSession(
     types: { getTypeParser: parserOf },
   });
   checkFrames(client);
+  checkCertificate(client, connection.url);
   const names = statementNames(connection.url);
   let isDirect = false;
   let alive = true;

@@ -105,7 +105,8 @@ export const instant = (row: Row, column: string): Date | null => {
   return typeof text === "string" ? readInstant(text) : null;
 };
 
-/** The metadata tables of one workspace's schema, quoted and qualified; `their…`: what Heroku Connect left. */
+/** The metadata tables of one workspace's schema, quoted and qualified; `their…`: what Heroku Connect left; `unsent`:
+ * what a workspace that was deleted there had not sent. */
 export const metadata = (schema: string) => ({
   log: qualified(schema, "_trigger_log"),
   archive: qualified(schema, "_trigger_log_archive"),
@@ -128,6 +129,7 @@ export const metadata = (schema: string) => ({
   theirLog: qualified(schema, "_hc_trigger_log"),
   theirArchive: qualified(schema, "_hc_trigger_log_archive"),
   theirTriggers: qualified(schema, "_bridge_hc_triggers"),
+  unsent: qualified(schema, "_bridge_trigger_log"),
 });
 
 export type Metadata = ReturnType<typeof metadata>;

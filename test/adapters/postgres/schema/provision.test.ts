@@ -303,3 +303,35 @@ longTest("a column of another type is kept as it is, and its values travel", asy
     { amount__c: 0.1, systemmodstamp: orgTime(2) },
   ]);
 });
+
+const ASKED = [
+  { column: "key__c", unique: true },
+  { column: "email", unique: false },
+];
+
+test.each([
+  ["a new table", false],
+  ["a table that is there", true],
+])(
+  "the indexes that a mapping asks for are built on %s, so that an application's ON CONFLICT works",
+  async (_, isThere) => {
+    const shape = contactShape({ indexes: ASKED, upsertField: null });
+    customer = await createCustomer({ shape: isThere ? { ...shape, indexes: [] } : shape });
+    if (isThere) await customer.provision({ configVersion: 2, indexes: ASKED });
+
+    await customer.sql(
+      `INSERT INTO salesforce.contact (key__c, lastname) VALUES ('K', 'One'), ('L', 'Other')
+     ON CONFLICT (key__c) DO UPDATE SET lastname = excluded.lastname`,
+    );
+
+    expect(
+      await customer.sql(
+        `SELECT a.attname AS column, i.indisunique AS unique FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+       WHERE i.indrelid = 'salesforce.contact'::regclass AND a.attname IN ('key__c', 'email') ORDER BY 1`,
+      ),
+    ).toEqual([
+      { column: "email", unique: false },
+      { column: "key__c", unique: true },
+    ]);
+  },
+);
