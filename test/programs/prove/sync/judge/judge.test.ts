@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { importsOnce } from "../../../../support/checks/imports-once.ts";
-import type { Evidence, Save, Seen } from "./evidence.ts";
+import type { Evidence, Held, Save, Seen } from "./evidence.ts";
 import { colleague, complaints, deed, held, inOrder, logged, save, TABLE, TAG } from "./in-order.ts";
 import { judge } from "./judge.ts";
 
