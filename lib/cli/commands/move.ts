@@ -112,7 +112,7 @@ export function reportMove(context: Context, moved: Moved): void {
         { name: "ROWS", of: ({ compared }) => compared?.rows ?? null, right: true },
         { name: "RECORDS", of: ({ compared }) => compared?.records ?? null, right: true },
         { name: "DIFFERING", of: ({ compared }) => compared?.differing ?? null, right: true },
-        { name: "REASON", of: ({ reason }) => reason },
+        { name: "REASON", of: ({ reason }) => reason, spare: true },
       ],
       "The export names no mapping.",
     );
