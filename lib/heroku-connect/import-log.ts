@@ -67,9 +67,9 @@ interface Place {
 }
 
 /**
- * A SELECT of what is still to be done of a table, $1. A failed insert or update counts while its row says so. What is
- * NEW of a row that was deleted before it had a record is not to be done; where its insert is PENDING, the delete is,
- * which Heroku Connect ignores. MERGED changes behind a PENDING one travelled with it.
+ * A SELECT of what is still to be done of a table, $1. A failed insert or update counts while its row says so. A NEW
+ * change of a row that was deleted before it had a record does not count; where the row's insert is PENDING, the delete
+ * counts, which Heroku Connect ignores. MERGED changes behind a PENDING one travelled with it.
  */
 export function stillToDo({ log, archive, table, key, rowsSay }: Place): string {
   const row = `SELECT FROM ${table} t WHERE t.${name(key)} = f.record_id`;

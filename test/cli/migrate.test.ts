@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { openCommandLine } from "../support/processes/command-line.ts";
 import { type CliWorld, startCliWorld } from "./world.ts";
 
 let world: CliWorld;
@@ -193,4 +194,82 @@ test("an inactive mapping is waited for, until Heroku Connect captures its table
 
   expect(code).toBe(0);
   expect(stdout).toMatch(/Contact +contact +paused/);
+});
+
+/** The service in a workspace that an operator has created for the rehearsal. */
+function rehearsing() {
+  const at = "/api/v1/t/ws_copy";
+  const compared = { at: "2026-11-20T12:00:00.000Z", rows: 4, records: 5, differing: 3, vanished: 0 };
+  const mapping = {
+    id: "map_1",
+    active: false,
+    sf_object: "Contact",
+    pg_table: "contact",
+    state: "paused",
+    reason: null,
+  };
+  const taken_over = [{ table: "contact", locked_ms: 120 }];
+  const findings = [finding("log", true), finding("paused", false)];
+  world.answer("GET /connections", { postgres: { host: "db.example.com", database: "acme", schema: "theirs" } });
+  world.answer(`PUT ${at}/connections/postgres`, { ok: true, findings: [] });
+  for (const side of ["postgres", "salesforce"])
+    world.answer(`POST ${at}/connections/${side}/test`, { ok: true, findings: [] });
+  world.answer(`POST ${at}/connections/postgres/adopt-heroku-connect`, {
+    state: "adopted",
+    tables: [],
+    taken_over,
+    findings,
+  });
+  world.answer(`POST ${at}/config/import`, { created: 1, updated: 0, skipped: 0, changes: [PLANNED] });
+  world.answer(`GET ${at}/monitoring/mappings`, [{ ...mapping, waiting: 8, failed: 2, compared }]);
+  const operated: object[] = [];
+  const operator = {
+    createWorkspace: async (asked: object) => {
+      operated.push(asked);
+      return { workspaceId: "ws_copy", token: "brg_r_copy" };
+    },
+    removeWorkspace: async (asked: object) => {
+      operated.push(asked);
+      return { name: "Rehearsal", cleared: null };
+    },
+  };
+  const environment = { BRIDGE_URL: world.url, BRIDGE_WORKSPACE: "ws_1", BRIDGE_TOKEN: "brg_r_secret" };
+  const line = openCommandLine(environment, { openOperator: async () => operator } as never);
+  onTestFinished(line.close);
+  const copy = line.file("copy.url", "postgres://u:p@db.example.com/copy\n");
+  const run = () => line.run(["migrate", "heroku-connect", file, "--rehearse", "--database-url-file", copy, "--yes"]);
+  return { run, operated };
+}
+
+test("a rehearsal has a workspace of its own, plans what the day will bring, never sends, and says what to decide", async () => {
+  const { run, operated } = rehearsing();
+
+  const { code, stdout, stderr } = await run();
+
+  expect(code).toBe(0);
+  expect(operated).toEqual([
+    { name: "Rehearsal", owner: "rehearsal@localhost", withOrgOf: "ws_1" },
+    { workspaceId: "ws_copy", actor: "rehearsal@localhost", leaveDatabase: false },
+  ]);
+  const imports = world.asked.filter(({ call }) => call.includes("/config/import"));
+  expect(imports.map(({ body }) => JSON.parse(body).mappings[0].config)).toEqual([
+    { fields: { Id: {} } },
+    { fields: { Id: {} }, bridge: { active: false } },
+    { fields: { Id: {} }, access: "read_only", bridge: { active: true, sync_direction: "sf_to_pg" } },
+  ]);
+  expect(changes().filter((call) => !call.includes("ws_copy"))).toEqual([]);
+  expect(stdout).toMatch(/Contact +contact +paused +120 +8 +2 +4 +5 +3/);
+  expect(stderr).toContain(
+    "To decide before the day:\n  1 of the checks above: what is marked !\n  3 rows that differ",
+  );
+});
+
+test("the workspace of a rehearsal that fails is removed as well", async () => {
+  const { run, operated } = rehearsing();
+  world.refuse("PUT /api/v1/t/ws_copy/connections/postgres", 400, "VALIDATION_ERROR");
+
+  const { code } = await run();
+
+  expect(code).not.toBe(0);
+  expect(operated).toMatchObject([{ name: "Rehearsal" }, { workspaceId: "ws_copy" }]);
 });

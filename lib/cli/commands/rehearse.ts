@@ -5,7 +5,7 @@ import { type Context, text } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { type MappingState, NEEDS_SOMEBODY } from "../find.ts";
 import { readSecret } from "../secret.ts";
-import { type Document, type Moved, mappingsOf, move, reportMove, untilSettled } from "./migrate.ts";
+import { type Document, type Moved, mappingsOf, move, reportMove, untilSettled } from "./move.ts";
 import { operatorOf } from "./workspaces.ts";
 
 /**
@@ -29,7 +29,7 @@ export async function rehearse(context: Context, document: Document): Promise<vo
   try {
     await there.api().put("/connections/postgres", { body: { url, ...(postgres && { schema: postgres.schema }) } });
     const question = `Take the copy ${copy?.hostname}${copy?.pathname} over now? It is changed, and Salesforce is only read.`;
-    const moved = await move(there, withSettings(document, { active: false }), question);
+    const moved = await move(there, document, question, withSettings(document, { active: false }));
     const mappings = await compared(there, document, moved.mappings);
     reportMove(there, { ...moved, mappings });
     for (const line of decisions({ ...moved, mappings })) context.out.note(line);
