@@ -13,6 +13,8 @@ export interface Lease {
   readonly mappingId: string;
   readonly work: Work;
   readonly fence: number;
+  /** Names the invocation: after a restore of the database an older cycle may hold the same fence. */
+  readonly owner: string;
   readonly configVersion: number;
 }
 

@@ -180,14 +180,14 @@ export class ModelStore {
     };
   }
 
-  #begin({ mappingId, work, configVersion, leaseSeconds }: BeginRequest): Begun {
+  #begin({ mappingId, work, configVersion, owner, leaseSeconds }: BeginRequest): Begun {
     if (this.#leaseUntil > this.#clock.now()) return { held: false, why: "running" };
     if (this.#leaseUntil > 0) this.met.takenOver += 1;
     if (this.#rules.newFence || this.#fence === 0) this.#fence += 1;
     this.#leaseUntil = this.#clock.now() + leaseSeconds * 1000;
     return {
       held: true,
-      lease: { mappingId, work, fence: this.#fence, configVersion },
+      lease: { mappingId, work, fence: this.#fence, owner, configVersion },
       shape: this.#shape,
       logId: this.log.length,
       captureOff: null,

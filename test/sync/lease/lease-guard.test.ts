@@ -3,7 +3,7 @@ import { guardLease } from "../../../lib/sync/lease/lease-guard.ts";
 import type { CycleStore } from "../../../lib/sync/ports/cycle-ports.ts";
 import { ModelClock } from "../../support/doubles/model-clock.ts";
 
-const LEASE = { mappingId: "map_1", work: "cycle", fence: 1, configVersion: 1 } as const;
+const LEASE = { mappingId: "map_1", work: "cycle", fence: 1, owner: "test", configVersion: 1 } as const;
 
 /** How many seconds a read may take with so many left of the invocation; null: it is not begun. */
 async function readSeconds(left: number): Promise<number | null> {

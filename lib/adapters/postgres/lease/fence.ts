@@ -12,13 +12,16 @@ export const leaseTable = (tables: Metadata, work: Lease["work"]): string =>
 export const renewal = (tables: Metadata, { work }: Lease): string => `
        UPDATE ${leaseTable(tables, work)}
        SET lease_until = coalesce(clock_timestamp() + make_interval(secs => :seconds::int), lease_until)
-       WHERE mapping_id = :mapping AND fence = :fence AND config_version = :version
+       WHERE mapping_id = :mapping AND ${IS_OURS} AND config_version = :version
        RETURNING ${work === "cycle"} AND :seconds::int IS NOT NULL
          AND EXISTS (SELECT FROM ${tables.aborts} a WHERE a.mapping_id = :mapping AND a.fence = :fence) AS is_aborted`;
 
+/** Whether a lease's row has it still. */
+export const IS_OURS = "fence = :fence AND lease_owner = :owner";
+
 /** The values by which a statement names a lease. */
-export function ofLease({ mappingId, fence, configVersion }: Lease) {
-  return { mapping: mappingId, fence, version: configVersion };
+export function ofLease({ mappingId, fence, owner, configVersion }: Lease) {
+  return { mapping: mappingId, fence, owner, version: configVersion };
 }
 
 interface FencedSettings {
@@ -56,7 +59,7 @@ export async function fenced<T>(
     ...(changesState && lease.work === "load" ? [lockState(tables, literal(lease.mappingId))] : []),
     thenLimit(
       `SELECT ${isHidden} FROM ${leaseTable(tables, lease.work)} WHERE mapping_id = ${literal(lease.mappingId)}
-        AND fence = ${lease.fence}${version} FOR NO KEY UPDATE`,
+        AND fence = ${lease.fence} AND lease_owner = ${literal(lease.owner)}${version} FOR NO KEY UPDATE`,
       laterLockMilliseconds,
     ),
     ...then,

@@ -29,7 +29,7 @@ import {
   type StoreContext,
 } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
-import { leaseTable, lockState, ofLease, renewal } from "./fence.ts";
+import { IS_OURS, leaseTable, lockState, ofLease, renewal } from "./fence.ts";
 import { lateLooks, totalsOf, unchanged, whatWaits } from "./idle-beats.ts";
 import { watermarkColumns, watermarksOf, watermarksToSet } from "./watermarks.ts";
 
@@ -60,7 +60,7 @@ export async function begin(
   failedRows.clear();
   return {
     held: true,
-    lease: { mappingId, work, fence: Number(row["fence"]), configVersion },
+    lease: { mappingId, work, fence: Number(row["fence"]), owner, configVersion },
     shape,
     logId: Number(row["log_id"]),
     captureOff: isSound ? null : await readCaptureOff(session, schema, mappingId),
@@ -186,7 +186,7 @@ function finishStatement(store: StoreContext, lease: Lease, marks: readonly stri
   ];
   return `
     WITH ${isCycle ? "" : `mapping AS (${lockState(tables, ":mapping")}), `}lease AS (
-      SELECT l.*, l.fence = :fence AS is_ours, l.fence = :fence AND l.config_version = :version AS is_current
+      SELECT l.*, ${IS_OURS} AS is_ours, ${IS_OURS} AND l.config_version = :version AS is_current
       FROM ${leaseTable(tables, lease.work)} l ${isCycle ? "" : "CROSS JOIN mapping"} WHERE l.mapping_id = :mapping FOR NO KEY UPDATE OF l
     ), ended AS (
       UPDATE ${tables.state} s SET api_calls = ${withCalls(":calls")},

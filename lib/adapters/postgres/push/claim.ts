@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedChange } from "../../../model/change/change.ts";
 import { type Lease, LeaseLost, type Renewal, WriteUndone } from "../../../sync/ports/lease-ports.ts";
-import { fenced, leaseTable, ofLease, renewal } from "../lease/fence.ts";
+import { fenced, IS_OURS, leaseTable, ofLease, renewal } from "../lease/fence.ts";
 import { changeOf, changesFrom } from "../log/change-rows.ts";
 import { BEGINNING, hasFailed, registerPending, UNCLAIMED_STATE, UNSORTED } from "../log/change-states.ts";
 import { holdExcessDeletes } from "../log/delete-breaker.ts";
@@ -172,7 +172,7 @@ export async function release(
 ): Promise<void> {
   await store.session.query(
     `WITH lease AS (
-       SELECT FROM ${leaseTable(store.tables, lease.work)} WHERE mapping_id = :mapping AND fence = :fence FOR NO KEY UPDATE
+       SELECT FROM ${leaseTable(store.tables, lease.work)} WHERE mapping_id = :mapping AND ${IS_OURS} FOR NO KEY UPDATE
      ), handled AS (
        DELETE FROM ${store.tables.pendingRegistry} WHERE id = ANY (:handled::text[]) AND EXISTS (SELECT FROM lease)
      )

@@ -226,6 +226,25 @@ async function everything(): Promise<unknown> {
   );
 }
 
+test.each(["cycle", "load"] as const)(
+  "what a %s of before a restore does is refused, also while a later one has the same fence",
+  async (work) => {
+    const store = await customer.store();
+    const before = await store.begin(request({ work, owner: "before" }));
+    const table = work === "cycle" ? "_bridge_state" : "_bridge_loads";
+    await customer.sql(`UPDATE salesforce.${table} SET fence = fence - 1, lease_owner = 'earlier', lease_until = NULL`);
+    const after = await store.begin(request({ work, owner: "after" }));
+    if (!before.held || !after.held) throw new Error("the lease was free");
+
+    expect(after.lease.fence).toBe(before.lease.fence);
+    expect(await store.renew(before.lease, 30)).toBe("lost");
+    const stale = page([image(1, 1, { lastname: "stale" })]);
+    await expect(store.apply(before.lease, stale)).rejects.toBeInstanceOf(LeaseLost);
+    await expect(store.finish(before.lease, END)).rejects.toBeInstanceOf(LeaseLost);
+    expect(await store.renew(after.lease, 30)).toBe("held");
+  },
+);
+
 test("a lease that is renewed outlives its first time", async () => {
   const { store, lease } = await customer.cycle({ leaseSeconds: 0 });
 
