@@ -63,9 +63,16 @@ function rewindIn({ highWater, rewoundAt }: CycleOrder, { lease: { fence }, logI
 const isSettled = ({ position, load }: Watermarks): boolean =>
   position !== null && (load === null || load.kind === "sweep");
 
-/** What waits may have been sent since its capture, and is held until that is known. */
+/** The clock of the database may be behind ours. */
+const CLOCKS_APART_MILLISECONDS = 60_000;
+
+/**
+ * What waits may have been sent since its capture, and is held until that is known. What was captured after the rewind was
+ * noticed was not: a person could never accept a restore while the application writes.
+ */
 async function holdRewound({ store, lease, tally }: Cycle, { rewoundAt }: CycleOrder, rewind: Rewind): Promise<void> {
-  await store.holdWaiting(lease, rewind === "tail" ? LOST_TAIL : REWOUND);
+  const until = rewoundAt && new Date(rewoundAt.getTime() + CLOCKS_APART_MILLISECONDS);
+  await store.holdWaiting(lease, rewind === "tail" ? LOST_TAIL : REWOUND, until);
   if (rewoundAt === null) tally.notes.push(rewind === "tail" ? TAIL_MESSAGE : REWOUND_MESSAGE);
 }
 

@@ -131,7 +131,7 @@ export function cycleStoreOn(
     renew: (lease, leaseSeconds) => inTurn(() => renew(store, lease, leaseSeconds)),
     recover: (lease) => inTurn(() => recover(store, lease)),
     doubtsIn: (lease, batchId) => inTurn(() => doubtsIn(store, lease, batchId)),
-    holdWaiting: (lease, batchId) => inTurn(() => holdWaiting(store, lease, batchId)),
+    holdWaiting: (lease, batchId, until) => inTurn(() => holdWaiting(store, lease, batchId, until)),
     rewoundDoubts: (lease) => inTurn(() => rewoundDoubts(store, lease)),
     noteFindings: (lease, findings) => inTurn(() => noteFindings(store, lease, findings)),
     overrule: (lease, sfids) => inTurn(() => overrule(store, lease, sfids)),

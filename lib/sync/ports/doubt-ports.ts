@@ -24,8 +24,8 @@ export interface Finding {
 
 /** Changes of a database that was rewound, of which nothing says whether they were sent. */
 export interface RewoundStore {
-  /** Everything that waits of the mapping becomes PENDING in this batch, as if it had been sent now. */
-  holdWaiting(lease: Lease, batchId: string): Promise<void>;
+  /** What waits of the mapping becomes PENDING in this batch, as if it had been sent now; what was captured later does not. */
+  holdWaiting(lease: Lease, batchId: string, capturedUntil: Date | null): Promise<void>;
   /** Writes of which nothing was found yet, of at most 1,000 rows. */
   rewoundDoubts(lease: Lease): Promise<readonly Doubt[]>;
   noteFindings(lease: Lease, findings: readonly Finding[]): Promise<void>;

@@ -211,6 +211,27 @@ describe.each(isWholeGrid ? POLICIES : POLICIES.slice(1, 2))("under %s", (policy
     ]);
   });
 
+  test("a restore can be accepted while the application continues to write, and what it writes is sent then", async () => {
+    const backup = await backUp();
+    await live();
+    await backup.restorePostgres();
+    for (const _ of [1, 2]) await cycles();
+    await world.pass(120);
+    await write("UPDATE salesforce.contact SET email = 'later@example.com' WHERE external_id__c = 'a'");
+    await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Fay', 'f')");
+    await cycles();
+
+    await accept(contact);
+    for (const _ of [1, 2]) await cycles();
+
+    const [, ...others] = CONTACTS;
+    expect(await contacts()).toEqual([
+      { LastName: "Ada", Email: "later@example.com", External_Id__c: "a" },
+      ...others,
+      { LastName: "Fay", Email: null, External_Id__c: "f" },
+    ]);
+  });
+
   test("a database that lost its last moments is caught up without a question", async () => {
     await backUp();
     await live();

@@ -11,17 +11,22 @@ import { doubtsOf } from "./recover.ts";
 const ROWS_AT_ONCE = 1_000;
 
 /** What waits becomes PENDING, as if it had been sent now; of a restored database also what was under way. */
-export async function holdWaiting(store: StoreContext, lease: Lease, batchId: string): Promise<void> {
+export async function holdWaiting(
+  store: StoreContext,
+  lease: Lease,
+  batchId: string,
+  until: Date | null,
+): Promise<void> {
   const { session, tables, now } = store;
   await fenced(store, lease, {}, async () => {
     await session.query(
       `UPDATE ${tables.log} SET state = 'PENDING', fence = :fence, batch_id = :batch, sent_at = :now, updated_at = :now,
          due_at = NULL, sf_message = NULL
        WHERE table_name::text = :table AND processed_at IS NULL AND NOT held
-         AND (state::text = 'NEW' OR (:batch = :rewound AND NOT starts_with(coalesce(batch_id, ''), :rewound)))`,
+         AND created_at <= coalesce(:until::timestamptz, created_at) AND (state::text = 'NEW' OR (:batch = :rewound AND NOT starts_with(coalesce(batch_id, ''), :rewound)))`,
       {
         ...{ table: store.mapped(lease).shape.table, fence: lease.fence, batch: batchId },
-        ...{ now: now(), rewound: REWOUND },
+        ...{ now: now(), until, rewound: REWOUND },
       },
     );
     await session.query(registerUnregistered(tables));
