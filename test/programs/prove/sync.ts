@@ -15,6 +15,9 @@ nothing of the engine.
   --kills N        how many kills there are at least (40; with --brief 15, with --long 1000 in all rounds together)
   --changes N      how many changes both sides make at least (1000; with --long 1000000 in all rounds together)
   --mappings N     how many mappings take part (12; with --brief 6)
+  --restores N     PostgreSQL (as a folder, as a dump), DynamoDB or both go back to an earlier time N times, while the rest
+                   continues without migrations and heaps; a person decides by the plan, and the judge asks whether an old
+                   value came over a newer one. The proof ends with them: no number of kills and changes must be reached
   --brief          every third point, by the seed, so that three seeds in a row have been at all of them
   --thorough       a quarter of everything that can be done at every point, by the seed: killed and stopped, before and
                    after, and the host, the database or the org killed there
@@ -30,6 +33,7 @@ const values = readOptions(HELP, {
   kills: { type: "string" },
   changes: { type: "string" },
   mappings: { type: "string" },
+  restores: { type: "string" },
   brief: { type: "boolean", default: false },
   thorough: { type: "boolean", default: false },
   long: { type: "boolean", default: false },
@@ -56,6 +60,7 @@ else {
     kills: values.long ? 40 : Number(values.kills ?? (values.brief ? 15 : 40)),
     changes: values.long ? 1000 : Number(values.changes ?? 1000),
     mappings,
+    restores: Number(values.restores ?? 0),
     extent: values.long || values.thorough ? "thorough" : values.brief ? "brief" : "usual",
     say,
   };

@@ -22,31 +22,31 @@ export async function takeBackup(world: SyncWorld): Promise<Backup> {
   };
 }
 
-const EACH_TABLE =
-  "SELECT relname AS t FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'r'";
-const EACH_SEQUENCE =
-  "SELECT relname AS t FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'S'";
+const each = (schema: string, kind: "r" | "S") =>
+  `SELECT relname AS t FROM pg_class WHERE relnamespace = '${schema}'::regnamespace AND relkind = '${kind}'`;
 
-const copyOf = (name: string) => `
+/** Copies tables and sequences of a schema into a new one. */
+export const copyOf = (name: string, schema = "salesforce") => `
   CREATE SCHEMA ${name};
   DO $$ DECLARE t text; BEGIN
-    FOR t IN ${EACH_TABLE} LOOP EXECUTE format('CREATE TABLE ${name}.%I AS TABLE salesforce.%I', t, t); END LOOP;
-    FOR t IN ${EACH_SEQUENCE} LOOP EXECUTE format('CREATE TABLE ${name}.%I AS SELECT last_value, is_called FROM salesforce.%I', t, t); END LOOP;
+    FOR t IN ${each(schema, "r")} LOOP EXECUTE format('CREATE TABLE ${name}.%I AS TABLE ${schema}.%I', t, t); END LOOP;
+    FOR t IN ${each(schema, "S")} LOOP EXECUTE format('CREATE TABLE ${name}.%I AS SELECT last_value, is_called FROM ${schema}.%I', t, t); END LOOP;
   END $$`;
 
-const restoreOf = (name: string) => `
+/** Puts rows and sequences back, with no trigger. */
+export const restoreOf = (name: string, schema = "salesforce") => `
   SET session_replication_role = replica;
   DO $$ DECLARE t text; columns text; BEGIN
-    FOR t IN ${EACH_TABLE} LOOP
-      EXECUTE format('DELETE FROM salesforce.%I', t);
+    FOR t IN ${each(schema, "r")} LOOP
+      EXECUTE format('DELETE FROM ${schema}.%I', t);
       CONTINUE WHEN to_regclass(format('${name}.%I', t)) IS NULL;
       SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
         WHERE attrelid = format('${name}.%I', t)::regclass AND attnum > 0;
-      EXECUTE format('INSERT INTO salesforce.%I (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM ${name}.%I', t, columns, columns, t);
+      EXECUTE format('INSERT INTO ${schema}.%I (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM ${name}.%I', t, columns, columns, t);
     END LOOP;
-    FOR t IN ${EACH_SEQUENCE} LOOP
+    FOR t IN ${each(schema, "S")} LOOP
       CONTINUE WHEN to_regclass(format('${name}.%I', t)) IS NULL;
-      EXECUTE format('SELECT setval(%L, last_value, is_called) FROM ${name}.%I', 'salesforce.' || quote_ident(t), t);
+      EXECUTE format('SELECT setval(%L, last_value, is_called) FROM ${name}.%I', '${schema}.' || quote_ident(t), t);
     END LOOP;
   END $$`;
 

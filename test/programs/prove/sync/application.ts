@@ -13,6 +13,8 @@ export interface Application {
   heap(mapping: Proved | undefined): Promise<void>;
   /** From now on rows of a table are only updated, which holds once this resolves; gives what ends it. */
   onlyUpdate(table: string): Promise<() => void>;
+  /** Nothing is written from now on, which holds once this resolves; gives what ends it. */
+  rest(): Promise<() => void>;
   close(): Promise<void>;
 }
 
@@ -23,7 +25,8 @@ export const PROOF_SCHEMA = `
     record_id bigint NOT NULL, vals jsonb NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp());
   CREATE TABLE proof.seen (seq bigserial PRIMARY KEY, table_name text NOT NULL, by text NOT NULL, action text NOT NULL,
     record_id bigint NOT NULL, old jsonb, new jsonb, at timestamptz NOT NULL DEFAULT clock_timestamp());
-  CREATE TABLE proof.announced (seq bigserial PRIMARY KEY, event_id text NOT NULL, event text NOT NULL, log_id bigint);
+  CREATE TABLE proof.announced (seq bigserial PRIMARY KEY, event_id text NOT NULL, event text NOT NULL, log_id bigint,
+    at timestamptz NOT NULL DEFAULT clock_timestamp());
   CREATE FUNCTION proof.see() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
     BEGIN
       INSERT INTO proof.seen (table_name, by, action, record_id, old, new) VALUES (TG_TABLE_NAME,
@@ -46,6 +49,17 @@ export const PROOF_SCHEMA = `
       INSERT INTO proof.announced (event_id, event, log_id) VALUES (NEW.id, NEW.event, (NEW.detail ->> 'trigger_log_id')::bigint);
       RETURN NULL;
     END $$;`;
+
+/** The log's times are the proof's: as a superuser, who may read its clock from a file. */
+export const moving = (clockFile: string) => `
+  CREATE FUNCTION proof.move() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    BEGIN
+      IF NEW.created_at < clock_timestamp() + interval '1 s' THEN
+        NEW.created_at := NEW.created_at + pg_read_file('${clockFile}')::float8 * interval '1 ms';
+      END IF;
+      RETURN NEW;
+    END $$;
+  CREATE TRIGGER proof_moves BEFORE INSERT ON salesforce._trigger_log FOR EACH ROW EXECUTE FUNCTION proof.move()`;
 
 /** The proof's own triggers of a table; the nested one fires last, so that what it writes is seen behind what it follows. */
 export const triggersOf = ({ table, nests }: Pick<Proved, "table" | "nests">): string =>
@@ -83,6 +97,7 @@ export function openApplication({ url, mappings, rowsAtOnce }: Settings): Applic
   let isClosing = false;
   const updatedOnly = new Set<string>();
   const underWay = new Set<{ readonly table: string; readonly over: Promise<void> }>();
+  let resting: Promise<void> | null = null;
 
   const take = async (): Promise<Client> => {
     const kept = idle.pop();
@@ -111,6 +126,7 @@ export function openApplication({ url, mappings, rowsAtOnce }: Settings): Applic
     }
   };
   const carryOutOn = async (table: string, transaction: Transaction) => {
+    await resting;
     const one = { table, over: carryOut(transaction) };
     underWay.add(one);
     await one.over;
@@ -135,6 +151,12 @@ export function openApplication({ url, mappings, rowsAtOnce }: Settings): Applic
       updatedOnly.add(table);
       await Promise.all([...underWay].flatMap((one) => (one.table === table ? [one.over] : [])));
       return () => updatedOnly.delete(table);
+    },
+    rest: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      resting = promise;
+      await Promise.all([...underWay].map(({ over }) => over));
+      return resolve;
     },
     close: async () => {
       isClosing = true;

@@ -7,6 +7,9 @@ import { ENGINE, type Run } from "./run.ts";
 /** So often a lane that pauses looks whether all is over. */
 const LOOK_MILLISECONDS = 500;
 
+/** How much slower all of it is beside restores, which take long. */
+const CALM = 4;
+
 /** What runs side by side: users of both sides, messages, rings, operators, faults, kills of parts and at random moments. */
 export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>> {
   const { asked, stage, application, colleagues, queries, doorbell } = run;
@@ -18,15 +21,18 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
     const dice = createDice(asked.seed * 100 + number);
     while (!isOver()) {
       await step(dice);
-      const next = Date.now() + dice.below(everyMilliseconds * 2);
+      const next = Date.now() + dice.below(everyMilliseconds * (asked.restores > 0 ? CALM : 1) * 2);
       while (Date.now() < next && !isOver()) await pause(Math.max(0, Math.min(LOOK_MILLISECONDS, next - Date.now())));
     }
   };
+  /** Trouble; not while a person reads what a restore has left, for which each mapping must come to a cycle. */
+  const trouble: typeof lane = (number, everyMilliseconds, step) =>
+    lane(number, everyMilliseconds, (dice) => (run.restorer.isDeciding() ? undefined : step(dice)));
   const ids = queries.mappingIds();
   for (let user = 1; user <= 3; user++)
     yield lane(user, 150, async (dice) => {
       await application.act(dice);
-      doorbell.nudge(dice);
+      if (asked.restores === 0) doorbell.nudge(dice);
     });
   for (let user = 4; user <= 5; user++) yield lane(user, 250, (dice) => colleagues.act(dice).catch(() => undefined));
   yield lane(10, 300, async (dice) => {
@@ -41,16 +47,19 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
     for (let copies = dice.isUnder(0.2) ? 2 : 1; copies > 0; copies--)
       stage.send("cycles", message, dice.below(4) * dice.below(10));
   });
-  yield lane(11, 3_000, async (dice) => operate(run, dice, await ids).catch(() => undefined));
-  yield lane(15, 60_000, (dice) => application.heap(dice.pick(run.mappings)));
-  for (let team = 16; team <= 17; team++)
+  yield trouble(11, 3_000, async (dice) => operate(run, dice, await ids).catch(() => undefined));
+  if (asked.restores > 0)
+    yield lane(22, 500, (dice) => (run.restorer.done() < asked.restores ? run.restorer.act(dice) : undefined));
+  else yield lane(15, 60_000, (dice) => application.heap(dice.pick(run.mappings)));
+  // What the teams do to tables does not go with a restore.
+  for (let team = 16; team <= 17 && asked.restores === 0; team++)
     yield lane(team, 5_000, async (dice) => {
       await run.migrator
         .act(dice, await ids, isOver)
         .catch((error: unknown) => asked.say(`a migration failed: ${error}`));
     });
-  yield lane(12, 700, (dice) => queries.control("POST", "/faults", faultBy(dice)).catch(() => undefined));
-  yield lane(19, 20_000, async (dice) => {
+  yield trouble(12, 700, (dice) => queries.control("POST", "/faults", faultBy(dice)).catch(() => undefined));
+  yield trouble(19, 20_000, async (dice) => {
     // As Salesforce does for some minutes in its own maintenance.
     await queries.control("PUT", "/mode", { readOnly: true }).catch(() => undefined);
     await pause(dice.below(6_000));
@@ -58,13 +67,13 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
     await pause(8_000);
   });
   stage.door.spoil(createDice(asked.seed * 100));
-  yield lane(20, 5_000, (dice) => doorbell.die(dice));
-  yield lane(21, 500, (dice) => doorbell.lie(dice));
-  yield lane(13, 4_000, async (dice) => {
+  yield trouble(20, 5_000, (dice) => doorbell.die(dice));
+  yield trouble(21, 500, (dice) => doorbell.lie(dice));
+  yield trouble(13, 4_000, async (dice) => {
     const caller = dice.pick(stage.wire.callers().filter(({ worker }) => ENGINE.includes(worker)));
     if (caller) run.trouble.strike(caller, dice.isUnder(0.7) ? "kill" : "stop");
   });
-  yield lane(14, 15_000, async (dice) => {
+  yield trouble(14, 15_000, async (dice) => {
     await pause(5_000);
     const strike = dice.pick(STRIKES);
     if (strike && run.parts.strike(strike.part, strike.how)) await run.parts.settled();

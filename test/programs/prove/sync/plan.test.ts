@@ -10,10 +10,25 @@ const POINTS = [
   "run-cycle | dynamodb: UpdateItem engine",
 ];
 
-const parts = { done: {}, strikes: [], strike: () => true, settled: async () => undefined };
+const parts = {
+  done: {},
+  strikes: [],
+  strike: () => true,
+  settled: async () => undefined,
+  alone: <T>(work: () => Promise<T>) => work(),
+};
 
 function incidents(seed: number, extent: Asked["extent"]): string[] {
-  const asked: Asked = { seed, minutes: 1, kills: 0, changes: 0, mappings: 1, extent, say: () => undefined };
+  const asked: Asked = {
+    seed,
+    minutes: 1,
+    kills: 0,
+    changes: 0,
+    mappings: 1,
+    restores: 0,
+    extent,
+    say: () => undefined,
+  };
   const plan = planOf({ parts, asked });
   return POINTS.flatMap((point) =>
     plan.incidentsAt(point).map(({ when, how, whom }) => `${how} the ${whom} ${when} ${point}`),
@@ -59,6 +74,7 @@ test("the same seed plans the same, and what carries no change is left alone", (
     minutes: 1,
     kills: 0,
     changes: 0,
+    restores: 0,
     mappings: 1,
     extent: "thorough",
     say: () => undefined,

@@ -17,6 +17,7 @@ export interface Sources {
   readonly heard: Evidence["heard"];
   readonly lateReports: Evidence["lateReports"];
   readonly struck: Evidence["struck"];
+  readonly restored: Evidence["restored"];
   readonly wireCalls: Readonly<Record<string, number>>;
   readonly colleaguesCalls: number;
   readonly isQuiet: boolean;
@@ -35,7 +36,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
         ...(await ask<Row>(`SELECT * FROM salesforce.${table}`)).map((row) => heldRow(table, row, sources.columns)),
       );
     const totals = await ask<Row>("SELECT table_name, success, failed FROM salesforce._bridge_totals");
-    const announced = await ask<Row>("SELECT event_id, event, log_id FROM proof.announced ORDER BY seq");
+    const announced = await ask<Row>("SELECT event_id, event, log_id, at FROM proof.announced ORDER BY seq");
     const waiting = await ask<Row>("SELECT id FROM salesforce._bridge_outbox");
     const { used } = (await fromOrg(sources, "/_sim/calls")) as { used: number };
     const records = await readRecords(sources);
@@ -58,10 +59,11 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
         eventId: String(row["event_id"]),
         event: String(row["event"]),
         logId: row["log_id"] === null ? null : Number(row["log_id"]),
+        at: (row["at"] as Date).getTime(),
       })),
       waitingToBeAnnounced: waiting.map(({ id }) => String(id)),
       heard: sources.heard,
-      application: (await ask<Row>("SELECT * FROM proof.deeds ORDER BY seq")).map(deed),
+      application: (await ask<Row>("SELECT * FROM proof.deeds ORDER BY seq")).map(deedOf),
       uncaptured: sources.uncaptured,
       merged: sources.merged,
       colleagues: sources.colleagues,
@@ -69,6 +71,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
       saves: sources.writes.flatMap((write) => savesIn(write)),
       lateReports: sources.lateReports,
       struck: sources.struck,
+      restored: sources.restored,
       calls: await readCalls(ask, sources, used - sources.colleaguesCalls),
     };
   } finally {
@@ -120,7 +123,8 @@ const conflict = (row: Row): Conflict => ({
   winner: String(row["winner"]),
 });
 
-function deed(row: Row): Deed {
+/** A line of the application's ledger. */
+export function deedOf(row: Row): Deed {
   const at = (row["at"] as Date).getTime();
   return {
     table: String(row["table_name"]),

@@ -21,6 +21,7 @@ const first: Asked = {
   kills: 40,
   changes: 1000,
   mappings: 12,
+  restores: 0,
   extent: "thorough",
   say: () => undefined,
 };
@@ -36,6 +37,7 @@ const proof = (seed: number, findings: Proof["findings"] = []): Proof => ({
   heldSaves: 1,
   lateSavesReported: 1,
   settledByHand: 2,
+  restored: [],
   findings,
 });
 

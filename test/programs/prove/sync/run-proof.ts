@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
 import { createDice } from "../../../support/doubles/dice.ts";
 import { startReceiver } from "../../../support/doubles/receiver.ts";
-import { openApplication, PROOF_SCHEMA, watching } from "./application.ts";
+import { moving, openApplication, PROOF_SCHEMA, watching } from "./application.ts";
 import { meetColleagues } from "./colleagues.ts";
 import { createDoorbell } from "./doorbell.ts";
 import type { Calls } from "./judge/evidence.ts";
@@ -13,6 +14,7 @@ import { settleByHand } from "./operator.ts";
 import { planOf, pointsOf } from "./plan.ts";
 import { createQueries } from "./queries.ts";
 import { readBooksOfCalls, readEvidence } from "./read-evidence.ts";
+import { createRestorer } from "./restorer.ts";
 import type { Asked, Run } from "./run.ts";
 import { fallSilent } from "./silence.ts";
 import { lateReports, sourcesOf } from "./sources.ts";
@@ -41,6 +43,8 @@ export interface Proof {
   readonly lateSavesReported: number;
   /** Rows whose insert ended in doubt, and that the operator gave their record, as the error says. */
   readonly settledByHand: number;
+  /** Changes of the application that restores took away, by what was restored. */
+  readonly restored: readonly { readonly what: string; readonly undone: number; readonly decided: number }[];
   readonly findings: readonly Finding[];
 }
 
@@ -50,10 +54,16 @@ export async function runProof(asked: Asked): Promise<Proof> {
   const mappings = mappingsToProve(asked.mappings);
   const trouble = causeTrouble({ dice: createDice(asked.seed + 1), mostStopped: 8, breathMilliseconds: 600 });
   const objects = mappings.map(({ object }) => object);
-  const stage = await openStage({ gate: trouble.gate, definition: definitionOf(mappings), objects, environments: 12 });
+  const stage = await openStage({
+    gate: trouble.gate,
+    definition: definitionOf(mappings),
+    objects,
+    environments: asked.restores > 0 ? 4 : 12,
+  });
   const receiver = await startReceiver(200);
   const application = openApplication({ url: stage.databaseUrl, mappings, rowsAtOnce: 40 });
   const queries = createQueries(stage);
+  const parts = createParts(stage);
   const run: Run = {
     asked,
     dice,
@@ -66,7 +76,8 @@ export async function runProof(asked: Asked): Promise<Proof> {
     application,
     migrator: hireMigrator({ stage, application, mappings }),
     colleagues: meetColleagues({ url: stage.org.url, accessToken: stage.org.accessToken, mappings, recordsAtOnce: 40 }),
-    parts: createParts(stage),
+    parts,
+    restorer: createRestorer({ ...asked, stage, queries, application, parts, trouble }),
   };
   try {
     const quiet = await provePeace(run);
@@ -82,6 +93,9 @@ export async function runProof(asked: Asked): Promise<Proof> {
       heldSaves: stage.wire.ledger.writes.filter(({ wasHeld }) => wasHeld).length,
       lateSavesReported: lateReports(stage).length,
       settledByHand: loud.settledByHand,
+      restored: run.restorer.restored.map(({ what, undone, decided }) => ({
+        ...{ what, undone: undone.length, decided: decided.length },
+      })),
       findings: [...quiet.findings, ...loud.findings],
     };
   } finally {
@@ -104,12 +118,13 @@ async function provePeace(
   await queries.untilLoaded(mappings.length);
   await queries.query(PROOF_SCHEMA);
   await queries.query(watching(mappings));
+  if (asked.restores > 0) await asSuperuser(stage, moving(stage.clockFile));
   await run.doorbell.hang();
   asked.say(`${mappings.length} mappings are provisioned and loaded`);
 
   const deeds = createDice(dice.below(1_000_000));
   for (let deed = 0; deed < 40; deed++) await Promise.all([run.application.act(deeds), run.colleagues.act(deeds)]);
-  await run.application.heap(mappings[0]);
+  if (asked.restores === 0) await run.application.heap(mappings[0]);
   const ids = await queries.mappingIds();
   await operate(run, createDice(1), ids);
   await queries.cycles(ids);
@@ -125,6 +140,12 @@ async function provePeace(
     `in peace: ${run.trouble.passed.size} points, ${run.application.changes()} and ${run.colleagues.deeds.length} changes, ${findings.length} findings`,
   );
   return { findings, calls: { engine, wire, org } };
+}
+
+async function asSuperuser({ superuserUrl }: Run["stage"], text: string): Promise<void> {
+  const client = new Client({ connectionString: superuserUrl });
+  await client.connect();
+  await client.query(text).finally(() => client.end());
 }
 
 /** What a cycle has called it books at its end, so that for a moment the books differ; if they never agree, they are wrong. */
@@ -145,7 +166,7 @@ const sorted = (counts: Readonly<Record<string, number>>) => Object.entries(coun
 async function proveTrouble(
   run: Run,
 ): Promise<{ readonly findings: readonly Finding[]; readonly settledByHand: number }> {
-  const { trouble, asked } = run;
+  const { trouble, asked, restorer } = run;
   const before = new Map(trouble.passed);
   trouble.arm(planOf(run), pointsOf(run));
   const until = Date.now() + asked.minutes * 60_000;
@@ -156,23 +177,25 @@ async function proveTrouble(
   const isComing = (incident: Incident) => timesOf(incident) >= CHANCES / 2;
   let over = false;
   const isOver = () => {
+    if (asked.restores > 0) return restorer.done() >= asked.restores;
     over ||= Date.now() > until && hasEnough() && (Date.now() > latest || !trouble.armed().some(isComing));
     return over;
   };
   await Promise.all([...lanes(run, isOver)]);
   const left = [...trouble.armed()];
   const isCutShort = asked.extent === "brief" && Date.now() > latest;
-  const missed = isCutShort ? [] : left.filter((incident) => timesOf(incident) >= CHANCES);
+  const missed = isCutShort || asked.restores > 0 ? [] : left.filter((incident) => timesOf(incident) >= CHANCES);
   asked.say(`in trouble: ${killsOf(run)} kills, ${changes()} changes, ${left.length} incidents left over`);
 
   await trouble.end();
   await run.parts.settled();
   const { rows: settledByHand, retried } = await drain(run);
-  await run.doorbell.spoilTheRest((mapping) => run.colleagues.add(mapping, 1));
-  const areAlive = await fallSilent(run);
+  if (asked.restores === 0) await run.doorbell.spoilTheRest((mapping) => run.colleagues.add(mapping, 1));
+  const areAlive = asked.restores > 0 || (await fallSilent(run));
   const evidence = await readEvidence(sourcesOf(run, false, retried));
   const nothing = { table: "", tag: "", story: [] };
-  const never = Object.entries(run.doorbell.figures()).flatMap(([kind, times]) => (times === 0 ? [kind] : []));
+  const figures = asked.restores > 0 ? {} : run.doorbell.figures();
+  const never = Object.entries(figures).flatMap(([kind, times]) => (times === 0 ? [kind] : []));
   const complaints = [
     ...missed.map(({ point, when, how, whom }) => ({
       ...nothing,
@@ -184,6 +207,7 @@ async function proveTrouble(
       name: "doorbells not proved",
       what: `never: ${what}`,
     })),
+    ...restorer.complaints.map((one) => ({ ...nothing, ...one })),
   ];
   const findings = [...judge(evidence), ...complaints];
   tell(run, findings);
@@ -226,6 +250,7 @@ async function drain(run: Run): ReturnType<typeof settleByHand> {
     stage.clock.advance(seconds);
     await queries.cycles(ids);
   }
+  await run.restorer.settle();
   await queries.untilNothingWaits();
   const byHand = await settleByHand(run);
   if (byHand.rows > 0) {

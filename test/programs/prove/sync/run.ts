@@ -6,6 +6,7 @@ import type { Doorbell } from "./doorbell.ts";
 import type { Proved } from "./mapped-objects.ts";
 import type { Migrator } from "./migrator.ts";
 import type { Queries } from "./queries.ts";
+import type { Restorer } from "./restorer.ts";
 import type { Parts } from "./stage/parts.ts";
 import type { Stage } from "./stage/stage.ts";
 import type { Trouble } from "./trouble.ts";
@@ -17,6 +18,8 @@ export interface Asked {
   readonly kills: number;
   readonly changes: number;
   readonly mappings: number;
+  /** How often either side is restored to an earlier time. Above 0 the proof ends with them, and nothing else must be reached. */
+  readonly restores: number;
   /** What is done at points: a kill at every third, at each, or a quarter of everything that can be done at each. */
   readonly extent: "brief" | "usual" | "thorough";
   readonly say: (text: string) => void;
@@ -35,6 +38,7 @@ export interface Run {
   readonly migrator: Migrator;
   readonly doorbell: Doorbell;
   readonly receiver: Receiver;
+  readonly restorer: Restorer;
   /** What is no function, and is killed and stopped as well. */
   readonly parts: Parts;
 }

@@ -7,7 +7,7 @@ const CALLERS = ["run-cycle", "load-mapping", "provision-mapping"];
 
 /** What the evidence is read from; in peace only answered calls count, which are those that the org has counted. */
 export function sourcesOf(
-  { stage, mappings, colleagues, migrator, receiver, trouble, parts }: Run,
+  { stage, mappings, colleagues, migrator, receiver, trouble, parts, restorer }: Run,
   isQuiet: boolean,
   retried: Sources["retried"] = [],
 ): Sources {
@@ -36,6 +36,7 @@ export function sourcesOf(
     heard: receiver.received.map(({ body }) => heardIn(body)),
     lateReports: lateReports(stage),
     struck: [...functionsStruck(trouble), ...parts.strikes],
+    restored: restorer.restored,
     wireCalls: by((worker) => CALLERS.includes(worker)),
     colleaguesCalls: colleagues.calls() + others,
     isQuiet,

@@ -13,6 +13,7 @@ export function summaryOf({
   heldSaves,
   lateSavesReported,
   settledByHand,
+  restored,
   findings,
 }: Proof): string {
   const all = (what: "kills" | "stops") => Object.values(incidents).reduce((sum, one) => sum + one[what], 0);
@@ -25,6 +26,10 @@ export function summaryOf({
     `doorbells ${listOf(doorbells)}`,
     `calls     ${labels.map((label) => `${label} ${calls.engine[label] ?? 0} (wire ${calls.wire[label] ?? 0})`).join(", ")}, org ${calls.org} in all, while nothing was killed`,
     `in doubt  ${settledByHand} rows ended FAILED as in doubt, and were settled by hand as their error says`,
+    ...restored.map(
+      ({ what, undone, decided }) =>
+        `restored  ${what}: ${undone} changes of the application went with it, ${decided} waited for a person`,
+    ),
     ...findings
       .slice(0, 20)
       .flatMap(({ name, table, tag, what, story }) => [

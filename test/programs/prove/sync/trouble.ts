@@ -31,6 +31,8 @@ export interface Trouble {
   arm(plan: Plan, points: readonly string[]): void;
   /** At no point at all: whatever the process does just now. */
   strike(caller: Caller, how: Incident["how"]): void;
+  /** Nothing is done at points until this is called with false. */
+  calm(isCalm: boolean): void;
   /** Nothing more is done, and who was stopped is awake again. */
   end(): Promise<void>;
 }
@@ -53,6 +55,7 @@ export function causeTrouble({ dice, mostStopped, breathMilliseconds }: Settings
   let plan: Plan | null = null;
   let waiting: Incident[] = [];
   let lastAt = 0;
+  let isCalm = false;
 
   const note = (incident: Incident, { pid, worker }: Caller) => {
     lastAt = Date.now();
@@ -71,7 +74,7 @@ export function causeTrouble({ dice, mostStopped, breathMilliseconds }: Settings
     return awake;
   };
   const next = ({ point, when, pid }: Passage): Incident | null => {
-    if (waiting.length === 0 || Date.now() - lastAt < breathMilliseconds || stopped.has(pid)) return null;
+    if (isCalm || waiting.length === 0 || Date.now() - lastAt < breathMilliseconds || stopped.has(pid)) return null;
     const at = waiting.findIndex(
       (one) => one.point === point && one.when === when && (one.how === "kill" || stopped.size < mostStopped),
     );
@@ -115,6 +118,9 @@ export function causeTrouble({ dice, mostStopped, breathMilliseconds }: Settings
       note({ point: "at a random moment", when: "before", how, whom: "function" }, caller);
       if (how === "kill") signal(caller.pid, "SIGKILL");
       else void stop(caller.pid);
+    },
+    calm: (to) => {
+      isCalm = to;
     },
     end: async () => {
       [plan, waiting] = [null, []];

@@ -10,7 +10,12 @@ export interface Evidence {
   readonly totals: readonly { readonly table: string; readonly success: number; readonly failed: number }[];
   readonly conflicts: readonly Conflict[];
   /** Events of rows that were put into the outbox, those that are in it still, and those that reached a receiver. */
-  readonly announced: readonly { readonly eventId: string; readonly event: string; readonly logId: number | null }[];
+  readonly announced: readonly {
+    readonly eventId: string;
+    readonly event: string;
+    readonly logId: number | null;
+    readonly at: number;
+  }[];
   readonly waitingToBeAnnounced: readonly string[];
   readonly heard: readonly { readonly eventId: string; readonly logId: number | null }[];
   /** In the order in which it was done. */
@@ -25,7 +30,20 @@ export interface Evidence {
   /** Cycles that said that saves of theirs came after the lease was lost. */
   readonly lateReports: readonly { readonly table: string; readonly at: number }[];
   readonly struck: readonly Struck[];
+  readonly restored: readonly Restored[];
   readonly calls: Calls;
+}
+
+/** One side, or both, put back to an earlier time. Epoch milliseconds. */
+export interface Restored {
+  readonly what: "PostgreSQL" | "DynamoDB" | "both";
+  readonly copiedAt: number;
+  readonly restoredAt: number;
+  /** Changes of the application, and events of rows, that the database does not know any more. */
+  readonly undone: readonly Deed[];
+  readonly unannounced: readonly string[];
+  /** Changes that waited when a person decided: for our values, or for those that Salesforce had got since the copy. */
+  readonly decided: readonly (Pick<Deed, "table" | "tag" | "action" | "values"> & { readonly isOurs: boolean })[];
 }
 
 /** What was killed or frozen: a function's process, or a part by its name. Epoch milliseconds. */

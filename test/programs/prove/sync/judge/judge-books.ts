@@ -56,9 +56,12 @@ const tagOf = ({ table, recordId }: Logged, application: Evidence["application"]
 
 /** Whether each failed change was reported once, and every report has arrived. */
 export function judgeAnnounced(
-  { log, retried, announced, waitingToBeAnnounced, heard, application }: Evidence,
+  { log, retried, announced, waitingToBeAnnounced, heard, application, restored }: Evidence,
   complain: Complain,
 ): void {
+  const undone = new Set(restored.flatMap(({ unannounced }) => unannounced));
+  // What DynamoDB knew of them went with its restore.
+  const mayBeLost = (at: number) => restored.some(({ what, restoredAt }) => what !== "PostgreSQL" && at <= restoredAt);
   const announcements = Map.groupBy(
     announced.filter(({ event }) => event === "record.failed"),
     ({ logId }) => logId,
@@ -78,10 +81,14 @@ export function judgeAnnounced(
   }
   if (waitingToBeAnnounced.length > 0)
     complain("outbox not empty", NOTHING, `${waitingToBeAnnounced.length} events wait`);
-  const arrived = Map.groupBy(heard, ({ logId }) => logId);
+  const arrived = Map.groupBy(
+    heard.filter(({ eventId }) => !undone.has(eventId)),
+    ({ logId }) => logId,
+  );
+  const sure = new Map(announcementsByLog(announced.filter(({ at }) => !mayBeLost(at))));
   for (const [logId, announcements] of announcementsByLog(announced)) {
     const ids = new Set(arrived.get(logId)?.map(({ eventId }) => eventId));
-    if (ids.size < announcements)
+    if (ids.size < (sure.get(logId) ?? 0))
       complain(
         "lost event",
         NOTHING,

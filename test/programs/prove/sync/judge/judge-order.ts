@@ -1,4 +1,5 @@
 import type { Deed, Evidence, Save } from "./evidence.ts";
+import { isDecidedFor } from "./judge-restores.ts";
 import type { Complain, Thing } from "./thing.ts";
 
 /** Whether the last value of each field is one that should be the last, and whether older values ever came after newer. */
@@ -19,7 +20,7 @@ export function judgeOrder(thing: Thing, evidence: Evidence, complain: Complain)
 function judgeLife(thing: Thing, complain: Complain): void {
   const { application, colleagues } = thing;
   const [lastHere, lastThere] = [application.at(-1), colleagues.at(-1)];
-  if (lastHere?.action === "delete" && colleagues.length === 0)
+  if (lastHere?.action === "delete" && lastHere.isSure && colleagues.length === 0)
     complain("undead record", thing, "the application deleted it, and nothing else touched it");
   if (lastThere?.action === "delete" && lastThere.isSure && application.length === 0)
     complain("undead record", thing, "it was deleted in Salesforce, and nothing else touched it");
@@ -36,6 +37,7 @@ function lastOfOneSide(
 ): void {
   const possible = possibleLast(deeds, column);
   if (possible.length === 0 ? final === null : possible.includes(final)) return;
+  if (isDecidedFor(final, column, thing, evidence)) return;
   if (wasRestarted(thing) || isRefused(thing, column, deeds, evidence)) return;
   complain(
     "lost value",
@@ -61,6 +63,7 @@ function lastOfBoth(thing: Thing, final: string | null, evidence: Evidence, comp
       complain("lost value", thing, `${column} ends as ${final}; the result of ${sure} is unknown`);
     return;
   }
+  if (isDecidedFor(final, column, thing, evidence)) return;
   if (wasRestarted(thing) || here.some((value) => isWithoutBase(thing, column, value, evidence))) return;
   complain("lost value", thing, `${column} ends as ${final}, but ${[...here, ...there].join(" or ")} was written last`);
 }
@@ -119,6 +122,7 @@ function staleSaves(thing: Thing, evidence: Evidence, complain: Complain): void 
       const isAfter = earlier.answeredAt !== null && earlier.answeredAt <= later.sentAt;
       if (!isAfter || (age.get(later.values[column] ?? null) ?? 0) >= (age.get(earlier.values[column] ?? null) ?? 0))
         continue;
+      if (isDecidedFor(later.values[column] ?? null, column, thing, evidence)) continue;
       const what = `${column}: ${later.values[column]} was saved after ${earlier.values[column]}`;
       // Stopped between check and send: it must have been seen, and repaired, which the last values show.
       if (!later.wasHeld) complain("stale save", thing, what);

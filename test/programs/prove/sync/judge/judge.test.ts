@@ -1,87 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { importsOnce } from "../../../../support/checks/imports-once.ts";
-import type { Deed, Evidence, Held, Logged, Save, Seen } from "./evidence.ts";
+import type { Evidence, Held, Save, Seen } from "./evidence.ts";
+import { colleague, complaints, deed, held, inOrder, logged, save, TABLE, TAG } from "./in-order.ts";
 import { judge } from "./judge.ts";
-
-const TABLE = "thing__c";
-const TAG = "h1-1";
-
-const held = (values: Held["values"], more: Partial<Held> = {}): Held => ({
-  table: TABLE,
-  id: "a01000000000001",
-  sfid: "a01000000000001",
-  tag: TAG,
-  values: { here__c: null, there__c: null, both__c: null, ...values },
-  ...more,
-});
-
-const deed = (action: Deed["action"], values: Deed["values"], at: number, more: Partial<Deed> = {}): Deed => ({
-  table: TABLE,
-  tag: TAG,
-  recordId: 1,
-  action,
-  values,
-  begunAt: at,
-  endedAt: at,
-  isSure: true,
-  ...more,
-});
-
-const logged = (id: number, action: string, values: Logged["values"], more: Partial<Logged> = {}): Logged => ({
-  id,
-  table: TABLE,
-  recordId: 1,
-  action,
-  state: "SUCCESS",
-  message: null,
-  values,
-  ...more,
-});
-
-const save = (values: Save["values"], sentAt: number, more: Partial<Save> = {}): Save => ({
-  table: TABLE,
-  operation: "upsert",
-  sfid: "a01000000000001",
-  tag: TAG,
-  values,
-  sentAt,
-  answeredAt: sentAt + 1,
-  success: true,
-  sender: 7,
-  wasHeld: false,
-  ...more,
-});
-
-/** A row that the application inserted and changed once, in order on both sides and in all books. */
-const inOrder: Evidence = {
-  rows: [held({ here__c: "h2", both__c: "h1" }, { id: "1" })],
-  records: [{ ...held({ here__c: "h2", both__c: "h1" }), isDeleted: false }],
-  log: [logged(1, "INSERT", { here__c: "h1", both__c: "h1" }), logged(2, "UPDATE", { here__c: "h2" })],
-  totals: [{ table: TABLE, success: 2, failed: 0 }],
-  retried: [],
-  conflicts: [],
-  announced: [],
-  waitingToBeAnnounced: [],
-  heard: [],
-  application: [deed("insert", { here__c: "h1", both__c: "h1" }, 1), deed("update", { here__c: "h2" }, 2)],
-  uncaptured: [],
-  merged: [],
-  colleagues: [],
-  seen: [],
-  saves: [save({ here__c: "h1", both__c: "h1" }, 10), save({ here__c: "h2" }, 20)],
-  lateReports: [],
-  struck: [],
-  calls: { engine: { SOAP: 2 }, wire: { SOAP: 2 }, org: 2, isQuiet: true },
-};
-
-const complaints = (change: Partial<Evidence>) => judge({ ...inOrder, ...change }).map(({ name }) => name);
 
 test("what is correct is no finding", () => {
   expect(complaints({})).toEqual([]);
 });
-
-const colleague = (action: Deed["action"], values: Deed["values"], at: number, more: Partial<Deed> = {}) =>
-  deed(action, values, at, { recordId: null, ...more });
 
 const given = (there__c: string, before: string | null): Seen => ({
   table: TABLE,
@@ -172,7 +97,7 @@ function oneValue(values: Held["values"]): Partial<Evidence> {
 }
 
 function announcement(eventId: string): Evidence["announced"][number] {
-  return { eventId, event: "record.failed", logId: 2 };
+  return { eventId, event: "record.failed", logId: 2, at: 0 };
 }
 
 function heard(eventId: string): Evidence["heard"][number] {
@@ -367,7 +292,9 @@ test("the story of a finding shows what both sides, Bridge and the log know of t
 });
 
 test("the judge and the readers of its evidence know nothing of the engine", async () => {
-  const judges = ["judge", "judge-order", "judge-books", "story", "thing", "evidence"].map((name) => `judge/${name}`);
+  const judges = ["judge", "judge-order", "judge-books", "judge-restores", "story", "thing", "evidence"].map(
+    (name) => `judge/${name}`,
+  );
   const files = [...judges, "read-evidence", "wire/passage"].map((name) => `test/programs/prove/sync/${name}.ts`);
   const imports = (await importsOnce()).filter(({ from }) => files.includes(from));
 

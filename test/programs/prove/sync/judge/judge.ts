@@ -1,6 +1,7 @@
 import type { Evidence, Held, Save, Seen } from "./evidence.ts";
 import { isUncaptured, judgeAnnounced, judgeCalls, judgeCapture } from "./judge-books.ts";
 import { judgeOrder } from "./judge-order.ts";
+import { isDecidedAgainst, isOverruled, judgeFailures, survived } from "./judge-restores.ts";
 import { storyOf } from "./story.ts";
 import type { Complain, Thing } from "./thing.ts";
 
@@ -26,6 +27,7 @@ export function judge(evidence: Evidence): Finding[] {
     judgeOrder(thing, evidence, complain);
   }
   judgeMerged(evidence, complain);
+  judgeFailures(evidence, things.values(), complain);
   judgeCapture(evidence, complain);
   judgeAnnounced(evidence, complain);
   judgeCalls(evidence, complain);
@@ -115,14 +117,25 @@ function gather(evidence: Evidence): Map<string, Thing> {
     (record.isDeleted ? thing.deletedRecords : thing.records).push(record);
     bySfid.set(record.id, record);
   }
-  // Uncaptured writes may be lost: Salesforce's values win again, or the rows' do.
-  for (const deed of evidence.application)
-    thingOf(deed.table, deed.tag).application.push(isUncaptured(deed, evidence) ? { ...deed, isSure: false } : deed);
   for (const deed of evidence.colleagues) thingOf(deed.table, deed.tag).colleagues.push(deed);
   for (const one of evidence.seen) thingOf(one.table, tagOf(one)).seen.push(one);
   for (const save of evidence.saves) {
     const known = bySfid.get(save.sfid ?? "") ?? (save.tag === null ? undefined : { table: save.table, tag: save.tag });
     if (known) thingOf(known.table, known.tag).saves.push(save);
+  }
+  const undone = evidence.restored.flatMap((one) =>
+    one.undone.flatMap((deed) => survived(thingOf(deed.table, deed.tag), deed)),
+  );
+  const inOrder = [...evidence.application, ...undone].sort((one, other) => one.begunAt - other.begunAt);
+  for (const deed of inOrder) {
+    const thing = thingOf(deed.table, deed.tag);
+    // Uncaptured writes may be lost: Salesforce's values win again, or the rows' do. So may what a person decided against.
+    const isSure =
+      deed.isSure &&
+      !isUncaptured(deed, evidence) &&
+      !isDecidedAgainst(thing, deed, evidence) &&
+      !isOverruled(thing, deed, evidence);
+    thing.application.push({ ...deed, isSure });
   }
   return things;
 }

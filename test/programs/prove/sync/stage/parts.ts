@@ -13,6 +13,8 @@ export interface Parts {
   strike(part: Part, how: "kill" | "stop"): boolean;
   /** All are up again. */
   settled(): Promise<void>;
+  /** Work on parts that are all up, while none is struck. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** As long as a read may take, and a little more. */
@@ -44,6 +46,15 @@ export function createParts(stage: Stage): Parts {
     },
     settled: async () => {
       await current;
+    },
+    alone: async (work) => {
+      while (current !== null) await current;
+      const working = work().finally(() => {
+        current = null;
+      });
+      current = working.then(() => undefined);
+      current.catch(() => undefined);
+      return working;
     },
   };
 }

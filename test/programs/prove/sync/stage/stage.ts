@@ -14,6 +14,7 @@ import { type Postgres, startPostgres } from "../../../../../lib/local/postgres/
 import { createOrgUser, type OrgUser } from "../../../../support/clients/org-user.ts";
 import type { Gate } from "../wire/passage.ts";
 import { openWire, type Wire } from "../wire/wire.ts";
+import { copyFolder, copyRows, copyTables, type PutBack } from "./copies.ts";
 import { type Door, openDoor } from "./door.ts";
 import type { HostOrder, HostRequest } from "./hold-host.ts";
 import type { OrgOrder } from "./hold-org.ts";
@@ -26,6 +27,9 @@ export interface Stage {
   readonly door: Door;
   readonly org: Omit<Org, "close">;
   readonly databaseUrl: string;
+  /** The same database as a superuser, and the file that holds how far the proof's time is ahead, in milliseconds. */
+  readonly superuserUrl: string;
+  readonly clockFile: string;
   readonly workspaceId: string;
   /** Lines of the functions' log, whatever host they ran on, of cycles that noted something. */
   readonly notes: readonly { readonly at: number; readonly line: string }[];
@@ -41,6 +45,10 @@ export interface Stage {
   stopHost(milliseconds: number): Promise<void>;
   stopPostgres(milliseconds: number): Promise<void>;
   stopOrg(milliseconds: number): Promise<void>;
+  /** PostgreSQL as it is now, as a folder or as a dump; gives what puts it back. */
+  copyPostgres(how: "folder" | "dump"): Promise<PutBack>;
+  /** DynamoDB as it is now. */
+  copyDynamoDb(): PutBack;
   close(): Promise<void>;
 }
 
@@ -88,6 +96,23 @@ export async function openStage({ gate, definition, objects, environments }: Sta
   const org = parts.org.said as Omit<Org, "close">;
   const workspace = await workspaceOn(parts.host.child, parts.postgres, org, await createOrgUser(org, "bridge"));
   let isClosing = false;
+  let copies = 0;
+  const nextCopy = () => {
+    copies += 1;
+    return `copy_${copies}`;
+  };
+  const server = {
+    stop: () => parts.postgres.close(),
+    start: async () => {
+      parts.postgres = await postgresAt();
+    },
+  };
+  const host = {
+    stop: () => kill(parts.host.child),
+    start: async () => {
+      parts.host = await hold("hold-host.ts", hostOrder, hear);
+    },
+  };
 
   return {
     clock: movedClock(clockFile),
@@ -95,6 +120,8 @@ export async function openStage({ gate, definition, objects, environments }: Sta
     door,
     org,
     databaseUrl: parts.postgres.url,
+    superuserUrl: parts.postgres.superuserUrl,
+    clockFile,
     workspaceId: workspace.id,
     notes,
     api: async (method, path, body) => {
@@ -121,8 +148,8 @@ export async function openStage({ gate, definition, objects, environments }: Sta
       if (parts.host.child.connected) parts.host.child.send(request, () => undefined);
     },
     killHost: async () => {
-      await kill(parts.host.child);
-      parts.host = await hold("hold-host.ts", hostOrder, hear);
+      await host.stop();
+      await host.start();
     },
     killOrg: async () => {
       await kill(parts.org.child);
@@ -131,12 +158,17 @@ export async function openStage({ gate, definition, objects, environments }: Sta
     killPostgres: async () => {
       process.kill(postmasterOf(folder), "SIGKILL");
       await parts.postgres.exited;
-      await parts.postgres.close();
-      parts.postgres = await postgresAt();
+      await server.stop();
+      await server.start();
     },
     stopPostgres: async (milliseconds) => freeze(await sessionsOf(parts.postgres, postmasterOf(folder)), milliseconds),
     stopHost: (milliseconds) => freeze([parts.host.child.pid ?? 0], milliseconds),
     stopOrg: (milliseconds) => freeze([parts.org.child.pid ?? 0], milliseconds),
+    copyPostgres: (how) =>
+      how === "folder"
+        ? copyFolder(clusterOf(folder), join(postgresHome(join(folder, "postgres")), nextCopy()), server)
+        : copyRows(parts.postgres.superuserUrl, nextCopy(), ["salesforce", "proof"]),
+    copyDynamoDb: () => copyTables(join(folder, "cloud"), join(folder, nextCopy()), host),
     close: async () => {
       isClosing = true;
       await kill(parts.host.child);
@@ -207,11 +239,10 @@ async function workspaceOn(
 
 /** The server writes its own pid into its data. */
 function postmasterOf(folder: string): number {
-  return Number.parseInt(
-    readFileSync(join(postgresHome(join(folder, "postgres")), "cluster/postmaster.pid"), "utf8"),
-    10,
-  );
+  return Number.parseInt(readFileSync(join(clusterOf(folder), "postmaster.pid"), "utf8"), 10);
 }
+
+const clusterOf = (folder: string) => join(postgresHome(join(folder, "postgres")), "cluster");
 
 async function sessionsOf({ url }: Postgres, postmaster: number): Promise<number[]> {
   const client = new Client({ connectionString: url });
