@@ -197,7 +197,7 @@ export const ROUTES = {
   "list-conflicts": read("GET /monitoring/conflicts", { reads: ["mappings"], postgres: true }),
   "use-other-value": operate("POST /monitoring/conflicts/{conflict_id}/use-other-value", BY_HAND),
   "reload-mapping": administer("POST /mappings/{mapping_id}/reload", { ...BY_HAND, sends: ["loads"] }),
-  "read-restore-plan": read("GET /restore", { reads: ["mappings", "engine"], postgres: true }),
+  "read-restore-plan": read("GET /restore", { reads: ["mappings", "engine", "tokens", "webhooks"], postgres: true }),
   "begin-restore": administer("POST /restore", { reads: ["mappings"], writes: ["engine", "counters", "audit"] }),
   "accept-restore": administer("POST /mappings/{mapping_id}/accept-restore", {
     ...CHANGING,

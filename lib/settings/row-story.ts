@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import { STATES } from "../model/change/change.ts";
 import { unwritableFields } from "../model/change/outgoing-fields.ts";
+import { isUndecided } from "../model/change/rewound.ts";
 import { Failure } from "../model/failure.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
 import { withWriter } from "../model/mapping/soql.ts";
@@ -246,6 +247,8 @@ const asText = (of: unknown): string | null =>
 function remedyFor({ changes, shape, key, recordId }: RowStory): string | null {
   if (changes.some(({ action, held }) => held && action !== "DELETE"))
     return `bridge mapping push-existing ${shape.sfObject}`;
+  if (changes.some(({ state, message }) => state === "PENDING" && isUndecided(message)))
+    return `bridge restore accept ${shape.sfObject}`;
   const failed = changes.find(({ state, superseded }) => state === "FAILED" && !superseded);
   if (!failed || failed.action === "DELETE" || recordId === null) return null;
   const named = [...(failed.message ?? "").matchAll(/\[([A-Za-z0-9_, ]+)\]/g)].flatMap(([, list]) =>

@@ -1114,6 +1114,19 @@ export type ReadOwnTokenData = {
 
 export type ReadRestorePlanData = {
   readonly pause: string | null;
+  readonly tokens: {
+    readonly id: string;
+    readonly name: string;
+    readonly owner: string;
+    readonly created_at: string;
+    readonly last_used_at: string | null;
+  }[];
+  readonly webhooks: {
+    readonly id: string;
+    readonly description: string;
+    readonly active: boolean;
+    readonly created_at: string;
+  }[];
   readonly mappings: {
     readonly mapping_id: string;
     readonly sf_object: string;

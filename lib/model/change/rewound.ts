@@ -27,5 +27,9 @@ export const GROUPS = {
 } as const satisfies Readonly<Record<string, { readonly means: string; readonly by: Decision | null }>>;
 export type Group = keyof typeof GROUPS;
 
+/** Whether a change waits for a person's decision, by its message. */
+export const isUndecided = (message: string | null): boolean =>
+  Object.keys(GROUPS).includes(message?.split(":")[0] ?? "");
+
 /** How the message of a change begins that is in this group. */
 export const findingOf = (group: Group, more = ""): string => `${group}: ${GROUPS[group].means}${more}`;

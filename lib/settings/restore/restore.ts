@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Acting, Pauses, SealedWorkspace } from "../../access/ports.ts";
+import type { Acting, Pauses, SealedWorkspace, Tokens } from "../../access/ports.ts";
 import { type ChangeNeeds, changeMapping } from "../../config/change-mapping.ts";
 import type { Mappings } from "../../config/ports.ts";
 import { nextVersion } from "../../config/version.ts";
@@ -11,17 +11,30 @@ import { toSnakeCase } from "../../model/snake-case.ts";
 import { auditEntry } from "../../model/workspace/audit.ts";
 import { reportPause } from "../../model/workspace/pause.ts";
 import { withDatabase } from "../../monitoring/with-database.ts";
+import type { Webhooks } from "../../webhooks/ports.ts";
 import { noteMapping, type OnMapping, type Needs as RowNeeds } from "../change-rows.ts";
-import { nullableTimestamp } from "../shapes.ts";
+import { nullableTimestamp, timestamp } from "../shapes.ts";
 import { type Decided, type RestoredMapping, type Restores, restoredGroup } from "./restore-ports.ts";
 
 /** `restored_copy`: the database is older than what was sent; `config_behind`: DynamoDB is older than the database. */
 const RESTORE_STATES = ["in_step", "restored_copy", "config_behind"] as const;
 
+const token = z.object({
+  id: z.string(),
+  name: z.string(),
+  owner: z.string(),
+  created_at: timestamp(),
+  last_used_at: nullableTimestamp(),
+});
+const webhook = z.object({ id: z.string(), description: z.string(), active: z.boolean(), created_at: timestamp() });
+
 /** What waits for a person after a restore. */
 export const restorePlan = z.object({
   /** The pause that the workspace is in, perhaps as it was at the time of the backup; null: none. */
   pause: z.nullable(z.string()),
+  /** Tokens and webhooks as DynamoDB has them: what was ended after a time that it was restored to is back. */
+  tokens: z.array(token),
+  webhooks: z.array(webhook),
   mappings: z.array(
     z.object({
       mapping_id: z.string(),
@@ -54,17 +67,26 @@ interface Needs extends RowNeeds {
 
 /** Each mapping's state after a restore, and what waits of it. */
 export async function readRestorePlan(
-  needs: Pick<Needs, "engine" | "rowQueries"> & { readonly mappings: Pick<Mappings, "list">; readonly pauses: Pauses },
+  needs: Pick<Needs, "engine" | "rowQueries"> & {
+    readonly mappings: Pick<Mappings, "list">;
+    readonly pauses: Pauses;
+    readonly tokens: Pick<Tokens, "list">;
+    readonly webhooks: Pick<Webhooks, "list">;
+  },
   workspace: SealedWorkspace,
 ): Promise<z.infer<typeof restorePlan>> {
-  const [{ mappings }, engine, pause, found] = await Promise.all([
+  const [{ mappings }, engine, pause, tokens, webhooks, found] = await Promise.all([
     needs.mappings.list(workspace.id),
     needs.engine.read(workspace.id),
     needs.pauses.find(workspace.id),
+    needs.tokens.list(workspace.id),
+    needs.webhooks.list(workspace.id),
     withDatabase(needs.rowQueries, workspace, (queries) => queries.restored()),
   ]);
   return {
     pause: pause && reportPause(pause),
+    tokens: tokens.filter(({ revokedAt }) => revokedAt === null).map((one) => toSnakeCase(token, one)),
+    webhooks: webhooks.map((one) => toSnakeCase(webhook, one)),
     mappings: mappings.map((mapping) => {
       const report = engine.mappings.find(({ mappingId }) => mappingId === mapping.id);
       const own = found.find(({ mappingId }) => mappingId === mapping.id);

@@ -566,6 +566,10 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   mapping_ids: "The mappings that send nothing until their restore is accepted.",
   "ReadRestorePlanData.pause":
     "The pause that the workspace is in, perhaps as it was at the time of the backup; null: none.",
+  "ReadRestorePlanData.tokens":
+    "The tokens that are not revoked, for the scope admin: those that were revoked after a time that DynamoDB was restored to are back.",
+  "ReadRestorePlanData.webhooks":
+    "The webhooks: those that were deleted after a time that DynamoDB was restored to are back.",
   "ReadRestorePlanData.mappings": "Each mapping of the workspace.",
   "ReadRestorePlanData.mappings.state":
     "`restored_copy`: the database is older than what was sent, nothing is sent. `config_behind`: DynamoDB is older than the database, nothing is pulled or sent. `in_step`: neither.",

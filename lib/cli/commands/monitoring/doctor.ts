@@ -75,13 +75,17 @@ function pauseOf(mappings: ListMappingStatesData): Findings {
   return [{ check: "pause", ok: true, message: harmless(why.slice(0, end)), remedy: harmless(why.slice(end + 2)) }];
 }
 
-function findingsOn({ sf_object, state, reason, notices = [] }: MappingState): Findings {
+function findingsOn({ sf_object, state, failure, reason, notices = [] }: MappingState): Findings {
   const isBroken = NEEDS_SOMEBODY.has(state);
   // The engine is broken after some cycles in a row; before that, the first one is shown.
   const isPaused = state === "paused"; // why is a finding of its own
   const isWhy = isBroken || state === "sparing_calls" || state === "deletes_held";
   const why = reason === null || isPaused ? "" : isWhy ? `: ${reason}` : `, with an error: ${reason}`;
-  const remedy = REMEDIES[state] ?? `see: bridge mapping show ${sf_object}`;
+  const isRestored = failure === "database_rewound" || failure === "config_behind";
+  const see = isRestored
+    ? `bridge restore plan, then bridge restore accept ${sf_object}`
+    : `bridge mapping show ${sf_object}`;
+  const remedy = REMEDIES[state] ?? `see: ${see}`;
   return [
     finding("mapping", !isBroken && (isPaused || reason === null), `${sf_object} is ${state}${why}`, remedy),
     ...notices.map((notice) => finding("mapping", false, `${sf_object}: ${notice.message}`, notice.remedy)),
