@@ -134,7 +134,7 @@ function tableEnvironment(): Record<string, string> {
   return Object.fromEntries(TABLE_NAMES.map((name) => [tableVariable(name), physicalName(name)]));
 }
 
-function tableProperties(name: TableName) {
+export function tableProperties(name: TableName) {
   const { sorted, indexes } = TABLES[name];
   const keys = (pk: string, sk: string | null) => [
     { AttributeName: pk, KeyType: "HASH" },
