@@ -4,7 +4,7 @@ import { type CliWorld, startCliWorld } from "./world.ts";
 let world: CliWorld;
 beforeEach(async () => {
   world = await startCliWorld();
-  world.answer("GET /mappings", [{ id: "map_1", sf_object: "Contact", pg_table: "contact" }]);
+  world.answer("GET /monitoring/mappings", [{ id: "map_1", sf_object: "Contact", pg_table: "contact" }]);
 });
 afterEach(() => world.close());
 
@@ -32,7 +32,9 @@ test("what came back with an older DynamoDB is listed with its dates", async () 
   const { code, stdout, stderr } = await world.line.run(["restore", "plan"]);
 
   expect(code).toBe(10);
-  expect(stdout + stderr).toContain("is paused since 2026-03-01T11:00:00.000Z");
+  expect(stdout + stderr).toContain(
+    "of the backup, the workspace is paused since 2026-03-01T11:00:00.000Z by ada@example.com",
+  );
   expect(stdout + stderr).toContain("filter is empty in the database, Name != null in DynamoDB");
   expect(stdout + stderr).toContain(`token ci of ada@example.com, created ${AT}, last used never`);
   expect(stdout + stderr).toContain(`webhook whk_1 to the shop, created ${AT}`);

@@ -12,7 +12,7 @@ export async function restorePlan({ api, out, endAs }: Context): Promise<void> {
   const waits = mappings.filter(({ state, groups }) => state !== "in_step" || groups.length > 0);
   if (waits.length > 0) endAs("unwell");
   if (out.json) return out.done("", data);
-  if (pause !== null) out.note(`The workspace ${pause}; it may be paused as it was at the time of the backup.`);
+  if (pause !== null) out.note(`Perhaps as at the time of the backup, ${pause}.`);
   if (waits.length === 0) return out.done("Every mapping is in step; nothing waits since a restore.", data);
   for (const mapping of waits) {
     out.done(`${mapping.sf_object}: ${mapping.state}${mapping.since === null ? "" : ` since ${mapping.since}`}`, null);

@@ -32,8 +32,7 @@ const run = (program: string, args: readonly string[]) =>
 export async function ownServer(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<OwnServer> {
   chmodSync(folder, 0o711);
   const home = join(folder, "primary");
-  mkdirSync(home, { mode: 0o700 });
-  if (user) chownSync(home, user.uid, user.gid);
+  makeFolder(home);
   await run("initdb", [
     "-D",
     home,
@@ -46,9 +45,15 @@ export async function ownServer(folder: string, settings: Readonly<Record<string
   ]);
   const server = await serverIn(home, settings);
   await server.start();
-  await server.query("CREATE ROLE bridge LOGIN");
+  await server.query("CREATE ROLE bridge LOGIN PASSWORD 'of-a-test'");
   await server.query("CREATE DATABASE bridge OWNER bridge");
   return server;
+}
+
+/** One of the user that the server runs as. */
+function makeFolder(path: string): void {
+  mkdirSync(path, { mode: 0o700 });
+  if (user) chownSync(path, user.uid, user.gid);
 }
 
 async function serverIn(home: string, settings: Readonly<Record<string, string>>): Promise<OwnServer> {
@@ -60,7 +65,7 @@ async function serverIn(home: string, settings: Readonly<Record<string, string>>
     return (await client.query(text).finally(() => client.end())).rows;
   };
   return {
-    url: `postgresql://bridge@127.0.0.1:${port}/bridge`,
+    url: `postgresql://bridge:of-a-test@127.0.0.1:${port}/bridge`,
     query,
     start: async () => {
       const all = { port: String(port), listen_addresses: "127.0.0.1", unix_socket_directories: "", ...settings };
@@ -71,8 +76,10 @@ async function serverIn(home: string, settings: Readonly<Record<string, string>>
         stdio: ["ignore", "ignore", "pipe"],
       });
       child = started;
-      for await (const line of started.stderr ?? []) if (/ready to accept/.test(String(line))) break;
-      started.stderr?.resume();
+      await new Promise<void>((resolve, reject) => {
+        started.stderr?.on("data", (text) => /ready to accept/.test(String(text)) && resolve());
+        started.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+      });
     },
     crash: async () => {
       if (child === null || child.exitCode !== null) return;
@@ -82,6 +89,7 @@ async function serverIn(home: string, settings: Readonly<Record<string, string>>
     },
     standby: async () => {
       const copy = join(home, "..", `standby-${port}`);
+      makeFolder(copy);
       await run("pg_basebackup", [
         "-D",
         copy,

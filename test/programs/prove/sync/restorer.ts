@@ -216,10 +216,10 @@ export function createRestorer(settings: Settings): Restorer {
       done += 1;
     },
     settle: async () => {
-      const last = restored.at(-1);
-      if (!last) return;
+      const [first] = restored; // any of them may have left it
+      if (!first) return;
       for (const planned of (await look()).plan)
-        if (planned.groups.length > 0) await accept(planned, { unclear: "salesforce" }, last);
+        if (planned.groups.length > 0) await accept(planned, { unclear: "salesforce" }, first);
     },
   };
 }
