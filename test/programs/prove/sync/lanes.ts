@@ -31,8 +31,12 @@ export function* lanes(run: Run, isOver: () => boolean): Generator<Promise<void>
   const ids = queries.mappingIds();
   for (let user = 1; user <= 3; user++)
     yield lane(user, 150, async (dice) => {
-      await application.act(dice);
+      if (!(await queries.isBehind())) await application.act(dice);
       if (asked.restores === 0) doorbell.nudge(dice);
+    });
+  for (let user = 4; user <= 5; user++)
+    yield lane(user, 250, async (dice) => {
+      if (!(await queries.isBehind())) await colleagues.act(dice).catch(() => undefined);
     });
   yield lane(10, 300, async (dice) => {
     const polled = dice.pick(run.mappings);
