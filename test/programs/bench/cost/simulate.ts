@@ -39,8 +39,8 @@ export interface Simulation {
 /** Lambda polls a queue by five connections at least; each gathers batches of its own. */
 const POLLERS = 5;
 
-/** Minutes until every mapping is loaded, beats, and has reported its totals once. */
-const MINUTES_TO_START = 6;
+/** Minutes until every mapping is loaded, has reported its totals once, and beats by its ticks alone, which share messages. */
+const MINUTES_TO_START = 12;
 
 /** Starts everything and waits until every mapping beats. */
 export async function startSimulation(mappings: number): Promise<Simulation> {
