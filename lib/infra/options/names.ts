@@ -44,7 +44,7 @@ export const contextOf = (options: BridgeOptions): Context => ({
  * Context of the CDK itself: feature flags (`@aws-cdk/…`), what its command line passes to the app (`aws:cdk:…`,
  * `aws-cdk:…`) and keeps in its files, and answers of lookups (`hosted-zone:account=…`).
  */
-const OF_THE_CDK = /^@aws-cdk|^aws:|^aws-cdk:|^cli-telemetry$|^acknowledged-issue-numbers$|^[a-z-]+:.*=/;
+const OF_THE_CDK = /^@aws-cdk|^aws:|^aws-cdk(-private)?:|^cli-telemetry$|^acknowledged-issue-numbers$|^[a-z-]+:.*=/;
 
 /** Throws when the context holds a name that is no option: left unread, `-c stge=prod` would deploy the stage dev. */
 export function refuseUnknownOptions(context: Context): void {
