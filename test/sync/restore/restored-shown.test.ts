@@ -86,7 +86,7 @@ test("a restored database is seen everywhere, and what is left of it until a per
 
   expect(await shown()).toEqual({
     ...{ health: "broken", stalls: [], state: "broken", failure: "database_rewound", reason: "DATABASE_REWOUND" },
-    ...{ plan: ["restored_copy, 1 newer"], row: "bridge restore accept Contact", broken: 1, stalled: 0 },
+    ...{ plan: ["restored_copy, 1 newer"], row: "bridge restore accept Contact", broken: 1, stalled: 1 },
   });
 
   const body = { newer: "leave" };
@@ -117,6 +117,6 @@ test("a restored DynamoDB whose configuration is behind is seen everywhere", asy
 
   expect(await shown()).toEqual({
     ...{ health: "broken", stalls: [], state: "broken", failure: "config_behind", reason: "CONFIG_BEHIND" },
-    ...{ plan: ["config_behind"], row: null, broken: 1, stalled: 0 },
+    ...{ plan: ["config_behind"], row: null, broken: 1, stalled: 1 },
   });
 });
