@@ -9,7 +9,7 @@ import { type PoisonedWorld, startPoisonedWorld } from "../../support/worlds/poi
 /** The tables of ours that a workspace has from its beginning, as the code names them. */
 const TABLES = Object.values(metadata("s"))
   .map((name) => name.replaceAll('"', "").replace("s.", ""))
-  .filter((name) => /^(_bridge_(?!hc_|outbox_aside)|_trigger_log$)/.test(name));
+  .filter((name) => /^(_bridge_(?!hc_|outbox_aside|trigger_log)|_trigger_log$)/.test(name));
 
 /** Whose content is reported of the workspace, beside that of all others: the gate poisons these. */
 const REPORTED = [

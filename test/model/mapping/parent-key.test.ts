@@ -37,6 +37,7 @@ const mapping = (...fields: readonly string[]) =>
     fields,
     upsertField: null,
     filter: null,
+    foreign: {},
   }) as const satisfies Partial<Mapping>;
 const shapeWith = (...fields: readonly string[]) =>
   shapeOf(mapping(...fields) as unknown as Mapping, ORDER, "salesforce", PARENTS);
