@@ -48,7 +48,7 @@ test("a stranger deploys the construct in ten lines", async () => {
   await using aws = await startAws();
   const folder = temporaryFolder();
   mkdirSync(join(folder, "node_modules/@bridge-sync/cdk"), { recursive: true });
-  for (const peer of ["aws-cdk-lib", "constructs"])
+  for (const peer of ["aws-cdk-lib", "constructs", "@aws-cdk"])
     symlinkSync(join(MODULES, peer), join(folder, "node_modules", peer), "dir");
   const unpacked = await typed(
     `tar -xzf ${release}/*.tgz --strip-components 1 -C ${folder}/node_modules/@bridge-sync/cdk`,

@@ -35,9 +35,6 @@ const { values } = parseArgs({
     help: { type: "boolean" },
   },
 });
-if (values.help) console.log(HELP);
-else await release(values.out, Object.fromEntries(values.context.map(pairOf)));
-
 function pairOf(text: string): readonly [string, string] {
   return [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)];
 }
@@ -155,3 +152,6 @@ function writeFile(path: string, contents: string | Uint8Array): void {
   mkdirSync(resolve(path, ".."), { recursive: true });
   writeFileSync(path, contents);
 }
+
+if (values.help) console.log(HELP);
+else await release(values.out, Object.fromEntries(values.context.map(pairOf)));

@@ -54,6 +54,7 @@ export async function startAws(): Promise<EmulatedAws> {
     environment: {
       AWS_ENDPOINT_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
       AWS_REGION: REGION,
+      AWS_DEFAULT_REGION: REGION,
       AWS_ACCESS_KEY_ID: "testing",
       AWS_SECRET_ACCESS_KEY: "testing",
     },
