@@ -114,6 +114,37 @@ describe.skipIf(findChromium() === undefined)("in few clicks, a user", () => {
     expect((await rows("true")).rows).toEqual([{ lastname: "Guest 6" }]);
   });
 
+  test("decides after a restore what becomes of each row, in a group and alone", async () => {
+    await ask("POST", "/mappings", { sf_object: "Account", fields: ["Name", "Phone"] });
+    const mapping = async () =>
+      (await ask<readonly { sf_object: string; state: string }[]>("GET", "/monitoring/mappings")).find(
+        ({ sf_object }) => sf_object === "Account",
+      );
+    await vi.waitFor(async () => expect((await mapping())?.state).toBe("running"), PATIENCE);
+    await ask("PUT", "/pause", { paused: true });
+    await database.query("INSERT INTO tasks.account (name) VALUES ('Acme'), ('Base'), ('Core')");
+    await ask("POST", "/restore");
+    await ask("PUT", "/pause", { paused: false });
+    await vi.waitFor(async () => expect((await mapping())?.state).toBe("broken"), PATIENCE);
+
+    await click(link("Account"));
+    await sees("3 rows:");
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await cutAt(page, 360)).toBe(false);
+    const { rows: keys } = await database.query("SELECT id FROM tasks.account WHERE name = 'Base'");
+    await page.getByLabel(`Row ${keys[0]?.id}`, { exact: true }).selectOption("leave");
+    await click(button("Accept the restore"));
+    await click(button("Accept and send"));
+    await sees("Account sends again");
+    expect(clicks).toBeLessThanOrEqual(3);
+
+    const sent = async () =>
+      (await database.query("SELECT name FROM tasks.account WHERE sfid IS NOT NULL ORDER BY 1")).rows;
+    await vi.waitFor(async () => expect(await sent()).toEqual([{ name: "Acme" }, { name: "Core" }]), PATIENCE);
+    const waiting = await database.query("SELECT state FROM tasks._trigger_log l WHERE record_id = $1", [keys[0]?.id]);
+    expect(waiting.rows).toEqual([{ state: "PENDING" }]);
+  });
+
   test("finds why a row failed, repairs it by one line of SQL, and dismisses another", async () => {
     await database.query("INSERT INTO tasks.contact (lastname) VALUES ('Hopper'), (NULL)");
     await click(link("See why"));

@@ -40,6 +40,7 @@ const ACTS = [
   "ConfirmPush.push: POST /mappings/{}/push-existing",
   "ConfirmDelete.remove: DELETE /mappings/{}",
   "Form.create: POST /mappings",
+  "Accept.accept: POST /mappings/{}/accept-restore",
   "Form.create: POST /tokens",
   "Revoke.revoke: DELETE /tokens/{}",
   "Rotate.create: POST /tokens",

@@ -23,6 +23,7 @@ import type {
   ReadMappingData,
   ReadObjectData,
   ReadOwnTokenData,
+  ReadRestorePlanData,
   ReadRowStoryData,
   ReadThroughputData,
   ReadWebhookData,
@@ -51,6 +52,7 @@ export const questions = {
   rowStory: (table: string, key: string) =>
     on<ReadRowStoryData>(`/rows/${encodeURIComponent(table)}/${encodeURIComponent(key)}/story`),
   throughput: (minutes: number) => on<ReadThroughputData>("/monitoring/throughput", { minutes }),
+  restorePlan: on<ReadRestorePlanData>("/restore"),
   workspace: on<ReadWorkspaceData>(""),
   fleet: on<ReadFleetData>("/fleet"),
   inboundErrors: (query: Query) => on<readonly ListInboundErrorsData[]>("/monitoring/inbound-errors", query),

@@ -15,6 +15,7 @@ import { Compared } from "./compared.tsx";
 import { DeletesOnHold } from "./deletes-on-hold.tsx";
 import { DryRun } from "./dry-run.tsx";
 import { MoreActs } from "./more-acts.tsx";
+import { Restored } from "./restored.tsx";
 
 /** One mapping: what it does, how far it is, and everything that can be done with it. */
 export function MappingPage({ id }: { readonly id: string }) {
@@ -113,6 +114,9 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
           <p>{remedy}</p>
         </Notice>
       ))}
+      {(mapping.failure === "database_rewound" || mapping.failure === "config_behind") && (
+        <Restored mapping={mapping} />
+      )}
       {Boolean(mapping.held_deletes) && <DeletesOnHold mapping={mapping} />}
       {mapping.last_pull_at === null && mapping.sync_direction !== "pg_to_sf" && mapping.deleted_at === null && (
         <DryRun mapping={mapping} />
