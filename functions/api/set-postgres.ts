@@ -5,7 +5,7 @@ import { connectPostgres } from "../../lib/settings/connect-postgres.ts";
 import { postgresBody } from "../../lib/settings/connection-input.ts";
 import { checked } from "../../lib/settings/findings.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { connections, databases, hostGuard, mappings, queue } from "../services/composition.ts";
+import { connections, databases, hostGuard, mappings, queue, refuseKept } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "set-postgres",
@@ -19,6 +19,7 @@ export const handler = onLambda({
       {
         databases,
         hostGuard: hostGuard(),
+        refuseKept,
         connections: connections(),
         mappings: mappings(),
         provisioning: queue("provisioning"),

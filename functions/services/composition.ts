@@ -36,6 +36,7 @@ import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.
 import { recordReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
 import { keyState as keyStateIn, kmsDataKeys } from "../../lib/adapters/secrets/data-keys.ts";
+import { readKept, refuseKept as refuseKeptAt } from "../../lib/adapters/secrets/kept-credentials.ts";
 import { envelopeVault } from "../../lib/adapters/secrets/vault.ts";
 import { openQueues } from "../../lib/adapters/sqs/client.ts";
 import { deliveryQueues } from "../../lib/adapters/sqs/delivery-queues.ts";
@@ -54,6 +55,7 @@ import type { Queue, QueueMessages } from "../../lib/model/messages.ts";
 import { keptDaysIn, queueVariable, tableVariable } from "../../lib/model/resources.ts";
 import { hasProductionRules } from "../../lib/model/stage.ts";
 import { guardConnections } from "../../lib/network/guarded-dns.ts";
+import { keptAt, readCredentialsBy } from "../../lib/network/kept-credentials.ts";
 import type { WakeUpTimes } from "../../lib/sync/ports/wake-ports.ts";
 import { butNotOwn } from "../../lib/webhooks/own-address.ts";
 import type { Events } from "../../lib/webhooks/ports.ts";
@@ -235,6 +237,13 @@ const connectionPolicy = (): AddressPolicy => ({ ...addressPolicy(), ports: null
 export const guardByPolicy = () => guardConnections((address) => refuseAddress(address, connectionPolicy()));
 
 guardByPolicy();
+readCredentialsBy(readKept);
+
+/** Why a workspace may not use the credentials that a database URL names. */
+export async function refuseKept(url: string, workspaceId: string): Promise<string | null> {
+  const place = keptAt(url);
+  return place && refuseKeptAt(place, workspaceId);
+}
 
 /** The same when a connection is saved. */
 export const hostGuard = () => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));

@@ -90,6 +90,8 @@ const bundle = (entries: readonly Entry[], out: string, how: BuildWay) =>
     platform: "node",
     target: "node24",
     format: "esm",
+    // Loaded where a connection names a secret, from the runtime.
+    external: ["@aws-sdk/client-secrets-manager"],
     outExtension: { ".js": ".mjs" },
     mainFields: ["module", "main"],
     alias: {

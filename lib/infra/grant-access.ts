@@ -39,7 +39,13 @@ export function grantAccess(to: BridgeFunction, access: Access, resources: Grant
   if (access.watchesKey) to.allow(["kms:DescribeKey"], [resources.key.keyArn]);
   if (access.schedules) grantSchedules(to, resources);
   if (access.figures) to.addEnvironment("METRICS_NAMESPACE", METRICS_NAMESPACE);
-  if (access.postgres) to.addEnvironment("NODE_EXTRA_CA_CERTS", AMAZON_CERTIFICATES);
+  if (access.postgres) {
+    to.addEnvironment("NODE_EXTRA_CA_CERTS", AMAZON_CERTIFICATES);
+    // Of a customer's own credentials: the tag names the workspace that may use them.
+    to.allow(["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"], ["*"], {
+      StringLike: { "secretsmanager:ResourceTag/bridge-workspace": "?*" },
+    });
+  }
 }
 
 /**

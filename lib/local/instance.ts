@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { KEPT_DAYS, keptDaysIn } from "../model/resources.ts";
+import { CREDENTIAL_COMMANDS, credentialCommandsIn, KEPT_DAYS, keptDaysIn } from "../model/resources.ts";
 import { assemble } from "./assemble.ts";
 import { cannotListen } from "./cannot-listen.ts";
 import { systemClock } from "./clock.ts";
@@ -198,10 +198,16 @@ function withProgress(show: (step: string) => void, awaited: ReadonlySet<string>
   return { say, end: () => clearInterval(timer) };
 }
 
-/** This process's settings: the rate limit, as load tests set it, and the retention of deliveries and audit entries. */
+/** This process's settings: the rate limit, as load tests set it, commands for credentials, and the retention of deliveries and audit entries. */
 function chosen(): Record<string, string> {
   keptDaysIn(process.env);
-  const names = ["RATE_LIMIT_PER_MINUTE", "BASE_URL", ...Object.values(KEPT_DAYS).map(({ variable }) => variable)];
+  credentialCommandsIn(process.env);
+  const names = [
+    "RATE_LIMIT_PER_MINUTE",
+    "BASE_URL",
+    CREDENTIAL_COMMANDS,
+    ...Object.values(KEPT_DAYS).map(({ variable }) => variable),
+  ];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 

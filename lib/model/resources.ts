@@ -292,3 +292,27 @@ export function readDays(name: string, given: unknown): number {
   if (given !== "" && Number.isInteger(days) && days >= 1 && days <= LONGEST_DAYS) return days;
   throw new Error(`${name} must be a whole number of days from 1 to ${LONGEST_DAYS}, not "${String(given)}"`);
 }
+
+/** The variable with the operator's commands that print database URLs, on one machine; none in AWS. */
+export const CREDENTIAL_COMMANDS = "CREDENTIAL_COMMANDS";
+
+/** These commands by their names. Throws with the variable where it is no JSON object of texts. */
+export function credentialCommandsIn(
+  environment: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const given = objectIn(environment[CREDENTIAL_COMMANDS] || "{}");
+  if (given !== null && Object.values(given).every((one) => typeof one === "string"))
+    return given as Record<string, string>;
+  throw new Error(
+    `${CREDENTIAL_COMMANDS} must be a JSON object: {"shop": "heroku config:get DATABASE_URL --app shop"}`,
+  );
+}
+
+function objectIn(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -15,6 +15,8 @@ import { type ConnectionSettings, type Databases, NoConnection } from "./ports.t
 interface LookNeeds {
   readonly databases: Databases;
   readonly hostGuard: UrlGuard;
+  /** Why a workspace may not use the credentials that a database URL names; null: it may. */
+  readonly refuseKept: (url: string, workspaceId: string) => Promise<string | null>;
 }
 
 interface Needs extends LookNeeds {
@@ -138,12 +140,16 @@ export async function testPostgres(needs: LookNeeds, workspace: SealedWorkspace)
 }
 
 async function inspect(
-  { databases, hostGuard }: LookNeeds,
+  { databases, hostGuard, refuseKept }: LookNeeds,
   connection: PostgresConnection,
   workspaceId: string,
 ): Promise<Checked> {
+  const refused = await refuseKept(connection.url, workspaceId);
+  if (refused !== null) return together([judged("connection", false, refused, "then connect again")]);
   const { host, port } = placeOf(connection);
-  const refusal = await hostGuard(`https://${host}:${port}`);
+  // What a command prints has another host, which is judged as each connection is opened.
+  const isReplaced = new URL(connection.url).searchParams.has("command");
+  const refusal = isReplaced ? null : await hostGuard(`https://${host}:${port}`);
   if (refusal !== null) {
     const remedy = "use a public address, or ask the operator of this service to open your network's range";
     return together([judged("address", false, `the database's host ${refusal}`, remedy)]);

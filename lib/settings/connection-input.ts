@@ -46,6 +46,10 @@ export const postgresBody = body({
     z.refine(isDatabaseUrl, {
       error: "must look like postgres://user:password@host:5432/database?sslmode=verify-full",
     }),
+    z.refine(isKeptRightly, {
+      error:
+        "must name at most one of ?secret=ARN of AWS Secrets Manager and ?command=NAME of lower-case letters, digits and hyphens, and then no password",
+    }),
     z.refine(isDecodable, { error: "must have its special characters %-encoded, a percent sign itself as %25" }),
   ),
   schema: z._default(schemaName(), "salesforce"),
@@ -97,6 +101,17 @@ function between(number: z.ZodMiniNumber, least: number, most: number) {
 function isDatabaseUrl(value: string): boolean {
   const url = URL.parse(value);
   return url !== null && ["postgres:", "postgresql:"].includes(url.protocol) && url.hostname !== "";
+}
+
+/** Where the URL says that its credentials are kept. */
+function isKeptRightly(value: string): boolean {
+  const { searchParams, password } = URL.parse(value) ?? { searchParams: new URLSearchParams(), password: "" };
+  const places = [...searchParams].filter(([name]) => name === "secret" || name === "command");
+  if (places.length === 0) return true;
+  const isRight = places.every(([kind, name]) =>
+    kind === "secret" ? /^arn:[\w-]+:secretsmanager:[\w-]+:\d{12}:secret:\S+$/.test(name) : /^[a-z0-9-]+$/.test(name),
+  );
+  return isRight && places.length === 1 && password === "";
 }
 
 /** Each part is read separately when connecting. */

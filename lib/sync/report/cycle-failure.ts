@@ -35,7 +35,7 @@ function troubleWithDatabase(error: unknown): string | null {
   if (error instanceof Failure) return error.message;
   const code = codeOf(error);
   if (/^[0-9A-Z]{5}$/.test(code)) return postgresTrouble(code, error as PostgresError);
-  if (["EHOSTREFUSED", "EPROTOCOL"].includes(code) && error instanceof Error) return error.message;
+  if (["EHOSTREFUSED", "EPROTOCOL", "ECREDENTIALS"].includes(code) && error instanceof Error) return error.message;
   if (/^E[A-Z_]+$/.test(code)) return `PostgreSQL cannot be reached (${code}); check that it runs and lets us in`;
   if (!(error instanceof Error)) return null;
   if (error.name === "DeadlinePassed" || error.name === "DatabaseUnavailable") return error.message;

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Failure } from "../../../model/failure.ts";
 import { codeOf } from "../../../model/fault.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import { CredentialsUnread } from "../../../network/kept-credentials.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
 import { captureOff } from "../capture/capture-check.ts";
 import { ProtocolViolation, violation } from "../session/protocol-violation.ts";
@@ -137,6 +138,8 @@ const TROUBLE: Readonly<Record<string, Trouble>> = {
 function noConnection(error: unknown): NoConnection {
   if (error instanceof ProtocolViolation || error instanceof Failure)
     return new NoConnection(error.message, "check the URL and the server", error);
+  if (error instanceof CredentialsUnread)
+    return new NoConnection(error.message, "then test the connection again", error);
   const code = codeOf(error);
   const words = error instanceof Error ? error.message : "";
   const [message, remedy] = TROUBLE[code] ?? saidInWords(words) ?? ["no connection came about", "check the URL"];

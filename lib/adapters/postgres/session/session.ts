@@ -3,6 +3,7 @@ import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
+import { withCredentials, withNewerCredentials } from "../../../network/kept-credentials.ts";
 import { checkCertificate } from "./check-certificate.ts";
 import { checkFrames } from "./check-frames.ts";
 import { connectionOptions } from "./connection-options.ts";
@@ -43,21 +44,35 @@ export class DeadlinePassed extends Error {
 }
 
 /**
- * Opens a connection. No statement of ours needs session settings, LISTEN or names, so it works through transaction poolers.
+ * Opens a connection; where its credentials are kept elsewhere and were changed since they were read, by the new ones.
+ */
+export async function openSession({ url }: PostgresConnection, deadlines: Deadlines = {}): Promise<Session> {
+  const used = await withCredentials(url);
+  try {
+    return await openBy(used, deadlines);
+  } catch (error) {
+    const newer = await withNewerCredentials(url, used);
+    if (newer === null) throw error;
+    return openBy(newer, deadlines);
+  }
+}
+
+/**
+ * No statement of ours needs session settings, LISTEN or names, so it works through transaction poolers.
  * Where there is none (`prepareOn`), statements that are asked again are prepared, because planning takes longer than they do.
  */
-export async function openSession(
-  connection: PostgresConnection,
+async function openBy(
+  url: string,
   {
     statementMilliseconds = STATEMENT_MILLISECONDS,
     connectMilliseconds = CONNECT_MILLISECONDS,
     graceMilliseconds = GRACE_MILLISECONDS,
     name = "bridge",
-  }: Deadlines = {},
+  }: Deadlines,
 ): Promise<Session> {
   const silenceMilliseconds = statementMilliseconds + graceMilliseconds;
   const client = new pg.Client({
-    ...connectionOptions(connection.url),
+    ...connectionOptions(url),
     stream: () => new GuardedSocket(),
     application_name: name,
     connectionTimeoutMillis: connectMilliseconds,
@@ -65,8 +80,8 @@ export async function openSession(
     types: { getTypeParser: parserOf },
   });
   checkFrames(client);
-  checkCertificate(client, connection.url);
-  const names = statementNames(connection.url);
+  checkCertificate(client, url);
+  const names = statementNames(url);
   let isDirect = false;
   let alive = true;
   let lost: unknown;

@@ -1,0 +1,202 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { handler as readConnections } from "../../functions/api/read-connections.ts";
+import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
+import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
+import { openSession } from "../../lib/adapters/postgres/session/session.ts";
+import { failureOf } from "../../lib/sync/report/cycle-failure.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type SecretsManager, startSecretsManager } from "../support/doubles/secrets-manager.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+
+const ARN = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:rds!db-1a2b-AbCdEf";
+
+interface Checked {
+  readonly ok: boolean;
+  readonly findings: readonly { readonly ok: boolean; readonly message: string; readonly remedy: string | null }[];
+}
+
+let cloud: BridgeCloud;
+let database: TestDatabase;
+let manager: SecretsManager;
+let workspace: TestWorkspace;
+const folder = mkdtempSync(join(tmpdir(), "bridge-kept-"));
+const file = join(folder, "url");
+/** A role that may make its schema, with a password that rotates. */
+let role: string;
+let rotations = 0;
+
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  database = await createTestDatabase();
+  manager = await startSecretsManager();
+  vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", manager.endpoint);
+  vi.stubEnv("CREDENTIAL_COMMANDS", JSON.stringify({ shop: `cat ${file}`, broken: "exit 3" }));
+});
+afterAll(async () => {
+  await manager[Symbol.asyncDispose]();
+  await database.close();
+  await cloud.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(async () => {
+  rotations += 1;
+  role = `app_${rotations}_${new URL(database.url).pathname.slice(-8)}`;
+  workspace = await createTestWorkspace();
+  const name = new URL(database.url).pathname.slice(1);
+  await database.asSuperuser(`CREATE ROLE ${role} LOGIN; GRANT CREATE ON DATABASE ${name} TO ${role}`);
+  return () => database.asSuperuser(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
+});
+
+/** Gives the role another password, as a rotation does, which ends the one before. */
+async function rotate(): Promise<string> {
+  rotations += 1;
+  await database.asSuperuser(`ALTER ROLE ${role} PASSWORD 'pw-${rotations}!/?'`);
+  return `pw-${rotations}!/?`;
+}
+
+/** The database's URL with other parameters, without credentials. */
+function urlWith(parameters: Readonly<Record<string, string>>): string {
+  const url = new URL(database.url);
+  url.username = "";
+  url.password = "";
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+function fullUrl(password: string): string {
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = encodeURIComponent(password);
+  return url.href;
+}
+
+const put = (url: string) =>
+  call(setPostgres, "set-postgres", {
+    token: workspace.token,
+    path: { workspace_id: workspace.id },
+    body: { url },
+  });
+const look = async () =>
+  dataOf<Checked>(
+    await call(testPostgres, "test-postgres", { token: workspace.token, path: { workspace_id: workspace.id } }),
+  );
+const whoIs = async (url: string) => {
+  const session = await openSession({ url, schema: "salesforce" });
+  const [row] = await session.query("SELECT current_user::text AS name");
+  await session.close();
+  return row?.["name"];
+};
+
+const tagged = (value: string) => manager.secrets.set(ARN, { value, tags: { "bridge-workspace": workspace.id } });
+
+test.each([
+  [
+    "a secret of AWS with user and password",
+    { secret: ARN },
+    async (password: string) => tagged(JSON.stringify({ username: role, password, host: "elsewhere.example" })),
+  ],
+  ["a secret that is a URL", { secret: ARN }, async (password: string) => tagged(fullUrl(password))],
+  [
+    "a command that prints a URL",
+    { command: "shop" },
+    async (password: string) => writeFileSync(file, `${fullUrl(password)}\n`),
+  ],
+])("%s is read again after a rotation, without a person", async (_, parameters, keep) => {
+  await keep(await rotate());
+  const url = "command" in parameters ? "postgres://heroku/shop?command=shop" : urlWith(parameters);
+
+  expect((await put(url)).json?.data).toMatchObject({ ok: true });
+  const before = { ...manager.asked };
+  expect([await whoIs(url), await whoIs(url)]).toEqual([role, role]);
+  expect(manager.asked).toEqual(before);
+  await keep(await rotate());
+
+  expect(await whoIs(url)).toBe(role);
+  expect((await look()).ok).toBe(true);
+  const view = await call(readConnections, "read-connections", {
+    token: workspace.token,
+    path: { workspace_id: workspace.id },
+  });
+  expect(view.text).not.toContain("pw-");
+});
+
+test("while what is kept is not the new password yet, cycles say that the database refuses it, and ask once each", async () => {
+  tagged(JSON.stringify({ username: role, password: await rotate() }));
+  const url = urlWith({ secret: ARN, application_name: "lagging" });
+  expect(await whoIs(url)).toBe(role);
+  await rotate();
+  const before = manager.asked["GetSecretValue"] ?? 0;
+
+  const refused = await whoIs(url).catch((error: unknown) => failureOf(error));
+
+  expect(refused).toMatchObject({ reason: "postgres_unavailable", message: expect.stringContaining("password") });
+  expect(manager.asked["GetSecretValue"]).toBe(before + 1);
+});
+
+test.each([
+  [
+    "a secret of another workspace",
+    { secret: ARN },
+    () => manager.secrets.set(ARN, { value: "{}", tags: { "bridge-workspace": "other" } }),
+    /tag it with bridge-workspace=/,
+  ],
+  [
+    "a secret that functions may not read",
+    { secret: ARN },
+    () => manager.secrets.set(ARN, { value: "{}", tags: {} }),
+    /AccessDeniedException.*tag it with bridge-workspace/,
+  ],
+  ["a secret that is not there", { secret: ARN }, () => manager.secrets.delete(ARN), /ResourceNotFoundException/],
+  [
+    "a secret without credentials",
+    { secret: ARN },
+    () => tagged('{"username":"ada"}'),
+    /neither a postgres:\/\/ URL nor JSON with username and password/,
+  ],
+  [
+    "a command that is not the operator's",
+    { command: "printenv" },
+    () => undefined,
+    /no command printenv: name it in CREDENTIAL_COMMANDS/,
+  ],
+  ["a command that fails", { command: "broken" }, () => undefined, /exit code 3; run it by hand/],
+])("%s connects nothing, and says what helps", async (_, parameters, prepare, sentence) => {
+  prepare();
+
+  const { status, json } = await put(urlWith({ ...parameters, options: String(rotations) }));
+
+  expect(status).toBe(400);
+  expect(JSON.stringify(json?.error)).toMatch(sentence);
+  const view = await call(readConnections, "read-connections", {
+    token: workspace.token,
+    path: { workspace_id: workspace.id },
+  });
+  expect(view.json?.data).toMatchObject({ postgres: null });
+});
+
+test.each([
+  ["both places", `postgres://db.example/app?secret=${ARN}&command=shop`],
+  ["a place and a password", "postgres://ada:secret@db.example/app?command=shop"],
+  ["a name that is no ARN", "postgres://db.example/app?secret=shop"],
+  ["a command in place of its name", "postgres://db.example/app?command=cat%20/etc/passwd"],
+])("a URL with %s is refused by its field", async (_, url) => {
+  const { status, json } = await put(url);
+
+  expect(status).toBe(400);
+  expect(json?.error?.details?.map(({ path }) => path)).toEqual(["body.url"]);
+});
+
+test("on one machine a secret of AWS is refused with what there is instead", async () => {
+  vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", "");
+
+  const { json } = await put(urlWith({ secret: ARN }));
+
+  expect(JSON.stringify(json?.error)).toContain("name a command in the URL instead");
+  vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", manager.endpoint);
+});
