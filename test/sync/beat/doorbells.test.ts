@@ -229,7 +229,7 @@ describe("the doorbell", () => {
     await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd ' || n FROM generate_series(1, 1500) n");
     const asked: string[] = [];
     world.interfere(async (name) => {
-      if (name !== "org.query" && name !== "org.write") return;
+      if (name !== "org.queryTogether" && name !== "org.write") return;
       asked.push(name);
       if (name === "org.write") await cloud.clock.advance({ seconds: 1 });
       if (name === "org.write" && asked.filter((one) => one === name).length === 1)
