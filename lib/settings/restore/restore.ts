@@ -13,7 +13,7 @@ import { reportPause } from "../../model/workspace/pause.ts";
 import { withDatabase } from "../../monitoring/with-database.ts";
 import type { Webhooks } from "../../webhooks/ports.ts";
 import { noteMapping, type OnMapping, type Needs as RowNeeds } from "../change-rows.ts";
-import { nullableTimestamp, timestamp } from "../shapes.ts";
+import { body, nullableTimestamp, timestamp } from "../shapes.ts";
 import { type Decided, type RestoredMapping, type Restores, restoredGroup } from "./restore-ports.ts";
 
 /** `restored_copy`: the database is older than what was sent; `config_behind`: DynamoDB is older than the database. */
@@ -49,15 +49,19 @@ export const restorePlan = z.object({
   ),
 });
 
-const decision = z.optional(z.enum([...DECISIONS, "leave"]));
+const decision = () => z.enum([...DECISIONS, "leave"], { error: "must be salesforce, ours or leave" });
 
 /** A person's decisions; what is left out goes by the plan. */
-export const restoreDecisions = z.object({
-  newer: decision,
-  only_here: z.optional(z.enum(["ours", "leave"])),
-  proposed: decision,
-  unclear: decision,
-  rows: z.optional(z.array(z.object({ record_id: z.int(), decision: z.enum([...DECISIONS, "leave"]) }))),
+export const restoreDecisions = body({
+  newer: z.optional(decision()),
+  only_here: z.optional(z.enum(["ours", "leave"], { error: "must be ours or leave: Salesforce has no such change" })),
+  proposed: z.optional(decision()),
+  unclear: z.optional(decision()),
+  rows: z.optional(
+    z.array(body({ record_id: z.int({ error: "must be the key of a row, a whole number" }), decision: decision() }), {
+      error: "must be a list of rows",
+    }),
+  ),
 });
 
 interface Needs extends RowNeeds {

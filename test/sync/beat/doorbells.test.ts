@@ -241,7 +241,7 @@ describe("the doorbell", () => {
 
     const pushes = asked
       .join(" ")
-      .split(/(?: ?org\.query ?)+/)
+      .split(/(?: ?org\.queryTogether ?)+/)
       .filter((run) => run !== "");
     expect(pushes.length).toBeGreaterThan(2);
     // A save takes a second: pulls are no closer than two seconds, and the save that is under way ends first.
