@@ -33,6 +33,23 @@ test("a grant on one encryption context opens no other", () => {
   expect(isOpenFor()).toBe(false);
 });
 
+test("a grant on what has a tag, whatever it says, opens nothing without the tag", () => {
+  const Condition = { StringLike: { "secretsmanager:ResourceTag/bridge-workspace": "?*" } };
+  const grant = { Effect: "Allow", Action: "secretsmanager:GetSecretValue", Resource: "*", Condition };
+  const statements = readPolicy({ Statement: [grant] }, "a test");
+  const isOpenWith = (keys?: Record<string, string>) =>
+    allows(statements, {
+      action: "secretsmanager:GetSecretValue",
+      resource: arnOf("secretsmanager", "secret:db"),
+      ...(keys && { keys }),
+    });
+
+  expect(isOpenWith({ "secretsmanager:ResourceTag/bridge-workspace": "ws_1" })).toBe(true);
+  expect(isOpenWith({ "secretsmanager:ResourceTag/bridge-workspace": "" })).toBe(false);
+  expect(isOpenWith({ "secretsmanager:ResourceTag/other": "ws_1" })).toBe(false);
+  expect(isOpenWith()).toBe(false);
+});
+
 test("a key is opened by a grant on the key, never by one on its alias", () => {
   const [key, alias] = [arnOf("kms", "key/1234"), arnOf("kms", "alias/bridge")];
 

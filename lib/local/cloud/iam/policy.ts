@@ -5,13 +5,15 @@ const oneOrMore = z.pipe(
   z.transform((value) => [value].flat()),
 );
 
+const values = () => z._default(z.record(z.string(), oneOrMore), {});
+
 // Strict, because a clause that is read over would allow what AWS refuses.
 const statement = z.strictObject({
   Sid: z.optional(z.string()),
   Effect: z.literal("Allow"),
   Action: oneOrMore,
   Resource: oneOrMore,
-  Condition: z.optional(z.strictObject({ StringEquals: z.record(z.string(), oneOrMore) })),
+  Condition: z.optional(z.strictObject({ StringEquals: values(), StringLike: values() })),
 });
 
 const document = z.object({
@@ -48,7 +50,10 @@ export function allows(statements: readonly Statement[], { action, resource, key
     ({ Action, Resource, Condition }) =>
       Action.some((pattern) => isLike(pattern.toLowerCase(), action.toLowerCase())) &&
       Resource.some((pattern) => isLike(pattern, resource)) &&
-      Object.entries(Condition?.StringEquals ?? {}).every(([key, values]) => values.includes(keys[key] ?? "")),
+      Object.entries(Condition?.StringEquals ?? {}).every(([key, values]) => values.includes(keys[key] ?? "")) &&
+      Object.entries(Condition?.StringLike ?? {}).every(([key, patterns]) =>
+        patterns.some((pattern) => isLike(pattern, keys[key] ?? "")),
+      ),
   );
 }
 
