@@ -21,6 +21,7 @@ export const PREPARATIONS = [
   ...(["npm", "upgrade", "psql", "examples", "embedded-org", "connected-app", "doorbell"] as const),
   ...([
     "heroku-rehearsal",
+    "heroku-at-once",
     "heroku-connect",
     "left-heroku-connect",
     "table-of-yours",

@@ -31,8 +31,8 @@ const EXPORT = {
   ],
 };
 
-/** Heroku Connect has read two contacts; a change of one waits, and one of the other was refused. */
-export async function herokuRehearsal(reader: Reader): Promise<void> {
+/** Heroku Connect has read two contacts; a change of one waits, and one of the other was refused. Gives its database. */
+async function herokuDatabase(reader: Reader): Promise<{ url: URL; superuser: URL }> {
   const { instance } = reader;
   const url = new URL(instance.file.database_url);
   const superuser = new URL(url);
@@ -60,6 +60,28 @@ export async function herokuRehearsal(reader: Reader): Promise<void> {
   writeFileSync(join(reader.folder, ".exported.json"), JSON.stringify(EXPORT));
   const app = { HEROKU_APP: "acme", HEROKU_RESOURCE: "herokuconnect-clear-12345", HEROKU_EXPORT: ".exported.json" };
   reader.stub("heroku", app);
+  return { url, superuser };
+}
+
+/** The same, in one block on one day. */
+export async function herokuAtOnce(reader: Reader): Promise<void> {
+  const { url } = await herokuDatabase(reader);
+  await reader.run(CREATE);
+  await reader.types({
+    answers: [
+      [/Database URL.*: $/, url.href],
+      [/\[y\/N\] $/, "y"],
+    ],
+  });
+
+  expect(reader.calls).toEqual(["heroku connect:export --app acme", "heroku connect:pause --app acme"]);
+  await expect.poll(() => reader.instance.soql(SENT), SOON).toMatchObject([{ Email: "moved@example.com" }]);
+}
+
+/** The same, and a copy of it. */
+export async function herokuRehearsal(reader: Reader): Promise<void> {
+  const { instance } = reader;
+  const { url, superuser } = await herokuDatabase(reader);
   await query(superuser.href, "CREATE DATABASE heroku_copy OWNER bridge TEMPLATE heroku");
   writeFileSync(join(reader.folder, "copy.url"), url.href.replace("/heroku", "/heroku_copy"));
   await reader.run(CREATE);

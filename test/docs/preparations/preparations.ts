@@ -2,6 +2,7 @@ import type { PreparationName } from "../blocks.ts";
 import type { Reader } from "../reader.ts";
 import {
   drizzle,
+  herokuAtOnce,
   herokuConnect,
   herokuRehearsal,
   leftHerokuConnect,
@@ -29,6 +30,7 @@ export const preparations: Readonly<Record<PreparationName, (reader: Reader) => 
   "embedded-org": embeddedOrg,
   "connected-app": connectedApp,
   "heroku-rehearsal": herokuRehearsal,
+  "heroku-at-once": herokuAtOnce,
   "heroku-connect": herokuConnect,
   "left-heroku-connect": leftHerokuConnect,
   "table-of-yours": tableOfYours,
