@@ -40,7 +40,9 @@ test("it is deployed with aws cloudformation alone, and deployed again without a
 
   expect(first.status, first.stderr).toBe(0);
   for (const name of STACKS) expect(stacks).toMatch(new RegExp(`<StackName>Bridge-staging-${name}</StackName>`));
-  expect(stacks.match(/(?<=<StackStatus>)\w+/g)).toEqual(STACKS.map(() => "CREATE_COMPLETE"));
+  // The emulator calls a stack updated whose change set it carries out after its creation.
+  const states = stacks.match(/(?<=<StackStatus>)\w+/g) ?? [];
+  expect(states).toEqual(STACKS.map(() => expect.stringMatching(/^(CREATE|UPDATE)_COMPLETE$/)));
   expect(second.status, second.stderr).toBe(0);
 });
 

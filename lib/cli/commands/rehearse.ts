@@ -86,7 +86,10 @@ function decisions({ plan, mappings }: Moved): readonly string[] {
     [plan.import.warnings?.length ?? 0, "of the import's warnings above"],
     [sum(({ changes }) => changes.failed), "changes that Heroku Connect could not send: retry or dismiss them"],
     [sum(({ changes }) => changes.pending), "changes in doubt: pause when Heroku Connect is idle, and there are none"],
-    [differing, "rows that differ from their records: Salesforce's values win, unless conflict_policy says otherwise"],
+    [
+      differing,
+      "records whose row differs or is missing: Salesforce's values win, unless conflict_policy says otherwise",
+    ],
   ];
   const open = cases.filter(([number]) => number > 0).map(([number, what]) => `  ${number} ${what}`);
   return open.length === 0 ? ["There is nothing to decide."] : ["To decide before the day:", ...open];

@@ -93,7 +93,7 @@ export async function herokuRehearsal(reader: Reader): Promise<void> {
   });
 
   expect(reader.calls).toEqual(["heroku connect:export --app acme"]);
-  expect(said).toMatch(/Contact +contact +paused +\d+ +1 +1 +\d+ +\d+ +\d+/);
+  expect(said).toMatch(/STATE +paused\s+LOCKED MS +\d+\s+WAITING +1\s+FAILED +1\s/);
   expect(await instance.soql(SENT)).not.toMatchObject([{ Email: "moved@example.com" }]);
 }
 

@@ -128,7 +128,7 @@ function Accept({ mapping, decisions, onClose }: AcceptProps) {
 }
 
 /** Decisions as the API takes them; a row without one goes as its group. */
-export function bodyOf(decisions: Decisions): AcceptRestoreBody {
+function bodyOf(decisions: Decisions): AcceptRestoreBody {
   const named = Object.entries(decisions).filter(([, decision]) => decision !== "");
   const rows = named.filter(([name]) => name.startsWith("row "));
   return {
