@@ -51,15 +51,34 @@ const DOUBT_RETRY_SECONDS = 300;
  * judge on what it saw before it got its locks, and would lose a user's edit.
  */
 export async function applyImages(store: StoreContext, lease: Lease, page: Page, attempt: Attempt): Promise<Applied> {
-  // A page of a load that is lost in a crash is lost with the marks behind it, and read again.
-  const commitsLater = page.lane === "load";
-  const later = page.images.length > 0 && { laterLockMilliseconds: ROW_LOCK_MILLISECONDS };
-  const limits = { lockMilliseconds: LOCK_MILLISECONDS, ...later };
-  const settings = { ...limits, silent: true, commitsLater, changesState: movesPulls(page.marks) };
-  return await fenced(store, lease, settings, async () => {
+  return await fenced(store, lease, settingsFor(page), async () => {
     const applied = page.images.length === 0 ? null : await applyAll(store, lease, page, attempt);
     await writeWatermarks(store, lease, page.marks);
     return applied ?? NOTHING;
+  });
+}
+
+function settingsFor(page: Page) {
+  // A page of a load that is lost in a crash is lost with the marks behind it, and read again.
+  const commitsLater = isLoading(page);
+  const later = page.images.length > 0 && { laterLockMilliseconds: ROW_LOCK_MILLISECONDS };
+  const limits = { lockMilliseconds: LOCK_MILLISECONDS, ...later };
+  return { ...limits, silent: true, commitsLater, changesState: movesPulls(page.marks) };
+}
+
+/**
+ * What most pages of a first load are: no record has a row, and nothing is known of any. Such a page locks no row, so it
+ * is one transaction. Null: it is another page, and nothing was done.
+ */
+export async function applyFresh(store: StoreContext, lease: Lease, page: Page): Promise<Applied | null> {
+  return await fenced(store, lease, settingsFor(page), async () => {
+    const mapped = store.mapped(lease);
+    const { rows } = await lockRows(store, mapped, page.images, "");
+    if (rows.length > 0 || (await lockByUpsertField(store, mapped, page.images, "")).size > 0) return null;
+    if (!isUntouched(await readAround(store, mapped, page, [], false))) return null;
+    const applied = await insertAll(store, mapped, page.images);
+    await writeWatermarks(store, lease, page.marks);
+    return applied;
   });
 }
 

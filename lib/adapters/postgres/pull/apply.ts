@@ -13,7 +13,7 @@ import {
   sqlState,
 } from "../session/sql-errors.ts";
 import { isTableLocked } from "../session/table-lock.ts";
-import { applyImages, busyUntil, NOTHING } from "./apply-images.ts";
+import { applyFresh, applyImages, busyUntil, NOTHING } from "./apply-images.ts";
 import { type InboundError, keepInboundErrors } from "./inbound-errors.ts";
 import { sortImages } from "./sort-images.ts";
 
@@ -32,9 +32,21 @@ const ATTEMPTS = 3;
  */
 export async function apply(store: StoreContext, lease: Lease, page: Page): Promise<Applied> {
   if (page.images.length === 0) return await whole(store, lease, page);
-  const { met, fresh, unchanged } = await sortImages(store, lease, page.images);
-  const slices = [...chunks(met, ROWS_AT_ONCE), fresh].filter(({ length }) => length > 0);
+  const asOne = page.lane === "load" ? await fresh(store, lease, page) : null;
+  if (asOne) return asOne;
+  const { met, fresh: others, unchanged } = await sortImages(store, lease, page.images);
+  const slices = [...chunks(met, ROWS_AT_ONCE), others].filter(({ length }) => length > 0);
   return await inSlices(store, lease, { ...page, images: [] }, slices, { ...NOTHING, unchanged });
+}
+
+/** A page of new rows; null: it is none, or the database refuses one of them. */
+async function fresh(store: StoreContext, lease: Lease, page: Page): Promise<Applied | null> {
+  try {
+    return await retry(ATTEMPTS, isClash, () => applyFresh(store, lease, page));
+  } catch (error) {
+    if (await isRecords(store, lease, error)) return null;
+    throw error;
+  }
 }
 
 async function inSlices(
