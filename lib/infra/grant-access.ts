@@ -1,4 +1,4 @@
-import { Stack } from "aws-cdk-lib";
+import { ArnFormat, Stack } from "aws-cdk-lib";
 import { type Access, queueVariable, SERVICE, TABLES, type TableName, tableVariable } from "../model/resources.ts";
 import type { Beat } from "./beat.ts";
 import type { BridgeFunction } from "./bridge-function.ts";
@@ -42,7 +42,10 @@ export function grantAccess(to: BridgeFunction, access: Access, resources: Grant
   if (access.postgres) {
     to.addEnvironment("NODE_EXTRA_CA_CERTS", AMAZON_CERTIFICATES);
     // Of a customer's own credentials: the tag names the workspace that may use them.
-    to.allow(["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"], ["*"], {
+    const resourceName = "*";
+    const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
+    const secrets = Stack.of(to).formatArn({ service: "secretsmanager", resource: "secret", resourceName, arnFormat });
+    to.allow(["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"], [secrets], {
       StringLike: { "secretsmanager:ResourceTag/bridge-workspace": "?*" },
     });
   }

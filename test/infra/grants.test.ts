@@ -114,6 +114,8 @@ const SENT_BY: Readonly<Record<string, RegExp>> = {
   "scheduler:CreateSchedule": /new CreateScheduleCommand\d*\(/,
   "scheduler:DeleteSchedule": /new DeleteScheduleCommand\d*\(/,
   "scheduler:ListSchedules": /paginateListSchedules\(/,
+  "secretsmanager:DescribeSecret": /new DescribeSecretCommand\(/,
+  "secretsmanager:GetSecretValue": /new GetSecretValueCommand\(/,
   "sqs:SendMessage": /new SendMessageBatchCommand\d*\(/,
 };
 
@@ -121,8 +123,16 @@ test("each action that is granted is sent by some code, and each call to AWS has
   const { all } = await synthesizeFixtures();
   const granted = all("AWS::IAM::Role")
     .filter(({ Properties }) => JSON.stringify(Properties["AssumeRolePolicyDocument"]).includes("lambda."))
-    .flatMap(({ Properties }) => JSON.stringify(Properties).match(/\b(dynamodb|iam|kms|scheduler|sqs):\w+/g) ?? [])
-    .filter((action) => !/^(sqs:(Receive|Delete|Get)|iam:PassedToService|kms:EncryptionContext)/.test(action));
+    .flatMap(
+      ({ Properties }) =>
+        JSON.stringify(Properties).match(/\b(dynamodb|iam|kms|scheduler|secretsmanager|sqs):\w+/g) ?? [],
+    )
+    .filter(
+      (action) =>
+        !/^(sqs:(Receive|Delete|Get)|iam:PassedToService|kms:EncryptionContext|secretsmanager:ResourceTag)/.test(
+          action,
+        ),
+    );
 
   expect([...new Set(granted)].sort()).toEqual(Object.keys(SENT_BY));
   const everything = [...code.values()].join("\n");
