@@ -114,7 +114,7 @@ describe.skipIf(findChromium() === undefined)("in few clicks, a user", () => {
     expect((await rows("true")).rows).toEqual([{ lastname: "Guest 6" }]);
   });
 
-  test("decides after a restore what becomes of each row, in a group and alone", async () => {
+  test("decides after a restore how each row continues, in a group and alone", async () => {
     await ask("POST", "/mappings", { sf_object: "Account", fields: ["Name", "Phone"] });
     const mapping = async () =>
       (await ask<readonly { sf_object: string; state: string }[]>("GET", "/monitoring/mappings")).find(

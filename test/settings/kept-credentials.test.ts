@@ -9,10 +9,10 @@ import { openSession } from "../../lib/adapters/postgres/session/session.ts";
 import { failureOf } from "../../lib/sync/report/cycle-failure.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { type SecretsManager, startSecretsManager } from "../support/doubles/secrets-manager.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+import { type SecretsManager, startSecretsManager } from "./secrets-manager.ts";
 
 const ARN = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:rds!db-1a2b-AbCdEf";
 

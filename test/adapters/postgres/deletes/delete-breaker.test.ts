@@ -361,7 +361,7 @@ longTest(
     const held = "SELECT count(*)::int AS held FROM salesforce._trigger_log WHERE held";
     expect(claimed).toHaveLength(100);
     expect(await customer.sql(held)).toEqual([{ held: count - 100 }]);
-    // All but a tenth of what the first look found, then all but what an hour allows, which the last look finds.
+    // All but a tenth of what the first statement found, then all but what an hour allows, which the last one finds.
     expect(looks).toHaveLength(3);
     expect(await confirmDeletes(kept(), "salesforce", "map_contact", ALL, null)).toBe(count - 100);
     expect(await customer.sql(held)).toEqual([{ held: 0 }]);
