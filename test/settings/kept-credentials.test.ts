@@ -139,6 +139,18 @@ test("while what is kept is not the new password yet, cycles say that the databa
   expect(manager.asked["GetSecretValue"]).toBe(before + 1);
 });
 
+test("a server without a connection left is asked again by the credentials that are known", async () => {
+  tagged(JSON.stringify({ username: role, password: await rotate() }));
+  const url = urlWith({ secret: ARN, application_name: "crowded" });
+  expect(await whoIs(url)).toBe(role);
+  await database.asSuperuser(`ALTER ROLE ${role} CONNECTION LIMIT 0`);
+  const before = { ...manager.asked };
+
+  await expect(whoIs(url)).rejects.toMatchObject({ code: "53300" });
+
+  expect(manager.asked).toEqual(before);
+});
+
 test.each([
   [
     "a secret of another workspace",

@@ -12,6 +12,7 @@ import { named } from "./named.ts";
 import { withCode } from "./protocol-violation.ts";
 import { qualify } from "./qualify.ts";
 import { literal, type Row, readInstant, type Session, type TransactionSettings, type Values } from "./sql.ts";
+import { sqlState } from "./sql-errors.ts";
 import { statementNames } from "./statement-names.ts";
 
 declare module "pg" {
@@ -51,6 +52,7 @@ export async function openSession({ url }: PostgresConnection, deadlines: Deadli
   try {
     return await openBy(used, deadlines);
   } catch (error) {
+    if (sqlState(error) === "53300") throw error; // no connection left, which is tried again every second
     const newer = await withNewerCredentials(url, used);
     if (newer === null) throw error;
     return openBy(newer, deadlines);
