@@ -57,10 +57,10 @@ async function shown() {
     await api.ask(readRowStory, "read-row-story", { path: { table: "contact", key: "a" } }),
   );
   await sweepMinute({ Records: [{ messageId: "tick", body: "{}" }] } as SQSEvent);
-  // Not by the endpoint: a scrape shows what was read up to five seconds ago.
+  // Not by the endpoint: a scrape shows what was read up to five seconds ago. It shows the workspace of the other test, too.
   const text = await scraper(counters(), engineReports())(new Date());
   const metric = (name: string) =>
-    Number(new RegExp(`^bridge_mapping_${name}\\{[^}]*\\} (\\d)$`, "m").exec(text)?.[1] ?? 0);
+    Number(new RegExp(`^bridge_mapping_${name}\\{[^}]*"${contact.id}"[^}]*\\} (\\d)$`, "m").exec(text)?.[1] ?? 0);
   return {
     health: sync.status,
     stalls: sync.stalls ?? [],
