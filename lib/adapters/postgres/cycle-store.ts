@@ -17,7 +17,7 @@ import { claim, markSent, release } from "./push/claim.ts";
 import { createClaims } from "./push/claim-ledger.ts";
 import { doubtsIn, noteLook, recover } from "./push/recover.ts";
 import { requeueOverwritten } from "./push/requeue-overwritten.ts";
-import { holdWaiting, noteFindings, overrule, rewoundDoubts } from "./push/rewound.ts";
+import { holdWaiting, noteFindings, rewoundDoubts } from "./push/rewound.ts";
 import { settle } from "./push/settle.ts";
 import { openOnSchema } from "./session/schema-version.ts";
 import type { Use } from "./session/session-limit.ts";
@@ -134,7 +134,6 @@ export function cycleStoreOn(
     holdWaiting: (lease, batchId, until) => inTurn(() => holdWaiting(store, lease, batchId, until)),
     rewoundDoubts: (lease) => inTurn(() => rewoundDoubts(store, lease)),
     noteFindings: (lease, findings) => inTurn(() => noteFindings(store, lease, findings)),
-    overrule: (lease, sfids) => inTurn(() => overrule(store, lease, sfids)),
     noteLook: (lease, batchId) => inTurn(() => noteLook(store, lease, batchId)),
     claim: (lease, limit) =>
       inTurn(async () => {

@@ -86,14 +86,11 @@ const idsOf = (doubts: readonly InDoubtWrite[]): readonly string[] =>
 async function keepTheirs(cycle: Cycle, sending: PushProgress, doubts: readonly InDoubtWrite[]): Promise<void> {
   if (doubts.length === 0) return;
   const message = "Salesforce's values were kept after a restore";
-  await settle(
-    cycle,
-    sending,
-    doubts.map(({ write: { recordId, changeIds } }) => ({ recordId, changeIds, kind: "settled", message })),
+  const outcomes = doubts.flatMap(({ write: { recordId, changeIds, record } }) =>
+    record.id === null ? [] : [{ recordId, changeIds, kind: "givenUp", message, sfid: record.id } as const],
   );
-  const sfids = idsOf(doubts);
-  await cycle.store.overrule(cycle.lease, sfids);
-  if (pulls(cycle.mapping.syncDirection)) await readAgain(cycle, sfids, "reread");
+  await settle(cycle, sending, outcomes);
+  if (pulls(cycle.mapping.syncDirection)) await readAgain(cycle, idsOf(doubts), "reread");
 }
 
 /** Settles what was looked up, and reads the records that were found again: until now their rows kept what was sent. */

@@ -29,8 +29,6 @@ export interface RewoundStore {
   /** Writes of which nothing was found yet, of at most 1,000 rows. */
   rewoundDoubts(lease: Lease): Promise<readonly Doubt[]>;
   noteFindings(lease: Lease, findings: readonly Finding[]): Promise<void>;
-  /** The next image of these records counts, whatever their rows hold. */
-  overrule(lease: Lease, sfids: readonly string[]): Promise<void>;
 }
 
 /** What earlier cycles left behind. */

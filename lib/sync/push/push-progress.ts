@@ -101,6 +101,7 @@ const COUNTED_AS = {
   refused: "refused",
   retry: "retried",
   settled: "settled",
+  givenUp: "settled",
   held: "retried",
 } as const;
 

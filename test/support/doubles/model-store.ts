@@ -155,7 +155,6 @@ export class ModelStore {
       holdWaiting: unused,
       rewoundDoubts: unused,
       noteFindings: unused,
-      overrule: unused,
       apply: unused,
       compare: unused,
       countUnmatched: unused,

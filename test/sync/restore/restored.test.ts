@@ -232,6 +232,40 @@ describe.each(isWholeGrid ? POLICIES : POLICIES.slice(1, 2))("under %s", (policy
     ]);
   });
 
+  test("what a person decides for Salesforce is read again, also where the cycle ends before it is read", async () => {
+    const backup = await backUp();
+    await live();
+    await backup.restorePostgres();
+    await write("DELETE FROM salesforce.contact WHERE external_id__c = 'b'");
+    for (const _ of [1, 2]) await cycles();
+    await accept(contact);
+    await accept(account);
+
+    await world.fault({ kind: "unavailable", times: 1 });
+    for (const _ of [1, 2, 3]) await cycles();
+
+    expect(await contacts()).toEqual(CONTACTS);
+    await expectInStep();
+  });
+
+  test("what is changed after a restore is sent from the values that Salesforce has, not from those that a person gave up", async () => {
+    const backup = await backUp();
+    await live();
+    await backup.restorePostgres();
+    await write("UPDATE salesforce.contact SET lastname = 'Bert' WHERE external_id__c = 'b'");
+    for (const _ of [1, 2]) await cycles();
+    await world.pass(120);
+    await write("UPDATE salesforce.contact SET lastname = 'Bea' WHERE external_id__c = 'b'");
+    await cycles();
+
+    await accept(contact);
+    await accept(account);
+    for (const _ of [1, 2, 3]) await cycles();
+
+    expect(await contacts()).toContainEqual({ LastName: "Bea", Email: "new@example.com", External_Id__c: "b" });
+    await expectInStep();
+  });
+
   test("a database that lost its last moments is caught up without a question", async () => {
     await backUp();
     await live();

@@ -1,10 +1,13 @@
 import { REWOUND } from "../../../model/change/rewound.ts";
+import { pulls } from "../../../model/mapping/mapping.ts";
 import type { Doubt, Finding } from "../../../sync/ports/doubt-ports.ts";
 import type { Lease } from "../../../sync/ports/lease-ports.ts";
+import type { PushOutcome } from "../../../sync/ports/push-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { changesFrom } from "../log/change-rows.ts";
 import { isPending, registerUnregistered } from "../log/change-states.ts";
-import { idArray, name, qualified, type StoreContext } from "../session/sql.ts";
+import { writeInboundErrors } from "../pull/inbound-errors.ts";
+import { numberArray, type StoreContext } from "../session/sql.ts";
 import { doubtsOf } from "./recover.ts";
 
 /** Rows whose changes are looked up together. */
@@ -65,14 +68,26 @@ export async function noteFindings(store: StoreContext, lease: Lease, findings: 
   );
 }
 
-/** Rows that differ from their record only because a person has decided for Salesforce have captured nothing late. */
-export async function overrule(store: StoreContext, lease: Lease, sfids: readonly string[]): Promise<void> {
-  if (sfids.length === 0) return;
-  const { schema, table } = store.mapped(lease).shape;
-  await fenced(store, lease, { silent: true }, () =>
-    store.session.query(
-      `UPDATE ${qualified(schema, table)} SET ${name("systemmodstamp")} = NULL WHERE sfid::text = ANY ($1::text[])`,
-      [idArray(sfids)],
-    ),
+/**
+ * In the caller's transaction: has the records be read again for which changes were given up, and later changes of their
+ * rows count from what Salesforce held, not from values that it never got.
+ */
+export async function giveUp(store: StoreContext, lease: Lease, outcomes: readonly PushOutcome[]): Promise<void> {
+  const given = outcomes.filter((outcome) => outcome.kind === "givenUp");
+  if (given.length === 0) return;
+  const { session, tables, now } = store;
+  const { shape } = store.mapped(lease);
+  await session.query(
+    `UPDATE ${tables.log} later SET old = later.old || (
+         SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(given.old) WHERE later.old ? key)
+     FROM (SELECT l.record_id, jsonb_object_agg(o.key, o.value ORDER BY l.id DESC) AS old
+       FROM ${tables.log} l, jsonb_each(l.old) o WHERE l.id = ANY ($2::bigint[]) GROUP BY 1) given
+     WHERE later.table_name::text = $1 AND later.record_id = given.record_id AND later.processed_at IS NULL`,
+    [shape.table, numberArray(given.flatMap(({ changeIds }) => changeIds))],
   );
+  if (!pulls(shape.direction)) return;
+  const errors = given.map(({ sfid }) => ({ sfid, error: READ_AGAIN, sqlState: null, retryAt: now() }));
+  await writeInboundErrors(store, lease, errors);
 }
+
+const READ_AGAIN = "a change of its row was given up after a restore; the record is read again";

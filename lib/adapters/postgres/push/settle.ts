@@ -3,6 +3,7 @@ import type { PushOutcome } from "../../../sync/ports/push-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { type MappedTable, numberArray, type StoreContext } from "../session/sql.ts";
 import { isRefusedValue, isWorthWaiting } from "../session/sql-errors.ts";
+import { giveUp } from "./rewound.ts";
 import { settleStatement, wakeChildrenStatement, writeBackStatement } from "./settle-statements.ts";
 import { settledChanges } from "./settled-changes.ts";
 import { writeBackRows } from "./write-back.ts";
@@ -81,6 +82,7 @@ async function settleOnce(
   await fenced(store, lease, { silent: true, anyVersion: true, changesState: true, ...limit }, async () => {
     const [settled] = await session.query<Settled>(statement, values);
     if (settled?.settled !== count) throw await whyNot(store, lease, outcomes);
+    await giveUp(store, lease, outcomes);
     const { pending, unwritten } = settled;
     if (settled.children_wait) await wakeChildren(store, mapped, outcomes);
     if (unwritten !== null) await session.query(writeBackStatement(tables), [unwritten]);

@@ -85,6 +85,7 @@ function endingOf(outcome: PushOutcome, now: Date): Ending {
       return { ...NOTHING, state: "SUCCESS", last_operation: DONE[action], answered_at: answeredAt, accepted: true };
     }
     case "settled":
+    case "givenUp":
       return { ...NOTHING, state: "SUCCESS", last_operation: "SYNCED", message: outcome.message ?? null };
     case "held":
       return { ...NOTHING, state: "NEW", message: NO_RECORD, held: true };
