@@ -44,11 +44,11 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     await takeTurns(cycle, given, begun, { done, rewind }, (sending, claimed) =>
       settleEditedInserts(cycle, sending, claimed, inDoubt),
     );
-    if (rewind === "rewound" && order.saves !== "none") {
-      // Until everything is read, what was inserted there since has not met its row.
-      if (isSettled({ ...begun.marks, ...done.marks })) await lookUpRewound(cycle);
-      throw new SidesApart("database_rewound", REWOUND_MESSAGE);
-    }
+    // An acceptance may have overtaken the cycle that has held it; until everything is read, what was inserted there since
+    // has not met its row.
+    const mayBeHeld = rewind === "rewound" || begun.waiting.unfinished;
+    if (mayBeHeld && order.saves !== "none" && isSettled({ ...begun.marks, ...done.marks })) await lookUpRewound(cycle);
+    if (rewind === "rewound" && order.saves !== "none") throw new SidesApart("database_rewound", REWOUND_MESSAGE);
   } catch (error) {
     end = endBy(error);
   }

@@ -38,7 +38,6 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
     else ended.push(known);
   }
   await settle(cycle, sending, ended);
-  await keepTheirs(cycle, sending, writes.filter(isOverruled));
   await sendOnceMore(cycle, sending, writes.filter(isRepeatable));
 
   const others = writes.filter((doubt) => !isRepeatable(doubt) && !isOverruled(doubt));
@@ -57,6 +56,8 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
     unripe.filter(({ write }) => write.operation === "update"),
   );
   await settleLookedUp(cycle, sending, saved);
+  // At last: while inserts are in doubt, a record that has no row may be one of theirs.
+  await keepTheirs(cycle, sending, writes.filter(isOverruled));
   cycle.tally.doubtsWaiting += unripe.length - saved.length;
   for (const job of jobs) {
     const ofJob = startPushProgress();

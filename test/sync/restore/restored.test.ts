@@ -237,6 +237,7 @@ describe.each(isWholeGrid ? POLICIES : POLICIES.slice(1, 2))("under %s", (policy
     await live();
     await backup.restorePostgres();
     await write("DELETE FROM salesforce.contact WHERE external_id__c = 'b'");
+    await write("DELETE FROM salesforce.account WHERE name = 'Two'");
     for (const _ of [1, 2]) await cycles();
     await accept(contact);
     await accept(account);
@@ -261,6 +262,31 @@ describe.each(isWholeGrid ? POLICIES : POLICIES.slice(1, 2))("under %s", (policy
     await accept(contact);
     await accept(account);
     for (const _ of [1, 2, 3]) await cycles();
+
+    expect(await contacts()).toContainEqual({ LastName: "Bea", Email: "new@example.com", External_Id__c: "b" });
+    await expectInStep();
+  });
+
+  test("what a cycle held that the acceptance of a restore overtook is looked up all the same", async () => {
+    const backup = await backUp();
+    await live();
+    await backup.restorePostgres();
+    for (const _ of [1, 2]) await cycles();
+    await accept(contact);
+    await accept(account);
+    await write("UPDATE salesforce.contact SET lastname = 'Bea' WHERE external_id__c = 'b'");
+    // As it leaves them: held under the configuration before, which it may not look them up by.
+    await world.sql(
+      "UPDATE salesforce._trigger_log SET state = 'PENDING', batch_id = 'rewound', sent_at = $1, fence = 1 WHERE state = 'NEW' AND table_name = 'contact'",
+      [new Date(world.cloud.clock.now())],
+    );
+    await world.sql(`INSERT INTO salesforce._bridge_in_hand (id, table_name, ids)
+      SELECT 'held', table_name, array_agg(id) FROM salesforce._trigger_log WHERE batch_id = 'rewound' AND processed_at IS NULL GROUP BY table_name`);
+
+    for (const _ of [1, 2]) await cycles();
+    expect(await found()).toEqual([{ table_name: "contact", action: "UPDATE", found: "only_here" }]);
+    await accept(contact);
+    for (const _ of [1, 2]) await cycles();
 
     expect(await contacts()).toContainEqual({ LastName: "Bea", Email: "new@example.com", External_Id__c: "b" });
     await expectInStep();

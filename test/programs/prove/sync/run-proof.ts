@@ -235,6 +235,9 @@ const killsOf = ({ trouble, parts }: Run) =>
 /** The eleven minutes of an insert in doubt, the lanes of every five minutes, several times over, and a lock's longest wait. */
 const STEPS_SECONDS = [0, 400, 400, 1_000, 400];
 
+/** A record that could have been an insert in doubt when a person decided is read again after five minutes. */
+const READ_AGAIN_SECONDS = 400;
+
 /** No more trouble, and as much time as everything that waits may need. */
 async function drain(run: Run): ReturnType<typeof settleByHand> {
   const { stage, queries, asked, mappings } = run;
@@ -252,6 +255,8 @@ async function drain(run: Run): ReturnType<typeof settleByHand> {
   }
   await run.restorer.settle();
   await queries.untilNothingWaits();
+  stage.clock.advance(READ_AGAIN_SECONDS);
+  await queries.cycles(ids);
   const byHand = await settleByHand(run);
   if (byHand.rows > 0) {
     await queries.cycles(ids);
