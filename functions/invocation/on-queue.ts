@@ -1,6 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type * as z from "zod/mini";
 import { describeFault } from "../../lib/model/fault.ts";
+import { writeLine } from "../../lib/model/log-line.ts";
 
 /** A message that could not be dealt with; the queue hands it out again, in the end to the dead letters. */
 export interface Undone {
@@ -31,9 +32,7 @@ export function onQueue<Message>(
     for (const { position, fault } of undone) failed.set(parsed[position]?.messageId ?? "", fault);
     for (const [messageId, fault] of failed) {
       const body = Records.find((record) => record.messageId === messageId)?.body;
-      console.error(
-        JSON.stringify({ level: "error", message_id: messageId, message: body, fault: describeFault(fault) }),
-      );
+      writeLine({ level: "error", message_id: messageId, message: body, fault: describeFault(fault) });
     }
     return { batchItemFailures: [...failed.keys()].map((itemIdentifier) => ({ itemIdentifier })) };
   };

@@ -6,6 +6,7 @@ import { connectOrg } from "../../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
 import { herokuConnect } from "../../lib/heroku-connect/heroku-connect.ts";
 import { Failure } from "../../lib/model/failure.ts";
+import { writeLine } from "../../lib/model/log-line.ts";
 import { type PostgresConnection, writersOf } from "../../lib/model/workspace/workspace.ts";
 import type { Clock, ConnectedOrg, Connections, Log, MessageNeeds } from "../../lib/sync/ports/cycle-ports.ts";
 import type { Sessions } from "../../lib/sync/ports/session-ports.ts";
@@ -22,7 +23,7 @@ export const clock: Clock = {
   },
 };
 
-export const log: Log = (line) => console.log(JSON.stringify(line));
+export const log: Log = writeLine;
 
 /** The database of a workspace. Rejects when none is connected. */
 async function postgresOf(workspaceId: string): Promise<PostgresConnection> {

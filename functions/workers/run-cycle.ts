@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import pLimit from "p-limit";
 import * as z from "zod/mini";
 import { describeFault } from "../../lib/model/fault.ts";
+import { writeLine } from "../../lib/model/log-line.ts";
 import { type CycleMessage, type CyclesMessage, cyclesIn, MAPPINGS_PER_MESSAGE } from "../../lib/model/messages.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import { handleCycleMessage } from "../../lib/sync/beat/handle-cycle-message.ts";
@@ -66,7 +67,7 @@ export const handler = onQueue(cyclesMessage, async (messages) => {
   return undone;
 });
 
-const logFault = (fault: unknown) => console.error(JSON.stringify({ level: "error", fault: describeFault(fault) }));
+const logFault = (fault: unknown) => writeLine({ level: "error", fault: describeFault(fault) });
 
 /** Lets every cycle come to its end before one's failure is thrown. */
 async function endAll(cycles: readonly Promise<void>[]): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Acting } from "../access/ports.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
+import { writeLine } from "../model/log-line.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
 import { auditEntry } from "../model/workspace/audit.ts";
 import { settingChanges } from "./changed-mapping.ts";
@@ -134,14 +135,12 @@ async function carryOutSoon(needs: ImportNeeds, workspaceId: string): Promise<vo
   try {
     await rollForward(needs, workspaceId, forSeconds(OWN_SECONDS));
   } catch (error) {
-    console.error(
-      JSON.stringify({
-        level: "error",
-        workspace_id: workspaceId,
-        message: "import left to the worker",
-        fault: String(error),
-      }),
-    );
+    writeLine({
+      level: "error",
+      workspace_id: workspaceId,
+      message: "import left to the worker",
+      fault: String(error),
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Counters } from "../metrics/ports.ts";
 import { chunks } from "../model/chunks.ts";
 import type { Event } from "../model/delivery/event.ts";
+import { writeLine } from "../model/log-line.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
 import { auditEntry } from "../model/workspace/audit.ts";
 import { CHANGES_AT_ONCE, type ImportPlan, type ImportPlans, type MappingChange } from "./ports.ts";
@@ -45,9 +46,7 @@ async function giveUp({ plans, now }: RollForwardNeeds, workspaceId: string, pla
     "this import could not be carried out while its plan was kept; the mappings that it changed by then have audit entries of their own, the others are as they were: import again";
   const entry = auditEntry({ workspaceId, actor: "system", at: now() }, "config.import_lost", planId, { message });
   if (!(await plans.giveUp(workspaceId, planId, entry))) return;
-  console.error(
-    JSON.stringify({ level: "error", event: "import_lost", workspace_id: workspaceId, import_id: planId, message }),
-  );
+  writeLine({ level: "error", event: "import_lost", workspace_id: workspaceId, import_id: planId, message });
 }
 
 /** Wake-ups are sent for changes that were carried out before, too: that process may have died before sending. */

@@ -8,6 +8,7 @@ import type { Repeats } from "../access/repeats.ts";
 import { Failure, type FailureDetail } from "../model/failure.ts";
 import { describeFault } from "../model/fault.ts";
 import { newId } from "../model/id.ts";
+import { isJsonLog, type LogLine, writeLine } from "../model/log-line.ts";
 import { DEPLOYMENT } from "../model/workspace/pause.ts";
 import { type Answer, answerWith, refuseWith } from "./answer.ts";
 import { bodyOf } from "./body.ts";
@@ -44,6 +45,7 @@ interface Exchange {
   readonly id: string;
   readonly at: Date;
   headers: Readonly<Record<string, string>>;
+  caller: Caller | null;
   /** Its count; rejects when there were too many. Nothing is answered before it is known. */
   counting: Promise<void>;
 }
@@ -59,7 +61,8 @@ export function lambda<Name extends RouteName, Input, Resource>(
     exchange.counting = count(gate(), endpoint.route, exchange);
     exchange.counting.catch(() => undefined); // thrown when the request is answered
     if (!endpoint.onlyReads || isRefused(sourceAddress(event), at)) await exchange.counting;
-    const { workspace, token } = await letIn(gate(), route, exchange);
+    exchange.caller = await letIn(gate(), route, exchange);
+    const { workspace, token } = exchange.caller;
     const path = pathOf<Name>(route, event);
     const resource = ((await endpoint.find?.({ path, workspace })) ?? null) as Resource;
     const body = route.body ? { body: bodyOf(event) } : {};
@@ -162,24 +165,33 @@ function frame({ streams }: Pick<Route, "streams">, now: () => Date, run: (excha
     event.headers = lowerCaseNames(event.headers ?? {});
     const id = newId("req");
     const headers = { "X-Request-Id": id, "Cache-Control": "no-store", ...GUARDS };
-    const exchange: Exchange = { event, id, at: now(), headers, counting: Promise.resolve() };
-    try {
-      return await run(exchange);
-    } catch (error) {
+    const exchange: Exchange = { event, id, at: now(), headers, caller: null, counting: Promise.resolve() };
+    const answer = await run(exchange).catch(async (error: unknown) => {
       const counted = await exchange.counting.catch((tooMany: unknown) => ({ tooMany }));
       return refusal(counted ? counted.tooMany : error, exchange); // too many comes before everything else
-    }
+    });
+    if (isJsonLog()) writeLine(requestLine(exchange, answer, now()));
+    return answer;
   };
   return middy<GatewayEvent, Answer>({
     executionMode: streams ? executionModeStreamifyResponse : executionModeStandard,
   }).handler(handler);
 }
 
+/** One line for each request on AWS; on one machine the console's own requests would fill the log. */
+const requestLine = ({ event, id, at, caller }: Exchange, { statusCode }: Answer, end: Date): LogLine => ({
+  ...{ level: "info", event: "request", request_id: id, method: event.httpMethod, path: shownPath(event) },
+  ...{ status: statusCode, duration_ms: end.getTime() - at.getTime() },
+  ...(caller && { workspace_id: caller.workspace.id, token_id: caller.token.id }),
+});
+
+/** The address of a doorbell is its secret. */
+const shownPath = ({ path }: GatewayEvent) => path?.replace(/\/ring_\w+/, "/ring_…");
+
 /** A failure as it was meant; anything else is logged with its cause and answered without it. */
 function refusal(error: unknown, { event, id, headers }: Exchange): Answer {
   if (error instanceof Failure) return refuseWith(error, headers);
-  const path = event.path?.replace(/\/ring_\w+/, "/ring_…");
-  console.error(JSON.stringify({ level: "error", request_id: id, path, fault: describeFault(error) }));
+  writeLine({ level: "error", request_id: id, path: shownPath(event), fault: describeFault(error) });
   return refuseWith(
     new Failure("INTERNAL_ERROR", `an unexpected error; give the operator the request id ${id}`),
     headers,

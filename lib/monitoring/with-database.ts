@@ -1,5 +1,6 @@
 import type { SealedWorkspace } from "../access/ports.ts";
 import { Failure } from "../model/failure.ts";
+import { writeLine } from "../model/log-line.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
 import { DatabaseUnavailable } from "./ports.ts";
 
@@ -19,7 +20,7 @@ export async function withDatabase<Database, Answer>(
     return await ask(await databases.open(postgres));
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;
-    console.error(JSON.stringify({ level: "error", workspace_id: workspace.id, message: error.message }));
+    writeLine({ level: "error", workspace_id: workspace.id, message: error.message });
     const headers = error.isBusy ? { "Retry-After": "1" } : {};
     throw new Failure(
       error.isBusy ? "UNAVAILABLE" : "INTERNAL_ERROR",

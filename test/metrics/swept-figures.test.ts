@@ -93,7 +93,7 @@ test("a mapping whose ticks got lost is counted in the minute in which its beats
 test("a key that will be deleted is reported each minute, with a line that says how to save it", async () => {
   const { kms } = cloud.clients;
   const KeyId = String(process.env["KEY_ID"]);
-  const log = vi.spyOn(console, "log").mockReturnValue();
+  const log = vi.spyOn(console, "error").mockReturnValue();
   await kms.send(new ScheduleKeyDeletionCommand({ KeyId, PendingWindowInDays: 7 }));
   try {
     expect(await figuresOfSweep()).toEqual({ MappingsSilent: 0, KeyUnusable: 1 });

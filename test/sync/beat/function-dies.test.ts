@@ -59,7 +59,7 @@ test("a mapping whose function died twice runs alone from then on, and each deat
   expect(journal()).toEqual(["+Contact", "+Account", "-Contact", "-Account", "+Contact", "-Contact"]);
 
   die(contact);
-  const log = vi.spyOn(console, "log").mockReturnValue();
+  const log = vi.spyOn(console, "error").mockReturnValue();
   await invoke();
   const line = { event: "cycle", level: "error", mapping_id: contact.id, reason: "function_died" };
   expect(log.mock.calls.map(([said]) => JSON.parse(String(said)))).toContainEqual(

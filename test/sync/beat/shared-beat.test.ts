@@ -202,7 +202,7 @@ describe("late commits and deletes are part of the beat's own query", () => {
 test("an org that answers the probe with an error breaks the mapping whose beat asked, as a cycle of its own would", async () => {
   await world.pass(300);
   await beat();
-  const lines = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  const lines = vi.spyOn(console, "error").mockImplementation(() => undefined);
   await world.fault({ kind: "unavailable", times: 10 });
 
   await beat();

@@ -26,7 +26,8 @@ anIdleContactForEachTest(async (asking) => {
   made = asking;
   await made.cloud.take("provisioning");
 });
-const lines = vi.spyOn(console, "log").mockImplementation(() => undefined);
+const lines = vi.fn();
+for (const level of ["info", "warn", "error"] as const) vi.spyOn(console, level).mockImplementation(lines);
 beforeEach(() => lines.mockClear());
 afterEach(() => {
   all.splice(RELEASED - FIRST_VERSION + 1);

@@ -6,6 +6,7 @@ import {
   type ScanCommandInput,
 } from "@aws-sdk/lib-dynamodb";
 import { describeFault } from "../../../model/fault.ts";
+import { writeLine } from "../../../model/log-line.ts";
 import type { TableName } from "../../../model/resources.ts";
 import type { Database } from "./client.ts";
 
@@ -49,7 +50,7 @@ export const readEach = <Read>(items: readonly Item[], read: (item: Item) => Rea
       // What cannot be parsed is quoted in the error, and may be a row's value.
       const fault = error instanceof SyntaxError ? error.name : describeFault(error);
       const line = { level: "error", event: "unreadable item", pk, sk, fault };
-      if (reported.size !== reported.add(`${pk} ${sk}`).size) console.error(JSON.stringify(line));
+      if (reported.size !== reported.add(`${pk} ${sk}`).size) writeLine(line);
       return [];
     }
   });
