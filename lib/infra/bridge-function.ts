@@ -90,9 +90,13 @@ export class BridgeFunction extends LambdaFunction {
   }
 
   /** Runs in the operator's private network: reaches what its security groups let it, and the rest by its way out. */
-  enter({ subnetIds, securityGroupIds, openedRanges }: Network): void {
+  enter({ subnetIds, securityGroupIds, openedRanges, httpsProxy }: Network): void {
     this.template.vpcConfig = { subnetIds: [...subnetIds], securityGroupIds: [...securityGroupIds] };
     this.addEnvironment("OPENED_RANGES", openedRanges.join(","));
+    if (httpsProxy !== null) {
+      this.addEnvironment("HTTPS_PROXY", httpsProxy);
+      this.addEnvironment("NODE_USE_ENV_PROXY", "1"); // for fetch, by which orgs are asked; the SDK of AWS does not read it
+    }
     this.allow(NETWORK_ACTIONS, ["*"]); // Lambda's own interfaces, made and removed by it; IAM asks for every resource
   }
 

@@ -54,6 +54,7 @@ export const MANY_OPTIONS = {
   certificateArn: CERTIFICATE,
   ...NETWORK,
   openedRanges: "10.0.0.0/16",
+  httpsProxy: "http://proxy.internal:3128",
   shield: "true",
   reservedConcurrency: "run-cycle=50,list-mappings=5",
 };

@@ -101,6 +101,10 @@ describe("a private network", () => {
       const { VpcConfig } = functionOf(own, name).Properties;
       expect.soft(environmentOf(own, name)["OPENED_RANGES"], name).toBe(isInside ? "10.0.0.0/16" : undefined);
       expect
+        .soft(environmentOf(own, name)["HTTPS_PROXY"], name)
+        .toBe(isInside ? "http://proxy.internal:3128" : undefined);
+      expect.soft(environmentOf(own, name)["NODE_USE_ENV_PROXY"], name).toBe(isInside ? "1" : undefined);
+      expect
         .soft(VpcConfig, name)
         .toEqual(
           isInside
@@ -207,6 +211,15 @@ test.each([
   [{ securityGroupIds: NETWORK.securityGroupIds }, "securityGroupIds needs subnetIds"],
   [{ openedRanges: "10.0.0.0/16" }, "openedRanges needs subnetIds"],
   [NETWORK, "subnetIds needs openedRanges"],
+  [{ httpsProxy: "http://proxy.internal:3128" }, "httpsProxy needs subnetIds"],
+  [
+    { ...NETWORK, openedRanges: "10.0.0.0/16", httpsProxy: "proxy.internal" },
+    "an address like http://proxy.internal:3128",
+  ],
+  [
+    { ...NETWORK, openedRanges: "10.0.0.0/16", httpsProxy: "http://proxy/path" },
+    "an address like http://proxy.internal:3128",
+  ],
   [{ ...NETWORK, openedRanges: "0.0.0.0/0" }, "it is not private, and public addresses are reached without it"],
   [{ ...NETWORK, openedRanges: "::/0" }, "::/0 can't be opened"],
   [{ ...NETWORK, openedRanges: "10.0.0.0/16,127.0.0.0/8" }, "127.0.0.0/8 can't be opened: it is a loopback address"],

@@ -25,6 +25,7 @@ export const OPTIONS = [
   "subnetIds",
   "securityGroupIds",
   "openedRanges",
+  "httpsProxy",
   "shield",
   "webAclArn",
   "reservedConcurrency",

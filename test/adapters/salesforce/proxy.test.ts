@@ -1,0 +1,35 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+test("with the variables of -c httpsProxy= an org is reached by the proxy, which resolves its name", async () => {
+  const asked: string[] = [];
+  const proxy = createServer().on("connect", ({ url = "" }, socket) => {
+    asked.push(url);
+    socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const client = join(import.meta.dirname, "../../../lib/adapters/salesforce/guarded-fetch.ts");
+  const program = `
+    const { guardedFetch } = await import(${JSON.stringify(client)});
+    const answer = await guardedFetch("https://acme.my.salesforce.com/services/data", {}).catch((error) => error.message);
+    console.log(answer);`;
+  const env = {
+    ...process.env,
+    NODE_USE_ENV_PROXY: "1",
+    HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    NO_PROXY: "",
+    no_proxy: "",
+  };
+
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { env });
+  proxy.close();
+
+  expect(asked).toEqual(["acme.my.salesforce.com:443"]);
+  expect(stdout.trim()).toBe("fetch failed");
+});
