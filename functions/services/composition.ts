@@ -22,6 +22,7 @@ import {
   engineReports as engineReportsIn,
 } from "../../lib/adapters/dynamodb/engine/engine.ts";
 import { keepFigures } from "../../lib/adapters/dynamodb/engine/kept-figures.ts";
+import { metricsPages } from "../../lib/adapters/dynamodb/engine/metrics-page.ts";
 import { polls as pollsIn } from "../../lib/adapters/dynamodb/engine/polls.ts";
 import { restores as restoresIn } from "../../lib/adapters/dynamodb/engine/restores.ts";
 import { ticks as ticksIn } from "../../lib/adapters/dynamodb/engine/ticks.ts";
@@ -178,7 +179,7 @@ export const ticks = () => once("ticks", () => ticksIn(database()));
 
 export const restores = () => once("restores", () => restoresIn(database()));
 
-export const scrape = () => once("scrape", () => scraper(counters(), engineReports()));
+export const scrape = () => once("scrape", () => scraper(counters(), engineReports(), metricsPages(database())));
 
 export const callShares = () => once("callShares", () => callSharesIn(database()));
 

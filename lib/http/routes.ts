@@ -111,7 +111,9 @@ export const ROUTES = {
   }),
   "replay-webhook": operate("POST /webhooks/{webhook_id}/replay", ATTEMPT),
   "test-webhook": administer("POST /webhooks/{webhook_id}/test", ATTEMPT),
-  "read-metrics": withoutToken("GET /api/metrics", { reads: ["counters", "engine"], scans: ["counters", "engine"] }),
+  "read-metrics": withoutToken("GET /api/metrics", {
+    ...{ reads: ["counters", "engine"], scans: ["counters", "engine"], writes: ["counters"] },
+  }),
   "read-workspace": read("GET /", { deployment: "also" }),
   "rename-workspace": administer("PATCH /", { body: true, writes: ["workspaces", "audit"] }),
   // Operators may stop everything, and resume it.

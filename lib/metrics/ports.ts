@@ -98,6 +98,18 @@ export interface Counters {
   readAll(): Promise<KeptCounters>;
 }
 
+/** The text of the metrics endpoint as a process last wrote it, and of how many mappings it is. */
+export interface MetricsPage {
+  readonly text: string;
+  readonly at: Date;
+  readonly mappings: number;
+}
+
+export interface MetricsPages {
+  read(): Promise<MetricsPage | null>;
+  keep(page: MetricsPage): Promise<void>;
+}
+
 export interface MappingHours {
   readonly mappingId: string;
   readonly sfObject: string;

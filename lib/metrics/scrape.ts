@@ -1,27 +1,43 @@
 import type { EngineReports } from "../health/ports.ts";
 import { exposition, type Metric } from "./exposition.ts";
 import { moreText } from "./more-series.ts";
-import type { Counters, KeptCounters } from "./ports.ts";
+import type { Counters, KeptCounters, MetricsPage, MetricsPages } from "./ports.ts";
 
-/** A scrape may show what was true this long ago. */
+/** A scrape may show what was true this long ago, and so much longer for each mapping of the deployment. */
 const FRESH_MILLISECONDS = 5000;
+const FRESH_MILLISECONDS_EACH = 5;
 
-/** The text of `/api/metrics`, read again at most every five seconds however often it is asked for. */
+const isFresh = ({ at, mappings }: MetricsPage, now: Date): boolean =>
+  Math.abs(now.getTime() - at.getTime()) < FRESH_MILLISECONDS + mappings * FRESH_MILLISECONDS_EACH;
+
+/** Each process has its own page. */
+const NONE: MetricsPages = { read: async () => null, keep: async () => undefined };
+
+/**
+ * The text of `/api/metrics`. All processes share one page, so that everybody may ask: however often that is, the items
+ * of all mappings are read every five seconds at most, every 55 where there are 10,000.
+ */
 export function scraper(
   counters: Pick<Counters, "readAll">,
   engine: Pick<EngineReports, "readAll">,
+  pages: MetricsPages = NONE,
 ): (at: Date) => Promise<string> {
-  let last: { readonly text: Promise<string>; readonly until: number } | null = null;
-  return (at) => {
-    if (last !== null && last.until > at.getTime()) return last.text;
-    const text = Promise.all([counters.readAll(), engine.readAll()]).then(
-      ([kept, reports]) => metricsText(kept) + moreText(reports, at),
-    );
-    last = { text, until: at.getTime() + FRESH_MILLISECONDS };
-    text.catch(() => {
-      last = null;
-    });
-    return text;
+  let own: Promise<MetricsPage> | null = null;
+  const write = async (at: Date): Promise<MetricsPage> => {
+    const [kept, reports] = await Promise.all([counters.readAll(), engine.readAll()]);
+    const page = { text: metricsText(kept) + moreText(reports, at), at, mappings: kept.totals.length };
+    await pages.keep(page).catch(() => undefined); // each process has its own then
+    return page;
+  };
+  const find = async (at: Date): Promise<MetricsPage> => {
+    const kept = await pages.read();
+    return kept && isFresh(kept, at) ? kept : await write(at);
+  };
+  return async (at) => {
+    const last = await own?.catch(() => null);
+    if (last && isFresh(last, at)) return last.text;
+    own = find(at);
+    return (await own).text;
   };
 }
 

@@ -12,6 +12,7 @@ import { queryAll, readEach, readItem, scanAll } from "../client/read-item.ts";
 import { storedMilliseconds } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
 import { highWaterFor, totalsKey } from "./high-water.ts";
+import { METRICS_PAGE } from "./metrics-page.ts";
 
 /** Sort keys of a workspace's queue depth, of the calls that no cycle made, and of whether it is paused. */
 const QUEUE = "queue";
@@ -134,6 +135,7 @@ async function readAll(database: Database): Promise<KeptCounters> {
   const pauses: KeptCounters["pauses"][number][] = [];
   for await (const items of scanAll(database, "counters")) {
     readEach(items, (item) => {
+      if (item["pk"] === METRICS_PAGE.pk) return;
       if (item["sk"] === QUEUE) depths.push(readDepth(item));
       else if (item["sk"] === CALLS) calls.push(readCalls(item));
       else if (item["sk"] === PAUSE) pauses.push(readPause(item));

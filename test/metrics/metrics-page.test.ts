@@ -1,0 +1,99 @@
+import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { counters, database } from "../../functions/services/composition.ts";
+import { METRICS_PAGE, metricsPages } from "../../lib/adapters/dynamodb/engine/metrics-page.ts";
+import { scraper } from "../../lib/metrics/scrape.ts";
+import { newId } from "../../lib/model/id.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+
+const AT = new Date("2026-11-28T12:00:00Z");
+const after = (milliseconds: number) => new Date(AT.getTime() + milliseconds);
+
+let cloud: BridgeCloud;
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+});
+afterAll(() => cloud.close());
+beforeEach(async () => {
+  await database().client.send(new DeleteCommand({ TableName: database().table("counters"), Key: METRICS_PAGE }));
+});
+
+const put = (content: object) =>
+  database().client.send(
+    new PutCommand({ TableName: database().table("counters"), Item: { ...METRICS_PAGE, ...content } }),
+  );
+
+/** A process of a deployment with so many mappings, and how often it has read the items of all. */
+function processWith(mappings: number, objectOf = (at: number) => `Object${at}__c`) {
+  const totals = Array.from({ length: mappings }, (_, at) => ({
+    ...{
+      workspaceId: "ws_1",
+      mappingId: `map_${at}`,
+      sfObject: objectOf(at),
+      rowsSynced: at,
+      rowsFailed: 0,
+      apiCalls: {},
+    },
+  }));
+  const readAll = vi.fn(async () => ({ totals, depths: [], calls: [], pauses: [] }));
+  const scrape = scraper({ readAll }, { readAll: async () => new Map() }, metricsPages(database()));
+  return { scrape, readAll };
+}
+
+test("processes share one page: the items of all mappings are read once, whoever asks", async () => {
+  const [one, other] = [processWith(3), processWith(3)];
+
+  const text = await one.scrape(AT);
+  expect(await other.scrape(after(4_000))).toBe(text);
+
+  expect(text).toContain('bridge_sync_rows_total{workspace_id="ws_1",object="Object2__c"} 2');
+  expect([one.readAll.mock.calls.length, other.readAll.mock.calls.length]).toEqual([1, 0]);
+});
+
+test.each([
+  ["a few mappings", 3, 5_014, 5_016],
+  ["ten thousand", 10_000, 54_999, 55_001],
+])("with %s a page is read again as soon as it is too old, and not before", async (_, mappings, fresh, stale) => {
+  const [one, other, third] = [processWith(mappings), processWith(mappings), processWith(mappings)];
+
+  const text = await one.scrape(AT);
+  await other.scrape(after(fresh));
+  await third.scrape(after(stale));
+  await one.scrape(after(stale + 1));
+
+  expect(other.readAll).not.toHaveBeenCalled();
+  expect(third.readAll).toHaveBeenCalledOnce();
+  expect(one.readAll).toHaveBeenCalledOnce();
+  expect((await metricsPages(database()).read())?.text).toBe(text);
+});
+
+test.each([
+  ["a page of a clock that is far ahead", { text: new Uint8Array(), at: after(3_600_000).getTime(), mappings: 3 }],
+  ["a page that cannot be read", { text: new Uint8Array([1, 2, 3]), at: AT.getTime(), mappings: 3 }],
+  ["a page of another shape", { text: "bridge 1", at: AT.getTime(), mappings: 3 }],
+])("%s is written again", async (_, kept) => {
+  vi.spyOn(console, "error").mockReturnValue();
+  await put(kept);
+  const { scrape, readAll } = processWith(3);
+
+  expect(await scrape(AT)).toContain("bridge_build_info");
+  expect(readAll).toHaveBeenCalledOnce();
+});
+
+test("where DynamoDB takes no page, or it is too large for an item, each process has its own", async () => {
+  const { scrape, readAll } = processWith(30_000, () => newId("map"));
+  const text = await scrape(AT);
+
+  expect(await metricsPages(database()).read()).toBeNull();
+  expect(await scrape(after(1_000))).toBe(text);
+  expect(readAll).toHaveBeenCalledOnce();
+});
+
+test("the page is no workspace's series", async () => {
+  await processWith(3).scrape(AT);
+
+  const { totals, depths, calls, pauses } = await counters().readAll();
+  expect([totals, depths, calls, pauses].flat().filter(({ workspaceId }) => workspaceId.startsWith("service"))).toEqual(
+    [],
+  );
+});
