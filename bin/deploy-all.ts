@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 
 const HELP = `npm run deploy [-- OPTIONS]: checks region and credentials, builds, and deploys all stacks.
@@ -40,6 +42,29 @@ async function refuseAccount(): Promise<string | null> {
   return null;
 }
 
+/** Concurrent executions for the metrics URL, which asks for no token; Lambda keeps so many of the quota unreserved. */
+const FOR_METRICS = 5;
+const UNRESERVED = 100;
+
+/** What keeps a flood of requests for metrics from taking all functions' concurrency, where the quota leaves it. */
+async function reservation(args: readonly string[]): Promise<readonly string[]> {
+  const kept = readFileSync("cdk.json", "utf8");
+  if ([...args, kept].some((text) => text.includes("reservedConcurrency"))) return [];
+  const client = new LambdaClient({
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: 5000, requestTimeout: 10_000 },
+  });
+  const { AccountLimit } = await client.send(new GetAccountSettingsCommand({})).catch(() => ({ AccountLimit: null }));
+  const free = AccountLimit?.UnreservedConcurrentExecutions;
+  if (free === undefined) return [];
+  if (free >= UNRESERVED + FOR_METRICS) return ["-c", `reservedConcurrency=read-metrics=${FOR_METRICS}`];
+  const quota = AccountLimit?.ConcurrentExecutions;
+  console.error(
+    `Warning: the account's quota of ${quota} concurrent executions leaves none to reserve: a flood of requests for the metrics can take all of it. Request a higher quota from AWS`,
+  );
+  return [];
+}
+
 const args = process.argv.slice(2);
 const { values } = parseArgs({
   args,
@@ -51,7 +76,8 @@ else {
   if (typeof values.profile === "string") process.env["AWS_PROFILE"] = values.profile;
   const refusal = await refuseAccount();
   if (refusal !== null) console.error(`Refused: ${refusal}`);
-  const cdk = ["deploy", "--all", "--no-notices", ...args];
+  const reserved = refusal === null ? await reservation(args) : [];
+  const cdk = ["deploy", "--all", "--no-notices", ...reserved, ...args];
   const env = { ...process.env, BRIDGE_STRICT: "1" };
   process.exitCode = refusal === null ? (spawnSync("cdk", cdk, { stdio: "inherit", env }).status ?? 1) : 1;
 }

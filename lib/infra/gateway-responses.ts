@@ -13,13 +13,20 @@ const FAULT: Refusal = [
   "An unexpected error occurred. Try again; if it stays, report it to the operator.",
 ];
 
+/** No function could be called or answered: as where Lambda throttles it, for which the gateway has no type of its own. */
+const UNAVAILABLE: Refusal = [
+  503,
+  "UNAVAILABLE",
+  "The service did not answer in time. Wait some seconds, then try again.",
+];
+
 /**
  * The gateway's own answers, by type: everything is in the contract's envelope (2.1) with one of the contract's codes
  * (7). The two defaults catch the types that are added to the platform later.
  */
 export const GATEWAY_REFUSALS = {
   ACCESS_DENIED: FORBIDDEN,
-  API_CONFIGURATION_ERROR: FAULT,
+  API_CONFIGURATION_ERROR: UNAVAILABLE,
   AUTHORIZER_CONFIGURATION_ERROR: FAULT,
   AUTHORIZER_FAILURE: FAULT,
   BAD_REQUEST_BODY: INVALID,
@@ -27,8 +34,8 @@ export const GATEWAY_REFUSALS = {
   DEFAULT_4XX: INVALID,
   DEFAULT_5XX: FAULT,
   EXPIRED_TOKEN: UNAUTHORIZED,
-  INTEGRATION_FAILURE: FAULT,
-  INTEGRATION_TIMEOUT: FAULT,
+  INTEGRATION_FAILURE: UNAVAILABLE,
+  INTEGRATION_TIMEOUT: UNAVAILABLE,
   INVALID_API_KEY: FORBIDDEN,
   // An unknown path with an Authorization header is treated as a badly signed request of AWS's own kind.
   INVALID_SIGNATURE: NOT_FOUND,
@@ -42,6 +49,9 @@ export const GATEWAY_REFUSALS = {
   WAF_FILTERED: FORBIDDEN,
 } as const satisfies Record<string, Refusal>;
 
+/** Seconds after which a caller may try again, by status. */
+const RETRY_AFTER: Readonly<Record<number, number>> = { 429: 60, 503: 5 };
+
 /** Puts every answer of the gateway's own into the envelope. */
 export function addGatewayResponses(api: RestApi): void {
   for (const [type, [status, code, message]] of Object.entries(GATEWAY_REFUSALS)) {
@@ -51,7 +61,7 @@ export function addGatewayResponses(api: RestApi): void {
       responseHeaders: {
         "Cache-Control": "'no-store'",
         "X-Content-Type-Options": "'nosniff'",
-        ...(status === 429 && { "Retry-After": "'60'" }),
+        ...(RETRY_AFTER[status] && { "Retry-After": `'${RETRY_AFTER[status]}'` }),
       },
       templates: { "application/json": inEnvelope(code, message) },
     });

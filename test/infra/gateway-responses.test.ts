@@ -12,19 +12,21 @@ test("whatever the gateway answers on its own is in the envelope, with the right
         success: false,
         error: { code: expect.any(String), message: expect.stringMatching(/\w+\./) },
       });
-      return [String(Properties["ResponseType"]), `${Properties["StatusCode"]} ${body.error.code}`];
+      const retryAfter = Properties["ResponseParameters"]?.["gatewayresponse.header.Retry-After"] ?? "never";
+      return [String(Properties["ResponseType"]), `${Properties["StatusCode"]} ${body.error.code} ${retryAfter}`];
     }),
   );
 
   expect(Object.keys(byType).sort()).toEqual(typesOfThePlatform());
   expect(byType).toMatchObject({
-    MISSING_AUTHENTICATION_TOKEN: "404 NOT_FOUND",
-    THROTTLED: "429 RATE_LIMITED",
-    REQUEST_TOO_LARGE: "413 PAYLOAD_TOO_LARGE",
-    INTEGRATION_TIMEOUT: "500 INTERNAL_ERROR",
-    INTEGRATION_FAILURE: "500 INTERNAL_ERROR",
-    UNAUTHORIZED: "401 UNAUTHORIZED",
-    DEFAULT_5XX: "500 INTERNAL_ERROR",
+    MISSING_AUTHENTICATION_TOKEN: "404 NOT_FOUND never",
+    THROTTLED: "429 RATE_LIMITED '60'",
+    REQUEST_TOO_LARGE: "413 PAYLOAD_TOO_LARGE never",
+    INTEGRATION_TIMEOUT: "503 UNAVAILABLE '5'",
+    INTEGRATION_FAILURE: "503 UNAVAILABLE '5'",
+    API_CONFIGURATION_ERROR: "503 UNAVAILABLE '5'",
+    UNAUTHORIZED: "401 UNAUTHORIZED never",
+    DEFAULT_5XX: "500 INTERNAL_ERROR never",
   });
 });
 

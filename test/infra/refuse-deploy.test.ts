@@ -112,6 +112,36 @@ test("a deployment by a user who may not list queues continues without a word", 
   expect([status, stdout, stderr]).toEqual([0, "cdk deploy --all --no-notices\n", ""]);
 });
 
+const RESERVED = "-c reservedConcurrency=read-metrics=5";
+const CHOSEN = "-c reservedConcurrency=run-cycle=50";
+
+test.each([
+  ["of 1,000 the metrics get five", 1000, 1000, [], `cdk deploy --all --no-notices ${RESERVED}\n`, ""],
+  ["of 105 too", 1000, 105, [], `cdk deploy --all --no-notices ${RESERVED}\n`, ""],
+  ["of 104 none", 1000, 104, [], "cdk deploy --all --no-notices\n", "quota of 1000 concurrent executions"],
+  ["of a new account's ten none", 10, 10, [], "cdk deploy --all --no-notices\n", "Request a higher quota from AWS"],
+  [
+    "what the operator reserves is left alone",
+    1000,
+    1000,
+    CHOSEN.split(" "),
+    `cdk deploy --all --no-notices ${CHOSEN}\n`,
+    "",
+  ],
+])("of the account's concurrent executions %s", async (_, ConcurrentExecutions, free, args, called, warning) => {
+  const limit = { AccountLimit: { ConcurrentExecutions, UnreservedConcurrentExecutions: free } };
+
+  const { status, stdout, stderr } = await run(["bin/deploy-all.ts", ...args], {
+    ...CREDENTIALS,
+    AWS_ENDPOINT_URL: await answering(200, JSON.stringify(limit)),
+    PATH: folderOfCdk(),
+  });
+
+  expect([status, stdout]).toEqual([0, called]);
+  if (warning === "") expect(stderr).toBe("");
+  else expect(stderr).toMatch(new RegExp(`^Warning: .*${warning}.*\\n$`));
+});
+
 const NOT_TAKEN: readonly (readonly [code: string, how: string])[] = [
   ["InvalidClientTokenId", ""],
   ["AccessDenied", "for a role "],

@@ -57,7 +57,7 @@ export const ERRORS: Readonly<Record<FailureCode, readonly [when: string, remedy
     "Ask again; when it stays, give the operator the `X-Request-Id`.",
   ],
   UNAVAILABLE: [
-    "All connections to the database are in use, or it does not answer and another request waits for it.",
+    "All connections to the database are in use, or it does not answer and another request waits for it; or the service itself is overloaded.",
     "Ask again after the seconds of `Retry-After`.",
   ],
 };
