@@ -22,7 +22,8 @@ const CREDENTIAL = `AWS4-HMAC-SHA256 Credential=testing/20260101/${REGION}/cloud
 
 /**
  * Starts moto behind a proxy. Moto lacks `Fn::GetStackOutput`, so the proxy resolves it from the outputs of the stacks
- * that are deployed, and gives a template back as it was sent. Everything else passes unchanged.
+ * that are deployed, and gives a template back as it was sent. It lacks the protection of a stack as well, which the proxy
+ * says it has. Everything else passes unchanged.
  */
 export async function startAws(): Promise<EmulatedAws> {
   const port = await freePort();
@@ -38,6 +39,10 @@ export async function startAws(): Promise<EmulatedAws> {
     const body = await buffer(incoming);
     const asked = formOf(incoming, body);
     const name = asked?.get("StackName") ?? "";
+    if (asked?.get("Action") === PROTECTION) {
+      response.writeHead(200, { "content-type": "text/xml" }).end(protectedXml(name));
+      return;
+    }
     const resolved = asked?.has("TemplateURL") ? await resolvedTemplate(asked, upstream, cloudFormation) : null;
     if (resolved) sent.set(name, resolved.original);
     const answered = await forward(incoming, resolved ? Buffer.from(resolved.form.toString()) : body, upstream);
@@ -67,6 +72,11 @@ export async function startAws(): Promise<EmulatedAws> {
     },
   };
 }
+
+const PROTECTION = "UpdateTerminationProtection";
+
+const protectedXml = (stack: string): string =>
+  `<${PROTECTION}Response><${PROTECTION}Result><StackId>${stack}</StackId></${PROTECTION}Result></${PROTECTION}Response>`;
 
 /** Resolves with the line that matches. Reads on afterwards, so that the program never waits for its reader. */
 async function printed(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
