@@ -81,7 +81,11 @@ function writeTemplate(assembly: string, out: string, name: string): void {
   const Parameters = Object.fromEntries(
     Object.entries(PARAMETERS).filter(([parameter]) => used[parameter as keyof typeof used]),
   );
-  const whole = { ...template, ...(Object.keys(Parameters).length > 0 && { Parameters }) };
+  const whole = {
+    AWSTemplateFormatVersion: "2010-09-09",
+    ...template,
+    ...(Object.keys(Parameters).length > 0 && { Parameters }),
+  };
   writeFile(join(out, "templates", `${name}.json`), `${JSON.stringify(whole, null, 1)}\n`);
 }
 

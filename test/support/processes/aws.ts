@@ -22,8 +22,8 @@ const CREDENTIAL = `AWS4-HMAC-SHA256 Credential=testing/20260101/${REGION}/cloud
 
 /**
  * Starts moto behind a proxy. Moto lacks `Fn::GetStackOutput`, so the proxy resolves it from the outputs of the stacks
- * that are deployed, and gives a template back as it was sent. It lacks the protection of a stack as well, which the proxy
- * says it has. Everything else passes unchanged.
+ * that are deployed, and gives a template back as it was sent. It lacks the protection of a stack, which the proxy says it
+ * has, and change sets without a change, which fail on AWS when they are looked at. Everything else passes unchanged.
  */
 export async function startAws(): Promise<EmulatedAws> {
   const port = await freePort();
@@ -35,21 +35,27 @@ export async function startAws(): Promise<EmulatedAws> {
   const upstream = `http://127.0.0.1:${port}`;
   const cloudFormation = cloudFormationAt(upstream);
   const sent = new Map<string, string>();
+  const empty = new Set<string>();
   const answer = async (incoming: IncomingMessage, response: ServerResponse) => {
     const body = await buffer(incoming);
     const asked = formOf(incoming, body);
     const name = asked?.get("StackName") ?? "";
-    if (asked?.get("Action") === PROTECTION) {
-      response.writeHead(200, { "content-type": "text/xml" }).end(protectedXml(name));
-      return;
-    }
+    const action = asked?.get("Action") ?? "";
+    const changeSet = asked?.get("ChangeSetName") ?? "";
+    const say = (fields: string) => response.writeHead(200, { "content-type": "text/xml" }).end(xmlOf(action, fields));
+    if (action === "UpdateTerminationProtection") return say(`<StackId>${name}</StackId>`);
+    if (action === "DescribeChangeSet" && empty.has(changeSet)) return say(EMPTY);
     const resolved = asked?.has("TemplateURL") ? await resolvedTemplate(asked, upstream, cloudFormation) : null;
     if (resolved) sent.set(name, resolved.original);
     const answered = await forward(incoming, resolved ? Buffer.from(resolved.form.toString()) : body, upstream);
-    const original = asked?.get("Action") === "GetTemplate" ? sent.get(name) : undefined;
+    if (action === "CreateChangeSet" && answered.body.includes(NO_CHANGE)) {
+      empty.add(changeSet);
+      return say(`<Id>${changeSet}</Id>`);
+    }
+    const original = action === "GetTemplate" ? sent.get(name) : undefined;
     const { "content-length": _, ...headers } = answered.headers;
     const text = original === undefined ? answered.body : Buffer.from(withTemplate(answered.body.toString(), original));
-    response.writeHead(answered.status, { ...headers, "content-length": text.length }).end(text);
+    return response.writeHead(answered.status, { ...headers, "content-length": text.length }).end(text);
   };
   const proxy = createServer((incoming, response) => {
     answer(incoming, response).catch((error: Error) => response.writeHead(400).end(String(error.stack)));
@@ -73,10 +79,11 @@ export async function startAws(): Promise<EmulatedAws> {
   };
 }
 
-const PROTECTION = "UpdateTerminationProtection";
+const NO_CHANGE = "No updates are to be performed";
+const EMPTY = `<Status>FAILED</Status><StatusReason>${NO_CHANGE}.</StatusReason>`;
 
-const protectedXml = (stack: string): string =>
-  `<${PROTECTION}Response><${PROTECTION}Result><StackId>${stack}</StackId></${PROTECTION}Result></${PROTECTION}Response>`;
+const xmlOf = (action: string, fields: string): string =>
+  `<${action}Response><${action}Result>${fields}</${action}Result></${action}Response>`;
 
 /** Resolves with the line that matches. Reads on afterwards, so that the program never waits for its reader. */
 async function printed(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
