@@ -3,6 +3,22 @@ import type { Bug } from "../bug.ts";
 /** Health and metrics. */
 export const FIGURE_BUGS: readonly Bug[] = [
   {
+    id: "metrics-page-for-ever",
+    says: "the metrics show for hours what was true once",
+    file: "lib/metrics/scrape.ts",
+    from: "return kept && isFresh(kept, at) ? kept : await write(at);",
+    to: "return kept ?? (await write(at));",
+    near: ["metrics/metrics-page"],
+  },
+  {
+    id: "log-lines-as-text",
+    says: "a query of the logs finds no field at three in the morning",
+    file: "lib/model/log-line.ts",
+    from: "isJsonLog() ? line : JSON.stringify(line)",
+    to: "JSON.stringify(line)",
+    near: ["infra/logs/log-queries"],
+  },
+  {
     id: "health-of-inactive",
     says: "a mapping that was broken and is paused keeps health broken for ever",
     file: "lib/health/read-health.ts",
