@@ -25,12 +25,17 @@ const minuteOf = ({ at }: HighWater): number => Math.floor(at.getTime() / 60_000
 /** `tail`: it has lost the last moments, as by a failover; `rewound`: it was restored or copied, and a person decides. */
 export type Rewind = "tail" | "rewound";
 
-/** What a database has lost whose cycle has acquired its lease just now; null: nothing. */
-export function rewindOf(kept: readonly HighWater[], now: Pick<HighWater, "fence" | "logId">): Rewind | null {
+/** A failover is over within this long, and what it lost waits again and is found by the next beat. */
+const FAILOVER_MILLISECONDS = 15 * 60_000;
+
+/** What a database has lost whose cycle has acquired its lease just now (`at`); null: nothing. */
+export function rewindOf(kept: readonly HighWater[], now: HighWater): Rewind | null {
   // The fence of this lease is a new one: what was reported before had a lower one.
   const isBelow = ({ fence, logId }: HighWater) => now.fence <= fence || now.logId < logId;
   if (!kept.some(isBelow)) return null;
   const [newest] = kept;
+  // A mapping that was idle since reports nothing: what is lost may be all since then.
+  if (newest && now.at.getTime() - newest.at.getTime() >= FAILOVER_MILLISECONDS) return "rewound";
   const older = kept.find(({ at }) => newest && newest.at.getTime() - at.getTime() >= TAIL_MILLISECONDS);
   return older && !isBelow(older) ? "tail" : "rewound";
 }

@@ -32,7 +32,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   if (!begun.held) return { ran: false, why: begun.why };
 
   const cycle = cycleOf(needs, order, begun);
-  const rewind = rewindIn(order, begun);
+  const rewind = rewindIn(order, begun, new Date(needs.clock.now()));
   const done: Done = { marks: {}, pulledAt: null, unchanged: null, checkedAt: 0, restedAt: 0 };
   let end = ENDED_WELL;
   try {
@@ -47,7 +47,8 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     // An acceptance may have overtaken the cycle that has held it; until everything is read, what was inserted there since
     // has not met its row.
     const mayBeHeld = rewind === "rewound" || begun.waiting.unfinished;
-    if (mayBeHeld && order.saves !== "none" && isSettled({ ...begun.marks, ...done.marks })) await lookUpRewound(cycle);
+    const isRead = !pulls(cycle.shape.direction) || isSettled({ ...begun.marks, ...done.marks });
+    if (mayBeHeld && order.saves !== "none" && isRead) await lookUpRewound(cycle);
     if (rewind === "rewound" && order.saves !== "none") throw new SidesApart("database_rewound", REWOUND_MESSAGE);
   } catch (error) {
     end = endBy(error);
@@ -55,9 +56,13 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   return { ...(await finish(cycle, begun, done, end)), rewind };
 }
 
-function rewindIn({ highWater, rewoundAt }: CycleOrder, { lease: { fence }, logId, shape }: Held): Rewind | null {
+function rewindIn(
+  { highWater, rewoundAt }: CycleOrder,
+  { lease: { fence }, logId, shape }: Held,
+  at: Date,
+): Rewind | null {
   if (!pushes(shape.direction)) return null; // it reads again what it has lost
-  return rewoundAt ? "rewound" : rewindOf(highWater, { fence, logId });
+  return rewoundAt ? "rewound" : rewindOf(highWater, { fence, logId, at });
 }
 
 const isSettled = ({ position, load }: Watermarks): boolean =>

@@ -47,5 +47,14 @@ test.each([
   ],
   ["it is new, and no older position is known", [reached(5, 5, 0)], { fence: 4, logId: 5 }, "rewound"],
 ] as const)("where %s", (_, kept, now, lost) => {
-  expect(rewindOf(kept, now)).toBe(lost);
+  expect(rewindOf(kept, { ...now, at: new Date((kept[0]?.at ?? at(0)).getTime() + 60_000) })).toBe(lost);
+});
+
+test.each([
+  [14, 60, "tail"],
+  [15, 60, "rewound"],
+  [600, 60, "rewound"],
+  [600, 61, null],
+] as const)("%i minutes after its last report the fence %i is of a database that is %s", (minutes, fence, lost) => {
+  expect(rewindOf(reports(10), { ...reached(fence, 60, 10 + minutes) })).toBe(lost);
 });

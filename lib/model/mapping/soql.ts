@@ -1,3 +1,4 @@
+import { traitsOf } from "./field-type.ts";
 import type { Column, TableShape } from "./shape.ts";
 
 /** The most records that a page asks for: what Salesforce returns in one answer, unless the records are wide. */
@@ -102,6 +103,19 @@ const page = (soql: string, limit: number): PageQuery => ({ soql: `${soql} LIMIT
 export function withIds(shape: TableShape, ids: readonly string[]): string {
   return `${select(shape, mastersOf(shape))} WHERE Id IN (${ids.map(recordId).join(", ")})`;
 }
+
+/** Living records with these values of the upsert field; as many as there are values at most. */
+export function withUpsertValues(shape: TableShape, values: readonly string[]): PageQuery {
+  const { field = "", type = "" } = shape.columns.find((column) => column.field === shape.upsertField) ?? {};
+  const isNumber = traitsOf(type).kind === "number";
+  const literals = values.map((value) => (isNumber ? String(Number(value)) : text(value)));
+  const conditions = [`${identifier(field)} IN (${literals.join(", ")})`, ...living(shape)];
+  return page(`${select(shape)}${where(conditions)} ORDER BY Id`, values.length);
+}
+
+/** A text of a query (SOQL and SOSL Reference, Quoted String Escape Sequences). */
+const text = (value: string): string =>
+  `'${value.replace(/[\\']/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r")}'`;
 
 /** A record as it is now, with who changed it last. */
 export const withWriter = (shape: TableShape, id: string): string =>

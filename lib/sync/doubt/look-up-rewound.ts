@@ -1,29 +1,37 @@
 import type { ClaimedChange } from "../../model/change/change.ts";
 import { findingOf, type Group } from "../../model/change/rewound.ts";
+import { chunks } from "../../model/chunks.ts";
+import { traitsOf } from "../../model/mapping/field-type.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
+import { withUpsertValues } from "../../model/mapping/soql.ts";
 import { columnText, sfidOf, stampOf, valueIn } from "../../model/record/incoming.ts";
 import { isSameValue } from "../../model/record/same-value.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { Doubt, Finding } from "../ports/doubt-ports.ts";
 import type { PushOutcome } from "../ports/push-ports.ts";
-import { recordsOf } from "../pull/read-page.ts";
+import { readPage, recordsOf } from "../pull/read-page.ts";
 import { startPushProgress } from "../push/push-progress.ts";
 import { type InDoubtWrite, refold } from "./in-doubt-writes.ts";
 import { matchLostInserts } from "./match-lost-inserts.ts";
 import { holds } from "./read-back-updates.ts";
 import { settleLookedUp } from "./resolve-in-doubt.ts";
 
-type Found = Readonly<Record<string, unknown>>;
+type Living = Readonly<Record<string, unknown>>;
 
 /** A restored write, and its changes. */
 interface Restored extends InDoubtWrite {
   readonly changes: readonly ClaimedChange[];
 }
 
+/** What was found of a row. */
+interface Found extends Finding {
+  readonly recordId: number;
+}
+
 /** The writes that have ended, and what a person is shown of the others. */
 interface LookedUp {
   readonly ended: PushOutcome[];
-  readonly findings: Finding[];
+  readonly findings: Found[];
 }
 
 /**
@@ -42,7 +50,7 @@ export async function lookUpRewound(cycle: Cycle): Promise<void> {
 
 async function lookUp(cycle: Cycle, doubts: readonly Doubt[]): Promise<LookedUp> {
   const ended: PushOutcome[] = [];
-  const findings: Finding[] = [];
+  const findings: Found[] = [];
   const writes: Restored[] = [];
   for (const doubt of doubts) {
     const known = refold(cycle, doubt);
@@ -54,15 +62,17 @@ async function lookUp(cycle: Cycle, doubts: readonly Doubt[]): Promise<LookedUp>
     write.operation === "create" ? "create" : "others",
   );
   const looked = [await byIds(cycle, others), propose(await matchLostInserts(cycle, create))];
+  // A row may wait with more than the write that was looked up: a person decides for the row.
+  const all = new Map(doubts.flatMap(({ changes }) => changes.map((one) => [one.recordId, changes] as const)));
+  const whole = (one: Found): Found => ({ ...one, changeIds: all.get(one.recordId)?.map(({ id }) => id) ?? [] });
   return {
     ended: [...ended, ...looked.flatMap((one) => one.ended)],
-    findings: [...findings, ...looked.flatMap((one) => one.findings)],
+    findings: [...findings, ...looked.flatMap((one) => one.findings)].map(whole),
   };
 }
 
-const finding = ({ changeIds }: Pick<Finding, "changeIds">, group: Group, more?: string): Finding => ({
-  changeIds,
-  message: findingOf(group, more),
+const finding = ({ recordId, changeIds }: Omit<Found, "message">, group: Group, more?: string): Found => ({
+  ...{ recordId, changeIds, message: findingOf(group, more) },
 });
 
 /** A record that equals an insert is only proposed: another row, lost since, may have become it. */
@@ -77,26 +87,52 @@ function propose(outcomes: readonly PushOutcome[]): LookedUp {
 }
 
 async function byIds(cycle: Cycle, writes: readonly Restored[]): Promise<LookedUp> {
-  const found = new Map<string, Found>();
+  const found = new Map<string, Living>();
   const ids = writes.flatMap(({ write }) => write.record.id ?? []);
   for await (const { records } of recordsOf(cycle, ids))
     for (const record of records) found.set(keyOf(sfidOf(record)), record);
 
+  const byValues = await byUpsertValues(cycle, writes);
   const all: LookedUp = { ended: [], findings: [] };
   for (const restored of writes) {
     const { write, sentAt } = restored;
     const { recordId, changeIds, action, record } = write;
-    const living = found.get(keyOf(record.id ?? ""));
-    const group = record.id === null ? "only_here" : judge(cycle.shape, restored, living);
-    if (group === "held")
-      all.ended.push({ recordId, changeIds, kind: "accepted", action, sfid: record.id, answeredAt: sentAt });
+    const living =
+      record.id === null
+        ? byValues.get(upsertKey(cycle, record.values[cycle.shape.upsertField ?? ""] ?? ""))
+        : found.get(keyOf(record.id));
+    const group = record.id === null && !living ? "only_here" : judge(cycle.shape, restored, living);
+    const sfid = record.id ?? (living ? sfidOf(living) : null);
+    if (group === "held") all.ended.push({ recordId, changeIds, kind: "accepted", action, sfid, answeredAt: sentAt });
     else all.findings.push(finding(write, group));
   }
   return all;
 }
 
+/** Records of upserts whose rows have not met them, as where nothing is pulled; by their values. */
+async function byUpsertValues(cycle: Cycle, writes: readonly Restored[]): Promise<ReadonlyMap<string, Living>> {
+  const field = cycle.shape.upsertField ?? "";
+  const upserts = writes.filter(({ write }) => write.operation === "upsert" && write.record.id === null);
+  const values = upserts.flatMap(({ write }) => write.record.values[field] ?? []);
+  const found = new Map<string, Living>();
+  for (const some of chunks(values, VALUES_AT_ONCE)) {
+    const { records } = await readPage(cycle, (shape) => withUpsertValues(shape, some));
+    for (const record of records) found.set(upsertKey(cycle, String(record[field])), record);
+  }
+  return found;
+}
+
+/** Upsert values of one query. */
+const VALUES_AT_ONCE = 50;
+
+/** Salesforce knows external ids whatever their case (Help, External ID), and writes a number in several ways. */
+function upsertKey({ shape }: Cycle, value: string): string {
+  const column = shape.columns.find(({ field }) => field === shape.upsertField);
+  return column && traitsOf(column.type).kind === "number" ? String(Number(value)) : value.toLowerCase();
+}
+
 /** `held`: Salesforce has it already. */
-function judge(shape: TableShape, restored: Restored, record: Found | undefined): Group | "held" {
+function judge(shape: TableShape, restored: Restored, record: Living | undefined): Group | "held" {
   const { write, changes } = restored;
   const isGone = record === undefined || record["IsDeleted"] === true;
   if (write.operation === "delete") return isGone ? "held" : isChangedSince(restored, record) ? "newer" : "only_here";
@@ -105,11 +141,11 @@ function judge(shape: TableShape, restored: Restored, record: Found | undefined)
   return isChangedSince(restored, record) || !isBefore(shape, record, changes) ? "newer" : "only_here";
 }
 
-const isChangedSince = ({ changes }: Restored, record: Found): boolean =>
+const isChangedSince = ({ changes }: Restored, record: Living): boolean =>
   changes.some(({ capturedAt }) => stampOf(record) > capturedAt);
 
 /** Whether a record shows in each changed column what the row held before, or holds now. */
-function isBefore({ columns }: TableShape, record: Found, changes: readonly ClaimedChange[]): boolean {
+function isBefore({ columns }: TableShape, record: Living, changes: readonly ClaimedChange[]): boolean {
   return columns.every((column) => {
     const touching = changes.filter(({ values }) => column.column in values);
     const [first] = touching;

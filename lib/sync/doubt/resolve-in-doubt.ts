@@ -71,9 +71,9 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
   return inserts;
 }
 
-/** A person has decided for what Salesforce holds. */
+/** A person has decided for what Salesforce holds; an insert takes the record that was proposed. */
 const isOverruled = ({ batchId, write }: InDoubtWrite): boolean =>
-  batchId === decidedAs("salesforce") && write.record.id !== null;
+  batchId === decidedAs("salesforce") && write.operation !== "create";
 
 /** Of a rewound database, and not to be looked up any more: it goes the way of every change. */
 const isToSend = ({ batchId, write: { operation } }: InDoubtWrite): boolean =>
@@ -87,8 +87,9 @@ const idsOf = (doubts: readonly InDoubtWrite[]): readonly string[] =>
 async function keepTheirs(cycle: Cycle, sending: PushProgress, doubts: readonly InDoubtWrite[]): Promise<void> {
   if (doubts.length === 0) return;
   const message = "Salesforce's values were kept after a restore";
-  const outcomes = doubts.flatMap(({ write: { recordId, changeIds, record } }) =>
-    record.id === null ? [] : [{ recordId, changeIds, kind: "givenUp", message, sfid: record.id } as const],
+  const outcomes = doubts.map(
+    ({ write: { recordId, changeIds, record } }) =>
+      ({ recordId, changeIds, kind: "givenUp", message, sfid: record.id }) as const,
   );
   await settle(cycle, sending, outcomes);
   if (pulls(cycle.mapping.syncDirection)) await readAgain(cycle, idsOf(doubts), "reread");

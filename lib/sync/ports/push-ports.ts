@@ -9,7 +9,7 @@ export type PushOutcome = { readonly changeIds: readonly number[]; readonly reco
   /** Folded away (inserted and deleted before it was sent, an echo …): nothing was sent, and nothing has to be. */
   | { readonly kind: "settled"; readonly message?: string }
   /** Given up for what Salesforce holds: the record is read again, and later changes of the row count from its values. */
-  | { readonly kind: "givenUp"; readonly message: string; readonly sfid: string }
+  | { readonly kind: "givenUp"; readonly message: string; readonly sfid: string | null }
   /** It changes a record that is not there: it is held, as NEW, until its row is sent or meets its record. */
   | { readonly kind: "held" }
   /** `error` is `STATUS_CODE: message [fields]`. */

@@ -1,5 +1,6 @@
 import { parseQuery } from "@jetstreamapp/soql-parser-js";
 import { expect, test } from "vitest";
+import type { FieldType } from "../../../lib/model/mapping/field-type.ts";
 import {
   allAfter,
   changedSince,
@@ -8,6 +9,7 @@ import {
   outsideSince,
   stampsSince,
   withIds,
+  withUpsertValues,
 } from "../../../lib/model/mapping/soql.ts";
 import { column, contactShape } from "../../support/worlds/shapes.ts";
 
@@ -26,8 +28,25 @@ test.each([
   ["a first load's next page", allAfter(shape, id).soql],
   ["records by id", withIds(shape, [id, id])],
   ["what our users created", createdBy(shape, [id, id], since, since, id).soql],
+  [
+    "records by upsert values",
+    withUpsertValues({ ...shape, upsertField: "Key__c" }, ["it's", "a\\b", "two\nlines"]).soql,
+  ],
 ])("%s is a query that Salesforce's grammar knows", (_, soql) => {
   expect(() => parseQuery(soql)).not.toThrow();
+});
+
+test("upsert values are texts that end nowhere but at their end, and numbers without quotes", () => {
+  const of = (type: FieldType) => ({
+    ...contactShape(),
+    upsertField: "Code__c",
+    columns: [column("Code__c", { type })],
+  });
+
+  expect(withUpsertValues(of("string"), ["it's", "a\\", "x' OR Id != '", "two\nlines"]).soql).toContain(
+    "Code__c IN ('it\\'s', 'a\\\\', 'x\\' OR Id != \\'', 'two\\nlines')",
+  );
+  expect(withUpsertValues(of("double"), ["5.0", "9.9213206E7"]).soql).toContain("Code__c IN (5, 99213206)");
 });
 
 test("a pull continues where the last page ended, ties within one second included", () => {

@@ -329,6 +329,57 @@ describe("a person decides for Salesforce", () => {
   });
 });
 
+test("a mapping that only sends is looked up after a restore as well, and what it has sent ends", async () => {
+  const bridge = { sync_direction: "pg_to_sf", conflict_policy: "postgres_wins" };
+  await world.map(...asked("postgres_wins").map((one) => ({ ...one, bridge })));
+  [account, contact] = await both();
+  const backup = await backUp();
+  await live();
+  for (const _ of [1, 2, 3, 4, 5, 6]) {
+    await world.pass(60);
+    await world.beat([account, contact]);
+  }
+  await backup.restorePostgres();
+  await write("UPDATE salesforce.contact SET email = 'later@example.com' WHERE external_id__c = 'a'");
+
+  for (const _ of [1, 2]) await cycles();
+  expect((await found()).filter(({ found }) => found === null)).toEqual([]);
+  for (const mapping of [account, contact]) await accept(mapping);
+  for (const _ of [1, 2, 3]) await cycles();
+
+  expect(await contacts()).toEqual(CONTACTS);
+  expect(await accounts()).toEqual(ACCOUNTS);
+  expect(await failures()).toEqual([]);
+  expect(await found()).toEqual([]);
+});
+
+test("a row that waits with several writes is one decision, and its look-up ends", async () => {
+  await map("salesforce_wins");
+  const backup = await backUp();
+  await live();
+  await backup.restorePostgres();
+  const [bo] = await world.sql("SELECT id FROM salesforce.contact WHERE external_id__c = 'b'");
+  await write("DELETE FROM salesforce.contact WHERE external_id__c = 'b'");
+  await world.sql("INSERT INTO salesforce.contact (id, lastname, external_id__c) VALUES ($1, 'Bob', 'z')", [
+    bo?.["id"],
+  ]);
+
+  for (const _ of [1, 2]) await cycles();
+  const ofBo = (await found()).filter(({ table_name }) => table_name === "contact");
+  expect(ofBo.map(({ action, found: group }) => [action, group])).toEqual([
+    ["UPDATE", "newer"],
+    ["INSERT", "newer"],
+    ["DELETE", "newer"],
+    ["INSERT", "newer"],
+  ]);
+  await accept(contact, { newer: "ours" });
+  await accept(account);
+  for (const _ of [1, 2, 3]) await cycles();
+
+  expect((await contacts()).map(({ External_Id__c }) => External_Id__c)).toEqual(["a", "d", "e", "z"]);
+  expect(await found()).toEqual([]);
+});
+
 describe("where the configuration was changed after the backup", () => {
   beforeEach(() => map("salesforce_wins"));
 

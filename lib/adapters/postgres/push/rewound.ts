@@ -79,14 +79,17 @@ export async function giveUp(store: StoreContext, lease: Lease, outcomes: readon
   const { shape } = store.mapped(lease);
   await session.query(
     `UPDATE ${tables.log} later SET old = later.old || (
-         SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(given.old) WHERE later.old ? key)
-     FROM (SELECT l.record_id, jsonb_object_agg(o.key, o.value ORDER BY l.id DESC) AS old
+         SELECT coalesce(jsonb_object_agg(o.key, o.value), '{}') FROM jsonb_each(given.old) o
+         WHERE later.old -> o.key = given."values" -> o.key)
+     FROM (SELECT l.record_id, max(l.id) AS id, jsonb_object_agg(o.key, o.value ORDER BY l.id DESC) AS old,
+         jsonb_object_agg(o.key, l."values" -> o.key ORDER BY l.id) AS "values"
        FROM ${tables.log} l, jsonb_each(l.old) o WHERE l.id = ANY ($2::bigint[]) GROUP BY 1) given
-     WHERE later.table_name::text = $1 AND later.record_id = given.record_id AND later.processed_at IS NULL`,
+     WHERE later.table_name::text = $1 AND later.record_id = given.record_id AND later.id > given.id AND later.processed_at IS NULL`,
     [shape.table, numberArray(given.flatMap(({ changeIds }) => changeIds))],
   );
   if (!pulls(shape.direction)) return;
-  const errors = given.map(({ sfid }) => ({ sfid, error: READ_AGAIN, sqlState: null, retryAt: now() }));
+  const sfids = given.flatMap(({ sfid }) => sfid ?? []);
+  const errors = sfids.map((sfid) => ({ sfid, error: READ_AGAIN, sqlState: null, retryAt: now() }));
   await writeInboundErrors(store, lease, errors);
 }
 
