@@ -107,6 +107,9 @@ export interface MetricsPage {
 
 export interface MetricsPages {
   read(): Promise<MetricsPage | null>;
+  /** Whether this process is to write the next page; others that ask within the same seconds are not. */
+  claim(at: Date): Promise<boolean>;
+  /** A newer page that is kept stays. */
   keep(page: MetricsPage): Promise<void>;
 }
 

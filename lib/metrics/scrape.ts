@@ -11,18 +11,19 @@ const isFresh = ({ at, mappings }: MetricsPage, now: Date): boolean =>
   Math.abs(now.getTime() - at.getTime()) < FRESH_MILLISECONDS + mappings * FRESH_MILLISECONDS_EACH;
 
 /** Each process has its own page. */
-const NONE: MetricsPages = { read: async () => null, keep: async () => undefined };
+const NONE: MetricsPages = { read: async () => null, claim: async () => true, keep: async () => undefined };
 
 /**
- * The text of `/api/metrics`. All processes share one page, so that everybody may ask: however often that is, the items
- * of all mappings are read every five seconds at most, every 55 where there are 10,000.
+ * The text of `/api/metrics`. All processes share one page, so that everybody may ask: however often that is, one of
+ * them reads the items of all mappings, every five seconds at most, every 55 where there are 10,000. The others show the
+ * page before meanwhile.
  */
 export function scraper(
   counters: Pick<Counters, "readAll">,
   engine: Pick<EngineReports, "readAll">,
   pages: MetricsPages = NONE,
 ): (at: Date) => Promise<string> {
-  let own: Promise<MetricsPage> | null = null;
+  let own: { readonly at: Date; readonly page: Promise<MetricsPage> } | null = null;
   const write = async (at: Date): Promise<MetricsPage> => {
     const [kept, reports] = await Promise.all([counters.readAll(), engine.readAll()]);
     const page = { text: metricsText(kept) + moreText(reports, at), at, mappings: kept.totals.length };
@@ -30,14 +31,17 @@ export function scraper(
     return page;
   };
   const find = async (at: Date): Promise<MetricsPage> => {
-    const kept = await pages.read();
-    return kept && isFresh(kept, at) ? kept : await write(at);
+    const kept = await pages.read().catch(() => null);
+    if (kept && isFresh(kept, at)) return kept;
+    const isOurs = await pages.claim(at).catch(() => true);
+    return kept && !isOurs ? kept : await write(at);
   };
   return async (at) => {
-    const last = await own?.catch(() => null);
+    const last = await own?.page.catch(() => null);
     if (last && isFresh(last, at)) return last.text;
-    own = find(at);
-    return (await own).text;
+    // Whoever waited for the same page begins one together.
+    if (own === null || own.at.getTime() !== at.getTime()) own = { at, page: find(at) };
+    return (await own.page).text;
   };
 }
 

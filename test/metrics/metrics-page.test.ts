@@ -15,7 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.close());
 beforeEach(async () => {
-  await database().client.send(new DeleteCommand({ TableName: database().table("counters"), Key: METRICS_PAGE }));
+  for (const sk of ["page", "claim"])
+    await database().client.send(
+      new DeleteCommand({ TableName: database().table("counters"), Key: { ...METRICS_PAGE, sk } }),
+    );
 });
 
 const put = (content: object) =>
@@ -65,6 +68,35 @@ test.each([
   expect(third.readAll).toHaveBeenCalledOnce();
   expect(one.readAll).toHaveBeenCalledOnce();
   expect((await metricsPages(database()).read())?.text).toBe(text);
+});
+
+test("of many processes that find the page too old one reads the items, and the others show the page before", async () => {
+  const text = await processWith(3).scrape(AT);
+  const [first, ...others] = Array.from({ length: 10 }, () => processWith(4));
+
+  const shown = await Promise.all([first, ...others].map((one) => one?.scrape(after(6_000))));
+
+  expect([first, ...others].filter((one) => one?.readAll.mock.calls.length === 1)).toHaveLength(1);
+  expect(shown.filter((one) => one === text)).toHaveLength(9);
+});
+
+test("a page that comes late does not replace a newer one, whose counters have risen", async () => {
+  const pages = metricsPages(database());
+  await pages.keep({ text: "newer", at: after(1_000), mappings: 1 });
+
+  await expect(pages.keep({ text: "older", at: AT, mappings: 1 })).rejects.toThrow();
+  expect((await pages.read())?.text).toBe("newer");
+});
+
+test("where the page cannot be read each process has its own, and a claim that is stuck is taken over", async () => {
+  const { scrape, readAll } = processWith(3);
+  const pages = metricsPages(database());
+  expect(await pages.claim(AT)).toBe(true);
+  expect(await pages.claim(after(4_999))).toBe(false);
+  expect(await pages.claim(after(5_000))).toBe(true);
+
+  expect(await scrape(after(5_001))).toContain("bridge_build_info");
+  expect(readAll).toHaveBeenCalledOnce();
 });
 
 test.each([
