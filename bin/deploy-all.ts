@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 
 const HELP = `npm run deploy [-- OPTIONS]: checks region and credentials, builds, and deploys all stacks.
@@ -42,23 +42,27 @@ async function refuseAccount(): Promise<string | null> {
   return null;
 }
 
-/** Concurrent executions for the metrics URL, which asks for no token; Lambda keeps so many of the quota unreserved. */
+/** The function behind the metrics URL, which asks for no token: its concurrent executions, and what Lambda keeps unreserved. */
+const METRICS = "read-metrics";
 const FOR_METRICS = 5;
 const UNRESERVED = 100;
 
 /** What keeps a flood of requests for metrics from taking all functions' concurrency, where the quota leaves it. */
 async function reservation(args: readonly string[]): Promise<readonly string[]> {
   const kept = readFileSync("cdk.json", "utf8");
-  if ([...args, kept].some((text) => text.includes("reservedConcurrency"))) return [];
+  if ([...args, kept].some((text) => /reservedConcurrency|read-metrics/.test(text))) return [];
   const client = new LambdaClient({
-    maxAttempts: 1,
+    maxAttempts: 3,
     requestHandler: { connectionTimeout: 5000, requestTimeout: 10_000 },
   });
   const { AccountLimit } = await client.send(new GetAccountSettingsCommand({})).catch(() => ({ AccountLimit: null }));
-  const free = AccountLimit?.UnreservedConcurrentExecutions;
-  if (free === undefined) return [];
-  if (free >= UNRESERVED + FOR_METRICS) return ["-c", `reservedConcurrency=read-metrics=${FOR_METRICS}`];
-  const quota = AccountLimit?.ConcurrentExecutions;
+  if (AccountLimit?.UnreservedConcurrentExecutions === undefined) return [];
+  const stage = /"?stage"?\s*[=:]\s*"?([a-z0-9]+)/.exec([...args, kept].join(" "))?.[1] ?? "dev";
+  const asked = new GetFunctionConcurrencyCommand({ FunctionName: `bridge-${stage}-${METRICS}` });
+  const own = await client.send(asked).catch(() => null); // the first deployment has none
+  const free = AccountLimit.UnreservedConcurrentExecutions + (own?.ReservedConcurrentExecutions ?? 0);
+  if (free >= UNRESERVED + FOR_METRICS) return ["-c", `reservedConcurrency=${METRICS}=${FOR_METRICS}`];
+  const quota = AccountLimit.ConcurrentExecutions;
   console.error(
     `Warning: the account's quota of ${quota} concurrent executions leaves none to reserve: a flood of requests for the metrics can take all of it. Request a higher quota from AWS`,
   );

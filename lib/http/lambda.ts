@@ -180,18 +180,21 @@ function frame({ streams }: Pick<Route, "streams">, now: () => Date, run: (excha
 
 /** One line for each request on AWS; on one machine the console's own requests would fill the log. */
 const requestLine = ({ event, id, at, caller }: Exchange, { statusCode }: Answer, end: Date): LogLine => ({
-  ...{ level: "info", event: "request", request_id: id, method: event.httpMethod, path: shownPath(event) },
+  ...{ level: "info", event: "request", request_id: id, ...placeOf(event) },
   ...{ status: statusCode, duration_ms: end.getTime() - at.getTime() },
   ...(caller && { workspace_id: caller.workspace.id, token_id: caller.token.id }),
 });
 
-/** The address of a doorbell is its secret. */
-const shownPath = ({ path }: GatewayEvent) => path?.replace(/\/ring_\w+/, "/ring_…");
+/** The path with its parameters' names: what they are may be a row's value, or a doorbell's secret. */
+const placeOf = ({ httpMethod, resource, requestContext }: GatewayEvent) => ({
+  method: httpMethod ?? requestContext?.http?.method,
+  path: resource ?? requestContext?.http?.path,
+});
 
 /** A failure as it was meant; anything else is logged with its cause and answered without it. */
 function refusal(error: unknown, { event, id, headers }: Exchange): Answer {
   if (error instanceof Failure) return refuseWith(error, headers);
-  writeLine({ level: "error", request_id: id, path: shownPath(event), fault: describeFault(error) });
+  writeLine({ level: "error", request_id: id, ...placeOf(event), fault: describeFault(error) });
   return refuseWith(
     new Failure("INTERNAL_ERROR", `an unexpected error; give the operator the request id ${id}`),
     headers,

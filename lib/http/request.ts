@@ -14,7 +14,7 @@ export interface GatewayEvent {
   readonly isBase64Encoded?: boolean;
   readonly requestContext?: {
     readonly identity?: { readonly sourceIp?: string };
-    readonly http?: { readonly sourceIp?: string };
+    readonly http?: { readonly sourceIp?: string; readonly method?: string; readonly path?: string };
     readonly domainName?: string;
     readonly path?: string;
   };

@@ -17,7 +17,7 @@ const FAULT: Refusal = [
 const UNAVAILABLE: Refusal = [
   503,
   "UNAVAILABLE",
-  "The service did not answer in time. Wait some seconds, then try again.",
+  "The service did not answer. Try again in some seconds; if it stays, report it to the operator.",
 ];
 
 /**

@@ -142,6 +142,19 @@ test.each([
   else expect(stderr).toMatch(new RegExp(`^Warning: .*${warning}.*\\n$`));
 });
 
+test("what the metrics have reserved before is theirs again", async () => {
+  const limit = { AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 100 } };
+  const answer = JSON.stringify({ ...limit, ReservedConcurrentExecutions: 5 });
+
+  const { stdout } = await run(["bin/deploy-all.ts"], {
+    ...CREDENTIALS,
+    AWS_ENDPOINT_URL: await answering(200, answer),
+    PATH: folderOfCdk(),
+  });
+
+  expect(stdout).toBe(`cdk deploy --all --no-notices ${RESERVED}\n`);
+});
+
 const NOT_TAKEN: readonly (readonly [code: string, how: string])[] = [
   ["InvalidClientTokenId", ""],
   ["AccessDenied", "for a role "],

@@ -58,6 +58,7 @@ function gatewayEvent(route: Route, request: Request): object {
   return {
     httpMethod: route.method,
     path: filled,
+    resource: route.path,
     headers: {
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
