@@ -14,7 +14,7 @@ const isFresh = ({ at, mappings }: MetricsPage, now: Date): boolean =>
 const NONE: MetricsPages = { read: async () => null, claim: async () => true, keep: async () => undefined };
 
 /**
- * The text of `/api/metrics`. All processes share one page, so that everybody may ask: however often that is, one of
+ * The text of `/api/metrics`. All processes share one page, so that no scrape has a cost of its own: however many there are, one of
  * them reads the items of all mappings, every five seconds at most, every 55 where there are 10,000. The others show the
  * page before meanwhile.
  */
@@ -39,7 +39,7 @@ export function scraper(
   return async (at) => {
     const last = await own?.page.catch(() => null);
     if (last && isFresh(last, at)) return last.text;
-    // Whoever waited for the same page begins one together.
+    // Those that waited for the same page begin one together.
     if (own === null || own.at.getTime() !== at.getTime()) own = { at, page: find(at) };
     return (await own.page).text;
   };

@@ -43,7 +43,7 @@ function processWith(mappings: number, objectOf = (at: number) => `Object${at}__
   return { scrape, readAll };
 }
 
-test("processes share one page: the items of all mappings are read once, whoever asks", async () => {
+test("processes share one page: the items of all mappings are read once for all", async () => {
   const [one, other] = [processWith(3), processWith(3)];
 
   const text = await one.scrape(AT);

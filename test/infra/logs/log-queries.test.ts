@@ -27,7 +27,7 @@ const throwing = openLambda(
   () => new Date(),
 );
 
-/** A failing cycle, a message that nobody can read, a request that is answered, one that is refused and one that fails. */
+/** A failing cycle, a message that cannot be read, a request that is answered, one that is refused and one that fails. */
 async function badNight(): Promise<readonly Line[]> {
   const { world, contact, token } = made;
   const path = { workspace_id: world.workspaceId };

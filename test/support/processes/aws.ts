@@ -79,7 +79,7 @@ export async function startAws(): Promise<EmulatedAws> {
   };
 }
 
-const NO_CHANGE = "No updates are to be performed";
+const NO_CHANGE = "No updates must be performed";
 const EMPTY = `<Status>FAILED</Status><StatusReason>${NO_CHANGE}.</StatusReason>`;
 
 const xmlOf = (action: string, fields: string): string =>

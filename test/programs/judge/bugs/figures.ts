@@ -6,8 +6,8 @@ export const FIGURE_BUGS: readonly Bug[] = [
     id: "metrics-page-for-ever",
     says: "the metrics show for hours what was true once",
     file: "lib/metrics/scrape.ts",
-    from: "return kept && isFresh(kept, at) ? kept : await write(at);",
-    to: "return kept ?? (await write(at));",
+    from: "if (kept && isFresh(kept, at)) return kept;",
+    to: "if (kept) return kept;",
     near: ["metrics/metrics-page"],
   },
   {
