@@ -14,9 +14,9 @@ const isFresh = ({ at, mappings }: MetricsPage, now: Date): boolean =>
 const NONE: MetricsPages = { read: async () => null, claim: async () => true, keep: async () => undefined };
 
 /**
- * The text of `/api/metrics`. All processes share one page, so that no scrape has a cost of its own: however many there are, one of
- * them reads the items of all mappings, every five seconds at most, every 55 where there are 10,000. The others show the
- * page before meanwhile.
+ * The text of `/api/metrics`. All processes share one page, so that no scrape has a cost of its own: however many there
+ * are, one of them reads the items of all mappings, every five seconds at most, every 55 where there are 10,000. The
+ * others show the page before meanwhile.
  */
 export function scraper(
   counters: Pick<Counters, "readAll">,
