@@ -112,7 +112,9 @@ export const ROUTES = {
   "replay-webhook": operate("POST /webhooks/{webhook_id}/replay", ATTEMPT),
   "test-webhook": administer("POST /webhooks/{webhook_id}/test", ATTEMPT),
   "read-metrics": withoutToken("GET /api/metrics", {
-    ...{ reads: ["counters", "engine"], scans: ["counters", "engine"], writes: ["counters"] },
+    reads: ["engine"],
+    scans: ["counters", "engine"],
+    writes: ["counters"],
   }),
   "read-workspace": read("GET /", { deployment: "also" }),
   "rename-workspace": administer("PATCH /", { body: true, writes: ["workspaces", "audit"] }),
@@ -271,8 +273,8 @@ function inWorkspace(scope: Scope) {
   };
 }
 
-function withoutToken<const L extends Line>(line: L, { reads = [], scans = [] }: Pick<More, "reads" | "scans"> = {}) {
-  return { ...row<L, "">("", line, null), reads, scans };
+function withoutToken<const L extends Line>(line: L, more: Pick<More, "reads" | "scans" | "writes"> = {}) {
+  return { ...row<L, "">("", line, null), ...more };
 }
 
 function row<L extends Line, Base extends string>(base: Base, line: L, scope: Scope | null) {
