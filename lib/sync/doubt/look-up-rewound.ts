@@ -2,6 +2,7 @@ import type { ClaimedChange } from "../../model/change/change.ts";
 import { findingOf, type Group } from "../../model/change/rewound.ts";
 import { chunks } from "../../model/chunks.ts";
 import { traitsOf } from "../../model/mapping/field-type.ts";
+import { pulls } from "../../model/mapping/mapping.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import { withUpsertValues } from "../../model/mapping/soql.ts";
 import { columnText, sfidOf, stampOf, valueIn } from "../../model/record/incoming.ts";
@@ -109,10 +110,11 @@ async function byIds(cycle: Cycle, writes: readonly Restored[]): Promise<LookedU
   return all;
 }
 
-/** Records of upserts whose rows have not met them, as where nothing is pulled; by their values. */
+/** Where nothing is pulled, records of upserts, whose rows never meet them; by their values. */
 async function byUpsertValues(cycle: Cycle, writes: readonly Restored[]): Promise<ReadonlyMap<string, Living>> {
   const field = cycle.shape.upsertField ?? "";
-  const upserts = writes.filter(({ write }) => write.operation === "upsert" && write.record.id === null);
+  const meet = pulls(cycle.shape.direction);
+  const upserts = meet ? [] : writes.filter(({ write: { operation, record } }) => operation === "upsert" && !record.id);
   const values = upserts.flatMap(({ write }) => write.record.values[field] ?? []);
   const found = new Map<string, Living>();
   for (const some of chunks(values, VALUES_AT_ONCE)) {

@@ -40,7 +40,7 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
   await settle(cycle, sending, ended);
   await sendOnceMore(cycle, sending, writes.filter(isRepeatable));
 
-  const others = writes.filter((doubt) => !isRepeatable(doubt) && !isOverruled(doubt));
+  const others = writes.filter((doubt) => !isRepeatable(doubt) && !isOverruled(cycle, doubt));
   const isRipe = ({ sentAt, batchId }: InDoubtWrite) =>
     cycle.clock.now() - sentAt.getTime() >= DOUBT_MILLISECONDS || batchId.startsWith(REWOUND);
   const [ripe, unripe] = [others.filter(isRipe), others.filter((doubt) => !isRipe(doubt))];
@@ -57,7 +57,11 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
   );
   await settleLookedUp(cycle, sending, saved);
   // At last: while inserts are in doubt, a record that has no row may be one of theirs.
-  await keepTheirs(cycle, sending, writes.filter(isOverruled));
+  await keepTheirs(
+    cycle,
+    sending,
+    writes.filter((doubt) => isOverruled(cycle, doubt)),
+  );
   cycle.tally.doubtsWaiting += unripe.length - saved.length;
   for (const job of jobs) {
     const ofJob = startPushProgress();
@@ -71,9 +75,10 @@ export async function resolveInDoubt(cycle: Cycle, mayCall: boolean): Promise<re
   return inserts;
 }
 
-/** A person has decided for what Salesforce holds; an insert takes the record that was proposed. */
-const isOverruled = ({ batchId, write }: InDoubtWrite): boolean =>
-  batchId === decidedAs("salesforce") && write.operation !== "create";
+/** A person has decided for what Salesforce holds. A row without its record meets it first, where that is pulled. */
+const isOverruled = ({ mapping }: Cycle, { batchId, write }: InDoubtWrite): boolean =>
+  batchId === decidedAs("salesforce") &&
+  (write.record.id !== null || (write.operation === "upsert" && !pulls(mapping.syncDirection)));
 
 /** Of a rewound database, and not to be looked up any more: it goes the way of every change. */
 const isToSend = ({ batchId, write: { operation } }: InDoubtWrite): boolean =>
