@@ -1,4 +1,6 @@
 import type { EngineReports } from "../health/ports.ts";
+import { describeFault } from "../model/fault.ts";
+import { writeLine } from "../model/log-line.ts";
 import { exposition, type Metric } from "./exposition.ts";
 import { moreText } from "./more-series.ts";
 import type { Counters, KeptCounters, MetricsPage, MetricsPages } from "./ports.ts";
@@ -9,6 +11,13 @@ const FRESH_MILLISECONDS_EACH = 5;
 
 const isFresh = ({ at, mappings }: MetricsPage, now: Date): boolean =>
   Math.abs(now.getTime() - at.getTime()) < FRESH_MILLISECONDS + mappings * FRESH_MILLISECONDS_EACH;
+
+/** Without the shared page each process has its own, and the log says why. */
+const orAlone = <Answer>(work: Promise<Answer>, instead: Answer): Promise<Answer> =>
+  work.catch((error: unknown) => {
+    writeLine({ level: "error", event: "metrics page", fault: describeFault(error) });
+    return instead;
+  });
 
 /** Each process has its own page. */
 const NONE: MetricsPages = { read: async () => null, claim: async () => true, keep: async () => undefined };
@@ -27,13 +36,13 @@ export function scraper(
   const write = async (at: Date): Promise<MetricsPage> => {
     const [kept, reports] = await Promise.all([counters.readAll(), engine.readAll()]);
     const page = { text: metricsText(kept) + moreText(reports, at), at, mappings: kept.totals.length };
-    await pages.keep(page).catch(() => undefined); // each process has its own then
+    await orAlone(pages.keep(page), undefined);
     return page;
   };
   const find = async (at: Date): Promise<MetricsPage> => {
-    const kept = await pages.read().catch(() => null);
+    const kept = await orAlone(pages.read(), null);
     if (kept && isFresh(kept, at)) return kept;
-    const isOurs = await pages.claim(at).catch(() => true);
+    const isOurs = await orAlone(pages.claim(at), true);
     return kept && !isOurs ? kept : await write(at);
   };
   return async (at) => {

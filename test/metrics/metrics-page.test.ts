@@ -84,7 +84,7 @@ test("a page that comes late does not replace a newer one, whose counters have r
   const pages = metricsPages(database());
   await pages.keep({ text: "newer", at: after(1_000), mappings: 1 });
 
-  await expect(pages.keep({ text: "older", at: AT, mappings: 1 })).rejects.toThrow();
+  await pages.keep({ text: "older", at: AT, mappings: 1 });
   expect((await pages.read())?.text).toBe("newer");
 });
 
@@ -120,6 +120,20 @@ test("where DynamoDB takes no page, or it is too large for an item, each process
   expect(await scrape(after(1_000))).toBe(text);
   expect(readAll).toHaveBeenCalledOnce();
 });
+
+test.each(["read", "claim", "keep"] as const)(
+  "where %s of the page is refused the metrics are there, and the log says so",
+  async (broken) => {
+    const said = vi.spyOn(console, "error").mockReturnValue();
+    const refused = () => Promise.reject(new Error("AccessDenied"));
+    const counted = { readAll: async () => ({ totals: [], depths: [], calls: [], pauses: [] }) };
+    const pages = { ...metricsPages(database()), [broken]: refused };
+
+    expect(await scraper(counted, { readAll: async () => new Map() }, pages)(AT)).toContain("bridge_build_info");
+    expect(said.mock.calls.flat().map(String).join()).toMatch(/"event":"metrics page".*AccessDenied/);
+    said.mockRestore();
+  },
+);
 
 test("the page is no workspace's series", async () => {
   await processWith(3).scrape(AT);

@@ -104,12 +104,12 @@ export function withIds(shape: TableShape, ids: readonly string[]): string {
   return `${select(shape, mastersOf(shape))} WHERE Id IN (${ids.map(recordId).join(", ")})`;
 }
 
-/** Living records with these values of the upsert field; as many as there are values at most. */
+/** Living records with these values of the upsert field, inside of the filter or not: an upsert saves to any of them. */
 export function withUpsertValues(shape: TableShape, values: readonly string[]): PageQuery {
   const { field = "", type = "" } = shape.columns.find((column) => column.field === shape.upsertField) ?? {};
   const isNumber = traitsOf(type).kind === "number";
   const literals = values.map((value) => (isNumber ? String(Number(value)) : text(value)));
-  const conditions = [`${identifier(field)} IN (${literals.join(", ")})`, ...living(shape)];
+  const conditions = [`${identifier(field)} IN (${literals.join(", ")})`, ...living({ ...shape, filter: null })];
   return page(`${select(shape)}${where(conditions)} ORDER BY Id`, values.length);
 }
 

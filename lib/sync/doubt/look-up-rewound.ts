@@ -118,8 +118,14 @@ async function byUpsertValues(cycle: Cycle, writes: readonly Restored[]): Promis
   const values = upserts.flatMap(({ write }) => write.record.values[field] ?? []);
   const found = new Map<string, Living>();
   for (const some of chunks(values, VALUES_AT_ONCE)) {
-    const { records } = await readPage(cycle, (shape) => withUpsertValues(shape, some));
-    for (const record of records) found.set(upsertKey(cycle, String(record[field])), record);
+    // Wide records may end an answer early: what is not found is asked for again.
+    for (let rest = some, isMore = true; isMore && rest.length > 0; ) {
+      const asked = rest;
+      const { records, complete } = await readPage(cycle, (shape) => withUpsertValues(shape, asked));
+      for (const record of records) found.set(upsertKey(cycle, String(record[field])), record);
+      rest = rest.filter((value) => !found.has(upsertKey(cycle, value)));
+      isMore = !complete && rest.length < asked.length;
+    }
   }
   return found;
 }

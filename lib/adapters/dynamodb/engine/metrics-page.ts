@@ -6,7 +6,7 @@ import type { Database } from "../client/client.ts";
 import { settingOf } from "../client/difference.ts";
 import { readEach, readItem } from "../client/read-item.ts";
 import { storedMilliseconds } from "../client/stored-time.ts";
-import { updateIf } from "../client/transact.ts";
+import { isConditionFailed, updateIf } from "../client/transact.ts";
 
 export const METRICS_PAGE = { pk: "service#metrics", sk: "page" };
 const CLAIM = { pk: METRICS_PAGE.pk, sk: "claim" };
@@ -60,7 +60,9 @@ export function metricsPages(database: Database): MetricsPages {
         ConditionExpression: "attribute_not_exists(pk) OR #at < :at OR #at > :ahead",
         ExpressionAttributeValues: { ":at": Item.at, ":ahead": Item.at + AHEAD_MILLISECONDS },
       });
-      await database.client.send(put);
+      await database.client.send(put).catch((error: unknown) => {
+        if (!isConditionFailed(error)) throw error;
+      });
     },
   };
 }
