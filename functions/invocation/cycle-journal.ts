@@ -29,14 +29,20 @@ export function takeUnfinished(): readonly Key[] {
   });
 }
 
-/** Notes a cycle for as long as it is at work. */
-export async function atWork<Answer>({ workspace_id, mapping_id }: Key, work: () => Promise<Answer>): Promise<Answer> {
+const note = (sign: "+" | "-", { workspace_id, mapping_id }: Key) => {
   const path = file();
-  const note = (sign: string) => path && appendFileSync(path, `${sign}${workspace_id} ${mapping_id}\n`);
-  note("+");
+  if (path !== null) appendFileSync(path, `${sign}${workspace_id} ${mapping_id}\n`);
+};
+
+/** Notes a cycle for as long as it is at work. */
+export async function atWork<Answer>(key: Key, work: () => Promise<Answer>): Promise<Answer> {
+  note("+", key);
   try {
     return await work();
   } finally {
-    note("-");
+    note("-", key);
   }
 }
+
+/** Notes that a cycle waits for room until it is at work again: where the function dies meanwhile, it is not the reason. */
+export const noteWaiting = (key: Key): void => note("-", key);

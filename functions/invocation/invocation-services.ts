@@ -1,7 +1,8 @@
 import DataLoader from "dataloader";
 import { readStored } from "../../lib/adapters/dynamodb/engine/engine.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import type { CycleMessage } from "../../lib/model/messages.ts";
+import { CYCLES_AT_ONCE, type CycleMessage } from "../../lib/model/messages.ts";
+import { beatsOf } from "../../lib/sync/beat/fan-out.ts";
 import type { Invocation } from "../../lib/sync/beat/handle-cycle-message.ts";
 import { type Beat, type Looked, lookAtBeats, UNKNOWN } from "../../lib/sync/beat/idle-beats.ts";
 import type { EngineMemory, MessageNeeds, StoredEnds } from "../../lib/sync/ports/cycle-ports.ts";
@@ -49,6 +50,26 @@ export function lookTogether(needs: MessageNeeds): Exclude<Invocation["look"], u
     loaders.set(name, loader);
     return await (await loader.load(beat)).coming;
   };
+}
+
+/** Beats for other invocations to run, those that come at the same time in common messages. */
+export function handOverTogether({ queues }: MessageNeeds): (beat: Beat) => Promise<void> {
+  const loader = new DataLoader<Beat, null>(
+    async (beats) => {
+      const groups = Map.groupBy(beats, ({ mapping, slot }) => `${mapping.workspaceId} ${slot}`);
+      await queues.cycles.send([...groups.values()].flatMap(beatMessages));
+      return beats.map(() => null);
+    },
+    { cache: false },
+  );
+  return async (beat) => void (await loader.load(beat));
+}
+
+/** Of beats of one workspace and slot, as many in each message as an invocation works on at once. */
+function beatMessages(beats: readonly Beat[]) {
+  const [{ mapping: { workspaceId = "" } = {}, slot = 0 } = {}] = beats;
+  const ids = beats.map(({ mapping }) => mapping.id);
+  return beatsOf(workspaceId, ids, [{ slot, delaySeconds: 0 }], CYCLES_AT_ONCE);
 }
 
 /** Reads for all cycles at once; each uses what was read for it, and a second read is a new one. */

@@ -3,14 +3,15 @@ import pLimit from "p-limit";
 import * as z from "zod/mini";
 import { describeFault } from "../../lib/model/fault.ts";
 import { writeLine } from "../../lib/model/log-line.ts";
-import { type CycleMessage, type CyclesMessage, cyclesIn, MAPPINGS_PER_MESSAGE } from "../../lib/model/messages.ts";
+import { CYCLES_AT_ONCE, type CycleMessage, type CyclesMessage, cyclesIn } from "../../lib/model/messages.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
-import { handleCycleMessage } from "../../lib/sync/beat/handle-cycle-message.ts";
+import { handleCycleMessage, type Invocation } from "../../lib/sync/beat/handle-cycle-message.ts";
+import { type Beat, UNKNOWN } from "../../lib/sync/beat/idle-beats.ts";
 import { concludeDeath } from "../../lib/sync/report/conclude-cycle.ts";
 import { UNBEGUN } from "../../lib/sync/report/figures.ts";
-import { atWork, takeUnfinished } from "../invocation/cycle-journal.ts";
+import { atWork, noteWaiting, takeUnfinished } from "../invocation/cycle-journal.ts";
 import { gatherFigures } from "../invocation/emit-figures.ts";
-import { invocationServices, lookTogether } from "../invocation/invocation-services.ts";
+import { handOverTogether, invocationServices, lookTogether } from "../invocation/invocation-services.ts";
 import { each, onQueue } from "../invocation/on-queue.ts";
 import { clock } from "../services/cycle-services.ts";
 
@@ -24,12 +25,14 @@ const cyclesMessage = z.object({
   wakes: z.optional(z.enum(["push", "pull"])),
 });
 
-/** Cycles at work at once: what the function's memory bears, and of one workspace what its database is to bear (infra/SIZING.md). */
+type LookAt = Exclude<Invocation["look"], undefined>;
+
+/** Cycles at work at once: what the function's memory bears (infra/SIZING.md). */
 const MOST_AT_ONCE = 30;
-const MOST_OF_A_WORKSPACE = MAPPINGS_PER_MESSAGE;
 
 /**
- * Runs the cycles of a batch at once, each for itself; a workspace whose database hangs leaves room for the others. Then
+ * Runs the cycles of a batch at once, each for itself; a workspace whose database hangs leaves room for the others. Of a
+ * message that names many mappings those with work get messages of their own, where they are too many for one call. Then
  * those whose function died, one after the other: a death ends no cycle of another mapping.
  */
 export const handler = onQueue(cyclesMessage, async (messages) => {
@@ -40,13 +43,21 @@ export const handler = onQueue(cyclesMessage, async (messages) => {
   for (const cycle of died) await concludeDeath(dying, cycle).catch(logFault);
   const cycles = messages.flatMap(cyclesIn);
   const services = { ...invocationServices(cycles), figures: figures.add };
-  const invocation = { owner: `run-cycle ${randomUUID()}`, deadline, look: lookTogether(services) };
+  const owner = `run-cycle ${randomUUID()}`;
+  const [look, handOver] = [lookTogether(services), handOverTogether(services)];
   const all = pLimit(MOST_AT_ONCE);
-  const limits = new Map(messages.map(({ workspace_id }) => [workspace_id, pLimit(MOST_OF_A_WORKSPACE)]));
+  const limits = new Map(messages.map(({ workspace_id }) => [workspace_id, pLimit(CYCLES_AT_ONCE)]));
   const alone: { readonly cycle: CycleMessage; readonly deaths: number }[] = [];
-  const answer = async (cycle: CycleMessage, isAlone = false) => {
+  const answer = async (cycle: CycleMessage, how: Pick<Invocation, "look" | "isAlone">) => {
+    const ofWorkspace = limits.get(cycle.workspace_id) ?? all;
+    const whenRoom: Invocation["whenRoom"] = (work) => {
+      const waits = ofWorkspace.activeCount >= CYCLES_AT_ONCE || all.activeCount >= MOST_AT_ONCE;
+      if (waits) noteWaiting(cycle);
+      return ofWorkspace(() => all(() => (waits ? atWork(cycle, work) : work())));
+    };
     try {
-      const deaths = await atWork(cycle, () => handleCycleMessage(services, cycle, { ...invocation, isAlone }));
+      const invocation = { owner, deadline, whenRoom, ...how };
+      const deaths = await atWork(cycle, () => handleCycleMessage(services, cycle, invocation));
       if (deaths > 0) alone.push({ cycle, deaths });
     } catch (fault) {
       figures.add(UNBEGUN);
@@ -54,18 +65,32 @@ export const handler = onQueue(cyclesMessage, async (messages) => {
     }
   };
   const run = (message: CyclesMessage) => {
-    const ofWorkspace = limits.get(message.workspace_id) ?? all;
-    return endAll(cyclesIn(message).map((cycle) => ofWorkspace(() => all(() => answer(cycle)))));
+    const isLong = (message.also?.length ?? 0) >= CYCLES_AT_ONCE;
+    const how = { look: isLong ? limitWork(look, handOver) : look };
+    return endAll(cyclesIn(message).map((cycle) => answer(cycle, how)));
   };
   const undone = await each(run)(messages);
   figures.emit(cycles.length);
   // Who died least often comes first: the function may die of the next.
   for (const { cycle } of alone.toSorted((one, other) => one.deaths - other.deaths)) {
-    await answer(cycle, true).catch(logFault); // the next beat or the sweep asks again
+    await answer(cycle, { look, isAlone: true }).catch(logFault); // the next beat or the sweep asks again
   }
   figures.emit(alone.length);
   return undone;
 });
+
+/** From the eleventh on, beats of a message that have work go to messages of their own; where that fails, they stay. */
+function limitWork(look: LookAt, handOver: (beat: Beat) => Promise<void>): LookAt {
+  let working = 0;
+  return async (beat) => {
+    const looked = await look(beat);
+    if (looked.idle || ++working <= CYCLES_AT_ONCE) return looked;
+    return handOver(beat).then(
+      () => ({ ...UNKNOWN, isHandedOver: true }),
+      () => looked,
+    );
+  };
+}
 
 const logFault = (fault: unknown) => writeLine({ level: "error", fault: describeFault(fault) });
 

@@ -34,8 +34,11 @@ export interface CyclesMessage extends CycleMessage {
   readonly also?: readonly string[] | undefined;
 }
 
-/** Mappings that one message of the beat asks for at most: what one invocation works on at once. */
-export const MAPPINGS_PER_MESSAGE = 10;
+/** Mappings that one message of the beat asks for at most: most are idle, and are looked at together. */
+export const MAPPINGS_PER_MESSAGE = 50;
+
+/** Cycles of a workspace that one invocation works on at once: what its database is to bear (infra/SIZING.md). */
+export const CYCLES_AT_ONCE = 10;
 
 /** One message for the same of several mappings of a workspace. */
 export function cyclesMessage<Rest extends object>([first = "", ...also]: readonly string[], rest: Rest) {

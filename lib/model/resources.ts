@@ -80,7 +80,7 @@ interface Queue {
 
 export const QUEUES = {
   fanOut: { delaySeconds: 0, maxReceives: 5, holds: "ticks: one in five minutes and active mapping" },
-  cycles: { delaySeconds: 0, maxReceives: 5, holds: "beats, polls and pulls: the cycles of up to ten mappings each" },
+  cycles: { delaySeconds: 0, maxReceives: 5, holds: "beats of up to fifty mappings each, polls and pulls" },
   loads: { delaySeconds: 0, maxReceives: 20, holds: "first loads, backfills and sweeps" },
   provisioning: {
     delaySeconds: 0,

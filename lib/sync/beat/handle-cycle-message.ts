@@ -25,6 +25,8 @@ export interface Invocation {
   readonly deadline: number;
   /** The result of a beat before its cycle; left out: nothing checks, and its cycle runs. */
   readonly look?: (beat: Beat) => Promise<Looked>;
+  /** Runs its work as soon as the invocation has room for it; left out: at once. */
+  readonly whenRoom?: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** No other cycle of the invocation is at work. */
   readonly isAlone?: boolean;
 }
@@ -58,7 +60,7 @@ type Outcome = Omit<PollOutcome, "endedAt">;
 async function answer(
   needs: MessageNeeds,
   message: CycleMessage,
-  { look, isAlone = false, ...invocation }: Invocation,
+  { look, whenRoom = (work) => work(), isAlone = false, ...invocation }: Invocation,
 ): Promise<Outcome | "again" | number> {
   const now = new Date(needs.clock.now());
   if (isLate(message, now)) return notRun("it came too late");
@@ -83,7 +85,12 @@ async function answer(
   const { rewoundAt } = engine.state;
   const order = { mapping, kind, slot, wakes, saves, budget, callSize, rewoundAt, ...invocation } as const;
   // An idle beat looks at no position, and would end the state.
-  return runAndReport(needs, reported, order, rewoundAt ? undefined : look);
+  const isLookedAt = look && kind === "beat" && slot !== null && !rewoundAt;
+  const looked = isLookedAt ? look({ mapping, slot, budget }) : Promise.resolve(UNKNOWN);
+  const { idle, isHandedOver } = await looked.catch(() => UNKNOWN); // its failure is the cycle's own
+  if (isHandedOver) return notRun("another invocation has its message");
+  const work = () => runAndReport(needs, reported, order, looked);
+  return idle ? work() : whenRoom(work);
 }
 
 type Order = Omit<CycleOrder, "writers" | "hasToPull" | "highWater">;
@@ -106,12 +113,12 @@ async function runAndReport(
   needs: MessageNeeds,
   reported: Reported,
   order: Order,
-  look: Invocation["look"],
+  looked: Promise<Looked>,
 ): Promise<Outcome | "again"> {
   const { mapping, message } = reported;
   const opened: Opened = { store: null, stopReading: new AbortController() };
   try {
-    const ran = await run(needs, order, { look, reached: reported.engine.state.reached }, opened).catch(
+    const ran = await run(needs, order, { looked, reached: reported.engine.state.reached }, opened).catch(
       (error: unknown) => ({ error }),
     );
     if (ran === null) return notRun("nothing waits");
@@ -140,13 +147,12 @@ async function runAndReport(
 async function run(
   needs: MessageNeeds,
   order: Order,
-  { look, reached: last }: { readonly look: Invocation["look"] | undefined } & Pick<KeptEngine["state"], "reached">,
+  { looked, reached: last }: { readonly looked: Promise<Looked> } & Pick<KeptEngine["state"], "reached">,
   opened: Opened,
 ): Promise<Ran | null> {
   const reached = last ? [last] : [];
-  const { mapping, kind, slot, wakes, budget } = order;
-  const isBeat = look && kind === "beat" && slot !== null;
-  const { idle, hasToPull } = isBeat ? await look({ mapping, slot, budget }) : UNKNOWN;
+  const { mapping, wakes } = order;
+  const { idle, hasToPull } = await looked;
   if (idle) return idle;
   const store = await needs.connections.openStore(mapping.workspaceId);
   opened.store = store;

@@ -25,6 +25,8 @@ export interface Looked {
   } | null;
   /** Whether the cycle has to pull; null: it finds out. */
   readonly hasToPull: boolean | null;
+  /** Left to another invocation, which has its message. */
+  readonly isHandedOver?: true;
 }
 
 export const UNKNOWN: Looked = { idle: null, hasToPull: null };

@@ -1,12 +1,6 @@
 import { chunks } from "../../model/chunks.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
-import {
-  type CyclesMessage,
-  cyclesMessage,
-  MAPPINGS_PER_MESSAGE,
-  type Queue,
-  type Wakes,
-} from "../../model/messages.ts";
+import { CYCLES_AT_ONCE, type CyclesMessage, cyclesMessage, type Queue, type Wakes } from "../../model/messages.ts";
 import type { WakeUpTimes } from "../ports/wake-ports.ts";
 
 interface Needs {
@@ -45,7 +39,7 @@ export async function wake(
     ({ workspaceId, delaySeconds }) => `${workspaceId} ${delaySeconds}`,
   );
   const messages = [...groups.values()]
-    .flatMap((group) => chunks(group, MAPPINGS_PER_MESSAGE))
+    .flatMap((group) => chunks(group, CYCLES_AT_ONCE))
     .flatMap((some) => {
       const [first] = some;
       if (!first) return [];

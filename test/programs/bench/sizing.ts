@@ -12,7 +12,7 @@ import { operatorEnvironment } from "../../../lib/local/operator-file.ts";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { JOB_RECORDS } from "../../../lib/model/change/ways.ts";
 import { PAGE_SIZE } from "../../../lib/model/mapping/soql.ts";
-import { type CyclesMessage, MAPPINGS_PER_MESSAGE } from "../../../lib/model/messages.ts";
+import { CYCLES_AT_ONCE, type CyclesMessage } from "../../../lib/model/messages.ts";
 import { createTestWorkspace, type TestWorkspace } from "../../support/worlds/workspace.ts";
 import { startBenchServer } from "./sync/bench-database.ts";
 import { MAPPED_FIELDS, moreFields } from "./sync/bench-objects.ts";
@@ -47,7 +47,7 @@ const [CHANGED, WRITTEN, LARGE] = options.quick
 const MORE = moreFields(Number(options.fields));
 const MOST_SHARE = 0.8;
 
-const OBJECTS = Array.from({ length: MAPPINGS_PER_MESSAGE }, (_, at) => `Wide${at + 1}__c`);
+const OBJECTS = Array.from({ length: CYCLES_AT_ONCE }, (_, at) => `Wide${at + 1}__c`);
 const LARGE_OBJECT = "Large__c";
 
 const folder = mkdtempSync(join(tmpdir(), "bridge-sizing-"));

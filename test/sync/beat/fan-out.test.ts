@@ -32,15 +32,15 @@ async function messagesOf(ticks: readonly TickMessage[]): Promise<CyclesMessage[
 
 const mappingsIn = ({ mapping_id, also = [] }: CyclesMessage) => [mapping_id, ...also];
 
-test("mappings of one workspace share the messages of their beats, ten in each", async () => {
-  const ticks = Array.from({ length: 23 }, (_, number) => tick(ONE, `map_${number}`));
+test("mappings of one workspace share the messages of their beats, fifty in each", async () => {
+  const ticks = Array.from({ length: 123 }, (_, number) => tick(ONE, `map_${number}`));
 
   const messages = await messagesOf(ticks);
 
   const slots = Map.groupBy(messages, ({ slot }) => slot);
   expect(slots.size).toBe(30);
   for (const ofSlot of slots.values()) {
-    expect(ofSlot.map((message) => mappingsIn(message).length)).toEqual([10, 10, 3]);
+    expect(ofSlot.map((message) => mappingsIn(message).length)).toEqual([50, 50, 23]);
     expect(ofSlot.flatMap(mappingsIn).sort()).toEqual(ticks.map(({ mapping_id }) => mapping_id).sort());
   }
 });

@@ -4,7 +4,7 @@ import { mappings } from "../../../../functions/services/composition.ts";
 import { cycleServices } from "../../../../functions/services/cycle-services.ts";
 import { createTestClock } from "../../../../lib/local/clock.ts";
 import type { Mapping } from "../../../../lib/model/mapping/mapping.ts";
-import { MAPPINGS_PER_MESSAGE } from "../../../../lib/model/messages.ts";
+import { CYCLES_AT_ONCE } from "../../../../lib/model/messages.ts";
 import { handleCycleMessage } from "../../../../lib/sync/beat/handle-cycle-message.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 import { carryOut, importMappings } from "../../../support/worlds/carry-out.ts";
@@ -97,8 +97,8 @@ function createBeats(cloud: BridgeCloud, org: BenchOrg, workspaceId: string) {
   /** As the fan-out sends them: so many mappings a message, each message in an invocation of its own. */
   const beat = async (): Promise<void> => {
     const slot = Math.floor(cloud.clock.now() / 1000);
-    for (let from = 0; from < all.length; from += MAPPINGS_PER_MESSAGE) {
-      const some = all.slice(from, from + MAPPINGS_PER_MESSAGE);
+    for (let from = 0; from < all.length; from += CYCLES_AT_ONCE) {
+      const some = all.slice(from, from + CYCLES_AT_ONCE);
       const messages = some.map(
         ({ id }) => ({ workspace_id: workspaceId, mapping_id: id, kind: "beat", slot }) as const,
       );

@@ -1,0 +1,103 @@
+import { SQSClient } from "@aws-sdk/client-sqs";
+import type { SQSEvent } from "aws-lambda";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { handler } from "../../../functions/workers/run-cycle.ts";
+import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { type CyclesMessage, cyclesIn } from "../../../lib/model/messages.ts";
+import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
+
+const MANY = 13;
+const objects = Array.from({ length: MANY }, (_, at) => ({
+  name: `Thing${at + 1}__c`,
+  fields: [{ name: "Code__c", type: "text", length: 20, externalId: true, unique: true }],
+}));
+
+let cloud: BridgeCloud;
+let world: SyncWorld;
+let mappings: readonly Mapping[];
+beforeAll(async () => {
+  cloud = await startBridgeCloud();
+  world = await createSyncWorld(cloud, { definition: { objects } as never });
+  mappings = await world.map(...objects.map(({ name }) => ({ object: name, fields: ["Name", "Code__c"] })));
+  for (const mapping of mappings) await world.cycle(mapping);
+});
+afterAll(async () => {
+  await world.close();
+  await cloud.close();
+});
+
+/** A row that waits in the table of each of these mappings. */
+const insert = async (some: readonly Mapping[], code: string) => {
+  for (const { pgTable } of some) await world.sql(`INSERT INTO salesforce.${pgTable} (code__c) VALUES ('${code}')`);
+};
+
+const sent = async (code: string) => {
+  const found = await Promise.all(
+    objects.map(({ name }) => world.soql(`SELECT Id FROM ${name} WHERE Code__c = '${code}'`)),
+  );
+  return found.filter(({ length }) => length === 1).length;
+};
+
+/** The function gets one message of the beat for these mappings. */
+function run(message: CyclesMessage) {
+  return handler({ Records: [{ messageId: "one", body: JSON.stringify(message) }] } as SQSEvent);
+}
+
+async function beat(some: readonly Mapping[]) {
+  await world.pass(10);
+  const [mapping_id = "", ...also] = some.map(({ id }) => id);
+  await cloud.take("cycles"); // those that provisioning sent
+  const slot = Math.floor(cloud.clock.now() / 1000);
+  const message: CyclesMessage = { workspace_id: world.workspaceId, mapping_id, also, kind: "beat", slot };
+  expect(await run(message)).toEqual({ batchItemFailures: [] });
+  const left = (await cloud.take("cycles")) as CyclesMessage[];
+  return { slot, left: left.filter(({ kind }) => kind === "beat") };
+}
+
+test("of thirteen mappings with work ten are at work, and three go to a message of the same slot, which sends theirs", async () => {
+  await insert(mappings, "all");
+
+  const { slot, left } = await beat(mappings);
+
+  expect(left.map((message) => [message.slot, cyclesIn(message).length])).toEqual([[slot, 3]]);
+  expect(await sent("all")).toBe(10);
+  for (const message of left) await run(message);
+  expect(await sent("all")).toBe(MANY);
+});
+
+test("idle ones count for nothing: ten with work beside three without stay together", async () => {
+  await world.pass(60); // later than the reading of what was saved
+  for (const message of (await beat(mappings)).left) await run(message);
+  await insert(mappings.slice(3), "some");
+
+  expect((await beat(mappings)).left).toEqual([]);
+
+  expect(await sent("some")).toBe(10);
+});
+
+test("a message of ten is never divided", async () => {
+  await insert(mappings.slice(0, 10), "ten");
+
+  expect((await beat(mappings.slice(0, 10))).left).toEqual([]);
+
+  expect(await sent("ten")).toBe(10);
+});
+
+test("where the queue refuses them, they are run by the same call", async () => {
+  await insert(mappings, "kept");
+  const send = SQSClient.prototype.send;
+  const refused = vi.spyOn(SQSClient.prototype, "send").mockImplementation(async function (
+    this: SQSClient,
+    ...asked: Parameters<SQSClient["send"]>
+  ) {
+    if (JSON.stringify(asked[0].input).includes(String.raw`\"kind\":\"beat\"`)) throw new Error("SQS is not reachable");
+    return Reflect.apply(send, this, asked);
+  } as never);
+
+  const { left } = await beat(mappings);
+  refused.mockRestore();
+
+  expect(left).toEqual([]);
+  expect(await sent("kept")).toBe(MANY);
+});
