@@ -55,7 +55,13 @@ async function reservation(args: readonly string[]): Promise<readonly string[]> 
     maxAttempts: 3,
     requestHandler: { connectionTimeout: 5000, requestTimeout: 10_000 },
   });
-  const { AccountLimit } = await client.send(new GetAccountSettingsCommand({})).catch(() => ({ AccountLimit: null }));
+  const { AccountLimit } = await client.send(new GetAccountSettingsCommand({})).catch(({ name }: Error) => {
+    if (/AccessDenied/.test(name))
+      console.error(
+        `Warning: these credentials may not ask how much concurrency is free, so none is reserved for the metrics. Allow lambda:GetAccountSettings, or add -c reservedConcurrency=${METRICS}=${FOR_METRICS} where the quota leaves it`,
+      );
+    return { AccountLimit: undefined };
+  });
   if (AccountLimit?.UnreservedConcurrentExecutions === undefined) return [];
   const stage = /"?stage"?\s*[=:]\s*"?([a-z0-9]+)/.exec([...args, kept].join(" "))?.[1] ?? "dev";
   const asked = new GetFunctionConcurrencyCommand({ FunctionName: `bridge-${stage}-${METRICS}` });

@@ -100,7 +100,7 @@ test.each(firstInGate(1, UNASKED))("a deployment %s continues with one line of w
   expect(stdout).toBe("cdk deploy --all --no-notices\n");
 });
 
-test("a deployment by a user who may not list queues continues without a word", async () => {
+test("a deployment by a user who may ask nothing continues, and says what is left unreserved", async () => {
   const endpoint = await answering(403, saying("AccessDenied"));
 
   const { status, stdout, stderr } = await run(["bin/deploy-all.ts"], {
@@ -109,7 +109,8 @@ test("a deployment by a user who may not list queues continues without a word", 
     PATH: folderOfCdk(),
   });
 
-  expect([status, stdout, stderr]).toEqual([0, "cdk deploy --all --no-notices\n", ""]);
+  expect([status, stdout]).toEqual([0, "cdk deploy --all --no-notices\n"]);
+  expect(stderr).toMatch(/^Warning: .*add -c reservedConcurrency=read-metrics=5 .*\n$/);
 });
 
 const RESERVED = "-c reservedConcurrency=read-metrics=5";
