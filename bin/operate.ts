@@ -8,6 +8,7 @@ import { nameIn } from "../lib/infra/options/settings.ts";
 import { Failure, type FailureCode } from "../lib/model/failure.ts";
 import { TABLES, type TableName, tableVariable } from "../lib/model/resources.ts";
 import { STAGE_NAME, STAGE_NAME_IN_WORDS } from "../lib/model/stage.ts";
+import { auditEntry } from "../lib/model/workspace/audit.ts";
 import { DEPLOYMENT } from "../lib/model/workspace/pause.ts";
 import { failureOf } from "../lib/sync/report/cycle-failure.ts";
 
@@ -17,11 +18,15 @@ import { failureOf } from "../lib/sync/report/cycle-failure.ts";
  */
 export const openOperator: OpenOperator = async ({ stage, dataDir }) => {
   Object.assign(process.env, stage === null ? localEnvironment(dataDir) : stageEnvironment(stage));
-  const { counters, database, engineReports, mappings, now, pepper, tokens, vault, workspaces } = await inItsWords(
-    import("../functions/services/composition.ts"),
-  );
+  const { auditLog, counters, database, engineReports, freshVault, mappings, now, pepper, ...composed } =
+    await inItsWords(import("../functions/services/composition.ts"));
+  const { tokens, vault, workspaces } = composed;
   const { createWorkspace, ensureDeployment } = await import("../lib/access/bootstrap.ts");
   const needs = { workspaces: workspaces(), tokens: tokens(), pepper: pepper() };
+  const rotation = async () => {
+    const { pepperRotation } = await import("../lib/adapters/dynamodb/access/pepper-rotation.ts");
+    return pepperRotation(database(), vault());
+  };
   return {
     createWorkspace: async ({ name, owner, withOrgOf }) => {
       const like = withOrgOf === undefined ? null : await needs.workspaces.find(withOrgOf);
@@ -49,6 +54,42 @@ export const openOperator: OpenOperator = async ({ stage, dataDir }) => {
       const { pauseSwitch } = await switchPause(needs, DEPLOYMENT, to);
       const is = pauseSwitch ?? to;
       return { ...is, at: is.at.toISOString() };
+    },
+    rotatePepper: async (actor) => {
+      const { ANNOUNCED_MILLISECONDS } = await import("../lib/adapters/dynamodb/access/pepper.ts");
+      const { rotatePepper } = await import("../lib/access/rotate-pepper.ts");
+      const usedFrom = new Date(now().getTime() + ANNOUNCED_MILLISECONDS);
+      await inItsWords(rotatePepper({ ...needs, rotation: await rotation() }, { actor, at: now(), usedFrom }));
+      return { used_from: usedFrom.toISOString() };
+    },
+    findFormer: async () => {
+      const { findFormerPepper } = await import("../lib/access/rotate-pepper.ts");
+      const { tokens, doorbells } = await inItsWords(findFormerPepper({ rotation: await rotation() }, now()));
+      return {
+        tokens: tokens.map(({ id, name, owner, workspaceId, lastUsedAt }) => ({
+          ...{ id, name, owner, workspace_id: workspaceId, last_used_at: lastUsedAt?.toISOString() ?? null },
+        })),
+        doorbells: doorbells.map(({ workspaceId, madeAt }) => ({
+          ...{ workspace_id: workspaceId, created_at: madeAt.toISOString() },
+        })),
+      };
+    },
+    endFormer: async (actor) => {
+      const { endFormerPepper } = await import("../lib/access/rotate-pepper.ts");
+      const ending = endFormerPepper({ ...needs, rotation: await rotation() }, { actor, at: now() });
+      return { tokens_revoked: (await inItsWords(ending)).length };
+    },
+    reseal: async ({ actor, onProgress }) => {
+      const { resealAll } = await import("../lib/adapters/dynamodb/access/reseal.ts");
+      await ensureDeployment(needs.workspaces, actor, now());
+      const { resealed, remaining } = await resealAll({ database: database(), vault: freshVault(), now, onProgress });
+      const detail = { resealed, remaining: remaining.length };
+      const by = { workspaceId: DEPLOYMENT, actor, at: now() };
+      await auditLog().append(auditEntry(by, "secrets.resealed", DEPLOYMENT, detail));
+      return {
+        resealed,
+        remaining: remaining.map(({ workspaceId, ...why }) => ({ workspace_id: workspaceId, ...why })),
+      };
     },
     describeRemoval: async (workspaceId) => {
       const { describeRemoval } = await import("../lib/access/remove-workspace.ts");

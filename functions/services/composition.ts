@@ -93,11 +93,14 @@ const queues = () => once("queues", () => openQueues((name) => setting(queueVari
 export const queue = <Name extends keyof QueueMessages>(name: Name): Queue<QueueMessages[Name]> =>
   queueOf(queues(), name);
 
-export const vault = () => once("vault", () => envelopeVault(kmsDataKeys(setting("KEY_ID"), now)));
+export const vault = () => once("vault", freshVault);
+
+/** One that knows no data key yet. */
+export const freshVault = () => envelopeVault(kmsDataKeys(setting("KEY_ID"), now));
 
 export const keyState = () => keyStateIn(setting("KEY_ID"));
 
-export const pepper = () => once("pepper", () => pepperIn(database(), vault()));
+export const pepper = () => once("pepper", () => pepperIn(database(), vault(), now));
 
 export const workspaces = () => once("workspaces", () => workspacesIn(database(), vault()));
 

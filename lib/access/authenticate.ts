@@ -60,16 +60,17 @@ function bearer(authorization: string | undefined): string {
 }
 
 async function findToken({ tokens, pepper }: Needs, presented: string, at: Date): Promise<TokenRecord | null> {
-  const secret = await pepper.read();
-  if (secret === null) return null;
-  const hash = tokenHash(presented, secret);
-  const token = await tokens.find(hash);
+  const peppers = await pepper.read();
+  if (peppers === null) return null;
+  const hash = tokenHash(presented, peppers.current);
+  const token = await tokens.find(hash, peppers.other && tokenHash(presented, peppers.other));
   if (token === null || !isValid(token, at)) return null;
   await tokens.touch(hash, at);
   return token;
 }
 
-function isValid({ revokedAt, validUntil }: TokenRecord, at: Date): boolean {
+/** Whether a token opens anything then. */
+export function isValid({ revokedAt, validUntil }: TokenRecord, at: Date): boolean {
   return revokedAt === null && (validUntil === null || validUntil > at);
 }
 

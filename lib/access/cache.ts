@@ -20,8 +20,8 @@ export function cacheTokens(tokens: Tokens, now: () => Date): Tokens {
   const touched = createCache<void>({ ttl: { milliseconds: TOUCH_EVERY_MILLISECONDS, now } });
   return {
     ...tokens,
-    find: (hash) => found(hash, () => tokens.find(hash)),
-    touch: (hash, usedAt) => touched(hash, () => tokens.touch(hash, usedAt)),
+    find: (hash, other) => found(hash.hash, () => tokens.find(hash, other)),
+    touch: (hash, usedAt) => touched(hash.hash, () => tokens.touch(hash, usedAt)),
   };
 }
 

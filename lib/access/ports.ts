@@ -21,17 +21,23 @@ export interface TokenRecord {
   readonly lastUsedAt: Date | null;
 }
 
+/** What is kept of a token: its HMAC-SHA256 in hexadecimal, and the number of the pepper that it is keyed with. */
+export interface TokenHash {
+  readonly hash: string;
+  readonly pepper: number;
+}
+
 /** Where tokens are kept, by their keyed hash. */
 export interface Tokens {
-  /** The token with this hash, revoked and expired ones too. */
-  find(hash: string): Promise<TokenRecord | null>;
-  create(hash: string, token: TokenRecord, entry: AuditEntry): Promise<void>;
+  /** The token with this hash, revoked and expired ones too; one that is kept by the other hash gets this one. */
+  find(hash: TokenHash, other: TokenHash | null): Promise<TokenRecord | null>;
+  create(hash: TokenHash, token: TokenRecord, entry: AuditEntry): Promise<void>;
   /** All tokens of a workspace, newest first, revoked and expired ones too for some weeks. */
   list(workspaceId: string): Promise<readonly TokenRecord[]>;
   /** Ends a token then, at once if that is the entry's time; null: this workspace has no such token, or it ends before. */
   revoke(workspaceId: string, tokenId: string, endsAt: Date, entry: AuditEntry): Promise<TokenRecord | null>;
-  /** Keeps when a token was used. */
-  touch(hash: string, usedAt: Date): Promise<void>;
+  /** Keeps when a token was used; harmless where its hash has changed meanwhile. */
+  touch(hash: TokenHash, usedAt: Date): Promise<void>;
 }
 
 /** A workspace whose credentials are still sealed. */
@@ -72,12 +78,23 @@ export interface Pauses {
   find(workspaceId: string): Promise<Pause | null>;
 }
 
-/** The service's own secret that token hashes are keyed with. */
+/** A secret of the service that token hashes are keyed with; they are numbered from 1. */
+export interface PepperKey {
+  readonly number: number;
+  readonly key: KeyObject;
+}
+
+/** The pepper in use, and during a rotation the one under which tokens may be kept as well. */
+export interface Peppers {
+  readonly current: PepperKey;
+  readonly other: PepperKey | null;
+}
+
 export interface Pepper {
-  /** Null when no token was ever made. */
-  read(): Promise<KeyObject | null>;
-  /** Creates it on first use; all callers get the same. */
-  readOrCreate(): Promise<KeyObject>;
+  /** Known to be true at most a minute ago; null when no token was ever made. */
+  read(): Promise<Peppers | null>;
+  /** The one in use, created on first use; all callers get the same. */
+  readOrCreate(): Promise<PepperKey>;
 }
 
 /** The URL of a workspace's doorbell, by the number of its token. */
@@ -88,6 +105,8 @@ export interface DoorbellUrl {
   readonly madeAt: Date | null;
   /** Until when the token before rings as well; null: it does not. */
   readonly formerUntil: Date | null;
+  /** The number of the pepper that the URL which was given last is derived from. */
+  readonly pepper: number;
 }
 
 /** Doorbells as they are kept. */

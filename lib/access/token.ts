@@ -1,7 +1,8 @@
-import { createHmac, type KeyObject, randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { base62 } from "../model/id.ts";
 import type { Scope } from "../model/workspace/token.ts";
+import type { PepperKey, TokenHash } from "./ports.ts";
 
 /**
  * What an API token looks like: `brg_`, the letter of its widest scope, 43 base-62 digits of 256 random bits, and 6
@@ -24,9 +25,9 @@ export function isWellFormed(text: string): boolean {
   return TOKEN_PATTERN.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** What is kept of a token: its HMAC-SHA256 under the service's pepper, in hexadecimal. */
-export function tokenHash(token: string, pepper: KeyObject): string {
-  return createHmac("sha256", pepper).update(token).digest("hex");
+/** What is kept of a token. */
+export function tokenHash(token: string, { number, key }: PepperKey): TokenHash {
+  return { hash: createHmac("sha256", key).update(token).digest("hex"), pepper: number };
 }
 
 function checksum(text: string): string {

@@ -16,6 +16,17 @@ export interface Operator {
     readonly actor: string;
     readonly reason: string | null;
   }): Promise<{ readonly paused: boolean; readonly at: string; readonly by: string; readonly reason: string | null }>;
+  /** Announces another pepper; tokens move to it as they are used. Gives from when on it is used. */
+  rotatePepper(actor: string): Promise<{ readonly used_from: string }>;
+  /** What works by the former pepper alone; refuses where none is kept. */
+  findFormer(): Promise<FormerSecrets>;
+  /** Revokes these tokens and deletes the former pepper. */
+  endFormer(actor: string): Promise<{ readonly tokens_revoked: number }>;
+  /** Seals every stored secret again under the KMS key as it is now. */
+  reseal(asked: {
+    readonly actor: string;
+    readonly onProgress: (resealed: number) => void;
+  }): Promise<{ readonly resealed: number; readonly remaining: readonly RemainingSecret[] }>;
   /** What would be lost; `waiting` counts changes that Salesforce has not answered, null where that is unknown. */
   describeRemoval(workspaceId: string): Promise<{
     readonly name: string;
@@ -31,6 +42,25 @@ export interface Operator {
     readonly actor: string;
     readonly leaveDatabase: boolean;
   }): Promise<{ readonly name: string; readonly cleared: ClearedDatabase | null }>;
+}
+
+/** Tokens and doorbells that end with the former pepper. Times are ISO 8601; null: never used. */
+export interface FormerSecrets {
+  readonly tokens: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly owner: string;
+    readonly workspace_id: string;
+    readonly last_used_at: string | null;
+  }[];
+  readonly doorbells: readonly { readonly workspace_id: string; readonly created_at: string }[];
+}
+
+/** A secret that could not be sealed again, and why. */
+export interface RemainingSecret {
+  readonly workspace_id: string;
+  readonly kind: string;
+  readonly reason: string;
 }
 
 /** What was removed from a database, by name. */

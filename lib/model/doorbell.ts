@@ -2,6 +2,8 @@
 export interface Doorbell {
   /** When it got its URL; null: there is none, and nothing rings. */
   readonly madeAt: Date | null;
+  /** The number of the pepper that its URL is derived from. */
+  readonly pepper: number;
   /** The rings for each mapping, by id. */
   readonly heard: ReadonlyMap<string, Heard>;
 }

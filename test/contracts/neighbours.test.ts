@@ -96,7 +96,7 @@ test("what the released version has stored is read whole", async () => {
   const { workspace, mapping, planned, webhook, delivery, event, tokenHash } = SAMPLE;
 
   expect(await workspaces().find(workspace)).toMatchObject({ id: workspace, name: "Sample", isConnected: true });
-  expect(await tokens().find(tokenHash)).toMatchObject({ workspaceId: workspace, scopes: ["read", "admin"] });
+  expect(await tokens().find(tokenHash, null)).toMatchObject({ workspaceId: workspace, scopes: ["read", "admin"] });
   const listed = await mappings().list(workspace);
   expect(listed.mappings.map(({ id }) => id).sort()).toEqual([planned, mapping].sort());
   expect(listed.mappings.find(({ id }) => id === mapping)).toMatchObject({

@@ -9,6 +9,7 @@ function doorbell(heard: Partial<Heard> | null, more: Partial<Doorbell> = {}): D
   const rung = { rungAt: ago(600), aliveSince: ago(900), missedAt: null };
   return {
     madeAt: ago(3_600),
+    pepper: 1,
     heard: new Map(heard ? [["map_1", { ...rung, ...heard }]] : []),
     ...more,
   };

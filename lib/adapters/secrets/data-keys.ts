@@ -27,7 +27,7 @@ export function kmsDataKeys(keyId: string, now: () => Date): DataKeys {
   return {
     current: (workspaceId) => sealing(workspaceId, () => generate(kms, keyId, workspaceId)),
     decrypt: (workspaceId, encrypted) =>
-      opened(`${workspaceId}:${encrypted.toString("base64")}`, () => decrypt(kms, keyId, workspaceId, encrypted)),
+      opened(`${workspaceId}:${encrypted.toString("base64")}`, () => decrypt(kms, workspaceId, encrypted)),
   };
 }
 
@@ -45,11 +45,12 @@ async function generate(kms: KMSClient, keyId: string, workspaceId: string): Pro
   return { plain: answer.Plaintext, encrypted: Buffer.from(answer.CiphertextBlob) };
 }
 
-async function decrypt(kms: KMSClient, keyId: string, workspaceId: string, encrypted: Buffer): Promise<Uint8Array> {
+/** By the key that it names, which another one may have replaced; a function's role says which of them it may use. */
+async function decrypt(kms: KMSClient, workspaceId: string, encrypted: Buffer): Promise<Uint8Array> {
   const answer = await kms.send(
-    new DecryptCommand({ KeyId: keyId, CiphertextBlob: encrypted, EncryptionContext: contextOf(workspaceId) }),
+    new DecryptCommand({ CiphertextBlob: encrypted, EncryptionContext: contextOf(workspaceId) }),
   );
-  if (!answer.Plaintext) throw new Error(`KMS did not open a data key of workspace ${workspaceId} by ${keyId}`);
+  if (!answer.Plaintext) throw new Error(`KMS did not open a data key of workspace ${workspaceId}`);
   return answer.Plaintext;
 }
 

@@ -38,10 +38,12 @@ const SWITCH = "bridge mapping update MAPPING --doorbell on";
 const PREPARE = "bridge doorbell --prepare FOLDER --user USERNAME";
 
 /** What to do next. */
-export function remedyOf({ created_at, mappings }: ReadDoorbellData): string {
+export function remedyOf({ created_at, url_outdated, mappings }: ReadDoorbellData): string {
   const is = (state: Bell["state"]) => mappings.filter((bell) => bell.state === state);
   const [dead] = is("dead");
   if (created_at === null) return `There is no doorbell: ${SWITCH}, then ${PREPARE}`;
+  if (url_outdated)
+    return `An operator has changed the secret of its URL, which rings no more when they end the former one. The org gets the new URL by: ${PREPARE}`;
   if (dead)
     return `Changes of ${dead.sf_object} came without a ring: see in the org that the flow Bridge Doorbell ${dead.sf_object} is active, and Setup, Outbound Messages for what was not delivered; and that Bridge's address (BASE_URL, or the domain of the deployment) leads to it from outside`;
   if (is("waiting").length > 0) return `Not rung yet: deploy what this writes, then change a record: ${PREPARE}`;

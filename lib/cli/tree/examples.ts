@@ -23,6 +23,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   resume: ["bridge resume", "bridge resume --deployment --stage prod"],
   "operator token": ["bridge operator token --owner ada@example.com --stage prod"],
+  "operator rotate-pepper": [
+    "bridge operator rotate-pepper --stage prod --by ada@example.com",
+    "bridge operator rotate-pepper --finish --stage prod",
+  ],
+  "operator reseal": ["bridge operator reseal --stage prod --by ada@example.com"],
   doctor: ["bridge doctor", "bridge doctor --watch 30 --json"],
   org: ["bridge org --port 8080", "bridge org --latency 1,30 --controls"],
   open: ["bridge open", "bridge open Contact", "bridge open errors --print"],

@@ -5,9 +5,10 @@ import { watchOption } from "../watch.ts";
 const signing = () => import("../commands/sign-in.ts");
 const workspaces = () => import("../commands/workspaces.ts");
 
+const secrets = () => import("../commands/operator/secrets.ts");
 const pausing = () => import("../commands/pause.ts");
 
-/** `bridge login`, `logout`, `whoami`, `workspace …`, `pause`, `resume`, `operator token`, `doctor`, `org`. */
+/** `bridge login`, `logout`, `whoami`, `workspace …`, `pause`, `resume`, `operator …`, `doctor`, `org`. */
 export function addOperatorCommands(program: Command, does: Does): void {
   program
     .command("login [url]")
@@ -68,9 +69,8 @@ export function addOperatorCommands(program: Command, does: Does): void {
   switching(program.command("resume"))
     .description("end a pause: what was captured meanwhile is sent, what changed in Salesforce is pulled")
     .action(does(async () => (await pausing()).resume));
-  program
-    .command("operator")
-    .description("for operators of a deployment")
+  const operator = program.command("operator").description("for operators of a deployment");
+  operator
     .command("token")
     .description(
       "make a token that sees all workspaces in the console and may pause the deployment, with the operator's own AWS credentials or on this machine; it is shown once",
@@ -78,6 +78,18 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .requiredOption("--owner <email>", "e-mail address that the audit log names")
     .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
     .action(does(async () => (await pausing()).createOperatorToken));
+  operating(operator.command("rotate-pepper"))
+    .description(
+      "change the secret that hashes of tokens and doorbells' URLs are derived from: new tokens use another one two minutes later, others move to it as they are used",
+    )
+    .option("--finish", "list what works by the former one alone, revoke these tokens, and delete it")
+    .option("-y, --yes", "with --finish: do not ask")
+    .action(does(async () => (await secrets()).rotatePepper));
+  operating(operator.command("reseal"))
+    .description(
+      "encrypt every stored credential and secret again under the KMS key as it is now, so that none depends on a former one. Repeat it if it was interrupted",
+    )
+    .action(does(async () => (await secrets()).reseal));
   program
     .command("doctor")
     .description(
@@ -106,6 +118,12 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .option("--controls", "open /_sim, where the access token may order faults and delays")
     .option("--data-dir <folder>", "folder that keeps the org", ".bridge/org")
     .action(does(async () => (await import("../commands/org.ts")).runOrg));
+}
+
+function operating(command: Command): Command {
+  return command
+    .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
+    .option("--by <email>", "who does it, for the audit log (default: system)");
 }
 
 function switching(command: Command): Command {

@@ -911,6 +911,7 @@ export type ReadDeliveryData = {
 
 export type ReadDoorbellData = {
   readonly created_at: string | null;
+  readonly url_outdated: boolean;
   readonly mappings: {
     readonly mapping_id: string;
     readonly sf_object: string;

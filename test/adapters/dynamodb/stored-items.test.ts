@@ -189,12 +189,14 @@ const token = {
   expires_at: 1_777_546_800,
 };
 
+const HASH = { hash: "hash", pepper: 1 };
+
 test("a stored token is read in every member, and what it lacks is null", async () => {
   const stored = (Item: object) =>
     tokens({ table: String, client: { send: async () => ({ Item }) } } as never as Database);
   const { valid_until: _, revoked_at: __, last_used_at: ___, expires_at: ____, ...unlimited } = token;
 
-  expect(await stored(token).find("hash")).toEqual({
+  expect(await stored(token).find(HASH, null)).toEqual({
     id: "tok_1",
     workspaceId: "ws_1",
     name: "grafana",
@@ -205,7 +207,11 @@ test("a stored token is read in every member, and what it lacks is null", async 
     revokedAt: new Date("2026-03-02T11:00:00.000Z"),
     lastUsedAt: new Date("2026-03-01T11:05:00.000Z"),
   });
-  expect(await stored(unlimited).find("hash")).toMatchObject({ validUntil: null, revokedAt: null, lastUsedAt: null });
+  expect(await stored(unlimited).find(HASH, null)).toMatchObject({
+    validUntil: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  });
 });
 
 const attempt = {

@@ -81,6 +81,7 @@ describe("a cycle pulls", () => {
 describe("a poll is due", () => {
   const rung: Budget["doorbell"] = {
     madeAt: ago(900),
+    pepper: 1,
     heard: new Map([[mapping.id, { rungAt: ago(60), aliveSince: ago(600), missedAt: null }]]),
   };
   const quiet = { lanes: { changed: { stamp: ago(301) } } };

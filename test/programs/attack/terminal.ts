@@ -147,12 +147,17 @@ function machineOf(service: HostileService): Machine {
   const at = "2026-11-20T12:00:00.000Z";
   const one = { id: "ws_1", name: "Acme", connected: true, pause: { since: at, by: "ada", reason: "why" } };
   const kept = { broken: [{ since: at, reason: "why" }], waiting: 1, oldest_waiting_at: at, counted_at: at };
+  const former = { id: "tok_1", name: "ci", owner: "ada", workspace_id: "ws_1", last_used_at: at };
   return {
     openOperator: async () => ({
       createWorkspace: () => answer({ workspaceId: "ws_1", token: "brg" }),
       createToken: () => answer({ workspaceId: "ws_1", token: "brg" }),
       listWorkspaces: () => answer([{ ...one, ...kept, rows_refused: 1, calls_used: 1, calls_limit: 2, calls_at: at }]),
       switchPause: () => answer({ paused: true, at, by: "ada", reason: "why" }),
+      rotatePepper: () => answer({ used_from: at }),
+      findFormer: () => answer({ tokens: [former], doorbells: [{ workspace_id: "ws_1", created_at: at }] }),
+      endFormer: () => answer({ tokens_revoked: 1 }),
+      reseal: () => answer({ resealed: 1, remaining: [{ workspace_id: "ws_1", kind: "pepper", reason: "why" }] }),
       describeRemoval: () => answer({ name: "Acme", isGone: false, mappings: 1, webhooks: 1, tokens: 1, waiting: 1 }),
       removeWorkspace: () =>
         answer({ name: "Acme", cleared: { schema: "s", triggers: ["t"], functions: ["f"], tables: ["t"], kept: [] } }),

@@ -180,6 +180,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     "`off`: it is not switched on, or there is no doorbell; `waiting`: it has not rung yet; `alive`: it lets the mapping be polled rarely; `dead`: a change came without a ring, and the mapping is polled at full pace.",
   "ReadDoorbellData.mappings.since": "Since when; null: `off`.",
   rung_at: "When it rang last; null: never.",
+  url_outdated: "Whether an operator has changed the secret of its URL, so that the org needs another URL.",
   removed: "It rings no more.",
   retried: "How many go again.",
   remaining: "How many are left of what was asked for.",

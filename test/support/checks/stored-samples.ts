@@ -7,6 +7,7 @@ import {
   deliveries,
   importPlans,
   mappings,
+  now,
   rateLimits,
   repeats,
   slowSlots,
@@ -51,7 +52,7 @@ export const SAMPLE = {
   delivery: "dlv_sample",
   event: "evt_sample",
   token: "tok_sample",
-  tokenHash: "hash-of-sample",
+  tokenHash: { hash: "hash-of-sample", pepper: 1 },
 } as const;
 
 const to = { workspace_id: "ws_nobody", mapping_id: "map_nobody" };
@@ -118,7 +119,7 @@ async function writeAccess(): Promise<void> {
     entry("token.created", token),
   );
   await tokens(database()).touch(tokenHash, LATER);
-  await pepper(database(), vault()).readOrCreate();
+  await pepper(database(), vault(), now).readOrCreate();
   await rateLimits().count("192.0.2.1", AT);
   const request = { workspaceId: workspace, tokenId: token, key: "sample", fingerprint: "f" };
   await repeats().begin(request, AT);

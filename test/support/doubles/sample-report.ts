@@ -37,6 +37,7 @@ export function sampleReport(): KeptReport {
   const usage = { used: 800, limit: 1000, at };
   const doorbell = {
     madeAt: at,
+    pepper: 1,
     heard: new Map([["m1", { rungAt: at, aliveSince: at, missedAt: null }]]),
   };
   const budget = { ...plannedBudget(usage, { allowed: 640 }), doorbell };

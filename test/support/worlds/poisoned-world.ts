@@ -123,7 +123,7 @@ const madeOf = ({ id: eventId, workspaceId, event, occurredAt }: Event) => ({
 /** An event that waits, a doorbell that was rung, a pause that has ended. */
 async function rung({ services, workspaceId }: SyncWorld, { id: mappingId }: Mapping, at: Date): Promise<Event> {
   const entry = auditEntry({ workspaceId, actor: "ada@example.com", at }, "workspace.renamed", workspaceId, {});
-  await doorbells().set(workspaceId, { number: 1, madeAt: at, formerUntil: null }, entry);
+  await doorbells().set(workspaceId, { number: 1, madeAt: at, formerUntil: null, pepper: 1 }, entry);
   await services.engine.claimWake({ workspaceId, mappingId, wakes: "pull", at: at.getTime() });
   await counters().setPaused(workspaceId, null);
   await counters().addCalls({ workspaceId, apiCalls: { REST: 3 } });

@@ -44,7 +44,8 @@ export function repeats(database: Database, vault: Vault): Repeats {
       const packed = gzipSync(JSON.stringify(answer)).toString("base64");
       const sealed = await vault.seal(request.workspaceId, packed);
       const expires_at = Math.floor(at.getTime() / 1000) + KEPT_SECONDS;
-      const item = { ...keyOf(request), fingerprint: request.fingerprint, answer: sealed, expires_at };
+      const { fingerprint, workspaceId: workspace_id } = request;
+      const item = { ...keyOf(request), fingerprint, workspace_id, answer: sealed, expires_at };
       if (sealed.length > MOST_CHARACTERS) await forget(database, request);
       else await database.client.send(new PutCommand({ TableName: table(), Item: item }));
     },

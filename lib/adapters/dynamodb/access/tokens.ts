@@ -1,14 +1,14 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
-import type { TokenRecord, Tokens } from "../../../access/ports.ts";
+import type { TokenHash, TokenRecord, Tokens } from "../../../access/ports.ts";
 import { TABLES } from "../../../model/resources.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
+import type { AuditEntry } from "../../../model/workspace/audit.ts";
 import { SCOPES } from "../../../model/workspace/token.ts";
 import type { Database } from "../client/client.ts";
 import { present } from "../client/difference.ts";
 import { queryAll, readItem } from "../client/read-item.ts";
 import { optionalTime, storedTime } from "../client/stored-time.ts";
-import type { Write } from "../client/transact.ts";
+import { jitteredPause, updateIf, type Write } from "../client/transact.ts";
 import { commit, commitIf } from "../commit.ts";
 
 /** A token that has expired or was revoked is still listed for this many days, then DynamoDB deletes it. */
@@ -20,9 +20,10 @@ const expiryAfter = (end: Date): number => Math.floor(end.getTime() / 1000) + KE
 /** API tokens in DynamoDB, found by their keyed hash. */
 export function tokens(database: Database): Tokens {
   return {
-    find: async (hash) => {
-      const found = await readItem(database, "tokens", { pk: hash });
-      return found === undefined ? null : readToken(found);
+    find: async (hash, other) => {
+      const found = await readItem(database, "tokens", { pk: hash.hash });
+      const token = found ?? (other && (await moveToken(database, other.hash, hash)));
+      return token ? readToken(token) : null;
     },
 
     create: (hash, token, entry) => {
@@ -33,26 +34,57 @@ export function tokens(database: Database): Tokens {
     list: async (workspaceId) => (await readTokenItems(database, workspaceId)).map(readToken),
 
     revoke: async (workspaceId, tokenId, endsAt, entry) => {
-      const items = await readTokenItems(database, workspaceId);
-      const found = items.find(({ id }) => id === tokenId);
-      if (found === undefined) return null;
       const end = endsAt > entry.createdAt ? ({ validUntil: endsAt } as const) : { revokedAt: entry.createdAt };
-      const writes = [markEnding(database, found["pk"], end)];
-      const isEnding = await commitIf(database, { writes, audit: [entry], events: [] });
-      return isEnding ? { ...readToken(found), ...end } : null;
+      for (let attempt = 1; ; attempt += 1) {
+        const items = await readTokenItems(database, workspaceId);
+        const found = items.find(({ id }) => id === tokenId);
+        if (found === undefined) return null;
+        const Key = { pk: found["pk"] };
+        if (await endToken(database, Key, end, entry)) return { ...readToken(found), ...end };
+        // It ends before, or was moved, which the index knows a moment later.
+        if (attempt === ATTEMPTS || (await readItem(database, "tokens", Key)) !== undefined) return null;
+        await jitteredPause(attempt);
+      }
     },
 
-    touch: async (hash, usedAt) => {
-      await database.client.send(
-        new UpdateCommand({
-          TableName: database.table("tokens"),
-          Key: { pk: hash },
-          UpdateExpression: "SET last_used_at = :at",
-          ConditionExpression: "attribute_exists(pk)",
-          ExpressionAttributeValues: { ":at": usedAt.toISOString() },
-        }),
-      );
+    touch: async ({ hash }, usedAt) => {
+      await updateIf(database, "tokens", {
+        Key: { pk: hash },
+        UpdateExpression: "SET last_used_at = :at",
+        ConditionExpression: "attribute_exists(pk)",
+        ExpressionAttributeValues: { ":at": usedAt.toISOString() },
+      });
     },
+  };
+}
+
+const ATTEMPTS = 6;
+
+/**
+ * The token that is kept by a former hash, moved to its hash under the pepper in use; undefined: there is none. Of two
+ * that move it at once, both get it. One that is revoked meanwhile is given as it is then.
+ */
+async function moveToken(database: Database, former: string, to: TokenHash) {
+  const before = await readItem(database, "tokens", { pk: former });
+  if (before !== undefined) {
+    const Item = { ...before, pk: to.hash, pepper: to.pepper };
+    const TableName = database.table("tokens");
+    const Put = { TableName, Item, ConditionExpression: "attribute_not_exists(pk)" };
+    const Delete = { TableName, Key: { pk: former }, ...isUnchanged(before, ["pk", "revoked_at", "valid_until"]) };
+    if (await commitIf(database, { writes: [{ Put }, { Delete }], audit: [], events: [] })) return Item;
+  }
+  return (
+    (await readItem(database, "tokens", { pk: to.hash })) ?? (before && readItem(database, "tokens", { pk: former }))
+  );
+}
+
+/** The condition that an item has these attributes as it had them, or still lacks them. */
+function isUnchanged(item: Record<string, unknown>, names: readonly string[]) {
+  const had = names.filter((name) => item[name] !== undefined);
+  const are = names.map((name) => (had.includes(name) ? `${name} = :${name}` : `attribute_not_exists(${name})`));
+  return {
+    ConditionExpression: are.join(" AND "),
+    ExpressionAttributeValues: Object.fromEntries(had.map((name) => [`:${name}`, item[name]])),
   };
 }
 
@@ -65,7 +97,13 @@ export const readTokenItems = (database: Database, workspaceId: string): Promise
     ScanIndexForward: false,
   });
 
-function markEnding(database: Database, pk: unknown, end: { revokedAt: Date } | { validUntil: Date }): Write {
+type End = { readonly revokedAt: Date } | { readonly validUntil: Date };
+
+/** Ends the token of an item, with the audit entry; false: it ends before, or is not there. */
+export const endToken = (database: Database, { pk }: { readonly pk: unknown }, end: End, entry: AuditEntry) =>
+  commitIf(database, { writes: [markEnding(database, pk, end)], audit: [entry], events: [] });
+
+function markEnding(database: Database, pk: unknown, end: End): Write {
   const isRevoked = "revokedAt" in end;
   const at = isRevoked ? end.revokedAt : end.validUntil;
   const isSooner = "AND (attribute_not_exists(valid_until) OR valid_until > :at)";
@@ -92,9 +130,10 @@ const item = z.object({
   last_used_at: optionalTime,
 });
 
-const readToken = (stored: Record<string, unknown>): TokenRecord => toCamelCase(item, item.parse(stored));
+/** The token that an item holds. */
+export const readToken = (stored: Record<string, unknown>): TokenRecord => toCamelCase(item, item.parse(stored));
 
-function writeToken(hash: string, token: TokenRecord): Record<string, unknown> {
+function writeToken({ hash, pepper }: TokenHash, token: TokenRecord): Record<string, unknown> {
   const expiresAt = token.validUntil && expiryAfter(token.validUntil);
-  return present({ pk: hash, ...toSnakeCase(item, token), expires_at: expiresAt });
+  return present({ pk: hash, pepper, ...toSnakeCase(item, token), expires_at: expiresAt });
 }

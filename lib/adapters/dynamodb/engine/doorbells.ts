@@ -5,7 +5,7 @@ import { toCamelCase } from "../../../model/snake-case.ts";
 import type { WakeClaim } from "../../../sync/ports/wake-ports.ts";
 import type { Database } from "../client/client.ts";
 import { settingOf } from "../client/difference.ts";
-import { readEach, readItem } from "../client/read-item.ts";
+import { readEach, readItem, scanAll } from "../client/read-item.ts";
 import { storedMilliseconds } from "../client/stored-time.ts";
 import { updateIf } from "../client/transact.ts";
 import { commit } from "../commit.ts";
@@ -17,7 +17,12 @@ const BELL = "doorbell#";
 const URL_KEY = "doorbell";
 
 const time = z._default(z.nullable(storedMilliseconds), null);
-const urlItem = z.object({ number: z._default(z.number(), 0), made_at: time, former_until: time });
+const urlItem = z.object({
+  number: z._default(z.number(), 0),
+  made_at: time,
+  former_until: time,
+  pepper: z._default(z.number(), 1),
+});
 const bellItem = z.object({ pull: time, alive_since: time, missed_at: time });
 
 /** Doorbells as items of the engine's table. */
@@ -28,18 +33,34 @@ export function doorbells(database: Database): Doorbells {
       const stored = await readItem(database, "engine", key(workspaceId).Key);
       return toCamelCase(urlItem, urlItem.parse(stored ?? {}));
     },
-    set: (workspaceId, { number, madeAt, formerUntil }, entry) => {
+    set: (workspaceId, { number, madeAt, formerUntil, pepper }, entry) => {
       const Update = {
         ...key(workspaceId),
         ...settingOf({
           number,
           made_at: madeAt?.getTime() ?? null,
           former_until: formerUntil?.getTime() ?? null,
+          pepper,
         }),
       };
       return commit(database, { writes: [{ Update }], audit: [entry], events: [] });
     },
   };
+}
+
+/** Doorbells whose URL was derived from an earlier pepper than that. Reads the whole table. */
+export async function doorbellsBefore(database: Database, pepper: number) {
+  const pages = scanAll(database, "engine", {
+    FilterExpression: "sk = :sk",
+    ExpressionAttributeValues: { ":sk": URL_KEY },
+  });
+  const found: { readonly workspaceId: string; readonly madeAt: Date }[] = [];
+  for await (const items of pages) {
+    const urls = readEach(items, (stored) => ({ ...urlItem.parse(stored), workspaceId: String(stored["pk"]) }));
+    for (const { workspaceId, made_at: madeAt, ...url } of urls)
+      if (madeAt !== null && url.pepper < pepper) found.push({ workspaceId, madeAt });
+  }
+  return found;
 }
 
 /** A workspace's doorbell, of its items by their sort keys. */
@@ -52,7 +73,7 @@ export function doorbellOf(items: ReadonlyMap<string, Record<string, unknown>>):
     const { pull: rungAt, alive_since: aliveSince, missed_at: missedAt } = bellItem.parse(item);
     return rungAt ? [[String(item["sk"]).slice(BELL.length), { rungAt, aliveSince, missedAt }]] : [];
   });
-  return { madeAt, heard: new Map(heard.flat()) };
+  return { madeAt, pepper: url?.pepper ?? 1, heard: new Map(heard.flat()) };
 }
 
 /** Notes that a change of a mapping was found which no ring had announced; its next ring takes that back. */

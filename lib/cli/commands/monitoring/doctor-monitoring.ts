@@ -122,7 +122,7 @@ async function doorbells(api: Api): Promise<readonly Finding[]> {
   return data.mappings.flatMap(({ sf_object, state, since }) => {
     if (state === "off") return [];
     const says = `the doorbell of ${sf_object} is ${state} since ${since}`;
-    return [finding("doorbell", state === "alive" ? "good" : "warning", says, remedy)];
+    return [finding("doorbell", state === "alive" && !data.url_outdated ? "good" : "warning", says, remedy)];
   });
 }
 

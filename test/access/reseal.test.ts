@@ -1,0 +1,223 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  CreateAliasCommand,
+  CreateKeyCommand,
+  DeleteAliasCommand,
+  DescribeKeyCommand,
+  DisableKeyCommand,
+  EnableKeyCommand,
+} from "@aws-sdk/client-kms";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import {
+  connections,
+  database,
+  freshVault,
+  now,
+  pepper,
+  repeats,
+  vault,
+  webhooks,
+  workspaces,
+} from "../../functions/services/composition.ts";
+import { connections as connectionsIn } from "../../lib/adapters/dynamodb/access/connections.ts";
+import { pepper as pepperIn } from "../../lib/adapters/dynamodb/access/pepper.ts";
+import { repeats as repeatsIn } from "../../lib/adapters/dynamodb/access/repeats.ts";
+import { resealAll } from "../../lib/adapters/dynamodb/access/reseal.ts";
+import { webhookItem } from "../../lib/adapters/dynamodb/delivery/webhook-item.ts";
+import { auditEntry } from "../../lib/model/workspace/audit.ts";
+import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
+import type { SalesforceConnection } from "../../lib/model/workspace/workspace.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createTestWorkspace } from "../support/worlds/workspace.ts";
+
+const ALIAS = "alias/bridge-test";
+const postgres = { url: "postgres://u@db.example.com/app", schema: "salesforce" };
+const salesforce: SalesforceConnection = {
+  loginUrl: "https://acme.my.salesforce.com",
+  instanceUrl: "https://acme.my.salesforce.com",
+  organizationId: "00D000000000001AAA",
+  userId: "005000000000001AAA",
+  formerUserIds: [],
+  apiVersion: "68.0",
+  credentials: { kind: "client_credentials", clientId: "id", clientSecret: "secret" },
+  accessToken: "00D000000000001!first",
+};
+const webhook = { id: "whk_1", url: "https://example.com/hook", events: [], description: "", active: true } as const;
+
+let cloud: BridgeCloud;
+let workspaceId: string;
+beforeEach(async () => {
+  cloud = await startBridgeCloud();
+  process.env["KEY_ID"] = ALIAS;
+  ({ id: workspaceId } = await createTestWorkspace({ postgres, salesforce }));
+  const seal = (text: string) => vault().seal(workspaceId, text);
+  const until = new Date(cloud.clock.now() + 600_000);
+  const secrets = {
+    current: await seal("now"),
+    next: await seal("next"),
+    previous: [
+      { secret: await seal("first"), until },
+      { secret: await seal("second"), until },
+    ],
+  };
+  const health = { failingSince: null, slowUntil: null };
+  const times = { createdAt: now(), updatedAt: now(), version: 1 };
+  const Item = webhookItem({ ...webhook, ...times, ...health, workspaceId, secrets });
+  await database().client.send(new PutCommand({ TableName: database().table("webhooks"), Item }));
+  const pending = { loginUrl: "https://login.example.com", clientId: "c", clientSecret: null };
+  const authorization = { ...pending, redirectUri: "https://example.com", codeVerifier: "v" };
+  await connections().keepAuthorization(workspaceId, "state", authorization, until);
+  await repeats().begin(NAMED(), now());
+  await repeats().keep(NAMED(), { statusCode: 200, headers: {}, body: "kept" }, now());
+});
+afterEach(() => cloud.close());
+
+const NAMED = () => ({ workspaceId, tokenId: "tok_1", key: "k", fingerprint: "f" });
+
+test("after a change of the key every secret is opened by the new key alone", async () => {
+  await pepper().readOrCreate();
+  const former = await replaceKey();
+
+  const { resealed, remaining } = await operator().json<{ resealed: number; remaining: unknown[] }>([
+    ...["operator", "reseal", "--by", "ada@example.com"],
+  ]);
+  await disable(former);
+
+  // Pepper, two connections, a sign-in, four secrets of a webhook, an answer.
+  expect([resealed, remaining]).toEqual([9, []]);
+  expect(await opened()).toEqual(["first", "next", "now", "second"]);
+  const kept = connectionsIn(database(), freshVault());
+  expect((await kept.read(workspaceId))?.connection).toEqual(salesforce);
+  expect(await kept.takeAuthorization(workspaceId, "state", now())).toMatchObject({ codeVerifier: "v" });
+  const answered = await repeatsIn(database(), freshVault()).begin(NAMED(), now());
+  expect(answered).toMatchObject({ state: "done", answer: { body: "kept" } });
+  expect(await pepperIn(database(), freshVault(), now).read()).not.toBeNull();
+  const { entries } = await auditPage(
+    { workspaceId: DEPLOYMENT, actor: null, action: "secrets.resealed" },
+    { limit: 5, offset: 0 },
+  );
+  expect(entries).toMatchObject([{ actor: "ada@example.com", detail: { resealed: 9, remaining: 0 } }]);
+});
+
+test("what no key opens is listed by workspace and kind, and the rest is sealed again", async () => {
+  await disable(await replaceKey());
+  const other = await createTestWorkspace();
+  await connectionsIn(database(), freshVault()).setSalesforce(other.id, salesforce, entryOf(other.id));
+
+  const { code, stdout, stderr } = await operator().run(["operator", "reseal", "--json"]);
+
+  const { resealed, remaining } = JSON.parse(stdout) as { resealed: number; remaining: { kind: string }[] };
+  expect(code).toBe(10);
+  expect(resealed).toBeGreaterThan(0);
+  expect(remaining).toContainEqual({
+    ...{ workspace_id: workspaceId, kind: "database URL", reason: expect.stringContaining("DisabledException") },
+  });
+  expect(stderr).toContain(`${workspaceId}: replaced webhook secret: DisabledException`);
+});
+
+test("a command that breaks off is ended by the same one", async () => {
+  const former = await replaceKey();
+  const breakOff = (resealed: number) => {
+    if (resealed === 3) throw new Error("power cut");
+  };
+
+  await expect(resealed(freshVault(), breakOff)).rejects.toThrow("power cut");
+  await resealed();
+  await disable(former);
+
+  expect((await connectionsIn(database(), freshVault()).read(workspaceId))?.connection).toEqual(salesforce);
+  expect(await opened()).toEqual(["first", "next", "now", "second"]);
+});
+
+test("a session that is renewed meanwhile, and a connection that is changed, are not overwritten", async () => {
+  const renewed = { ...salesforce, accessToken: "00D000000000001!second" };
+  const read = await connections().read(workspaceId);
+  if (!read) throw new Error("the workspace is not connected");
+  let hasRun = false;
+  const meanwhile = async () => {
+    if (hasRun) return;
+    hasRun = true;
+    await connections().keep(workspaceId, read.version, renewed);
+    await connections().changePostgres(workspaceId, () => ({
+      ...{ connection: { ...postgres, schema: "another" }, entry: entryOf(workspaceId) },
+    }));
+  };
+  const fresh = freshVault();
+  const seal = async (owner: string, text: string) => {
+    if (text.includes("salesforce.com") && text.includes("!first")) await meanwhile();
+    return fresh.seal(owner, text);
+  };
+
+  const { remaining } = await resealed({ ...fresh, seal });
+
+  expect([hasRun, remaining]).toEqual([true, []]);
+  expect((await connections().read(workspaceId))?.connection).toEqual(renewed);
+  expect(
+    (
+      await workspaces()
+        .find(workspaceId)
+        .then((found) => found?.open())
+    )?.postgres?.schema,
+  ).toBe("another");
+});
+
+test("a session under renewal is left to it, so that the refresh token that the org gives is kept", async () => {
+  const read = await connections().read(workspaceId);
+  if (!read) throw new Error("the workspace is not connected");
+  await connections().claimRenewal(workspaceId, read, now(), new Date(cloud.clock.now() + 30_000));
+  const renewed = { ...salesforce, accessToken: "00D000000000001!second" };
+
+  const { remaining } = await resealed();
+  await connections().keep(workspaceId, read.version, renewed);
+  const again = await resealed();
+
+  expect(remaining).toMatchObject([{ workspaceId, kind: "Salesforce connection" }]);
+  expect(again.remaining).toEqual([]);
+  expect((await connections().read(workspaceId))?.connection).toEqual(renewed);
+});
+
+const resealed = (by = freshVault(), onProgress: (resealed: number) => void = () => undefined) =>
+  resealAll({ database: database(), vault: by, now, onProgress });
+
+const entryOf = (id: string) =>
+  auditEntry({ workspaceId: id, actor: "ada@example.com", at: now() }, "connection.postgres_changed", id, {});
+
+/** Puts another key behind the alias; gives the one before. */
+async function replaceKey(): Promise<string | undefined> {
+  const { kms } = cloud.clients;
+  const { KeyMetadata: former } = await kms.send(new DescribeKeyCommand({ KeyId: ALIAS }));
+  const { KeyMetadata: next } = await kms.send(new CreateKeyCommand({}));
+  await kms.send(new DeleteAliasCommand({ AliasName: ALIAS }));
+  await kms.send(new CreateAliasCommand({ AliasName: ALIAS, TargetKeyId: next?.KeyId }));
+  return former?.KeyId;
+}
+
+/** Until the test is over: the pepper stays in the cloud for the next one. */
+async function disable(KeyId: string | undefined): Promise<void> {
+  const { kms } = cloud.clients;
+  onTestFinished(async () => void (await kms.send(new EnableKeyCommand({ KeyId }))));
+  await kms.send(new DisableKeyCommand({ KeyId }));
+}
+
+/** The secrets of the webhook, opened by a process that knows no data key. */
+async function opened(): Promise<readonly string[]> {
+  const [kept] = await webhooks().list(workspaceId);
+  if (!kept) throw new Error("there is no webhook");
+  const { current, next, previous } = kept.secrets;
+  const sealed = [current, next ?? "", ...previous.map(({ secret }) => secret)];
+  const by = freshVault();
+  return (await Promise.all(sealed.map((text) => by.open(workspaceId, text)))).toSorted();
+}
+
+/** The operator's command line on this cloud. */
+function operator(): CommandLine {
+  const line = openCommandLine();
+  onTestFinished(line.close);
+  mkdirSync(join(line.folder, "data"), { recursive: true });
+  writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify({ environment: {} }));
+  return line;
+}

@@ -1,0 +1,325 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { GetCommand, ScanCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { handler as listTokens } from "../../functions/api/list-tokens.ts";
+import { handler as makeDoorbell } from "../../functions/api/make-doorbell.ts";
+import { handler as readDoorbell } from "../../functions/api/read-doorbell.ts";
+import { handler as revokeToken } from "../../functions/api/revoke-token.ts";
+import { handler as ring } from "../../functions/api/ring.ts";
+import {
+  database,
+  freshVault,
+  now,
+  pepper,
+  rateLimits,
+  repeats,
+  tokens,
+  vault,
+  workspaces,
+} from "../../functions/services/composition.ts";
+import { cacheTokens } from "../../lib/access/cache.ts";
+import type { TokenHash } from "../../lib/access/ports.ts";
+import { endFormerPepper } from "../../lib/access/rotate-pepper.ts";
+import { tokenHash } from "../../lib/access/token.ts";
+import { pepper as pepperIn } from "../../lib/adapters/dynamodb/access/pepper.ts";
+import { pepperRotation } from "../../lib/adapters/dynamodb/access/pepper-rotation.ts";
+import { tokens as tokensIn } from "../../lib/adapters/dynamodb/access/tokens.ts";
+import type { Database } from "../../lib/adapters/dynamodb/client/client.ts";
+import { lambda } from "../../lib/http/lambda.ts";
+import { auditEntry } from "../../lib/model/workspace/audit.ts";
+import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
+import { auditPage } from "../support/clients/audit-page.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
+import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
+import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+
+let cloud: BridgeCloud;
+let own: TestWorkspace;
+beforeEach(async () => {
+  cloud = await startBridgeCloud();
+  days += 1;
+  await cloud.clock.advance({ minutes: days * 1440 }); // what this process has cached of the test before is over
+  own = await createTestWorkspace();
+});
+afterEach(() => cloud.close());
+let days = 0;
+beforeAll(() => {
+  process.env["BASE_URL"] = "https://bridge.example.com";
+});
+afterAll(() => {
+  delete process.env["BASE_URL"];
+});
+
+const list = (token: string, handler: Parameters<typeof call>[0] = listTokens) =>
+  call(handler, "list-tokens", { token, path: { workspace_id: own.id } });
+
+/** The same handler in a process of its own, with nothing cached. */
+function anotherProcess(): (token: string) => ReturnType<typeof list> {
+  const gate = {
+    tokens: cacheTokens(tokensIn(database()), now),
+    pepper: pepperIn(database(), freshVault(), now),
+    workspaces: workspaces(),
+    rateLimits: rateLimits(),
+    repeats: repeats(),
+    requestsPerMinute: 300,
+    now,
+  };
+  const handler = lambda(listTokens.endpoint, () => gate);
+  return (token) => list(token, handler);
+}
+
+const rotate = (...more: readonly string[]) => operator().run(["operator", "rotate-pepper", ...more]);
+
+/** A rotation whose pepper is in use. */
+async function rotated(): Promise<void> {
+  expect((await rotate("--by", "ada@example.com")).code).toBe(0);
+  await cloud.clock.advance({ minutes: 2 });
+}
+
+async function stored(): Promise<readonly Record<string, unknown>[]> {
+  const { Items = [] } = await database().client.send(new ScanCommand({ TableName: database().table("tokens") }));
+  return Items;
+}
+
+describe("after a rotation of the pepper", () => {
+  test("a token keeps working, also where a process began before, and so does one that is made then", async () => {
+    const elsewhere = anotherProcess();
+    expect((await elsewhere(own.token)).status).toBe(200);
+    const [was] = dataOf<readonly object[]>(await list(own.token));
+
+    await rotate();
+    const announced = await Promise.all([list(own.token), elsewhere(own.token)]);
+    const [unmoved] = await stored();
+    await cloud.clock.advance({ minutes: 2 });
+    const used = await list(own.token);
+    const made = await own.tokenWith(["admin"]);
+
+    expect(announced.map(({ status }) => status)).toEqual([200, 200]);
+    expect(unmoved).toMatchObject({ pepper: 1 });
+    expect(dataOf<readonly object[]>(used)).toEqual([{ ...was, last_used_at: now().toISOString() }]);
+    expect((await stored()).map((item) => item["pepper"])).toEqual([2, 2]);
+    expect((await stored()).map(({ pk }) => pk)).not.toContain(unmoved?.["pk"]);
+    expect((await elsewhere(own.token)).status).toBe(200);
+    expect((await elsewhere(made)).status).toBe(200);
+  });
+
+  test("a token that was revoked or has expired stays so", async () => {
+    const revoked = await own.tokenWith(["admin"]);
+    const expired = await own.tokenWith(["admin"], new Date(cloud.clock.now() + 60_000));
+    const all = await tokens().list(own.id);
+    await revoke(all.find(({ name, validUntil }) => name === "another" && validUntil === null)?.id ?? "");
+
+    await rotated();
+    const answers = await Promise.all([list(revoked), list(expired)]);
+
+    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+  });
+
+  test("of processes that move a token at once each finds it, and it is kept once", async () => {
+    const hashes = await hashesAfterRotation();
+
+    const found = await Promise.all(Array.from({ length: 8 }, () => tokensIn(database()).find(...hashes)));
+
+    expect(new Set(found.map((token) => token?.workspaceId))).toEqual(new Set([own.id]));
+    expect(await stored()).toMatchObject([{ pk: hashes[0].hash, pepper: 2 }]);
+    await tokensIn(database()).touch(hashes[1], now()); // of a request that found it before it moved
+    expect(await stored()).toHaveLength(1);
+  });
+
+  test("a token is found that another process moves between the two look-ups", async () => {
+    const hashes = await hashesAfterRotation();
+    const meeting = meet(
+      (command) => command instanceof GetCommand && command.input.Key?.["pk"] === hashes[1].hash,
+      () => tokensIn(database()).find(...hashes),
+    );
+
+    expect(await tokensIn(meeting).find(...hashes)).toMatchObject({ workspaceId: own.id });
+  });
+
+  test.each([
+    ["a revocation", 0, { revokedAt: expect.any(Date) }],
+    ["an end that is set", 60_000, { revokedAt: null, validUntil: expect.any(Date) }],
+  ])("%s that meets a move holds", async (_, inMilliseconds, ending) => {
+    const hashes = await hashesAfterRotation();
+    const { id } = (await tokens().list(own.id))[0] ?? { id: "" };
+    const end = (there: Database) => {
+      const at = now();
+      const entry = auditEntry({ workspaceId: own.id, actor: "ada@example.com", at }, "token.revoked", id, {});
+      return tokensIn(there).revoke(own.id, id, new Date(at.getTime() + inMilliseconds), entry);
+    };
+    const writes = (command: unknown) => command instanceof TransactWriteCommand;
+
+    const moving = await tokensIn(meet(writes, () => end(database()))).find(...hashes);
+    const moved = await tokensIn(database()).find(...hashes);
+
+    expect([moving, moved]).toMatchObject([ending, ending]);
+  });
+
+  test("a revocation ends a token that a request moves meanwhile", async () => {
+    const hashes = await hashesAfterRotation();
+    const { id } = (await tokens().list(own.id))[0] ?? { id: "" };
+    const entry = auditEntry({ workspaceId: own.id, actor: "system", at: now() }, "token.revoked", id, {});
+    const meeting = meet(
+      (command) => command instanceof TransactWriteCommand,
+      () => tokensIn(database()).find(...hashes),
+    );
+
+    expect(await tokensIn(meeting).revoke(own.id, id, now(), entry)).toMatchObject({ revokedAt: now() });
+    expect(await tokensIn(database()).find(...hashes)).toMatchObject({ revokedAt: now() });
+  });
+
+  test("a doorbell rings by the URL that the org has and by the next, and its workspace is told of that", async () => {
+    const url = await doorbellUrl();
+    await rotated();
+
+    const outdated = await doorbellState();
+    const next = await doorbellUrl();
+
+    expect([outdated, await doorbellState()]).toEqual([true, false]);
+    expect(next).not.toBe(url);
+    expect(await doorbellUrl()).toBe(next);
+    expect(await Promise.all([rings(url), rings(next)])).toEqual([200, 200]);
+    expect(await formerDoorbells()).toEqual([]);
+  });
+});
+
+describe("the end of the former pepper", () => {
+  test("names what it ends, asks, and leaves what has moved", async () => {
+    const quiet = await own.tokenWith(["admin"]);
+    await list(quiet);
+    const lastUsed = now().toISOString();
+    const url = await doorbellUrl();
+    await rotated();
+    await list(own.token);
+
+    const asked = await rotate("--finish");
+    const { code, stdout } = await rotate("--finish", "--yes", "--by", "ada@example.com", "--json");
+    await cloud.clock.advance({ minutes: 1 });
+
+    expect(asked).toMatchObject({ code: 2 });
+    expect(asked.stderr).toContain(`Token another (tok_`);
+    expect(asked.stderr).toContain(`of owner@example.com in ${own.id} ends; last used ${lastUsed}`);
+    expect(asked.stderr).toContain(`The doorbell of ${own.id} ends`);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { tokens_revoked: 1, doorbells: [{ workspace_id: own.id }] }]);
+    expect((await list(quiet)).status).toBe(401);
+    expect((await list(own.token)).status).toBe(200);
+    expect(await rings(url)).toBe(404);
+    expect(await rings(await doorbellUrl())).toBe(200);
+    const ended = (await tokens().list(own.id)).map(({ name, revokedAt }) => [name, revokedAt !== null]);
+    expect(ended.toSorted()).toEqual([
+      ["another", true],
+      ["first token", false],
+    ]);
+    expect(await audited(DEPLOYMENT)).toMatchObject([
+      { action: "pepper.former_ended", actor: "ada@example.com", detail: { tokens_revoked: 1 } },
+      { action: "pepper.rotated", actor: "ada@example.com" },
+      { action: "workspace.created" },
+    ]);
+    expect((await audited(own.id)).map(({ action }) => action)).toContain("token.revoked");
+  });
+
+  test("has to come before the next rotation, and after the new pepper is in use", async () => {
+    const none = await rotate("--finish", "--yes");
+    await rotate();
+    const tooSoon = await rotate("--finish", "--yes");
+    await cloud.clock.advance({ minutes: 2 });
+    const again = await rotate();
+    const ended = await rotate("--finish", "--yes");
+    const next = await rotate();
+    await cloud.clock.advance({ minutes: 2 });
+
+    expect([none.code, tooSoon.code, again.code, ended.code, next.code]).toEqual([7, 7, 7, 0, 0]);
+    expect(none.stderr).toContain("no former pepper is kept");
+    expect(tooSoon.stderr).toContain("the new pepper is used from 20");
+    expect(again.stderr).toContain("bridge operator rotate-pepper --finish");
+    const made = await own.tokenWith(["admin"]);
+    expect((await list(made)).status).toBe(200);
+    expect((await stored()).map((item) => item["pepper"]).toSorted()).toEqual([1, 3]);
+  });
+
+  test("is ended by the same command when it breaks off anywhere", async () => {
+    await own.tokenWith(["admin"]);
+    await rotated();
+    const needs = { rotation: pepperRotation(database(), vault()), workspaces: workspaces() };
+    const revoked: string[] = [];
+    const end = (dieAt: number) => {
+      let effects = 0;
+      const mortal =
+        <Given extends unknown[], Answer>(work: (...given: Given) => Promise<Answer>) =>
+        async (...given: Given): Promise<Answer> => {
+          const answer = await work(...given);
+          effects += 1;
+          if (effects === dieAt) throw new Error("power cut");
+          return answer;
+        };
+      const { revokeFormer, end: delete_, ...rotation } = needs.rotation;
+      const dying = { ...rotation, revokeFormer: mortal(revokeFormer), end: mortal(delete_) };
+      return endFormerPepper({ ...needs, rotation: dying }, { actor: "system", at: now() });
+    };
+
+    await expect(end(1)).rejects.toThrow("power cut");
+    revoked.push(...(await stored()).filter((item) => item["revoked_at"]).map(({ id }) => String(id)));
+    await end(0);
+
+    expect(revoked).toHaveLength(1);
+    expect((await stored()).every((item) => item["revoked_at"] !== undefined)).toBe(true);
+    expect(await needs.rotation.findFormer()).toBeNull();
+  });
+});
+
+/** The operator's command line on this cloud. */
+function operator(): CommandLine {
+  const line = openCommandLine();
+  onTestFinished(line.close);
+  mkdirSync(join(line.folder, "data"), { recursive: true });
+  writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify({ environment: {} }));
+  return line;
+}
+
+/** The hashes of the workspace's token under the pepper in use and the former one, not moved yet. */
+async function hashesAfterRotation(): Promise<readonly [TokenHash, TokenHash]> {
+  await rotated();
+  const peppers = await pepper().read();
+  if (!peppers?.other) throw new Error("no former pepper is kept");
+  return [tokenHash(own.token, peppers.current), tokenHash(own.token, peppers.other)];
+}
+
+/** The database where something happens just before the first such command. */
+function meet(isMet: (command: unknown) => boolean, happens: () => Promise<unknown>): Database {
+  let isDone = false;
+  const send = async (command: never) => {
+    if (!isDone && isMet(command)) {
+      isDone = true;
+      await happens();
+    }
+    return database().client.send(command);
+  };
+  return { ...database(), client: Object.assign(Object.create(database().client), { send }) };
+}
+
+async function doorbellUrl(): Promise<string> {
+  const path = { workspace_id: own.id };
+  return dataOf<{ readonly url: string }>(await call(makeDoorbell, "make-doorbell", { token: own.token, path })).url;
+}
+
+async function doorbellState(): Promise<boolean> {
+  const answer = await call(readDoorbell, "read-doorbell", { token: own.token, path: { workspace_id: own.id } });
+  return dataOf<{ readonly url_outdated: boolean }>(answer).url_outdated;
+}
+
+async function rings(url: string): Promise<number> {
+  const ring_token = url.split("/").at(-1) ?? "";
+  return (await call(ring, "ring", { path: { workspace_id: own.id, ring_token } })).status;
+}
+
+const formerDoorbells = async () => (await pepperRotation(database(), vault()).findFormer())?.doorbells;
+
+const revoke = (token_id: string) =>
+  call(revokeToken, "revoke-token", { token: own.token, path: { workspace_id: own.id, token_id } });
+
+async function audited(workspaceId: string) {
+  return (await auditPage({ workspaceId, actor: null, action: null }, { limit: 5, offset: 0 })).entries;
+}
