@@ -40,8 +40,8 @@ export function addStacks(
 ): readonly Stack[] {
   for (const [name, value] of settings.tags) Tags.of(scope).add(name, value);
   const data = new DataStack(scope, settings);
-  const { tables, queues, key } = data;
-  const resources = { tables, queues, key };
+  const { tables, queues, key, formerKeyArn } = data;
+  const resources = { tables, queues, key, formerKeyArn };
   const workers = new WorkersStack(scope, settings, resources, bundles);
   const endpoints = new EndpointsStack(scope, settings, { ...resources, beat: workers.beat }, bundles);
   const api = new ApiStack(scope, settings, endpoints);

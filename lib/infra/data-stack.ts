@@ -12,6 +12,8 @@ export interface Resources {
   readonly tables: Readonly<Record<TableName, Table>>;
   readonly queues: Readonly<Record<QueueName, Queue>>;
   readonly key: IKey;
+  /** A key that secrets may still be sealed by, which is only opened with. */
+  readonly formerKeyArn: string | null;
 }
 
 /**
@@ -22,6 +24,7 @@ export class DataStack extends Stack implements Resources {
   readonly tables: Readonly<Record<TableName, Table>>;
   readonly queues: Readonly<Record<QueueName, Queue>>;
   readonly key: IKey;
+  readonly formerKeyArn: string | null;
 
   constructor(scope: Construct, settings: Settings) {
     const { stage } = settings;
@@ -32,7 +35,8 @@ export class DataStack extends Stack implements Resources {
     });
     const aliasName = `alias/bridge-${stage}`;
     this.key = settings.keyArn ? Key.fromKeyArn(this, "Key", settings.keyArn) : this.newKey(aliasName, stage);
-    if (settings.keyArn) new Alias(this, "KeyAlias", { aliasName, targetKey: this.key });
+    if (settings.keyArn) new Alias(this.key, "Alias", { aliasName, targetKey: this.key });
+    this.formerKeyArn = settings.formerKeyArn;
     this.tables = mapRows(TABLES, (name) => this.table(name, stage));
     this.queues = mapRows(QUEUES, (name) => this.queue(name, stage));
   }

@@ -27,13 +27,13 @@ export class EndpointsStack extends Stack {
   /** The function that serves the console. */
   readonly console: string | undefined;
 
-  constructor(scope: Construct, settings: Settings, { tables, queues, key, beat }: Grantable, bundles: string) {
+  constructor(scope: Construct, settings: Settings, resources: Grantable, bundles: string) {
     super(scope, `Bridge-${settings.stage}-Endpoints`, {
       stackName: `Bridge-${settings.stage}-Endpoints`,
       description: `Bridge (${settings.stage}): what answers requests`,
     });
     const logGroup = logGroupOf(this, "api", settings);
-    const surroundings = { settings, bundles, resources: { tables, queues, key, beat }, logGroup };
+    const surroundings = { settings, bundles, resources, logGroup };
     const sizing = { timeoutSeconds: API_TIMEOUT_SECONDS, memoryMegabytes: API_MEMORY_MEGABYTES };
     this.answered = (Object.keys(ROUTES) as RouteName[]).filter((name) => {
       const route: Route = ROUTES[name];

@@ -68,10 +68,13 @@ function grantTable(to: BridgeFunction, name: TableName, actions: readonly strin
 }
 
 /** Each data key belongs to a workspace, or to the service, by its encryption context. */
-function grantSecrets(to: BridgeFunction, whose: "service" | "workspaces", { key }: Resources): void {
+function grantSecrets(to: BridgeFunction, whose: "service" | "workspaces", resources: Resources): void {
+  const { key, formerKeyArn } = resources;
   to.addEnvironment("KEY_ID", key.keyArn);
   const ownAlone = { StringEquals: { "kms:EncryptionContext:workspace_id": SERVICE } };
-  to.allow(["kms:GenerateDataKey", "kms:Decrypt"], [key.keyArn], whose === "service" ? ownAlone : {});
+  const condition = whose === "service" ? ownAlone : {};
+  to.allow(["kms:GenerateDataKey", "kms:Decrypt"], [key.keyArn], condition);
+  if (formerKeyArn) to.allow(["kms:Decrypt"], [formerKeyArn], condition);
 }
 
 function grantSchedules(to: BridgeFunction, { beat, queues }: Grantable): void {

@@ -22,9 +22,8 @@ export class WorkersStack extends Stack {
     this.#resources = resources;
     this.#reserved = settings.concurrency.reserved;
     this.beat = new Beat(this, resources, settings);
-    const { tables, queues, key } = resources;
     const logGroup = logGroupOf(this, "workers", settings);
-    const surroundings = { settings, bundles, resources: { tables, queues, key, beat: this.beat }, logGroup };
+    const surroundings = { settings, bundles, resources: { ...resources, beat: this.beat }, logGroup };
     for (const name of Object.keys(WORKERS) as WorkerName[]) {
       const worker = makeFunction(
         this,

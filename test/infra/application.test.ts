@@ -390,6 +390,16 @@ describe("the stage", () => {
       expect.soft(JSON.stringify(Properties["PermissionsBoundary"]), id).toContain(":policy/Boundary");
   });
 
+  test("a former key opens and seals nothing, and the alias moves from a key of the deployment to another in place", () => {
+    const former = "arn:aws:kms:eu-central-1:123456789012:key/0d1d";
+    const aliasOf = (assembly: Assembly) => assembly.all("AWS::KMS::Alias").map(({ id }) => id);
+    const statements = chosen.all("AWS::IAM::Role").flatMap((role) => statementsOf(role));
+    const grants = statements.filter((one) => JSON.stringify(one["Resource"]).includes(former));
+
+    expect(aliasOf(chosen)).toEqual(aliasOf(dev));
+    expect(new Set(grants.map((one) => one["Action"]))).toEqual(new Set(["kms:Decrypt"]));
+  });
+
   test("a key of the operator's own takes the place of the deployment's, under the same alias", async () => {
     const own = "arn:aws:kms:eu-central-1:123456789012:key/0d1e";
 

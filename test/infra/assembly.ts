@@ -49,6 +49,7 @@ export const MANY_OPTIONS = {
   requestsPerSecond: "50",
   tags: "Owner=ops,Cost Center=a/b",
   keyArn: "arn:aws:kms:eu-central-1:123456789012:key/0d1e",
+  formerKeyArn: "arn:aws:kms:eu-central-1:123456789012:key/0d1d",
   alarmTopicArn: TOPIC,
   domainName: "bridge.example.com",
   certificateArn: CERTIFICATE,

@@ -17,6 +17,7 @@ export const OPTIONS = [
   "requestsPerSecond",
   "tags",
   "keyArn",
+  "formerKeyArn",
   "alarmTopicArn",
   "alarms",
   "domainName",

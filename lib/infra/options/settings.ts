@@ -33,6 +33,8 @@ export interface Settings {
   readonly tags: ReadonlyMap<string, string>;
   /** `-c keyArn=`: a KMS key of the operator's own; null: the deployment makes one. */
   readonly keyArn: string | null;
+  /** `-c formerKeyArn=`: the key before it, which still opens what `bridge operator reseal` has not sealed again. */
+  readonly formerKeyArn: string | null;
   /** `-c alarmTopicArn=`: the SNS topic that alarms notify; without one (in prod `-c alarms=none`) CloudWatch alone shows them. */
   readonly alarmTopicArn: string | null;
   readonly domain: Domain | null;
@@ -62,6 +64,7 @@ export function readSettings(context: Context): Settings {
     requestsPerSecond: numberOf(context, "requestsPerSecond", 1000),
     tags: tagsOf(context),
     keyArn: textLike(context, "keyArn", KEY, "the ARN of a KMS key"),
+    formerKeyArn: textLike(context, "formerKeyArn", KEY, "the ARN of a KMS key"),
     alarmTopicArn: topicOf(stage, context),
     domain: readDomain(context),
     network: readNetwork(context),
