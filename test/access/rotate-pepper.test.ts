@@ -85,7 +85,7 @@ async function stored(): Promise<readonly Record<string, unknown>[]> {
 }
 
 describe("after a rotation of the pepper", () => {
-  test("a token keeps working, also where a process began before, and so does one that is made then", async () => {
+  test("a token keeps working, also where a process began before, and so does a new one", async () => {
     const elsewhere = anotherProcess();
     expect((await elsewhere(own.token)).status).toBe(200);
     const [was] = dataOf<readonly object[]>(await list(own.token));
@@ -172,7 +172,7 @@ describe("after a rotation of the pepper", () => {
     expect(await tokensIn(database()).find(...hashes)).toMatchObject({ revokedAt: now() });
   });
 
-  test("a doorbell rings by the URL that the org has and by the next, and its workspace is told of that", async () => {
+  test("a doorbell rings by the URL that the org has and by the next, and the API says which is outdated", async () => {
     const url = await doorbellUrl();
     await rotated();
 

@@ -6,9 +6,6 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The encrypted data key that a sealed text carries: those of one key have the same. */
-export const encryptedKeyOf = (sealed: string): string => sealed.split(".")[1] ?? "";
-
 /**
  * Envelope encryption: each text is sealed with AES-256-GCM under a data key of its workspace, and carries that key
  * encrypted by KMS: `v1.<encrypted key>.<nonce, ciphertext and tag>`, both in base64url. The workspace is KMS's

@@ -1,7 +1,6 @@
 import pLimit from "p-limit";
 import type { Vault } from "../../../access/ports.ts";
 import { SERVICE, type TableName } from "../../../model/resources.ts";
-import { encryptedKeyOf } from "../../secrets/vault.ts";
 import type { Database } from "../client/client.ts";
 import { scanAll } from "../client/read-item.ts";
 import { updateIf } from "../client/transact.ts";
@@ -23,7 +22,7 @@ interface Needs {
 }
 
 /**
- * Seals every stored secret again under data keys of its own. A value that somebody changes meanwhile is never
+ * Seals every stored secret again under data keys of its own. A value that a function changes meanwhile is never
  * overwritten, and is visited again, until a pass finds nothing to do. Interrupted anywhere, it can be repeated.
  */
 export async function resealAll(needs: Needs): Promise<{ resealed: number; remaining: readonly Unsealed[] }> {
@@ -50,6 +49,9 @@ export async function resealAll(needs: Needs): Promise<{ resealed: number; remai
   }
   return { resealed, remaining };
 }
+
+/** The encrypted data key that a sealed text carries behind its version: those of one key have the same. */
+const encryptedKeyOf = (sealed: string): string => sealed.split(".")[1] ?? "";
 
 const AT_ONCE = 10;
 const PASSES = 5;

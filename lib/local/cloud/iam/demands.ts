@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { keyIdOf } from "../kms/seal.ts";
 import type { Demand } from "./policy.ts";
 
 /** A request to one of the cloud's services, as far as permissions look at it. */
@@ -67,7 +68,7 @@ function queueDemands(action: string, body: unknown, arnOf: (name: string) => st
   return [{ action: `sqs:${single}`, resource: name === undefined ? "*" : arnOf(name) }];
 }
 
-const key = z.object({ KeyId: z.string() });
+const key = z.object({ KeyId: z.optional(z.string()), CiphertextBlob: z._default(z.string(), "") });
 const context = z.object({ EncryptionContext: z._default(z.record(z.string(), z.string()), {}) });
 
 /** The keys by which conditions ask for an encryption context. */
@@ -78,7 +79,8 @@ function contextOf(body: unknown): Record<string, string> {
 
 /** A policy names keys, never their aliases: a grant on an alias opens nothing, whatever name the call uses (AWS KMS Developer Guide). */
 function keyOf(body: unknown, arnOf: ArnOf): string {
-  const { KeyId } = key.parse(body);
+  const { KeyId: named, CiphertextBlob } = key.parse(body);
+  const KeyId = named ?? keyIdOf(Buffer.from(CiphertextBlob, "base64")); // a ciphertext names its key itself
   return KeyId.startsWith("arn:") ? KeyId.replace(":alias/", ":key/alias/") : arnOf("kms", `key/${KeyId}`);
 }
 

@@ -6,8 +6,8 @@ export const SECRET_BUGS: readonly Bug[] = [
     id: "token-hash-without-pepper",
     says: "who reads the table of tokens can try tokens against it",
     file: "lib/access/token.ts",
-    from: 'createHmac("sha256", pepper)',
-    to: 'createHmac("sha256", pepper.type)',
+    from: 'createHmac("sha256", key)',
+    to: 'createHmac("sha256", key.type)',
     near: ["access/token", "access/secrets"],
   },
   {
