@@ -20,6 +20,8 @@ interface Attempt {
   readonly authorization: string | undefined;
   readonly workspaceId: string;
   readonly scope: Scope;
+  /** What is asked for is asked for by an invitation, and by nothing else. */
+  readonly byInvitation: boolean;
   readonly at: Date;
 }
 
@@ -35,16 +37,20 @@ export async function authenticate(needs: Needs, attempt: Attempt): Promise<Call
     needs.workspaces.find(attempt.workspaceId),
   ]);
   if (token === null) throw unauthorized("the API token is unknown, revoked or expired");
+  if (token.invited && !attempt.byInvitation)
+    throw unauthorized("this is an invitation, which opens nothing: open its link, or run bridge accept");
   if (workspace === null) throw new Failure("WORKSPACE_NOT_FOUND", "workspace not found or access denied");
   if (token.workspaceId !== workspace.id) {
     throw new Failure("FORBIDDEN", "this API token belongs to another workspace");
   }
-  if (!allows(token.scopes, attempt.scope)) {
+  if (!allows(token.invited ?? token.scopes, attempt.scope)) {
     throw new Failure(
       "FORBIDDEN",
       `this needs a token with scope ${attempt.scope}; yours has ${token.scopes.join(", ")}`,
     );
   }
+  if (attempt.byInvitation && !token.invited)
+    throw new Failure("FORBIDDEN", "this takes an invitation; yours is a token, which opens the API as it is");
   return { token, workspace };
 }
 

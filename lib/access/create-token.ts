@@ -16,6 +16,8 @@ interface Asked extends Doing {
   readonly owner: string;
   readonly scopes: readonly Scope[];
   readonly validUntil: Date | null;
+  /** An invitation in place of a token; left out: false. */
+  readonly invitation?: boolean;
 }
 
 /** Makes a token. It is in the answer and nowhere else: it cannot be shown again. */
@@ -31,7 +33,8 @@ export async function createToken(
     workspaceId: asked.workspaceId,
     name: asked.name,
     owner: emailAddress(asked.owner),
-    scopes: asked.scopes,
+    scopes: asked.invitation ? [] : asked.scopes,
+    invited: asked.invitation ? asked.scopes : null,
     createdAt: asked.at,
     validUntil: asked.validUntil,
     revokedAt: null,
@@ -41,6 +44,22 @@ export async function createToken(
   return { token, record };
 }
 
+/**
+ * Makes the token that an invitation is for, and ends the invitation: it can be used once. Its owner is the actor. Refuses
+ * one that was used or withdrawn meanwhile.
+ */
+export async function acceptInvitation(
+  needs: Needs,
+  { id, workspaceId, name, owner, invited }: TokenRecord,
+  at: Date,
+): Promise<{ readonly token: string; readonly record: TokenRecord }> {
+  const [by, scopes] = [{ workspaceId, actor: owner, at }, invited ?? []];
+  const entry = auditEntry(by, "invitation.accepted", id, { owner, scopes });
+  if ((await needs.tokens.revoke(workspaceId, id, at, entry)) === null)
+    throw new Failure("CONFLICT", "this invitation was used or withdrawn: ask for another one");
+  return createToken(needs, { ...by, name, owner, scopes, validUntil: null });
+}
+
 /** An e-mail address in lower case, so that one person is one actor; refuses what is none. */
 export function emailAddress(text: string): string {
   const address = text.trim().toLowerCase();
@@ -48,7 +67,7 @@ export function emailAddress(text: string): string {
   throw new Failure("VALIDATION_ERROR", "the owner must be an e-mail address");
 }
 
-function entryOf({ id, name, owner, scopes, validUntil }: TokenRecord, asked: Asked): AuditEntry {
-  const detail = { name, owner, scopes, valid_until: validUntil?.toISOString() ?? null };
-  return auditEntry(asked, "token.created", id, detail);
+function entryOf({ id, name, owner, validUntil, invited }: TokenRecord, asked: Asked): AuditEntry {
+  const detail = { name, owner, scopes: asked.scopes, valid_until: validUntil?.toISOString() ?? null };
+  return auditEntry(asked, invited ? "invitation.created" : "token.created", id, detail);
 }

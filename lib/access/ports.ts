@@ -13,6 +13,8 @@ export interface TokenRecord {
   /** The owner's e-mail address in lower case: the actor in the audit log. */
   readonly owner: string;
   readonly scopes: readonly Scope[];
+  /** Of an invitation, which opens nothing: what its owner's token may do once they accept it. Null: it is a token. */
+  readonly invited: readonly Scope[] | null;
   readonly createdAt: Date;
   /** Null: it does not expire. */
   readonly validUntil: Date | null;

@@ -1,9 +1,8 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { Suspense, useEffect, useLayoutEffect, useState } from "react";
-import type { Credentials } from "./api/ask.ts";
 import { SessionProvider, useCredentials, useSession } from "./api/session.tsx";
 import { queries } from "./api/use.ts";
-import { SignIn } from "./pages/sign-in.tsx";
+import { type Linked, SignIn } from "./pages/sign-in.tsx";
 import { Boundary } from "./parts/boundary.tsx";
 import { Bones, Empty, Page } from "./parts/page.tsx";
 import { Toasts } from "./parts/toast.tsx";
@@ -26,7 +25,7 @@ export function App() {
 
 function Door() {
   const { credentials } = useSession();
-  const [linked, setLinked] = useState<Credentials | null>(null);
+  const [linked, setLinked] = useState<Linked | null>(null);
   useEffect(() => {
     if (!credentials) queries.clear(); // nothing of one workspace is shown to the next
   }, [credentials]);
@@ -51,9 +50,10 @@ function Door() {
   return <SignIn key={linked?.token} linked={linked} onDone={() => setLinked(null)} />;
 }
 
-function credentialsOf(query: URLSearchParams): Credentials | null {
-  const [workspaceId, token] = [query.get("workspace"), query.get("token")];
-  return workspaceId && token ? { workspaceId, token } : null;
+function credentialsOf(query: URLSearchParams): Linked | null {
+  const [workspaceId, invitation] = [query.get("workspace"), query.get("invitation")];
+  const token = invitation ?? query.get("token");
+  return workspaceId && token ? { workspaceId, token, isInvitation: invitation !== null } : null;
 }
 
 function Place() {

@@ -122,6 +122,7 @@ async function letIn(gate: Gate, route: Route, { event, at }: Exchange): Promise
     authorization: onlyHeader(event, "authorization"),
     workspaceId: pathParameter(event, "workspace_id"),
     scope: route.scope ?? "read",
+    byInvitation: route.byInvitation ?? false,
     at,
   });
   const isOperators = caller.workspace.id === DEPLOYMENT;

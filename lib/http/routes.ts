@@ -9,6 +9,8 @@ export interface Route extends Access {
   readonly path: string;
   /** What a token must be allowed to do; null: no token is asked for. */
   readonly scope: Scope | null;
+  /** An invitation opens it, and no other token does. */
+  readonly byInvitation?: boolean;
   /** The request carries a JSON body that is parsed and validated. */
   readonly body: boolean;
   /** The answer is streamed, so it may exceed the gateway's buffer. */
@@ -134,6 +136,11 @@ export const ROUTES = {
   "read-own-token": read("GET /tokens/current", { deployment: "also" }),
   "list-tokens": administer("GET /tokens", { deployment: "also" }),
   "create-token": administer("POST /tokens", { deployment: "also", body: true, writes: ["workspaces", "audit"] }),
+  "accept-invitation": read("POST /tokens/accept", {
+    deployment: "also",
+    byInvitation: true,
+    writes: ["workspaces", "audit"],
+  }),
   "revoke-token": administer("DELETE /tokens/{token_id}", { deployment: "also", writes: ["audit"] }),
   "create-mapping": changeMapping("POST /mappings", { body: true }),
   "update-mapping": changeMapping("PATCH /mappings/{mapping_id}", { body: true }),

@@ -10,7 +10,7 @@ export const tokenView = z.object({
   name: z.string(),
   owner: z.string(),
   scopes: z.array(z.enum(SCOPES)),
-  state: z.enum(["valid", "expired", "revoked"]),
+  state: z.enum(["valid", "invited", "expired", "revoked"]),
   created_at: timestamp(),
   valid_until: nullableTimestamp(),
   revoked_at: nullableTimestamp(),
@@ -19,9 +19,10 @@ export const tokenView = z.object({
 
 /** The same, from what is kept. */
 export const viewToken = (token: TokenRecord, at: Date): z.infer<typeof tokenView> =>
-  toSnakeCase(tokenView, { ...token, state: stateOf(token, at) });
+  toSnakeCase(tokenView, { ...token, scopes: token.invited ?? token.scopes, state: stateOf(token, at) });
 
-function stateOf({ revokedAt, validUntil }: TokenRecord, at: Date): "valid" | "expired" | "revoked" {
+function stateOf({ revokedAt, validUntil, invited }: TokenRecord, at: Date): z.infer<typeof tokenView>["state"] {
   if (revokedAt !== null) return "revoked";
-  return validUntil !== null && validUntil <= at ? "expired" : "valid";
+  if (validUntil !== null && validUntil <= at) return "expired";
+  return invited ? "invited" : "valid";
 }

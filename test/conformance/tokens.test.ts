@@ -36,7 +36,7 @@ async function revokedToken(): Promise<string> {
   return token;
 }
 
-const guarded = Object.entries<Route>(ROUTES).filter(([, { scope }]) => scope !== null);
+const guarded = Object.entries<Route>(ROUTES).filter(([, { scope, byInvitation }]) => scope !== null && !byInvitation);
 
 const pathIn = (path: string, workspaceId: string) =>
   path.replace("{workspace_id}", workspaceId).replace(/\{\w+\}/g, "none");
@@ -235,6 +235,7 @@ const BELOW_ADMIN = [
   ["GET", "/api/v1/t/{workspace_id}/monitoring/mappings", "read"],
   ["GET", "/api/v1/t/{workspace_id}/monitoring/throughput", "read"],
   ["GET", "/api/v1/t/{workspace_id}/tokens/current", "read"],
+  ["POST", "/api/v1/t/{workspace_id}/tokens/accept", "read"],
   ["GET", "/api/v1/t/{workspace_id}/webhooks", "read"],
   ["GET", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}", "read"],
   ["POST", "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/replay", "operate"],

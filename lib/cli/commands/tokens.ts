@@ -1,7 +1,9 @@
-import type { CreateTokenData, ListTokensData, RevokeTokenData } from "bridge/api";
-import type { Api } from "../api.ts";
-import { argument, type Context, segment, text, wholeNumber } from "../context.ts";
+import type { AcceptInvitationData, CreateTokenData, ListTokensData, RevokeTokenData } from "bridge/api";
+import { Api } from "../api.ts";
+import { argument, type Context, isSet, segment, text, wholeNumber } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
+import { LOCAL, profilesFile, readProfiles, writeProfiles } from "../profiles.ts";
+import { readSecret } from "../secret.ts";
 import { shortTime } from "../table.ts";
 
 /** All tokens of the workspace. */
@@ -38,6 +40,53 @@ export async function createToken(context: Context): Promise<void> {
   const { data } = await context.api().post<CreateTokenData>("/tokens", { body });
   if (!out.json) out.note(`Token ${data.id} for ${data.owner} (${data.scopes.join(", ")}). It is shown this once:`);
   out.done(data.token, data);
+}
+
+/** Invites a person: the link gives them a token of their own, once. It is alone on standard output. */
+export async function invite(context: Context): Promise<void> {
+  const { out } = context;
+  const owner = argument(context, 0);
+  const chosen = (["read", "operate", "admin"] as const).filter((scope) => isSet(context, scope));
+  if (chosen.length > 1) throw new CommandFailure("usage", "choose one of --read, --operate and --admin");
+  const days = wholeNumber(context, "days");
+  const body = { name: owner, owner, scopes: chosen.length > 0 ? chosen : (["read"] as const), invitation: true };
+  const asked = { body: { ...body, ...(days !== null && { valid_days: days }) } };
+  const { data } = await context.api().post<CreateTokenData>("/tokens", asked);
+  const { url, workspaceId } = context.target();
+  const link = `${url}/#/sign-in?${new URLSearchParams({ workspace: workspaceId, invitation: data.token })}`;
+  if (!out.json)
+    out.note(`Send ${data.owner} this link. It works once, until ${data.valid_until} (${data.scopes.join(", ")}):`);
+  out.done(link, { ...data, link });
+}
+
+/** Accepts an invitation and keeps the token as a profile. */
+export async function accept(context: Context): Promise<void> {
+  const { terminal, out } = context;
+  const link = await readSecret(terminal, "Link of the invitation", null);
+  const { url, workspaceId, invitation } = partsOf(link);
+  const name = text(context, "name") ?? workspaceId;
+  if (name === LOCAL) throw new CommandFailure("usage", `${LOCAL} always means the instance on this machine`);
+  const { data } = await new Api(
+    { url, workspaceId, token: invitation },
+    terminal.interrupted,
+  ).post<AcceptInvitationData>("/tokens/accept");
+  const { token, ...shown } = data;
+  const { profiles } = readProfiles(terminal.env);
+  writeProfiles(terminal.env, { current: name, profiles: { ...profiles, [name]: { url, workspaceId, token } } });
+  out.done(
+    `Signed in to ${url}, workspace ${workspaceId}, as ${data.owner} (${data.scopes.join(", ")}). ` +
+      `Kept as profile ${name} in ${profilesFile(terminal.env)}.`,
+    { profile: name, url, workspace_id: workspaceId, token: shown },
+  );
+}
+
+function partsOf(link: string): { readonly url: string; readonly workspaceId: string; readonly invitation: string } {
+  const address = URL.canParse(link) ? new URL(link) : null;
+  const query = new URLSearchParams(address?.hash.split("?")[1]);
+  const [workspaceId, invitation] = [query.get("workspace"), query.get("invitation")];
+  if (!address || !workspaceId || !invitation)
+    throw new CommandFailure("usage", "this is no link of an invitation: copy it whole");
+  return { url: `${address.origin}${address.pathname}`.replace(/\/+$/, ""), workspaceId, invitation };
 }
 
 const DAY_MILLISECONDS = 86_400_000;

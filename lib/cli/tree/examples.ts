@@ -145,6 +145,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "bridge webhook listen whk_1 --forward http://localhost:3000/hook --secret-file secret.txt",
   ],
   "webhook trigger": ["bridge webhook trigger record.failed", "bridge webhook trigger sync.broken whk_1"],
+  invite: ["bridge invite ada@example.com --read"],
+  accept: ["bridge accept"],
   "token list": ["bridge token list"],
   "token create": ["bridge token create ci --owner ada@example.com --scope operate --days 90"],
   "token rotate": ["bridge token rotate ci --overlap 48"],

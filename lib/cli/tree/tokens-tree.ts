@@ -3,8 +3,21 @@ import type { Does } from "../context.ts";
 
 const commands = () => import("../commands/tokens.ts");
 
-/** `bridge token …`. */
+/** `bridge token …`, and the two ends of an invitation. */
 export function addTokenCommands(program: Command, does: Does): void {
+  program
+    .command("invite <email>")
+    .description("invite a person to the workspace: prints a link that gives them their own token, once")
+    .option("--read", "they may read (default)")
+    .option("--operate", "they may also retry, poll and abort")
+    .option("--admin", "they may do everything")
+    .option("--days <days>", "days that the link works (default: 7)")
+    .action(does(async () => (await commands()).invite));
+  program
+    .command("accept")
+    .description("accept an invitation and sign in; its link is typed, or read from standard input")
+    .option("--name <name>", "name of the profile (default: the workspace's id)")
+    .action(does(async () => (await commands()).accept));
   const token = program.command("token").description("API tokens of the workspace");
   token
     .command("list")

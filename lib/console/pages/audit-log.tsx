@@ -36,6 +36,8 @@ const ACTIONS = [
   "config.baseline_saved",
   "token.created",
   "token.revoked",
+  "invitation.created",
+  "invitation.accepted",
   "webhook.created",
   "webhook.updated",
   "webhook.deleted",

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
+import type { AcceptInvitationData } from "bridge/api";
 import { useEffect, useState } from "react";
-import { ask, type Credentials, Refused } from "../api/ask.ts";
+import { type Act, ask, type Credentials, Refused } from "../api/ask.ts";
 import { needsConsent } from "../api/linked.ts";
 import { questions } from "../api/questions.ts";
 import { useSession } from "../api/session.tsx";
@@ -10,10 +11,15 @@ import { ActForm, useFields } from "../parts/acts/act-form.tsx";
 import { Button } from "../parts/button.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { Notice, Trouble } from "../parts/trouble.tsx";
+import { Made } from "./tokens/made.tsx";
+
+/** What a link brought: `#/sign-in?workspace=…&token=…`, which `npm start` prints, or `&invitation=…`. */
+export interface Linked extends Credentials {
+  readonly isInvitation: boolean;
+}
 
 interface SignInProps {
-  /** What a link brought: `#/sign-in?workspace=…&token=…`, which `npm start` prints. */
-  readonly linked: Credentials | null;
+  readonly linked: Linked | null;
   readonly onDone: () => void;
 }
 
@@ -21,7 +27,8 @@ interface SignInProps {
 export function SignIn({ linked, onDone }: SignInProps) {
   const { credentials: present, ended, signIn } = useSession();
   const [asks, setAsks] = useState(linked !== null && needsConsent(location.hostname, linked, present));
-  const { texts, field } = useFields({ workspaceId: linked?.workspaceId ?? "", token: linked?.token ?? "" });
+  const token = linked?.isInvitation ? "" : (linked?.token ?? "");
+  const { texts, field } = useFields({ workspaceId: linked?.workspaceId ?? "", token });
   const [stays, setStays] = useState(false);
   const entry = useMutation<unknown, Error, Credentials>({
     mutationFn: (credentials) => ask(credentials, questions.ownToken),
@@ -35,9 +42,11 @@ export function SignIn({ linked, onDone }: SignInProps) {
   const { mutate, error } = entry;
   useEffect(() => {
     document.title = "Sign in · Bridge";
-    if (linked && !asks) mutate(linked);
+    if (linked && !linked.isInvitation && !asks) mutate(linked);
   }, [linked, asks, mutate]);
 
+  if (linked?.isInvitation)
+    return <Invitation linked={linked} present={present} onToken={(token) => mutate({ ...linked, token })} />;
   if (asks && linked) return <Consent linked={linked} present={present} onAct={() => setAsks(false)} onStay={onDone} />;
   return (
     <main className="sign-in">
@@ -81,6 +90,49 @@ export function SignIn({ linked, onDone }: SignInProps) {
           <code>npm start</code> prints an address that signs you in. On AWS, <code>bridge workspace create</code> shows
           both once; later tokens are created under Tokens.
         </p>
+      </div>
+    </main>
+  );
+}
+
+interface InvitationProps {
+  readonly linked: Credentials;
+  readonly present: Credentials | null;
+  readonly onToken: (token: string) => void;
+}
+
+/** The first visit of an invited person: their token is made when they say so, and never again. */
+function Invitation({ linked, present, onToken }: InvitationProps) {
+  const accepting = useMutation<{ readonly data: AcceptInvitationData }, Error>({
+    mutationFn: () => ask(linked, { method: "POST", path: "/tokens/accept" } satisfies Act<AcceptInvitationData>),
+    networkMode: "always",
+  });
+  const made = accepting.data?.data;
+  return (
+    <main className="sign-in">
+      <div className="card stack">
+        <h1>You are invited to Bridge</h1>
+        {made ? (
+          <Made token={made} onKept={() => onToken(made.token)} />
+        ) : (
+          <>
+            <p className="breaks">
+              This link gives you a token of your own for the workspace <code>{linked.workspaceId}</code>. It works
+              once. Accept it only if you know who sent it: what you enter there, the others of the workspace can read.
+              {present && ` You are signed in to ${present.workspaceId}, and leave it when you accept.`}
+            </p>
+            {accepting.error && (
+              <Notice tone="bad" title="The invitation was not accepted.">
+                {accepting.error.message}. It may be used, withdrawn or too old: ask for another one.
+              </Notice>
+            )}
+            <div className="acts">
+              <Button kind="primary" onClick={() => accepting.mutate()} busy={accepting.isPending}>
+                Accept the invitation
+              </Button>
+            </div>
+          </>
+        )}
       </div>
     </main>
   );

@@ -4,6 +4,19 @@ export type AbortPollData = {
   readonly aborted: boolean;
 };
 
+export type AcceptInvitationData = {
+  readonly id: string;
+  readonly name: string;
+  readonly owner: string;
+  readonly scopes: ("read" | "operate" | "admin")[];
+  readonly state: "valid" | "invited" | "expired" | "revoked";
+  readonly created_at: string;
+  readonly valid_until: string | null;
+  readonly revoked_at: string | null;
+  readonly last_used_at: string | null;
+  readonly token: string;
+};
+
 export type AcceptRestoreBody = {
   readonly newer?: "salesforce" | "ours" | "leave";
   readonly only_here?: "ours" | "leave";
@@ -315,6 +328,7 @@ export type CreateTokenBody = {
   readonly owner: string;
   readonly scopes: readonly ("read" | "operate" | "admin")[];
   readonly valid_days?: number;
+  readonly invitation?: boolean;
 };
 
 export type CreateTokenData = {
@@ -322,7 +336,7 @@ export type CreateTokenData = {
   readonly name: string;
   readonly owner: string;
   readonly scopes: ("read" | "operate" | "admin")[];
-  readonly state: "valid" | "expired" | "revoked";
+  readonly state: "valid" | "invited" | "expired" | "revoked";
   readonly created_at: string;
   readonly valid_until: string | null;
   readonly revoked_at: string | null;
@@ -707,7 +721,7 @@ export type ListTokensData = {
   readonly name: string;
   readonly owner: string;
   readonly scopes: ("read" | "operate" | "admin")[];
-  readonly state: "valid" | "expired" | "revoked";
+  readonly state: "valid" | "invited" | "expired" | "revoked";
   readonly created_at: string;
   readonly valid_until: string | null;
   readonly revoked_at: string | null;
@@ -1110,7 +1124,7 @@ export type ReadOwnTokenData = {
   readonly name: string;
   readonly owner: string;
   readonly scopes: ("read" | "operate" | "admin")[];
-  readonly state: "valid" | "expired" | "revoked";
+  readonly state: "valid" | "invited" | "expired" | "revoked";
   readonly created_at: string;
   readonly valid_until: string | null;
   readonly revoked_at: string | null;
@@ -1391,7 +1405,7 @@ export type RevokeTokenData = {
   readonly name: string;
   readonly owner: string;
   readonly scopes: ("read" | "operate" | "admin")[];
-  readonly state: "valid" | "expired" | "revoked";
+  readonly state: "valid" | "invited" | "expired" | "revoked";
   readonly created_at: string;
   readonly valid_until: string | null;
   readonly revoked_at: string | null;
@@ -2320,6 +2334,16 @@ export interface paths {
             readonly success: true;
             readonly data: ListTokensData;
           } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/tokens/accept": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: AcceptInvitationData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
     };
   };
   readonly "/api/v1/t/{workspace_id}/tokens/current": {

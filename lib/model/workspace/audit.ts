@@ -29,6 +29,8 @@ export const AUDIT_ACTIONS = {
   "config.baseline_saved": "config",
   "token.created": "token",
   "token.revoked": "token",
+  "invitation.created": "token",
+  "invitation.accepted": "token",
   "webhook.created": "webhook",
   "webhook.updated": "webhook",
   "webhook.deleted": "webhook",

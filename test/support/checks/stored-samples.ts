@@ -115,7 +115,7 @@ async function writeAccess(): Promise<void> {
   const common = { id: token, workspaceId: workspace, name: "sample", owner: "ada@example.com", createdAt: AT };
   await tokens(database()).create(
     tokenHash,
-    { ...common, scopes: ["read", "admin"], validUntil: LATER, revokedAt: null, lastUsedAt: null },
+    { ...common, scopes: ["read", "admin"], invited: null, validUntil: LATER, revokedAt: null, lastUsedAt: null },
     entry("token.created", token),
   );
   await tokens(database()).touch(tokenHash, LATER);

@@ -101,7 +101,12 @@ function* partsOf(path: string): Generator<string> {
 }
 
 /** Operations whose good answers show a secret, once. */
-const SHOWING: ReadonlySet<string> = new Set(["create-token", "create-webhook", "rotate-webhook-secret"]);
+const SHOWING: ReadonlySet<string> = new Set([
+  "create-token",
+  "accept-invitation",
+  "create-webhook",
+  "rotate-webhook-secret",
+]);
 
 /** Throws when an answer shows a secret that is not its own to show. */
 export function refuseSecretsInAnswer(operation: string, status: number, text: string): void {

@@ -124,6 +124,8 @@ const item = z.object({
   name: z.string(),
   owner: z.string(),
   scopes: z.array(z.enum(SCOPES)),
+  /** Of an invitation; its own scopes are none, so that it opens nothing in a version that does not know it. */
+  invited: z._default(z.nullable(z.array(z.enum(SCOPES))), null),
   created_at: storedTime,
   valid_until: optionalTime,
   revoked_at: optionalTime,

@@ -3,13 +3,12 @@ import { useState } from "react";
 import { type Scope, useScopes } from "../../api/scopes.ts";
 import { useAct } from "../../api/use.ts";
 import { ActForm, useFields } from "../../parts/acts/act-form.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Secret } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Choice, Field } from "../../parts/field.tsx";
-import { Notice } from "../../parts/trouble.tsx";
+import { Made } from "./made.tsx";
 
-const SCOPES: Record<Scope, string> = {
+/** What a token may do, in words. */
+export const SCOPES: Record<Scope, string> = {
   read: "read: reads everything that shows no secret",
   operate: "operate: retries, polls and aborts as well",
   admin: "admin: everything, settings and tokens too",
@@ -61,28 +60,5 @@ function Form({ onMade }: { readonly onMade: (token: CreateTokenData) => void })
       <Choice label="May" {...field("scope")} options={Object.entries(SCOPES)} />
       <Choice label="Valid" {...field("days")} options={TIMES} />
     </ActForm>
-  );
-}
-
-/** Shows a token that was created just now. */
-export function Made({
-  token,
-  onKept,
-  busy = false,
-}: {
-  readonly token: CreateTokenData;
-  readonly onKept: () => void;
-  readonly busy?: boolean;
-}) {
-  return (
-    <>
-      <Notice tone="good" title={`${token.name} is created. Copy it now: it is shown this once.`} />
-      <Secret text={token.token} name="token" />
-      <div className="acts">
-        <Button kind="primary" onClick={onKept} busy={busy}>
-          I have kept it
-        </Button>
-      </div>
-    </>
   );
 }

@@ -6,7 +6,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Choice } from "../../parts/field.tsx";
 import { useSay } from "../../parts/toast.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
-import { Made } from "./new-token.tsx";
+import { Made } from "./made.tsx";
 import type { Token } from "./revoke-token.tsx";
 
 interface RotateProps {

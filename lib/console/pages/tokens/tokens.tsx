@@ -9,35 +9,42 @@ import { ListCard } from "../../parts/list-card.tsx";
 import { Empty, Page } from "../../parts/page.tsx";
 import { Ago, Time } from "../../parts/time.tsx";
 import { Needs } from "../../parts/too-small.tsx";
+import { Invite } from "./invite.tsx";
 import { NewToken } from "./new-token.tsx";
 import { Revoke, type Token } from "./revoke-token.tsx";
 import { Rotate } from "./rotate-token.tsx";
 
-const TONES: Record<Token["state"], Tone> = { valid: "good", expired: "quiet", revoked: "quiet" };
+const TONES: Record<Token["state"], Tone> = { valid: "good", invited: "warn", expired: "quiet", revoked: "quiet" };
 
 /** Who may use the API of this workspace. */
 export function Tokens() {
-  const [makes, setMakes] = useState(false);
+  const [opens, setOpens] = useState<"token" | "invitation" | null>(null);
   const { refusal } = useScopes();
   return (
     <Page
-      title="Tokens"
-      says="Each opens the API of this workspace, as its owner."
+      title="People and tokens"
+      says="Who may do what. Each token opens the API of this workspace as its owner, whom the audit log names."
       acts={
-        <Button
-          kind="primary"
-          icon={<Plus size={16} aria-hidden />}
-          refused={refusal("admin")}
-          onClick={() => setMakes(true)}
-        >
-          New token
-        </Button>
+        <>
+          <Button refused={refusal("admin")} onClick={() => setOpens("token")}>
+            New token
+          </Button>
+          <Button
+            kind="primary"
+            icon={<Plus size={16} aria-hidden />}
+            refused={refusal("admin")}
+            onClick={() => setOpens("invitation")}
+          >
+            Invite
+          </Button>
+        </>
       }
     >
       <Needs scope="admin" what="Tokens">
         <Table />
       </Needs>
-      <NewToken open={makes} onClose={() => setMakes(false)} />
+      <NewToken open={opens === "token"} onClose={() => setOpens(null)} />
+      <Invite open={opens === "invitation"} onClose={() => setOpens(null)} />
     </Page>
   );
 }
@@ -79,14 +86,14 @@ function Table() {
             </td>
             <td className="acts-cell">
               {token.state === "valid" && (
-                <>
-                  <Button compact kind="plain" onClick={() => setRotating(token)} aria-label={`Rotate ${token.name}`}>
-                    Rotate
-                  </Button>
-                  <Button compact kind="plain" onClick={() => setRevoking(token)} aria-label={`Revoke ${token.name}`}>
-                    Revoke
-                  </Button>
-                </>
+                <Button compact kind="plain" onClick={() => setRotating(token)} aria-label={`Rotate ${token.name}`}>
+                  Rotate
+                </Button>
+              )}
+              {["valid", "invited"].includes(token.state) && (
+                <Button compact kind="plain" onClick={() => setRevoking(token)} aria-label={`Revoke ${token.name}`}>
+                  Revoke
+                </Button>
               )}
             </td>
           </tr>
