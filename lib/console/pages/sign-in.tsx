@@ -101,7 +101,7 @@ interface InvitationProps {
   readonly onToken: (token: string) => void;
 }
 
-/** The first visit of an invited person: their token is made when they say so, and never again. */
+/** The first visit of an invited person: their token is created when they say so, once. */
 function Invitation({ linked, present, onToken }: InvitationProps) {
   const accepting = useMutation<{ readonly data: AcceptInvitationData }, Error>({
     mutationFn: () => ask(linked, { method: "POST", path: "/tokens/accept" } satisfies Act<AcceptInvitationData>),
