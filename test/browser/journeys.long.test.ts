@@ -145,7 +145,7 @@ describe.skipIf(findChromium() === undefined)("in a browser, a user", () => {
     await goTo(page, world, "/");
     await sees("1 row failed");
     await link("See why").click();
-    await sees("The e-mail address is not one to Salesforce");
+    await sees("Salesforce rejects this e-mail address");
     await button("Show rows").click();
     await link("Hopper").click();
     await sees("no address");

@@ -277,7 +277,7 @@ describe.skipIf(findChromium() === undefined)("in few clicks, a user", () => {
     );
     await click(link("API calls"));
     await sees(`${rung.calls_per_day.toLocaleString("en")} a day while nothing changes and all of them work`);
-    await page.getByLabel("And no more than, a day").fill("2000");
+    await page.getByLabel("Most calls per day").fill("2000");
     await page.getByLabel("Mappings without changes for five minutes").selectOption("60");
     await click(page.getByRole("button", { name: "Save", exact: true }));
     await sees("The share is changed");

@@ -45,10 +45,10 @@ export async function restorePlan({ api, out, endAs }: Context): Promise<void> {
 
 /** Says that both sides were restored to one time. */
 export async function beginRestore(context: Context): Promise<void> {
-  await confirmUnlessYes(context, "Hold what waits in every mapping until its restore is accepted?");
+  await confirmUnlessYes(context, "Hold the waiting changes of every mapping until its restore is accepted?");
   const { data } = await context.api().post<BeginRestoreData>("/restore");
   const mappings = count(data.mapping_ids.length, "mapping sends", "mappings send");
-  context.out.done(`${mappings} nothing until its restore is accepted. See what waits with: bridge restore plan`, data);
+  context.out.done(`${mappings} nothing until its restore is accepted. See the waiting changes with: bridge restore plan`, data);
 }
 
 /** Decides what waits of a mapping, and has it send again. */
@@ -65,7 +65,7 @@ export async function acceptRestore(context: Context): Promise<void> {
     if (!/^\d+$/.test(key) || !decision) throw new CommandFailure("usage", `--row is KEY=DECISION, not "${word}"`);
     return { record_id: Number(key), decision };
   });
-  await confirmUnlessYes(context, `Decide what waits of ${sf_object}, and send its changes again?`);
+  await confirmUnlessYes(context, `Decide about the waiting changes of ${sf_object}, and let it send again?`);
   const { data } = await api.post<AcceptRestoreData>(`${path}/accept-restore`, { body: { ...groups, rows } });
   context.out.done(
     `${sf_object} sends again; ${count(data.decided, "restored row is", "restored rows are")} decided.`,

@@ -43,16 +43,16 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).showConnections));
   const schema = program
     .command("schema")
-    .description("who changes the mapped tables; dumps and copies of the database");
+    .description("settings of the database: who alters tables, connections, retention; dumps and copies");
   schema
     .command("exclude")
     .description(
-      "print the options by which pg_dump leaves out Bridge's rows; in the copy its triggers then log nothing",
+      "print options with which pg_dump leaves out Bridge's rows, so that the triggers of the copy log nothing",
     )
     .action(does(async () => (await import("../commands/schema.ts")).excludeFromDump));
   schema
     .command("detach")
-    .description("print the statement that takes Bridge's triggers and functions out of a full copy, to be run there")
+    .description("print the statement that removes Bridge's triggers and functions; run it in a full copy")
     .action(does(async () => (await import("../commands/schema.ts")).detachCopy));
   schema
     .command("changes <who>")
@@ -70,7 +70,7 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .action(does(async () => (await import("../commands/propose.ts")).propose));
   schema
     .command("connections <number>")
-    .description("how many connections Bridge opens to the database at most (default: 10, 3 at least)")
+    .description("the most connections that Bridge opens to the database (default: 10; at least 3)")
     .action(does(async () => (await import("../commands/propose.ts")).changeMaxConnections));
   schema
     .command("retention")
@@ -85,7 +85,7 @@ export function addConnectionCommands(program: Command, does: Does): void {
   program
     .command("objects [object]")
     .description("objects of the org, or one object's fields")
-    .option("--search <text>", "only names and labels that hold it")
+    .option("--search <text>", "only names and labels that contain it")
     .option("--parents", "with the external ids that name parents; one API call for each object that lookups point to")
     .action(does(async () => (await import("../commands/objects.ts")).objects));
   program

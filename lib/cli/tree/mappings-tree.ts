@@ -27,28 +27,26 @@ export function addMappingCommands(program: Command, does: Does): void {
     .option("--table <name>", "table in the workspace's schema (default: the object's name in lower case)")
     .option("--inactive", "create it, but do not start it")
     .action(does(async () => (await changes()).createMapping));
-  settings(mapping.command("update <mapping>").description("change what is given and nothing else"))
+  settings(mapping.command("update <mapping>").description("change the given settings only"))
     .option("--add-field <names...>", "map these fields, too")
     .option("--remove-field <names...>", "no longer map these; their columns stay")
     .action(does(async () => (await changes()).updateMapping));
   for (const [name, does_] of ACTIONS) {
     const command = mapping.command(`${name} <mapping>`).description(does_);
     if (name === "activate") {
-      command.option("--digest <digest>", "agree to what the mapping's dry run has found, and begin the first load");
+      command.option("--digest <digest>", "agree to the result of the mapping's dry run, and begin the first load");
     }
     command.action(does(async () => (await changes()).actOnMapping(name)));
   }
   mapping
     .command("dry-run <mapping>")
-    .description(
-      "compare rows with the records of the same key that they have not met yet, before activating; changes nothing",
-    )
+    .description("before activating, compare rows with the records of the same key; changes nothing")
     .action(does(async () => (await commands()).dryRun));
   mapping
     .command("capture <mapping>")
     .description("put the triggers back on the table; needs --salesforce or --mine")
-    .option("--salesforce", "give up writes that were not captured: read every record again, Salesforce's values win")
-    .option("--mine", "keep writes that were not captured: capture every row as changed, and send it")
+    .option("--salesforce", "discard writes that were not captured: read every record again; Salesforce's values win")
+    .option("--mine", "keep writes that were not captured: log every row as changed, and send it")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await capture()).captureMapping));
   mapping
@@ -57,20 +55,20 @@ export function addMappingCommands(program: Command, does: Does): void {
     .action(does(async () => (await changes()).pushExisting));
   mapping
     .command("held-deletes <mapping>")
-    .description("deletes that the breaker holds back, until an operator confirms or rejects them")
-    .option("--limit <rows>", "at most so many")
-    .option("--offset <rows>", "skip so many")
+    .description("deletes beyond the limit, held until an operator confirms or rejects them")
+    .option("--limit <rows>", "most entries to show")
+    .option("--offset <rows>", "entries to skip")
     .addOption(watchOption())
     .action(does(async () => (await held()).heldDeletes));
   mapping
     .command("confirm-deletes <mapping>")
-    .description("confirm the deletes that the breaker holds back")
+    .description("carry out held deletes")
     .option("--only <keys>", "some of them, by their keys in held-deletes, with commas between them")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await held()).confirmDeletes));
   mapping
     .command("reject-deletes <mapping>")
-    .description("reject the deletes that the breaker holds back: insert rows again, undelete records")
+    .description("undo held deletes: insert the rows again, undelete the records")
     .option("--only <keys>", "some of them, by their keys in held-deletes, with commas between them")
     .option("--recreate", "create records again that are gone for good, with other ids; needs an upsert field")
     .option("-y, --yes", "do not ask")
@@ -84,7 +82,7 @@ export function addMappingCommands(program: Command, does: Does): void {
     .command("poll <mapping>")
     .description("run a cycle now, wait for its end and say what it did")
     .option("--no-wait", "only ask for it")
-    .option("--timeout <seconds>", "wait so long at most, for a cycle that runs already and for its own; 300")
+    .option("--timeout <seconds>", "longest wait, for a cycle that runs already and for its own (default: 300)")
     .action(does(async () => (await import("../commands/mapping/poll.ts")).pollNow));
   program
     .command("nudge [table]")
@@ -95,15 +93,12 @@ export function addMappingCommands(program: Command, does: Does): void {
   program
     .command("doorbell")
     .description(
-      "by which Salesforce announces changes: off, waiting, alive or dead, by mapping; exit code 10 when one is dead",
+      "show whether Salesforce's change notifications arrive, for each mapping: off, waiting, alive or dead; exit code 10 when one is dead",
     )
-    .option(
-      "--prepare <folder>",
-      "write the metadata that makes the org ring; sf project deploy start takes the folder",
-    )
-    .option("--user <username>", "with --prepare: in whose name the org sends its messages")
-    .option("--rotate", "another URL; the one before rings for 24 hours more")
-    .option("--remove", "take it away; all mappings are polled at full pace")
+    .option("--prepare <folder>", "write the metadata for the org into a folder, for sf project deploy start")
+    .option("--user <username>", "with --prepare: the user as whom the org sends its messages")
+    .option("--rotate", "create another URL; the former one works for 24 more hours")
+    .option("--remove", "disable the URL; all mappings are polled at full pace")
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/doorbell.ts")).doorbell));
   program
@@ -117,7 +112,7 @@ const ACTIONS = [
   ["deactivate", "pause; changes of rows are still captured"],
   ["reload", "read every record again"],
   ["compare", "compare both sides now, and correct what differs"],
-  ["restore", "take a deleted mapping up again"],
+  ["restore", "restore a deleted mapping"],
 ] as const;
 
 function settings(command: Command): Command {
@@ -127,11 +122,11 @@ function settings(command: Command): Command {
     .option("--interval <seconds>", "seconds between pulls, 10 to 86400")
     .option(
       "--when-quiet <seconds>",
-      'the same after five minutes without changes; "": what bridge budget --when-quiet says',
+      'seconds between pulls after five minutes without changes; "": the setting of the workspace',
     )
     .option(
       "--doorbell <on|off>",
-      "pull when the org rings, and every four minutes otherwise while that works (bridge doorbell); off unless switched on",
+      "let Salesforce announce changes, and poll every four minutes while that works (bridge doorbell); off by default",
     )
     .option(
       "--upsert-field <name>",
@@ -140,18 +135,21 @@ function settings(command: Command): Command {
     .option("--policy <policy>", "which side wins a conflict: salesforce_wins, postgres_wins or latest_wins")
     .option(
       "--capture <mode>",
-      "origin; or always: what a restore or bulk load writes under session_replication_role = replica is sent, too",
+      "origin, or always: also send writes under session_replication_role = replica, as by a restore or bulk load",
     )
     .option("--sweep-days <days>", "days between two comparisons of both sides, 1 to 30")
-    .option("--check-before-save <auto|on|off>", "look at records before they are saved; auto: unless PostgreSQL wins")
-    .option("--keep-history <on|off>", "keep what Salesforce changes in rows, for bridge row; on by default")
+    .option(
+      "--check-before-save <auto|on|off>",
+      "ask whether a record has changed before saving it; auto: unless PostgreSQL wins",
+    )
+    .option("--keep-history <on|off>", "keep the values that Salesforce changes in rows, for bridge row; on by default")
     .option(
       "--delete-limit <limit>",
-      "deletes an hour that are not held: a number, a share of the table (25%), off, or auto",
+      "deletes per hour before the rest is held: a number, a share of the table (25%), off, or auto",
     )
     .option(
       "--batch-size <records>",
-      "records that one call saves at most, 1 to 200; what triggers can bear is found out automatically",
+      "most records in one call, 1 to 200; Bridge sends fewer where Apex limits refuse them",
     )
     .option(
       "--filter <condition>",

@@ -12,7 +12,7 @@ const pausing = () => import("../commands/pause.ts");
 export function addOperatorCommands(program: Command, does: Does): void {
   program
     .command("login [url]")
-    .description("keep an instance, a workspace and a token for the commands to come")
+    .description("store an instance, a workspace and a token for later commands")
     .option("--name <profile>", "name of the profile (default: the workspace's id)")
     .option("--token-file <file>", "read the token from a file; - is standard input (default: typed unseen)")
     .action(does(async () => (await signing()).login));
@@ -28,11 +28,11 @@ export function addOperatorCommands(program: Command, does: Does): void {
   workspace
     .command("create <name>")
     .description(
-      "make a workspace and its first admin token, with the operator's own AWS credentials or on this machine",
+      "create a workspace and its first admin token, with the operator's own AWS credentials or on this machine",
     )
     .requiredOption("--owner <email>", "e-mail address of the token's owner")
     .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
-    .option("--login", "keep the token as a profile; with --stage it needs --url")
+    .option("--login", "store the token as a profile; with --stage it needs --url")
     .action(does(async () => (await workspaces()).createWorkspace));
   workspace
     .command("show")
@@ -40,21 +40,21 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .action(does(async () => (await workspaces()).showWorkspace));
   workspace
     .command("rename <name>")
-    .description("give the workspace in use another name; its id stays")
+    .description("rename the workspace in use; its id stays")
     .action(does(async () => (await workspaces()).renameWorkspace));
   workspace
     .command("list")
     .description(
       "profiles; with --all every workspace of the deployment with its state, lag and calls, with the operator's AWS credentials",
     )
-    .option("--all", "ask the deployment: figures are what its cycles kept last, and say of when they are")
+    .option("--all", "every workspace of the deployment; figures are those of the latest cycles, each with its age")
     .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
     .addOption(watchOption())
     .action(does(async () => (await workspaces()).listWorkspaces));
   workspace
     .command("delete <id>")
     .description(
-      "remove a workspace for good, with what Bridge put into its database; tables and rows stay. Repeat it if it was interrupted",
+      "remove a workspace for good, and everything that Bridge created in its database; tables and rows stay. Run it again if it was interrupted",
     )
     .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")
     .option("--by <email>", "who removes it, for the audit log (default: system)")
@@ -63,17 +63,17 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .action(does(async () => (await import("../commands/delete-workspace.ts")).deleteWorkspace));
   switching(program.command("pause"))
     .description(
-      "stop the workspace in use: calls under way are finished, nothing more is pulled or sent, changes of rows are still captured; its mappings stay active",
+      "stop the workspace in use: running calls finish, then nothing is pulled or sent; changes of rows are still captured, and mappings stay active",
     )
     .action(does(async () => (await pausing()).pause));
   switching(program.command("resume"))
-    .description("end a pause: what was captured meanwhile is sent, what changed in Salesforce is pulled")
+    .description("end a pause: the changes that both sides collected meanwhile are synced")
     .action(does(async () => (await pausing()).resume));
   const operator = program.command("operator").description("for operators of a deployment");
   operator
     .command("token")
     .description(
-      "make a token that sees all workspaces in the console and may pause the deployment, with the operator's own AWS credentials or on this machine; it is shown once",
+      "create a token that sees all workspaces in the console and may pause the deployment, with the operator's own AWS credentials or on this machine; it is shown once",
     )
     .requiredOption("--owner <email>", "e-mail address that the audit log names")
     .option("--stage <stage>", "stage of the deployment in AWS (default: the instance on this machine)")

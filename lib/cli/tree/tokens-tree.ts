@@ -21,7 +21,7 @@ export function addTokenCommands(program: Command, does: Does): void {
   const token = program.command("token").description("API tokens of the workspace");
   token
     .command("list")
-    .description("all tokens, also those that no longer open anything")
+    .description("all tokens, also expired and revoked ones")
     .action(does(async () => (await commands()).listTokens));
   token
     .command("create <name>")
@@ -32,11 +32,11 @@ export function addTokenCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).createToken));
   token
     .command("rotate <token>")
-    .description("create a token in place of another, by its id or its name, and end that one later; it is shown once")
+    .description("replace a token, by its id or its name: the new one is shown once, the old one ends later")
     .option("--overlap <hours>", "hours that the old one stays valid, at most 720", "24")
     .action(does(async () => (await commands()).rotateToken));
   token
     .command("revoke <token>")
-    .description("end a token, by its id or its name")
+    .description("revoke a token, by its id or its name")
     .action(does(async () => (await commands()).revokeToken));
 }

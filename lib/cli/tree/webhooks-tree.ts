@@ -26,8 +26,8 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .description("change what is given")
     .option("--target <url>", "another URL")
     .option("--events <types...>", "event types")
-    .option("--pause", "send it nothing")
-    .option("--resume", "send it events again")
+    .option("--pause", "stop its deliveries")
+    .option("--resume", "continue its deliveries")
     .action(does(async () => (await commands()).updateWebhook));
   webhook
     .command("delete <webhook>")
@@ -49,8 +49,8 @@ export function addWebhookCommands(program: Command, does: Does): void {
   webhook
     .command("deliveries <webhook>")
     .description("its deliveries, newest first")
-    .option("--limit <rows>", "at most so many")
-    .option("--offset <rows>", "skip so many")
+    .option("--limit <rows>", "most entries to show")
+    .option("--offset <rows>", "entries to skip")
     .addOption(watchOption())
     .action(does(async () => (await commands()).listDeliveries));
   webhook
@@ -59,11 +59,11 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).showDelivery));
   webhook
     .command("retry <webhook> <delivery>")
-    .description("attempt a delivery again, also one that went well")
+    .description("send a delivery again, even a successful one")
     .action(does(async () => (await commands()).retryDelivery));
   webhook
     .command("replay <webhook>")
-    .description("send again what it missed since a time: given up, or due while it was paused")
+    .description("send the missed deliveries since a time again: those given up, or due while it was paused")
     .requiredOption("--since <time>", "such as 2026-01-31T08:00:00Z, or a day")
     .action(does(async () => (await commands()).replayWebhook));
   webhook
@@ -75,6 +75,6 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .action(does(async () => (await import("../commands/webhook-listen.ts")).listen));
   webhook
     .command("trigger <event> [webhook]")
-    .description("have the service send an event that never happened, to one webhook or to all that receive its type")
+    .description("send a sample event to one webhook, or to all that receive its type")
     .action(does(async () => (await import("../commands/webhook-listen.ts")).trigger));
 }

@@ -49,7 +49,7 @@ export function explainCaptureOff(
       const [what, it] = off.columns.length === 1 ? ["column", "it"] : ["columns", "them"];
       return {
         problem: `${what} ${off.columns.join(", ")} of table ${table} ${off.columns.length === 1 ? "is" : "are"} gone`,
-        remedy: `name ${it} so again, take the fields out of the mapping, or, after DROP COLUMN, deactivate the mapping and activate it again, which adds ${it} again (or proposes ${it}, see schema_changes) and fills ${it} from Salesforce`,
+        remedy: `if ${it} ${off.columns.length === 1 ? "was" : "were"} renamed, give back the old ${off.columns.length === 1 ? "name" : "names"} or remove the fields from the mapping; if ${it} ${off.columns.length === 1 ? "was" : "were"} dropped, deactivate and activate the mapping: Bridge then adds ${it} (with schema_changes propose: proposes ${it}) and fills ${it} from Salesforce`,
       };
     }
     case "rows_hidden":

@@ -238,7 +238,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   conflict_policy: "Which side's value is kept when both have changed it.",
   capture: "`always`: what sessions write that ask for no triggers, such as a restore's, is sent as well.",
   delete_limit:
-    "Deletes an hour on either side that are not held: a number, a share of the table (`25%`), `off` or `auto`.",
+    "Deletes per hour on either side before the rest is held: a number, a share of the table (`25%`), `off` or `auto`.",
   sweep_days: "Days between two comparisons of both sides.",
   batch_size: "Records that one call saves at most; below 200 the Bulk API is not used.",
   filter: "SOQL condition that records must meet; null: all records.",

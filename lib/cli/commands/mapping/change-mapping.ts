@@ -114,7 +114,7 @@ export async function nudge(context: Context): Promise<void> {
   const [table] = context.args;
   const query = table === undefined ? {} : { table };
   const { data } = await context.api().post<NudgeData>("/nudge", { query });
-  context.out.done(`${count(data.mappings, "mapping sends", "mappings send")} what waits.`, data);
+  context.out.done(`${count(data.mappings, "mapping sends its", "mappings send their")} waiting changes.`, data);
 }
 
 /** Asks the running cycle to stop. */

@@ -82,8 +82,8 @@ async function conflicts(api: Api, now: Date): Promise<readonly Finding[]> {
   const recent = data.filter(({ at }) => now.getTime() - new Date(at).getTime() < DAY_MILLISECONDS).length;
   if (recent === 0) return [finding("conflicts", "good", "no conflict in the last 24 hours", "")];
   const many = recent === PAGE ? `${PAGE} or more conflicts` : count(recent, "conflict", "conflicts");
-  const remedy = "see: bridge conflicts; who wins is said by: bridge mapping update MAPPING --policy POLICY";
-  return [finding("conflicts", "warning", `${many} in the last 24 hours: one side's value was given up`, remedy)];
+  const remedy = "see: bridge conflicts; to choose who wins: bridge mapping update MAPPING --policy POLICY";
+  return [finding("conflicts", "warning", `${many} in the last 24 hours: one side's value was discarded`, remedy)];
 }
 
 const PACES: Readonly<Record<ReadBudgetData["pace"], readonly [Tone, string]>> = {

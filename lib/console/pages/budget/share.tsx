@@ -45,7 +45,7 @@ export function Share({ budget }: { readonly budget: ReadBudgetData }) {
       refused={refusal("admin")}
     >
       <Field
-        label="Part of the org's calls (%)"
+        label="Share of the org's calls (%)"
         type="number"
         min={0.1}
         max={100}
@@ -54,11 +54,11 @@ export function Share({ budget }: { readonly budget: ReadBudgetData }) {
         {...field("calls_share")}
       />
       <Field
-        label="And no more than, a day"
+        label="Most calls per day"
         type="number"
         min={1}
         {...field("most_calls")}
-        hint="Empty: whatever the part is."
+        hint="Empty: no other limit than the share."
       />
       <Choice
         label="Mappings without changes for five minutes"

@@ -71,19 +71,19 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
           value={value.sf_polling_seconds}
           onChange={({ target }) => set({ sf_polling_seconds: target.valueAsNumber || 10 })}
           wrong={wrong("sf_polling_seconds")}
-          hint="Rows of yours are sent every ten seconds in any case; that costs no call while nothing changes."
+          hint="Your rows are sent every ten seconds in any case. That costs no calls while nothing changes."
         />
       )}
       {value.sync_direction !== "pg_to_sf" && (
         <Field
-          label="Once nothing has changed for five minutes, every (seconds)"
+          label="Pull interval after five quiet minutes (seconds)"
           type="number"
           min={10}
           max={86_400}
           value={value.when_quiet_seconds ?? ""}
           onChange={({ target }) => set({ when_quiet_seconds: target.value === "" ? null : target.valueAsNumber })}
           wrong={wrong("when_quiet_seconds")}
-          hint="Costs fewer calls, and the first change after it is found later. Empty: as the workspace says."
+          hint="Costs fewer calls, but the first change after a quiet time arrives later. Empty: the workspace's setting."
         />
       )}
       {value.sync_direction !== "pg_to_sf" && (
@@ -91,7 +91,7 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
           label="Doorbell"
           value={value.sf_notify_enabled ? "on" : "off"}
           onChange={({ target }) => set({ sf_notify_enabled: target.value === "on" })}
-          hint="On: read when the org rings, and every four minutes otherwise while that works; deletes arrive with the latter. bridge doorbell --prepare makes the org ring."
+          hint="On: Salesforce announces changes, and Bridge polls every four minutes while that works. Deletes arrive with these polls. bridge doorbell --prepare sets up the org."
           options={[
             ["off", "off"],
             ["on", "on"],
@@ -107,23 +107,23 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
         />
       )}
       <Field
-        label="Deletes an hour that are not held"
+        label="Delete limit per hour"
         value={value.delete_limit}
         onChange={({ target }) => set({ delete_limit: target.value })}
         wrong={wrong("delete_limit")}
         spellCheck={false}
-        hint="A number, a share of the table (25%), or off. auto: the largest of 100, 10 % and three times the busiest hour of the week before."
+        hint="More are held until you decide. A number, a share of the table (25%), or off. auto: the largest of 100, 10 % of the table, and three times the busiest hour of the week before."
       />
       {value.sync_direction !== "sf_to_pg" && (
         <Field
-          label="Records that one call saves at most"
+          label="Most records in one call"
           type="number"
           min={1}
           max={200}
           value={value.batch_size}
           onChange={({ target }) => set({ batch_size: target.valueAsNumber || 200 })}
           wrong={wrong("batch_size")}
-          hint="What triggers and flows of the org can bear is found out automatically. Below 200 the Bulk API saves none."
+          hint="Bridge sends fewer where Apex limits refuse so many. Below 200 it does not use the Bulk API."
         />
       )}
       <Field
