@@ -28,7 +28,9 @@ export const PREPARATIONS = [
     "drizzle",
     "lost-workspace",
   ] as const),
-  ...(["failures", "conflict", "receiver", "webhook", "sample"] as const),
+  ...(["own-database", "own-row", "new-password", "two-stages"] as const),
+  ...(["failures", "conflict", "deleted-row", "compared", "receiver", "webhook", "sample", "alert-webhook"] as const),
+  ...(["colleague", "leaver"] as const),
 ];
 export type PreparationName = (typeof PREPARATIONS)[number];
 

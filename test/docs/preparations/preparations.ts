@@ -10,9 +10,11 @@ import {
   tableOfYours,
 } from "./databases.ts";
 import { connectedApp, doorbell } from "./orgs.ts";
+import { newPassword, ownDatabase, ownRow } from "./own-database.ts";
+import { colleague, leaver, twoStages } from "./people.ts";
 import { embeddedOrg, examples, npm, psql, upgrade } from "./programs.ts";
-import { conflict, failures } from "./rows.ts";
-import { receiver, sample, webhook } from "./webhooks.ts";
+import { compared, conflict, deletedRow, failures } from "./rows.ts";
+import { alertWebhook, receiver, sample, webhook } from "./webhooks.ts";
 
 /** Makes what a block needs, types the block, and checks what it has done. */
 export const preparations: Readonly<Record<PreparationName, (reader: Reader) => Promise<void>>> = {
@@ -25,6 +27,9 @@ export const preparations: Readonly<Record<PreparationName, (reader: Reader) => 
   receiver,
   webhook,
   sample,
+  compared,
+  colleague,
+  leaver,
   doorbell,
   drizzle,
   "embedded-org": embeddedOrg,
@@ -35,4 +40,10 @@ export const preparations: Readonly<Record<PreparationName, (reader: Reader) => 
   "left-heroku-connect": leftHerokuConnect,
   "table-of-yours": tableOfYours,
   "lost-workspace": lostWorkspace,
+  "own-database": ownDatabase,
+  "own-row": ownRow,
+  "new-password": newPassword,
+  "two-stages": twoStages,
+  "deleted-row": deletedRow,
+  "alert-webhook": alertWebhook,
 };

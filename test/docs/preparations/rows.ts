@@ -65,3 +65,43 @@ export async function conflict(reader: Reader): Promise<void> {
     { phone: one?.postgres },
   ]);
 }
+
+/** A row was deleted a moment ago; afterwards an administrator restores its record in the org. */
+export async function deletedRow(reader: Reader): Promise<void> {
+  const { instance } = reader;
+  const key = "demo-contact-50";
+  const rows = () =>
+    instance.sql<{ sfid: string }>("SELECT sfid FROM salesforce.contact WHERE external_id__c = $1", [key]);
+  const [row] = await rows();
+  await instance.sql("DELETE FROM salesforce.contact WHERE external_id__c = $1", [key]);
+  await reader.run("npx bridge poll Contact");
+  const said = await reader.types({ placeholders: { "003…": row?.sfid ?? "" } });
+  await undelete(reader, row?.sfid ?? "");
+
+  expect(said).toContain("the record was deleted: its row was deleted");
+  await expect.poll(rows, SOON).toEqual([row]);
+}
+
+/** As "Restore" in Salesforce's recycle bin. */
+async function undelete(reader: Reader, id: string): Promise<void> {
+  const { url, access_token } = reader.instance.file.salesforce;
+  const body = `<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/" xmlns="urn:partner.soap.sforce.com"><s:Header><SessionHeader><sessionId>${access_token}</sessionId></SessionHeader></s:Header><s:Body><undelete><ids>${id}</ids></undelete></s:Body></s:Envelope>`;
+  const headers = { "content-type": "text/xml", soapaction: '""' };
+  const answer = await fetch(`${url}/services/Soap/u/68.0`, { method: "POST", headers, body });
+  expect(await answer.text()).toContain("<success>true</success>");
+}
+
+/** The demo's rows are at rest, and the comparison of the first line ends before its result is read. */
+export async function compared(reader: Reader): Promise<void> {
+  const result = async () =>
+    (JSON.parse(await reader.run("npx bridge mapping show Contact --json")) as { compared: object | null }).compared;
+  const unread = () =>
+    reader.instance.sql("SELECT id FROM salesforce.contact WHERE _ab_lastop NOT IN ('SYNCED', 'FAILED')");
+  await reader.run("npx bridge demo stop");
+  await expect.poll(unread, SOON).toEqual([]);
+  await reader.types({ lines: 1 });
+  await expect.poll(result, SOON).not.toBeNull();
+  await reader.types();
+
+  expect(await result()).toMatchObject({ differing: 0, vanished: 0 });
+}

@@ -64,3 +64,12 @@ export async function sample(reader: Reader): Promise<void> {
   expect(readFileSync(join(reader.folder, "own-inbox/evt_7f2c1d.json"), "utf8")).toBe(body);
   expect(readdirSync(join(reader.folder, "own-inbox"))).toHaveLength(1);
 }
+
+/** A receiver at which nothing listens: its deliveries fail, and are tried again. */
+export async function alertWebhook(reader: Reader): Promise<void> {
+  const target = `http://127.0.0.1:${await freePort()}/bridge`;
+  await reader.types({ lines: 1, placeholders: { "https://alerts.example.com/bridge": target } });
+  const [made] = (await reader.instance.api("GET", "/webhooks")).body.data as { id: string }[];
+
+  expect(await reader.types({ placeholders: { "whk_…": made?.id ?? "" } })).toContain(target);
+}
