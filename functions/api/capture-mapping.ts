@@ -8,7 +8,7 @@ import { auditLog, queue, rowQueriesOf } from "../services/composition.ts";
 export const handler = onMapping({
   route: "capture-mapping",
   summary:
-    "Puts the triggers on the table that bears the mapped name now, after capture was off. `uncaptured` says which side wins for the writes that were not captured: `salesforce` reads every record again, so Salesforce's values win; `mine` captures every row as changed, and no cycle runs until that is done. ?dry_run=true gives the number of rows and about how many API calls it needs, and changes nothing.",
+    "Restores the triggers on the table with the mapped name, after capture was off. `uncaptured` says which side wins for the writes that were not captured: `salesforce` reads every record again, so Salesforce's values win; `mine` captures every row as changed, and no cycle runs until that is done. ?dry_run=true gives the number of rows and about how many API calls it needs, and changes nothing.",
   input: z.object({ dry_run: flag(), body: body({ uncaptured: oneOf(UNCAPTURED) }) }),
   output: captureView,
   run: ({ input, who }) =>

@@ -31,14 +31,14 @@ describe("bridge doorbell", () => {
       0,
       /--doorbell on, then bridge doorbell --prepare/,
     ],
-    ["it has not rung yet", {}, [bell("Contact", "waiting")], 0, /Not rung yet: deploy what this writes/],
+    ["it has not rung yet", {}, [bell("Contact", "waiting")], 0, /Not rung yet: deploy the metadata/],
     ["it is alive", {}, [bell("Contact", "alive")], 0, /Deletes do not ring/],
     [
       "a change came without it",
       {},
       [bell("Contact", "dead", "2026-03-04T05:00:00.000Z")],
       10,
-      /the flow Bridge Doorbell Contact is active.* Bridge's address .* leads to it from outside/,
+      /the flow Bridge Doorbell Contact is active.* Bridge's address .* works from outside/,
     ],
   ])("says what to do when %s", async (_, more, mappings, code, remedy) => {
     say(mappings, more);
@@ -120,7 +120,7 @@ describe("bridge doorbell", () => {
     const both = await world.line.run(["doorbell", "--remove", "--rotate"]);
 
     expect([rotated.stdout, both.code]).toEqual([`${URL_OF}\n`, 2]);
-    expect(rotated.stderr).toContain(`The URL before rings until ${SINCE}`);
+    expect(rotated.stderr).toContain(`The former URL works until ${SINCE}`);
     expect(removed.stdout).toContain("polled at their full pace");
     expect(world.asked.map(({ call }) => call)).toEqual(["POST /doorbell?rotate=true", "DELETE /doorbell"]);
   });

@@ -260,7 +260,7 @@ test("a rehearsal has a workspace of its own, plans what the day will bring, nev
   expect(changes().filter((call) => !call.includes("ws_copy"))).toEqual([]);
   expect(stdout).toMatch(/Contact +contact +paused +120 +8 +2 +4 +5 +3/);
   expect(stderr).toContain(
-    "To decide before the day:\n  1 of the checks above: what is marked !\n  3 records whose row differs or is missing",
+    "To decide before the day:\n  1 of the checks above: those marked !\n  3 records whose row differs or is missing",
   );
 });
 

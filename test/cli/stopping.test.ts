@@ -30,7 +30,7 @@ describe("a workspace", () => {
     expect(paused.stdout).toBe(
       "Acme is paused, since 2026-11-25T03:00:00.000Z by ada@example.com (the org moves); changes of rows are still captured. End it with: bridge resume\n",
     );
-    expect(resumed.stdout).toBe("Acme is resumed: what was captured meanwhile is sent now.\n");
+    expect(resumed.stdout).toBe("Acme is resumed: the changes captured meanwhile are sent now.\n");
     expect(held.stdout).toContain("an operator ends that with: bridge resume --deployment");
   });
 

@@ -45,8 +45,9 @@ export function remedyOf({ created_at, url_outdated, mappings }: ReadDoorbellDat
   if (url_outdated)
     return `An operator has changed the secret of its URL, which rings no more when they end the former one. The org gets the new URL by: ${PREPARE}`;
   if (dead)
-    return `Changes of ${dead.sf_object} came without a ring: see in the org that the flow Bridge Doorbell ${dead.sf_object} is active, and Setup, Outbound Messages for what was not delivered; and that Bridge's address (BASE_URL, or the domain of the deployment) leads to it from outside`;
-  if (is("waiting").length > 0) return `Not rung yet: deploy what this writes, then change a record: ${PREPARE}`;
+    return `Changes of ${dead.sf_object} came without a ring. Check that the flow Bridge Doorbell ${dead.sf_object} is active in the org, that Setup, Outbound Messages lists no undelivered messages, and that Bridge's address (BASE_URL, or the domain of the deployment) works from outside`;
+  if (is("waiting").length > 0)
+    return `Not rung yet: deploy the metadata that this command writes, then change a record: ${PREPARE}`;
   return is("alive").length > 0
     ? "Deletes do not ring: they arrive within four minutes."
     : `Switch it on with: ${SWITCH}`;
@@ -54,9 +55,9 @@ export function remedyOf({ created_at, url_outdated, mappings }: ReadDoorbellDat
 
 async function rotate(context: Context): Promise<void> {
   const { data } = await context.api().post<MakeDoorbellData>("/doorbell", { query: { rotate: "true" } });
-  const former = data.former_until === null ? "" : ` The URL before rings until ${data.former_until}.`;
+  const former = data.former_until === null ? "" : ` The former URL works until ${data.former_until}.`;
   context.out.done(`${data.url}`, data);
-  context.out.note(`This URL wakes pulls, and can do nothing else.${former} The org gets it by: ${PREPARE}`);
+  context.out.note(`This URL can only start pulls.${former} To give it to the org: ${PREPARE}`);
 }
 
 async function remove(context: Context): Promise<void> {

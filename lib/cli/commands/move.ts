@@ -31,7 +31,8 @@ export async function showPlan(context: Context, document: Document): Promise<Pl
 /** Shows the plan of a document, asks, and carries it out, by another one where that is given. */
 export async function move(context: Context, planned: Document, question: string, document = planned): Promise<Moved> {
   const plan = await showPlan(context, planned);
-  if (!isReady(plan)) throw new CommandFailure("conflict", "nothing was changed: correct what is marked ✗ above first");
+  if (!isReady(plan))
+    throw new CommandFailure("conflict", "nothing was changed: first correct the points marked ✗ above");
   if (!isSet(context, "yes") && !(await confirm(context.terminal, question))) {
     throw new CommandFailure("usage", "not confirmed: say --yes to do it without questions");
   }

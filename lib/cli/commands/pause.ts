@@ -19,7 +19,7 @@ async function switchTo(context: Context, paused: boolean): Promise<void> {
   const { data } = await context.api().put<SwitchPauseData>("/pause", { body });
   const { name, pause: is } = data;
   if (is === null)
-    return context.out.done(`${harmless(name)} is resumed: what was captured meanwhile is sent now.`, data);
+    return context.out.done(`${harmless(name)} is resumed: the changes captured meanwhile are sent now.`, data);
   const also = paused ? " (now the workspace's own pause as well)" : "";
   const held = is.scope === "deployment" ? `The whole deployment${also}` : harmless(name);
   const remedy = is.scope === "deployment" ? "an operator ends that with: bridge resume --deployment" : END;

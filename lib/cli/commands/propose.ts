@@ -8,7 +8,7 @@ export async function changeSchemaChanges(context: Context): Promise<void> {
   const { data } = await context.api().patch<ChangePostgresData>("/connections/postgres", { body });
   context.out.done(
     body.schema_changes === "propose"
-      ? "The application changes its tables itself from now on; bridge schema propose prints what they lack."
+      ? "The application changes its tables itself from now on; bridge schema propose prints the missing migration."
       : "Bridge creates and alters mapped tables itself from now on.",
     data,
   );

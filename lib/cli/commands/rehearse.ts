@@ -82,7 +82,7 @@ function decisions({ plan, mappings }: Moved): readonly string[] {
   const sum = (of: (table: (typeof tables)[number]) => number) => tables.reduce((all, table) => all + of(table), 0);
   const differing = mappings.reduce((all, { compared }) => all + (compared?.differing ?? 0), 0);
   const cases: readonly (readonly [number, string])[] = [
-    [findings.filter(({ ok }) => !ok).length, "of the checks above: what is marked !"],
+    [findings.filter(({ ok }) => !ok).length, "of the checks above: those marked !"],
     [plan.import.warnings?.length ?? 0, "of the import's warnings above"],
     [sum(({ changes }) => changes.failed), "changes that Heroku Connect could not send: retry or dismiss them"],
     [sum(({ changes }) => changes.pending), "changes in doubt: pause when Heroku Connect is idle, and there are none"],

@@ -33,7 +33,7 @@ export async function restorePlan({ api, out, endAs }: Context): Promise<void> {
     );
   }
   if (mappings.some(({ state }) => state === "config_behind")) {
-    out.note("If DynamoDB was restored, these are as they were at that time; end what was ended since:");
+    out.note("If DynamoDB was restored, these are as they were at that time. End those that were ended since:");
     for (const one of data.tokens)
       out.note(
         `  token ${one.name} of ${one.owner}, created ${one.created_at}, last used ${one.last_used_at ?? "never"}`,
@@ -48,7 +48,10 @@ export async function beginRestore(context: Context): Promise<void> {
   await confirmUnlessYes(context, "Hold the waiting changes of every mapping until its restore is accepted?");
   const { data } = await context.api().post<BeginRestoreData>("/restore");
   const mappings = count(data.mapping_ids.length, "mapping sends", "mappings send");
-  context.out.done(`${mappings} nothing until its restore is accepted. See the waiting changes with: bridge restore plan`, data);
+  context.out.done(
+    `${mappings} nothing until its restore is accepted. See the waiting changes with: bridge restore plan`,
+    data,
+  );
 }
 
 /** Decides what waits of a mapping, and has it send again. */

@@ -22,7 +22,7 @@ export async function listTokens({ api, out }: Context): Promise<void> {
         paint: (cell, { state }) => out.paint(state === "valid" ? "green" : "dim", cell),
       },
       { name: "LAST USED", of: ({ last_used_at }) => last_used_at ?? "never", short: shortTime, spare: true },
-      { name: "VALID UNTIL", of: ({ valid_until }) => valid_until ?? "revocation", short: shortTime },
+      { name: "VALID UNTIL", of: ({ valid_until }) => valid_until ?? "no end", short: shortTime },
     ],
     "No tokens.",
   );

@@ -39,7 +39,7 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .action(does(async () => (await import("../commands/connect-salesforce.ts")).connectSalesforce));
   program
     .command("connections")
-    .description("what is connected; secrets are never shown")
+    .description("the connections of the workspace; secrets are never shown")
     .action(does(async () => (await commands()).showConnections));
   const schema = program
     .command("schema")

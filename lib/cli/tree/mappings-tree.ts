@@ -13,7 +13,7 @@ export function addMappingCommands(program: Command, does: Does): void {
   const mapping = program.command("mapping").description("map Salesforce objects to tables");
   mapping
     .command("list")
-    .description("all mappings, with what they do now")
+    .description("all mappings with their states and figures")
     .option("--deleted", "those that were deleted and can be restored")
     .addOption(watchOption())
     .action(does(async () => (await commands()).listMappings));
@@ -80,7 +80,7 @@ export function addMappingCommands(program: Command, does: Does): void {
     .action(does(async () => (await changes()).deleteMapping));
   program
     .command("poll <mapping>")
-    .description("run a cycle now, wait for its end and say what it did")
+    .description("run a cycle now, wait for its end and show its result")
     .option("--no-wait", "only ask for it")
     .option("--timeout <seconds>", "longest wait, for a cycle that runs already and for its own (default: 300)")
     .action(does(async () => (await import("../commands/mapping/poll.ts")).pollNow));
@@ -111,7 +111,7 @@ const ACTIONS = [
   ["activate", "begin or continue"],
   ["deactivate", "pause; changes of rows are still captured"],
   ["reload", "read every record again"],
-  ["compare", "compare both sides now, and correct what differs"],
+  ["compare", "compare both sides now, and correct the differences"],
   ["restore", "restore a deleted mapping"],
 ] as const;
 

@@ -92,9 +92,7 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .action(does(async () => (await secrets()).reseal));
   program
     .command("doctor")
-    .description(
-      "check everything and say what to do: ✓ is well, ! is a warning, ✗ is wrong (then the exit code is 10)",
-    )
+    .description("check everything and name the remedies: ✓ good, ! warning, ✗ wrong (then the exit code is 10)")
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/monitoring/doctor.ts")).doctor));
   program

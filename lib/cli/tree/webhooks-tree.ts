@@ -23,7 +23,7 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).createWebhook));
   webhook
     .command("update <webhook>")
-    .description("change what is given")
+    .description("change the given settings only")
     .option("--target <url>", "another URL")
     .option("--events <types...>", "event types")
     .option("--pause", "stop its deliveries")
@@ -55,7 +55,7 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).listDeliveries));
   webhook
     .command("delivery <webhook> <delivery>")
-    .description("one delivery: what was sent, and every attempt with its answer")
+    .description("one delivery: its request, and every attempt with its answer")
     .action(does(async () => (await commands()).showDelivery));
   webhook
     .command("retry <webhook> <delivery>")

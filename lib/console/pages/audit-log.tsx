@@ -105,7 +105,7 @@ export function AuditLog() {
         empty={
           <Empty icon={<ScrollText size={24} aria-hidden />} title={isFiltered ? "No such entries" : "No entries yet"}>
             {isFiltered
-              ? "Take a filter away to see more."
+              ? "Remove a filter to see more."
               : "Every change of settings appears here. Changes of rows are under Activity."}
           </Empty>
         }

@@ -92,7 +92,7 @@ const REMEDIES: Partial<Record<Refused["code"], string>> = {
   FORBIDDEN: "Ask a user with the scope admin for a token that may do this.",
   RATE_LIMITED: "More than 300 requests a minute came from this address. Wait a minute.",
   INTERNAL_ERROR: "Try again; if it stays, give the operator the request's number.",
-  CONFLICT: "Look at what is there now, then decide again.",
+  CONFLICT: "Check the present state, then decide again.",
   PRECONDITION_FAILED: "It was changed meanwhile. Read it as it is now, then change it again.",
   MAPPING_NOT_FOUND: "It may have been deleted. The list shows what there is.",
   WEBHOOK_NOT_FOUND: "It may have been deleted. The list shows what there is.",

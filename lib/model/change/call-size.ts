@@ -19,7 +19,8 @@ export function sizeNow(most: number, learned: LearnedSize | null, now: Date): n
 /** The operator's message about it, with the remedy. */
 export const reportCallSize = (size: number, sfObject: string) => ({
   message: `triggers or flows of ${sfObject} exceeded a limit of Apex, so one call saves ${size} records; twice as many are tried every hour`,
-  remedy: "let them bear the 200 records of a call; batch_size of the mapping spares the tries meanwhile",
+  remedy:
+    "change them so that they handle 200 records in one call; until then, a smaller batch_size of the mapping avoids the tries",
 });
 
 /** Records that exceed a limit alone, one after the other and none accepted between: then size is not what is wrong. */

@@ -75,7 +75,7 @@ async function answer(
   const { pullsGoOn, probes } = engine.state.lastFailure ? reasonFor(engine.state.lastFailure.reason) : {};
   if (rests && !pullsGoOn) {
     needs.figures(UNBEGUN); // what the rest is for continues
-    return notRun("its cycles rest after a failure");
+    return notRun("it waits after a failure before it tries again");
   }
 
   const saves = rests ? "none" : probes ? "probe" : "all";

@@ -66,7 +66,8 @@ test("200 rows that exceed an Apex limit together are all saved, and the next on
     {
       message:
         "triggers or flows of Contact exceeded a limit of Apex, so one call saves 38 records; twice as many are tried every hour",
-      remedy: "let them bear the 200 records of a call; batch_size of the mapping spares the tries meanwhile",
+      remedy:
+        "change them so that they handle 200 records in one call; until then, a smaller batch_size of the mapping avoids the tries",
     },
   ]);
   await insert(76, 150);

@@ -72,7 +72,7 @@ function Story({ change }: { readonly change: ReadChangeData }) {
       )}
       {change.held && (
         <Notice tone="warn" title="This delete is on hold.">
-          More was deleted within an hour than the limit lets through. It is released or rejected on the mapping's page.
+          More deletes came within an hour than the limit allows. Release or reject this one on the mapping's page.
         </Notice>
       )}
       <div className="split">

@@ -71,7 +71,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered)
     return (
       <Empty icon={<Activity size={24} aria-hidden />} title="No changes match">
-        Take a filter away to see more.
+        Remove a filter to see more.
       </Empty>
     );
   return (

@@ -105,8 +105,7 @@ export function Retry({
 
 /** The result of a retry, as a title and a sentence. */
 export function retried({ retried: rows, remaining }: RetryRowsData): [title: string, says: string] {
-  if (rows === 0)
-    return ["Nothing was left to retry", "A newer state of each row has overruled it, or it waits already."];
+  if (rows === 0) return ["Nothing was left to retry", "Each row has a newer change, or its change waits already."];
   const more = remaining > 0 ? ` ${counted(remaining, "more")} can be retried after these.` : "";
   return [
     `${counted(rows, "row")} wait${rows === 1 ? "s" : ""} again`,

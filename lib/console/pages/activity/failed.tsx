@@ -135,7 +135,7 @@ function RetryAll({ kinds, table }: { readonly kinds: readonly Kind[]; readonly 
           })
         }
       >
-        <p>What is not corrected fails again, and each failure is sent to your webhooks again.</p>
+        <p>Rows that are not corrected fail again, and your webhooks receive each failure again.</p>
       </Confirm>
     </>
   );

@@ -25,8 +25,8 @@ export function Inbound() {
         onGo={(to) => go(hrefOf("/activity/inbound", { offset: to ? String(to) : undefined }), "replace")}
         empty={
           <Empty icon={<CircleCheck size={24} aria-hidden />} title="No inbound errors">
-            A record that your table refuses, by a CHECK or a column that is too narrow, is set aside here. It is tried
-            again when it changes and with each daily sweep; where another row is in its way, soon and for an hour too.
+            If your table refuses a record, by a CHECK or a narrow column, it is listed here. Bridge tries it again when
+            it changes and with each daily sweep. If another row is in its way, Bridge also retries for an hour.
           </Empty>
         }
         caption="Records that could not become rows"

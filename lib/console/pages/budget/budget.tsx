@@ -13,7 +13,7 @@ export function BudgetPage() {
   const { data, error, refetch } = useAnswer(questions.budget, { everySeconds: 30 });
   const budget = data?.data;
   return (
-    <Page title="API calls" says="Bridge's calls count against the org's limit of 24 hours; Heroku Connect's did not.">
+    <Page title="API calls" says="Bridge's calls count against the org's limit of 24 hours.">
       {error && !data && <Trouble error={error} again={() => void refetch()} />}
       {!data && !error && <Bones lines={8} />}
       {budget && (

@@ -20,7 +20,7 @@ export function Drift() {
       {hasNone && (
         <Card padded={false}>
           <Empty icon={<Pin size={24} aria-hidden />} title="No baseline is pinned yet" acts={<SaveBaseline />}>
-            Pin the configuration when it is as it should be; from then on this page lists every difference from it.
+            Pin the configuration when it is right. From then on this page lists every difference from it.
           </Empty>
         </Card>
       )}

@@ -78,7 +78,7 @@ function Form({ onDone, cancel }: { readonly onDone: () => void; readonly cancel
         spellCheck={false}
         autoComplete="off"
         placeholder="postgres://user:password@host:5432/database?sslmode=verify-full"
-        hint="It is kept encrypted and never shown again. The user needs CREATE on the database or on the schema, and nothing else."
+        hint="It is stored encrypted and never shown again. The user needs CREATE on the database or on the schema, and nothing else."
       />
       <Field
         label="Schema"
@@ -89,7 +89,7 @@ function Form({ onDone, cancel }: { readonly onDone: () => void; readonly cancel
       />
       {(belongsElsewhere || takesOver) && (
         <Check
-          label="Take the schema over from the workspace that has it"
+          label="Take over the schema from another workspace"
           hint="Only when that workspace is no longer used: its sync ends."
           checked={takesOver}
           onChange={({ target }) => setTakesOver(target.checked)}

@@ -40,7 +40,7 @@ function Ask({ onDone }: { readonly onDone: () => void }) {
   const reason = texts.reason.trim();
   const onSuccess = () => {
     onDone();
-    say.done("Paused", "Calls under way are finished.");
+    say.done("Paused", "Running calls finish.");
   };
   return (
     <ActForm
@@ -50,8 +50,8 @@ function Ask({ onDone }: { readonly onDone: () => void }) {
       failed="The workspace was not paused."
     >
       <p>
-        Calls under way are finished; nothing else is pulled, sent, compared or loaded. Changes of rows are still
-        captured, and all of it continues when you resume. Mappings stay active, and webhooks are notified.
+        Running calls finish; then nothing is pulled, sent, compared or loaded. Changes of rows are still captured, and
+        all of it continues when you resume. Mappings stay active, and webhooks are notified.
       </p>
       <Field
         label="Reason"
@@ -81,7 +81,7 @@ function Resume() {
             onSuccess: ({ data }) =>
               data.pause
                 ? say.done("The deployment is still paused", "It continues when an operator resumes it.")
-                : say.done("Resumed", "What was captured meanwhile is sent now."),
+                : say.done("Resumed", "The changes captured meanwhile are sent now."),
             onError: say.failed,
           },
         )

@@ -38,7 +38,7 @@ export function ConfirmRelease({ mapping, chosen, figure, onClose }: Deciding & 
         release.mutate(undefined, {
           onSuccess: ({ data }) => {
             onClose();
-            const more = "There are more: release them as well.";
+            const more = "There are more: release them too.";
             say.done(`${counted(data.confirmed, "delete")} released`, data.more ? more : "The next cycle sends them.");
           },
         })

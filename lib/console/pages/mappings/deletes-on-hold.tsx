@@ -40,9 +40,9 @@ export function DeletesOnHold({ mapping }: { readonly mapping: ReadMappingData }
           </>
         }
       >
-        More of {mapping.sf_object} was deleted within an hour than the limit lets through ({mapping.delete_limit}), or
-        a sweep met rows whose records Salesforce does not return: deleted for good, or hidden from the connected user.
-        Everything else is synced as ever. Release what was meant; reject what was not, and it comes back.
+        Either more {mapping.sf_object} deletes came within an hour than the limit ({mapping.delete_limit}) allows, or a
+        sweep found rows whose records Salesforce does not return: deleted for good, or hidden from the connected user.
+        Everything else is synced as usual. Release the deletes that were meant, and reject the others to undo them.
       </Notice>
       <Held
         mapping={mapping}

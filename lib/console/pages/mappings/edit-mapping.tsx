@@ -68,7 +68,7 @@ function Form({ before: given }: { readonly before: Reply<ReadMappingData> }) {
       { ...settings, fields: [...chosen, ...always] },
       {
         onSuccess: () => {
-          say.done(`${mapping.sf_object} is changed`, "New columns are added and filled behind the running cycles.");
+          say.done(`${mapping.sf_object} is changed`, "New columns are added and filled while the cycles continue.");
           go(hrefOf(`/mappings/${mapping.id}`));
         },
       },
@@ -83,9 +83,7 @@ function Form({ before: given }: { readonly before: Reply<ReadMappingData> }) {
           {described.isPending && <Bones lines={6} />}
           {described.data && <FieldPicker fields={fields} chosen={chosen} onChange={setChosen} />}
           {lost.length > 0 && (
-            <p className="small muted">
-              {lost.join(", ")} will no longer be synced; the column and what is in it stay.
-            </p>
+            <p className="small muted">{lost.join(", ")} will no longer be synced; the column and its values stay.</p>
           )}
         </Card>
         <Card title="Sync settings">

@@ -79,7 +79,7 @@ function Form() {
                 setSettings(DEFAULT_SETTINGS);
               }}
               placeholder={objects.isPending ? "Asking the org…" : "Contact"}
-              hint="Type a part of its name. Objects that are mapped already are left out."
+              hint="Type a part of its name. Mapped objects are not listed."
             />
             {described.error && <Trouble error={described.error} again={() => void described.refetch()} />}
             {object !== null && described.isPending && <Bones lines={6} />}
@@ -96,7 +96,7 @@ function Form() {
               placeholder={object ? tableOf(object) : "contact"}
               wrong={wrong("pg_table")}
               spellCheck={false}
-              hint="Empty: the object's name. A table that is there already is adopted: nothing of it is dropped or narrowed."
+              hint="Empty: the object's name. An existing table is adopted: nothing in it is dropped or narrowed."
             />
             <Check label="Start at once" checked={active} onChange={({ target }) => setActive(target.checked)} />
           </div>

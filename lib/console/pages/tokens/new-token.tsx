@@ -49,13 +49,19 @@ function Form({ onMade }: { readonly onMade: (token: CreateTokenData) => void })
       button="Create token"
       failed="The token was not created."
     >
-      <Field label="Name" {...field("name")} required placeholder="Grafana" hint="What uses it." />
+      <Field
+        label="Name"
+        {...field("name")}
+        required
+        placeholder="Grafana"
+        hint="The program or person that uses it."
+      />
       <Field
         label="Owner"
         type="email"
         {...field("owner")}
         required
-        hint="Whose name the audit log shows for what it does."
+        hint="The audit log names this person for everything that the token does."
       />
       <Choice label="May" {...field("scope")} options={Object.entries(SCOPES)} />
       <Choice label="Valid" {...field("days")} options={TIMES} />

@@ -61,7 +61,7 @@ function Table() {
         lines={4}
         empty={
           <Empty icon={<KeyRound size={24} aria-hidden />} title="No tokens">
-            Make one for each program and each person, so that each can be revoked alone.
+            Create one for each program and each person, so that you can revoke each one alone.
           </Empty>
         }
         caption="Tokens"
@@ -82,7 +82,7 @@ function Table() {
               <Ago at={token.last_used_at} />
             </td>
             <td className="wide once">
-              <Time at={token.valid_until} none="it is revoked" />
+              <Time at={token.valid_until} none="no end" />
             </td>
             <td className="acts-cell">
               {token.state === "valid" && (

@@ -16,7 +16,7 @@ export function NewWebhook() {
   return (
     <Page
       title="New webhook"
-      says="Every delivery is signed; what fails is tried again after 30 seconds, 5 minutes, 30 minutes and 2 hours."
+      says="Every delivery is signed. Failed ones are retried after 30 seconds, 5 minutes, 30 minutes and 2 hours."
     >
       <Needs scope="admin" what="Webhooks">
         <Form />
@@ -69,8 +69,8 @@ function Made({ webhook }: { readonly webhook: CreateWebhookData }) {
     <Card title="The webhook is created">
       <div className="stack">
         <Notice tone="good" title="Copy the signing secret now: it is shown this once.">
-          Your endpoint checks with it that a delivery comes from here: <code>X-Bridge-Signature</code> is{" "}
-          <code>sha256=</code> and the HMAC-SHA256 of the raw body under this secret, in lowercase hexadecimal.
+          Your endpoint verifies deliveries with it: <code>X-Bridge-Signature</code> is <code>sha256=</code> and the
+          HMAC-SHA256 of the raw body under this secret, in lowercase hexadecimal.
         </Notice>
         <Secret text={webhook.secret} name="signing secret" />
         <div className="acts">

@@ -30,7 +30,7 @@ export function Replay({ webhook, onDone }: { readonly webhook: ReadWebhookData;
     say.done(queued === 0 ? "Nothing was missed since then" : `Deliveries that are sent again: ${queued}`);
   };
   return (
-    <Dialog open onClose={onDone} title="Replay what was missed">
+    <Dialog open onClose={onDone} title="Replay missed deliveries">
       <ActForm
         act={replay}
         onSubmit={() => void run().catch(() => {})}

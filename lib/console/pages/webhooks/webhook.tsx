@@ -56,7 +56,7 @@ function Body({ webhook }: { readonly webhook: ReadWebhookData }) {
           </p>
           {webhook.given_up && (
             <p>
-              The first ones are given up. Once your endpoint answers, “Replay what was missed” under More sends them
+              The first ones are given up. Once your endpoint answers, “Replay missed deliveries” under More sends them
               again.
             </p>
           )}
@@ -129,7 +129,7 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
       <ActButton
         act={test}
         scope="admin"
-        done={() => ["A test is on its way", "It appears below in a moment, with what came back."]}
+        done={() => ["A test is on its way", "It appears below in a moment, with the receiver's answer."]}
         icon={<Send size={15} aria-hidden />}
       >
         Send a test
@@ -145,7 +145,7 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
             onAct: () => change.mutate({ active: !webhook.active }, { onError: say.failed }),
           },
           {
-            name: "Replay what was missed",
+            name: "Replay missed deliveries",
             icon: <History size={16} aria-hidden />,
             refused: refusal("operate"),
             onAct: () => setAsked("replay"),
