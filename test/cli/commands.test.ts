@@ -100,6 +100,20 @@ describe("secrets", () => {
     expect(refused.code).toBe(2);
   });
 
+  test("a database is only checked with --test: that of a file, or the one that is connected", async () => {
+    world.answer("PUT /connections/postgres", { ok: true, findings: [] });
+    world.answer("POST /connections/postgres/test", { ok: true, findings: [] });
+    const file = world.line.file("url", "postgres://u:p@db.example.com/d");
+
+    await world.line.run(["connect", "postgres", "--url-file", file, "--test"]);
+    await world.line.run(["connect", "postgres", "--test"]);
+
+    expect(world.asked.map(({ call }) => call)).toEqual([
+      "PUT /connections/postgres?dry_run=true",
+      "POST /connections/postgres/test",
+    ]);
+  });
+
   test("a login is kept for its user's eyes only, and its token goes to no other address", async () => {
     const user = world.user();
     world.answer("GET /tokens/current", made);

@@ -9,8 +9,13 @@ export type Checked = TestPostgresData;
 /** A check's finding. Not `ok`: it does not work. `ok` with a remedy: it works, and should be read. */
 export type Finding = Checked["findings"][number];
 
-/** Connects the database, or only looks whether it could be. */
+/** Connects the database; with `--test` only checks the one of `--url-file`, or without one the one that is connected. */
 export async function connectPostgres(context: Context): Promise<void> {
+  const dryRun = isSet(context, "test");
+  if (dryRun && text(context, "urlFile") === null) {
+    const { data } = await context.api().post<TestPostgresData>("/connections/postgres/test");
+    return reportChecked(context, data);
+  }
   const own = ownMachine(context)?.databaseUrl;
   const asked = own === undefined ? "Database URL" : "Database URL (empty: the database of this machine)";
   const url = await readSecret(context.terminal, asked, text(context, "urlFile"), own);
@@ -21,12 +26,10 @@ export async function connectPostgres(context: Context): Promise<void> {
     ...(isSet(context, "takeOver") ? { take_over: true } : {}),
     ...(text(context, "schemaChanges") === null ? {} : { schema_changes: text(context, "schemaChanges") }),
   };
-  const api = context.api();
-  const { data } = isSet(context, "test")
-    ? await api.post<TestPostgresData>("/connections/postgres/test", { body })
-    : await api.put<SetPostgresData>("/connections/postgres", { body });
+  const query = dryRun ? { dry_run: true } : {};
+  const { data } = await context.api().put<SetPostgresData>("/connections/postgres", { body, query });
   reportChecked(context, data);
-  if (data.ok && !isSet(context, "test")) context.out.note("PostgreSQL is connected.");
+  if (data.ok && !dryRun) context.out.note("PostgreSQL is connected.");
 }
 
 /** Workspaces of one machine share its database, so each has a schema that is named like itself. */

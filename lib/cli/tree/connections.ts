@@ -16,7 +16,7 @@ export function addConnectionCommands(program: Command, does: Does): void {
     )
     .option("--take-over", "take the schema over from another workspace")
     .option("--schema-changes <who>", "apply or propose, as by: bridge schema changes (default: as it was, else apply)")
-    .option("--test", "only check, keep nothing")
+    .option("--test", "only check the database of --url-file, or the existing connection; change nothing")
     .action(does(async () => (await commands()).connectPostgres));
   connect
     .command("salesforce")
