@@ -12,8 +12,10 @@ export const handler = onLambda({
   summary: "Connects the workspace to a PostgreSQL database after checking it; ?dry_run=true only checks.",
   input: z.object({ dry_run: flag(), body: postgresBody }),
   output: checked,
-  run: ({ input, workspace, actor, at }) => {
-    const { url, schema, take_over: takeOver, schema_changes: schemaChanges } = input.body;
+  run: async ({ input, workspace, actor, at }) => {
+    const { url, schema: asked, take_over: takeOver, schema_changes: schemaChanges } = input.body;
+    // Another schema by omission would load everything again, beside the tables that the application uses.
+    const schema = asked ?? (await workspace.open()).postgres?.schema ?? "salesforce";
     const connection = { url, schema, ...(schemaChanges && { schemaChanges }) };
     return connectPostgres(
       {

@@ -52,7 +52,8 @@ export const postgresBody = body({
     }),
     z.refine(isDecodable, { error: "must have its special characters %-encoded, a percent sign itself as %25" }),
   ),
-  schema: z._default(schemaName(), "salesforce"),
+  /** Left out: as it was, at first `salesforce`. */
+  schema: z.optional(schemaName()),
   take_over: z._default(z.boolean({ error: "must be true or false" }), false),
   /** Left out: as it was. */
   schema_changes: z.optional(schemaChanges()),

@@ -22,14 +22,14 @@ aWorldForEachTest(async (made) => {
 });
 
 /** Connects the workspace as its owner would, and lets the workers do what follows. */
-async function connect(url: string): Promise<number> {
+async function connect(url: string, more: object = {}): Promise<number> {
   const who = { owner: "ada@example.com", actor: "ada@example.com", scopes: ["admin"], name: "test" } as const;
   const needs = { tokens: tokens(), pepper: pepper() };
   const { token } = await createToken(needs, { workspaceId: world.workspaceId, at: now(), validUntil: null, ...who });
   const { status } = await call(setPostgres, "set-postgres", {
     token,
     path: { workspace_id: world.workspaceId },
-    body: { url },
+    body: { url, ...more },
   });
   await carryOut(cloud, world.services);
   return status;
@@ -103,4 +103,17 @@ test("a mapping whose tables are not in the database is reported as broken, with
   );
   const { engine } = await world.services.engine.read(world.workspaceId, contact.id);
   expect(engine.state.brokenSince).not.toBeNull();
+});
+
+test("who connects again, as after a change of the password, and names no schema keeps the one that it had", async () => {
+  const other = await createTestDatabase();
+  const schema = async () => (await (await workspaces().find(world.workspaceId))?.open())?.postgres?.schema;
+
+  expect(await connect(other.url, { schema: "crm" })).toBe(200);
+  expect(await connect(other.url)).toBe(200);
+  expect(await schema()).toBe("crm");
+  expect(await connect(other.url, { schema: "salesforce" })).toBe(200);
+
+  expect(await schema()).toBe("salesforce");
+  await other.close();
 });

@@ -9,12 +9,9 @@ interface Token {
   readonly state: string;
 }
 
-/** The colleague has the token that a block before has written to a file. */
+/** The colleague has the link that a block before has written to a file. */
 export async function colleague(reader: Reader): Promise<void> {
-  const { base_url, workspace_id } = reader.instance.file;
-  const said = await reader.types({
-    placeholders: { "https://bridge.example.com": base_url, "ws_…": workspace_id ?? "" },
-  });
+  const said = await reader.types();
 
   expect(said).toContain("as ada@example.com (read)");
 }

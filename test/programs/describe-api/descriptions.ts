@@ -477,7 +477,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   port: "Port.",
   database: "Database.",
   user: "Role that Bridge signs in as.",
-  schema: "Schema of the mapped tables.",
+  schema: "Schema of the mapped tables; left out of a connection: as it was, at first `salesforce`.",
   schema_changes: "`apply`: Bridge makes tables and columns; `propose`: a migration tool does.",
   max_connections: "Sessions that Bridge opens at once.",
   retention: "How many days its own tables keep what is over.",
