@@ -12,7 +12,7 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .option("--url-file <file>", "read postgres://user:password@host:port/database from a file; - is standard input")
     .option(
       "--schema <name>",
-      "schema of the mapped tables (default: salesforce; in the database of this machine: the name of the workspace)",
+      "schema of the mapped tables (default: as it was; at first salesforce, or the workspace's name in the database of this machine)",
     )
     .option("--take-over", "take the schema over from another workspace")
     .option("--schema-changes <who>", "apply or propose, as by: bridge schema changes (default: as it was, else apply)")
