@@ -1,4 +1,4 @@
-import { Failure } from "../../lib/model/failure.ts";
+import { mappingsNamed } from "../../lib/settings/find-row.ts";
 import { readRowStory as read, rowStoryView } from "../../lib/settings/row-story.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { deliveries, mappings, recordOf, rowQueriesOf, webhooks } from "../services/composition.ts";
@@ -9,17 +9,7 @@ export const handler = onLambda({
     "What happened to one row on both sides, newest first: every attempt, who wrote, conflicts, webhook deliveries, and what each side holds now. " +
     "`table` is a mapped table, its object, or `-` for any, `key` the record's id, the row's own key or the value of the upsert field. Costs one API call of the org.",
   output: rowStoryView,
-  find: async ({ path: { table: wanted }, workspace }) => {
-    const { mappings: all } = await mappings().list(workspace.id);
-    if (wanted === "-") return all;
-    const named = wanted.toLowerCase();
-    const found = all.find(({ id, pgTable, sfObject }) =>
-      [id.toLowerCase(), pgTable.toLowerCase(), sfObject.toLowerCase()].includes(named),
-    );
-    if (found) return [found];
-    const known = all.map(({ pgTable }) => pgTable).join(", ") || "none";
-    throw new Failure("NOT_FOUND", `no mapping has a table or object "${wanted}"; mapped tables: ${known}`);
-  },
+  find: ({ path, workspace }) => mappingsNamed(mappings(), workspace.id, path.table),
   run: ({ resource: candidates, path, workspace }) =>
     read(
       { rowQueries: rowQueriesOf(), webhooks: webhooks(), deliveries: deliveries(), recordOf: recordOf() },

@@ -197,6 +197,7 @@ export const ROUTES = {
     writes: ["workspaces", "counters"],
     postgres: true,
   }),
+  "write-row": operate("PATCH /rows/{table}/{key}", { ...BY_HAND, body: true }),
   "read-throughput": read("GET /monitoring/throughput", { reads: ["mappings"], postgres: true }),
   "list-changes": read("GET /changes", { postgres: true }),
   "list-failures": read("GET /monitoring/failures", { postgres: true }),

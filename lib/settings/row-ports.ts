@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { ACTIONS, STATES } from "../model/change/change.ts";
 import type { Migration, Proposal } from "../model/mapping/migration.ts";
-import type { TableShape } from "../model/mapping/shape.ts";
+import type { ColumnValues, TableShape } from "../model/mapping/shape.ts";
 import type { Page, Slice } from "../model/page.ts";
 import type { DryRun } from "../model/record/dry-run.ts";
 import type { CamelCased } from "../model/snake-case.ts";
@@ -31,6 +31,8 @@ export interface RowQueries extends Rejections, RestoredRows {
   change(id: number): Promise<CapturedChange | null>;
   /** A row, or what was one, by its record's id, its own key or the value of the upsert field; null: none is known by it. */
   story(mappingId: string, key: string): Promise<RowStory | null>;
+  /** Writes values into a row as its application would. */
+  writeRow(mappingId: string, asked: RowWrite): Promise<WrittenRow>;
   /** Rows of the mapping's table, counted up to a million. */
   countRows(mappingId: string): Promise<number>;
   /** Failed changes by kind, the most frequent first, among the latest 10,000; null is every table. */
@@ -289,3 +291,22 @@ export interface RowStory extends CamelCased<typeof rowStory> {
   /** The column that is the table's key. */
   readonly key: string;
 }
+
+/** Values for a row, found by its key. */
+export interface RowWrite {
+  /** The row's own key: a whole number of up to 18 digits. */
+  readonly recordId: string;
+  readonly values: ColumnValues;
+  /** What the row holds of some of these columns, as the caller has seen it. */
+  readonly was: ColumnValues;
+  /** The writer that the log names. */
+  readonly actor: string;
+}
+
+/** What came of writing a row; in all but the first case nothing was changed. */
+export type WrittenRow =
+  | { readonly kind: "written"; readonly changeId: number }
+  | { readonly kind: "absent" | "busy" | "uncaptured" }
+  | { readonly kind: "moved"; readonly column: string }
+  /** By PostgreSQL, or because the column may not be written; `column` null: by several together. */
+  | { readonly kind: "refused"; readonly column: string | null; readonly message: string };

@@ -1,15 +1,16 @@
 import * as z from "zod/mini";
 import type { SealedWorkspace } from "../access/ports.ts";
 import { STATES } from "../model/change/change.ts";
+import { ruleOf } from "../model/change/field-rule.ts";
 import { unwritableFields } from "../model/change/outgoing-fields.ts";
 import { isUndecided } from "../model/change/rewound.ts";
 import { Failure } from "../model/failure.ts";
-import type { Mapping } from "../model/mapping/mapping.ts";
+import { pushes } from "../model/mapping/mapping.ts";
 import { withWriter } from "../model/mapping/soql.ts";
 import { imageOf } from "../model/record/incoming.ts";
 import { isSameValue } from "../model/record/same-value.ts";
-import { withDatabase } from "../monitoring/with-database.ts";
 import type { Deliveries, Webhooks } from "../webhooks/ports.ts";
+import { findStory, type NamedRow } from "./find-row.ts";
 import type { RowQueriesOf, RowStory } from "./row-ports.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
@@ -51,6 +52,13 @@ export const rowStoryView = z.object({
     }),
   ),
   remedy: value,
+  refused: z.nullable(
+    z.object({
+      change_id: z.int(),
+      message: value,
+      columns: z.array(z.object({ column: z.string(), field: z.string(), rule: z.string() })),
+    }),
+  ),
   events: z.array(happening),
 });
 
@@ -61,33 +69,12 @@ interface Needs {
   readonly recordOf: (workspaceId: string, soql: string) => Promise<Readonly<Record<string, unknown>> | null>;
 }
 
-interface Asked {
-  readonly workspace: SealedWorkspace;
-  /** Where it is looked for, in this order. */
-  readonly mappings: readonly Mapping[];
-  readonly key: string;
-}
-
 /** What happened to a row, and what both sides hold now. Of an org that cannot be asked only its side is missing. */
 export async function readRowStory(
   needs: Needs,
-  { workspace, mappings, key }: Asked,
+  { workspace, mappings, key }: NamedRow,
 ): Promise<z.infer<typeof rowStoryView>> {
-  const found = await withDatabase(needs.rowQueries, workspace, async (queries) => {
-    for (const mapping of mappings) {
-      const story = await queries.story(mapping.id, key);
-      if (story) return { mapping, story };
-    }
-    return null;
-  });
-  if (found === null) {
-    const where = mappings.length === 1 ? `${mappings[0]?.pgTable} has no` : "no mapped table has a";
-    throw new Failure(
-      "NOT_FOUND",
-      `${where} row "${key}": give the id of its record, its own key, or its value of the upsert field`,
-    );
-  }
-  const { mapping, story } = found;
+  const { mapping, story } = await findStory(needs.rowQueries, { workspace, mappings, key });
   const hasFailed = story.changes.some(
     ({ state, attemptsRefused }) => state === "FAILED" || attemptsRefused.length > 0,
   );
@@ -97,6 +84,7 @@ export async function readRowStory(
     workspace.open(),
   ]);
   const record = read.record;
+  const refused = refusedIn(story);
   const theirs = record ? imageOf(story.shape, record) : null;
   const writer = record?.["LastModifiedBy"] as { readonly Name?: string } | null | undefined;
   const lastBy = writer?.Name ?? (record?.["LastModifiedById"] as string | undefined) ?? null;
@@ -125,7 +113,8 @@ export async function readRowStory(
       const equal = story.row && theirs ? isSameValue(column, postgres, other) : null;
       return { field: column.field, column: column.column, postgres, salesforce: other, equal };
     }),
-    remedy: remedyFor(story),
+    remedy: remedyFor(story, refused),
+    refused,
     events: inOrder(
       [
         ...story.changes.flatMap((change) => reportChange(change, story)),
@@ -243,24 +232,31 @@ const quoted = (text: string | null): string => (text === null ? "nothing" : `"$
 const asText = (of: unknown): string | null =>
   of === null || of === undefined ? null : typeof of === "string" ? of : JSON.stringify(of);
 
-/** Names the fields that Salesforce did, or those of the change. */
-function remedyFor({ changes, shape, key, recordId }: RowStory): string | null {
-  if (changes.some(({ action, held }) => held && action !== "DELETE"))
-    return `bridge mapping push-existing ${shape.sfObject}`;
-  if (changes.some(({ state, message }) => state === "PENDING" && isUndecided(message)))
-    return `bridge restore accept ${shape.sfObject}`;
+type Refused = z.infer<typeof rowStoryView>["refused"];
+
+/** The last refusal that a correction of the row would end, by the fields that Salesforce named, or those of the change. */
+function refusedIn({ changes, shape, row }: RowStory): Refused {
   const failed = changes.find(({ state, superseded }) => state === "FAILED" && !superseded);
-  if (!failed || failed.action === "DELETE" || recordId === null) return null;
+  if (!failed || failed.action === "DELETE" || row === null || !pushes(shape.direction)) return null;
   const named = [...(failed.message ?? "").matchAll(/\[([A-Za-z0-9_, ]+)\]/g)].flatMap(([, list]) =>
     (list ?? "").toLowerCase().split(", "),
   );
   const known = shape.columns.filter(
     ({ column, field }) => named.includes(column) || named.includes(field.toLowerCase()),
   );
-  const columns = known.length > 0 ? known.map(({ column }) => column) : Object.keys(failed.values ?? {});
-  const set = columns
+  const meant = known.length > 0 ? known : shape.columns.filter(({ column }) => column in (failed.values ?? {}));
+  const columns = meant.map((column) => ({ column: column.column, field: column.field, rule: ruleOf(column) }));
+  return { change_id: failed.id, message: failed.message, columns };
+}
+
+function remedyFor({ changes, shape, key, recordId }: RowStory, refused: Refused): string | null {
+  if (changes.some(({ action, held }) => held && action !== "DELETE"))
+    return `bridge mapping push-existing ${shape.sfObject}`;
+  if (changes.some(({ state, message }) => state === "PENDING" && isUndecided(message)))
+    return `bridge restore accept ${shape.sfObject}`;
+  const set = (refused?.columns ?? [])
     .slice(0, 5)
-    .map((column) => `${name(column)} = '…'`)
+    .map(({ column }) => `${name(column)} = '…'`)
     .join(", ");
   return set === ""
     ? null

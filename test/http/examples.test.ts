@@ -150,6 +150,7 @@ test.runIf(isWholeGrid || WRITES)(
     const [conflict] = await ask<readonly { id: number }[]>("list-conflicts");
     await ask("use-other-value", { path: { conflict_id: String(conflict?.id) } });
     await ask("read-row-story", { path: { table: "contact", key: "1" } });
+    await ask("write-row", { path: { table: "contact", key: "1" }, body: { values: { title: "Countess" } } });
     await ask("list-proposals");
     await ask("list-held-deletes", { path });
     await ask("confirm-deletes", { path });

@@ -1193,6 +1193,15 @@ export type ReadRowStoryData = {
     readonly equal: boolean | null;
   }[];
   readonly remedy: string | null;
+  readonly refused: {
+    readonly change_id: number;
+    readonly message: string | null;
+    readonly columns: {
+      readonly column: string;
+      readonly field: string;
+      readonly rule: string;
+    }[];
+  } | null;
   readonly events: {
     readonly at: string;
     readonly from: "postgres" | "salesforce" | "bridge";
@@ -1647,6 +1656,19 @@ export type UpdateMappingData = {
 
 export type UseOtherValueData = {
   readonly conflict_id: number;
+};
+
+export type WriteRowBody = {
+  readonly values: Readonly<Record<string, string | null>>;
+  readonly was?: Readonly<Record<string, string | null>>;
+};
+
+export type WriteRowData = {
+  readonly mapping_id: string;
+  readonly sf_object: string;
+  readonly table_name: string;
+  readonly record_id: number;
+  readonly change_id: number;
 };
 
 type Headers = Readonly<Record<string, string>>;
@@ -2306,6 +2328,16 @@ export interface paths {
             readonly success: true;
             readonly data: ReadRestorePlanData;
           } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/rows/{table}/{key}": {
+    readonly patch: {
+      parameters: { path: { readonly "workspace_id": string; readonly "table": string; readonly "key": string; }; query?: never; header?: never; cookie?: never };
+      requestBody: { content: { "application/json": WriteRowBody } };
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: WriteRowData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
     };
   };
   readonly "/api/v1/t/{workspace_id}/rows/{table}/{key}/story": {

@@ -20,6 +20,7 @@ export const AUDIT_ACTIONS = {
   "rows.retried": "mapping",
   "rows.dismissed": "mapping",
   "rows.pushed": "mapping",
+  "rows.written": "mapping",
   "records.retried": "mapping",
   "conflicts.overruled": "mapping",
   "deletes.confirmed": "mapping",

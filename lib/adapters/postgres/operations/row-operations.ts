@@ -31,6 +31,7 @@ import { confirmDeletes, retryFailed, useOtherValue } from "./operations.ts";
 import { rejections } from "./reject-deletes.ts";
 import { restoredRows } from "./restored-rows.ts";
 import { readStory } from "./row-story.ts";
+import { writeRow } from "./write-row.ts";
 
 /** Customers' databases as the settings area asks them about rows; `now` ages the connections that are kept. */
 export function rowQueriesOf(now: () => Date, silent?: SilentDatabases): RowQueriesOf {
@@ -69,6 +70,8 @@ function rowQueriesOn(kept: KeptSession, connection: PostgresConnection, now: ()
     throughput: (span) => readThroughput(ask, tables, span),
     change: (id) => readChange(ask, tables, id),
     story: (mappingId, key) => readStory(ask, tables, mappingId, key),
+
+    writeRow: (mappingId, asked) => writeRow(kept, schema, mappingId, asked),
 
     countRows: async (mappingId) => {
       const table = await tableOf(mappingId);
