@@ -102,7 +102,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "bridge migrate heroku-connect export.json --rehearse --database-url-file copy.url",
   ],
   health: ["bridge health", "bridge health --watch"],
-  row: ["bridge row Contact 0035g00000XyzAbAAJ", "bridge row contact 42", "bridge row Contact L-1 --json"],
+  row: [
+    "bridge row Contact 0035g00000XyzAbAAJ",
+    "bridge row contact 42",
+    "bridge row Contact L-1 --set email=ada@example.com",
+  ],
   activity: ["bridge activity --state FAILED --table contact", "bridge activity --follow --json"],
   errors: [
     "bridge errors --grouped",

@@ -25,6 +25,7 @@ export function addMonitoringCommands(program: Command, does: Does): void {
     .description(
       "what happened to one row on both sides, and what each holds now, by record id, own key or upsert value",
     )
+    .option("--set <column=value...>", "correct the row and follow it to Salesforce's word; column= is NULL")
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/monitoring/row.ts")).row));
   paged(program.command("errors").description("rows that Salesforce refused, newest first"))

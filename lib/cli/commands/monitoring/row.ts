@@ -2,10 +2,12 @@ import type { ReadRowStoryData } from "bridge/api";
 import { argument, type Context, segment } from "../../context.ts";
 import { namedMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
+import { correctRow } from "./correct-row.ts";
 
 /** What happened to one row on both sides, oldest first, and what each holds now. */
 export async function row(context: Context): Promise<void> {
   const { out } = context;
+  if (context.options["set"] !== undefined) return correctRow(context);
   const { api, pg_table } = await namedMapping(context);
   const { data } = await api.get<ReadRowStoryData>(`/rows/${segment(pg_table)}/${segment(argument(context, 1))}/story`);
   if (out.json) return out.done("", data);
@@ -41,8 +43,9 @@ export async function row(context: Context): Promise<void> {
     "nothing is known of its past",
   );
   if (data.salesforce_error !== null) out.note(`Salesforce could not be asked: ${data.salesforce_error}`);
-  if (data.remedy !== null) {
-    out.note(data.remedy.startsWith("bridge ") ? "To send it, run:" : "To correct it, put in the right values:");
-    out.note(`  ${data.remedy}`);
-  }
+  for (const { column, rule } of data.refused?.columns ?? []) out.note(`${column} takes ${rule}.`);
+  if (data.remedy === null) return;
+  if (data.remedy.startsWith("bridge ")) return out.note(`To send it, run: ${data.remedy}`);
+  const set = data.refused?.columns.slice(0, 5).map(({ column }) => `--set ${column}=…`);
+  out.note(`To correct it, run: bridge row ${data.sf_object} ${data.record_id} ${set?.join(" ")}`);
 }
