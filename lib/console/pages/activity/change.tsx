@@ -12,7 +12,7 @@ import { Needs } from "../../parts/too-small.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { counted, duration, sentence } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
-import { explain } from "./explain.ts";
+import { explain, retryHelps } from "./explain.ts";
 import { retried } from "./failed-rows.tsx";
 
 /** One row's story: what it was, what it became, what Salesforce said, how often it was tried. */
@@ -33,7 +33,7 @@ export function ChangePage({ id }: { readonly id: string }) {
           Change #{id} of the <a href={hrefOf("/activity")}>trigger log</a>
         </>
       }
-      acts={change?.state === "FAILED" && !change.superseded && <Retry id={id} />}
+      acts={change?.state === "FAILED" && !change.superseded && <Acts change={change} />}
     >
       <Needs scope="operate" what="Values of rows">
         {error && !change && <Trouble error={error} again={() => void refetch()} />}
@@ -48,10 +48,32 @@ export function ChangePage({ id }: { readonly id: string }) {
   );
 }
 
-function Retry({ id }: { readonly id: string }) {
+/** A refused value is corrected; trying the same again comes second where that cannot help. */
+function Acts({ change: { id, table_name, record_id, action, _ab_err } }: { readonly change: ReadChangeData }) {
+  const isCorrected = action !== "DELETE" && !retryHelps(_ab_err);
+  return (
+    <>
+      {isCorrected && (
+        <a className="button primary" href={hrefOf(`/rows/${table_name}`, { key: String(record_id) })}>
+          Correct the row
+        </a>
+      )}
+      <RetryChange id={id} isFirst={!isCorrected} />
+    </>
+  );
+}
+
+/** Sends a change again as it is. */
+export function RetryChange({ id, isFirst }: { readonly id: number; readonly isFirst: boolean }) {
   const retry = useAct<RetryRowsData>(() => ({ method: "POST", path: `/monitoring/errors/${id}/retry` }));
   return (
-    <ActButton act={retry} scope="operate" done={retried} kind="primary" icon={<RotateCw size={15} aria-hidden />}>
+    <ActButton
+      act={retry}
+      scope="operate"
+      done={retried}
+      kind={isFirst ? "primary" : undefined}
+      icon={<RotateCw size={15} aria-hidden />}
+    >
       Retry
     </ActButton>
   );

@@ -34,3 +34,8 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   INVALID_FIELD_FOR_INSERT_UPDATE:
     "Bridge's user may not write one of these fields. Give it the right, or take the field out of the mapping.",
 };
+
+/** Whether the same change may be accepted later, once something else has changed. */
+export function retryHelps(error: string | null): boolean {
+  return /\bretry\b/i.test(explain(error) ?? "");
+}

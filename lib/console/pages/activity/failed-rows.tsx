@@ -3,13 +3,13 @@ import { RotateCw } from "lucide-react";
 import { questions } from "../../api/questions.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
 import { ActButton } from "../../parts/acts/act-button.tsx";
-import { Copy } from "../../parts/copy.tsx";
 import { List } from "../../parts/list.tsx";
 import { Bones } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { count, counted } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
+import { Correct } from "./correct.tsx";
 
 type Kind = ListFailuresData[number];
 type Row = NonNullable<Kind["rows"]>[number];
@@ -53,29 +53,25 @@ function FailedRow({ row, kind }: { readonly row: Row; readonly kind: Kind }) {
         </a>
       </td>
       <td className="breaks">
-        {values.map(([column, value]) => (
-          <span key={column} className="pair">
-            <span className="muted mono">{column}</span> {value ?? <span className="muted mono">NULL</span>}
-          </span>
-        ))}
+        {values.length > 0 && (
+          <Correct
+            table={kind.table_name}
+            recordId={row.record_id}
+            columns={values.map(([column]) => ({ column }))}
+            shown={row.values ?? {}}
+          />
+        )}
         {values.length === 0 && row.error !== kind.sample && <span className="mono small">{row.error}</span>}
       </td>
       <td className="wide once">
         <Time at={row.at} />
       </td>
       <td className="acts-cell">
-        {values.length > 0 && <Copy text={remedyFor(row, kind)} name={`UPDATE for row ${row.record_id}`} />}
         <Dismiss what={{ id: row.id }} total={1} name={`row ${row.record_id}`} />
       </td>
     </tr>
   );
 }
-
-/** An `UPDATE` that lacks nothing but the right values. */
-const remedyFor = ({ values, record_id }: Row, { table_name }: Kind): string =>
-  `UPDATE ${table_name} SET ${Object.keys(values ?? {})
-    .map((column) => `${column} = '…'`)
-    .join(", ")} WHERE id = ${record_id};`;
 
 /** Makes failed changes wait again. */
 export function Retry({

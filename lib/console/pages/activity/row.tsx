@@ -12,7 +12,9 @@ import { Needs } from "../../parts/too-small.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { sentence } from "../../parts/words.ts";
 import { hrefOf, usePlace } from "../../route.ts";
-import { explain } from "./explain.ts";
+import { RetryChange } from "./change.tsx";
+import { Correct } from "./correct.tsx";
+import { explain, retryHelps } from "./explain.ts";
 
 /** Everything that happened to one row on both sides, and what each holds now; the key is in the address. */
 export function RowPage({ id: table }: { readonly id: string }) {
@@ -63,24 +65,18 @@ function Sameness({ story: { values, row, record } }: { readonly story: ReadRowS
 }
 
 function Story({ story }: { readonly story: ReadRowStoryData }) {
-  const isUnsent = story.remedy?.startsWith("bridge ") === true;
-  const failed = story.remedy && story.events.find(({ kind, state }) => kind === "attempt" && state === "FAILED");
   return (
     <>
-      {story.remedy && (
+      {story.remedy?.startsWith("bridge ") && (
         <Notice
-          tone={isUnsent ? "warn" : "bad"}
-          title={
-            isUnsent
-              ? "The row has no record: its changes are on hold."
-              : "Salesforce refuses the last change of this row."
-          }
-          acts={<Copy text={story.remedy} name={isUnsent ? "command" : "UPDATE"} />}
+          tone="warn"
+          title="The row has no record: its changes are on hold."
+          acts={<Copy text={story.remedy} name="command" />}
         >
-          {failed && <p>{explain(failed.text.replace(/^[^:]*: /, "")) ?? sentence(failed.text)}</p>}
           <code className="breaks">{story.remedy}</code>
         </Notice>
       )}
+      {story.refused && <Refusal key={story.refused.change_id} story={story} refused={story.refused} />}
       {story.salesforce_error && (
         <Notice tone="warn" title="Salesforce could not be asked">
           {sentence(story.salesforce_error)}
@@ -105,6 +101,35 @@ function Story({ story }: { readonly story: ReadRowStoryData }) {
         </Card>
       </div>
     </>
+  );
+}
+
+/** What Salesforce refused, in a field to correct it; trying the same again comes second. */
+function Refusal({
+  story,
+  refused,
+}: {
+  readonly story: ReadRowStoryData;
+  readonly refused: NonNullable<ReadRowStoryData["refused"]>;
+}) {
+  const { table_name, record_id, values } = story;
+  const retry = <RetryChange id={refused.change_id} isFirst={retryHelps(refused.message)} />;
+  return (
+    <Card title="Salesforce refuses the last change of this row" acts={refused.columns.length === 0 && retry}>
+      <div className="stack tight">
+        <p className="breaks mono small">{refused.message}</p>
+        {explain(refused.message) && <p>{explain(refused.message)}</p>}
+        {record_id !== null && refused.columns.length > 0 && (
+          <Correct
+            table={table_name}
+            recordId={record_id}
+            columns={refused.columns}
+            shown={Object.fromEntries(values.map(({ column, postgres }) => [column, postgres]))}
+            behind={retry}
+          />
+        )}
+      </div>
+    </Card>
   );
 }
 
