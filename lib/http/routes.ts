@@ -198,6 +198,10 @@ export const ROUTES = {
     postgres: true,
   }),
   "write-row": operate("PATCH /rows/{table}/{key}", { ...BY_HAND, body: true }),
+  "restore-row": operate("POST /rows/{table}/{key}/restore", {
+    ...BY_HAND,
+    writes: ["workspaces", "counters", "audit"],
+  }),
   "read-throughput": read("GET /monitoring/throughput", { reads: ["mappings"], postgres: true }),
   "list-changes": read("GET /changes", { postgres: true }),
   "list-failures": read("GET /monitoring/failures", { postgres: true }),

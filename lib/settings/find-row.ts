@@ -2,7 +2,9 @@ import type { SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import { Failure } from "../model/failure.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
+import { withUpsertValue } from "../model/mapping/soql.ts";
 import { withDatabase } from "../monitoring/with-database.ts";
+import type { RecordOf } from "./restore-row.ts";
 import type { RowQueriesOf, RowStory } from "./row-ports.ts";
 
 /** A row by the id of its record, its own key or its value of the upsert field. */
@@ -33,14 +35,23 @@ export async function mappingNamed(mappings: Known, workspaceId: string, wanted:
   throw new Failure("NOT_FOUND", `no mapping has a table or object "${wanted}"; mapped tables: ${known}`);
 }
 
-/** The row, or what is known of one that is gone. */
+/** Mappings whose upsert field the org is asked for a key that the database does not know. */
+const ASKED_AT_ONCE = 5;
+
+/** The row, or what is known of one that is gone: of a record that Salesforce deleted, only the org knows the upsert value. */
 export async function findStory(
-  rowQueries: RowQueriesOf,
+  { rowQueries, recordOf }: { readonly rowQueries: RowQueriesOf; readonly recordOf: RecordOf },
   { workspace, mappings, key }: NamedRow,
 ): Promise<{ readonly mapping: Mapping; readonly story: RowStory }> {
   const found = await withDatabase(rowQueries, workspace, async (queries) => {
     for (const mapping of mappings) {
       const story = await queries.story(mapping.id, key);
+      if (story) return { mapping, story };
+    }
+    for (const mapping of mappings.filter(({ upsertField }) => upsertField !== null).slice(0, ASKED_AT_ONCE)) {
+      const soql = withUpsertValue(mapping.sfObject, mapping.upsertField ?? "", key);
+      const record = await recordOf(workspace.id, soql).catch(() => null); // the key may be none that the field takes
+      const story = record && (await queries.story(mapping.id, String(record["Id"])));
       if (story) return { mapping, story };
     }
     return null;

@@ -1,16 +1,13 @@
 import * as z from "zod/mini";
-import type { SealedWorkspace } from "../access/ports.ts";
 import { STATES } from "../model/change/change.ts";
 import { ruleOf } from "../model/change/field-rule.ts";
 import { unwritableFields } from "../model/change/outgoing-fields.ts";
 import { isUndecided } from "../model/change/rewound.ts";
-import { Failure } from "../model/failure.ts";
 import { pushes } from "../model/mapping/mapping.ts";
-import { withWriter } from "../model/mapping/soql.ts";
-import { imageOf } from "../model/record/incoming.ts";
 import { isSameValue } from "../model/record/same-value.ts";
 import type { Deliveries, Webhooks } from "../webhooks/ports.ts";
 import { findStory, type NamedRow } from "./find-row.ts";
+import { presenceOf, type RecordOf, readRecord, restoreView, viewRestore } from "./restore-row.ts";
 import type { RowQueriesOf, RowStory } from "./row-ports.ts";
 import { nullableTimestamp, timestamp } from "./shapes.ts";
 
@@ -59,6 +56,7 @@ export const rowStoryView = z.object({
       columns: z.array(z.object({ column: z.string(), field: z.string(), rule: z.string() })),
     }),
   ),
+  restore: z.nullable(restoreView),
   events: z.array(happening),
 });
 
@@ -66,7 +64,7 @@ interface Needs {
   readonly rowQueries: RowQueriesOf;
   readonly webhooks: Pick<Webhooks, "list">;
   readonly deliveries: Pick<Deliveries, "since" | "read">;
-  readonly recordOf: (workspaceId: string, soql: string) => Promise<Readonly<Record<string, unknown>> | null>;
+  readonly recordOf: RecordOf;
 }
 
 /** What happened to a row, and what both sides hold now. Of an org that cannot be asked only its side is missing. */
@@ -74,20 +72,18 @@ export async function readRowStory(
   needs: Needs,
   { workspace, mappings, key }: NamedRow,
 ): Promise<z.infer<typeof rowStoryView>> {
-  const { mapping, story } = await findStory(needs.rowQueries, { workspace, mappings, key });
+  const { mapping, story } = await findStory(needs, { workspace, mappings, key });
   const hasFailed = story.changes.some(
     ({ state, attemptsRefused }) => state === "FAILED" || attemptsRefused.length > 0,
   );
   const [read, delivered, { salesforce }] = await Promise.all([
-    readRecord(needs, workspace, story),
+    readRecord(needs.recordOf, workspace, story),
     hasFailed ? readDeliveries(needs, workspace.id, story) : [],
     workspace.open(),
   ]);
   const record = read.record;
   const refused = refusedIn(story);
-  const theirs = record ? imageOf(story.shape, record) : null;
-  const writer = record?.["LastModifiedBy"] as { readonly Name?: string } | null | undefined;
-  const lastBy = writer?.Name ?? (record?.["LastModifiedById"] as string | undefined) ?? null;
+  const { image: theirs, changedBy: lastBy } = read;
   const pulled = story.pulled.map(({ at, fields }) =>
     step(at, "salesforce", "pulled", `Salesforce changed ${Object.keys(fields).join(", ")}`, {
       // The present record names its last writer alone.
@@ -104,7 +100,7 @@ export async function readRowStory(
     salesforce_url:
       salesforce && story.sfid ? `${salesforce.instanceUrl}/lightning/r/${mapping.sfObject}/${story.sfid}/view` : null,
     row: story.row ? "present" : "absent",
-    record: read.error ? "unknown" : theirs === null ? "absent" : theirs.isDeleted ? "deleted" : "present",
+    record: presenceOf(read),
     salesforce_error: read.error,
     last_modified_by: lastBy,
     last_modified_at: record?.["LastModifiedDate"] ? new Date(String(record["LastModifiedDate"])).toISOString() : null,
@@ -115,6 +111,7 @@ export async function readRowStory(
     }),
     remedy: remedyFor(story, refused),
     refused,
+    restore: viewRestore(story, read),
     events: inOrder(
       [
         ...story.changes.flatMap((change) => reportChange(change, story)),
@@ -264,16 +261,6 @@ function remedyFor({ changes, shape, key, recordId }: RowStory, refused: Refused
 }
 
 const name = (text: string): string => (/^[a-z_][a-z0-9_]*$/.test(text) ? text : `"${text.replaceAll('"', '""')}"`);
-
-async function readRecord({ recordOf }: Needs, { id }: SealedWorkspace, { sfid, shape }: RowStory) {
-  if (sfid === null) return { record: null, error: null };
-  try {
-    return { record: await recordOf(id, withWriter(shape, sfid)), error: null };
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return { record: null, error: error.message };
-  }
-}
 
 /** Deliveries that are looked at, the latest of each webhook. */
 const DELIVERIES = 100;

@@ -21,6 +21,7 @@ import { pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { isUnjudged, refuseUncaptured } from "./pull/refuse-uncaptured.ts";
 import { type PushOrder, push } from "./push/push.ts";
+import { restoreRecords } from "./push/restore-records.ts";
 import { SidesApart } from "./report/sides-apart.ts";
 
 /** One run for one mapping: take the lease, settle what is in doubt, pull, push, report, release. */
@@ -40,7 +41,8 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     if (rewind) await holdRewound(cycle, order, rewind);
     const given = rewind === "rewound" ? { ...order, saves: "none" as const } : order;
     const inDoubt = begun.waiting.unfinished ? await resolveInDoubt(cycle, maySave(given, needs.salesforce)) : [];
-    if (isReading(order)) await readHeldBack(cycle, begun.rereads);
+    const restored = await restoreAsked(cycle, given, begun);
+    if (isReading(order)) await readHeldBack(cycle, restored);
     await takeTurns(cycle, given, begun, { done, rewind }, (sending, claimed) =>
       settleEditedInserts(cycle, sending, claimed, inDoubt),
     );
@@ -54,6 +56,16 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     end = endBy(error);
   }
   return { ...(await finish(cycle, begun, done, end)), rewind };
+}
+
+/** Undeletes what an operator has asked for; answers the records to read again, without those that must wait for it. */
+async function restoreAsked(cycle: Cycle, order: CycleOrder, { restores, rereads }: Held): Promise<readonly string[]> {
+  if (restores.length === 0) return rereads;
+  if (!pushes(order.mapping.syncDirection) || !maySave(order, cycle.salesforce)) {
+    return rereads.filter((sfid) => !restores.includes(sfid));
+  }
+  const back = await restoreRecords(cycle, restores);
+  return rereads.filter((sfid) => !restores.includes(sfid) || back.has(sfid));
 }
 
 function rewindIn(

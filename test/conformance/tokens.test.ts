@@ -223,6 +223,7 @@ const BELOW_ADMIN = [
   ["GET", "/api/v1/t/{workspace_id}/monitoring/activity/{change_id}", "operate"],
   ["GET", "/api/v1/t/{workspace_id}/rows/{table}/{key}/story", "operate"],
   ["PATCH", "/api/v1/t/{workspace_id}/rows/{table}/{key}", "operate"],
+  ["POST", "/api/v1/t/{workspace_id}/rows/{table}/{key}/restore", "operate"],
   ["POST", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/retry-inbound", "operate"],
   ["POST", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/compare", "operate"],
   ["POST", "/api/v1/t/{workspace_id}/monitoring/conflicts/{conflict_id}/use-other-value", "operate"],

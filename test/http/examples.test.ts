@@ -150,6 +150,8 @@ test.runIf(isWholeGrid || WRITES)(
     const [conflict] = await ask<readonly { id: number }[]>("list-conflicts");
     await ask("use-other-value", { path: { conflict_id: String(conflict?.id) } });
     await ask("read-row-story", { path: { table: "contact", key: "1" } });
+    await world.sql("DELETE FROM salesforce.contact WHERE id = 1");
+    await ask("restore-row", { path: { table: "contact", key: "1" } });
     await ask("write-row", { path: { table: "contact", key: "1" }, body: { values: { title: "Countess" } } });
     await ask("list-proposals");
     await ask("list-held-deletes", { path });

@@ -108,18 +108,19 @@ const BAD_VALUES: readonly (readonly [what: string, body: object, column: string
   ["a field that Salesforce computes", { values: { name: "Ada" } }, "name", /read-only/],
 ];
 
-const REFUSED: readonly (readonly [what: string, body: object, where: Parameters<typeof write>[1], status: number])[] = [
-  ["a value that has changed since it was read", { values: { email: "a@b.example" }, was: { email: "x" } }, {}, 409],
-  ["what the row holds already", { values: { email: "nowhere" } }, {}, 409],
-  ["a row that is not there", { values: { email: "a@b.example" } }, { key: "5" }, 404],
-  ["a row by its upsert value", { values: { email: "a@b.example" } }, { key: "Lovelace" }, 404],
-  ["a table that is not mapped", { values: { email: "a@b.example" } }, { table: "nowhere" }, 404],
-  ["any table", { values: { email: "a@b.example" } }, { table: "-" }, 404],
-  ["no value", { values: {} }, {}, 400],
-  ["a number for a text", { values: { email: 7 } }, {}, 400],
-  ["what is not written", { values: { email: "a@b.example" }, was: { lastname: "Lovelace" } }, {}, 400],
-  ["a token that only reads", { values: { email: "a@b.example" } }, { scope: "read" as const }, 403],
-];
+const REFUSED: readonly (readonly [what: string, body: object, where: Parameters<typeof write>[1], status: number])[] =
+  [
+    ["a value that has changed since it was read", { values: { email: "a@b.example" }, was: { email: "x" } }, {}, 409],
+    ["what the row holds already", { values: { email: "nowhere" } }, {}, 409],
+    ["a row that is not there", { values: { email: "a@b.example" } }, { key: "5" }, 404],
+    ["a row by its upsert value", { values: { email: "a@b.example" } }, { key: "Lovelace" }, 404],
+    ["a table that is not mapped", { values: { email: "a@b.example" } }, { table: "nowhere" }, 404],
+    ["any table", { values: { email: "a@b.example" } }, { table: "-" }, 404],
+    ["no value", { values: {} }, {}, 400],
+    ["a number for a text", { values: { email: 7 } }, {}, 400],
+    ["what is not written", { values: { email: "a@b.example" }, was: { lastname: "Lovelace" } }, {}, 400],
+    ["a token that only reads", { values: { email: "a@b.example" } }, { scope: "read" as const }, 403],
+  ];
 
 test("a bad value is refused by its column's name, a request that is none as a whole, and nothing is changed", async () => {
   const before = await everything();

@@ -15,6 +15,7 @@ import { beginDryRun, compare, countUnmatched, failDryRun, readDryRun, saveDryRu
 import { forgetGone } from "./pull/inbound-errors.ts";
 import { claim, markSent, release } from "./push/claim.ts";
 import { createClaims } from "./push/claim-ledger.ts";
+import { endRestores } from "./push/end-restores.ts";
 import { doubtsIn, noteLook, recover } from "./push/recover.ts";
 import { requeueOverwritten } from "./push/requeue-overwritten.ts";
 import { holdWaiting, noteFindings, rewoundDoubts } from "./push/rewound.ts";
@@ -170,6 +171,7 @@ export function cycleStoreOn(
       }),
     failDryRun: (mappingId, error) => inTurn(() => failDryRun(store, mappingId, error)),
     saveDryRun: (lease, run) => inTurn(() => saveDryRun(store, lease, run)),
+    endRestores: (lease, ended) => inTurn(() => endRestores(store, lease, ended)),
     forgetGone: (lease, sfids) => inTurn(() => forgetGone(store, lease, sfids)),
     unseen: (mappingId, stamps) => inTurn(() => unseen(store, mappingId, stamps)),
     owned: (mappingId, sfids) => inTurn(() => owned(store, mappingId, sfids)),

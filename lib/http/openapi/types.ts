@@ -1202,6 +1202,14 @@ export type ReadRowStoryData = {
       readonly rule: string;
     }[];
   } | null;
+  readonly restore: {
+    readonly deleted_in: "postgres" | "salesforce";
+    readonly deleted_by: string | null;
+    readonly deleted_at: string | null;
+    readonly until: string | null;
+    readonly can: boolean;
+    readonly why: string | null;
+  } | null;
   readonly events: {
     readonly at: string;
     readonly from: "postgres" | "salesforce" | "bridge";
@@ -1382,6 +1390,14 @@ export type RestoreMappingData = {
   readonly state: "provisioning" | "provisioning_failed" | "migration_pending" | "loading" | "running" | "sparing_calls" | "deletes_held" | "broken" | "paused" | "deleted" | "unknown";
   readonly reason: string | null;
   readonly calls_per_day: number;
+};
+
+export type RestoreRowData = {
+  readonly mapping_id: string;
+  readonly table_name: string;
+  readonly record_id: number | null;
+  readonly sfid: string | null;
+  readonly restored: "now" | "by_next_cycle";
 };
 
 export type RetryDeliveryData = {
@@ -2338,6 +2354,16 @@ export interface paths {
             readonly success: true;
             readonly data: WriteRowData;
           } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/rows/{table}/{key}/restore": {
+    readonly post: {
+      parameters: { path: { readonly "workspace_id": string; readonly "table": string; readonly "key": string; }; query?: never; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: RestoreRowData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
     };
   };
   readonly "/api/v1/t/{workspace_id}/rows/{table}/{key}/story": {

@@ -121,6 +121,10 @@ const text = (value: string): string =>
 export const withWriter = (shape: TableShape, id: string): string =>
   `${select(shape, ["LastModifiedById", "LastModifiedBy.Name", "LastModifiedDate"])} WHERE Id = ${recordId(id)}`;
 
+/** The record with that value of its upsert field. */
+export const withUpsertValue = (sfObject: string, field: string, value: string): string =>
+  `SELECT Id FROM ${identifier(sfObject)} WHERE ${identifier(field)} = ${text(value)} LIMIT 1`;
+
 /** Which of these records Salesforce still knows, and whether they are deleted; at most 400. */
 export function whichAreDeleted(sfObject: string, ids: readonly string[]): string {
   return `SELECT Id, IsDeleted FROM ${identifier(sfObject)} WHERE Id IN (${ids.map(recordId).join(", ")})`;

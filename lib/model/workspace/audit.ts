@@ -21,6 +21,7 @@ export const AUDIT_ACTIONS = {
   "rows.dismissed": "mapping",
   "rows.pushed": "mapping",
   "rows.written": "mapping",
+  "rows.restored": "mapping",
   "records.retried": "mapping",
   "conflicts.overruled": "mapping",
   "deletes.confirmed": "mapping",

@@ -107,6 +107,8 @@ export type Begun =
       readonly heldDeletes: number;
       /** Records to read again by Id, because their rows were locked when the page was written; at most 200. */
       readonly rereads: readonly string[];
+      /** Those of them that an operator has asked to undelete. */
+      readonly restores: readonly string[];
     }
   | {
       readonly held: false;

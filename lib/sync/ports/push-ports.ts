@@ -54,8 +54,16 @@ export interface BulkSaves {
   bulkSaved(jobId: string, kind: SavedKind): Promise<AsyncIterable<readonly CsvLine[]>>;
 }
 
+/** Records that are undeleted, and those that are not, with the reason. */
+export interface EndedRestores {
+  readonly back: readonly string[];
+  readonly refused: readonly { readonly sfid: string; readonly why: string }[];
+}
+
 /** Changes on their way to Salesforce. */
 export interface PushStore {
+  /** Puts rows back whose records are, as far as the log has them; keeps the reasons of the others. */
+  endRestores(lease: Lease, ended: EndedRestores): Promise<void>;
   /**
    * NEW changes that are due, in log order, as PENDING. Changes of one record are claimed together or not at all, and
    * with them the older FAILED ones, which stay FAILED unless the write that they share is accepted, and are not

@@ -163,6 +163,7 @@ export class ModelStore {
       saveDryRun: unused,
       failDryRun: unused,
       forgetGone: unused,
+      endRestores: unused,
       unseen: unused,
       lastRow: unused,
       compareRows: unused,
@@ -199,6 +200,7 @@ export class ModelStore {
       },
       heldDeletes: 0,
       rereads: [],
+      restores: [],
     };
   }
 

@@ -1,13 +1,14 @@
 import { BEAT_SECONDS, NOTED_SECONDS } from "../../../model/beat.ts";
 import { FAILURE_SPIKE_ROWS } from "../../../model/change/failure-spike.ts";
 import type { TableShape } from "../../../model/mapping/shape.ts";
+import { RESTORE } from "../../../model/record/restore-row.ts";
 import { judgedCalls, judgedCount } from "../../../model/totals.ts";
 import type { CycleCount, IdleBeats, SyncState, Totals, Unchanged } from "../../../sync/ports/lease-ports.ts";
 import { captureSigns, isCaptured, isChanged } from "../capture/capture-check.ts";
 import { isHeld, isOfTable, isPutOff, isReady } from "../log/change-states.ts";
 import { addCount } from "../log/cycle-counts.ts";
 import { isAnyOld } from "../log/retention.ts";
-import { instant, iso, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
+import { instant, iso, literal, type Metadata, type Row, type StoreContext } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { watermarkColumns, watermarksOf } from "./watermarks.ts";
 
@@ -21,6 +22,8 @@ const MOST_HELD = 10_000;
 /** Columns of a SELECT over `_bridge_state AS s`: what a cycle of the mapping has to do, beside pulling. */
 export function whatWaits(schema: string, tables: Metadata, now: string): string {
   const { log, pendingRegistry, heldDeletes, inboundErrors } = tables;
+  const rereads = `SELECT sfid, error FROM ${inboundErrors}
+        WHERE mapping_id = s.mapping_id AND retry_at <= ${now} ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}`;
   return `
       (EXISTS (SELECT FROM ${log} c WHERE ${isReady("c", "s.table_name")} AND c.state::text = 'NEW')
         OR EXISTS (SELECT FROM ${log} c WHERE ${isPutOff("c", "s.table_name")} AND c.state::text = 'NEW' AND c.due_at <= ${now})) AS changes,
@@ -30,8 +33,8 @@ export function whatWaits(schema: string, tables: Metadata, now: string): string
         OR EXISTS (SELECT FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND h.confirmed) AS unfinished,
       (SELECT count(*) FROM (SELECT FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed LIMIT ${MOST_HELD}) h)
         + (SELECT count(*) FROM (SELECT FROM ${log} c WHERE ${isOfTable("c", "s.table_name")} AND ${isHeld("c")} LIMIT ${MOST_HELD}) c) AS held_deletes,
-      (SELECT jsonb_agg(e.sfid) FROM (SELECT sfid FROM ${inboundErrors}
-        WHERE mapping_id = s.mapping_id AND retry_at <= ${now} ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}) e) AS rereads,
+      (SELECT jsonb_agg(e.sfid) FROM (${rereads}) e) AS rereads,
+      (SELECT jsonb_agg(e.sfid) FROM (${rereads}) e WHERE starts_with(e.error, ${literal(RESTORE)})) AS restores,
       ${captureSigns(schema, "s")} AS capture_signs`;
 }
 

@@ -73,6 +73,7 @@ export async function begin(
     },
     heldDeletes: Number(row["held_deletes"]),
     rereads: (row["rereads"] ?? []) as readonly string[],
+    restores: (row["restores"] ?? []) as readonly string[],
     mapped: {
       shape,
       layout: followed ?? (row["layout"] as Layout),

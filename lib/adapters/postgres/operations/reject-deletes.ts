@@ -2,6 +2,7 @@ import { pulls, pushes } from "../../../model/mapping/mapping.ts";
 import type { Rejected, Rejections, StayingDelete } from "../../../settings/held-deletes/reject-ports.ts";
 import { wholeRow } from "../capture/trigger-functions.ts";
 import { BEGINNING, hasFailed, isHeld, isOfTable } from "../log/change-states.ts";
+import { type Held, insertAgain } from "../log/insert-again.ts";
 import type { KeptSession } from "../session/request-session.ts";
 import { refusalOf } from "../session/savepoint.ts";
 import {
@@ -15,7 +16,6 @@ import {
   OWN_COLUMNS,
   qualified,
   type Session,
-  typed,
 } from "../session/sql.ts";
 import { messageOf, unlessUnprovisioned } from "../session/sql-errors.ts";
 
@@ -74,6 +74,35 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
       });
     },
 
+    takeBackDelete: async (mappingId, changeId) => {
+      const mapped = await mappedTable(mappingId);
+      if (!mapped) return GONE_ON;
+      return silently(mapped, async (session) => {
+        const one = await session.query<Held>(
+          `SELECT id, record_id, sfid FROM ${tables.log} WHERE id = $1 AND table_name::text = $2 AND action::text = 'DELETE'
+             AND state::text = 'NEW' FOR NO KEY UPDATE`,
+          [changeId, mapped.shape.table],
+        );
+        if (one.length === 0) return GONE_ON;
+        await session.query(`SELECT FROM ${tables.totals} WHERE table_name::text = $1 FOR NO KEY UPDATE`, [
+          mapped.shape.table,
+        ]);
+        const [stays] = await insertAgain(session, tables.log, mapped, one);
+        if (stays) return stays.reason;
+        await settleRejected(session, tables, mapped, one, now());
+        return null;
+      });
+    },
+
+    restoreLater: async (mappingId, sfid, note) => {
+      await kept.query(
+        `INSERT INTO ${tables.inboundErrors} (mapping_id, sfid, error, retry_at, first_at, last_at)
+         VALUES (:mapping, :sfid, :note, :now, :now, :now)
+         ON CONFLICT (mapping_id, sfid) DO UPDATE SET error = excluded.error, sqlstate = NULL, retry_at = excluded.retry_at`,
+        { mapping: mappingId, sfid, note, now: now() },
+      );
+    },
+
     heldRecords: async (mappingId, after, limit, only) => {
       const asked = kept.query(
         `SELECT sfid FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND NOT confirmed AND sfid::text > $2
@@ -96,11 +125,7 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
   };
 }
 
-interface Held {
-  readonly id: number;
-  readonly record_id: number;
-  readonly sfid: string | null;
-}
+const GONE_ON = "its delete is not waiting any more";
 
 /** Held deletes of rows. Parameters: table, after which id, how many, which of them. */
 const heldRows = ({ log }: Metadata): string => `
@@ -119,37 +144,7 @@ const forecast = ({ log, heldDeletes }: Metadata): string => `
     (SELECT json_agg(DISTINCT conrelid::regclass::text) FROM pg_constraint WHERE confrelid = to_regclass(:on)::oid
       AND contype = 'f' AND conparentid = 0 AND confdeltype IN ('c', 'n', 'd')) AS children`;
 
-/** Those that no constraint or trigger of the customer's refuses, which is found out by halves. */
-async function insertAgain(
-  session: Session,
-  log: string,
-  mapped: MappedTable,
-  held: readonly Held[],
-): Promise<readonly StayingDelete[]> {
-  const [only] = held;
-  if (!only) return [];
-  const ids = numberArray(held.map(({ id }) => id));
-  const refusal = await refusalOf(session, () => session.query(insertStatement(log, mapped), [ids]));
-  if (refusal === null) return [];
-  if (held.length === 1) {
-    const { sfid, record_id } = only;
-    return [{ deletes: "record", sfid, recordId: Number(record_id), reason: messageOf(refusal) }];
-  }
-  const middle = Math.ceil(held.length / 2);
-  const first = await insertAgain(session, log, mapped, held.slice(0, middle));
-  return [...first, ...(await insertAgain(session, log, mapped, held.slice(middle)))];
-}
-
-function insertStatement(log: string, { shape, layout }: MappedTable): string {
-  const columns = shape.columns.map(({ column }) => column).filter((column) => !layout.generated.includes(column));
-  const into = [layout.key, "sfid", "isdeleted", "_ab_lastop", ...columns];
-  const values = columns.map((column) => typed(layout, column, `l.old ->> ${literal(column)}`));
-  return `INSERT INTO ${qualified(shape.schema, shape.table)} (${into.map(name).join(", ")}) OVERRIDING SYSTEM VALUE
-    SELECT ${["l.record_id", "l.sfid", "false", "'SYNCED'", ...values].join(", ")}
-    FROM ${log} l WHERE l.id = ANY ($1::bigint[]) ORDER BY l.id`;
-}
-
-const REJECTED = "REJECTED: the delete was held and rejected; its row was inserted again";
+const REJECTED = "REJECTED: the delete was rejected before it was sent; its row was inserted again";
 
 /** The deletes end without a save, and the records are read again, for they may have changed since. */
 async function settleRejected(
@@ -170,7 +165,7 @@ async function settleRejected(
        ON CONFLICT (table_name) DO UPDATE SET success = t.success + excluded.success
      )
      INSERT INTO ${tables.inboundErrors} (mapping_id, sfid, error, retry_at, first_at, last_at)
-     SELECT :mapping, sfid, 'the delete of its row was rejected; the record is read again', :now, :now, :now FROM rejected WHERE :pulls
+     SELECT :mapping, sfid, 'the delete of its row was rejected; the record is read again', :now, :now, :now FROM rejected WHERE :pulls AND sfid IS NOT NULL
      ON CONFLICT (mapping_id, sfid) DO UPDATE SET retry_at = excluded.retry_at`,
     {
       ...{ ids: numberArray(back.map(({ id }) => id)), message: REJECTED, now: at },

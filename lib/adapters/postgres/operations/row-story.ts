@@ -24,7 +24,9 @@ export async function readStory(ask: Ask, tables: Metadata, mappingId: string, k
   const [state] = await ask(`SELECT shape, layout FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
   if (!state) return null;
   const mapped = mappedOf(state);
-  const [found] = await ask(findRow(tables, mapped, key), [key, mappingId]);
+  const { there, gone } = waysTo(tables, mapped, key);
+  const [present] = await ask(firstOf(there), [key, mappingId]);
+  const [found] = present ? [present] : await ask(firstOf(gone), [key, mappingId]);
   if (!found) return null;
   const [story] = await ask(storyOf(tables, mapped), [
     mappingId,
@@ -36,22 +38,26 @@ export async function readStory(ask: Ask, tables: Metadata, mappingId: string, k
   return { ...shown, shape: mapped.shape, key: mapped.layout.key };
 }
 
-/** The best of what is known by that: a row by its record, by its key, by its upsert value; one that is gone. Parameters: what was given, mapping. */
-function findRow({ tombstones, inboundErrors, log }: Metadata, { shape, layout }: MappedTable, given: string): string {
+/** SELECTs of a row by its record, its key or its upsert value, and of one that is gone. Parameters: what was given, mapping. */
+function waysTo({ tombstones, inboundErrors, log }: Metadata, { shape, layout }: MappedTable, given: string) {
   const table = qualified(shape.schema, shape.table);
-  const ways: string[] = [];
-  const way = (from: string, where: string, recordId: string, sfid = "t.sfid") =>
+  const there: string[] = [];
+  const gone: string[] = [];
+  let ways = there;
+  const way = (from: string, where: string, recordId: string, order = "") =>
     ways.push(
-      `(SELECT ${ways.length} AS way, ${recordId}::bigint AS record_id, ${sfid}::text AS sfid FROM ${from} WHERE ${where} LIMIT 1)`,
+      `(SELECT ${ways.length} AS way, ${recordId}::bigint AS record_id, t.sfid::text AS sfid FROM ${from} WHERE ${where} ${order} LIMIT 1)`,
     );
+  const latest = "ORDER BY t.id DESC";
   const key = `t.${name(layout.key)}`;
   const isNumber = /^\d{1,18}$/.test(given);
   if (RECORD_ID.test(given)) way(`${table} t`, `t.sfid::text = ${literal(longId(given))}`, key);
   if (isNumber) way(`${table} t`, `${key} = $1::text::bigint`, key);
   const upsert = shape.columns.find(({ field }) => field === shape.upsertField);
   if (upsert) way(`${table} t`, isKey(upsert.column, "$1"), key);
+  ways = gone;
   if (RECORD_ID.test(given)) {
-    way(`${tombstones} t`, `t.mapping_id = $2 AND t.sfid::text = ${literal(longId(given))}`, "t.record_id");
+    way(`${tombstones} t`, `t.mapping_id = $2 AND t.sfid::text = ${literal(longId(given))}`, "t.record_id", latest);
     way(`${inboundErrors} t`, `t.mapping_id = $2 AND t.sfid::text = ${literal(longId(given))}`, "NULL");
   }
   if (isNumber) {
@@ -60,11 +66,32 @@ function findRow({ tombstones, inboundErrors, log }: Metadata, { shape, layout }
         `${log} t`,
         `t.table_name::text = ${literal(shape.table)} AND t.record_id = $1::text::bigint AND t.processed_at IS ${is}`,
         "t.record_id",
+        latest,
       );
+    way(`${tombstones} t`, "t.mapping_id = $2 AND t.record_id = $1::text::bigint", "t.record_id", latest);
   }
-  return `SELECT record_id, sfid FROM (${ways.join(" UNION ALL ") || "SELECT 0 AS way, NULL::bigint AS record_id, NULL::text AS sfid WHERE false"}) AS found
-    WHERE $1::text IS NOT NULL AND $2::text IS NOT NULL ORDER BY way LIMIT 1`;
+  if (upsert) {
+    const last = `SELECT * FROM ${tombstones} WHERE mapping_id = $2 ORDER BY deleted_at DESC LIMIT ${LATEST_DELETES}`;
+    const wanted = `t.table_name::text = ${literal(shape.table)} AND t.action::text = 'DELETE' AND t.old ->> ${literal(upsert.column)} = $1`;
+    way(`${log} t`, `${wanted} AND t.processed_at IS NULL`, "t.record_id", latest);
+    way(
+      `(${last}) d JOIN ${log} t ON t.record_id = d.record_id`,
+      `${wanted} AND t.processed_at IS NOT NULL`,
+      "t.record_id",
+      latest,
+    );
+  }
+  return { there, gone };
 }
+
+const firstOf = (ways: readonly string[]): string =>
+  `SELECT record_id, sfid FROM (${ways.join(" UNION ALL ") || NO_WAY}) AS found
+    WHERE $1::text IS NOT NULL AND $2::text IS NOT NULL ORDER BY way LIMIT 1`;
+
+const NO_WAY = "SELECT 0 AS way, NULL::bigint AS record_id, NULL::text AS sfid WHERE false";
+
+/** Deletes whose rows' upsert values are looked at, the latest. */
+const LATEST_DELETES = 10_000;
 
 const RECORD_ID = /^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/;
 
