@@ -12,7 +12,7 @@ const SECONDS = "5";
 export const watchOption = (): Option =>
   new Option("--watch [seconds]", "look again every so many seconds, until Ctrl-C")
     .preset(SECONDS)
-    .conflicts(["follow", "retry", "wait", "csv", "set"]);
+    .conflicts(["follow", "retry", "wait", "csv", "set", "restore"]);
 
 /** A service that does not answer for a while, or refuses what is too much, is looked at again. */
 const PASSES: ReadonlySet<ExitKind> = new Set(["unreachable", "rateLimited", "fault"]);

@@ -67,3 +67,39 @@ test("--set ends with 10 where Salesforce refuses it again, with 7 where the row
   expect(mistyped.stderr).toContain("--set takes column=value");
   expect(written()).toHaveLength(asked);
 });
+
+const GONE = {
+  ...{ ...STORY, row: "absent", sfid: "0035g00000XyzAbAAJ", remedy: null, refused: null, values: [] },
+  restore: {
+    ...{ deleted_in: "salesforce", deleted_by: "Bob", deleted_at: "2026-03-01T12:00:00Z" },
+    ...{ until: "2026-03-16T12:00:00Z", can: true, why: null },
+  },
+};
+const ASKED = { mapping_id: "map_1", table_name: "contact", record_id: 42, sfid: GONE.sfid, restored: "by_next_cycle" };
+
+test("a deleted row says who, when and until when, and the command that brings it back, or why none does", async () => {
+  world.answer("GET /rows/contact/L-1/story", GONE);
+  const { stderr } = await world.line.run(["row", "contact", "L-1"]);
+  const why = "the mapping only reads";
+  world.answer("GET /rows/contact/L-1/story", { ...GONE, restore: { ...GONE.restore, can: false, why } });
+  const refused = await world.line.run(["row", "contact", "L-1"]);
+
+  expect(stderr).toMatch(/Deleted in Salesforce by Bob at .*, in the recycle bin until .*\./);
+  expect(stderr).toContain("bridge row Contact 0035g00000XyzAbAAJ --restore");
+  expect(refused.stderr).toContain("It cannot be restored: the mapping only reads");
+});
+
+test("--restore asks for it, runs a cycle and ends when the row is back; with 7 where it cannot be", async () => {
+  world.answer("POST /rows/contact/L-1/restore", ASKED);
+  const { code, stdout } = await world.line.run(["row", "contact", "L-1", "--restore", "--json"]);
+  const calls = world.asked.map(({ call }) => call);
+  world.answer("POST /rows/contact/L-1/restore", { ...ASKED, restored: "now" });
+  const now = await world.line.run(["row", "contact", "L-1", "--restore"]);
+  world.refuse("POST /rows/contact/L-1/restore", 409, "CONFLICT", [], "it cannot be restored: merged");
+  const refused = await world.line.run(["row", "contact", "L-1", "--restore"]);
+
+  expect([code, now.code, refused.code]).toEqual([0, 0, 7]);
+  expect(JSON.parse(stdout)).toEqual({ ...ASKED, row: "present" });
+  expect(calls).toContain("POST /mappings/map_1/poll-now");
+  expect(now.stdout).toContain("its delete is not sent");
+});

@@ -106,6 +106,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "bridge row Contact 0035g00000XyzAbAAJ",
     "bridge row contact 42",
     "bridge row Contact L-1 --set email=ada@example.com",
+    "bridge row Contact L-1 --restore",
   ],
   activity: ["bridge activity --state FAILED --table contact", "bridge activity --follow --json"],
   errors: [

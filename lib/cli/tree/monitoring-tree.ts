@@ -26,6 +26,7 @@ export function addMonitoringCommands(program: Command, does: Does): void {
       "what happened to one row on both sides, and what each holds now, by record id, own key or upsert value",
     )
     .option("--set <column=value...>", "correct the row and follow it to Salesforce's word; column= is NULL")
+    .option("--restore", "bring the row back, which was deleted on either side")
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/monitoring/row.ts")).row));
   paged(program.command("errors").description("rows that Salesforce refused, newest first"))

@@ -1,13 +1,15 @@
 import type { ReadRowStoryData } from "bridge/api";
-import { argument, type Context, segment } from "../../context.ts";
+import { argument, type Context, isSet, segment } from "../../context.ts";
 import { namedMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
 import { correctRow } from "./correct-row.ts";
+import { deletedLines, restoreRow } from "./restore-row.ts";
 
 /** What happened to one row on both sides, oldest first, and what each holds now. */
 export async function row(context: Context): Promise<void> {
   const { out } = context;
   if (context.options["set"] !== undefined) return correctRow(context);
+  if (isSet(context, "restore")) return restoreRow(context);
   const { api, pg_table } = await namedMapping(context);
   const { data } = await api.get<ReadRowStoryData>(`/rows/${segment(pg_table)}/${segment(argument(context, 1))}/story`);
   if (out.json) return out.done("", data);
@@ -43,6 +45,7 @@ export async function row(context: Context): Promise<void> {
     "nothing is known of its past",
   );
   if (data.salesforce_error !== null) out.note(`Salesforce could not be asked: ${data.salesforce_error}`);
+  for (const line of deletedLines(data)) out.note(line);
   for (const { column, rule } of data.refused?.columns ?? []) out.note(`${column} takes ${rule}.`);
   if (data.remedy === null) return;
   if (data.remedy.startsWith("bridge ")) return out.note(`To send it, run: ${data.remedy}`);

@@ -1,8 +1,10 @@
-import type { ReadRowStoryData } from "bridge/api";
-import { ExternalLink } from "lucide-react";
+import type { PollNowData, ReadRowStoryData, RestoreRowData } from "bridge/api";
+import { ExternalLink, Undo2 } from "lucide-react";
+import type { Question } from "../../api/ask.ts";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
-import { useAnswer } from "../../api/use.ts";
+import { useAct, useAnswer } from "../../api/use.ts";
+import { ActButton } from "../../parts/acts/act-button.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { List } from "../../parts/list.tsx";
@@ -20,7 +22,8 @@ import { explain, retryHelps } from "./explain.ts";
 export function RowPage({ id: table }: { readonly id: string }) {
   const { may } = useScopes();
   const key = usePlace().query.get("key") ?? "";
-  const { data, error, refetch } = useAnswer(questions.rowStory(table, key), {
+  const asked = questions.rowStory(table, key);
+  const { data, error, refetch } = useAnswer(asked, {
     everySeconds: 15,
     when: may("operate") && key !== "",
   });
@@ -46,7 +49,7 @@ export function RowPage({ id: table }: { readonly id: string }) {
             <Bones lines={8} />
           </Card>
         )}
-        {story && <Story story={story} />}
+        {story && <Story story={story} asked={asked} />}
       </Needs>
     </Page>
   );
@@ -64,7 +67,7 @@ function Sameness({ story: { values, row, record } }: { readonly story: ReadRowS
   );
 }
 
-function Story({ story }: { readonly story: ReadRowStoryData }) {
+function Story({ story, asked }: { readonly story: ReadRowStoryData; readonly asked: Question<ReadRowStoryData> }) {
   return (
     <>
       {story.remedy?.startsWith("bridge ") && (
@@ -76,6 +79,7 @@ function Story({ story }: { readonly story: ReadRowStoryData }) {
           <code className="breaks">{story.remedy}</code>
         </Notice>
       )}
+      {story.restore && <Deleted story={story} restore={story.restore} asked={asked} />}
       {story.refused && <Refusal key={story.refused.change_id} story={story} refused={story.refused} />}
       {story.salesforce_error && (
         <Notice tone="warn" title="Salesforce could not be asked">
@@ -101,6 +105,66 @@ function Story({ story }: { readonly story: ReadRowStoryData }) {
         </Card>
       </div>
     </>
+  );
+}
+
+/** Who deleted the row or its record, until when it can come back, and the button that brings it back. */
+function Deleted({
+  story,
+  restore,
+  asked,
+}: {
+  readonly story: ReadRowStoryData;
+  readonly asked: Question<ReadRowStoryData>;
+  readonly restore: NonNullable<ReadRowStoryData["restore"]>;
+}) {
+  const key = story.sfid ?? String(story.record_id);
+  const poll = useAct<PollNowData>(() => ({ method: "POST", path: `/mappings/${story.mapping_id}/poll-now` }));
+  const act = useAct<RestoreRowData>(() => ({
+    method: "POST",
+    path: `/rows/${encodeURIComponent(story.table_name)}/${encodeURIComponent(key)}/restore`,
+  }));
+  // What was asked for comes within a cycle.
+  useAnswer(asked, { everySeconds: act.data ? 3 : 15 });
+  return (
+    <Notice
+      tone="warn"
+      title={
+        <>
+          Deleted in {SIDES[restore.deleted_in]}
+          {restore.deleted_by && ` by ${restore.deleted_by}`}
+          {restore.deleted_at && (
+            <>
+              , <Time at={restore.deleted_at} />
+            </>
+          )}
+        </>
+      }
+      acts={
+        <ActButton
+          act={act}
+          scope="operate"
+          done={({ restored }) => {
+            if (restored === "by_next_cycle") poll.mutate();
+            return restored === "now"
+              ? ["The row is back", "Its delete is not sent."]
+              : ["It is being restored", "The next cycle takes the record out of the recycle bin."];
+          }}
+          kind="primary"
+          icon={<Undo2 size={15} aria-hidden />}
+          refused={restore.why && sentence(restore.why)}
+        >
+          Restore
+        </ActButton>
+      }
+    >
+      {restore.until && (
+        <p>
+          Salesforce's recycle bin keeps the record until <Time at={restore.until} />.
+        </p>
+      )}
+      {restore.why && <p>{sentence(restore.why)}</p>}
+    </Notice>
   );
 }
 
