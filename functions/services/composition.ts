@@ -34,7 +34,7 @@ import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monit
 import { rowQueriesOf as rowDesksIn } from "../../lib/adapters/postgres/operations/row-operations.ts";
 import { connectedOrg, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
 import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.ts";
-import { recordReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
+import { recordsReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
 import { keyState as keyStateIn, kmsDataKeys } from "../../lib/adapters/secrets/data-keys.ts";
 import { readKept, refuseKept as refuseKeptAt } from "../../lib/adapters/secrets/kept-credentials.ts";
@@ -137,8 +137,12 @@ export const catalog = () => once("catalog", () => connectedOrg(askingOrgs()));
 /** Reads an org's own count of its API calls. */
 export const usage = () => once("usage", () => usageReader(askingOrgs()));
 
-/** Reads a record as the org shows it now. */
-export const recordOf = () => once("recordOf", () => recordReader(askingOrgs()));
+/** Reads records as the org shows them now. */
+export const recordsOf = () => once("recordsOf", () => recordsReader(askingOrgs()));
+
+/** The same with one; null: the org shows none. */
+export const recordOf = () => async (workspaceId: string, soql: string) =>
+  (await recordsOf()(workspaceId, soql))[0] ?? null;
 
 /** Sessions with the customers' orgs, and where the calls are counted that the API itself makes. */
 const askingOrgs = () => ({

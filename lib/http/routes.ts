@@ -197,6 +197,11 @@ export const ROUTES = {
     writes: ["workspaces", "counters"],
     postgres: true,
   }),
+  "list-rows": read("GET /mappings/{mapping_id}/rows", {
+    reads: ["mappings"],
+    writes: ["workspaces", "counters"],
+    postgres: true,
+  }),
   "write-row": operate("PATCH /rows/{table}/{key}", { ...BY_HAND, body: true }),
   "restore-row": operate("POST /rows/{table}/{key}/restore", {
     ...BY_HAND,

@@ -4,6 +4,7 @@ import type { Migration, Proposal } from "../model/mapping/migration.ts";
 import type { ColumnValues, TableShape } from "../model/mapping/shape.ts";
 import type { Page, Slice } from "../model/page.ts";
 import type { DryRun } from "../model/record/dry-run.ts";
+import type { RowState } from "../model/record/row-state.ts";
 import type { CamelCased } from "../model/snake-case.ts";
 import type { Span } from "../model/span.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
@@ -31,6 +32,8 @@ export interface RowQueries extends Rejections, RestoredRows {
   change(id: number): Promise<CapturedChange | null>;
   /** A row, or what was one, by its record's id, its own key or the value of the upsert field; null: none is known by it. */
   story(mappingId: string, key: string): Promise<RowStory | null>;
+  /** A page of rows; null: no table is made yet; or why there is none. */
+  browse(mappingId: string, asked: RowsAsked): Promise<BrowsedRows | "tooLong" | "unknownColumn" | null>;
   /** Writes values into a row as its application would. */
   writeRow(mappingId: string, asked: RowWrite): Promise<WrittenRow>;
   /** Rows of the mapping's table, counted up to a million. */
@@ -310,3 +313,29 @@ export type WrittenRow =
   | { readonly kind: "moved"; readonly column: string }
   /** By PostgreSQL, or because the column may not be written; `column` null: by several together. */
   | { readonly kind: "refused"; readonly column: string | null; readonly message: string };
+
+/** Which rows of a mapping are asked for. */
+export interface RowsAsked {
+  readonly state: RowState | null;
+  readonly sortsByState: boolean;
+  /** Searched in this column, or in all of them where it is null. */
+  readonly find: string | null;
+  readonly column: string | null;
+  /** The last row of the page before. */
+  readonly after: { readonly state: RowState; readonly key: string } | null;
+  readonly limit: number;
+}
+
+/** A row with its mapped columns as exact texts. */
+export interface BrowsedRow {
+  readonly recordId: string | number;
+  readonly sfid: string | null;
+  readonly error: string | null;
+  readonly state: RowState;
+  readonly values: ColumnValues | null;
+}
+
+export interface BrowsedRows {
+  readonly shape: TableShape;
+  readonly rows: readonly BrowsedRow[];
+}

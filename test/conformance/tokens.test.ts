@@ -220,6 +220,7 @@ const BELOW_ADMIN = [
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/cycles/{mark}", "read"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/dry-run", "operate"],
   ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/held-deletes", "read"],
+  ["GET", "/api/v1/t/{workspace_id}/mappings/{mapping_id}/rows", "read"],
   ["GET", "/api/v1/t/{workspace_id}/monitoring/activity/{change_id}", "operate"],
   ["GET", "/api/v1/t/{workspace_id}/rows/{table}/{key}/story", "operate"],
   ["PATCH", "/api/v1/t/{workspace_id}/rows/{table}/{key}", "operate"],

@@ -153,6 +153,7 @@ test.runIf(isWholeGrid || WRITES)(
     await world.sql("DELETE FROM salesforce.contact WHERE id = 1");
     await ask("restore-row", { path: { table: "contact", key: "1" } });
     await ask("write-row", { path: { table: "contact", key: "1" }, body: { values: { title: "Countess" } } });
+    await ask("list-rows", { path });
     await ask("list-proposals");
     await ask("list-held-deletes", { path });
     await ask("confirm-deletes", { path });

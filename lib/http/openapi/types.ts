@@ -716,6 +716,20 @@ export type ListProposalsData = {
   readonly sql: string[];
 }[];
 
+export type ListRowsData = {
+  readonly columns: string[];
+  readonly rows: {
+    readonly record_id: number;
+    readonly sfid: string | null;
+    readonly state: "failed" | "conflict" | "waiting" | "no_record" | "synced";
+    readonly error: string | null;
+    readonly values: Readonly<Record<string, string | null>> | null;
+    readonly salesforce: Readonly<Record<string, string | null>> | null;
+  }[];
+  readonly next: string | null;
+  readonly salesforce_error: string | null;
+};
+
 export type ListTokensData = {
   readonly id: string;
   readonly name: string;
@@ -2144,6 +2158,16 @@ export interface paths {
             readonly success: true;
             readonly data: RetryInboundData;
           } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
+    };
+  };
+  readonly "/api/v1/t/{workspace_id}/mappings/{mapping_id}/rows": {
+    readonly get: {
+      parameters: { path: { readonly "workspace_id": string; readonly "mapping_id": string; }; query?: { readonly "state"?: "failed" | "conflict" | "waiting" | "no_record" | "synced"; readonly "sort"?: "key" | "state"; readonly "find"?: string; readonly "column"?: string; readonly "after"?: string; readonly "limit"?: number; readonly "sides"?: "true" | "false"; }; header?: never; cookie?: never };
+      requestBody?: never;
+      responses: { 200: { headers: Headers; content: { "application/json": {
+            readonly success: true;
+            readonly data: ListRowsData;
+          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 429 | "5XX">;
     };
   };
   readonly "/api/v1/t/{workspace_id}/monitoring/activity": {

@@ -38,7 +38,7 @@ const DISMISSED = " (dismissed)";
 const isDismissed = `coalesce(l.sf_message LIKE ${literal(`%${DISMISSED}`)}, false)`;
 
 /** One that an operator must see. */
-const OPEN = `${RETRIABLE} AND NOT ${isDismissed}`;
+export const OPEN = `${RETRIABLE} AND NOT ${isDismissed}`;
 
 /**
  * Failed changes by kind. Equal errors are counted as one before their fingerprint is computed, which costs a hundred

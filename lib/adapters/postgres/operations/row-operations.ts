@@ -25,6 +25,7 @@ import { readProposals } from "../schema/propose.ts";
 import { type KeptSession, type KeptSessions, keepSessions } from "../session/request-session.ts";
 import { type Ask, cut, iso, literal, type Metadata, metadata, nameOf, qualified, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
+import { browseRows } from "./browse-rows.ts";
 import { CONFLICT_COLUMNS, readChange, readThroughput } from "./change-history.ts";
 import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
 import { confirmDeletes, retryFailed, useOtherValue } from "./operations.ts";
@@ -71,6 +72,7 @@ function rowQueriesOn(kept: KeptSession, connection: PostgresConnection, now: ()
     change: (id) => readChange(ask, tables, id),
     story: (mappingId, key) => readStory(ask, tables, mappingId, key),
 
+    browse: (mappingId, asked) => browseRows(kept, schema, mappingId, asked),
     writeRow: (mappingId, asked) => writeRow(kept, schema, mappingId, asked),
 
     countRows: async (mappingId) => {

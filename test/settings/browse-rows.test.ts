@@ -1,0 +1,178 @@
+import { expect, test } from "vitest";
+import { handler as listRows } from "../../functions/api/list-rows.ts";
+import { now, pepper, tokens } from "../../functions/services/composition.ts";
+import { createToken } from "../../lib/access/create-token.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import type { Scope } from "../../lib/model/workspace/token.ts";
+import { call } from "../support/clients/call.ts";
+import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
+
+let world: SyncWorld;
+let tokenOf: (scope: Scope) => Promise<string>;
+aWorldForEachTest(async (at) => {
+  world = at.world;
+  const asked = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
+  tokenOf = async (scope) =>
+    (
+      await createToken(
+        { tokens: tokens(), pepper: pepper() },
+        { workspaceId: world.workspaceId, at: now(), ...asked, scopes: [scope] },
+      )
+    ).token;
+});
+
+interface Page {
+  readonly columns: readonly string[];
+  readonly rows: readonly {
+    readonly record_id: number;
+    readonly state: string;
+    readonly values: Readonly<Record<string, string | null>> | null;
+    readonly salesforce: Readonly<Record<string, string | null>> | null;
+  }[];
+  readonly next: string | null;
+}
+
+const ask = async ({ id }: Mapping, query: Record<string, string> = {}, scope: Scope = "operate") =>
+  call(listRows, "list-rows", {
+    token: await tokenOf(scope),
+    path: { workspace_id: world.workspaceId, mapping_id: id },
+    query,
+  });
+const page = async (mapping: Mapping, query: Record<string, string> = {}) => dataOf<Page>(await ask(mapping, query));
+
+/** All keys, page by page, of two rows each. */
+async function keys(mapping: Mapping, query: Record<string, string> = {}): Promise<number[]> {
+  const found: number[] = [];
+  for (let after: string | null = ""; after !== null; ) {
+    const { rows, next }: Page = await page(mapping, { ...query, limit: "2", ...(after && { after }) });
+    expect(rows.length).toBeLessThanOrEqual(2);
+    found.push(...rows.map(({ record_id }) => record_id));
+    after = next;
+  }
+  return found;
+}
+
+const BIG = 4_294_967_297;
+
+/** One row of each state: 1 synced, 2 failed, 3 waiting, 4 conflict, 5 without a record; the last key is large. */
+async function contactOfAllStates(): Promise<Mapping> {
+  const contact = await mapped(world, { object: "Contact", fields: ["LastName", "Email", "Phone"] });
+  await world.sql("ALTER TABLE salesforce.contact ADD COLUMN secret text DEFAULT 'unmapped'");
+  await world.sql(`INSERT INTO salesforce.contact (id, lastname, email, phone) VALUES
+    (1, 'Ada', 'ada@example.com', '1'), (2, 'Grace', 'nowhere', '1'), (3, 'Emmy_x', NULL, '1'), (4, 'Hedy', NULL, '1')`);
+  await world.cycle(contact);
+  await world.pass(60);
+  await world.cycle(contact);
+  await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER USER");
+  await world.sql(`INSERT INTO salesforce.contact (id, lastname) VALUES (${BIG}, 'Joan')`);
+  await world.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER USER");
+  await world.sql(`INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, field, winner, at)
+    SELECT '${contact.id}', sfid, 4, 'phone', 'salesforce', now() FROM salesforce.contact WHERE id = 4`);
+  await world.sql("UPDATE salesforce.contact SET phone = '2' WHERE id = 3");
+  return contact;
+}
+
+test("each row has its state, filtered and in its order page by page, and nothing is shown that is not mapped", async () => {
+  const contact = await contactOfAllStates();
+  const account = await mapped(world, { object: "Account", fields: ["Name"] });
+  await world.sql("INSERT INTO salesforce.account (id, name) VALUES (1, 'Acme')");
+
+  const { columns, rows, next } = await page(contact);
+
+  expect(columns).toEqual(["email", "lastname", "phone"]);
+  expect(rows.map(({ record_id, state }) => [record_id, state])).toEqual([
+    ...[1, 2, 3, 4].map((key, at) => [key, ["synced", "failed", "waiting", "conflict"][at]]),
+    [BIG, "no_record"],
+  ]);
+  expect(next).toBeNull();
+  expect(rows[0]?.values).toEqual({ lastname: "Ada", email: "ada@example.com", phone: "1" });
+  expect(await keys(contact)).toEqual([1, 2, 3, 4, BIG]);
+  expect(await keys(contact, { sort: "state" })).toEqual([2, 4, 3, BIG, 1]);
+  const byState = ["synced", "failed", "waiting", "conflict", "no_record"].map((state) => keys(contact, { state }));
+  expect(await Promise.all(byState)).toEqual([[1], [2], [3], [4], [BIG]]);
+  expect((await page(account)).rows.map(({ record_id, state }) => [record_id, state])).toEqual([[1, "waiting"]]);
+});
+
+test("a search finds what a mapped column contains, whatever its case and with SQL's own signs, and no unmapped one", async () => {
+  const contact = await contactOfAllStates();
+
+  const found = [
+    { find: "GRACE" },
+    { find: "example.com", column: "email" },
+    { find: "example.com", column: "lastname" },
+    { find: "y_x" },
+    { find: "%" },
+    { find: "'; DROP TABLE salesforce.contact; --" },
+    { find: "unmapped" },
+    { find: "a", state: "failed" },
+  ].map((query) => keys(contact, query));
+  const refused = [
+    { column: "secret", find: "x" },
+    { column: 'email" = NULL --', find: "x" },
+    { after: "7" },
+    { after: "synced:x" },
+    { state: "lost" },
+  ];
+
+  expect(await Promise.all(found)).toEqual([[2], [1], [], [3], [], [], [], [2]]);
+  for (const query of refused) {
+    expect([query, (await ask(contact, query)).json?.error?.code]).toEqual([query, "VALIDATION_ERROR"]);
+  }
+});
+
+test("sides shows what a record holds otherwise, for one call of the org", async () => {
+  const contact = await contactOfAllStates();
+  const [row] = await world.sql("SELECT sfid FROM salesforce.contact WHERE id = 1");
+  await world.rest("PATCH", `/sobjects/Contact/${row?.["sfid"]}`, { Phone: "77" });
+
+  const { rows } = await page(contact, { sides: "true" });
+
+  expect(rows.map(({ salesforce }) => salesforce)).toEqual([{ phone: "77" }, null, { phone: "1" }, {}, null]);
+});
+
+test("a token that only reads sees keys and states, no values, and may neither search nor compare", async () => {
+  const contact = await contactOfAllStates();
+
+  const { rows } = dataOf<Page>(await ask(contact, {}, "read"));
+
+  expect(rows.map(({ state, values }) => [state, values])).toContainEqual(["failed", null]);
+  expect((await ask(contact, { find: "a" }, "read")).status).toBe(403);
+  expect((await ask(contact, { sides: "true" }, "read")).status).toBe(403);
+});
+
+longTest("of 100,000 rows, a tenth of them failed, each page comes at once", async () => {
+  const contact = await contactOfAllStates();
+  await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER USER");
+  await world.sql(`INSERT INTO salesforce.contact (id, lastname, sfid)
+    SELECT n, 'Guest ' || n, '003' || lpad(n::text, 15, '0') FROM generate_series(10, 100000) n`);
+  await world.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER USER");
+  await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, state, last_operation, processed_at, sf_message)
+    SELECT 'UPDATE', 'contact', n, NULL, 'FAILED', 'FAILED', now(), 'INVALID' FROM generate_series(10, 100000, 10) n`);
+  await world.sql("ANALYZE");
+  const token = await tokenOf("operate");
+  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
+  const took: Record<string, number> = {};
+  const queries: Record<string, string>[] = [
+    {},
+    { after: "synced:90000" },
+    { state: "failed" },
+    { state: "failed", after: "failed:90000" },
+    { state: "waiting" },
+    { state: "no_record" },
+    { state: "conflict" },
+    { state: "synced", after: "synced:90000" },
+    { sort: "state" },
+    { find: "guest 9999" },
+    { find: "guest 9999", column: "lastname" },
+  ];
+  for (const query of queries) {
+    const begun = performance.now();
+    expect((await call(listRows, "list-rows", { token, path, query })).status).toBe(200);
+    took[JSON.stringify(query)] = Math.round(performance.now() - begun);
+  }
+
+  expect(Math.max(...Object.values(took))).toBeLessThan(1_500);
+});
