@@ -19,6 +19,7 @@ const PLACES: readonly (readonly [pattern: string, page: Shown])[] = [
   ["/mappings", later(async () => (await import("./pages/mappings/mappings.tsx")).Mappings)],
   ["/mappings/new", later(async () => (await import("./pages/mappings/new-mapping.tsx")).NewMapping)],
   ["/mappings/{id}", later(async () => (await import("./pages/mappings/mapping.tsx")).MappingPage)],
+  ["/mappings/{id}/rows", later(async () => (await import("./pages/mappings/rows.tsx")).Rows)],
   ["/mappings/{id}/edit", later(async () => (await import("./pages/mappings/edit-mapping.tsx")).EditMapping)],
   ["/activity", later(async () => (await import("./pages/activity/changes.tsx")).Changes)],
   ["/activity/failed", later(async () => (await import("./pages/activity/failed.tsx")).Failed)],

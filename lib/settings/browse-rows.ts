@@ -13,7 +13,7 @@ const texts = z.nullable(z.record(z.string(), z.nullable(z.string())));
 
 /** Some rows of a mapped table. `salesforce`: what the record holds otherwise, where that was asked. */
 export const rowsView = z.object({
-  columns: z.array(z.string()),
+  columns: z.array(z.object({ field: z.string(), column: z.string(), type: z.string() })),
   rows: z.array(
     z.object({
       record_id: z.int(),
@@ -77,7 +77,7 @@ export async function browseRows(needs: Needs, asked: Asked): Promise<z.infer<ty
     ? await readRecords(needs, workspace, { ...found, rows })
     : { bySfid: null, error: null };
   return {
-    columns: found.shape.columns.map(({ column }) => column),
+    columns: found.shape.columns.map(({ field, column }) => ({ field, column, type: found.types[column] ?? "text" })),
     rows: rows.map(({ recordId, sfid, state, error, values }) => ({
       ...{ record_id: Number(recordId), sfid, state },
       error: showsValues ? error : null,

@@ -337,5 +337,7 @@ export interface BrowsedRow {
 
 export interface BrowsedRows {
   readonly shape: TableShape;
+  /** Types of its columns, as PostgreSQL writes them: `character varying(80)`. */
+  readonly types: Readonly<Record<string, string>>;
   readonly rows: readonly BrowsedRow[];
 }

@@ -70,6 +70,7 @@ export async function fillWorkspace({ ask, sql, schema, receiverUrl }: Filling):
     ...PLACES,
     `/mappings/${contact}`,
     `/mappings/${contact}/edit`,
+    `/mappings/${contact}/rows`,
     `/activity/${failed}`,
     "/rows/contact?key=121",
     `/webhooks/${webhookId}`,

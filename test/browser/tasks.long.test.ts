@@ -143,6 +143,12 @@ describe.skipIf(findChromium() === undefined)("in few clicks, a user", () => {
     await vi.waitFor(async () => expect(await sent()).toEqual([{ name: "Acme" }, { name: "Core" }]), PATIENCE);
     const waiting = await database.query("SELECT state FROM tasks._trigger_log l WHERE record_id = $1", [keys[0]?.id]);
     expect(waiting.rows).toEqual([{ state: "PENDING" }]);
+    // The restore was of all mappings; the next tasks are about Contact.
+    const contact = (await ask<readonly { id: string; sf_object: string }[]>("GET", "/monitoring/mappings")).find(
+      ({ sf_object }) => sf_object === "Contact",
+    );
+    const accept = () => ask("POST", `/mappings/${contact?.id}/accept-restore`, {});
+    await vi.waitFor(accept, PATIENCE);
   });
 
   test("finds why a row failed, corrects it where it is shown, and dismisses another", async () => {

@@ -25,7 +25,7 @@ aWorldForEachTest(async (at) => {
 });
 
 interface Page {
-  readonly columns: readonly string[];
+  readonly columns: readonly { readonly field: string; readonly column: string; readonly type: string }[];
   readonly rows: readonly {
     readonly record_id: number;
     readonly state: string;
@@ -82,7 +82,11 @@ test("each row has its state, filtered and in its order page by page, and nothin
 
   const { columns, rows, next } = await page(contact);
 
-  expect(columns).toEqual(["email", "lastname", "phone"]);
+  expect(columns).toEqual([
+    { field: "Email", column: "email", type: "character varying(80)" },
+    { field: "LastName", column: "lastname", type: "character varying(80)" },
+    { field: "Phone", column: "phone", type: "character varying(40)" },
+  ]);
   expect(rows.map(({ record_id, state }) => [record_id, state])).toEqual([
     ...[1, 2, 3, 4].map((key, at) => [key, ["synced", "failed", "waiting", "conflict"][at]]),
     [BIG, "no_record"],

@@ -9,6 +9,7 @@ import type {
   ListInboundErrorsData,
   ListMappingStatesData,
   ListObjectsData,
+  ListRowsData,
   ListTokensData,
   ListWebhooksData,
   ReadBudgetData,
@@ -40,6 +41,7 @@ export const questions = {
   doorbell: on<ReadDoorbellData>("/doorbell"),
   mappings: on<ListMappingStatesData>("/monitoring/mappings"),
   mapping: (id: string) => on<ReadMappingData>(`/mappings/${encodeURIComponent(id)}`),
+  rows: (id: string, query: Query) => on<ListRowsData>(`/mappings/${encodeURIComponent(id)}/rows`, query),
   dryRun: (id: string) => on<ReadDryRunData>(`/mappings/${encodeURIComponent(id)}/dry-run`),
   heldDeletes: (id: string, query: Query) =>
     on<readonly ListHeldDeletesData[]>(`/mappings/${encodeURIComponent(id)}/held-deletes`, query),

@@ -717,7 +717,11 @@ export type ListProposalsData = {
 }[];
 
 export type ListRowsData = {
-  readonly columns: string[];
+  readonly columns: {
+    readonly field: string;
+    readonly column: string;
+    readonly type: string;
+  }[];
   readonly rows: {
     readonly record_id: number;
     readonly sfid: string | null;

@@ -114,6 +114,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "query sides": "`true`: also what the records hold otherwise.",
   "ListRows.query state": "Only rows in this state.",
   "ListRowsData.columns": "The mapped columns.",
+  "columns.type": "Its type in PostgreSQL.",
   "ListRowsData.rows": "The rows of the page.",
   "ListRowsData.rows.record_id": "The row's own key.",
   "ListRowsData.rows.state": "How the row is.",

@@ -49,7 +49,7 @@ export async function browseRows(
       },
       (error) => sqlState(error) === "57014",
     );
-    return refusal === null ? { shape: mapped.shape, rows } : "tooLong";
+    return refusal === null ? { shape: mapped.shape, types: mapped.layout.exactTypes, rows } : "tooLong";
   });
 }
 

@@ -1,16 +1,20 @@
 import type { ReadMappingData } from "bridge/api";
-import { Pause, Pencil, Play, RefreshCw } from "lucide-react";
+import { Pause, Pencil, Play, RefreshCw, Rows3 } from "lucide-react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAct, useAnswer } from "../../api/use.ts";
 import { ActButton } from "../../parts/acts/act-button.tsx";
 import { Button } from "../../parts/button.tsx";
+import { List } from "../../parts/list.tsx";
 import { DIRECTIONS, MappingState, POLICIES } from "../../parts/mapping-state.tsx";
-import { Bones, Card, Page } from "../../parts/page.tsx";
+import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
+import { RowState } from "../../parts/row-state.tsx";
 import { Ago, Time } from "../../parts/time.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { count, counted, duration } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
+import { CycleStrip } from "../overview/cycle-strip.tsx";
+import { Moved } from "../overview/moved.tsx";
 import { Compared } from "./compared.tsx";
 import { DeletesOnHold } from "./deletes-on-hold.tsx";
 import { DryRun } from "./dry-run.tsx";
@@ -80,6 +84,10 @@ function Acts({ mapping }: { readonly mapping: ReadMappingData }) {
       >
         {mapping.active ? "Pause" : "Activate"}
       </ActButton>
+      <a className="button" href={hrefOf(`${path}/rows`)}>
+        <Rows3 size={15} aria-hidden />
+        Rows
+      </a>
       <Button
         icon={<Pencil size={15} aria-hidden />}
         refused={refusal("admin")}
@@ -123,17 +131,13 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
       )}
       {mapping.progress && <Reading progress={mapping.progress} />}
       <Figures mapping={mapping} />
+      <Moved of={mapping.sf_object} />
       <div className="split">
-        <Card title="Fields" padded={false}>
-          <ul className="names">
-            {mapping.fields.map((field) => (
-              <li key={field} className="mono">
-                {field}
-                {field === mapping.upsert_field && <span className="tag">upsert field</span>}
-              </li>
-            ))}
-          </ul>
-        </Card>
+        <Latest table={mapping.pg_table} />
+        <Cycles mapping={mapping} />
+      </div>
+      <div className="split">
+        <Fields mapping={mapping} />
         <Card title="Settings">
           <dl className="facts">
             <dt>Reads Salesforce</dt>
@@ -147,11 +151,6 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
             <dd>{mapping.delete_limit}</dd>
             <dt>Compares both sides</dt>
             <dd>{mapping.sync_direction === "pg_to_sf" ? "never" : `every ${counted(mapping.sweep_days, "day")}`}</dd>
-            <dt>Rows = records</dt>
-            <dd>
-              <Compared compared={mapping.compared} />
-              <CompareNow mapping={mapping} />
-            </dd>
             <dt>Records a call</dt>
             <dd>{mapping.batch_size}</dd>
             <dt>Only records where</dt>
@@ -178,6 +177,108 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
         </Card>
       </div>
     </>
+  );
+}
+
+/** Each field with its column and the column's type, as the table has it. */
+function Fields({ mapping }: { readonly mapping: ReadMappingData }) {
+  const { data } = useAnswer(questions.rows(mapping.id, { limit: 1 }));
+  const typed = new Map(data?.data.columns.map((column) => [column.field.toLowerCase(), column]));
+  return (
+    <Card title="Fields" padded={false}>
+      <ul className="names">
+        {mapping.fields.map((field) => {
+          const found = typed.get(field.toLowerCase());
+          return (
+            <li key={field} className="mono">
+              {field}
+              {found && (
+                <span className="muted">
+                  → {found.column} {found.type.replace("character varying", "varchar")}
+                </span>
+              )}
+              {field === mapping.upsert_field && <span className="tag">upsert field</span>}
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+}
+
+/** The latest changes of its rows. */
+function Latest({ table }: { readonly table: string }) {
+  const { data } = useAnswer(questions.activity({ table, limit: LATEST }), { everySeconds: 5 });
+  return (
+    <Card title="Latest changes" padded={false} foot={<a href={hrefOf("/activity", { table })}>All changes</a>}>
+      {data?.data.length === 0 && <Empty title="No changes yet">A change of a row appears here at once.</Empty>}
+      {data && data.data.length > 0 && (
+        <List caption="The latest changes" head={["Change", "State", "Captured"]}>
+          {data.data.map(({ id, action, sfid, state, created_at }) => (
+            <tr key={id}>
+              <td className="breaks">
+                <a className="row-link" href={hrefOf(`/activity/${id}`)}>
+                  {action.toLowerCase()} <span className="muted figure">#{id}</span>
+                </a>
+                {sfid && <span className="sub mono">{sfid}</span>}
+              </td>
+              <td>
+                <RowState state={state} />
+              </td>
+              <td className="once">
+                <Ago at={created_at} />
+              </td>
+            </tr>
+          ))}
+        </List>
+      )}
+    </Card>
+  );
+}
+
+const LATEST = 8;
+
+/** Cycles of the last minutes with what they read and sent, and when the next one reads. */
+function Cycles({ mapping }: { readonly mapping: ReadMappingData }) {
+  const { data } = useAnswer(questions.throughput(60), { everySeconds: 15 });
+  const steps = data?.data.mappings.find(({ mapping_id }) => mapping_id === mapping.id)?.steps ?? [];
+  const reads = mapping.active && mapping.sync_direction !== "pg_to_sf" && mapping.last_pull_at;
+  const next = reads && new Date(Date.parse(reads) + mapping.sf_polling_seconds * 1000).toISOString();
+  return (
+    <Card
+      title="Cycles"
+      padded={false}
+      foot={
+        <span className="small muted">
+          {next && (
+            <>
+              Reads again <Ago at={next} />, or later where the org's calls are saved.{" "}
+            </>
+          )}
+          {mapping.active ? "Changes of rows are sent within ten seconds." : "It is paused: no cycle runs."}
+        </span>
+      }
+    >
+      <div className="card-body">{data && <CycleStrip throughput={data.data} steps={steps} />}</div>
+      <List
+        caption="The last minutes with cycles"
+        head={["Minute", ["Read", "number"], ["Sent", "number"], ["Refused", "wide number"]]}
+      >
+        {steps
+          .toReversed()
+          .slice(0, LATEST)
+          .map(({ at, pulled, accepted, refused }) => (
+            <tr key={at}>
+              <td className="once">
+                <Time at={at} />
+              </td>
+              <td className="number">{count(pulled)}</td>
+              <td className="number">{count(accepted)}</td>
+              <td className="wide number">{count(refused)}</td>
+            </tr>
+          ))}
+      </List>
+    </Card>
   );
 }
 
@@ -249,6 +350,10 @@ function Figures({ mapping }: { readonly mapping: ReadMappingData }) {
   const { pg_table: table } = mapping;
   return (
     <dl className="figures">
+      <Figure name="Rows = records">
+        <Compared compared={mapping.compared} />
+        <CompareNow mapping={mapping} />
+      </Figure>
       <Figure name="Last cycle">
         <Ago at={mapping.last_run_at} />
       </Figure>

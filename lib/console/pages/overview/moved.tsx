@@ -23,11 +23,11 @@ const oneOf = <Key extends string>(all: Readonly<Record<Key, string>>, given: st
   given !== null && given in all ? (given as Key) : otherwise;
 
 /** Rows that Salesforce accepted and rejected, and those that came from it, over time; the address keeps what is chosen. */
-export function Moved() {
+export function Moved({ of }: { readonly of?: string }) {
   const { path, query } = usePlace();
   const minutes = Number(oneOf<string>(SPANS, query.get("minutes"), "60")) as Minutes;
   const way = oneOf(WAYS, query.get("way"), "both");
-  const object = query.get("object") ?? "";
+  const object = of ?? query.get("object") ?? "";
   const { data, error, refetch } = useAnswer(questions.throughput(minutes), { everySeconds: 15, keepsPrevious: true });
   const drawn = useMemo(() => (data ? draw(data.data, object, way) : null), [data, object, way]);
   const choose = (part: Readonly<Record<string, string>>) =>
@@ -39,7 +39,7 @@ export function Moved() {
       acts={
         <>
           <Filter label="Direction" value={way} of={WAYS} onChange={(value) => choose({ way: value })} />
-          {objects.length > 1 && (
+          {of === undefined && objects.length > 1 && (
             <Filter
               label="Object"
               value={object}
