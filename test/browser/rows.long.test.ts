@@ -84,7 +84,6 @@ describe.skipIf(findChromium() === undefined)("among the rows, a user", () => {
     await sees("Rows over time");
     await page.getByRole("table", { name: "The latest changes" }).waitFor();
     await page.getByRole("table", { name: "The last minutes with cycles" }).getByRole("row").nth(1).waitFor();
-    if (process.env["SHOTS"]) await page.screenshot({ path: "/tmp/w/rows-mapping.png", fullPage: true });
     await hasNoFindings();
   });
 
@@ -92,7 +91,6 @@ describe.skipIf(findChromium() === undefined)("among the rows, a user", () => {
     await goTo(page, world, `/mappings/${mappingId}`);
     await click(link("Rows"));
     await page.getByRole("link", { name: "1", exact: true }).waitFor();
-    if (process.env["SHOTS"]) await page.screenshot({ path: "/tmp/w/rows-rows.png" });
     await hasNoFindings();
     await click(button("Next page"));
     await page.getByRole("link", { name: "61", exact: true }).waitFor();

@@ -350,9 +350,8 @@ function Figures({ mapping }: { readonly mapping: ReadMappingData }) {
   const { pg_table: table } = mapping;
   return (
     <dl className="figures">
-      <Figure name="Rows = records">
-        <Compared compared={mapping.compared} />
-        <CompareNow mapping={mapping} />
+      <Figure name="Rows = records" isBroad>
+        <Compared compared={mapping.compared} /> <CompareNow mapping={mapping} />
       </Figure>
       <Figure name="Last cycle">
         <Ago at={mapping.last_run_at} />
@@ -378,9 +377,17 @@ function Figures({ mapping }: { readonly mapping: ReadMappingData }) {
 
 const shown = (figure: number | null): string => (figure === null ? "–" : count(figure));
 
-function Figure({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
+function Figure({
+  name,
+  isBroad,
+  children,
+}: {
+  readonly name: string;
+  readonly isBroad?: boolean;
+  readonly children: React.ReactNode;
+}) {
   return (
-    <div>
+    <div className={isBroad ? "broad" : undefined}>
       <dt>{name}</dt>
       <dd className="figure">{children}</dd>
     </div>

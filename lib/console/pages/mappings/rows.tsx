@@ -129,7 +129,7 @@ function Filters({ columns, asked, at, maySearch }: FiltersProps) {
         <>
           <input
             ref={search}
-            className="input"
+            className="input compact"
             type="search"
             aria-label="Search the rows"
             placeholder="Search, then Enter"
