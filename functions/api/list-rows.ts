@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { flag, oneOf, pageSize, valueText } from "../../lib/http/input.ts";
 import { ROW_STATES } from "../../lib/model/record/row-state.ts";
 import { allows } from "../../lib/model/workspace/token.ts";
-import { browseRows, cursorIn, rowsView } from "../../lib/settings/browse-rows.ts";
+import { browseRows, cursorIn, rowsView } from "../../lib/settings/rows/browse-rows.ts";
 import { onMapping } from "../on-mapping.ts";
 import { recordsOf, rowQueriesOf } from "../services/composition.ts";
 

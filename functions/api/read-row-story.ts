@@ -1,5 +1,5 @@
-import { mappingsNamed } from "../../lib/settings/find-row.ts";
-import { readRowStory as read, rowStoryView } from "../../lib/settings/row-story.ts";
+import { mappingsNamed } from "../../lib/settings/rows/find-row.ts";
+import { readRowStory as read, rowStoryView } from "../../lib/settings/rows/row-story.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { deliveries, mappings, recordOf, rowQueriesOf, webhooks } from "../services/composition.ts";
 

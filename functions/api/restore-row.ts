@@ -1,5 +1,5 @@
-import { findStory, mappingsNamed } from "../../lib/settings/find-row.ts";
-import { restoreRow as restore, restoredView } from "../../lib/settings/restore-row.ts";
+import { findStory, mappingsNamed } from "../../lib/settings/rows/find-row.ts";
+import { restoreRow as restore, restoredView } from "../../lib/settings/rows/restore-row.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, mappings, recordOf, rowQueriesOf } from "../services/composition.ts";
 

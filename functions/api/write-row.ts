@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { mappingNamed } from "../../lib/settings/find-row.ts";
-import { rowValues, writeRow as write, writtenView } from "../../lib/settings/write-row.ts";
+import { mappingNamed } from "../../lib/settings/rows/find-row.ts";
+import { rowValues, writeRow as write, writtenView } from "../../lib/settings/rows/write-row.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
 

@@ -32,7 +32,7 @@ export interface RowQueries extends Rejections, RestoredRows {
   change(id: number): Promise<CapturedChange | null>;
   /** A row, or what was one, by its record's id, its own key or the value of the upsert field; null: none is known by it. */
   story(mappingId: string, key: string): Promise<RowStory | null>;
-  /** A page of rows; null: no table is made yet; or why there is none. */
+  /** A page of rows; null: there is no table yet; or why there is none. */
   browse(mappingId: string, asked: RowsAsked): Promise<BrowsedRows | "tooLong" | "unknownColumn" | null>;
   /** Writes values into a row as its application would. */
   writeRow(mappingId: string, asked: RowWrite): Promise<WrittenRow>;
@@ -306,7 +306,7 @@ export interface RowWrite {
   readonly actor: string;
 }
 
-/** What came of writing a row; in all but the first case nothing was changed. */
+/** The result of writing a row; in all but the first case nothing was changed. */
 export type WrittenRow =
   | { readonly kind: "written"; readonly changeId: number }
   | { readonly kind: "absent" | "busy" | "uncaptured" }

@@ -1,4 +1,3 @@
-import type { ClaimedChange } from "../change/change.ts";
 import { pulls, pushes, type SyncDirection } from "../mapping/mapping.ts";
 
 /** Begins the note by which the next cycle undeletes a record. */
@@ -19,7 +18,7 @@ export interface GoneRow {
   /** The record that it was merged into; null: none. */
   readonly mergedInto: string | null;
   /** The row's delete in the log; null: it was not deleted there, or the log does not have it any more. */
-  readonly deletion: (Pick<ClaimedChange, "id"> & { readonly state: string }) | null;
+  readonly deletion: { readonly id: number; readonly state: string } | null;
   /** Why the row was deleted last, as its tombstone says. */
   readonly reason: string | null;
   /** An operator has asked for it already. */

@@ -24,7 +24,7 @@ const LONGEST_MILLISECONDS = 5_000;
 /** Conflicts that make a state, the latest. */
 const LATEST_CONFLICTS = 10_000;
 
-/** A page of a mapping's rows by their keys, with their states; null: no table is made yet. No table is counted. */
+/** A page of a mapping's rows by their keys, with their states; null: there is no table yet. No table is counted. */
 export async function browseRows(
   kept: KeptSession,
   schema: string,

@@ -72,7 +72,7 @@ export async function writeRow(
   };
   return await kept.transaction({ lockMilliseconds: LOCK_MILLISECONDS }, first, write).catch((error: unknown) => {
     if (isLockRefused(error)) return { kind: "busy" };
-    if (["42P01", "3F000"].includes(sqlState(error) ?? "")) return { kind: "absent" }; // no table is made yet
+    if (["42P01", "3F000"].includes(sqlState(error) ?? "")) return { kind: "absent" }; // there is no table yet
     throw error;
   });
 }

@@ -87,7 +87,7 @@ export function Correct({ table, recordId, columns, shown, behind }: CorrectProp
   );
 }
 
-/** How far a change is, until Salesforce has taken or refused it. */
+/** How far a change is, until Salesforce has accepted or refused it. */
 function Follow({ id, again }: { readonly id: number; readonly again: () => void }) {
   const [isOver, setIsOver] = useState(false);
   const { data } = useAnswer(questions.change(String(id)), isOver ? {} : { everySeconds: 1 });

@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
-import type { SealedWorkspace } from "../access/ports.ts";
-import { Failure } from "../model/failure.ts";
-import { withWriter } from "../model/mapping/soql.ts";
-import { imageOf } from "../model/record/incoming.ts";
-import type { Image } from "../model/record/record.ts";
-import { binEnds, RESTORE, type Restore, restoreOf } from "../model/record/restore-row.ts";
-import { withDatabase } from "../monitoring/with-database.ts";
-import { noteMapping, type OnMapping, type Needs as RowNeeds } from "./change-rows.ts";
-import type { RowStory } from "./row-ports.ts";
-import { nullableTimestamp } from "./shapes.ts";
+import type { SealedWorkspace } from "../../access/ports.ts";
+import { Failure } from "../../model/failure.ts";
+import { withWriter } from "../../model/mapping/soql.ts";
+import { imageOf } from "../../model/record/incoming.ts";
+import type { Image } from "../../model/record/record.ts";
+import { binEnds, RESTORE, type Restore, restoreOf } from "../../model/record/restore-row.ts";
+import { withDatabase } from "../../monitoring/with-database.ts";
+import { noteMapping, type OnMapping, type Needs as RowNeeds } from "../change-rows.ts";
+import type { RowStory } from "../row-ports.ts";
+import { nullableTimestamp } from "../shapes.ts";
 
 /** Reads a record as the org shows it, deleted ones too; rejects with `Failure` where the org cannot be asked. */
 export type RecordOf = (workspaceId: string, soql: string) => Promise<Readonly<Record<string, unknown>> | null>;

@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
-import type { SealedWorkspace } from "../access/ports.ts";
-import { Failure } from "../model/failure.ts";
-import type { Mapping } from "../model/mapping/mapping.ts";
-import { withIds } from "../model/mapping/soql.ts";
-import { imageOf, sfidOf } from "../model/record/incoming.ts";
-import { ROW_STATES } from "../model/record/row-state.ts";
-import { isSameValue } from "../model/record/same-value.ts";
-import { withDatabase } from "../monitoring/with-database.ts";
-import type { BrowsedRows, RowQueriesOf, RowsAsked } from "./row-ports.ts";
+import type { SealedWorkspace } from "../../access/ports.ts";
+import { Failure } from "../../model/failure.ts";
+import type { Mapping } from "../../model/mapping/mapping.ts";
+import { withIds } from "../../model/mapping/soql.ts";
+import { imageOf, sfidOf } from "../../model/record/incoming.ts";
+import { ROW_STATES } from "../../model/record/row-state.ts";
+import { isSameValue } from "../../model/record/same-value.ts";
+import { withDatabase } from "../../monitoring/with-database.ts";
+import type { BrowsedRows, RowQueriesOf, RowsAsked } from "../row-ports.ts";
 
 const texts = z.nullable(z.record(z.string(), z.nullable(z.string())));
 

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
-import { Failure, type FailureDetail } from "../model/failure.ts";
-import { pushes } from "../model/mapping/mapping.ts";
-import { withDatabase } from "../monitoring/with-database.ts";
-import { type Needs, noteMapping, type OnMapping, refusal } from "./change-rows.ts";
-import { body } from "./shapes.ts";
+import { Failure, type FailureDetail } from "../../model/failure.ts";
+import { pushes } from "../../model/mapping/mapping.ts";
+import { withDatabase } from "../../monitoring/with-database.ts";
+import { type Needs, noteMapping, type OnMapping, refusal } from "../change-rows.ts";
+import { body } from "../shapes.ts";
 
 const texts = z.record(z.string(), z.nullable(z.string({ error: "must be a text or null" })), {
   error: "must be an object of columns and their texts",

@@ -1,11 +1,11 @@
-import type { SealedWorkspace } from "../access/ports.ts";
-import type { Mappings } from "../config/ports.ts";
-import { Failure } from "../model/failure.ts";
-import type { Mapping } from "../model/mapping/mapping.ts";
-import { withUpsertValue } from "../model/mapping/soql.ts";
-import { withDatabase } from "../monitoring/with-database.ts";
+import type { SealedWorkspace } from "../../access/ports.ts";
+import type { Mappings } from "../../config/ports.ts";
+import { Failure } from "../../model/failure.ts";
+import type { Mapping } from "../../model/mapping/mapping.ts";
+import { withUpsertValue } from "../../model/mapping/soql.ts";
+import { withDatabase } from "../../monitoring/with-database.ts";
+import type { RowQueriesOf, RowStory } from "../row-ports.ts";
 import type { RecordOf } from "./restore-row.ts";
-import type { RowQueriesOf, RowStory } from "./row-ports.ts";
 
 /** A row by the id of its record, its own key or its value of the upsert field. */
 export interface NamedRow {

@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
-import { STATES } from "../model/change/change.ts";
-import { ruleOf } from "../model/change/field-rule.ts";
-import { unwritableFields } from "../model/change/outgoing-fields.ts";
-import { isUndecided } from "../model/change/rewound.ts";
-import { pushes } from "../model/mapping/mapping.ts";
-import { isSameValue } from "../model/record/same-value.ts";
-import type { Deliveries, Webhooks } from "../webhooks/ports.ts";
+import { STATES } from "../../model/change/change.ts";
+import { ruleOf } from "../../model/change/field-rule.ts";
+import { unwritableFields } from "../../model/change/outgoing-fields.ts";
+import { isUndecided } from "../../model/change/rewound.ts";
+import { pushes } from "../../model/mapping/mapping.ts";
+import { isSameValue } from "../../model/record/same-value.ts";
+import type { Deliveries, Webhooks } from "../../webhooks/ports.ts";
+import type { RowQueriesOf, RowStory } from "../row-ports.ts";
+import { nullableTimestamp, timestamp } from "../shapes.ts";
 import { findStory, type NamedRow } from "./find-row.ts";
 import { presenceOf, type RecordOf, readRecord, restoreView, viewRestore } from "./restore-row.ts";
-import type { RowQueriesOf, RowStory } from "./row-ports.ts";
-import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 const value = z.nullable(z.string());
 
