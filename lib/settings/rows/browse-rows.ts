@@ -28,7 +28,7 @@ export const rowsView = z.object({
   salesforce_error: z.nullable(z.string()),
 });
 
-const CURSOR = new RegExp(`^(${ROW_STATES.join("|")}):(-?\\d{1,19})$`);
+const CURSOR = /^([a-z_]+):(-?\d{1,18})$/;
 
 /** `next` of a page: the state and the key of its last row. */
 export function cursorIn(text: string): RowsAsked["after"] {
