@@ -185,6 +185,7 @@ describe("on a schema that was upgraded", () => {
     "capture-mapping": { uncaptured: "mine" },
     "reject-deletes": {},
     "accept-restore": {},
+    "write-row": { values: { email: "another@example.com" } },
   };
 
   test("every endpoint that asks the database answers", async () => {
@@ -207,8 +208,8 @@ describe("on a schema that was upgraded", () => {
     for (const queue of ["provisioning", "loads"] as const) await cloud.take(queue); // what they asked for ends with this test
 
     expect(answers.length).toBeGreaterThan(30);
-    // No cycle has the mark.
-    expect(answers.filter((answer) => !answer.endsWith(" 200"))).toEqual(["read-cycle 404"]);
+    // No cycle has the mark, and the row is not gone.
+    expect(answers.filter((answer) => !answer.endsWith(" 200"))).toEqual(["read-cycle 404", "restore-row 409"]);
   });
 
   test("the sweep has its metrics", async () => {

@@ -21,10 +21,12 @@ interface CorrectProps {
   readonly shown: Readonly<Record<string, string | null>>;
   /** A second way, behind the button. */
   readonly behind?: ReactNode;
+  /** Follows the change elsewhere, where this may leave before its end. */
+  readonly onSaved?: (changeId: number) => void;
 }
 
 /** Fields for the refused values of a row; what is saved is sent, and followed to Salesforce's word. */
-export function Correct({ table, recordId, columns, shown, behind }: CorrectProps) {
+export function Correct({ table, recordId, columns, shown, behind, onSaved }: CorrectProps) {
   const { refusal } = useScopes();
   const [was] = useState(shown);
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
@@ -45,14 +47,19 @@ export function Correct({ table, recordId, columns, shown, behind }: CorrectProp
   }));
   const details = save.error instanceof Refused ? save.error.details : [];
   const wrongIn = (column: string) => details.find(({ path }) => path === `body.values.${column}`)?.message;
-  if (save.data) return <Follow id={save.data.data.change_id} again={save.reset} />;
+  if (save.data && !onSaved) return <Follow id={save.data.data.change_id} again={save.reset} />;
   return (
     <form
       className="stack tight"
       onSubmit={(event) => {
         event.preventDefault();
         // The next beat sends it where there is no cycle to wake.
-        save.mutate(undefined, { onSuccess: () => nudge.mutate() });
+        save.mutate(undefined, {
+          onSuccess: ({ data }) => {
+            nudge.mutate();
+            onSaved?.(data.change_id);
+          },
+        });
       }}
     >
       {columns.map(({ column, rule }) => (
@@ -88,7 +95,7 @@ export function Correct({ table, recordId, columns, shown, behind }: CorrectProp
 }
 
 /** How far a change is, until Salesforce has accepted or refused it. */
-function Follow({ id, again }: { readonly id: number; readonly again: () => void }) {
+export function Follow({ id, again }: { readonly id: number; readonly again: () => void }) {
   const [isOver, setIsOver] = useState(false);
   const { data } = useAnswer(questions.change(String(id)), isOver ? {} : { everySeconds: 1 });
   const change = data?.data;

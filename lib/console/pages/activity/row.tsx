@@ -1,5 +1,6 @@
 import type { PollNowData, ReadRowStoryData, RestoreRowData } from "bridge/api";
 import { ExternalLink, Undo2 } from "lucide-react";
+import { useState } from "react";
 import type { Question } from "../../api/ask.ts";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
@@ -15,7 +16,7 @@ import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { sentence } from "../../parts/words.ts";
 import { hrefOf, usePlace } from "../../route.ts";
 import { RetryChange } from "./change.tsx";
-import { Correct } from "./correct.tsx";
+import { Correct, Follow } from "./correct.tsx";
 import { explain, retryHelps } from "./explain.ts";
 
 /** Everything that happened to one row on both sides, and what each holds now; the key is in the address. */
@@ -68,6 +69,7 @@ function Sameness({ story: { values, row, record } }: { readonly story: ReadRowS
 }
 
 function Story({ story, asked }: { readonly story: ReadRowStoryData; readonly asked: Question<ReadRowStoryData> }) {
+  const [saved, setSaved] = useState<number | null>(null);
   return (
     <>
       {story.remedy?.startsWith("bridge ") && (
@@ -80,7 +82,14 @@ function Story({ story, asked }: { readonly story: ReadRowStoryData; readonly as
         </Notice>
       )}
       {story.restore && <Deleted story={story} restore={story.restore} asked={asked} />}
-      {story.refused && <Refusal key={story.refused.change_id} story={story} refused={story.refused} />}
+      {saved !== null && (
+        <Card title="The correction">
+          <Follow id={saved} again={() => setSaved(null)} />
+        </Card>
+      )}
+      {saved === null && story.refused && (
+        <Refusal key={story.refused.change_id} story={story} refused={story.refused} onSaved={setSaved} />
+      )}
       {story.salesforce_error && (
         <Notice tone="warn" title="Salesforce could not be asked">
           {sentence(story.salesforce_error)}
@@ -172,7 +181,9 @@ function Deleted({
 function Refusal({
   story,
   refused,
+  onSaved,
 }: {
+  readonly onSaved: (changeId: number) => void;
   readonly story: ReadRowStoryData;
   readonly refused: NonNullable<ReadRowStoryData["refused"]>;
 }) {
@@ -190,6 +201,7 @@ function Refusal({
             columns={refused.columns}
             shown={Object.fromEntries(values.map(({ column, postgres }) => [column, postgres]))}
             behind={retry}
+            onSaved={onSaved}
           />
         )}
       </div>
