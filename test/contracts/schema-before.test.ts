@@ -185,7 +185,7 @@ describe("on a schema that was upgraded", () => {
     "capture-mapping": { uncaptured: "mine" },
     "reject-deletes": {},
     "accept-restore": {},
-    "write-row": { values: { email: "another@example.com" } },
+    "write-row": { values: { lastname: "Another" } },
   };
 
   test("every endpoint that asks the database answers", async () => {
