@@ -1,14 +1,23 @@
 import { readHealth as read } from "../../lib/health/read-health.ts";
 import { health } from "../../lib/http/contract.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { counters, engineReports, mappings, monitoring, now, orgReach, pauses } from "../services/composition.ts";
+import {
+  counters,
+  engineReports,
+  mappings,
+  monitoring,
+  now,
+  orgReach,
+  pauses,
+  webhooks,
+} from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "read-health",
   onlyReads: true,
   summary: "The health of both sides and of the sync between them.",
   output: health,
-  run: ({ workspace }) =>
+  run: ({ workspace, token }) =>
     read(
       {
         mappings: mappings(),
@@ -17,8 +26,10 @@ export const handler = onLambda({
         reach: orgReach(),
         counters: counters(),
         pauses: pauses(),
+        webhooks: webhooks(),
         now,
       },
       workspace,
+      token.scopes,
     ),
 });

@@ -70,7 +70,7 @@ const CONNECTING = { body: true, org: true, reads: ["mappings"], writes: ["works
  */
 export const ROUTES = {
   "list-mappings": read("GET /mappings", { reads: ["mappings"] }),
-  "read-health": read("GET /health", { reads: ["mappings", "engine", "counters"], postgres: true }),
+  "read-health": read("GET /health", { reads: ["mappings", "engine", "counters", "webhooks"], postgres: true }),
   "list-activity": read("GET /monitoring/activity", { postgres: true }),
   "list-errors": read("GET /monitoring/errors", { postgres: true }),
   "poll-now": operate("POST /mappings/{mapping_id}/poll-now", {
@@ -186,7 +186,7 @@ export const ROUTES = {
   }),
   "read-change": operate("GET /monitoring/activity/{change_id}", { postgres: true }),
   "read-row-story": operate("GET /rows/{table}/{key}/story", {
-    reads: ["mappings", "webhooks", "deliveries"],
+    reads: ["mappings", "webhooks", "deliveries", "engine"],
     writes: ["workspaces", "counters"],
     postgres: true,
   }),

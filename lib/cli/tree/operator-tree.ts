@@ -92,6 +92,7 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .action(does(async () => (await secrets()).reseal));
   program
     .command("doctor")
+    .option("--all", "list the checks that passed, too")
     .description(
       "check everything and say what to do: ✓ is well, ! is a warning, ✗ is wrong (then the exit code is 10)",
     )

@@ -1005,11 +1005,19 @@ export type ReadHealthData = {
     readonly pending_rows: number | null;
     readonly pause?: string;
     readonly upgrade?: string;
-    readonly stalls?: {
-      readonly message: string;
-      readonly remedy: string;
-    }[];
   };
+  readonly incidents?: {
+    readonly cause: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "salesforce_too_large" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "rows_hidden" | "column_gone" | "table_gone" | "first_match" | "function_died" | "database_rewound" | "config_behind" | "engine_fault" | "stalled" | "calls_spared" | "provisioning_failed" | "migration_pending" | "rows_refused" | "webhook_failing" | "webhook_paused";
+    readonly stops: boolean;
+    readonly message: string;
+    readonly said: string | null;
+    readonly since: string | null;
+    readonly objects: string[];
+    readonly waiting: number | null;
+    readonly next_try_at: string | null;
+    readonly remedy: string;
+    readonly commands: string[];
+  }[];
 };
 
 export type ReadMappingData = {
@@ -1179,6 +1187,7 @@ export type ReadRowStoryData = {
     readonly equal: boolean | null;
   }[];
   readonly remedy: string | null;
+  readonly waits: string | null;
   readonly events: {
     readonly at: string;
     readonly from: "postgres" | "salesforce" | "bridge";

@@ -26,7 +26,7 @@ import { type KeptSession, type KeptSessions, keepSessions } from "../session/re
 import { type Ask, cut, iso, literal, type Metadata, metadata, nameOf, qualified, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { CONFLICT_COLUMNS, readChange, readThroughput } from "./change-history.ts";
-import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
+import { dismissStatement, failedOf, failedRows, failureKinds, findFailed } from "./failed-changes.ts";
 import { confirmDeletes, retryFailed, useOtherValue } from "./operations.ts";
 import { rejections } from "./reject-deletes.ts";
 import { restoredRows } from "./restored-rows.ts";
@@ -166,8 +166,7 @@ const progressOf = (tables: Metadata): string => `
     s.compared,
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
-    coalesce((SELECT CASE WHEN failed > 0 THEN failed - ${settledFailures(tables, "s.table_name")} ELSE 0 END
-      FROM ${tables.totals} t WHERE t.table_name::text = s.table_name::text), 0) AS failed,
+    ${failedOf(tables, "s")} AS failed,
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
       + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}) AS held_deletes,
     (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isRecordless("l")}) AS recordless,

@@ -2,6 +2,7 @@ import type { ReadRowStoryData } from "bridge/api";
 import { argument, type Context, segment } from "../../context.ts";
 import { namedMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
+import { harmless } from "../../width.ts";
 
 /** What happened to one row on both sides, oldest first, and what each holds now. */
 export async function row(context: Context): Promise<void> {
@@ -40,6 +41,7 @@ export async function row(context: Context): Promise<void> {
     ],
     "nothing is known of its past",
   );
+  if (data.waits !== null) out.done(harmless(data.waits), null);
   if (data.salesforce_error !== null) out.note(`Salesforce could not be asked: ${data.salesforce_error}`);
   if (data.remedy !== null) {
     out.note(data.remedy.startsWith("bridge ") ? "To send it, run:" : "To correct it, put in the right values:");

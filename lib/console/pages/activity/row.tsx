@@ -81,6 +81,7 @@ function Story({ story }: { readonly story: ReadRowStoryData }) {
           <code className="breaks">{story.remedy}</code>
         </Notice>
       )}
+      {story.waits && <Notice tone="warn" title={story.waits} />}
       {story.salesforce_error && (
         <Notice tone="warn" title="Salesforce could not be asked">
           {sentence(story.salesforce_error)}
