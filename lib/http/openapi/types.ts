@@ -653,6 +653,11 @@ export type ListMappingStatesData = {
     readonly records: number;
     readonly differing: number;
     readonly vanished: number;
+    readonly missing: number | null;
+    readonly unsent: number | null;
+    readonly refused: number | null;
+    readonly equal: boolean;
+    readonly says: string;
   } | null;
   readonly notices: {
     readonly message: string;
@@ -1062,6 +1067,11 @@ export type ReadMappingData = {
     readonly records: number;
     readonly differing: number;
     readonly vanished: number;
+    readonly missing: number | null;
+    readonly unsent: number | null;
+    readonly refused: number | null;
+    readonly equal: boolean;
+    readonly says: string;
   } | null;
   readonly notices: {
     readonly message: string;
@@ -1073,6 +1083,7 @@ export type ReadMappingData = {
     readonly rows_total: number | null;
     readonly ends_at: string | null;
   } | null;
+  readonly compared_ids: string[];
   readonly sent_deletes: number | null;
   readonly lag_seconds: {
     readonly p50: number;

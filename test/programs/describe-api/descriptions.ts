@@ -75,6 +75,12 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "compared.differing":
     "Records whose row lacked or held another value; they were corrected, unless something prevents it.",
   "compared.vanished": "Rows whose record Salesforce does not show.",
+  "compared.missing": "Of the records that differed those without a row; null: not counted.",
+  "compared.unsent": "Rows that have no record's id; null: not counted.",
+  "compared.refused": "Of them those that Salesforce refused; null: not counted.",
+  "compared.equal": "Nothing differed, and each row and each record had its other side.",
+  "compared.says": "The same in words.",
+  compared_ids: "Ids of the records that differed or are not shown any more, the first 1,000.",
   comparing: "True.",
   check_before_save:
     "Whether records are looked at before they are saved, so that what Salesforce has changed meanwhile is not overwritten; auto: unless PostgreSQL wins conflicts.",

@@ -104,6 +104,12 @@ function rowQueriesOn(kept: KeptSession, connection: PostgresConnection, now: ()
       const [row] = await ask(`SELECT mapping_id, field FROM ${tables.conflicts} WHERE id = $1`, [id]);
       return row ? { mappingId: String(row["mapping_id"]), field: row["field"] as string | null } : null;
     },
+    comparedIds: async (mappingId) => {
+      const [row] = await ask(`SELECT compared -> 'ids' AS ids FROM ${tables.state} WHERE mapping_id = $1`, [
+        mappingId,
+      ]);
+      return judgedNames(row?.["ids"]);
+    },
     useOtherValue: (id) => useOtherValue(kept, schema, id),
 
     heldDeletes: async (mappingId, { limit, offset }) => {
@@ -163,7 +169,7 @@ const progressOf = (tables: Metadata): string => `
     coalesce(lo.load -> 'size', s.lanes -> 'size') AS read_size,
     s.lanes -> 'back' ->> 'stamp' AS clock_back_until, ${iso("s.last_pull_at")} AS last_pull_at,
     ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
-    s.compared,
+    s.compared - 'ids' AS compared,
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
     ${failedOf(tables, "s")} AS failed,

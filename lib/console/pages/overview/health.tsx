@@ -89,14 +89,12 @@ function Budget({
   const forecast = budget && limit ? Math.min(1, budget.forecast_calls_per_day / limit) : null;
   const isTooMuch = budget && limit ? budget.forecast_calls_per_day > limit : false;
   const isMuch = budget?.allowed_calls && budget.own_calls !== null && budget.own_calls >= 0.8 * budget.allowed_calls;
-  const isSpent = health?.incidents?.some(({ cause }) => cause === "salesforce_limit") === true;
   const tone = share >= 0.95 ? "bad" : share >= 0.7 || isMuch ? "warn" : "";
   return (
     <Tile
       name="Salesforce"
       state={health && <Badge tone={SIDE_TONES[health.sf.status]}>{health.sf.status}</Badge>}
-      figure={isSpent || used === null ? "–" : count(used)}
-      unit={isSpent ? "the org's calls are used up" : limit === null ? "calls today" : `of ${count(limit)} calls today`}
+      {...usedOf(health, used, limit)}
     >
       <span
         className="meter"
@@ -113,6 +111,13 @@ function Budget({
       </span>
     </Tile>
   );
+}
+
+/** The count is of the last answer: an org that refuses every call gives none. */
+function usedOf(health: ReadHealthData | undefined, used: number | null, limit: number | null) {
+  const isSpent = health?.incidents?.some(({ cause }) => cause === "salesforce_limit");
+  if (isSpent || used === null) return { figure: "–", unit: isSpent ? "the org's calls are used up" : "calls today" };
+  return { figure: count(used), unit: limit === null ? "calls today" : `of ${count(limit)} calls today` };
 }
 
 interface TileProps {
