@@ -32,7 +32,7 @@ import { cachedMappings as cachedMappingsIn } from "../../lib/adapters/dynamodb/
 import { mappings as mappingsIn } from "../../lib/adapters/dynamodb/mappings/mappings.ts";
 import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monitoring.ts";
 import { rowQueriesOf as rowDesksIn } from "../../lib/adapters/postgres/operations/row-operations.ts";
-import { connectedOrg, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
+import { connectedOrg, saveProbe, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
 import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.ts";
 import { recordReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
@@ -136,6 +136,9 @@ export const catalog = () => once("catalog", () => connectedOrg(askingOrgs()));
 
 /** Reads an org's own count of its API calls. */
 export const usage = () => once("usage", () => usageReader(askingOrgs()));
+
+/** Asks an org whether it would save. */
+export const saves = () => once("saves", () => saveProbe(askingOrgs()));
 
 /** Reads a record as the org shows it now. */
 export const recordOf = () => once("recordOf", () => recordReader(askingOrgs()));

@@ -11,11 +11,10 @@ export function linesOf({ message, said, since, waiting, next_try_at, remedy, co
     ...(waiting ? [`${count(waiting, "row waits", "rows wait")}`] : []),
     ...(next_try_at === null ? [] : [`next try ${next_try_at}`]),
   ];
+  const below = [...(facts.length > 0 ? [facts.join(", ")] : []), said ?? [], remedy].flat();
   return [
-    message,
-    ...(facts.length > 0 ? [`    ${facts.join(", ")}`] : []),
-    ...(said === null ? [] : [`    ${said}`]),
-    `    ${remedy}`,
-    ...commands.map((command) => `      ${command}`),
-  ].map(harmless);
+    harmless(message),
+    ...below.map((text) => `    ${harmless(text)}`),
+    ...commands.map((command) => `      ${harmless(command)}`),
+  ];
 }

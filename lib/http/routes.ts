@@ -173,7 +173,11 @@ export const ROUTES = {
   "set-salesforce": administer("PUT /connections/salesforce", CONNECTING),
   "authorize-salesforce": administer("POST /connections/salesforce/authorize", { body: true, writes: ["workspaces"] }),
   "complete-salesforce": administer("POST /connections/salesforce/complete", CONNECTING),
-  "test-salesforce": administer("POST /connections/salesforce/test", { org: true, writes: ["workspaces", "counters"] }),
+  "test-salesforce": administer("POST /connections/salesforce/test", {
+    org: true,
+    reads: ["mappings"],
+    writes: ["workspaces", "counters"],
+  }),
   "list-objects": administer("GET /objects", { org: true, writes: ["workspaces", "counters"] }),
   "read-object": administer("GET /objects/{object_name}", { org: true, writes: ["workspaces", "counters"] }),
   "read-mapping": read("GET /mappings/{mapping_id}", { reads: ["mappings", "engine"], postgres: true }),

@@ -42,6 +42,8 @@ describe("a workspace", () => {
       { ...mapping, sf_object: "Account" },
     ]);
 
+    world.answer("GET /health", { sync: {} });
+
     const { stdout } = await world.line.run(["doctor"]);
 
     expect(stdout).toContain(

@@ -39,8 +39,7 @@ export async function doctor(context: Context): Promise<void> {
 
 /** What an incident says already, or makes meaningless: each cause is shown once, and nothing is well that it stops. */
 function isCovered(check: string, ok: boolean, cause: Incident["cause"]): boolean {
-  if (cause === "postgres_unavailable")
-    return ["connection", "mapping", "failures", "inbound_errors", "conflicts"].includes(check);
+  if (cause === "postgres_unavailable") return ["connection", "mapping", "inboundErrors", "conflicts"].includes(check);
   const isOfOrg = /^(salesforce|api|org)_/.test(cause);
   if (["calls", "forecast", ...(isOfOrg ? ["session"] : [])].includes(check)) return true;
   return !ok && ["mapping", "tables", "capture"].includes(check);
