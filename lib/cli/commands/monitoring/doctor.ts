@@ -41,7 +41,7 @@ export async function doctor(context: Context): Promise<void> {
 function isCovered(check: string, ok: boolean, cause: Incident["cause"]): boolean {
   if (cause === "postgres_unavailable") return ["connection", "mapping", "inboundErrors", "conflicts"].includes(check);
   const isOfOrg = /^(salesforce|api|org)_/.test(cause);
-  if (["calls", "forecast", ...(isOfOrg ? ["session"] : [])].includes(check)) return true;
+  if (["calls", "forecast", ...(isOfOrg ? ["session", "saving"] : [])].includes(check)) return true;
   return !ok && ["mapping", "tables", "capture"].includes(check);
 }
 
