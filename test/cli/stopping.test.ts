@@ -44,7 +44,7 @@ describe("a workspace", () => {
 
     world.answer("GET /health", { sync: {} });
 
-    const { stdout } = await world.line.run(["doctor"]);
+    const { stdout } = await world.line.run(["doctor", "--all"]);
 
     expect(stdout).toContain(
       "! the workspace is paused since 2026-11-25T03:00:00.000Z by ada@example.com (the org moves; call Bo)\n    resume it with: bridge resume\n",
