@@ -1,5 +1,7 @@
+import * as z from "zod/mini";
 import { readHealth as read } from "../../lib/health/read-health.ts";
 import { health } from "../../lib/http/contract.ts";
+import { flag } from "../../lib/http/input.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
 import {
   counters,
@@ -15,9 +17,11 @@ import {
 export const handler = onLambda({
   route: "read-health",
   onlyReads: true,
-  summary: "The health of both sides and of the sync between them.",
+  input: z.object({ incidents: flag() }),
+  summary:
+    "The health of both sides and of the sync between them; ?incidents=true adds what is wrong, each cause once.",
   output: health,
-  run: ({ workspace, token }) =>
+  run: ({ input, workspace, token }) =>
     read(
       {
         mappings: mappings(),
@@ -30,6 +34,6 @@ export const handler = onLambda({
         now,
       },
       workspace,
-      token.scopes,
+      input.incidents ? token.scopes : null,
     ),
 });

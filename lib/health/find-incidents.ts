@@ -1,8 +1,8 @@
 import { paceOf, reportBudget } from "../model/calls/budget.ts";
 import type { Webhook } from "../model/delivery/webhook.ts";
-import { type Incident, incident, incidentsOf } from "../model/incident.ts";
 import { failureOfProvisioning, type Mapping, migrationOf } from "../model/mapping/mapping.ts";
 import { type Signs, stallOf } from "../model/stall.ts";
+import { type Incident, incident, incidentsOf } from "../model/workspace/incident.ts";
 import type { Backlog } from "../monitoring/ports.ts";
 import type { WorkspaceReport } from "./ports.ts";
 

@@ -28,8 +28,8 @@ const TRIES = 3;
 /** A check that has not answered by then has failed: health must answer at once. */
 const CHECK_MILLISECONDS = 8000;
 
-/** The health of a workspace (contract 2.3): live checks of both sides, and what the engine last met. */
-export async function readHealth(needs: Needs, workspace: SealedWorkspace, scopes: readonly Scope[]) {
+/** The health of a workspace (contract 2.3): live checks of both sides, and what the engine last met; with its incidents as these scopes may see them. */
+export async function readHealth(needs: Needs, workspace: SealedWorkspace, scopes: readonly Scope[] | null) {
   const { postgres, salesforce } = await workspace.open();
   const [database, reachable, engine, listing, pause, webhooks] = await Promise.all([
     postgres && checkDatabase(needs.monitoring, postgres),
@@ -45,7 +45,7 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace, scope
   const connected = postgres !== null && salesforce !== null;
   const found = {
     ...{ mappings: listing.mappings, paused: pause !== null, engine, database: seen, webhooks },
-    ...{ address: postgres && allows(scopes, "admin") ? addressOf(postgres) : null, orgAnswers: reachable },
+    ...{ address: postgres && scopes && allows(scopes, "admin") ? addressOf(postgres) : null, orgAnswers: reachable },
   };
   const incidents = connected ? findIncidents(found, needs.now()) : [];
   return {
@@ -72,7 +72,7 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace, scope
       ...(pause && { pause: reportPause(pause) }),
       ...(database?.upgrade && { upgrade: engine.upgradeRefusal ?? database.upgrade }),
     },
-    ...(incidents.length > 0 && {
+    ...(scopes !== null && {
       incidents: incidents.map(({ since, nextTryAt, ...one }) => ({
         ...one,
         since: since?.toISOString() ?? null,

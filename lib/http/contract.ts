@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { ACTIONS, STATES } from "../model/change/change.ts";
 import { EVENT_TYPES } from "../model/delivery/event.ts";
-import { CAUSES } from "../model/incident.ts";
 import { SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
+import { CAUSES } from "../model/workspace/incident.ts";
 
 /** The resources of the contract (contract 2) as schemas: they describe the fifteen endpoints and are kept by tests. */
 
@@ -34,7 +34,7 @@ export const health = z.object({
     /** Only while the schema is of an older version: from which to which it is upgraded. */
     upgrade: z.optional(z.string()),
   }),
-  /** Only while something is wrong: each cause once, with what it concerns and what helps. */
+  /** Only where it is asked for: what is wrong, each cause once, with what it concerns and what helps. */
   incidents: z.optional(
     z.array(
       z.object({

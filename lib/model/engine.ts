@@ -71,7 +71,7 @@ interface Reason {
   readonly remedy: string;
   /** The commands for it, `{}` for the object; left out: those that try it again. */
   readonly commands?: readonly string[];
-  /** When what waits is sent by itself. */
+  /** When what waits is sent automatically. */
   readonly sentWhen: string;
 }
 

@@ -6,7 +6,7 @@ import { STATES } from "../model/change/change.ts";
 import { unwritableFields } from "../model/change/outgoing-fields.ts";
 import { isUndecided } from "../model/change/rewound.ts";
 import { Failure } from "../model/failure.ts";
-import { waitsFor } from "../model/incident.ts";
+import { waitsFor } from "../model/workspace/incident.ts";
 import { type Mapping, pushes } from "../model/mapping/mapping.ts";
 import { withWriter } from "../model/mapping/soql.ts";
 import { imageOf } from "../model/record/incoming.ts";

@@ -119,7 +119,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     message: /^Salesforce refuses every call: the org's API calls of 24 hours are used up$/,
     remedy: /^wait until calls of the last 24 hours expire, or raise the org's API limit/,
     command: /^bridge poll (Contact|Account)$/,
-    row: /^Waits since .*: Contact is broken \(Salesforce refuses every call: .* used up\)\. Sent by itself once calls are left\.$/,
+    row: /^Waits since .*: Contact is broken \(Salesforce refuses every call: .* used up\)\. Sent automatically once calls are left\.$/,
     event: "sync.broken",
     make: () => control("PUT", "/calls", { used: 15_000, allowance: 15_000 }).then(change),
     mend: () => control("PUT", "/calls", { used: 100 }).then(() => line.run(["poll", "Contact"])),
@@ -129,7 +129,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     message: /^the org is read only$/,
     remedy: /^wait until Salesforce's maintenance ends/,
     command: /^bridge poll Contact$/,
-    row: /^Waits since .*: Contact is broken \(org is read only\)\. Sent by itself when the maintenance ends\.$/,
+    row: /^Waits since .*: Contact is broken \(org is read only\)\. Sent automatically when the maintenance ends\.$/,
     event: "sync.broken",
     make: () => control("PUT", "/mode", { readOnly: true }).then(change),
     mend: () => control("PUT", "/mode", { readOnly: false }).then(() => line.run(["poll", "Contact"])),
@@ -139,7 +139,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     message: /^Salesforce does not let Bridge in$/,
     remedy: /connect the workspace to Salesforce again|check user name, password/,
     command: /^bridge connect salesforce$/,
-    row: /^Waits since .*: Contact is broken \(Salesforce does not let Bridge in\)\. Sent by itself once the workspace is connected again\.$/,
+    row: /^Waits since .*: Contact is broken \(Salesforce does not let Bridge in\)\. Sent automatically once the workspace is connected again\.$/,
     event: "sync.broken",
     make: () =>
       control("POST", "/faults", { kind: "refusedGrant", path: "oauth2/token", times: 0 })
@@ -175,7 +175,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     message: /^Contact: a mapped column is gone$/,
     remedy: /^name it so again, take the fields out of the mapping/,
     command: /^bridge poll Contact$/,
-    row: /Contact is broken \(a mapped column is gone\)\. Sent by itself once the column is back/,
+    row: /Contact is broken \(a mapped column is gone\)\. Sent automatically once the column is back/,
     event: "sync.broken",
     make: () => sql("ALTER TABLE salesforce.contact DROP COLUMN title"),
     mend: () => sql("ALTER TABLE salesforce.contact ADD COLUMN title varchar(128)"),
@@ -185,7 +185,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     message: /^Contact: changes of the table are not captured$/,
     remedy: /bridge mapping capture Contact --salesforce.*bridge mapping capture Contact --mine/,
     command: /^bridge mapping capture Contact --salesforce$/,
-    row: /Contact is broken \(changes of the table are not captured\)\. Sent by itself once capture is on again\.$/,
+    row: /Contact is broken \(changes of the table are not captured\)\. Sent automatically once capture is on again\.$/,
     event: "sync.broken",
     make: async () => {
       const triggers = await sql(
@@ -243,7 +243,7 @@ interface Shown {
 }
 
 const incidents = async () => {
-  const path = `/api/v1/t/${workspace.id}/health`;
+  const path = `/api/v1/t/${workspace.id}/health?incidents=true`;
   const { json } = await bridge.request("GET", path, { token: workspace.token });
   return (json?.data as Shown | undefined)?.incidents ?? [];
 };

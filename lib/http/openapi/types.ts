@@ -1893,7 +1893,7 @@ export interface paths {
   };
   readonly "/api/v1/t/{workspace_id}/health": {
     readonly get: {
-      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "incidents"?: "true" | "false"; }; header?: never; cookie?: never };
       requestBody?: never;
       responses: { 200: { headers: Headers; content: { "application/json": {
             readonly success: true;

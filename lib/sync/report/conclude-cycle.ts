@@ -13,7 +13,7 @@ import {
 } from "../../model/engine.ts";
 import type { HighWater } from "../../model/high-water.ts";
 import { newId } from "../../model/id.ts";
-import { causeOf } from "../../model/incident.ts";
+import { causeOf } from "../../model/workspace/incident.ts";
 import { afterLook, type Holding, reportHeld } from "../../model/mapping/delete-breaker.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";

@@ -26,8 +26,10 @@ interface Health {
 }
 
 const sync = async () => {
-  const { sync, incidents } = dataOf<Health>(await api.ask(readHealth, "read-health"));
-  return { status: sync.status, ...(incidents && { incidents }) };
+  const { sync, incidents } = dataOf<Health>(
+    await api.ask(readHealth, "read-health", { query: { incidents: "true" } }),
+  );
+  return { status: sync.status, ...(incidents?.length && { incidents }) };
 };
 
 test("health is running while all moves, and says of each standstill what it is and what helps", async () => {

@@ -50,7 +50,7 @@ async function shown() {
   const { sync, incidents = [] } = dataOf<{
     sync: { status: string };
     incidents?: { message: string; commands: string[] }[];
-  }>(await api.ask(readHealth, "read-health"));
+  }>(await api.ask(readHealth, "read-health", { query: { incidents: "true" } }));
   const { mappings } = dataOf<{ mappings: { state: string; groups: { group: string; rows: number }[] }[] }>(
     await api.ask(readRestorePlan, "read-restore-plan"),
   );

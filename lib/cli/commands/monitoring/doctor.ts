@@ -20,7 +20,7 @@ export async function doctor(context: Context): Promise<void> {
   const { data: mappings } = await service(context).then(() => api.get<ListMappingStatesData>("/monitoring/mappings"));
   const [clock, health, postgres, salesforce, monitoring] = await Promise.all([
     clockFinding(context),
-    api.get<ReadHealthData>("/health"),
+    api.get<ReadHealthData>("/health", { incidents: true }),
     look(() => api.post<Checked>("/connections/postgres/test"), "postgres"),
     look(() => api.post<Checked>("/connections/salesforce/test"), "salesforce"),
     monitoringFindings(api, new Date()),
@@ -132,7 +132,7 @@ function pauseOf(mappings: ListMappingStatesData): Findings {
 
 /** Why one fails or waits for a migration or for calls is an incident of its own. */
 function findingsOn({ sf_object, state, failure, reason, notices = [], ...mapping }: MappingState): Findings {
-  const isElsewhere = failure !== null || NEEDS_SOMEBODY.has(state) || state === "sparing_calls";
+  const isElsewhere = Boolean(failure) || NEEDS_SOMEBODY.has(state) || state === "sparing_calls";
   const isHeld = state === "deletes_held";
   const isUnkeyed = mapping.upsert_field === null && mapping.sync_direction !== "sf_to_pg";
   return [

@@ -18,7 +18,7 @@ import { count } from "../../words.ts";
 /** Both sides and the engine. */
 export async function health(context: Context): Promise<void> {
   const { out } = context;
-  const { data } = await context.api().get<ReadHealthData>("/health");
+  const { data } = await context.api().get<ReadHealthData>("/health", { incidents: true });
   const isWell = data.pg.status === "healthy" && data.sf.status === "healthy" && data.sync.status === "running";
   if (out.json) out.record({ ...data });
   else {

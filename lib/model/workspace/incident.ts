@@ -1,4 +1,4 @@
-import { type CycleFailure, FAILURE_REASONS, type FailureReason, reasonFor } from "./engine.ts";
+import { type CycleFailure, FAILURE_REASONS, type FailureReason, reasonFor } from "../engine.ts";
 
 /** Why something does not move, or fails, that is no reason of `sync.broken`. */
 const OTHER_CAUSES = [
@@ -17,7 +17,7 @@ export type Cause = (typeof CAUSES)[number];
 /** One cause with all that it concerns: what happened, what waits for it, and what helps. */
 export interface Incident {
   readonly cause: Cause;
-  /** What it concerns has stopped; false: it goes on, without some rows or deliveries. */
+  /** What it concerns has stopped; false: it continues, without some rows or deliveries. */
   readonly stops: boolean;
   /** What happened, in a person's words, and those of the side that it comes from; null: there are none. */
   readonly message: string;
@@ -85,4 +85,4 @@ export function incidentsOf(failing: readonly Failing[], database: string | null
 
 /** Why a row waits whose mapping fails, and when it is sent. */
 export const waitsFor = (reason: FailureReason, sfObject: string): string =>
-  `${sfObject} is broken (${reasonFor(reason).what.replace(/^the /, "")}). Sent by itself ${reasonFor(reason).sentWhen}.`;
+  `${sfObject} is broken (${reasonFor(reason).what.replace(/^the /, "")}). Sent automatically ${reasonFor(reason).sentWhen}.`;
