@@ -13,10 +13,10 @@ import {
 } from "../../model/engine.ts";
 import type { HighWater } from "../../model/high-water.ts";
 import { newId } from "../../model/id.ts";
-import { causeOf } from "../../model/workspace/incident.ts";
 import { afterLook, type Holding, reportHeld } from "../../model/mapping/delete-breaker.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
+import { causeOf } from "../../model/workspace/incident.ts";
 import type { Tally } from "../cycle/cycle.ts";
 import type { CycleOrder } from "../cycle/cycle-order.ts";
 import type { StopReason } from "../lease/lease-guard.ts";
