@@ -50,7 +50,7 @@ export interface CycleFailure {
 
 /** A failure in one sentence, with its remedy where that is its own. */
 export const inWords = ({ message, remedy }: Pick<CycleFailure, "message" | "remedy">): string =>
-  remedy === undefined ? message : `${message.replace(/[.;]+$/, "")}; ${remedy}`;
+  remedy === undefined ? message : `${message.replace(/\.$/, "")}; ${remedy}`;
 
 interface Reason {
   /** The first failed cycle breaks the mapping; without it the third in a row does. */
