@@ -1,14 +1,27 @@
+import * as z from "zod/mini";
 import { readHealth as read } from "../../lib/health/read-health.ts";
 import { health } from "../../lib/http/contract.ts";
+import { flag } from "../../lib/http/input.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { counters, engineReports, mappings, monitoring, now, orgReach, pauses } from "../services/composition.ts";
+import {
+  counters,
+  engineReports,
+  mappings,
+  monitoring,
+  now,
+  orgReach,
+  pauses,
+  webhooks,
+} from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "read-health",
   onlyReads: true,
-  summary: "The health of both sides and of the sync between them.",
+  input: z.object({ incidents: flag() }),
+  summary:
+    "The health of both sides and of the sync between them; ?incidents=true adds what is wrong, each cause once.",
   output: health,
-  run: ({ workspace }) =>
+  run: ({ input, workspace, token }) =>
     read(
       {
         mappings: mappings(),
@@ -17,8 +30,10 @@ export const handler = onLambda({
         reach: orgReach(),
         counters: counters(),
         pauses: pauses(),
+        webhooks: webhooks(),
         now,
       },
       workspace,
+      input.incidents ? token.scopes : null,
     ),
 });

@@ -1,7 +1,16 @@
 import { mappingsNamed } from "../../lib/settings/rows/find-row.ts";
 import { readRowStory as read, rowStoryView } from "../../lib/settings/rows/row-story.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { deliveries, mappings, recordOf, rowQueriesOf, webhooks } from "../services/composition.ts";
+import {
+  deliveries,
+  engineReports,
+  mappings,
+  now,
+  pauses,
+  recordOf,
+  rowQueriesOf,
+  webhooks,
+} from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "read-row-story",
@@ -12,7 +21,15 @@ export const handler = onLambda({
   find: ({ path, workspace }) => mappingsNamed(mappings(), workspace.id, path.table),
   run: ({ resource: candidates, path, workspace }) =>
     read(
-      { rowQueries: rowQueriesOf(), webhooks: webhooks(), deliveries: deliveries(), recordOf: recordOf() },
+      {
+        rowQueries: rowQueriesOf(),
+        webhooks: webhooks(),
+        deliveries: deliveries(),
+        engine: engineReports(),
+        pauses: pauses(),
+        now,
+        recordOf: recordOf(),
+      },
       { workspace, mappings: candidates, key: path.key },
     ),
 });

@@ -32,7 +32,7 @@ import { cachedMappings as cachedMappingsIn } from "../../lib/adapters/dynamodb/
 import { mappings as mappingsIn } from "../../lib/adapters/dynamodb/mappings/mappings.ts";
 import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monitoring.ts";
 import { rowQueriesOf as rowDesksIn } from "../../lib/adapters/postgres/operations/row-operations.ts";
-import { connectedOrg, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
+import { connectedOrg, saveProbe, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
 import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.ts";
 import { recordsReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
@@ -143,6 +143,9 @@ export const recordsOf = () => once("recordsOf", () => recordsReader(askingOrgs(
 /** The same with one; null: the org shows none. */
 export const recordOf = () => async (workspaceId: string, soql: string) =>
   (await recordsOf()(workspaceId, soql))[0] ?? null;
+
+/** Asks an org whether it would save. */
+export const saves = () => once("saves", () => saveProbe(askingOrgs()));
 
 /** Sessions with the customers' orgs, and where the calls are counted that the API itself makes. */
 const askingOrgs = () => ({

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Context } from "./context.ts";
 import { instanceFile } from "./profiles.ts";
 
@@ -18,8 +19,35 @@ export function ownMachine({ terminal: { env, folder }, target }: Context): OwnM
   return { databaseUrl: database_url, org: { url, clientId, clientSecret } };
 }
 
+/** Bytes at the end of the log that are looked through. */
+const LOG_TAIL = 1_000_000;
+
+/** Since when the instance of this machine does not run, its last error, and the remedy; null: it is another one, or runs. */
+export function whyStopped({ terminal: { env, folder }, target }: Context): string | null {
+  const file = instanceFile(env, folder);
+  if (!existsSync(file)) return null;
+  const { base_url, pid } = JSON.parse(readFileSync(file, "utf8")) as Instance;
+  if (base_url !== target().url || isRunning(pid)) return null;
+  const log = join(dirname(file), "bridge.log");
+  if (!existsSync(log)) return ": it does not run. Start it: npm start";
+  const lines = readFileSync(log).subarray(-LOG_TAIL).toString("utf8").trimEnd().split("\n");
+  const error = lines.findLast((line) => line.includes('"level":"error"'));
+  const { message = null, at = "" } = error ? (JSON.parse(error) as { message?: string; at?: string }) : {};
+  const last = error === undefined ? "" : `; the last error in its log: ${at} ${message ?? error.slice(0, 300)}`;
+  return `: it does not run since ${statSync(log).mtime.toISOString()}${last}. Start it: npm start`;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** The part of `instance.json` that is needed here. */
 interface Instance {
+  readonly pid: number;
   readonly base_url: string;
   readonly database_url: string;
   readonly salesforce: { readonly url: string; readonly client_id?: string; readonly client_secret: string };

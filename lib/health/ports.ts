@@ -1,7 +1,7 @@
 import type { Figures } from "../metrics/ports.ts";
 import type { Budget, Usage } from "../model/calls/budget.ts";
 import type { LearnedSize } from "../model/change/call-size.ts";
-import type { FailureReason } from "../model/engine.ts";
+import type { CycleFailure, FailureReason } from "../model/engine.ts";
 import type { SalesforceConnection } from "../model/workspace/workspace.ts";
 
 /** How the cycles of one mapping have been ending, and its loads. */
@@ -12,6 +12,10 @@ export interface EngineReport {
   readonly failure: FailureReason | null;
   /** The same in words, with the remedy. */
   readonly message: string | null;
+  /** The failure's own words and remedy. */
+  readonly said: Pick<CycleFailure, "message" | "remedy"> | null;
+  /** Since when each cycle has failed. */
+  readonly failingSince: Date | null;
   readonly brokenSince: Date | null;
   /** When it is tried again; null: with the next beat. */
   readonly restUntil: Date | null;

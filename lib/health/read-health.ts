@@ -1,10 +1,13 @@
 import type { Pauses, SealedWorkspace } from "../access/ports.ts";
 import type { Mappings } from "../config/ports.ts";
 import type { Counters } from "../metrics/ports.ts";
-import { callsUsedUp, type Signs, stallOf } from "../model/stall.ts";
+import type { Signs } from "../model/stall.ts";
 import { reportPause } from "../model/workspace/pause.ts";
-import type { PostgresConnection } from "../model/workspace/workspace.ts";
+import { allows, type Scope } from "../model/workspace/token.ts";
+import { addressOf, type PostgresConnection } from "../model/workspace/workspace.ts";
 import { type DatabaseState, DatabaseUnavailable, type Monitoring } from "../monitoring/ports.ts";
+import type { Webhooks } from "../webhooks/ports.ts";
+import { findIncidents } from "./find-incidents.ts";
 import { type DatabaseCheck, databaseHealth, orgHealth, syncStatus } from "./judge.ts";
 import type { EngineReports, OrgReach } from "./ports.ts";
 
@@ -15,6 +18,7 @@ interface Needs {
   readonly reach: OrgReach;
   readonly counters: Pick<Counters, "queueDepth">;
   readonly pauses: Pauses;
+  readonly webhooks: Pick<Webhooks, "list">;
   readonly now: () => Date;
 }
 
@@ -24,31 +28,26 @@ const TRIES = 3;
 /** A check that has not answered by then has failed: health must answer at once. */
 const CHECK_MILLISECONDS = 8000;
 
-/** The health of a workspace (contract 2.3): live checks of both sides, and what the engine last met. */
-export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
+/** The health of a workspace (contract 2.3): live checks of both sides, and what the engine last met; with its incidents as these scopes may see them. */
+export async function readHealth(needs: Needs, workspace: SealedWorkspace, scopes: readonly Scope[] | null) {
   const { postgres, salesforce } = await workspace.open();
-  const [database, reachable, engine, listing, pause] = await Promise.all([
+  const [database, reachable, engine, listing, pause, webhooks] = await Promise.all([
     postgres && checkDatabase(needs.monitoring, postgres),
     salesforce ? needs.reach.isReachable(salesforce) : false,
     needs.engine.read(workspace.id),
     needs.mappings.list(workspace.id),
     needs.pauses.find(workspace.id),
+    needs.webhooks.list(workspace.id),
   ]);
-  const active = new Map(listing.mappings.filter((mapping) => mapping.active).map((mapping) => [mapping.id, mapping]));
-  const reports = engine.mappings.filter(({ mappingId }) => active.has(mappingId));
+  const active = listing.mappings.filter((mapping) => mapping.active);
+  const reports = engine.mappings.filter(({ mappingId }) => active.some(({ id }) => id === mappingId));
   const seen = database?.answered ? database : null;
-  const at = needs.now();
-  const nextTry = reports.flatMap(({ restUntil }) => (restUntil && restUntil > at ? restUntil.getTime() : []));
-  const stalls = [
-    callsUsedUp(engine.usage, nextTry.length > 0 ? new Date(Math.min(...nextTry)) : null),
-    // A broken one says why itself.
-    ...(seen?.signs ?? []).map((signs) => {
-      const mapping = reports.some(({ mappingId, broken }) => broken && mappingId === signs.id)
-        ? null
-        : active.get(signs.id);
-      return mapping ? stallOf(mapping, signs, at) : null;
-    }),
-  ].filter((stall) => stall !== null);
+  const connected = postgres !== null && salesforce !== null;
+  const found = {
+    ...{ mappings: listing.mappings, paused: pause !== null, engine, database: seen, webhooks },
+    ...{ address: postgres && scopes && allows(scopes, "admin") ? addressOf(postgres) : null, orgAnswers: reachable },
+  };
+  const incidents = connected ? findIncidents(found, needs.now()) : [];
   return {
     pg: { status: databaseHealth(database), latency_ms: database?.latencyMilliseconds ?? 0 },
     sf: {
@@ -62,18 +61,24 @@ export async function readHealth(needs: Needs, workspace: SealedWorkspace) {
     },
     sync: {
       status: syncStatus({
-        stalled: stalls.length > 0,
-        connected: postgres !== null && salesforce !== null,
+        stalled: incidents.some(({ stops }) => stops),
+        connected,
         paused: pause !== null,
-        activeMappings: active.size,
+        activeMappings: active.length,
         reports,
       }),
       last_run_at: seen?.lastRunAt?.toISOString() ?? null,
       pending_rows: seen?.waitingRows ?? (await needs.counters.queueDepth(workspace.id)).rows,
       ...(pause && { pause: reportPause(pause) }),
-      ...(pause === null && stalls.length > 0 && { stalls }),
       ...(database?.upgrade && { upgrade: engine.upgradeRefusal ?? database.upgrade }),
     },
+    ...(scopes !== null && {
+      incidents: incidents.map(({ since, nextTryAt, ...one }) => ({
+        ...one,
+        since: since?.toISOString() ?? null,
+        next_try_at: nextTryAt?.toISOString() ?? null,
+      })),
+    }),
   };
 }
 

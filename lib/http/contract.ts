@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { ACTIONS, STATES } from "../model/change/change.ts";
 import { EVENT_TYPES } from "../model/delivery/event.ts";
 import { SYNC_DIRECTIONS } from "../model/mapping/mapping.ts";
+import { CAUSES } from "../model/workspace/incident.ts";
 
 /** The resources of the contract (contract 2) as schemas: they describe the fifteen endpoints and are kept by tests. */
 
@@ -32,9 +33,24 @@ export const health = z.object({
     pause: z.optional(z.string()),
     /** Only while the schema is of an older version: from which to which it is upgraded. */
     upgrade: z.optional(z.string()),
-    /** Only while it is degraded: what does not move, and the remedies. */
-    stalls: z.optional(z.array(z.object({ message: z.string(), remedy: z.string() }))),
   }),
+  /** Only where it is asked for: what is wrong, each cause once, with what it concerns and what helps. */
+  incidents: z.optional(
+    z.array(
+      z.object({
+        cause: z.enum(CAUSES),
+        stops: z.boolean(),
+        message: z.string(),
+        said: z.nullable(z.string()),
+        since: z.nullable(timestamp()),
+        objects: z.array(z.string()),
+        waiting: z.nullable(z.int()),
+        next_try_at: z.nullable(timestamp()),
+        remedy: z.string(),
+        commands: z.array(z.string()),
+      }),
+    ),
+  ),
 });
 
 const logRow = {

@@ -72,7 +72,7 @@ const CONNECTING = { body: true, org: true, reads: ["mappings"], writes: ["works
  */
 export const ROUTES = {
   "list-mappings": read("GET /mappings", { reads: ["mappings"] }),
-  "read-health": read("GET /health", { reads: ["mappings", "engine", "counters"], postgres: true }),
+  "read-health": read("GET /health", { reads: ["mappings", "engine", "counters", "webhooks"], postgres: true }),
   "list-activity": read("GET /monitoring/activity", { postgres: true }),
   "list-errors": read("GET /monitoring/errors", { postgres: true }),
   "poll-now": operate("POST /mappings/{mapping_id}/poll-now", {
@@ -180,7 +180,11 @@ export const ROUTES = {
   "set-salesforce": administer("PUT /connections/salesforce", CONNECTING),
   "authorize-salesforce": administer("POST /connections/salesforce/authorize", { body: true, writes: ["workspaces"] }),
   "complete-salesforce": administer("POST /connections/salesforce/complete", CONNECTING),
-  "test-salesforce": administer("POST /connections/salesforce/test", { org: true, writes: ["workspaces", "counters"] }),
+  "test-salesforce": administer("POST /connections/salesforce/test", {
+    org: true,
+    reads: ["mappings"],
+    writes: ["workspaces", "counters"],
+  }),
   "list-objects": administer("GET /objects", { org: true, writes: ["workspaces", "counters"] }),
   "read-object": administer("GET /objects/{object_name}", { org: true, writes: ["workspaces", "counters"] }),
   "read-mapping": read("GET /mappings/{mapping_id}", { reads: ["mappings", "engine"], postgres: true }),
@@ -193,7 +197,7 @@ export const ROUTES = {
   }),
   "read-change": operate("GET /monitoring/activity/{change_id}", { postgres: true }),
   "read-row-story": operate("GET /rows/{table}/{key}/story", {
-    reads: ["mappings", "webhooks", "deliveries"],
+    reads: ["mappings", "webhooks", "deliveries", "engine"],
     writes: ["workspaces", "counters"],
     postgres: true,
   }),

@@ -7,6 +7,8 @@ import type { Holding } from "./mapping/delete-breaker.ts";
 export interface EngineState {
   /** Cycles in a row that were ended by an engine-level error. */
   readonly failedCycles: number;
+  /** When the first of them ended. */
+  readonly failingSince: Date | null;
   /** Null: not broken. The mapping is broken while its cycles or its loads are. */
   readonly brokenSince: Date | null;
   readonly lastFailure: CycleFailure | null;
@@ -40,9 +42,15 @@ export interface PollOutcome {
 /** An engine-level error: the cycle could not do its work, whatever the rows are. */
 export interface CycleFailure {
   readonly reason: FailureReason;
-  /** For the operator: names the thing and the remedy; holds no values of rows. */
+  /** For the operator: names the thing; holds no values of rows. */
   readonly message: string;
+  /** What helps against this very failure; left out: what its reason says, unless the message does. */
+  readonly remedy?: string | undefined;
 }
+
+/** A failure in one sentence, with its remedy where that is its own. */
+export const inWords = ({ message, remedy }: Pick<CycleFailure, "message" | "remedy">): string =>
+  remedy === undefined ? message : `${message.replace(/\.$/, "")}; ${remedy}`;
 
 interface Reason {
   /** The first failed cycle breaks the mapping; without it the third in a row does. */
@@ -55,41 +63,76 @@ interface Reason {
   readonly probes?: true;
   /** A load that ends with it waits for an operator: the mapping is broken until it continues. */
   readonly awaitsSomebody?: true;
+  /** What happened, as a clause. */
+  readonly what: string;
+  /** All mappings that share it have this trouble; left out: one mapping has it. */
+  readonly of?: "org" | "database";
   /** What the operator does, as one clause. */
   readonly remedy: string;
+  /** The commands for it, `{}` for the object; left out: those that try it again. */
+  readonly commands?: readonly string[];
+  /** When what waits is sent automatically. */
+  readonly sentWhen: string;
 }
 
 /** Every reason for `sync.broken`, as it crosses the wire. A reason that is missing here does not compile. */
 const REASONS = {
   salesforce_authorization: {
+    of: "org",
+    what: "Salesforce does not let Bridge in",
+    commands: ["bridge connect salesforce"],
+    sentWhen: "once the workspace is connected again",
     atOnce: true,
     restSeconds: 60,
     remedy: "connect the workspace to Salesforce again",
   },
   salesforce_limit: {
+    atOnce: true,
+    of: "org",
+    what: "Salesforce refuses every call: the org's API calls of 24 hours are used up",
+    commands: ["bridge poll {}", "bridge budget"],
+    sentWhen: "once calls are left",
     restSeconds: 300,
     remedy: "wait until calls of the last 24 hours expire, or raise the org's API limit; changes wait meanwhile",
   },
   salesforce_unavailable: {
+    of: "org",
+    what: "Salesforce does not answer as it should",
+    sentWhen: "once Salesforce answers",
     probes: true,
     remedy: "wait, it is tried again with every cycle; status.salesforce.com lists outages",
   },
   salesforce_schema: {
+    what: "Salesforce does not show Bridge the object or a field",
+    sentWhen: "once the user has access",
     remedy:
       "give the connected user access to the object and field that Salesforce names, or take them out of the mapping",
   },
-  salesforce_request: { remedy: "look at the cycle's line in the log, and report it" },
+  salesforce_request: {
+    what: "Salesforce refuses the request of Bridge",
+    commands: ["bridge mapping show {}"],
+    sentWhen: "once this is corrected",
+    remedy: "look at the cycle's line in the log, and report it",
+  },
   salesforce_too_large: {
+    what: "Salesforce refuses to go through so many records",
+    sentWhen: "once Salesforce can read them",
     remedy:
       "give the connected user the permission View All Data, without which Salesforce does not go through so many records for it, or map fewer of them by a filter",
   },
   api_disabled: {
+    of: "org",
+    what: "the API of the org is off",
+    sentWhen: "once the API is on",
     atOnce: true,
     restSeconds: 60,
     remedy:
       "enable the API for the org and for the connected user, or ask Salesforce why it is off; changes wait meanwhile",
   },
   org_read_only: {
+    of: "org",
+    what: "the org is read only",
+    sentWhen: "when the maintenance ends",
     atOnce: true,
     restSeconds: 60,
     pullsGoOn: true,
@@ -97,42 +140,70 @@ const REASONS = {
     remedy: "wait until Salesforce's maintenance ends (status.salesforce.com); changes wait and are sent then",
   },
   org_storage_full: {
+    of: "org",
+    what: "the org's storage is full",
+    sentWhen: "once there is storage",
     atOnce: true,
     restSeconds: 60,
     pullsGoOn: true,
     probes: true,
     remedy: "free or buy storage (Salesforce Setup, Storage Usage); changes wait and are sent then",
   },
-  postgres_unavailable: { remedy: "check the database with: bridge doctor" },
+  postgres_unavailable: {
+    of: "database",
+    what: "PostgreSQL does not answer as it should",
+    commands: ["bridge doctor"],
+    sentWhen: "once PostgreSQL answers",
+    remedy: "see that the server runs and lets Bridge in; bridge doctor says more",
+  },
   capture_off: {
+    what: "changes of the table are not captured",
+    commands: ["bridge mapping capture {} --salesforce", "bridge mapping capture {} --mine"],
+    sentWhen: "once capture is on again",
     atOnce: true,
-    remedy: "run bridge mapping capture with --salesforce or --mine; nothing is pulled or sent meanwhile",
+    remedy:
+      "choose with bridge mapping capture: --salesforce gives up what was written meanwhile, --mine sends every row; nothing is pulled or sent until then",
   },
   rows_hidden: {
+    what: "row-level security hides rows from Bridge",
+    sentWhen: "once Bridge sees all rows",
     atOnce: true,
     remedy:
       "give the user that Bridge connects as BYPASSRLS, or end FORCE ROW LEVEL SECURITY of the table; nothing is pulled or sent meanwhile",
   },
   column_gone: {
+    what: "a mapped column is gone",
+    sentWhen: "once the column is back, or its field is not mapped",
     atOnce: true,
     remedy:
       "give the column its name back, or take its field out of the mapping; the application can write, nothing is pulled or sent meanwhile",
   },
   table_gone: {
+    what: "the mapped table is gone",
+    commands: ["bridge mapping deactivate {}", "bridge mapping activate {}"],
+    sentWhen: "once the table is back",
     atOnce: true,
     remedy:
       "give the table its name and schema back, or deactivate the mapping and activate it again, which creates a new table",
   },
   first_match: {
+    what: "the first load would change records in Salesforce",
+    commands: ["bridge mapping dry-run {}"],
+    sentWhen: "once the mapping is activated with the digest",
     awaitsSomebody: true,
     remedy:
       "look at what the first load would change in Salesforce with bridge mapping dry-run, then run bridge mapping activate with its --digest; nothing is loaded or sent meanwhile",
   },
   function_died: {
+    what: "the function died while a cycle was at work",
+    sentWhen: "once a cycle ends well",
     remedy:
       "raise memoryMegabytes of run-cycle in lib/model/resources.ts and deploy, or map fewer or shorter fields; after the second time the mapping runs alone for a day, so that no other one ends with it",
   },
   database_rewound: {
+    what: "the database was restored to an earlier time",
+    commands: ["bridge restore plan", "bridge restore accept {}"],
+    sentWhen: "once the restore is accepted",
     atOnce: true,
     restSeconds: 60,
     pullsGoOn: true,
@@ -140,10 +211,18 @@ const REASONS = {
       "see with bridge restore plan what waits, then run bridge restore accept; pulls continue, nothing is sent meanwhile",
   },
   config_behind: {
+    what: "DynamoDB was restored to an earlier time",
+    commands: ["bridge restore plan", "bridge restore accept {}"],
+    sentWhen: "once the restore is accepted",
     remedy:
       "DynamoDB was restored to an earlier time: see with bridge restore plan what changed since, then run bridge restore accept; nothing is pulled or sent meanwhile",
   },
-  engine_fault: { remedy: "look at the cycle's line in the log, and report it" },
+  engine_fault: {
+    what: "Bridge met an error of its own",
+    commands: ["bridge mapping show {}"],
+    sentWhen: "once a cycle ends well",
+    remedy: "look at the cycle's line in the log, and report it",
+  },
 } as const satisfies Readonly<Record<string, Reason>>;
 
 export type FailureReason = keyof typeof REASONS;
@@ -155,6 +234,7 @@ export const reasonFor = (reason: FailureReason): Reason => REASONS[reason];
 
 export const HEALTHY: EngineState = {
   failedCycles: 0,
+  failingSince: null,
   brokenSince: null,
   lastFailure: null,
   restUntil: null,
@@ -220,7 +300,8 @@ export function afterCycle(before: EngineState, failure: CycleFailure | null, at
   const { atOnce = false, restSeconds: seconds } = reasonFor(failure.reason);
   const restUntil = seconds === undefined ? null : new Date(at.getTime() + seconds * 1000);
   const isBroken = before.brokenSince !== null || failedCycles >= BROKEN_AFTER || atOnce;
-  return stepTo(before, { ...before, failedCycles, lastFailure: failure, restUntil }, isBroken, at);
+  const failingSince = before.failedCycles > 0 ? before.failingSince : at;
+  return stepTo(before, { ...before, failedCycles, failingSince, lastFailure: failure, restUntil }, isBroken, at);
 }
 
 /** After one more attempt at a load. One that continues has no failure; a failing cycle keeps the mapping broken. */

@@ -1,5 +1,4 @@
 import { NOTED_SECONDS } from "./beat.ts";
-import type { Usage } from "./calls/plan.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 
 /** What a customer's database shows of a mapping's cycles; times are epoch milliseconds. */
@@ -23,6 +22,7 @@ export interface Signs {
 export interface Stall {
   readonly message: string;
   readonly remedy: string;
+  readonly commands: readonly string[];
 }
 
 const [VERSION_MILLISECONDS, CYCLE_MILLISECONDS] = [60_000, 120_000];
@@ -39,41 +39,35 @@ export function stallOf(mapping: Mapping, signs: Signs, now: Date): Stall | null
   if (isReady && version !== configVersion && age(null) > VERSION_MILLISECONDS)
     return {
       message: `${sfObject}: its table has version ${version} of the configuration, and the mapping ${configVersion}: no cycle may begin`,
-      remedy: `bridge mapping deactivate ${sfObject}, then bridge mapping activate ${sfObject}`,
+      remedy: "deactivate the mapping, and activate it again",
+      commands: [`bridge mapping deactivate ${sfObject}`, `bridge mapping activate ${sfObject}`],
     };
   const unrun = age(lastCycleAt) - NOTED_SECONDS * 1000; // at least
   if (!isRunning && unrun > CYCLE_MILLISECONDS)
     return {
       message: `${sfObject}: no cycle has begun for ${seconds(unrun)} s`,
       remedy: "look for errors in the log of the cycles, and whether their schedule or the service is stopped",
+      commands: [`bridge poll ${sfObject}`],
     };
   if (!isRunning && unsentSince !== null && age(unsentSince) > CYCLE_MILLISECONDS)
     return {
       message: `${sfObject}: changes are PENDING for ${seconds(age(unsentSince))} s, and no cycle sends them`,
-      remedy: `bridge poll ${sfObject} gives them back and sends them; the log of its cycles says what ends them`,
+      remedy: "a poll gives them back and sends them; the log of its cycles says what ends them",
+      commands: [`bridge poll ${sfObject}`],
     };
   if (rewound > 0)
     return {
       message: `${sfObject}: changes of ${rewound} rows wait for a decision since a restore`,
-      remedy: `bridge restore plan says which, bridge restore accept ${sfObject} decides`,
+      remedy: "see with bridge restore plan which, then run bridge restore accept",
+      commands: ["bridge restore plan", `bridge restore accept ${sfObject}`],
     };
   if (inboundErrors >= REFUSED_RECORDS && inboundErrors >= REFUSED_SHARE * (rows + inboundErrors))
     return {
       message: `${sfObject}: ${inboundErrors} records cannot become rows, beside ${rows} rows`,
-      remedy: `bridge inbound-errors --mapping ${sfObject} says why; correct the column or the records`,
+      remedy: "correct the column or the records",
+      commands: [`bridge inbound-errors --mapping ${sfObject}`],
     };
   return null;
 }
 
 const seconds = (milliseconds: number) => Math.round(milliseconds / 1000);
-
-/** The org takes no call any more; `nextTryAt`: null where that is not known. */
-export function callsUsedUp(usage: Pick<Usage, "used" | "limit"> | null, nextTryAt: Date | null): Stall | null {
-  if (usage === null || usage.limit === 0 || usage.used < usage.limit) return null;
-  const [used, limit] = [usage.used, usage.limit].map((calls) => calls.toLocaleString("en-US"));
-  const next = nextTryAt ? `, next try ${nextTryAt.toISOString().slice(11, 16)} UTC` : "";
-  return {
-    message: `the org's API calls of 24 hours are used up: ${used} of ${limit}${next}`,
-    remedy: "wait until calls of the last 24 hours expire, or raise the org's limit; changes wait meanwhile",
-  };
-}

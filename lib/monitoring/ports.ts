@@ -47,6 +47,15 @@ export interface DatabaseState {
   readonly lastRunAt: Date | null;
   /** Rows in state NEW or PENDING, over all tables. */
   readonly waitingRows: number;
+  /** The same of each mapping, with the rows that Salesforce refused, and the latest of its reasons. */
+  readonly backlogs: readonly Backlog[];
+}
+
+export interface Backlog {
+  readonly id: string;
+  readonly waiting: number;
+  readonly failed: number;
+  readonly refusal: string | null;
 }
 
 export interface ErrorQuery extends Slice {

@@ -1,4 +1,5 @@
 import type { SealedWorkspace } from "../access/ports.ts";
+import { reasonFor } from "../model/engine.ts";
 import { Failure } from "../model/failure.ts";
 import { writeLine } from "../model/log-line.ts";
 import type { PostgresConnection } from "../model/workspace/workspace.ts";
@@ -24,11 +25,13 @@ export async function withDatabase<Database, Answer>(
     const headers = error.isBusy ? { "Retry-After": "1" } : {};
     throw new Failure(
       error.isBusy ? "UNAVAILABLE" : "INTERNAL_ERROR",
-      `the workspace's PostgreSQL database could not be asked: ${error.message}`,
+      `the workspace's PostgreSQL database could not be asked: ${error.message}; ${REMEDY}`,
       { headers },
     );
   }
 }
+
+const REMEDY = reasonFor("postgres_unavailable").remedy;
 
 /** The refusal of a workspace without a database. */
 export const notConnected = () =>

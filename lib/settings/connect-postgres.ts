@@ -157,7 +157,11 @@ async function inspect(
   try {
     const facts = await databases.look(connection);
     const reached = judged("connection", true, `connected to ${facts.database} as ${facts.user}`, "");
-    return together([reached, describeEncryption(facts), ...judgeDatabase(facts, connection.schema, workspaceId)]);
+    return together([
+      reached,
+      describeEncryption(facts, host),
+      ...judgeDatabase(facts, connection.schema, workspaceId),
+    ]);
   } catch (error) {
     if (!(error instanceof NoConnection)) throw error;
     return together([judged("connection", false, error.message, error.remedy)]);

@@ -77,9 +77,14 @@ function judgeDamage({ table, sfObject, what }: Damage): Finding {
 }
 
 /** TLS is reported and never refused here: the connection's own URL decides what is verified. */
-export function describeEncryption({ encrypted }: DatabaseFacts): Finding {
-  const message = encrypted ? "the connection is encrypted" : "the connection is not encrypted";
-  return { check: "tls", ok: true, message, remedy: encrypted ? null : "use ?sslmode=verify-full in the URL" };
+export function describeEncryption({ encrypted }: DatabaseFacts, host: string): Finding {
+  const isHere = /^(localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
+  const [message, remedy] = encrypted
+    ? ["the connection is encrypted", null]
+    : isHere
+      ? ["the connection does not leave the machine of this service", null]
+      : ["the connection is not encrypted", "use ?sslmode=verify-full in the URL"];
+  return { check: "tls", ok: true, message, remedy };
 }
 
 /** A name as a statement has it. */

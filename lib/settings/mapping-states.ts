@@ -11,14 +11,15 @@ import { reportHeld } from "../model/mapping/delete-breaker.ts";
 import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 import { reportLacking } from "../model/mapping/required-fields.ts";
 import { reportUnfit } from "../model/mapping/unfit-column.ts";
+import { areEqual, sayEquality } from "../model/record/equality.ts";
 import { type ReadSize, reportReadSize } from "../model/record/read-size.ts";
 import { toCamelCase, toSnakeCase } from "../model/snake-case.ts";
 import { type Pause, reportPause } from "../model/workspace/pause.ts";
 import { ifAvailable } from "../monitoring/with-database.ts";
 import { idleCallsOfEach, rungBy } from "./forecast.ts";
 import { configuredState, type MappingState, mappingView, viewMapping } from "./mapping-view.ts";
-import { type MappingProgress, mappingProgress, READINGS, type RowQueriesOf } from "./row-ports.ts";
-import { nullableTimestamp } from "./shapes.ts";
+import { type MappingProgress, READINGS, type RowQueriesOf } from "./row-ports.ts";
+import { nullableTimestamp, timestamp } from "./shapes.ts";
 
 const figures = z.object({
   last_run_at: nullableTimestamp(),
@@ -29,7 +30,13 @@ const figures = z.object({
   failed: z.nullable(z.int()),
   held_deletes: z.nullable(z.int()),
   inbound_errors: z.nullable(z.int()),
-  compared: mappingProgress.shape.compared,
+});
+
+/** What the last comparison found, every row and record counted; `says` in words. */
+const compared = z.object({
+  ...{ at: timestamp(), rows: z.int(), records: z.int(), differing: z.int(), vanished: z.int() },
+  ...{ missing: z.nullable(z.int()), unsent: z.nullable(z.int()), refused: z.nullable(z.int()) },
+  ...{ equal: z.boolean(), says: z.string() },
 });
 
 /** A mapping with its engine state; what its database would say is null when that cannot be asked. */
@@ -37,6 +44,7 @@ export const mappingWithState = z.extend(mappingView, {
   failure: z.nullable(z.enum(FAILURE_REASONS)),
   broken_since: nullableTimestamp(),
   ...figures.shape,
+  compared: z.nullable(compared),
   notices: z.array(z.object({ message: z.string(), remedy: z.string() })),
 });
 
@@ -50,6 +58,8 @@ export const mappingDetail = z.extend(mappingWithState, {
       ends_at: nullableTimestamp(),
     }),
   ),
+  /** Ids of what the last comparison found to differ, the first 1,000. */
+  compared_ids: z.array(z.string()),
   sent_deletes: z.nullable(z.int()),
   lag_seconds: z.nullable(z.object({ p50: z.number(), p95: z.number() })),
   api_calls: z.record(z.string(), z.int()),
@@ -101,7 +111,9 @@ export async function readDetail(
     ifAvailable(needs.rowQueries, workspace, async (queries) => {
       const progress = progressOf(mapping, await queries.progress());
       const sentDeletes = progress.heldDeletes > 0 ? await queries.recentDeletes(mapping.id) : null;
-      return { progress, sentDeletes, lag: await queries.lag(mapping.id) };
+      const { differing = 0, vanished = 0 } = progress.compared ?? {};
+      const ids = differing + vanished > 0 ? await queries.comparedIds(mapping.id) : [];
+      return { progress, sentDeletes, ids, lag: await queries.lag(mapping.id) };
     }),
   ]);
   const calls = callsOfEach(mappings, engine, now).get(mapping.id) ?? 0;
@@ -110,6 +122,7 @@ export async function readDetail(
   return {
     ...view,
     progress: found && reading ? { reading, ...howFar(found.progress, now) } : null,
+    compared_ids: [...(found?.ids ?? [])],
     sent_deletes: found?.sentDeletes ?? null,
     lag_seconds: found?.lag ?? null,
     api_calls: { ...found?.progress.apiCalls },
@@ -190,8 +203,15 @@ function withState(
     failure: mapping.active ? (report?.failure ?? null) : null,
     broken_since: report?.brokenSince?.toISOString() ?? null,
     ...toSnakeCase(figures, progress ?? NOT_ASKED),
+    compared: progress?.compared ? withWords(progress.compared) : null,
     notices: noticesOn(mapping, report, progress, now),
   };
+}
+
+function withWords({ at, ...found }: NonNullable<MappingProgress["compared"]>): z.infer<typeof compared> {
+  const { missing = null, unsent = null, refused = null } = found;
+  const counted = { ...found, missing, unsent, refused };
+  return { at: new Date(at).toISOString(), ...counted, equal: areEqual(counted), says: sayEquality(counted) };
 }
 
 /** States in which the engine would be at it. */

@@ -52,6 +52,8 @@ export interface RowQueries extends Rejections, RestoredRows {
   retryInbound(mappingId: string, sfid: string | null): Promise<number>;
   inboundErrors(mappingId: string | null, slice: Slice): Promise<Page<InboundError>>;
   conflicts(mappingId: string | null, slice: Slice): Promise<Page<Conflict>>;
+  /** Ids of what the last comparison found to differ, the first 1,000. */
+  comparedIds(mappingId: string): Promise<readonly string[]>;
   /** What a conflict was about; null: there is none of this id, or not any more. */
   conflict(id: number): Promise<Pick<Conflict, "mappingId" | "field"> | null>;
   /** Gives the row the value that lost, as an application would; null: done, else why not. */
@@ -112,7 +114,17 @@ export const mappingProgress = z.object({
   recordless: z.int(),
   /** What the last sweep found; null: none has ended yet. */
   compared: z.nullable(
-    z.object({ at: timestamp(), rows: z.int(), records: z.int(), differing: z.int(), vanished: z.int() }),
+    z.object({
+      at: timestamp(),
+      rows: z.int(),
+      records: z.int(),
+      differing: z.int(),
+      vanished: z.int(),
+      // Versions before this one kept none of these.
+      missing: z.optional(z.int()),
+      unsent: z.optional(z.int()),
+      refused: z.optional(z.int()),
+    }),
   ),
   /** False: Salesforce lets several records have one value of the upsert field. */
   upsert_field_unique: z.boolean(),

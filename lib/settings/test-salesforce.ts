@@ -1,7 +1,9 @@
 import type { SealedWorkspace } from "../access/ports.ts";
+import type { Mappings } from "../config/ports.ts";
 import { barredFromSoap, JWT_REMEDY } from "../model/api-version.ts";
 import { SalesforceRefusal } from "../model/change/refusal.ts";
 import { Failure } from "../model/failure.ts";
+import { pushes } from "../model/mapping/mapping.ts";
 import { remedyFor } from "../model/refusal-remedies.ts";
 import type { SalesforceConnection } from "../model/workspace/workspace.ts";
 import { saidBy } from "./explain-refusal.ts";
@@ -16,7 +18,17 @@ export interface CallUsage {
   readonly connection: SalesforceConnection;
 }
 
+/** What an org says of saving records of an object; `refusal`: null where it is ready to save them. */
+export interface SaveProbe {
+  readonly object: string;
+  readonly createable: boolean;
+  readonly updateable: boolean;
+  readonly refusal: string | null;
+}
+
 interface Needs {
+  readonly mappings: Pick<Mappings, "list">;
+  readonly probeSaves: (workspaceId: string, objects: readonly string[]) => Promise<readonly SaveProbe[]>;
   /** One API call. Rejects with `SalesforceRefusal`. */
   readonly readUsage: (workspaceId: string) => Promise<CallUsage>;
   readonly now: () => Date;
@@ -27,7 +39,7 @@ const STRETCHED_FROM = 0.7;
 
 const MAX_CLOCK_SECONDS = 60;
 
-/** Looks at the org of a workspace as it is connected: session, whether it can save, allowance, clock. Costs one API call. */
+/** Looks at the org of a workspace as it is connected: session, whether it can save, allowance, clock. Costs three API calls. */
 export async function testSalesforce(needs: Needs, workspace: SealedWorkspace): Promise<Checked> {
   const { salesforce } = await workspace.open();
   if (salesforce === null) {
@@ -38,7 +50,7 @@ export async function testSalesforce(needs: Needs, workspace: SealedWorkspace): 
     const { organizationId, instanceUrl, apiVersion } = usage.connection;
     return together([
       judged("session", true, `connected to org ${organizationId} at ${instanceUrl}, API ${apiVersion}`, ""),
-      savingFinding(usage.connection),
+      ...(await savingFindings(needs, workspace.id, usage.connection)),
       allowanceFinding(usage),
       clockFinding(usage.at, needs.now()),
     ]);
@@ -48,11 +60,29 @@ export async function testSalesforce(needs: Needs, workspace: SealedWorkspace): 
   }
 }
 
-function savingFinding(connection: SalesforceConnection): Finding {
+/** Of each object that is written to; of none where the app's tokens do not let anything be saved. */
+async function savingFindings({ mappings, probeSaves }: Needs, workspaceId: string, connection: SalesforceConnection) {
   const barred = barredFromSoap(connection);
-  const taken = `records can be saved with the app's tokens in API ${connection.apiVersion}`;
-  return judged("saving", barred === null, barred ?? taken, JWT_REMEDY);
+  if (barred !== null) return [judged("saving", false, barred, JWT_REMEDY)];
+  const written = (await mappings.list(workspaceId)).mappings.filter(
+    ({ active, syncDirection }) => active && pushes(syncDirection),
+  );
+  const names = [...new Set(written.map(({ sfObject }) => sfObject))];
+  const probes = names.length === 0 ? [] : await probeSaves(workspaceId, names);
+  return names.map((name) => {
+    const probe = probes.find(({ object }) => object === name);
+    if (!probe?.createable || !probe.updateable)
+      return judged("saving", false, `the user may not create and update ${name}`, RIGHTS_REMEDY);
+    const { refusal } = probe;
+    const says =
+      refusal === null
+        ? `${name} can be saved: the user may, and Salesforce is ready`
+        : `${name} cannot be saved: ${refusal}`;
+    return judged("saving", refusal === null, says, "see what Salesforce says; rows wait until it saves again");
+  });
 }
+
+const RIGHTS_REMEDY = "give the connected user Create and Edit of the object by a permission set";
 
 function allowanceFinding({ used, limit }: CallUsage): Finding {
   const message = `${used} of ${limit} API calls of the last 24 hours are used`;

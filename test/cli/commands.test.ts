@@ -421,6 +421,7 @@ describe("mapping capture", () => {
 
 test("doctor says what is wrong with the token, not with a connection that it may not look at", async () => {
   world.answer("GET /openapi.json", {});
+  world.answer("GET /health", { sync: {} });
   world.refuse("POST /connections/postgres/test", 403, "FORBIDDEN");
   world.refuse("POST /connections/salesforce/test", 409, "CONFLICT");
   world.answer("GET /monitoring/mappings", []);
@@ -431,39 +432,6 @@ test("doctor says what is wrong with the token, not with a connection that it ma
   expect(stdout).toContain("a token that has the scope admin");
   expect(stdout).not.toContain("bridge connect postgres");
   expect(stdout).toContain("bridge connect salesforce");
-});
-
-test("doctor finds the mapping whose last cycle failed, also before it is broken", async () => {
-  world.answer("GET /openapi.json", {});
-  world.answer("POST /connections/postgres/test", { ok: true, findings: [] });
-  world.answer("POST /connections/salesforce/test", { ok: true, findings: [] });
-  world.answer("GET /monitoring/mappings", [
-    {
-      sf_object: "Account",
-      state: "running",
-      reason: null,
-      notices: [{ message: "one call saves 38", remedy: "correct" }],
-    },
-    { sf_object: "Contact", state: "running", reason: "PostgreSQL refused (SQLSTATE 53100)" },
-    { sf_object: "Lead", state: "broken", reason: "the table is gone" },
-    { sf_object: "Case", state: "sparing_calls", reason: "Salesforce counts 8 of 9 API calls" },
-    { sf_object: "Task", state: "deletes_held", reason: "939 deletes of Task are held" },
-    { sf_object: "Asset", state: "migration_pending", reason: "table crm.asset lacks the columns sfid" },
-  ]);
-
-  const { code, stdout } = await world.line.run(["doctor"]);
-
-  expect(code).toBe(10);
-  expect(stdout).toContain("✓ Account is running\n");
-  expect(stdout).toContain("✗ Account: one call saves 38\n    correct\n");
-  expect(stdout).toContain("✗ Contact is running, with an error: PostgreSQL refused (SQLSTATE 53100)\n");
-  expect(stdout).toContain("✗ Lead is broken: the table is gone\n");
-  expect(stdout).toContain("✗ Case is sparing_calls: Salesforce counts 8 of 9 API calls\n");
-  expect(stdout).toContain("✗ Task is deletes_held: 939 deletes of Task are held\n");
-  expect(stdout).toContain("see: bridge budget");
-  expect(stdout).toContain(
-    "✗ Asset is migration_pending: table crm.asset lacks the columns sfid\n    run the migration that this prints: bridge schema propose\n",
-  );
 });
 
 describe("doctor", () => {
@@ -488,10 +456,12 @@ describe("doctor", () => {
     world.answer("GET /webhooks", []);
   });
 
-  test("has nothing but ticks where all is well", async () => {
-    const { code, stdout } = await world.line.run(["doctor"]);
+  test("folds what is well into one line, which --all opens", async () => {
+    const { code, stdout: folded } = await world.line.run(["doctor"]);
+    const { stdout } = await world.line.run(["doctor", "--all"]);
 
     expect(code).toBe(0);
+    expect(folded).toMatch(/^✓ \d checks passed; --all lists them\n$/);
     expect(stdout).not.toMatch(/^[!✗]/m);
     expect(stdout).toContain("✓ the mappings cost 9216 API calls a day while nothing changes; the org allows 15000\n");
   });
@@ -500,7 +470,7 @@ describe("doctor", () => {
     world.answer("POST /connections/postgres/test", { ok: true, findings: [plain] });
     world.answer("GET /monitoring/conflicts", [{ at: new Date().toISOString() }, { at: "2026-01-01T00:00:00Z" }]);
     world.answer("GET /monitoring/budget", { ...budget, forecast_calls_per_day: 16_640, pace: "stretched" });
-    world.refuse("GET /webhooks", 403, "FORBIDDEN");
+    world.refuse("GET /doorbell", 403, "FORBIDDEN");
 
     const { code, stdout } = await world.line.run(["doctor"]);
 
@@ -510,7 +480,7 @@ describe("doctor", () => {
     expect(stdout).toContain("! 1 conflict in the last 24 hours");
     expect(stdout).toContain("! pulls are further apart");
     expect(stdout).toContain("! the mappings cost 16640 API calls a day while nothing changes; the org allows 15000\n");
-    expect(stdout).toContain("! webhooks could not be looked at: in words\n    look again with a token");
+    expect(stdout).toContain("! doorbells could not be looked at: in words\n    look again with a token");
   });
 
   test("warns from 80 % of Bridge's share of the calls on", async () => {
@@ -525,38 +495,72 @@ describe("doctor", () => {
     expect(less.stdout).not.toMatch(/^!/m);
   });
 
-  test("finds refused rows, records without a row, calls that have run out and webhooks that fail", async () => {
-    const kind = { fingerprint: "0123456789abcdef", table_name: "contact", action: "INSERT", last_at: "", rows: null };
-    world.answer("GET /monitoring/failures", [
-      { ...kind, count: 2, sample: "DUPLICATE_VALUE" },
-      { ...kind, count: 9, sample: "REQUIRED_FIELD_MISSING: \u001b[2J" },
+  const incident = {
+    ...{ cause: "rows_refused", stops: false, message: "Salesforce refused 11 rows of Contact", objects: ["Contact"] },
+    ...{ said: "REQUIRED_FIELD_MISSING: \u001b[2J", since: null, waiting: null, next_try_at: null },
+    ...{ remedy: "correct the values", commands: ["bridge errors --grouped"] },
+  };
+
+  test("begins with incidents, each with what waits, what helps and how; nothing is well that they stop", async () => {
+    const limit = {
+      ...{ ...incident, cause: "salesforce_limit", stops: true, message: "the org's calls are used up", said: null },
+      ...{ since: "2026-11-29T05:40:00Z", waiting: 2, next_try_at: "2026-11-29T05:45:00Z" },
+      ...{ remedy: "wait", commands: ["bridge poll Contact"] },
+    };
+    const session = { check: "session", ok: false, message: "refused", remedy: "wait" };
+    world.answer("GET /health", { sync: {}, incidents: [limit, incident] });
+    world.answer("POST /connections/salesforce/test", { ok: false, findings: [session] });
+    world.answer("GET /monitoring/mappings", [
+      { sf_object: "Contact", state: "broken", failure: "salesforce_limit", reason: "spent", upsert_field: "Key__c" },
     ]);
     world.answer("GET /monitoring/inbound-errors", [{ error: "value too long" }], { ...page, total: 41 });
-    world.answer("GET /monitoring/budget", { ...budget, pace: "waiting" });
-    const webhook = {
-      url: "https://example.com/a",
-      events: [],
-      active: true,
-      failing_since: "2026-01-01T00:00:00Z",
-      given_up: true,
-    };
-    world.answer("GET /webhooks", [
-      { ...webhook, id: "whk_1" },
-      { ...webhook, id: "whk_2", active: false, url: "https://example.com/b" },
-    ]);
 
-    const { code, stdout } = await world.line.run(["doctor"]);
+    const { code, stdout } = await world.line.run(["doctor", "--all"]);
     const { stdout: json } = await world.line.run(["doctor", "--json"]);
 
     expect(code).toBe(10);
-    expect(stdout).toContain("✗ Salesforce refused 11 rows, 9 of them for: REQUIRED_FIELD_MISSING: \\u001b[2J\n");
-    expect(stdout).toContain("✗ 41 records could not become rows, for example: value too long\n");
-    expect(stdout).toContain("✗ rows wait, because Bridge's share of the org's calls is spent: 10 used in 24 hours\n");
-    expect(stdout).toContain(
-      "✗ https://example.com/a takes no delivery since 2026-01-01T00:00:00Z, and deliveries are given up\n",
+    expect(stdout).toMatch(
+      new RegExp(
+        [
+          "^✗ the org's calls are used up",
+          " +since 2026-11-29T05:40:00Z, 2 rows wait, next try 2026-11-29T05:45:00Z",
+          " +wait",
+          " +bridge poll Contact",
+          "✗ Salesforce refused 11 rows of Contact",
+          " +REQUIRED_FIELD_MISSING: \\\\u001b\\[2J",
+          " +correct the values",
+          " +bridge errors --grouped",
+          "✗ 41 records could not become rows, for example: value too long",
+        ].join("\n"),
+      ),
     );
-    expect(stdout).not.toContain("https://example.com/b");
-    expect(JSON.parse(json).ok).toBe(false);
+    expect(stdout.match(/✗/g)).toHaveLength(3);
+    expect(stdout).not.toMatch(/pulls and pushes|the mappings cost/);
+    expect(JSON.parse(json).findings[0]).toMatchObject({ check: "salesforce_limit", ok: false, remedy: "wait" });
+  });
+
+  test("warns of a paused webhook, and of a mapping that writes without an upsert field", async () => {
+    const paused = { ...incident, cause: "webhook_paused", message: "the webhook is paused", said: null };
+    world.answer("GET /health", { sync: {}, incidents: [paused] });
+    const mapping = { state: "running", failure: null, reason: null, sync_direction: "bidirectional" };
+    world.answer("GET /monitoring/mappings", [
+      { ...mapping, sf_object: "Contact", upsert_field: null },
+      { ...mapping, sf_object: "Lead", upsert_field: null, sync_direction: "sf_to_pg" },
+      {
+        ...mapping,
+        sf_object: "Case",
+        upsert_field: "Key__c",
+        notices: [{ message: "one call saves 38", remedy: "correct" }],
+      },
+    ]);
+
+    const { code, stdout } = await world.line.run(["doctor"]);
+
+    expect(code).toBe(10);
+    expect(stdout).toContain("✗ Case: one call saves 38\n    correct\n");
+    expect(stdout).toContain("! the webhook is paused\n");
+    expect(stdout).toContain("! Contact has no upsert field\n");
+    expect(stdout).not.toContain("Lead");
   });
 
   test("warns of a forecast above the org's limit, as budget does beside its answer", async () => {
@@ -568,12 +572,20 @@ describe("doctor", () => {
     expect(warned.stderr).toContain("The forecast of 16640 calls a day is above the org's 15000");
   });
 
-  test("says what it could not look at, and why, where the database is gone", async () => {
-    world.refuse("GET /monitoring/failures", 503, "UNAVAILABLE");
+  test("says once that the database is gone, and nothing of what only the database knows", async () => {
+    const gone = {
+      ...incident,
+      cause: "postgres_unavailable",
+      stops: true,
+      message: "PostgreSQL db:5432 does not answer",
+    };
+    world.answer("GET /health", { sync: {}, incidents: [gone] });
+    world.refuse("GET /monitoring/inbound-errors", 503, "UNAVAILABLE");
 
     const { stdout } = await world.line.run(["doctor"]);
 
-    expect(stdout).toContain("! failures could not be looked at: in words\n    correct what is wrong above");
+    expect(stdout).toMatch(/^✗ PostgreSQL db:5432 does not answer\n/);
+    expect(stdout).not.toContain("could not be looked at");
   });
 });
 

@@ -54,9 +54,10 @@ describe("bridge doorbell", () => {
       world.answer(call, { ok: true, findings: [] });
     for (const call of ["GET /monitoring/mappings", "GET /monitoring/failures", "GET /webhooks"])
       world.answer(call, []);
+    world.answer("GET /health", { sync: {} });
     say([bell("Contact", "dead", "2026-03-04T05:00:00.000Z"), bell("Account", "alive"), bell("Lead", "off", null)]);
 
-    const { stdout } = await world.line.run(["doctor"]);
+    const { stdout } = await world.line.run(["doctor", "--all"]);
 
     expect(stdout).toContain(
       "! the doorbell of Contact is dead since 2026-03-04T05:00:00.000Z\n    Changes of Contact came",

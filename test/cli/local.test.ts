@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Org, startOrg } from "../../lib/local/org/start-org.ts";
 import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
 import { keepSecret } from "../support/run/secrets.ts";
@@ -108,3 +108,20 @@ async function createContacts(count: number): Promise<void> {
   });
   if (!answer.ok) throw new Error(`the contacts were not made: ${await answer.text()}`);
 }
+
+test("doctor says since when the instance of this machine does not run, and the last error of its log", async () => {
+  const stopped = openCommandLine();
+  onTestFinished(() => stopped.close());
+  mkdirSync(join(stopped.folder, "data"));
+  const gone = { pid: 2 ** 30, base_url: "http://127.0.0.1:1", workspace_id: "ws_1", api_token: "brg_1" };
+  stopped.file("data/instance.json", JSON.stringify(gone));
+  const error = { at: "2026-11-29T05:48:50.000Z", level: "error", message: "the embedded PostgreSQL has ended" };
+  stopped.file("data/bridge.log", `${JSON.stringify(error)}\n{"level":"info"}\n`);
+
+  const { code, stderr } = await stopped.run(["doctor"]);
+
+  expect(code).toBe(9);
+  expect(stderr).toMatch(
+    /it does not run since 20\d\d-.*05:48:50\.000Z the embedded PostgreSQL has ended\. Start it: npm start/,
+  );
+});

@@ -42,7 +42,9 @@ describe("a workspace", () => {
       { ...mapping, sf_object: "Account" },
     ]);
 
-    const { stdout } = await world.line.run(["doctor"]);
+    world.answer("GET /health", { sync: {} });
+
+    const { stdout } = await world.line.run(["doctor", "--all"]);
 
     expect(stdout).toContain(
       "! the workspace is paused since 2026-11-25T03:00:00.000Z by ada@example.com (the org moves; call Bo)\n    resume it with: bridge resume\n",

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { EngineReport } from "../../lib/health/ports.ts";
 import { readHealth } from "../../lib/health/read-health.ts";
+import { FRESH_BUDGET } from "../../lib/model/calls/budget.ts";
 import type { FailureReason } from "../../lib/model/engine.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Signs } from "../../lib/model/stall.ts";
@@ -19,6 +20,8 @@ const report = (mappingId: string, more: Partial<EngineReport> = {}): EngineRepo
   broken: false,
   failure: null,
   message: null,
+  said: null,
+  failingSince: null,
   brokenSince: null,
   restUntil: null,
   callSize: null,
@@ -45,16 +48,17 @@ interface Reported {
 function healthOf({ mappings, reports, signs }: Reported) {
   const database = {
     upgrade: async () => null,
-    check: async () => ({ latencyMilliseconds: 3, lastRunAt: NOW, waitingRows: 0 }),
+    check: async () => ({ latencyMilliseconds: 3, lastRunAt: NOW, waitingRows: 0, backlogs: [] }),
     signs: async () => signs,
   };
   const needs = {
     mappings: { list: async () => ({ generation: 1, mappings }) },
     monitoring: { open: async () => database },
-    engine: { read: async () => ({ mappings: reports, usage: null, budget: {}, upgradeRefusal: null }) },
+    engine: { read: async () => ({ mappings: reports, usage: null, budget: FRESH_BUDGET, upgradeRefusal: null }) },
     reach: { isReachable: async () => true },
     counters: { queueDepth: async () => ({ rows: 0 }) },
     pauses: { find: async () => null },
+    webhooks: { list: async () => [] },
     now: () => NOW,
   } as unknown as Parameters<typeof readHealth>[0];
   const connections = {
@@ -62,7 +66,7 @@ function healthOf({ mappings, reports, signs }: Reported) {
     salesforce: { accessToken: "t", organizationId: "00D" },
   };
   const workspace = { id: "ws_1", open: async () => connections } as unknown as Parameters<typeof readHealth>[1];
-  return readHealth(needs, workspace);
+  return readHealth(needs, workspace, ["admin"]);
 }
 
 const [ON, OFF] = [mapping("map_on", true), mapping("map_off", false)];

@@ -182,7 +182,7 @@ test.each(RECORDED)("%i %s: %s (%s) has the remedy of its own cause", (status, c
   const remedy = remedyFor(refusal);
 
   expect(remedy).toBe(REMEDIES[row]);
-  expect(failureOf(new SalesforceRefusal(refusal)).message).toBe(`${code}: ${message}; ${remedy}`);
+  expect(failureOf(new SalesforceRefusal(refusal))).toMatchObject({ message: `${code}: ${message}`, remedy });
   if (!AGAIN.has(row)) expect(remedy).not.toMatch(/connect the workspace to Salesforce again/);
   if (!REPORT.has(row)) expect(remedy).not.toMatch(/report/);
 });

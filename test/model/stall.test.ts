@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { callsUsedUp, type Signs, stallOf } from "../../lib/model/stall.ts";
+import { type Signs, stallOf } from "../../lib/model/stall.ts";
 import { contactShape, mappingOf } from "../support/worlds/shapes.ts";
 
 const NOW = new Date("2026-11-20T12:00:00Z");
@@ -40,7 +40,12 @@ test.each<[string, Partial<Signs>, RegExp | null]>([
   const stall = stallOf(mapping, { ...WELL, ...signs }, NOW);
 
   if (said === null) expect(stall).toBeNull();
-  else expect(stall).toEqual({ message: expect.stringMatching(said), remedy: expect.stringMatching(/\w/) });
+  else
+    expect(stall).toEqual({
+      message: expect.stringMatching(said),
+      remedy: expect.stringMatching(/\w/),
+      commands: expect.arrayContaining([expect.stringMatching(/^bridge /)]),
+    });
 });
 
 test.each([
@@ -49,21 +54,4 @@ test.each([
   ["has a table that failed", { provisioning: { state: "failed", reason: "x" } as never }],
 ])("another version says nothing of a mapping that %s", (_, more) => {
   expect(stallOf({ ...mapping, ...more }, { ...WELL, version: 2 }, NOW)).toBeNull();
-});
-
-test.each([
-  ["no count yet", null, null],
-  ["calls are left", { used: 14_999, limit: 15_000 }, null],
-  [
-    "none is left",
-    { used: 15_000, limit: 15_000 },
-    "the org's API calls of 24 hours are used up: 15,000 of 15,000, next try 05:45 UTC",
-  ],
-  [
-    "more than all are used",
-    { used: 15_020, limit: 15_000 },
-    "the org's API calls of 24 hours are used up: 15,020 of 15,000, next try 05:45 UTC",
-  ],
-])("of the org's calls: %s", (_, usage, message) => {
-  expect(callsUsedUp(usage, new Date("2026-11-21T05:45:10Z"))?.message ?? null).toBe(message);
 });

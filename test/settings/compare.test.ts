@@ -55,7 +55,10 @@ test("both sides are compared when a user asks, and the mapping says what was fo
   expect(before.compared).toBeNull();
   expect(asked.status).toBe(200);
   expect(messages).toMatchObject([{ mapping_id: contact.id, kind: "sweep" }]);
-  expect(equal.compared).toEqual({ at: now().toISOString(), rows: 3, records: 3, differing: 0, vanished: 0 });
+  expect(equal.compared).toEqual({
+    ...{ at: now().toISOString(), rows: 3, records: 3, differing: 0, vanished: 0, missing: 0, unsent: 0, refused: 0 },
+    ...{ equal: true, says: "3 rows: 3 equal, 0 differ. 3 records: each has a row." },
+  });
   expect(apart.compared).toMatchObject({ rows: 3, records: 3, differing: 1, vanished: 1 });
   expect(mended.compared).toMatchObject({ records: 3, differing: 0 });
 });
@@ -66,4 +69,24 @@ test("a mapping that is paused is not compared, and says why", async () => {
   const refused = await call(compareMapping, "compare-mapping", { token, path: path() });
 
   expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("is paused") });
+});
+
+test("a row that Salesforce refused is no equal one, and the ids of what differs can be read", async () => {
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES (NULL), (NULL)");
+  await world.cycle(contact);
+  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Waits')");
+  await world.asSuperuser(
+    "BEGIN; SET LOCAL session_replication_role = replica; UPDATE salesforce.contact SET lastname = 'Other' WHERE lastname = 'Byron'; COMMIT",
+  );
+  const [{ sfid } = { sfid: "" }] = await world.sql("SELECT sfid FROM salesforce.contact WHERE lastname = 'Other'");
+
+  await world.work(contact, "sweep");
+
+  expect(await compared()).toMatchObject({
+    compared: {
+      ...{ rows: 3, records: 3, differing: 1, missing: 0, unsent: 3, refused: 2, equal: false },
+      says: "6 rows: 2 equal, 1 differed, 3 have no record (2 refused). 3 records: each has a row.",
+    },
+    compared_ids: [sfid],
+  });
 });

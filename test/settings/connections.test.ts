@@ -329,7 +329,7 @@ describe("Salesforce", () => {
       instance_url: org.connection.loginUrl,
       username: "admin@bridge.example",
     });
-    expect(dataOf<Checked>(await call(testSalesforce, "test-salesforce", request())).findings).toHaveLength(4);
+    expect(dataOf<Checked>(await call(testSalesforce, "test-salesforce", request())).findings).toHaveLength(3);
   });
 
   test("a sign-in works once, in its own workspace, and for fifteen minutes", async () => {

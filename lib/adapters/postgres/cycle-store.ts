@@ -178,7 +178,7 @@ export function cycleStoreOn(
     knownSfids: (mappingId, sfids) => inTurn(() => knownSfids(store, mappingId, sfids)),
     lastRow: (lease) => inTurn(() => sweeps.lastRow(lease)),
     compareRows: (lease, images, lastRow) => inTurn(() => sweeps.compareRows(lease, images, lastRow)),
-    keepComparison: (lease, comparison) => inTurn(() => sweeps.keepComparison(lease, comparison)),
+    keepComparison: (...asked) => inTurn(() => sweeps.keepComparison(...asked)),
     countRows: (lease, span) => inTurn(() => sweeps.countRows(lease, span)),
     rowsAfter: (lease, span) => inTurn(() => sweeps.rowsAfter(lease, span)),
     pulses: (mappingIds) =>

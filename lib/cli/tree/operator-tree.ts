@@ -92,6 +92,7 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .action(does(async () => (await secrets()).reseal));
   program
     .command("doctor")
+    .option("--all", "list the checks that passed, too")
     .description("check everything and name the remedies: ✓ good, ! warning, ✗ wrong (then the exit code is 10)")
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/monitoring/doctor.ts")).doctor));

@@ -17,7 +17,7 @@ export interface Question<Answer> {
 
 /** An act: something that is created, changed or started. */
 export interface Act<Answer, Body = undefined> {
-  readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Query | undefined;
   readonly body?: Body | undefined;

@@ -35,7 +35,7 @@ import type { Query, Question } from "./ask.ts";
 /** Everything that the console asks, by what it is; the words are those of the API. */
 export const questions = {
   ownToken: on<ReadOwnTokenData>("/tokens/current"),
-  health: on<ReadHealthData>("/health"),
+  health: on<ReadHealthData>("/health", { incidents: "true" }),
   budget: on<ReadBudgetData>("/monitoring/budget"),
   budgetWith: (query: Query) => on<ReadBudgetData>("/monitoring/budget", query),
   doorbell: on<ReadDoorbellData>("/doorbell"),

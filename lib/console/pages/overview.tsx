@@ -5,6 +5,7 @@ import { useAnswer } from "../api/use.ts";
 import { Bones, Card, Empty, Page } from "../parts/page.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { hrefOf } from "../route.ts";
+import { Equality } from "./overview/equality.tsx";
 import { Health } from "./overview/health.tsx";
 import { Moved } from "./overview/moved.tsx";
 import { ObjectTable } from "./overview/objects.tsx";
@@ -18,6 +19,7 @@ export function Overview() {
     <Page title="Overview">
       {error && !data && <Trouble error={error} again={() => void refetch()} title="The mappings could not be read." />}
       {data && <Troubles mappings={data.data} />}
+      {data && <Equality mappings={data.data} />}
       <Health />
       {!data && !error && (
         <Card padded={false}>

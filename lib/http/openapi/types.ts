@@ -667,6 +667,11 @@ export type ListMappingStatesData = {
     readonly records: number;
     readonly differing: number;
     readonly vanished: number;
+    readonly missing: number | null;
+    readonly unsent: number | null;
+    readonly refused: number | null;
+    readonly equal: boolean;
+    readonly says: string;
   } | null;
   readonly notices: {
     readonly message: string;
@@ -1037,11 +1042,19 @@ export type ReadHealthData = {
     readonly pending_rows: number | null;
     readonly pause?: string;
     readonly upgrade?: string;
-    readonly stalls?: {
-      readonly message: string;
-      readonly remedy: string;
-    }[];
   };
+  readonly incidents?: {
+    readonly cause: "salesforce_authorization" | "salesforce_limit" | "salesforce_unavailable" | "salesforce_schema" | "salesforce_request" | "salesforce_too_large" | "api_disabled" | "org_read_only" | "org_storage_full" | "postgres_unavailable" | "capture_off" | "rows_hidden" | "column_gone" | "table_gone" | "first_match" | "function_died" | "database_rewound" | "config_behind" | "engine_fault" | "stalled" | "calls_spared" | "provisioning_failed" | "migration_pending" | "rows_refused" | "webhook_failing" | "webhook_paused";
+    readonly stops: boolean;
+    readonly message: string;
+    readonly said: string | null;
+    readonly since: string | null;
+    readonly objects: string[];
+    readonly waiting: number | null;
+    readonly next_try_at: string | null;
+    readonly remedy: string;
+    readonly commands: string[];
+  }[];
 };
 
 export type ReadMappingData = {
@@ -1086,6 +1099,11 @@ export type ReadMappingData = {
     readonly records: number;
     readonly differing: number;
     readonly vanished: number;
+    readonly missing: number | null;
+    readonly unsent: number | null;
+    readonly refused: number | null;
+    readonly equal: boolean;
+    readonly says: string;
   } | null;
   readonly notices: {
     readonly message: string;
@@ -1097,6 +1115,7 @@ export type ReadMappingData = {
     readonly rows_total: number | null;
     readonly ends_at: string | null;
   } | null;
+  readonly compared_ids: string[];
   readonly sent_deletes: number | null;
   readonly lag_seconds: {
     readonly p50: number;
@@ -1228,6 +1247,7 @@ export type ReadRowStoryData = {
     readonly can: boolean;
     readonly why: string | null;
   } | null;
+  readonly waits: string | null;
   readonly events: {
     readonly at: string;
     readonly from: "postgres" | "salesforce" | "bridge";
@@ -1943,7 +1963,7 @@ export interface paths {
   };
   readonly "/api/v1/t/{workspace_id}/health": {
     readonly get: {
-      parameters: { path: { readonly "workspace_id": string; }; query?: never; header?: never; cookie?: never };
+      parameters: { path: { readonly "workspace_id": string; }; query?: { readonly "incidents"?: "true" | "false"; }; header?: never; cookie?: never };
       requestBody?: never;
       responses: { 200: { headers: Headers; content: { "application/json": {
             readonly success: true;

@@ -39,6 +39,7 @@ export function explainCaptureOff(
   sfObject: string,
 ): { readonly problem: string; readonly remedy: string } {
   const command = `bridge mapping capture ${sfObject}`;
+  const choice = `${command} --salesforce (gives up what was written uncaptured) or ${command} --mine (sends every row)`;
   switch (off.why) {
     case "table":
       return {
@@ -57,25 +58,25 @@ export function explainCaptureOff(
     case "replaced":
       return {
         problem: `${off.columns.join(", ")} of table ${table} was dropped and added again, and holds values that were not captured`,
-        remedy: `compare both sides with bridge mapping compare, then run: ${command} with --salesforce or --mine`,
+        remedy: `compare both sides with bridge mapping compare, then run ${choice}`,
       };
     case "partition":
       return {
         problem: `changes of table ${table} are not captured: it is a partition, and what is written by way of its parent fires no statement triggers`,
-        remedy: `run: ALTER TABLE … DETACH PARTITION ${table}; then: ${command}; or map it as sf_to_pg`,
+        remedy: `run: ALTER TABLE … DETACH PARTITION ${table}; then ${choice}; or map it as sf_to_pg`,
       };
     case "triggers":
       return {
         problem: `changes of table ${table} are not captured: triggers are missing or not enabled as the mapping asks (${off.triggers.join(", ")})`,
-        remedy: `run: ${command}`,
+        remedy: `run ${choice}`,
       };
     case "owner":
       return {
         problem: `changes of table ${table} are not captured: it belongs to ${off.owner}, and ${off.member}, which owns Bridge's trigger functions, does not have the rights of that role`,
-        remedy: `run: GRANT ${quoted(off.owner)} TO ${quoted(off.member)}; then: ${command}`,
+        remedy: `run: GRANT ${quoted(off.owner)} TO ${quoted(off.member)}; then ${choice}`,
       };
     case "subscription":
-      return { problem: fedBySubscription(table), remedy: `${SUBSCRIPTION_REMEDY}, then run: ${command}` };
+      return { problem: fedBySubscription(table), remedy: `${SUBSCRIPTION_REMEDY}, then run ${choice}` };
     case "unfinished":
       return {
         problem: `not all rows of table ${table} are captured as changed yet`,

@@ -30,6 +30,12 @@ export interface PostgresConnection {
   readonly logAutovacuum?: LogAutovacuum | undefined;
 }
 
+/** Where a database is, `host:port`. */
+export function addressOf({ url }: PostgresConnection): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname}:${port === "" ? 5432 : port}`;
+}
+
 /** How many days Bridge keeps what it writes into the customer's database beside their rows. */
 export interface Retention {
   /** Settled changes in the log. */

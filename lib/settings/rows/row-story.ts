@@ -1,10 +1,15 @@
 import * as z from "zod/mini";
+import type { Pauses } from "../../access/ports.ts";
+import type { EngineReports, WorkspaceReport } from "../../health/ports.ts";
+import { isSparing, reportBudget } from "../../model/calls/budget.ts";
 import { STATES } from "../../model/change/change.ts";
 import { ruleOf } from "../../model/change/field-rule.ts";
 import { unwritableFields } from "../../model/change/outgoing-fields.ts";
 import { isUndecided } from "../../model/change/rewound.ts";
-import { pushes } from "../../model/mapping/mapping.ts";
+import { type Mapping, pushes } from "../../model/mapping/mapping.ts";
 import { isSameValue } from "../../model/record/same-value.ts";
+import { waitsFor } from "../../model/workspace/incident.ts";
+import { type Pause, reportPause } from "../../model/workspace/pause.ts";
 import type { Deliveries, Webhooks } from "../../webhooks/ports.ts";
 import type { RowQueriesOf, RowStory } from "../row-ports.ts";
 import { nullableTimestamp, timestamp } from "../shapes.ts";
@@ -57,6 +62,8 @@ export const rowStoryView = z.object({
     }),
   ),
   restore: z.nullable(restoreView),
+  /** Why its change waits, or its mapping moves nothing, and when that ends; null: neither. */
+  waits: value,
   events: z.array(happening),
 });
 
@@ -65,6 +72,9 @@ interface Needs {
   readonly webhooks: Pick<Webhooks, "list">;
   readonly deliveries: Pick<Deliveries, "since" | "read">;
   readonly recordOf: RecordOf;
+  readonly engine: EngineReports;
+  readonly pauses: Pauses;
+  readonly now: () => Date;
 }
 
 /** What happened to a row, and what both sides hold now. Of an org that cannot be asked only its side is missing. */
@@ -76,7 +86,9 @@ export async function readRowStory(
   const hasFailed = story.changes.some(
     ({ state, attemptsRefused }) => state === "FAILED" || attemptsRefused.length > 0,
   );
-  const [read, delivered, { salesforce }] = await Promise.all([
+  const [engine, pause, read, delivered, { salesforce }] = await Promise.all([
+    needs.engine.read(workspace.id),
+    needs.pauses.find(workspace.id),
     readRecord(needs.recordOf, workspace, story),
     hasFailed ? readDeliveries(needs, workspace.id, story) : [],
     workspace.open(),
@@ -112,6 +124,7 @@ export async function readRowStory(
     remedy: remedyFor(story, refused),
     refused,
     restore: viewRestore(story, read),
+    waits: whyWaits({ mapping, story, engine, pause, now: needs.now() }),
     events: inOrder(
       [
         ...story.changes.flatMap((change) => reportChange(change, story)),
@@ -122,6 +135,48 @@ export async function readRowStory(
       story,
     ),
   };
+}
+
+interface Waiting {
+  readonly mapping: Mapping;
+  readonly story: RowStory;
+  readonly engine: WorkspaceReport;
+  readonly pause: Pause | null;
+  readonly now: Date;
+}
+
+/** The reason that holds the row's oldest change back: the workspace's before the mapping's, and that before its own. */
+function whyWaits({ mapping, story, engine, pause, now }: Waiting): string | null {
+  const { active, sfObject, syncDirection } = mapping;
+  const change = story.changes.findLast(({ state }) => state === "NEW" || state === "PENDING");
+  const report = engine.mappings.find(({ mappingId }) => mappingId === mapping.id);
+  const failure = active ? (report?.failure ?? null) : null;
+  const since = `since ${(change?.createdAt ?? report?.failingSince ?? now).toISOString().slice(0, 16)}Z`;
+  if (!change) return failure && !pause ? `Nothing of it moves ${since}: ${waitsFor(failure, sfObject)}` : null;
+  const { budget, usage } = engine;
+  const spares = isSparing(budget, mapping, false) && usage && budget.plan && { ...budget, usage, plan: budget.plan };
+  const ofMapping = pause
+    ? `${reportPause(pause)}.`
+    : !active
+      ? `the mapping of ${sfObject} is not active. Sent once it is: bridge mapping activate ${sfObject}`
+      : !pushes(syncDirection)
+        ? `the mapping of ${sfObject} sends nothing.`
+        : failure
+          ? waitsFor(failure, sfObject)
+          : spares
+            ? `${reportBudget(spares)}.`
+            : null;
+  return `Waits ${since}: ${ofMapping ?? whyChangeWaits(change, now)}`;
+}
+
+function whyChangeWaits({ action, held, message, state, dueAt }: RowStory["changes"][number], now: Date): string {
+  if (held)
+    return `${message ?? `the ${action === "DELETE" ? "delete" : "change"} is on hold`}. Sent once a person decides.`;
+  if (isUndecided(message)) return "a person decides since a restore: bridge restore plan";
+  if (dueAt !== null && dueAt > now)
+    return `${message ?? "Salesforce asked for a pause"}. Sent again at ${dueAt.toISOString().slice(0, 19)}Z.`;
+  if (state === "PENDING") return `${message ?? "a cycle is sending it"}.`;
+  return `${message ?? "for the next cycle, within ten seconds"}.`;
 }
 
 /** Newest first. The database's clock may be ahead of ours: nothing comes before the change that it is about. */

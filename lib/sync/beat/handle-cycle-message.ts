@@ -1,7 +1,7 @@
 import { LATE_MILLISECONDS } from "../../model/beat.ts";
 import { FULL_PACE_SECONDS } from "../../model/calls/interval.ts";
 import { sizeNow } from "../../model/change/call-size.ts";
-import { deathsAlone, type PollOutcome, reasonFor } from "../../model/engine.ts";
+import { deathsAlone, inWords, type PollOutcome, reasonFor } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
@@ -127,7 +127,7 @@ async function runAndReport(
       // lease.
       await reportUnbegun(needs, reported, ran.error);
       await pullAgain(needs, mapping, message);
-      return notRun(failureOf(ran.error).message);
+      return notRun(inWords(failureOf(ran.error)));
     }
     const { report } = ran;
     if (isInTheWay(message, report)) {
@@ -171,7 +171,7 @@ function outcomeOf(report: CycleReport): Outcome {
   if (!report.ran) return notRun(`the cycle could not begin: ${report.why}`);
   const { tally, error, stopped } = report;
   const { pulled, accepted, refused } = countOf(tally, "well");
-  return { pulled, accepted, refused, error: error === null ? stopped : failureOf(error).message };
+  return { pulled, accepted, refused, error: error === null ? stopped : inWords(failureOf(error)) };
 }
 
 /** Comes back when the running cycle has ended; of many wake-ups that meet a long one, one does. */

@@ -1,6 +1,6 @@
 import { hash } from "../../model/beat.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { LoadCheckpoint } from "../ports/load-ports.ts";
+import { type LoadCheckpoint, MOST_IDS } from "../ports/load-ports.ts";
 import type { Page } from "../ports/pull-ports.ts";
 import { applyImages, readAgain } from "../pull/read-page.ts";
 
@@ -8,7 +8,7 @@ import { applyImages, readAgain } from "../pull/read-page.ts";
 export interface Taker {
   take(page: Page): Promise<void>;
   /** The records that a sweep has met so far. */
-  met(): Pick<LoadCheckpoint, "met" | "differing" | "missing">;
+  met(): Pick<LoadCheckpoint, "met" | "differing" | "missing" | "ids">;
 }
 
 /** A sweep has found more that differs than is read again by id. */
@@ -33,7 +33,8 @@ export function comparing(cycle: Cycle, checkpoint: LoadCheckpoint): Taker {
   const { store, lease, tally } = cycle;
   const counts: Record<string, number> = { ...before };
   let [found, differed, missing] = [0, checkpoint.differing ?? 0, checkpoint.missing ?? 0];
-  const met = () => ({ met: { ...counts }, differing: differed, missing });
+  const ids = [...(checkpoint.ids ?? [])];
+  const met = () => ({ met: { ...counts }, differing: differed, missing, ids: [...ids] });
   return {
     met,
     take: async ({ marks, ...page }) => {
@@ -42,6 +43,7 @@ export function comparing(cycle: Cycle, checkpoint: LoadCheckpoint): Taker {
       tally.read += page.images.length - images.length;
       found += images.length;
       differed += images.length;
+      ids.push(...images.map(({ sfid }) => sfid).slice(0, MOST_IDS - ids.length));
       missing += images.filter(({ sfid }) => rowless.has(sfid)).length;
       if (narrow && found > MOST_READ_AGAIN) throw new MuchDiffers();
       if (narrow) await readAgain(cycle, [...differing], "slow");

@@ -1,4 +1,4 @@
-import { reasonFor } from "../../model/engine.ts";
+import { inWords, reasonFor } from "../../model/engine.ts";
 import { type Mapping, pulls } from "../../model/mapping/mapping.ts";
 import type { LoadMessage } from "../../model/messages.ts";
 import type { Invocation } from "../beat/handle-cycle-message.ts";
@@ -52,9 +52,9 @@ export async function handleLoadMessage(
       duration_ms: needs.clock.now() - startedAt,
     });
   const report = await work(needs, message, mapping, invocation).catch(async (error: unknown) => {
-    const { reason, message: why } = failureOf(error);
-    const { atOnce = false, awaitsSomebody = false } = reasonFor(reason);
-    const failure = { reason, message: awaitsSomebody ? why : `the ${message.kind} failed: ${why}` };
+    const { message: why, ...cause } = failureOf(error);
+    const { atOnce = false, awaitsSomebody = false } = reasonFor(cause.reason);
+    const failure = { ...cause, message: awaitsSomebody ? why : `the ${message.kind} failed: ${why}` };
     logLoad("error", failure);
     if (!isDryRun) await concludeLoad(needs, mapping, failure);
     if (!awaitsSomebody && !(isDryRun && atOnce)) throw error;
@@ -91,7 +91,8 @@ async function work(
     return report;
   } catch (error) {
     // Where the database is what fails, nothing can be kept there.
-    if (message.kind === "dry_run") await store.failDryRun(mapping.id, failureOf(error).message).catch(() => undefined);
+    if (message.kind === "dry_run")
+      await store.failDryRun(mapping.id, inWords(failureOf(error))).catch(() => undefined);
     throw error;
   } finally {
     stopReading.abort();

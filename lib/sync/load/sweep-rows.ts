@@ -1,7 +1,7 @@
 import { insideWithIds, withIds } from "../../model/mapping/soql.ts";
 import { sfidOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
-import type { LoadCheckpoint } from "../ports/load-ports.ts";
+import { type LoadCheckpoint, MOST_IDS } from "../ports/load-ports.ts";
 import type { QueryPage } from "../ports/pull-ports.ts";
 import { applyPage, recordsOf, removeRows } from "../pull/read-page.ts";
 import { deleteVanished, viewsAll } from "./vanished.ts";
@@ -20,6 +20,7 @@ export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<vo
   const { lastRow, unmet: buckets = null } = checkpoint;
   let isSure: boolean | null = null;
   let [vanished, waiting]: [number, string[]] = [checkpoint.vanished ?? 0, []];
+  const ids = [...(checkpoint.ids ?? [])];
   for (let afterRow = checkpoint.afterRow ?? 0; buckets?.length !== 0; ) {
     await cycle.hold.mayRead();
     const span = { afterRow, lastRow, buckets, limit: ROWS_AT_ONCE };
@@ -35,18 +36,15 @@ export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<vo
       await deleteVanished(cycle, gone, readAt, isSure);
     }
     vanished += gone.length;
+    ids.push(...gone.slice(0, MOST_IDS - ids.length));
     if (looked === null) break;
     [afterRow, waiting] = [looked, []];
-    await commit(cycle, { ...checkpoint, afterRow, vanished });
+    await commit(cycle, { ...checkpoint, afterRow, vanished, ids });
   }
   if (checkpoint.compared) {
-    const { differing = 0, compared } = checkpoint;
-    await cycle.store.keepComparison(cycle.lease, {
-      ...compared,
-      differing,
-      vanished,
-      at: new Date(cycle.clock.now()),
-    });
+    const { differing = 0, missing = 0, compared } = checkpoint;
+    const found = { ...compared, differing, missing, vanished, ids, at: new Date(cycle.clock.now()) };
+    await cycle.store.keepComparison(cycle.lease, found, lastRow);
   }
   await commit(cycle, null);
   if (vanished > 0) {

@@ -41,6 +41,8 @@ export interface LoadCheckpoint {
   /** Of them, how many records it has found to differ from their rows, those without a row among them. */
   readonly differing?: number;
   readonly missing?: number;
+  /** Their ids, and those of rows without a record, as many as are kept. */
+  readonly ids?: readonly string[];
   /** In its second half: how many rows and records both sides held, and how many rows so far have no record. */
   readonly compared?: Pick<Comparison, "rows" | "records">;
   readonly vanished?: number;
@@ -69,10 +71,17 @@ export interface Comparison {
   readonly records: number;
   /** Records whose row lacked, or was another: it is right now, unless it is held, failed or could not become one. */
   readonly differing: number;
+  /** Of them those without a row. */
+  readonly missing: number;
   /** Rows whose record Salesforce does not show. */
   readonly vanished: number;
+  /** Ids of what differed or vanished, the first `MOST_IDS`. */
+  readonly ids: readonly string[];
   readonly at: Date;
 }
+
+/** Ids of what differs that a comparison keeps. */
+export const MOST_IDS = 1_000;
 
 /** Rows, or records, by bucket. */
 export type Counts = Readonly<Record<string, number>>;

@@ -24,7 +24,8 @@ export interface SweepStore {
   /** Compares records with their rows: the stamps, and where they are the same those values that the images have. */
   compareRows(lease: Lease, images: readonly Image[], lastRow: number): Promise<Compared>;
   /** Keeps what a sweep has found, for people. */
-  keepComparison(lease: Lease, comparison: Comparison): Promise<void>;
+  /** `lastRow`: later rows came meanwhile. */
+  keepComparison(lease: Lease, comparison: Comparison, lastRow?: number): Promise<void>;
   /** How many rows with an sfid there are by bucket, and the key of the last that was looked at; null: no row is left. */
   countRows(lease: Lease, span: RowSpan): Promise<{ readonly met: Counts; readonly looked: number | null }>;
   /** The sfids of the next rows, so many at most, of these buckets (null: all), and the key of the last that was looked at. */

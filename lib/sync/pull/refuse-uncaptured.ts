@@ -5,11 +5,13 @@ import type { Held } from "../ports/lease-ports.ts";
 /** The table is not there as mapped, or its changes are not captured, so a pull would revert what the application writes. */
 export class CaptureIsOff extends Error {
   readonly reason: (typeof REASON_OF_OFF)[keyof typeof REASON_OF_OFF];
+  readonly remedy: string;
 
-  constructor(reason: CaptureIsOff["reason"], message: string) {
-    super(message);
+  constructor(reason: CaptureIsOff["reason"], problem: string, remedy: string) {
+    super(problem);
     this.name = "CaptureIsOff";
     this.reason = reason;
+    this.remedy = remedy;
   }
 }
 
@@ -17,7 +19,7 @@ export class CaptureIsOff extends Error {
 export function refuseUncaptured({ captureOff, shape }: Held): void {
   if (captureOff === null) return;
   const { problem, remedy } = explainCaptureOff(captureOff, `${shape.schema}.${shape.table}`, shape.sfObject);
-  throw new CaptureIsOff(REASON_OF_OFF[captureOff.why], `${problem}; nothing is pulled or sent meanwhile; ${remedy}`);
+  throw new CaptureIsOff(REASON_OF_OFF[captureOff.why], `${problem}; nothing is pulled or sent meanwhile`, remedy);
 }
 
 /** A first load would change more records than it may before an operator has seen its dry run. */

@@ -7,13 +7,16 @@ import {
   type CycleFailure,
   type EngineState,
   type EngineStep,
+  inWords,
   isSameState,
+  reasonFor,
 } from "../../model/engine.ts";
 import type { HighWater } from "../../model/high-water.ts";
 import { newId } from "../../model/id.ts";
 import { afterLook, type Holding, reportHeld } from "../../model/mapping/delete-breaker.ts";
 import type { Mapping } from "../../model/mapping/mapping.ts";
 import type { CycleMessage } from "../../model/messages.ts";
+import { causeOf } from "../../model/workspace/incident.ts";
 import type { Tally } from "../cycle/cycle.ts";
 import type { CycleOrder } from "../cycle/cycle-order.ts";
 import type { StopReason } from "../lease/lease-guard.ts";
@@ -127,30 +130,52 @@ export async function concludeDeath(
 
 /** An edge is published in the transaction that stores it, and so once. False: the state was another one by then. */
 async function keepEnd(
-  { engine: memory, announcements, clock }: MessageNeeds,
+  needs: MessageNeeds,
   mapping: Mapping,
   before: KeptEngine,
   { state, edge }: EngineStep,
   ifBroken: Event | null,
   heldEvent: Event | null = null,
 ): Promise<boolean> {
+  const { engine: memory, announcements, clock } = needs;
   if (isSameState(before.state, state)) return true;
   const events: Event[] = heldEvent ? [heldEvent] : [];
   if (edge === "broken" && ifBroken) events.push(ifBroken);
   if (edge === "recovered") events.push(recovered(mapping, before.state.brokenSince, new Date(clock.now())));
   const isKept = await memory.save(mapping.workspaceId, mapping.id, before, state, events);
   if (isKept && events.length > 0) await announcements.wake(events);
+  if (isKept && edge === "recovered") await endRests(needs, mapping, before.state.lastFailure);
   return isKept;
 }
 
-function broken(mapping: Mapping, { reason, message }: CycleFailure, failedCycles: number, at: Date): Event {
+/** Polls the mappings that rest for what has just ended for this one: the org lets them in again, too. */
+async function endRests(
+  { engine, mappings, queues, clock }: MessageNeeds,
+  { id, workspaceId }: Mapping,
+  ended: CycleFailure | null,
+): Promise<void> {
+  if (ended === null || !reasonFor(ended.reason).of || !reasonFor(ended.reason).restSeconds) return;
+  const others = (await mappings.listActive(workspaceId)).filter((other) => other.id !== id);
+  const states = await Promise.all(
+    others.map(async (other) => ({ other, ...(await engine.read(workspaceId, other.id)).engine.state })),
+  );
+  const resting = states.filter(
+    ({ restUntil, lastFailure }) => lastFailure?.reason === ended.reason && Number(restUntil) > clock.now(),
+  );
+  const pollOf = (mappingId: string) =>
+    ({ workspace_id: workspaceId, mapping_id: mappingId, kind: "poll", slot: null }) as const;
+  if (resting.length > 0) await queues.cycles.send(resting.map(({ other }) => ({ message: pollOf(other.id) })));
+}
+
+function broken(mapping: Mapping, failure: CycleFailure, failedCycles: number, at: Date): Event {
   return eventOf("sync.broken", {
     ...made(mapping.workspaceId, at),
     detail: {
       mapping_id: mapping.id,
       sf_object: mapping.sfObject,
-      reason,
-      message,
+      reason: failure.reason,
+      message: inWords(failure),
+      ...causeOf(failure, mapping.sfObject),
       since: at.toISOString(),
       failed_cycles: failedCycles,
     },

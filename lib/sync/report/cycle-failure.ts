@@ -13,10 +13,10 @@ export function failureOf(error: unknown): CycleFailure {
     const reason = REASON_OF[error.refusal.kind];
     const said = error.message.slice(0, 500);
     const remedy = remedyFor(error.refusal);
-    return { reason, message: said.includes(remedy) ? said : `${said}; ${remedy}` };
+    return { reason, message: said, ...(!said.includes(remedy) && { remedy }) };
   }
-  if (error instanceof CaptureIsOff || error instanceof SidesApart)
-    return { reason: error.reason, message: error.message };
+  if (error instanceof CaptureIsOff) return { reason: error.reason, message: error.message, remedy: error.remedy };
+  if (error instanceof SidesApart) return { reason: error.reason, message: error.message };
   if (error instanceof DigestNeeded) return { reason: "first_match", message: error.message };
   if (isOfTheCloud(error))
     return { reason: "engine_fault", message: `the service's own cloud failed (${nameOf(error)})` };

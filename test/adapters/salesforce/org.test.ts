@@ -251,7 +251,8 @@ describe("a session", () => {
     expect(refusal).toMatchObject({ kind: "session" });
     expect(failureOf(new SalesforceRefusal(refusal))).toEqual({
       reason: "salesforce_authorization",
-      message: expect.stringContaining("check user name, password and security token"),
+      message: "invalid_grant: authentication failure",
+      remedy: expect.stringContaining("check user name, password and security token"),
     });
   });
 });

@@ -172,6 +172,7 @@ async function writeEngine(): Promise<void> {
   const memory = engineMemory(database());
   const broken = {
     failedCycles: 3,
+    failingSince: AT,
     brokenSince: AT,
     lastFailure: { reason: "salesforce_authorization", message: "sign in again" },
     restUntil: LATER,

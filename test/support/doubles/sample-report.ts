@@ -29,6 +29,8 @@ export function sampleReport(): KeptReport {
     broken: true,
     failure: null,
     message: null,
+    said: null,
+    failingSince: at,
     brokenSince: at,
     restUntil: null,
     callSize: null,

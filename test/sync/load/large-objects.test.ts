@@ -80,8 +80,8 @@ test.each([true, false])(
     await expect(mapContact()).rejects.toThrow("OPERATION_TOO_LARGE");
 
     const line = world.log.findLast(({ level }) => level === "error");
-    expect(line).toMatchObject({ reason: "salesforce_too_large", message: expect.stringContaining("View All Data") });
-    expect(line).toHaveProperty("message", expect.not.stringContaining("report it"));
+    expect(line).toMatchObject({ reason: "salesforce_too_large", remedy: expect.stringContaining("View All Data") });
+    expect(line).toHaveProperty("remedy", expect.not.stringContaining("report it"));
   },
 );
 

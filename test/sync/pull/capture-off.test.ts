@@ -100,7 +100,9 @@ describe.each(firstInGate(1, WAYS_OFF))("while %s", (_, how, trigger) => {
 
     expect({ rows: await rows(), records: await records(), log: await log() }).toEqual(before);
     const message = expect.stringMatching(
-      new RegExp(`salesforce\\.contact are not captured.*${trigger}.*run: bridge mapping capture Contact`),
+      new RegExp(
+        `salesforce\\.contact are not captured.*${trigger}.*run bridge mapping capture Contact --salesforce .* bridge mapping capture Contact --mine`,
+      ),
     );
     expect(await newEvents()).toMatchObject([
       { event: "sync.broken", detail: { mapping_id: contact.id, reason: "capture_off", message, failed_cycles: 1 } },
@@ -149,7 +151,7 @@ test("a table that was given to a role whose rights ours does not have is report
 
   expect(off).toMatchObject({
     state: "broken",
-    reason: expect.stringContaining(`GRANT "other_${us}" TO "${us}"; then: bridge mapping capture Contact`),
+    reason: expect.stringContaining(`GRANT "other_${us}" TO "${us}"; then bridge mapping capture Contact --salesforce`),
   });
   expect(names).toEqual([{ lastname: "Curie" }, { lastname: "Hopper" }]);
   expect(await shown()).toMatchObject({ state: "running", reason: null });

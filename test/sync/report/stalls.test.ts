@@ -20,21 +20,26 @@ beforeEach(async () => {
   await world.cycle(contact);
 });
 
-interface Sync {
-  readonly status: string;
-  readonly stalls?: readonly { readonly message: string; readonly remedy: string }[];
+interface Health {
+  readonly sync: { readonly status: string };
+  readonly incidents?: readonly { readonly message: string; readonly commands: readonly string[] }[];
 }
 
-const sync = async () => dataOf<{ sync: Sync }>(await api.ask(readHealth, "read-health")).sync;
+const sync = async () => {
+  const { sync, incidents } = dataOf<Health>(
+    await api.ask(readHealth, "read-health", { query: { incidents: "true" } }),
+  );
+  return { status: sync.status, ...(incidents?.length && { incidents }) };
+};
 
 test("health is running while all moves, and says of each standstill what it is and what helps", async () => {
   expect(await sync()).toMatchObject({ status: "running" });
-  expect(await sync()).not.toHaveProperty("stalls");
+  expect(await sync()).not.toHaveProperty("incidents");
 
   await world.pass(181);
   expect(await sync()).toMatchObject({
     status: "degraded",
-    stalls: [{ message: expect.stringMatching(/^Contact: no cycle has begun for 12\d s$/) }],
+    incidents: [{ message: expect.stringMatching(/^Contact: no cycle has begun for 12\d s$/) }],
   });
 
   await world.cycle(contact);
@@ -48,10 +53,10 @@ test("a table whose configuration is another one's", async () => {
 
   expect(await sync()).toMatchObject({
     status: "degraded",
-    stalls: [
+    incidents: [
       {
         message: expect.stringContaining("of the configuration"),
-        remedy: expect.stringContaining("bridge mapping activate Contact"),
+        commands: ["bridge mapping deactivate Contact", "bridge mapping activate Contact"],
       },
     ],
   });
@@ -68,7 +73,7 @@ test("records that cannot become rows", async () => {
 
   expect(await sync()).toMatchObject({
     status: "degraded",
-    stalls: [{ message: "Contact: 5 records cannot become rows, beside 0 rows" }],
+    incidents: [{ message: "Contact: 5 records cannot become rows, beside 0 rows" }],
   });
 });
 
@@ -82,7 +87,7 @@ test("changes that a lost cycle has claimed", async () => {
 
   expect(await sync()).toMatchObject({
     status: "degraded",
-    stalls: [{ message: expect.stringMatching(/^Contact: changes are PENDING for 12\d s/) }],
+    incidents: [{ message: expect.stringMatching(/^Contact: changes are PENDING for 12\d s/) }],
   });
 });
 
@@ -97,4 +102,16 @@ test("an org whose calls are used up need not be connected again", async () => {
       remedy: expect.stringContaining("wait until calls of the last 24 hours expire"),
     }),
   ]);
+});
+
+const saving = async () => {
+  const { findings } = dataOf<{ findings: { check: string; ok: boolean; message: string }[] }>(
+    await api.ask(testSalesforce, "test-salesforce"),
+  );
+  return findings.filter(({ check }) => check === "saving").map(({ ok, message }) => [ok, message]);
+};
+
+test("that records can be saved is asked of the org by an update of no record", async () => {
+  expect(await saving()).toEqual([[true, "Contact can be saved: the user may, and Salesforce is ready"]]);
+  expect(await world.soql("SELECT Id FROM Contact")).toEqual([]);
 });

@@ -47,9 +47,10 @@ async function shown() {
   const [state] = dataOf<{ state: string; failure: string; reason: string }[]>(
     await api.ask(listMappingStates, "list-mapping-states"),
   );
-  const { sync } = dataOf<{ sync: { status: string; stalls?: { message: string; remedy: string }[] } }>(
-    await api.ask(readHealth, "read-health"),
-  );
+  const { sync, incidents = [] } = dataOf<{
+    sync: { status: string };
+    incidents?: { message: string; commands: string[] }[];
+  }>(await api.ask(readHealth, "read-health", { query: { incidents: "true" } }));
   const { mappings } = dataOf<{ mappings: { state: string; groups: { group: string; rows: number }[] }[] }>(
     await api.ask(readRestorePlan, "read-restore-plan"),
   );
@@ -63,7 +64,7 @@ async function shown() {
     Number(new RegExp(`^bridge_mapping_${name}\\{[^}]*"${contact.id}"[^}]*\\} (\\d)$`, "m").exec(text)?.[1] ?? 0);
   return {
     health: sync.status,
-    stalls: sync.stalls ?? [],
+    incidents: incidents.map(({ message, commands }) => ({ message, commands })),
     state: state?.state,
     failure: state?.failure,
     reason: state?.reason?.split(":")[0],
@@ -73,6 +74,10 @@ async function shown() {
     stalled: metric("stalled"),
   };
 }
+
+const DECIDE = { commands: ["bridge restore plan", "bridge restore accept Contact"] };
+
+const restored = (what: string) => ({ ...DECIDE, message: `Contact: ${what} was restored to an earlier time` });
 
 test("a restored DynamoDB whose configuration is behind is seen everywhere", async () => {
   const backup = await takeBackup(world);
@@ -85,7 +90,8 @@ test("a restored DynamoDB whose configuration is behind is seen everywhere", asy
   for (const _ of [1, 2, 3]) await world.cycle(contact);
 
   expect(await shown()).toEqual({
-    ...{ health: "broken", stalls: [], state: "broken", failure: "config_behind", reason: "CONFIG_BEHIND" },
+    ...{ health: "broken", state: "broken", failure: "config_behind", reason: "CONFIG_BEHIND" },
+    incidents: [restored("DynamoDB")],
     ...{ plan: ["config_behind"], row: null, broken: 1, stalled: 1 },
   });
 });
@@ -102,7 +108,8 @@ test("a restored database is seen everywhere, and what is left of it until a per
   for (const _ of [1, 2]) await world.cycle(contact);
 
   expect(await shown()).toEqual({
-    ...{ health: "broken", stalls: [], state: "broken", failure: "database_rewound", reason: "DATABASE_REWOUND" },
+    ...{ health: "broken", state: "broken", failure: "database_rewound", reason: "DATABASE_REWOUND" },
+    incidents: [restored("the database")],
     ...{ plan: ["restored_copy, 1 newer"], row: "bridge restore accept Contact", broken: 1, stalled: 1 },
   });
 
@@ -112,12 +119,7 @@ test("a restored database is seen everywhere, and what is left of it until a per
 
   expect(await shown()).toEqual({
     ...{ health: "degraded", state: "running", failure: null, reason: undefined },
-    stalls: [
-      {
-        message: "Contact: changes of 1 rows wait for a decision since a restore",
-        remedy: "bridge restore plan says which, bridge restore accept Contact decides",
-      },
-    ],
+    incidents: [{ ...DECIDE, message: "Contact: changes of 1 rows wait for a decision since a restore" }],
     ...{ plan: ["in_step, 1 newer"], row: "bridge restore accept Contact", broken: 0, stalled: 1 },
   });
 });

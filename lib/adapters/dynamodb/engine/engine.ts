@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { EngineReport, EngineReports, WorkspaceReport } from "../../../health/ports.ts";
 import { type Budget, FRESH_BUDGET, paceOf } from "../../../model/calls/budget.ts";
 import { DEFAULT_SHARE } from "../../../model/calls/plan.ts";
-import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY } from "../../../model/engine.ts";
+import { type CycleFailure, type EngineState, FAILURE_REASONS, HEALTHY, inWords } from "../../../model/engine.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import type { CallShares } from "../../../settings/ports.ts";
 import type { EngineMemory, KeptEngine, StoredEnds } from "../../../sync/ports/cycle-ports.ts";
@@ -67,7 +67,7 @@ function workspaceReport(items: Items): WorkspaceReport {
 }
 
 function reportOf(item: Record<string, unknown>): EngineReport {
-  const { failedCycles, lastFailure, loadFailure, brokenSince, restUntil, callSize, rewoundAt } =
+  const { failedCycles, failingSince, lastFailure, loadFailure, brokenSince, restUntil, callSize, rewoundAt } =
     readEngine(item).state;
   // A failing cycle is reported first: while it fails, nothing moves.
   const failure = failedCycles > 0 ? lastFailure : loadFailure;
@@ -75,7 +75,9 @@ function reportOf(item: Record<string, unknown>): EngineReport {
     mappingId: String(item["sk"]).slice(mappingKey("").length),
     broken: brokenSince !== null,
     failure: failure?.reason ?? null,
-    message: failure?.message ?? null,
+    message: failure && inWords(failure),
+    said: failure && { message: failure.message, remedy: failure.remedy },
+    failingSince: failingSince ?? brokenSince,
     brokenSince,
     restUntil,
     callSize,
@@ -171,9 +173,12 @@ const stateItem = z.object({
 
 /** Left out while no load fails, while no deletes are held, until a call was too large or its function died; and by versions before this one. */
 const moreState = z.object({
+  failing_since: z.optional(storedTime),
+  remedy: z.optional(z.string()),
   failed_loads: z.optional(z.number()),
   load_reason: z.optional(reason),
   load_message: z.optional(z.string()),
+  load_remedy: z.optional(z.string()),
   held_since: z.optional(storedTime),
   held_announced_at: z.optional(storedTime),
   call_size: z.optional(z.number()),
@@ -194,9 +199,10 @@ function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
     version,
     state: {
       ...cycles,
-      lastFailure: failureIn(reason, message),
+      failingSince: more.failingSince ?? null,
+      lastFailure: failureIn(reason, message, more.remedy),
       failedLoads: more.failedLoads ?? 0,
-      loadFailure: failureIn(more.loadReason ?? null, more.loadMessage),
+      loadFailure: failureIn(more.loadReason ?? null, more.loadMessage, more.loadRemedy),
       holding: since && announcedAt ? { since, announcedAt } : null,
       callSize: size && at ? { size, at } : null,
       deaths: more.deaths && more.diedAt ? { count: more.deaths, at: more.diedAt } : null,
@@ -206,8 +212,11 @@ function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
   };
 }
 
-const failureIn = (reason: CycleFailure["reason"] | null, message: string | null | undefined): CycleFailure | null =>
-  reason === null ? null : { reason, message: message ?? "" };
+const failureIn = (
+  reason: CycleFailure["reason"] | null,
+  message: string | null | undefined,
+  remedy: string | undefined,
+): CycleFailure | null => (reason === null ? null : { reason, message: message ?? "", ...(remedy && { remedy }) });
 
 /** What a version that knows no plan makes of a pace: it pulls as configured, a third as often, or makes no call. */
 const STEPS = { normal: 0, stretched: 1, waiting: 5 } as const;
@@ -253,7 +262,7 @@ function putState(
   workspaceId: string,
   mappingId: string,
   { version }: KeptEngine,
-  { lastFailure, loadFailure, holding, callSize, deaths, rewoundAt, reached, ...state }: EngineState,
+  { lastFailure, loadFailure, failingSince, holding, callSize, deaths, rewoundAt, reached, ...state }: EngineState,
 ): Write {
   const { reason, message } = lastFailure ?? { reason: null, message: null };
   return {
@@ -263,10 +272,13 @@ function putState(
         pk: workspaceId,
         sk: mappingKey(mappingId),
         ...toSnakeCase(stateItem, { ...state, reason, message, mark: version + 1 }),
+        ...(failingSince && { failing_since: failingSince.toISOString() }),
+        ...(lastFailure?.remedy && { remedy: lastFailure.remedy }),
         ...(loadFailure && {
           failed_loads: state.failedLoads,
           load_reason: loadFailure.reason,
           load_message: loadFailure.message,
+          ...(loadFailure.remedy && { load_remedy: loadFailure.remedy }),
         }),
         ...(holding && {
           held_since: holding.since.toISOString(),

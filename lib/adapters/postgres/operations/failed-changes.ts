@@ -83,10 +83,23 @@ export const dismissStatement = ({ log, state }: Metadata): string => `
     WHERE l.table_name::text = m.table_name::text AND l.id = ANY ($2::bigint[]) AND ${OPEN} AND l.fence IS NULL RETURNING l.id`;
 
 /** Of a table's latest failures those that no operator has to see any more; the totals count them. */
-export const settledFailures = ({ log }: Metadata, table: string): string =>
+const settledFailures = ({ log }: Metadata, table: string): string =>
   `(SELECT count(*) FILTER (WHERE is_settled) FROM (
       SELECT l.superseded OR ${isDismissed} AS is_settled FROM ${log} l WHERE ${isOfTable("l", table)} AND ${hasFailed("l")}
       ORDER BY l.table_name DESC, l.id DESC LIMIT ${LOOKED_AT}) AS latest)`;
+
+/** The failed changes of a mapping that need an operator, of the totals and the latest ones. */
+export const failedOf = (tables: Metadata, state: string): string =>
+  `coalesce((SELECT CASE WHEN failed > 0 THEN failed - ${settledFailures(tables, `${state}.table_name`)} ELSE 0 END
+      FROM ${tables.totals} t WHERE t.table_name::text = ${state}.table_name::text), 0)`;
+
+/** What waits of each mapping, and what Salesforce refused. */
+export const backlogsOf = (tables: Metadata): string => `
+    SELECT s.mapping_id AS id, ${failedOf(tables, "s")} AS failed,
+      (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL) AS waiting,
+      (SELECT ${cut("l.sf_message")} FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${OPEN}
+        ORDER BY l.table_name DESC, l.id DESC LIMIT 1) AS refusal
+    FROM ${tables.state} s`;
 
 /** The failed changes that are meant and are not just being tried again, oldest first, and how many there are. */
 export async function findFailed(

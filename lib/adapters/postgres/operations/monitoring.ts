@@ -1,12 +1,19 @@
 import type { Page } from "../../../model/page.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
-import type { ActivityQuery, MonitoredDatabase, Monitoring, SilentDatabases } from "../../../monitoring/ports.ts";
+import type {
+  ActivityQuery,
+  Backlog,
+  MonitoredDatabase,
+  Monitoring,
+  SilentDatabases,
+} from "../../../monitoring/ports.ts";
 import { readChanges } from "../log/change-feed.ts";
 import { ACTIVITY_COLUMNS, ERROR_COLUMNS, type LogFilter, logPage, logRows, logTotal } from "../log/log-query.ts";
 import { type KeptSession, keepSessions } from "../session/request-session.ts";
 import { readVersion, SchemaTooOld, upgradeOf } from "../session/schema-version.ts";
 import { type Ask, instant, iso, type Metadata, metadata, type Row } from "../session/sql.ts";
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
+import { backlogsOf } from "./failed-changes.ts";
 import { readMappingFigures, readSigns } from "./mapping-figures.ts";
 import { readRowPage } from "./row-activity.ts";
 
@@ -41,12 +48,14 @@ function monitoredDatabase(kept: KeptSession, connection: PostgresConnection, no
       const latencyMilliseconds = Math.round(performance.now() - started);
       const [row] = await ask(
         `SELECT (SELECT count(*) FROM ${tables.log} WHERE processed_at IS NULL) AS waiting,
-           (SELECT ${iso("max(last_run_at)")} FROM ${tables.state}) AS last_run_at`,
+           (SELECT ${iso("max(last_run_at)")} FROM ${tables.state}) AS last_run_at,
+           (SELECT coalesce(json_agg(b), '[]') FROM (${backlogsOf(tables)}) b) AS backlogs`,
       );
       return {
         latencyMilliseconds,
         lastRunAt: row ? instant(row, "last_run_at") : null,
         waitingRows: Number(row?.["waiting"] ?? 0),
+        backlogs: (row?.["backlogs"] ?? []) as readonly Backlog[],
       };
     },
     signs: () => readSigns(ask, connection.schema),

@@ -27,7 +27,7 @@ import { type Ask, cut, iso, literal, type Metadata, metadata, nameOf, qualified
 import { unlessUnprovisioned } from "../session/sql-errors.ts";
 import { browseRows } from "./browse-rows.ts";
 import { CONFLICT_COLUMNS, readChange, readThroughput } from "./change-history.ts";
-import { dismissStatement, failedRows, failureKinds, findFailed, settledFailures } from "./failed-changes.ts";
+import { dismissStatement, failedOf, failedRows, failureKinds, findFailed } from "./failed-changes.ts";
 import { confirmDeletes, retryFailed, useOtherValue } from "./operations.ts";
 import { rejections } from "./reject-deletes.ts";
 import { restoredRows } from "./restored-rows.ts";
@@ -109,6 +109,12 @@ function rowQueriesOn(kept: KeptSession, connection: PostgresConnection, now: ()
       const [row] = await ask(`SELECT mapping_id, field FROM ${tables.conflicts} WHERE id = $1`, [id]);
       return row ? { mappingId: String(row["mapping_id"]), field: row["field"] as string | null } : null;
     },
+    comparedIds: async (mappingId) => {
+      const [row] = await ask(`SELECT compared -> 'ids' AS ids FROM ${tables.state} WHERE mapping_id = $1`, [
+        mappingId,
+      ]);
+      return judgedNames(row?.["ids"]);
+    },
     useOtherValue: (id) => useOtherValue(kept, schema, id),
 
     heldDeletes: async (mappingId, { limit, offset }) => {
@@ -168,11 +174,10 @@ const progressOf = (tables: Metadata): string => `
     coalesce(lo.load -> 'size', s.lanes -> 'size') AS read_size,
     s.lanes -> 'back' ->> 'stamp' AS clock_back_until, ${iso("s.last_pull_at")} AS last_pull_at,
     ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
-    s.compared,
+    s.compared - 'ids' AS compared,
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
-    coalesce((SELECT CASE WHEN failed > 0 THEN failed - ${settledFailures(tables, "s.table_name")} ELSE 0 END
-      FROM ${tables.totals} t WHERE t.table_name::text = s.table_name::text), 0) AS failed,
+    ${failedOf(tables, "s")} AS failed,
     (SELECT count(*) FROM ${tables.heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed)
       + (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isHeld("l")}) AS held_deletes,
     (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${isRecordless("l")}) AS recordless,

@@ -21,9 +21,14 @@ const MOST = 200;
 
 /** A row by its record's id, its key or the value of its upsert field; of one that is gone by what is left of it. */
 export async function readStory(ask: Ask, tables: Metadata, mappingId: string, key: string): Promise<RowStory | null> {
-  const [state] = await ask(`SELECT shape, layout FROM ${tables.state} WHERE mapping_id = $1`, [mappingId]);
+  const [state] = await ask(
+    `SELECT shape, layout, (SELECT json_agg(attname) FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped
+       AND attrelid = to_regclass(format('%I.%I', shape ->> 'schema', shape ->> 'table'))) AS columns
+     FROM ${tables.state} WHERE mapping_id = $1`,
+    [mappingId],
+  );
   if (!state) return null;
-  const mapped = mappedOf(state);
+  const mapped = withColumns(mappedOf(state), (state["columns"] ?? []) as readonly string[]);
   const { there, gone } = waysTo(tables, mapped, key);
   const [present] = await ask(firstOf(there), [key, mappingId]);
   const [found] = present ? [present] : await ask(firstOf(gone), [key, mappingId]);
@@ -37,6 +42,12 @@ export async function readStory(ask: Ask, tables: Metadata, mappingId: string, k
   const shown = toCamelCase(rowStory, { ...story, ...found });
   return { ...shown, shape: mapped.shape, key: mapped.layout.key };
 }
+
+/** Without those that are gone from the table. */
+const withColumns = ({ shape, ...mapped }: MappedTable, there: readonly string[]): MappedTable => ({
+  ...mapped,
+  shape: { ...shape, columns: shape.columns.filter(({ column }) => there.includes(column)) },
+});
 
 /** SELECTs of a row by its record, its key or its upsert value, and of one that is gone. Parameters: what was given, mapping. */
 function waysTo({ tombstones, inboundErrors, log }: Metadata, { shape, layout }: MappedTable, given: string) {

@@ -1,6 +1,7 @@
 import type { Image } from "../../../model/record/record.ts";
 import type { Lease } from "../../../sync/ports/lease-ports.ts";
 import type { Compared, SweepStore } from "../../../sync/ports/sweep-ports.ts";
+import { hasFailed, isOfTable } from "../log/change-states.ts";
 import {
   differs,
   idArray,
@@ -24,11 +25,18 @@ export const sweepStore = (store: StoreContext): SweepStore => ({
     return Number(row?.["last"] ?? 0);
   },
   compareRows: (lease, images, lastRow) => compareRows(store, lease, images, lastRow),
-  keepComparison: async (lease, comparison) => {
-    await store.session.query(`UPDATE ${store.tables.state} SET compared = $2 WHERE mapping_id = $1`, [
-      lease.mappingId,
-      JSON.stringify(comparison),
-    ]);
+  keepComparison: async (lease, comparison, lastRow = Number.MAX_SAFE_INTEGER) => {
+    const mapped = store.mapped(lease);
+    const { state, log } = store.tables;
+    // Rows without a record are on no other side; a cycle says of those that Salesforce refused why.
+    await store.session.query(
+      `UPDATE ${state} s SET compared = $2::jsonb || jsonb_build_object(
+         'unsent', (SELECT count(*) FROM ${tableOf(mapped)} t WHERE t.sfid IS NULL AND t.${name(mapped.layout.key)} <= $3::bigint),
+         'refused', (SELECT count(DISTINCT l.record_id) FROM ${log} l JOIN ${tableOf(mapped)} t ON t.${name(mapped.layout.key)} = l.record_id
+           WHERE ${isOfTable("l", "s.table_name")} AND ${hasFailed("l")} AND NOT l.superseded AND t.sfid IS NULL AND l.record_id <= $3::bigint))
+       WHERE s.mapping_id = $1`,
+      [lease.mappingId, JSON.stringify(comparison), lastRow],
+    );
   },
   countRows: async (lease, { afterRow, lastRow = null }) => {
     const [row] = await store.session.query(

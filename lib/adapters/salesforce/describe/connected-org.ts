@@ -4,12 +4,13 @@ import { type Cache, createCache } from "../../../model/cache.ts";
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import { chunks } from "../../../model/chunks.ts";
 import { Failure } from "../../../model/failure.ts";
+import { longId } from "../../../model/record/long-id.ts";
 import { judgedCount } from "../../../model/totals.ts";
-import type { CallUsage } from "../../../settings/test-salesforce.ts";
+import type { CallUsage, SaveProbe } from "../../../settings/test-salesforce.ts";
 import type { Sessions } from "../../../sync/ports/session-ports.ts";
 import { CallMeter } from "../call-meter.ts";
 import { type Client, call } from "../client.ts";
-import { asJson } from "../exchange.ts";
+import { asDescription, asJson } from "../exchange.ts";
 import { understand } from "../understand.ts";
 import { describeObject, listObjects } from "./describe-objects.ts";
 
@@ -61,6 +62,46 @@ export function usageReader(needs: OrgNeeds): (workspaceId: string) => Promise<C
 }
 
 const limits = z.object({ DailyApiRequests: z.object({ Max: z.number(), Remaining: z.number() }) });
+
+/**
+ * Whether records of objects can be saved, by the rights of the user and by the org's answer to an update of a record
+ * that cannot exist, which touches nothing. Costs two calls. Rejects with `SalesforceRefusal`.
+ */
+export function saveProbe(needs: OrgNeeds): (workspaceId: string, objects: readonly string[]) => Promise<SaveProbe[]> {
+  return (workspaceId, objects) =>
+    counted(needs, workspaceId, async (client) => {
+      const { answer } = await call(client, { method: "GET", path: "/sobjects", reads: asDescription });
+      const seen = understand(rights, answer, "a describe of all objects").sobjects;
+      const asked = seen
+        .filter(({ name, keyPrefix }) => keyPrefix !== null && objects.includes(name))
+        .slice(0, MOST_PROBED);
+      const records = asked.map(({ name: type, keyPrefix }) => ({
+        attributes: { type },
+        id: longId(`${keyPrefix}${"0".repeat(12)}`),
+      }));
+      const json = { allOrNone: false, records };
+      const saved = await call(client, { method: "PATCH", path: "/composite/sobjects", json, reads: asJson });
+      const results = understand(saveResults, saved.answer, "an update");
+      return asked.map(({ name, createable, updateable }, at) => {
+        const [error] = results[at]?.errors ?? [];
+        const isOfNoRecord = error !== undefined && NO_RECORD.has(error.statusCode);
+        return { object: name, createable, updateable, refusal: isOfNoRecord ? null : (error?.message ?? "no answer") };
+      });
+    });
+}
+
+/** Records that one call takes. */
+const MOST_PROBED = 200;
+
+/** Answers that say of the record alone that it is not there. */
+const NO_RECORD = new Set(["NOT_FOUND", "ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY", "INVALID_ID_FIELD"]);
+
+const rights = z.object({
+  sobjects: z.array(
+    z.object({ name: z.string(), keyPrefix: z.nullable(z.string()), createable: z.boolean(), updateable: z.boolean() }),
+  ),
+});
+const saveResults = z.array(z.object({ errors: z.array(z.object({ statusCode: z.string(), message: z.string() })) }));
 
 /** Asks an org, and counts the calls. */
 export async function counted<Answered>(

@@ -1,8 +1,6 @@
 import type {
   ListConflictsData,
-  ListFailuresData,
   ListInboundErrorsData,
-  ListWebhooksData,
   ReadBudgetData,
   ReadDoorbellData,
   ReadHealthData,
@@ -17,7 +15,7 @@ import { isNearlySpent } from "./monitoring.ts";
 
 /** What in monitoring needs the operator; what cannot be read now is a finding as well. */
 export async function monitoringFindings(api: Api, now: Date): Promise<readonly Finding[]> {
-  const looks = [health, failures, inboundErrors, conflicts, calls, doorbells, webhooks];
+  const looks = [upgrade, inboundErrors, conflicts, calls, doorbells];
   return (await Promise.all(looks.map((look) => look(api, now).catch((error) => notSeen(look.name, error))))).flat();
 }
 
@@ -42,24 +40,11 @@ function notSeen(check: string, error: unknown): readonly Finding[] {
   return [finding(check, "warning", `${NAMES[check] ?? check} could not be looked at: ${error.message}`, remedy)];
 }
 
-/** Nothing is said of a schema that is up to date, and where all moves. */
-async function health(api: Api): Promise<readonly Finding[]> {
+/** Nothing is said of a schema that is up to date. */
+async function upgrade(api: Api): Promise<readonly Finding[]> {
   const { data } = await api.get<ReadHealthData>("/health");
-  const { upgrade, stalls = [] } = data.sync;
   const remedy = "Bridge tries it each minute: wait, or correct the reason if there is one";
-  return [
-    ...(upgrade === undefined ? [] : [finding("schema", "warning", upgrade, remedy)]),
-    ...stalls.map((stall) => finding("moving", "bad", stall.message, stall.remedy)),
-  ];
-}
-
-async function failures(api: Api): Promise<readonly Finding[]> {
-  const { data } = await api.get<ListFailuresData>("/monitoring/failures");
-  const rows = data.reduce((sum, kind) => sum + kind.count, 0);
-  const [most] = data.toSorted((one, other) => other.count - one.count);
-  if (most === undefined) return [finding("failures", "good", "Salesforce has refused no row", "")];
-  const message = `Salesforce refused ${count(rows, "row", "rows")}, ${most.count} of them for: ${most.sample}`;
-  return [finding("failures", "bad", message, "see: bridge errors --grouped; once corrected: bridge errors --retry")];
+  return data.sync.upgrade === undefined ? [] : [finding("schema", "warning", data.sync.upgrade, remedy)];
 }
 
 async function inboundErrors(api: Api): Promise<readonly Finding[]> {
@@ -123,16 +108,5 @@ async function doorbells(api: Api): Promise<readonly Finding[]> {
     if (state === "off") return [];
     const says = `the doorbell of ${sf_object} is ${state} since ${since}`;
     return [finding("doorbell", state === "alive" && !data.url_outdated ? "good" : "warning", says, remedy)];
-  });
-}
-
-async function webhooks(api: Api): Promise<readonly Finding[]> {
-  const { data } = await api.get<ListWebhooksData>("/webhooks");
-  const failing = data.filter(({ active, failing_since }) => active && failing_since !== null);
-  if (failing.length === 0) return [finding("webhooks", "good", "no webhook fails", "")];
-  return failing.map(({ id, url, failing_since, given_up }) => {
-    const replay = `; once it answers: bridge webhook replay ${id} --since ${failing_since}`;
-    const says = `${url} takes no delivery since ${failing_since}${given_up ? ", and deliveries are given up" : ""}`;
-    return finding("webhooks", "bad", says, `see: bridge webhook deliveries ${id}${given_up ? replay : ""}`);
   });
 }

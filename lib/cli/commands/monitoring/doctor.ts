@@ -1,9 +1,12 @@
-import type { ListMappingStatesData } from "bridge/api";
-import type { Context } from "../../context.ts";
+import type { ListMappingStatesData, ReadHealthData } from "bridge/api";
+import { type Context, isSet } from "../../context.ts";
 import { CommandFailure, type ExitKind } from "../../failure.ts";
 import { type MappingState, NEEDS_SOMEBODY } from "../../find.ts";
+import { type Incident, linesOf } from "../../incidents.ts";
+import { whyStopped } from "../../own-machine.ts";
 import { harmless } from "../../width.ts";
-import { type Checked, type Finding, reportChecked } from "../connect.ts";
+import { count } from "../../words.ts";
+import type { Checked, Finding } from "../connect.ts";
 import { monitoringFindings } from "./doctor-monitoring.ts";
 
 type Findings = readonly Finding[];
@@ -11,39 +14,96 @@ type Findings = readonly Finding[];
 /** Clocks that differ by more make tokens and schedules fail in confusing ways. */
 const MAX_CLOCK_SECONDS = 30;
 
-/** Looks at everything between this machine and the org, and says what to do for each finding. */
+/** Looks at everything between this machine and the org, and says what to do for each finding, the worst first. */
 export async function doctor(context: Context): Promise<void> {
   const api = context.api();
-  const parts = await Promise.all([
-    service(context),
+  const { data: mappings } = await service(context).then(() => api.get<ListMappingStatesData>("/monitoring/mappings"));
+  const [clock, health, postgres, salesforce, monitoring] = await Promise.all([
+    clockFinding(context),
+    api.get<ReadHealthData>("/health", { incidents: true }),
     look(() => api.post<Checked>("/connections/postgres/test"), "postgres"),
     look(() => api.post<Checked>("/connections/salesforce/test"), "salesforce"),
-    mappingFindings(context),
     monitoringFindings(api, new Date()),
   ]);
-  const findings = parts.flat();
-  reportChecked(context, { ok: findings.every(({ ok }) => ok), findings });
+  const incidents = health.data.incidents ?? [];
+  const findings = [
+    clock,
+    ...withSubject(postgres, "PostgreSQL"),
+    ...withSubject(salesforce, "Salesforce"),
+    ...pauseOf(mappings),
+    ...mappings.flatMap(findingsOn),
+    ...monitoring,
+  ].filter(({ check, ok }) => !incidents.some(({ cause, stops }) => stops && isCovered(check, ok, cause)));
+  report(context, incidents, findings);
 }
 
-async function service(context: Context): Promise<Findings> {
+/** What an incident says already, or makes meaningless: each cause is shown once, and nothing is well that it stops. */
+function isCovered(check: string, ok: boolean, cause: Incident["cause"]): boolean {
+  if (cause === "postgres_unavailable") return ["connection", "mapping", "inboundErrors", "conflicts"].includes(check);
+  const isOfOrg = /^(salesforce|api|org)_/.test(cause);
+  if (["calls", "forecast", ...(isOfOrg ? ["session", "saving"] : [])].includes(check)) return true;
+  return !ok && ["mapping", "tables", "capture"].includes(check);
+}
+
+const withSubject = (findings: Findings, side: string): Findings =>
+  findings.map((one) => (one.ok || one.message.includes(side) ? one : { ...one, message: `${side}: ${one.message}` }));
+
+const toneOf = ({ ok, remedy }: Finding) => (ok ? (remedy === null ? "good" : "warning") : "bad");
+
+/** Incidents, then checks that failed, warnings, and how many passed; `--all` lists these. */
+function report(context: Context, incidents: readonly Incident[], findings: Findings): void {
+  const { out } = context;
+  const ok = findings.every((one) => one.ok) && incidents.every(isWarning);
+  if (out.json) {
+    const more = incidents.map((one) => ({ ...one, check: one.cause, ok: isWarning(one) }));
+    out.record({ ok, findings: [...more, ...findings] });
+  } else {
+    const marks = { bad: out.paint("red", "✗"), warning: out.paint("yellow", "!"), good: out.paint("green", "✓") };
+    const shown = [
+      ...incidents.map((one) => ({ tone: isWarning(one) ? "warning" : "bad", lines: linesOf(one) }) as const),
+      ...findings.map((one) => ({
+        tone: toneOf(one),
+        lines: [one.message, ...(one.remedy === null ? [] : [`    ${one.remedy}`])],
+      })),
+    ];
+    const isAll = isSet(context, "all");
+    for (const tone of ["bad", "warning", ...(isAll ? (["good"] as const) : [])] as const)
+      for (const { lines } of shown.filter((one) => one.tone === tone))
+        out.done([`${marks[tone]} ${lines[0]}`, ...lines.slice(1)], null);
+    const passed = shown.filter(({ tone }) => tone === "good").length;
+    if (!isAll) out.done(`${marks.good} ${count(passed, "check", "checks")} passed; --all lists them`, null);
+  }
+  if (!ok) context.endAs("unwell");
+}
+
+const isWarning = ({ cause }: Incident): boolean => cause === "webhook_paused" || cause === "calls_spared";
+
+/** Fails where no instance answers, with what is known of one on this machine. */
+async function service(context: Context): Promise<Response> {
   const { url, because } = context.target();
   const response = await fetch(`${url}/openapi.json`, { method: "GET", signal: AbortSignal.timeout(10_000) }).catch(
     (cause: unknown) => {
-      throw new CommandFailure("unreachable", `${url} (${because}) cannot be reached`, { cause });
+      const why = whyStopped(context);
+      throw new CommandFailure("unreachable", `${url} (${because}) cannot be reached${why ?? ""}`, { cause });
     },
   );
   await response.body?.cancel();
+  return response;
+}
+
+async function clockFinding(context: Context): Promise<Finding> {
+  const response = await service(context);
+  const { url } = context.target();
+  if (!response.ok)
+    return finding("service", false, `the service does not answer at ${url}`, "is this a Bridge instance's address?");
   const answered = new Date(response.headers.get("date") ?? Number.NaN).getTime();
   const apart = Math.abs(answered - Date.now()) / 1000;
-  return [
-    finding("service", response.ok, `the service answers at ${url}`, "is this the address of a Bridge instance?"),
-    finding(
-      "clock",
-      Number.isNaN(apart) || apart <= MAX_CLOCK_SECONDS,
-      `this machine's clock and the service's differ by ${Number.isNaN(apart) ? "an unknown time" : `${Math.round(apart)} s`}`,
-      "set this machine's clock by NTP",
-    ),
-  ];
+  return finding(
+    "clock",
+    Number.isNaN(apart) || apart <= MAX_CLOCK_SECONDS,
+    `the service answers at ${url}, its clock and this machine's differ by ${Number.isNaN(apart) ? "an unknown time" : `${Math.round(apart)} s`}`,
+    "set this machine's clock by NTP",
+  );
 }
 
 async function look(ask: () => Promise<{ readonly data: Checked }>, check: string): Promise<Findings> {
@@ -62,11 +122,6 @@ function remedyFor(kind: ExitKind, check: string): string {
   return "run it again; if it stays, report it to the operator";
 }
 
-async function mappingFindings(context: Context): Promise<Findings> {
-  const { data } = await context.api().get<ListMappingStatesData>("/monitoring/mappings");
-  return [...pauseOf(data), ...data.flatMap(findingsOn)];
-}
-
 /** One that is active and paused is so with all of its workspace. */
 function pauseOf(mappings: ListMappingStatesData): Findings {
   const why = mappings.find(({ active, state }) => active && state === "paused")?.reason;
@@ -75,28 +130,33 @@ function pauseOf(mappings: ListMappingStatesData): Findings {
   return [{ check: "pause", ok: true, message: harmless(why.slice(0, end)), remedy: harmless(why.slice(end + 2)) }];
 }
 
-function findingsOn({ sf_object, state, failure, reason, notices = [] }: MappingState): Findings {
-  const isBroken = NEEDS_SOMEBODY.has(state);
-  // The engine is broken after some cycles in a row; before that, the first one is shown.
-  const isPaused = state === "paused"; // why is a finding of its own
-  const isWhy = isBroken || state === "sparing_calls" || state === "deletes_held";
-  const why = reason === null || isPaused ? "" : isWhy ? `: ${reason}` : `, with an error: ${reason}`;
-  const isRestored = failure === "database_rewound" || failure === "config_behind";
-  const see = isRestored
-    ? `bridge restore plan, then bridge restore accept ${sf_object}`
-    : `bridge mapping show ${sf_object}`;
-  const remedy = REMEDIES[state] ?? `see: ${see}`;
+/** Why one fails or waits for a migration or for calls is an incident of its own. */
+function findingsOn({ sf_object, state, failure, reason, notices = [], ...mapping }: MappingState): Findings {
+  const isElsewhere = Boolean(failure) || NEEDS_SOMEBODY.has(state) || state === "sparing_calls";
+  const isHeld = state === "deletes_held";
+  const isUnkeyed = mapping.upsert_field === null && mapping.sync_direction !== "sf_to_pg";
   return [
-    finding("mapping", !isBroken && (isPaused || reason === null), `${sf_object} is ${state}${why}`, remedy),
-    ...notices.map((notice) => finding("mapping", false, `${sf_object}: ${notice.message}`, notice.remedy)),
+    ...(isElsewhere
+      ? []
+      : [
+          finding(
+            "mapping",
+            !isHeld,
+            `${sf_object} is ${state}${isHeld ? `: ${reason}` : ""}`,
+            `decide with: bridge mapping held-deletes ${sf_object}`,
+          ),
+        ]),
+    ...(isUnkeyed
+      ? [
+          {
+            ...{ check: "upsert_field", ok: true, message: `${sf_object} has no upsert field` },
+            remedy: `an insert whose answer is lost waits eleven minutes: bridge mapping update ${sf_object} --upsert-field FIELD`,
+          },
+        ]
+      : []),
+    ...notices.map((notice) => finding("notice", false, `${sf_object}: ${notice.message}`, notice.remedy)),
   ];
 }
-
-const REMEDIES: Readonly<Record<string, string>> = {
-  sparing_calls:
-    "see: bridge budget; slow the org's other clients down, raise its limit, or raise sf_polling_seconds of mappings",
-  migration_pending: "run the migration that this prints: bridge schema propose",
-};
 
 function finding(check: string, ok: boolean, message: string, remedy: string): Finding {
   return { check, ok, message, remedy: ok ? null : remedy };

@@ -10,6 +10,7 @@ import type {
 import { type Context, isSet, pageIn, segment, text, wholeNumber } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
 import { findMapping } from "../../find.ts";
+import { linesOf } from "../../incidents.ts";
 import { shortTime } from "../../table.ts";
 import { harmless } from "../../width.ts";
 import { count } from "../../words.ts";
@@ -17,7 +18,7 @@ import { count } from "../../words.ts";
 /** Both sides and the engine. */
 export async function health(context: Context): Promise<void> {
   const { out } = context;
-  const { data } = await context.api().get<ReadHealthData>("/health");
+  const { data } = await context.api().get<ReadHealthData>("/health", { incidents: true });
   const isWell = data.pg.status === "healthy" && data.sf.status === "healthy" && data.sync.status === "running";
   if (out.json) out.record({ ...data });
   else {
@@ -31,14 +32,18 @@ export async function health(context: Context): Promise<void> {
     out.done(`${out.paint("dim", "PostgreSQL")}  ${mark(data.pg.status)}, ${data.pg.latency_ms ?? "-"} ms`, data);
     out.done(`${out.paint("dim", "Salesforce")}  ${mark(data.sf.status)}, org ${data.sf.org_id ?? "-"}`, data);
     const { status, last_run_at, pending_rows } = data.sync;
-    const rows = pending_rows === null ? "? rows" : count(pending_rows, "row", "rows");
+    const isSeen = data.pg.status !== "error";
+    const rows = pending_rows === null || !isSeen ? "? rows" : count(pending_rows, "row", "rows");
     out.done(
-      `${out.paint("dim", "engine")}      ${mark(status)}, ${rows} waiting, last run ${last_run_at ?? "never"}`,
+      `${out.paint("dim", "engine")}      ${mark(status)}, ${rows} waiting, last run ${last_run_at ?? (isSeen ? "never" : "unknown")}`,
       data,
     );
-    const stalls = data.sync.stalls?.map(({ message, remedy }) => `${message}; ${remedy}`) ?? [];
-    for (const why of [data.sync.pause, data.sync.upgrade, ...stalls])
+    for (const why of [data.sync.pause, data.sync.upgrade])
       if (why !== undefined) out.done(`            ${harmless(why)}`, data);
+    for (const incident of data.incidents ?? []) {
+      const [message = "", ...lines] = linesOf(incident);
+      out.done([out.paint(incident.stops ? "red" : "yellow", message), ...lines], data);
+    }
   }
   if (!isWell) context.endAs("unwell");
 }

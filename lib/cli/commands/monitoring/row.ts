@@ -2,6 +2,7 @@ import type { ReadRowStoryData } from "bridge/api";
 import { argument, type Context, isSet, segment } from "../../context.ts";
 import { namedMapping } from "../../find.ts";
 import { shortTime } from "../../table.ts";
+import { harmless } from "../../width.ts";
 import { correctRow } from "./correct-row.ts";
 import { deletedLines, restoreRow } from "./restore-row.ts";
 
@@ -44,6 +45,7 @@ export async function row(context: Context): Promise<void> {
     ],
     "nothing is known of its past",
   );
+  if (data.waits !== null) out.done(harmless(data.waits), null);
   if (data.salesforce_error !== null) out.note(`Salesforce could not be asked: ${data.salesforce_error}`);
   for (const line of deletedLines(data)) out.note(line);
   for (const { column, rule } of data.refused?.columns ?? []) out.note(`${column} takes ${rule}.`);

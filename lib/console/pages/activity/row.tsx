@@ -81,6 +81,7 @@ function Story({ story, asked }: { readonly story: ReadRowStoryData; readonly as
           <code className="breaks">{story.remedy}</code>
         </Notice>
       )}
+      {story.waits && <Notice tone="warn" title={story.waits} />}
       {story.restore && <Deleted story={story} restore={story.restore} asked={asked} />}
       {saved !== null && (
         <Card title="The correction">

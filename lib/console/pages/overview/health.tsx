@@ -4,8 +4,8 @@ import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Ago } from "../../parts/time.tsx";
-import { Notice, Trouble } from "../../parts/trouble.tsx";
-import { count, sentence } from "../../parts/words.ts";
+import { Trouble } from "../../parts/trouble.tsx";
+import { count } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
 
 const SIDE_TONES: Record<ReadHealthData["pg"]["status"], Tone> = {
@@ -35,15 +35,18 @@ export function Health() {
     .flatMap(({ oldest_waiting_at }) => oldest_waiting_at ?? [])
     .toSorted()
     .at(0);
+  const isSilent = seen?.pg.status === "error";
   return (
     <div className="tiles">
       <Tile
         name="Engine"
         state={seen && <Badge tone={ENGINE_TONES[seen.sync.status]}>{seen.sync.status}</Badge>}
-        figure={seen?.sync.pending_rows == null ? "–" : count(seen.sync.pending_rows)}
+        figure={isSilent || seen?.sync.pending_rows == null ? "–" : count(seen.sync.pending_rows)}
         unit={seen?.sync.pending_rows === 1 ? "row waits" : "rows wait"}
       >
-        {oldest ? (
+        {isSilent ? (
+          "unknown while PostgreSQL does not answer"
+        ) : oldest ? (
           <>
             the oldest since <Ago at={oldest} />
           </>
@@ -59,14 +62,9 @@ export function Health() {
         figure={seen?.pg.latency_ms == null ? "–" : count(seen.pg.latency_ms)}
         unit="ms a trip"
       >
-        {seen?.pg.status === "error" ? "It cannot be asked: see Connections" : "the customer's database"}
+        {isSilent ? "It does not answer: see Connections" : "your database"}
       </Tile>
       <Budget budget={budget.data?.data} health={seen} />
-      {seen?.sync.stalls?.map(({ message, remedy }) => (
-        <Notice key={message} tone="warn" title={sentence(message)}>
-          {sentence(remedy)}
-        </Notice>
-      ))}
     </div>
   );
 }
@@ -96,8 +94,7 @@ function Budget({
     <Tile
       name="Salesforce"
       state={health && <Badge tone={SIDE_TONES[health.sf.status]}>{health.sf.status}</Badge>}
-      figure={used === null ? "–" : count(used)}
-      unit={limit === null ? "calls today" : `of ${count(limit)} calls today`}
+      {...usedOf(health, used, limit)}
     >
       <span
         className="meter"
@@ -114,6 +111,13 @@ function Budget({
       </span>
     </Tile>
   );
+}
+
+/** The count is of the last answer: an org that refuses every call gives none. */
+function usedOf(health: ReadHealthData | undefined, used: number | null, limit: number | null) {
+  const isSpent = health?.incidents?.some(({ cause }) => cause === "salesforce_limit");
+  if (isSpent || used === null) return { figure: "–", unit: isSpent ? "the org's calls are used up" : "calls today" };
+  return { figure: count(used), unit: limit === null ? "calls today" : `of ${count(limit)} calls today` };
 }
 
 interface TileProps {

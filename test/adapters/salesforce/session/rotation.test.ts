@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connections } from "../../../../functions/services/composition.ts";
 import { sessionsOf } from "../../../../lib/adapters/salesforce/session/sessions.ts";
+import { inWords } from "../../../../lib/model/engine.ts";
 import { auditEntry } from "../../../../lib/model/workspace/audit.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import type { ConnectionStore } from "../../../../lib/sync/ports/session-ports.ts";
@@ -94,7 +95,8 @@ async function failureFrom(work: Promise<unknown>) {
     () => null,
     (thrown: unknown) => thrown,
   );
-  return failureOf(error);
+  const failure = failureOf(error);
+  return { reason: failure.reason, message: inWords(failure) };
 }
 
 test("many processes renew one session for hours, and no refresh token is used twice", async () => {
@@ -149,7 +151,7 @@ async function killedAt(id: string, point: (typeof POINTS)[number], waiting: num
 const failureOrToken = (work: Promise<SalesforceConnection>) =>
   work.then(
     ({ accessToken }) => accessToken ?? "",
-    (error: unknown) => failureOf(error).message,
+    (error: unknown) => inWords(failureOf(error)),
   );
 
 /** One round, or as many as make 1,000 kills. */

@@ -22,7 +22,7 @@ export const FIGURE_BUGS: readonly Bug[] = [
     id: "health-of-inactive",
     says: "a mapping that was broken and is paused keeps health broken for ever",
     file: "lib/health/read-health.ts",
-    from: "engine.mappings.filter(({ mappingId }) => active.has(mappingId));",
+    from: "engine.mappings.filter(({ mappingId }) => active.some(({ id }) => id === mappingId));",
     to: "engine.mappings.filter(({ mappingId }) => mappingId !== workspace.id);",
     near: ["health/read-health", "health/judge", "conformance/contract"],
   },

@@ -1,0 +1,174 @@
+import { expect, test } from "vitest";
+import { findIncidents } from "../../lib/health/find-incidents.ts";
+import { FRESH_BUDGET } from "../../lib/model/calls/budget.ts";
+import type { Webhook } from "../../lib/model/delivery/webhook.ts";
+import { FAILURE_REASONS, type FailureReason, HEALTHY, reasonFor } from "../../lib/model/engine.ts";
+import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { contactShape, mappingOf } from "../support/worlds/shapes.ts";
+
+const NOW = new Date("2026-11-29T05:45:00Z");
+const SINCE = new Date("2026-11-29T05:40:00Z");
+const LATER = new Date("2026-11-29T05:50:00Z");
+
+const mapping = (id: string, sfObject: string): Mapping => ({
+  ...mappingOf(contactShape({ mappingId: id })),
+  ...{ sfObject, active: true, provisioning: { state: "ready", version: 1 } as Mapping["provisioning"] },
+});
+const MAPPINGS = [mapping("map_1", "Account"), mapping("map_2", "Contact")];
+
+const report = (mappingId: string, reason: FailureReason | null) => ({
+  ...HEALTHY,
+  ...{ mappingId, broken: reason !== null, failure: reason, message: reason && "SAID.; helps" },
+  said: reason && { message: "SAID.", remedy: undefined },
+  ...{ failingSince: SINCE, brokenSince: SINCE, restUntil: LATER },
+});
+
+type Seen = Parameters<typeof findIncidents>[0];
+
+const seen = (more: Partial<Seen> = {}, failing: readonly (FailureReason | null)[] = [null, null]): Seen => ({
+  ...{ mappings: MAPPINGS, paused: false, address: "db.example:5432", orgAnswers: true, webhooks: [] },
+  engine: {
+    mappings: failing.map((reason, at) => report(`map_${at + 1}`, reason)),
+    ...{ usage: null, budget: FRESH_BUDGET, upgradeRefusal: null },
+  },
+  database: {
+    signs: [],
+    backlogs: [
+      { id: "map_1", waiting: 0, failed: 0, refusal: null },
+      { id: "map_2", waiting: 3, failed: 0, refusal: null },
+    ],
+  },
+  ...more,
+});
+
+const webhook = (more: Partial<Webhook>) =>
+  ({
+    id: "whk_1",
+    url: "https://hooks.example/secret",
+    active: true,
+    failingSince: null,
+    updatedAt: SINCE,
+    ...more,
+  }) as Webhook;
+
+/** Of each fault by hand: the cause, what happened, the remedy, and the command that runs it. */
+const FAULTS: Readonly<Record<string, readonly [Seen, string, string, string, string]>> = {
+  "the calls are used up": [
+    seen({}, ["salesforce_limit", "salesforce_limit"]),
+    "salesforce_limit",
+    "Salesforce refuses every call: the org's API calls of 24 hours are used up",
+    "wait until calls of the last 24 hours expire, or raise the org's API limit; changes wait meanwhile",
+    "bridge poll Account",
+  ],
+  "the org is read only": [
+    seen({}, [null, "org_read_only"]),
+    "org_read_only",
+    "the org is read only",
+    "wait until Salesforce's maintenance ends (status.salesforce.com); changes wait and are sent then",
+    "bridge poll Contact",
+  ],
+  "the token is revoked": [
+    seen({}, ["salesforce_authorization", "salesforce_authorization"]),
+    "salesforce_authorization",
+    "Salesforce does not let Bridge in",
+    "connect the workspace to Salesforce again",
+    "bridge connect salesforce",
+  ],
+  "PostgreSQL is frozen, which no cycle has met": [
+    seen({ database: null }),
+    "postgres_unavailable",
+    "PostgreSQL db.example:5432 does not answer as it should",
+    "see that the server runs and lets Bridge in; bridge doctor says more",
+    "bridge doctor",
+  ],
+  "PostgreSQL is gone": [
+    seen({ database: null }, ["postgres_unavailable", "postgres_unavailable"]),
+    "postgres_unavailable",
+    "PostgreSQL db.example:5432 does not answer as it should",
+    "see that the server runs and lets Bridge in; bridge doctor says more",
+    "bridge doctor",
+  ],
+  "a column is dropped": [
+    seen({}, [null, "column_gone"]),
+    "column_gone",
+    "Contact: a mapped column is gone",
+    "give the column its name back, or take its field out of the mapping; the application can write, nothing is pulled or sent meanwhile",
+    "bridge poll Contact",
+  ],
+  "the triggers are gone": [
+    seen({}, [null, "capture_off"]),
+    "capture_off",
+    "Contact: changes of the table are not captured",
+    "choose with bridge mapping capture: --salesforce gives up what was written meanwhile, --mine sends every row; nothing is pulled or sent until then",
+    "bridge mapping capture Contact --salesforce",
+  ],
+  "rows are refused": [
+    seen({ database: { signs: [], backlogs: [{ id: "map_2", waiting: 0, failed: 400, refusal: "SAID." }] } }),
+    "rows_refused",
+    "Salesforce refused 400 rows of Contact",
+    "correct the values in the rows, which sends them again",
+    "bridge errors --grouped",
+  ],
+  "a webhook fails": [
+    seen({ webhooks: [webhook({ failingSince: SINCE })] }),
+    "webhook_failing",
+    "the webhook whk_1 at https://hooks.example takes no delivery",
+    "see what it answers; once it takes them, replay what was given up",
+    "bridge webhook deliveries whk_1",
+  ],
+  "a webhook is paused": [
+    seen({ webhooks: [webhook({ active: false })] }),
+    "webhook_paused",
+    "the webhook whk_1 at https://hooks.example is paused: it gets no event",
+    "resume it, then replay what came meanwhile",
+    "bridge webhook update whk_1 --resume",
+  ],
+};
+
+test.each(Object.entries(FAULTS))("%s: one incident says what happened and what helps", (_, [found, ...by]) => {
+  const [cause, message, remedy, command] = by;
+
+  const incidents = findIncidents(found, NOW);
+
+  expect(incidents.map((one) => [one.cause, one.message, one.remedy, one.commands[0]])).toEqual([
+    [cause, message, remedy, command],
+  ]);
+});
+
+test("mappings that share an org or a database are one incident, with all that waits and the first next try", () => {
+  const [limit] = findIncidents(seen({}, ["salesforce_limit", "salesforce_limit"]), NOW);
+  const apart = findIncidents(seen({}, ["column_gone", "column_gone"]), NOW);
+
+  expect(limit).toMatchObject({
+    objects: ["Account", "Contact"],
+    waiting: 3,
+    since: SINCE,
+    nextTryAt: LATER,
+    said: "SAID.",
+  });
+  expect(apart.map(({ objects }) => objects)).toEqual([["Account"], ["Contact"]]);
+});
+
+test("what a person has paused is no incident, and a workspace that is well has none", () => {
+  const paused = seen({ paused: true, database: null, orgAnswers: false }, ["salesforce_limit", "column_gone"]);
+
+  expect(findIncidents(paused, NOW)).toEqual([]);
+  expect(findIncidents(seen(), NOW)).toEqual([]);
+});
+
+test("an org that does not answer is an incident before a cycle has met it, and the address of a database is hidden", () => {
+  const found = findIncidents(seen({ orgAnswers: false, database: null, address: null }), NOW);
+
+  expect(found.map(({ message }) => message)).toEqual([
+    "PostgreSQL does not answer as it should",
+    "Salesforce does not answer as it should",
+  ]);
+});
+
+test.each(FAILURE_REASONS)("%s names its commands whole, and when rows are sent", (reason) => {
+  const [{ commands } = { commands: [] }] = findIncidents(seen({}, [null, reason]), NOW);
+
+  expect(commands.length).toBeGreaterThan(0);
+  for (const command of commands) expect(command).toMatch(/^bridge [a-z]+( [\w-]+)*$/);
+  expect(reasonFor(reason).sentWhen).toMatch(/^(once|when) /);
+});
