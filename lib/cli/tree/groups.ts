@@ -4,6 +4,7 @@ import type { Command } from "commander";
 const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Start:": {
     login: "sign in to an instance and a workspace",
+    accept: "accept an invitation, and sign in",
     logout: "forget a sign-in",
     whoami: "show the instance, the workspace and the token in use",
     open: "open the console in the browser",
@@ -37,6 +38,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     abort: "stop the cycle that is running",
     budget: "show and limit the org's API calls",
     audit: "list who did what",
+    invite: "invite a person to the workspace",
     token: "create, rotate and revoke API tokens",
     workspace: "create, list, rename and delete workspaces",
     restore: "decide what waits after a database was restored",
