@@ -29,7 +29,7 @@ export async function doorbell(context: Context): Promise<void> {
   const columns = (["sf_object", "state", "since", "rung_at"] as const).map((name) => ({
     name: labelOf(name).toUpperCase(),
     of: (bell: Bell) => bell[name] ?? "-",
-    short: (text: string) => shortTime(text),
+    short: shortTime,
   }));
   context.out.list(data.mappings, columns, "No active mapping pulls; make one with: bridge mapping create");
   context.out.note(remedyOf(data));
