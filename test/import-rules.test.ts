@@ -138,10 +138,11 @@ test("the deployment reads the route table, the API's description with its codes
   expect(strays).toEqual([]);
 });
 
-test("the command line and the console are clients: they import nothing else of lib", () => {
+test("the command line and the console are clients: of lib they import nothing else but how words are spelt", () => {
+  const shared = ["package.json", "lib/model/nearest.ts"];
   for (const client of ["lib/cli/", "lib/console/"]) {
     expect(inLib(client).length).toBeGreaterThan(0);
-    expect(inLib(client).filter(({ to }) => !to.startsWith(client) && to !== "package.json")).toEqual([]);
+    expect(inLib(client).filter(({ to }) => !to.startsWith(client) && !shared.includes(to))).toEqual([]);
   }
 });
 

@@ -40,10 +40,18 @@ export function contextOf(surroundings: Surroundings, typed: Typed): Context {
   return {
     ...surroundings,
     ...typed,
-    out: new Output(terminal, { json: isSet(typed, "json"), colours: typed.options["color"] !== false }),
+    out: new Output(terminal, { json: isSet(typed, "json"), colours: coloursIn(terminal, typed.options["color"]) }),
     target,
     api: () => new Api(target(), terminal.interrupted),
   };
+}
+
+/** Colours where a person looks on; --color and --no-color decide first, then FORCE_COLOR as Node reads it, then NO_COLOR. */
+function coloursIn({ env, stdout }: Terminal, asked: unknown): boolean {
+  if (typeof asked === "boolean") return asked;
+  const forced = env["FORCE_COLOR"];
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  return stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }
 
 /** An option's text; null when it was not given. */
@@ -70,7 +78,8 @@ export function wholeNumber(typed: Typed, name: string): number | null {
   const value = text(typed, name);
   if (value === null) return null;
   if (/^\d{1,9}$/.test(value)) return Number(value);
-  throw new CommandFailure("usage", `--${name} must be a whole number, not "${value}"`);
+  const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new CommandFailure("invalid", `--${option} must be a whole number, not "${value}"`);
 }
 
 /** Which part of a long list was asked for. */

@@ -10,7 +10,7 @@ export const EXIT = {
   /** The token is not valid, or allows too little. */
   refused: 4,
   notFound: 5,
-  /** What was said is not acceptable to the service. */
+  /** A value is not allowed, whether the command line or the service finds it. */
   invalid: 6,
   /** It contradicts what is there: the name is in use, or it was changed meanwhile. */
   conflict: 7,

@@ -1,4 +1,5 @@
 import type { ListMappingStatesData } from "bridge/api";
+import { didYouMean } from "../model/nearest.ts";
 import type { Api } from "./api.ts";
 import { argument, type Context, segment } from "./context.ts";
 import { CommandFailure } from "./failure.ts";
@@ -26,5 +27,12 @@ export async function findMapping(api: Api, wanted: string, deleted = false): Pr
     data.find(({ pg_table }) => pg_table.toLowerCase() === name);
   if (found) return found;
   const known = data.map(({ sf_object }) => sf_object).join(", ") || "none";
-  throw new CommandFailure("notFound", `there is no ${deleted ? "deleted " : ""}mapping "${wanted}"; known: ${known}`);
+  const meant = didYouMean(
+    wanted,
+    data.flatMap(({ sf_object, pg_table }) => [sf_object, pg_table]),
+  );
+  throw new CommandFailure(
+    "notFound",
+    `there is no ${deleted ? "deleted " : ""}mapping "${wanted}"; known: ${known}${meant}`,
+  );
 }

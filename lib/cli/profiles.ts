@@ -62,7 +62,7 @@ function baseTarget(terminal: Terminal, profile: string | null): Chosen | null {
     const found = kept.profiles[profile];
     if (found) return { ...found, because: `profile ${profile}` };
     const known = Object.keys(kept.profiles).join(", ") || "none";
-    throw new CommandFailure("usage", `there is no profile ${profile}; known: ${known}. Make it with: bridge login`);
+    throw new CommandFailure("notFound", `there is no profile ${profile}; known: ${known}. Make it with: bridge login`);
   }
   const current = kept.current === null ? undefined : kept.profiles[kept.current];
   return current ? { ...current, because: `profile ${kept.current}` } : localInstance(terminal);

@@ -6,12 +6,14 @@ export interface Column<Row> {
   readonly of: (row: Row) => string | number | boolean | null | undefined;
   /** Numbers are aligned right. */
   readonly right?: boolean;
-  /** A shorter way to say it, for a table that does not fit. */
+  /** How people say it; a program that reads the table gets it as it is. */
   readonly short?: (text: string) => string;
   /** May be left out of a table that does not fit; the last one first. */
   readonly spare?: boolean;
   /** What is copied from the table, an id, is never cut. */
   readonly whole?: boolean;
+  /** Is cut last: below this width each row is a block of lines, and this one is whole. */
+  readonly least?: number;
   /** Paints a cell that is already cut and padded. */
   readonly paint?: (cell: string, row: Row) => string;
 }
@@ -21,12 +23,9 @@ const GAP = "  ";
 /** A column is never made narrower than this to make a table fit. */
 const LEAST_WIDTH = 8;
 
-/** A time of the service, without year and fractions; its zone stays UTC. */
-export const shortTime = (text: string): string => text.replace(/^\d{4}-(\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d+Z$/, "$1 $2");
-
 /**
- * The lines of a table. With `columns` (cells of the terminal) what is too wide is first said shorter, then left out
- * where it can be, then cut, the widest first. Where ids leave no room for a table, each row is a block of lines.
+ * The lines of a table. With `columns` (cells of the terminal) what is too wide is first left out where it can be, then
+ * cut, the widest first. Where ids or a reason leave no room for a table, each row is a block of lines.
  */
 export function tableLines<Row>(
   given: readonly Column<Row>[],
@@ -37,7 +36,8 @@ export function tableLines<Row>(
   const asked = given.map((column) => ({ ...column, name: harmless(column.name) }));
   const shown = columns === null ? asked.map((column) => measured(column, rows, false)) : fitting(asked, rows, columns);
   const widths = columns === null ? shown.map(({ width }) => width) : squeeze(shown, columns - gaps(shown.length));
-  if (columns !== null && lengthOf(widths) > columns) return blocks(asked, rows, heading);
+  const isTight = shown.some(({ column, width }, at) => (widths[at] ?? 0) < Math.min(width, column.least ?? 0));
+  if (columns !== null && (lengthOf(widths) > columns || isTight)) return blocks(asked, rows, heading);
   const line = (cells: readonly string[]) => cells.join(GAP).trimEnd();
   const place = (text: string, at: number) => {
     const width = widths[at] ?? 0;
@@ -71,8 +71,9 @@ const lengthOf = (widths: readonly number[]): number => widths.reduce((sum, widt
 function blocks<Row>(columns: readonly Column<Row>[], rows: readonly Row[], heading: (text: string) => string) {
   const width = Math.max(...columns.map(({ name }) => widthOf(name)));
   const lines = rows.map((row) =>
-    columns.map(({ name, of, paint }) => {
-      const text = harmless(String(of(row) ?? ""));
+    columns.map(({ name, of, short, paint }) => {
+      const long = harmless(String(of(row) ?? ""));
+      const text = short?.(long) ?? long;
       return `${heading(pad(name, width))}${GAP}${paint?.(text, row) ?? text}`.trimEnd();
     }),
   );
@@ -89,15 +90,13 @@ function measured<Row>(column: Column<Row>, rows: readonly Row[], shortly: boole
 
 function fitting<Row>(asked: readonly Column<Row>[], rows: readonly Row[], columns: number): readonly Measured<Row>[] {
   const fits = (some: readonly Measured<Row>[]) => lengthOf(some.map(({ width }) => width)) <= columns;
-  const long = asked.map((column) => measured(column, rows, false));
-  if (fits(long)) return long;
-  let short = asked.map((column) => measured(column, rows, true));
-  while (!fits(short)) {
-    const spare = short.findLastIndex(({ column }) => column.spare);
+  let shown = asked.map((column) => measured(column, rows, true));
+  while (!fits(shown)) {
+    const spare = shown.findLastIndex(({ column }) => column.spare);
     if (spare === -1) break;
-    short = short.toSpliced(spare, 1);
+    shown = shown.toSpliced(spare, 1);
   }
-  return short;
+  return shown;
 }
 
 /** Widths that sum up to at most `total` if that can be, taken from the widest first, from times last, from ids never. */

@@ -6,13 +6,18 @@ import { asItIs } from "./terminal.ts";
 import { oneLine } from "./width.ts";
 
 /** Between two looks unless `--watch` says otherwise: of the 300 requests that a minute has, most are left. */
-const SECONDS = "5";
+const SECONDS = 5;
 
 /** An option for commands that only look. */
 export const watchOption = (): Option =>
-  new Option("--watch [seconds]", "look again every so many seconds, until Ctrl-C")
-    .preset(SECONDS)
-    .conflicts(["follow", "retry", "wait", "csv", "set", "restore"]);
+  new Option("--watch [seconds]", `look again every so many seconds (${SECONDS}), until Ctrl-C`).conflicts([
+    "follow",
+    "retry",
+    "wait",
+    "csv",
+    "set",
+    "restore",
+  ]);
 
 /** A service that does not answer for a while, or refuses what is too much, is looked at again. */
 const PASSES: ReadonlySet<ExitKind> = new Set(["unreachable", "rateLimited", "fault"]);
@@ -20,8 +25,8 @@ const PASSES: ReadonlySet<ExitKind> = new Set(["unreachable", "rateLimited", "fa
 /** Does a command's work again and again until Ctrl-C, each answer in place of the last one where a person looks on. */
 export async function watch(work: Work, surroundings: Surroundings, typed: Typed): Promise<void> {
   const { stdout, interrupted } = surroundings.terminal;
-  const seconds = wholeNumber(typed, "watch");
-  if (seconds === null || seconds === 0) throw new CommandFailure("usage", "--watch takes seconds, from 1 on");
+  const seconds = typed.options["watch"] === true ? SECONDS : wholeNumber(typed, "watch");
+  if (seconds === null || seconds === 0) throw new CommandFailure("invalid", "--watch takes seconds, from 1 on");
   for (let isFirst = true; ; isFirst = false) {
     const shown: string[] = [];
     const { isTTY = false, columns = 80 } = stdout;

@@ -2,6 +2,7 @@ import type { FailureDetail } from "../model/failure.ts";
 import { whyUnmappable } from "../model/mapping/describe.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
 import { parentFieldName, parentOf, parentPathOf } from "../model/mapping/parent-key.ts";
+import { didYouMean } from "../model/nearest.ts";
 import type { Entry } from "./document.ts";
 import type { OrgField, OrgObject } from "./org-ports.ts";
 
@@ -44,7 +45,7 @@ export function spellNames(
   const fieldOf = (name: string) => byName.get(name.toLowerCase()) ?? parentField(name, object, described);
   const problems = [
     ...(object.queryable ? [] : [{ path: `${entry.path}.object_name`, message: "cannot be queried" }]),
-    ...wanted.flatMap((name) => fieldProblems(entry, name, fieldOf(name))),
+    ...wanted.flatMap((name) => fieldProblems(entry, name, fieldOf(name), object)),
     ...upsertProblems(entry, wanted, fieldOf),
   ];
   const spell = (name: string) => fieldOf(name)?.name ?? name;
@@ -69,10 +70,18 @@ function parentField(name: string, object: OrgObject, described: ReadonlyMap<str
   return { name: field, type: key.type, externalId: false, idLookup: false };
 }
 
-function fieldProblems({ path }: Entry, name: string, field: Field | undefined): readonly FailureDetail[] {
+function fieldProblems(
+  { path }: Entry,
+  name: string,
+  field: Field | undefined,
+  { fields }: OrgObject,
+): readonly FailureDetail[] {
   const missing = name.includes(".")
     ? "names no parent by an external id that the connected org's user can see"
-    : "is no field of this object that the connected org's user can see";
+    : `is no field of this object that the connected org's user can see${didYouMean(
+        name,
+        fields.map((one) => one.name),
+      )}`;
   const message = field ? whyUnmappable(field.type) : missing;
   return message === null ? [] : [{ path: `${path}.config.fields.${name}`, message }];
 }

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Failure, type FailureDetail } from "../model/failure.ts";
 import { detailPath } from "../model/mapping/detail-path.ts";
-import { nearest } from "../model/nearest.ts";
+import { didYouMean, nearest } from "../model/nearest.ts";
 import { isOneLine, ONE_LINE } from "../model/one-line.ts";
 import type { GatewayEvent } from "./request.ts";
 
@@ -55,7 +55,10 @@ function wholeNumber(limits: Limits) {
 
 /** One of some words, exactly as written. */
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
-  z.enum(words, { error: `must be one of ${words.join(", ")}` });
+  z.enum(words, {
+    error: ({ input }) =>
+      `must be one of ${words.join(", ")}${typeof input === "string" ? didYouMean(input, words) : ""}`,
+  });
 
 const WORDS = ["true", "false"] as const;
 const isTrue = z.transform((word: (typeof WORDS)[number]) => word === "true");

@@ -4,6 +4,13 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return known.toSorted((one, other) => distance(begins, one) - distance(begins, other))[0];
 }
 
+/** The question to put behind a refusal, `; did you mean Name?`; nothing where no known name is near. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const isNear = meant !== undefined && distance(name.slice(0, 64), meant) <= Math.max(1, Math.floor(meant.length / 3));
+  return isNear ? `; did you mean ${meant}?` : "";
+}
+
 /** Letters to insert, delete or replace to turn one name into the other, whatever their case (Levenshtein). */
 function distance(from: string, to: string): number {
   const [one, other] = [from.toLowerCase(), to.toLowerCase()];

@@ -29,7 +29,7 @@ describe("budget", () => {
     const { stdout, stderr } = await world.line.run(["budget", "--no-color"]);
 
     expect(stdout).toMatch(/Account +721 +5 +361 from 2026-02-03[T ]09:00:00.*\n.*Contact +20 +7 /);
-    expect(stdout).toMatch(/with_doorbells.calls_per_day +366\n/);
+    expect(stdout).toMatch(/with doorbells calls per day +366\n/);
     expect(stderr).toBe(""); // 9,599 of 12,000 are not yet 80 %
   });
 

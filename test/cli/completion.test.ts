@@ -59,5 +59,5 @@ test.skipIf(!existsSync("/usr/bin/fish"))("Tab in fish shows what each command i
 test("a shell that is not known is refused by its name", async () => {
   const { code, stderr } = await world.line.run(["completion", "tcsh"]);
 
-  expect([code, stderr]).toEqual([2, 'bridge: name one of bash, zsh, fish, not "tcsh"\n']);
+  expect([code, stderr]).toEqual([6, 'bridge: name one of bash, zsh, fish, not "tcsh"\n']);
 });

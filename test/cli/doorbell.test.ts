@@ -32,6 +32,13 @@ describe("bridge doorbell", () => {
       /--doorbell on, then bridge doorbell --prepare/,
     ],
     ["it has not rung yet", {}, [bell("Contact", "waiting")], 0, /Not rung yet: deploy the metadata/],
+    [
+      "its URL is of a secret that an operator has changed",
+      { url_outdated: true },
+      [bell("Contact", "alive")],
+      0,
+      /changed the secret of its URL.* gets the new URL by: bridge doorbell --prepare/,
+    ],
     ["it is alive", {}, [bell("Contact", "alive")], 0, /Deletes do not ring/],
     [
       "a change came without it",
@@ -64,6 +71,20 @@ describe("bridge doorbell", () => {
     );
     expect(stdout).toContain(`✓ the doorbell of Account is alive since ${SINCE}\n`);
     expect(stdout).not.toContain("Lead");
+  });
+
+  test("whose URL is outdated is a warning of doctor with what to run, while it still rings", async () => {
+    for (const call of ["GET /openapi.json", "POST /connections/postgres/test", "POST /connections/salesforce/test"])
+      world.answer(call, { ok: true, findings: [] });
+    for (const call of ["GET /monitoring/mappings", "GET /monitoring/failures", "GET /webhooks"])
+      world.answer(call, []);
+    say([bell("Contact", "alive")], { url_outdated: true });
+
+    const { stdout } = await world.line.run(["doctor"]);
+
+    expect(stdout).toMatch(
+      /! the doorbell of Contact is alive since .*\n {4}An operator has .*bridge doorbell --prepare/,
+    );
   });
 
   test("writes the metadata of the mappings that listen, into a new folder that only its owner reads", async () => {

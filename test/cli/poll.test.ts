@@ -102,5 +102,5 @@ test("a poll that is not to wait, or at a service that names no cycle, ends at o
 });
 
 test("a poll's time limit is a whole number of seconds", async () => {
-  expect((await world.line.run(["poll", "contact", "--timeout", "soon"])).code).toBe(2);
+  expect((await world.line.run(["poll", "contact", "--timeout", "soon"])).code).toBe(6);
 });

@@ -66,5 +66,5 @@ test("an acceptance says each decision, by group and by row", async () => {
       { record_id: 43, decision: "leave" },
     ],
   });
-  expect((await world.line.run(["restore", "accept", "Contact", "--row", "x=ours", "--yes"])).code).toBe(2);
+  expect((await world.line.run(["restore", "accept", "Contact", "--row", "x=ours", "--yes"])).code).toBe(6);
 });

@@ -122,5 +122,5 @@ test("an event that never happened goes to every active webhook that receives it
 test("what is no port and no address is refused before anything is asked", async () => {
   const { code } = await world.line.run(["webhook", "listen", "whk_1", "--forward", "localhost"]);
 
-  expect([code, world.asked.length]).toEqual([2, 0]);
+  expect([code, world.asked.length]).toEqual([6, 0]);
 });

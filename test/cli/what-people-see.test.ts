@@ -46,11 +46,11 @@ describe("exit codes show the kind of failure", () => {
     expect(JSON.parse(forPrograms.stderr).error).toMatchObject({ code: refusal, message: "in words" });
   });
 
-  test("2 for a command that was typed wrong, 3 without a session, 9 without an answer", async () => {
+  test("2 for a command that was typed wrong, 6 for a value that is none, 3 without a session, 9 without an answer", async () => {
     const gone = world.user({ BRIDGE_URL: "http://127.0.0.1:1", BRIDGE_WORKSPACE: "w", BRIDGE_TOKEN: "t" });
 
     expect((await world.line.run(["mapping", "explode"])).code).toBe(2);
-    expect((await world.line.run(["activity", "--limit", "many"])).code).toBe(2);
+    expect((await world.line.run(["activity", "--limit", "many"])).code).toBe(6);
     expect((await world.user().run(["health"])).code).toBe(3);
     expect((await gone.run(["health"])).code).toBe(9);
     expect((await world.line.run(["--help"])).code).toBe(0);
@@ -98,15 +98,15 @@ describe("tables", () => {
     expect(stdout).toContain("…");
   });
 
-  test("keep ids whole on a narrow terminal: times are said shorter, and what can be left out goes first", async () => {
+  test("keep ids whole on a narrow terminal: what can be left out goes first", async () => {
     const id = "tok_4v3I1yjsuUwHPlUxk7YeYG";
-    const at = "2026-11-20T13:18:35.047Z";
+    const at = "2024-11-20T13:18:35.047Z";
     world.answer("GET /tokens", [{ ...token("continuous integration"), id, valid_until: at, last_used_at: at }]);
 
     const { stdout } = await world.line.run(["token", "list", "--no-color"], { columns: 80 });
 
     expect(stdout).toContain(id);
-    expect(stdout).toContain("11-20 13:18:35");
+    expect(stdout).toContain("20 Nov 2024");
     expect(stdout).not.toContain("LAST USED");
     for (const row of stdout.trimEnd().split("\n")) expect(row.length).toBeLessThanOrEqual(80);
   });
@@ -213,17 +213,17 @@ test("watching shows each answer in place of the last one, and a service that is
   world.refuse("GET /monitoring/budget", 500, "INTERNAL_ERROR");
   await expect.poll(() => shown.err, rounds).toContain("bridge: in words");
   world.answer("GET /monitoring/budget", { calls_used: 2 });
-  await expect.poll(() => shown.out.at(-1), rounds).toContain("calls_used  2");
+  await expect.poll(() => shown.out.at(-1), rounds).toContain("calls used by all clients  2");
   stop.abort();
 
   expect((await watching).code).toBe(130);
-  expect(shown.out[0]).toBe("\u001b[H\u001b[2Jcalls_used  1\nevery 1 s, Ctrl-C ends\n");
+  expect(shown.out[0]).toBe("\u001b[H\u001b[2Jcalls used by all clients  1\nevery 1 s, Ctrl-C ends\n");
 });
 
 test("watching ends at once where the first check fails, and beside what changes something it is refused", async () => {
   expect((await world.line.run(["mapping", "show", "nothing", "--watch"])).code).toBe(5);
   expect((await world.line.run(["errors", "--retry", "--watch"])).code).toBe(2);
-  expect((await world.line.run(["budget", "--watch", "often"])).code).toBe(2);
+  expect((await world.line.run(["budget", "--watch", "often"])).code).toBe(6);
 });
 
 describe("open", () => {
@@ -262,7 +262,7 @@ test("a refusal names each bad part once, as people know it", async () => {
 
   const { stderr } = await world.line.run(["mapping", "update", "lead", "--filter", "x"]);
 
-  expect(stderr).toBe("bridge: filter: is not understood\n");
+  expect(stderr).toBe("bridge: --filter: is not understood\n");
 });
 
 test("an empty text takes a setting away", async () => {
@@ -351,14 +351,14 @@ describe("every command", () => {
   const commands = commandsOf(programOf(() => async () => undefined, silent));
 
   test.each(commands)(
-    "bridge %s has help that says what it does, with the options that all of them take",
+    "bridge %s has help that says what it does, and where the options of all of them are",
     async (name) => {
       const { code, stdout } = await world.line.run([...name.split(" "), "--help"]);
 
       expect(code).toBe(0);
       expect(stdout).toMatch(/^Usage: bridge /);
       expect(stdout).toMatch(/\n\n\w/);
-      expect(stdout).toContain("--json");
+      expect(stdout).toContain("\nGlobal options: see bridge --help\n");
       expect(stdout).toContain(`\nExamples:\n  `);
     },
   );

@@ -13,7 +13,7 @@ const SHELLS = ["bash", "zsh", "fish"];
 /** Prints what a shell has to run so that it completes `bridge`. */
 export const printCompletion: Work = async (context) => {
   const shell = argument(context, 0);
-  if (!SHELLS.includes(shell)) throw new CommandFailure("usage", `name one of ${SHELLS.join(", ")}, not "${shell}"`);
+  if (!SHELLS.includes(shell)) throw new CommandFailure("invalid", `name one of ${SHELLS.join(", ")}, not "${shell}"`);
   new RootCommand().setup("bridge", "bridge", shell);
 };
 

@@ -4,7 +4,7 @@ import { argument, type Context, isSet } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { readText } from "../secret.ts";
 import { escaped, harmless } from "../width.ts";
-import { count } from "../words.ts";
+import { count, labelOf } from "../words.ts";
 
 /** Writes the config document to a file or to standard output. */
 export async function exportConfig({ api, out, args }: Context): Promise<void> {
@@ -116,10 +116,10 @@ export async function readDrift({ api, out, endAs }: Context): Promise<void> {
       data.changes,
       [
         { name: "OBJECT", of: ({ sf_object }) => sf_object },
-        { name: "CHANGE", of: ({ type }) => type },
+        { name: "CHANGE", of: ({ type }) => labelOf(type) },
         { name: "FIELD", of: ({ field }) => field },
       ],
-      `As pinned on ${data.captured_at}.`,
+      `As pinned: ${out.time(data.captured_at)}.`,
     );
   }
   if (data.drifted) endAs("unwell");

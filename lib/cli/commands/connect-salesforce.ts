@@ -64,7 +64,7 @@ async function credentialsOf(context: Context, flow: string): Promise<Readonly<R
       return { kind: "password", client_id, client_secret, username, password };
     }
     default:
-      throw new CommandFailure("usage", "--flow must be web, jwt, client-credentials, refresh-token or password");
+      throw new CommandFailure("invalid", "--flow must be web, jwt, client-credentials, refresh-token or password");
   }
 }
 

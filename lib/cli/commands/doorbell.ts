@@ -10,7 +10,7 @@ import type {
 import { type Context, isSet, text } from "../context.ts";
 import { doorbellFiles } from "../doorbell-metadata.ts";
 import { CommandFailure } from "../failure.ts";
-import { count } from "../words.ts";
+import { count, labelOf, shortTime } from "../words.ts";
 
 type Bell = ReadDoorbellData["mappings"][number];
 
@@ -27,8 +27,9 @@ export async function doorbell(context: Context): Promise<void> {
   if (data.mappings.some(({ state }) => state === "dead")) context.endAs("unwell");
   if (context.out.json) return context.out.record({ ...data });
   const columns = (["sf_object", "state", "since", "rung_at"] as const).map((name) => ({
-    name,
+    name: labelOf(name).toUpperCase(),
     of: (bell: Bell) => bell[name] ?? "-",
+    short: shortTime,
   }));
   context.out.list(data.mappings, columns, "No active mapping pulls; make one with: bridge mapping create");
   context.out.note(remedyOf(data));

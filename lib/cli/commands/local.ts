@@ -85,7 +85,7 @@ const HOUR_OF_WRITES = 450;
 export async function demo(context: Context): Promise<void> {
   const action = context.args[0] ?? "status";
   if (!["status", "stop", "start"].includes(action))
-    throw new CommandFailure("usage", `bridge demo knows status, stop and start, not "${action}"`);
+    throw new CommandFailure("invalid", `bridge demo knows status, stop and start, not "${action}"`);
   localInstance(context);
   const { env, folder } = context.terminal;
   const file = join(dirname(instanceFile(env, folder)), "demo-writer.json");

@@ -1,5 +1,8 @@
 import type { ListObjectsData, ReadObjectData } from "bridge/api";
+import { didYouMean } from "../../model/nearest.ts";
+import type { Api } from "../api.ts";
 import { type Context, isSet, segment, text } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
 
 /** Objects of the org, or the fields of one. */
 export async function objects(context: Context): Promise<void> {
@@ -23,7 +26,8 @@ async function listObjects(context: Context): Promise<void> {
 async function listFields(context: Context, object: string): Promise<void> {
   const parents = isSet(context, "parents") || null;
   const path = `/objects/${segment(object)}`;
-  const { data } = await context.api().get<ReadObjectData>(path, { parents });
+  const api = context.api();
+  const { data } = await api.get<ReadObjectData>(path, { parents }).catch(suggestObject(api, object));
   if (context.out.json) return context.out.record({ ...data, fields: found(data.fields, context) });
   context.out.list(
     found(data.fields.flatMap(withParentKeys), context),
@@ -36,6 +40,20 @@ async function listFields(context: Context, object: string): Promise<void> {
     "No field of the object matches.",
   );
 }
+
+/** Adds to a refusal of an object that the org does not have the one that may have been meant. */
+export const suggestObject = (api: Api, object: string) => async (error: unknown) => {
+  if (!(error instanceof CommandFailure)) throw error;
+  const isUnknown = error.kind === "notFound" || /\bsf_object: is no object/.test(error.message);
+  if (!isUnknown) throw error;
+  const { data } = await api.get<ListObjectsData>("/objects").catch(() => ({ data: [] as ListObjectsData }));
+  const meant = didYouMean(
+    object,
+    data.map(({ name }) => name),
+  );
+  const { kind, message, code, details, help } = error;
+  throw new CommandFailure(kind, `${message}${meant}`, { ...(code && { code }), details, ...(help && { help }) });
+};
 
 interface Line {
   readonly name: string;

@@ -19,7 +19,7 @@ export async function runOrg(context: Context): Promise<void> {
       controls: isSet(context, "controls"),
     })
     .catch((error: Error) => {
-      throw new CommandFailure("refused", `the org did not start: ${error.message}`);
+      throw new CommandFailure("invalid", `the org did not start: ${error.message}`);
     });
   const { url, username, password, accessToken, clientId, clientSecret, certificate } = org;
   try {

@@ -65,7 +65,7 @@ export async function acceptRestore(context: Context): Promise<void> {
   );
   const rows = (words(context, "row") ?? []).map((word) => {
     const [key = "", decision] = word.split("=");
-    if (!/^\d+$/.test(key) || !decision) throw new CommandFailure("usage", `--row is KEY=DECISION, not "${word}"`);
+    if (!/^\d+$/.test(key) || !decision) throw new CommandFailure("invalid", `--row is KEY=DECISION, not "${word}"`);
     return { record_id: Number(key), decision };
   });
   await confirmUnlessYes(context, `Decide about the waiting changes of ${sf_object}, and let it send again?`);

@@ -33,7 +33,10 @@ function parametersIn(given: readonly string[]): Readonly<Record<string, number>
     given.map((each) => {
       const [, name = "", value = ""] = /^(\w+)=(-?[\d.]+)$/.exec(each) ?? [];
       if (name === "") {
-        throw new CommandFailure("usage", `--autovacuum ${each}: name parameters as vacuum_scale_factor=0.02, or none`);
+        throw new CommandFailure(
+          "invalid",
+          `--autovacuum ${each}: name parameters as vacuum_scale_factor=0.02, or none`,
+        );
       }
       return [name, Number(value)];
     }),

@@ -34,7 +34,7 @@ export async function logout({ terminal, out, args }: Context): Promise<void> {
   const { current, profiles } = readProfiles(terminal.env);
   const name = args[0] ?? current;
   if (name === null || name === undefined || !profiles[name]) {
-    throw new CommandFailure("usage", name ? `there is no profile ${name}` : "no profile is in use");
+    throw new CommandFailure("notFound", name ? `there is no profile ${name}` : "no profile is in use");
   }
   const { [name]: forgotten, ...others } = profiles;
   writeProfiles(terminal.env, { current: current === name ? null : current, profiles: others });

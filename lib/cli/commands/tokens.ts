@@ -4,7 +4,7 @@ import { argument, type Context, isSet, segment, text, wholeNumber } from "../co
 import { CommandFailure } from "../failure.ts";
 import { LOCAL, profilesFile, readProfiles, writeProfiles } from "../profiles.ts";
 import { readSecret } from "../secret.ts";
-import { shortTime } from "../table.ts";
+import { shortTime } from "../words.ts";
 
 /** All tokens of the workspace. */
 export async function listTokens({ api, out }: Context): Promise<void> {

@@ -35,7 +35,7 @@ const OWN_FIELDS = ["Id", "SystemModstamp", "IsDeleted"];
 export async function writeTypes(context: Context): Promise<void> {
   const language = text(context, "for") ?? "";
   const write = WRITERS[language];
-  if (write === undefined) throw new CommandFailure("usage", `--for takes ${Object.keys(WRITERS).join(" or ")}`);
+  if (write === undefined) throw new CommandFailure("invalid", `--for takes ${Object.keys(WRITERS).join(" or ")}`);
   const api = context.api();
   const [wanted] = context.args;
   const { data: all } = await api.get<ListMappingStatesData>("/monitoring/mappings");

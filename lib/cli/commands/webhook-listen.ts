@@ -57,7 +57,7 @@ function forwardTo(context: Context): string {
   const url = /^\d+$/.test(wanted) ? `http://localhost:${wanted}/` : wanted;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw new CommandFailure(
-    "usage",
+    "invalid",
     `--forward takes a port or an address like http://localhost:3000/hook, not "${wanted}"`,
   );
 }

@@ -13,7 +13,7 @@ import type {
 import { argument, type Context, isSet, pageIn, segment, text, wholeNumber, words } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { confirmUnlessYes } from "../secret.ts";
-import { shortTime } from "../table.ts";
+import { shortTime } from "../words.ts";
 
 const stateOf = ({ active, failing_since, given_up }: ListWebhooksData[number]): string => {
   if (!active) return "paused";
@@ -98,7 +98,7 @@ export async function rotateSecret(context: Context): Promise<void> {
   const hours = wholeNumber(context, "overlap");
   if (prepare && promote) throw new CommandFailure("usage", "--prepare and --promote are two steps: give one");
   if (prepare && hours !== null) throw new CommandFailure("usage", "--overlap belongs to --promote");
-  if (hours !== null && hours > 168) throw new CommandFailure("usage", "--overlap must be 0 to 168 hours");
+  if (hours !== null && hours > 168) throw new CommandFailure("invalid", "--overlap must be 0 to 168 hours");
   const query = { overlap_seconds: hours === null ? null : hours * 3600, prepare: prepare || null };
   const old = hours === 0 ? "the old one has ended" : `the old one signs for ${hours ?? 24} hours, too`;
   if (promote) {

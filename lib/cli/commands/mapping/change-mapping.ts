@@ -12,6 +12,7 @@ import { CommandFailure } from "../../failure.ts";
 import { namedMapping } from "../../find.ts";
 import { confirmUnlessYes } from "../../secret.ts";
 import { count } from "../../words.ts";
+import { suggestObject } from "../objects.ts";
 
 /** Ties an object to a table. */
 export async function createMapping(context: Context): Promise<void> {
@@ -19,13 +20,14 @@ export async function createMapping(context: Context): Promise<void> {
   if (fields === null) {
     throw new CommandFailure("usage", "name the fields: --fields LastName,Email (bridge objects OBJECT lists them)");
   }
+  const [api, object] = [context.api(), argument(context, 0)];
   const body = {
-    sf_object: argument(context, 0),
+    sf_object: object,
     ...settingsIn(context),
     ...(text(context, "table") === null ? {} : { pg_table: text(context, "table") }),
     ...(isSet(context, "inactive") ? { active: false } : {}),
   };
-  const { data } = await context.api().post<CreateMappingData>("/mappings", { body });
+  const { data } = await api.post<CreateMappingData>("/mappings", { body }).catch(suggestObject(api, object));
   for (const { message } of data.warnings ?? []) context.out.note(message);
   context.out.done(
     `${data.sf_object} is tied to table ${data.pg_table} (${data.id}): ${data.calls_per_day} API calls a day while nothing changes. ` +

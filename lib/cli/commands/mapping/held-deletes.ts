@@ -2,8 +2,7 @@ import type { ConfirmDeletesData, ListHeldDeletesData } from "bridge/api";
 import { type Context, isSet, pageIn, text } from "../../context.ts";
 import { namedMapping } from "../../find.ts";
 import { confirmUnlessYes } from "../../secret.ts";
-import { shortTime } from "../../table.ts";
-import { count } from "../../words.ts";
+import { count, shortTime } from "../../words.ts";
 
 /** What the delete breaker asks about. */
 export async function heldDeletes(context: Context): Promise<void> {

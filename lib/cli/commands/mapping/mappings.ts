@@ -2,8 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { ListMappingStatesData, ReadDryRunData, ReadMappingData, StartDryRunData } from "bridge/api";
 import { type Context, isSet } from "../../context.ts";
 import { NEEDS_SOMEBODY, namedMapping } from "../../find.ts";
-import { shortTime } from "../../table.ts";
-import { count } from "../../words.ts";
+import { count, shortTime } from "../../words.ts";
 
 /** All mappings with what they do now. */
 export async function listMappings(context: Context): Promise<void> {
@@ -40,9 +39,24 @@ export async function showMapping(context: Context): Promise<void> {
     answer = await read();
   }
   context.out.progress("");
-  context.out.record({ ...answer.data });
+  context.out.record({ ...answer.data }, GROUPS);
   if (NEEDS_SOMEBODY.has(answer.data.state)) context.endAs("unwell");
 }
+
+/** What a mapping is and does comes first. */
+const GROUPS = {
+  Settings: [
+    ...["sync_direction", "fields", "filter", "upsert_field", "conflict_policy", "capture", "delete_limit"],
+    ...["sf_polling_seconds", "when_quiet_seconds", "sf_notify_enabled", "sweep_days", "check_before_save"],
+    ...["batch_size", "keep_history"],
+  ],
+  Rows: [
+    ...["rows_synced", "waiting", "oldest_waiting_at", "failed", "inbound_errors", "held_deletes", "sent_deletes"],
+    ...["compared", "progress"],
+  ],
+  "Cycles and calls": ["last_run_at", "last_pull_at", "lag_seconds", "api_calls", "calls_per_day"],
+  Versions: ["version", "created_at", "updated_at", "deleted_at"],
+};
 
 const isAwaited = ({ state, progress }: ReadMappingData): boolean =>
   state === "provisioning" || state === "loading" || progress?.reading === "backfill";

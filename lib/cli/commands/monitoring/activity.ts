@@ -1,8 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ListActivityData } from "bridge/api";
 import { type Context, isSet, pageIn, text, wholeNumber } from "../../context.ts";
-import { type Column, shortTime } from "../../table.ts";
+import type { Column } from "../../table.ts";
 import { harmless } from "../../width.ts";
+import { shortTime } from "../../words.ts";
 
 /** How often `--follow` looks for new changes: 30 of the 300 requests that a minute has. */
 const FOLLOW_MILLISECONDS = 2000;

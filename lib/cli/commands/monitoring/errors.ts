@@ -2,8 +2,7 @@ import type { DismissRowsData, ListErrorsData, ListFailuresData, RetryRowData, R
 import { type Context, isSet, pageIn, segment, text } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
 import { confirmUnlessYes } from "../../secret.ts";
-import { shortTime } from "../../table.ts";
-import { count } from "../../words.ts";
+import { count, shortTime } from "../../words.ts";
 
 /** Failed rows, one by one or by kind; `--retry` tries them again, `--dismiss` takes them out of the list. */
 export async function errors(context: Context): Promise<void> {
@@ -25,7 +24,7 @@ async function list(context: Context): Promise<void> {
       { name: "TABLE", of: ({ table_name }) => table_name },
       { name: "ACTION", of: ({ action }) => action },
       { name: "RECORD", of: ({ sfid }) => sfid, whole: true },
-      { name: "ERROR", of: (row) => row._ab_err },
+      { name: "ERROR", of: (row) => row._ab_err, least: 20 },
     ],
     "No failed rows.",
   );
@@ -41,7 +40,7 @@ async function listGrouped(context: Context): Promise<void> {
       { name: "TABLE", of: ({ table_name }) => table_name },
       { name: "ACTION", of: ({ action }) => action },
       { name: "LAST", of: ({ last_at }) => last_at, short: shortTime, spare: true },
-      { name: "FOR EXAMPLE", of: ({ sample }) => sample },
+      { name: "FOR EXAMPLE", of: ({ sample }) => sample, least: 30 },
     ],
     "No failed rows.",
   );
@@ -69,7 +68,8 @@ async function dismiss(context: Context): Promise<void> {
   if (alsoRetry !== undefined) throw new CommandFailure("usage", "--retry or --dismiss, not both");
   const api = context.api();
   if (typeof id === "string") {
-    if (!/^\d{1,15}$/.test(id)) throw new CommandFailure("usage", `--dismiss takes a number of the list, not "${id}"`);
+    if (!/^\d{1,15}$/.test(id))
+      throw new CommandFailure("invalid", `--dismiss takes a number of the list, not "${id}"`);
     const { data } = await api.post<DismissRowsData>("/monitoring/errors/dismiss", { body: { id: Number(id) } });
     if (data.dismissed === 0) await api.get(`/monitoring/activity/${segment(id)}`);
     const was =

@@ -11,9 +11,8 @@ import { type Context, isSet, pageIn, segment, text, wholeNumber } from "../../c
 import { CommandFailure } from "../../failure.ts";
 import { findMapping } from "../../find.ts";
 import { linesOf } from "../../incidents.ts";
-import { shortTime } from "../../table.ts";
 import { harmless } from "../../width.ts";
-import { count } from "../../words.ts";
+import { count, labelOf, shortTime } from "../../words.ts";
 
 /** Both sides and the engine. */
 export async function health(context: Context): Promise<void> {
@@ -35,7 +34,7 @@ export async function health(context: Context): Promise<void> {
     const isSeen = data.pg.status !== "error";
     const rows = pending_rows === null || !isSeen ? "? rows" : count(pending_rows, "row", "rows");
     out.done(
-      `${out.paint("dim", "engine")}      ${mark(status)}, ${rows} waiting, last run ${last_run_at ?? (isSeen ? "never" : "unknown")}`,
+      `${out.paint("dim", "engine")}      ${mark(status)}, ${rows} waiting, last run ${last_run_at === null ? (isSeen ? "never" : "unknown") : out.time(last_run_at)}`,
       data,
     );
     for (const why of [data.sync.pause, data.sync.upgrade])
@@ -137,7 +136,7 @@ function reportBudget(out: Context["out"], { hours, ...figures }: ReadBudgetData
       { name: "OBJECT", of: ({ sf_object }) => sf_object },
       { name: "CALLS IN 24 H", of: ({ calls }) => calls, right: true },
       { name: "CHANGES", of: ({ changes }) => changes, right: true },
-      { name: "BUSIEST HOUR", of: ({ busiest }) => `${busiest.calls} from ${busiest.at}`, spare: true },
+      { name: "BUSIEST HOUR", of: ({ busiest }) => `${busiest.calls} from ${out.time(busiest.at)}`, spare: true },
     ],
     "No call of a mapping is counted yet.",
   );
@@ -175,9 +174,9 @@ function shareIn(context: Context): object {
   const [share, most, quiet] = [text(context, "share"), text(context, "atMost"), text(context, "whenQuiet")];
   const percent = /^(\d+(?:\.\d+)?)%?$/.exec(share ?? "")?.[1];
   if (share !== null && percent === undefined)
-    throw new CommandFailure("usage", `--share ${share}: name a part of the org's calls, such as 60%`);
+    throw new CommandFailure("invalid", `--share ${share}: name a part of the org's calls, such as 60%`);
   if (most !== null && most !== "none" && !/^\d+$/.test(most))
-    throw new CommandFailure("usage", `--at-most ${most}: name a number of calls a day, such as 8000, or none`);
+    throw new CommandFailure("invalid", `--at-most ${most}: name a number of calls a day, such as 8000, or none`);
   return {
     ...(percent !== undefined && { calls_share: Number(percent) / 100 }),
     ...(most !== null && { most_calls: most === "none" ? null : Number(most) }),
@@ -197,11 +196,33 @@ export async function audit(context: Context): Promise<void> {
       { name: "AT", of: ({ created_at }) => created_at, short: shortTime },
       { name: "ACTOR", of: ({ actor }) => actor },
       { name: "ACTION", of: ({ action }) => action },
-      { name: "RESOURCE", of: ({ resource_id }) => resource_id, whole: true },
-      { name: "DETAIL", of: ({ detail }) => JSON.stringify(detail), spare: true },
+      { name: "RESOURCE", of: ({ resource_id }) => resource_id, whole: true, spare: true },
+      { name: "WHAT", of: sentenceOf },
     ],
     "Nothing was done that matches.",
   );
+}
+
+/** `created the token ci (owner ada@example.com, scopes read)`. */
+function sentenceOf({ action, detail }: ListAuditLogData): string {
+  const [noun = "", did = ""] = action.split(".");
+  const words = did.split("_");
+  const verb = words.pop();
+  const { name, sf_object, url, ...others } = detail as Readonly<Record<string, unknown>>;
+  const subject = textOf(name ?? sf_object ?? url ?? "");
+  const rest = Object.entries(others).flatMap(([key, value]) =>
+    value === null ? [] : [`${labelOf(key)} ${typeof value === "string" ? value : textOf(value)}`],
+  );
+  const what = `${verb} the ${[noun, ...words].join(" ")} ${/\s/.test(subject) ? `"${subject}"` : subject}`.trim();
+  return rest.length === 0 ? what : `${what} (${rest.join(", ")})`;
+}
+
+/** Values of a detail in words, without JSON's signs. */
+function textOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value ?? "none");
+  if (Array.isArray(value)) return value.map(textOf).join(" and ");
+  const parts = Object.entries(value).map(([key, inner]) => `${labelOf(key)} ${textOf(inner)}`);
+  return parts.join(", ");
 }
 
 async function slice(context: Context) {

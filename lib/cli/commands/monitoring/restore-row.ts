@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { PollNowData, ReadRowStoryData, RestoreRowData } from "bridge/api";
 import { argument, type Context, segment } from "../../context.ts";
 import { namedMapping } from "../../find.ts";
-import { shortTime } from "../../table.ts";
+import { shortTime } from "../../words.ts";
 
 /** Looks, each of which costs the org a call, and seconds between them. */
 const LOOKS = 20;

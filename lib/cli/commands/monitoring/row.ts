@@ -1,8 +1,8 @@
 import type { ReadRowStoryData } from "bridge/api";
 import { argument, type Context, isSet, segment } from "../../context.ts";
 import { namedMapping } from "../../find.ts";
-import { shortTime } from "../../table.ts";
 import { harmless } from "../../width.ts";
+import { shortTime } from "../../words.ts";
 import { correctRow } from "./correct-row.ts";
 import { deletedLines, restoreRow } from "./restore-row.ts";
 
