@@ -86,7 +86,7 @@ function partsOf(link: string): { readonly url: string; readonly workspaceId: st
   const [workspaceId, invitation] = [query.get("workspace"), query.get("invitation")];
   if (!address || !workspaceId || !invitation)
     throw new CommandFailure("usage", "this is no link of an invitation: copy it whole");
-  return { url: `${address.origin}${address.pathname}`.replace(/\/+$/, ""), workspaceId, invitation };
+  return { url: `${address.origin}${address.pathname}`.replace(/(?<!\/)\/+$/, ""), workspaceId, invitation };
 }
 
 const DAY_MILLISECONDS = 86_400_000;

@@ -1,16 +1,17 @@
 import { ArrowLeftRight, Cable, KeyRound } from "lucide-react";
+import { Suspense } from "react";
 import { questions } from "../api/questions.ts";
 import { useScopes } from "../api/scopes.ts";
 import { useAnswer } from "../api/use.ts";
+import { later } from "../parts/later.ts";
 import { Bones, Card, Empty, Page } from "../parts/page.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { hrefOf } from "../route.ts";
-import { Equality } from "./overview/equality.tsx";
 import { Health } from "./overview/health.tsx";
-import { Moved } from "./overview/moved.tsx";
-import { ObjectTable } from "./overview/objects.tsx";
 import { Troubles } from "./overview/troubles.tsx";
-import { TryIt } from "./overview/try-it.tsx";
+
+/** What shows only once there are mappings. */
+const Movement = later(async () => (await import("./overview/movement.tsx")).Movement);
 
 /** Whether everything is in step, at one glance. */
 export function Overview() {
@@ -19,21 +20,21 @@ export function Overview() {
     <Page title="Overview">
       {error && !data && <Trouble error={error} again={() => void refetch()} title="The mappings could not be read." />}
       {data && <Troubles mappings={data.data} />}
-      {data && <Equality mappings={data.data} />}
-      <Health />
+      {data && data.data.length > 0 ? (
+        <Suspense fallback={<Bones lines={6} />}>
+          <Movement mappings={data.data}>
+            <Health />
+          </Movement>
+        </Suspense>
+      ) : (
+        <Health />
+      )}
       {!data && !error && (
         <Card padded={false}>
           <Bones lines={6} />
         </Card>
       )}
       {data?.data.length === 0 && <FirstSteps />}
-      {data && data.data.length > 0 && (
-        <>
-          <TryIt />
-          <Moved />
-          <ObjectTable mappings={data.data} />
-        </>
-      )}
     </Page>
   );
 }

@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import type { AcceptInvitationData } from "bridge/api";
-import { useEffect, useState } from "react";
-import { type Act, ask, type Credentials, Refused } from "../api/ask.ts";
+import { Suspense, useEffect, useState } from "react";
+import { ask, type Credentials, Refused } from "../api/ask.ts";
 import { needsConsent } from "../api/linked.ts";
 import { questions } from "../api/questions.ts";
 import { useSession } from "../api/session.tsx";
@@ -10,8 +9,10 @@ import mark from "../mark.svg";
 import { ActForm, useFields } from "../parts/acts/act-form.tsx";
 import { Button } from "../parts/button.tsx";
 import { Check, Field } from "../parts/field.tsx";
+import { later } from "../parts/later.ts";
 import { Notice, Trouble } from "../parts/trouble.tsx";
-import { Made } from "./tokens/made.tsx";
+
+const Invitation = later(async () => (await import("./tokens/invitation.tsx")).Invitation);
 
 /** What a link brought: `#/sign-in?workspace=…&token=…`, which `npm start` prints, or `&invitation=…`. */
 export interface Linked extends Credentials {
@@ -46,7 +47,11 @@ export function SignIn({ linked, onDone }: SignInProps) {
   }, [linked, asks, mutate]);
 
   if (linked?.isInvitation)
-    return <Invitation linked={linked} present={present} onToken={(token) => mutate({ ...linked, token })} />;
+    return (
+      <Suspense>
+        <Invitation linked={linked} present={present} onToken={(token) => mutate({ ...linked, token })} />
+      </Suspense>
+    );
   if (asks && linked) return <Consent linked={linked} present={present} onAct={() => setAsks(false)} onStay={onDone} />;
   return (
     <main className="sign-in">
@@ -90,49 +95,6 @@ export function SignIn({ linked, onDone }: SignInProps) {
           <code>npm start</code> prints an address that signs you in. On AWS, <code>bridge workspace create</code> shows
           both once; later tokens are created under Tokens.
         </p>
-      </div>
-    </main>
-  );
-}
-
-interface InvitationProps {
-  readonly linked: Credentials;
-  readonly present: Credentials | null;
-  readonly onToken: (token: string) => void;
-}
-
-/** The first visit of an invited person: their token is created when they say so, once. */
-function Invitation({ linked, present, onToken }: InvitationProps) {
-  const accepting = useMutation<{ readonly data: AcceptInvitationData }, Error>({
-    mutationFn: () => ask(linked, { method: "POST", path: "/tokens/accept" } satisfies Act<AcceptInvitationData>),
-    networkMode: "always",
-  });
-  const made = accepting.data?.data;
-  return (
-    <main className="sign-in">
-      <div className="card stack">
-        <h1>You are invited to Bridge</h1>
-        {made ? (
-          <Made token={made} onKept={() => onToken(made.token)} />
-        ) : (
-          <>
-            <p className="breaks">
-              This link gives you a token of your own for the workspace <code>{linked.workspaceId}</code>. It works
-              once. Accept it only if you know who sent it: what you enter there, the others of the workspace can read.
-              {present && ` You are signed in to ${present.workspaceId}, and leave it when you accept.`}
-            </p>
-            {accepting.error && (
-              <Notice tone="bad" title="The invitation was not accepted.">
-                {accepting.error.message}. It may be used, withdrawn or too old: ask for another one.
-              </Notice>
-            )}
-            <div className="acts">
-              <Button kind="primary" onClick={() => accepting.mutate()} busy={accepting.isPending}>
-                Accept the invitation
-              </Button>
-            </div>
-          </>
-        )}
       </div>
     </main>
   );

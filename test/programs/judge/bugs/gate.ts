@@ -6,7 +6,7 @@ export const GATE_BUGS: readonly Bug[] = [
     id: "unknown-workspace-before-token",
     says: "404 against 401 shows to a made-up token which workspaces there are",
     file: "lib/access/authenticate.ts",
-    from: 'if (token === null) throw unauthorized("the API token is unknown, revoked or expired");\n  if (workspace === null) throw new Failure("WORKSPACE_NOT_FOUND", "workspace not found or access denied");',
+    from: 'if (token === null) throw unauthorized("the API token is unknown, revoked or expired");',
     to: 'if (workspace === null) throw new Failure("WORKSPACE_NOT_FOUND", "workspace not found or access denied");\n  if (token === null) throw unauthorized("the API token is unknown, revoked or expired");',
     near: ["http/access", "conformance/tokens"],
   },
