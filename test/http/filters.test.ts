@@ -248,8 +248,11 @@ test("deliveries of a webhook are its own", async () => {
 
 test("no list has a filter that is not tried here", async () => {
   const PAGING = ["limit", "offset", "before_id", "since", "format"];
-  // Tried where its kinds of failures are, and where mappings are listed.
-  const ELSEWHERE = ["list-failures fingerprint", "list-mappings include", "list-mapping-states deleted"];
+  // Tried where its kinds of failures are, where mappings are listed, and where rows are browsed.
+  const ELSEWHERE = [
+    ...["list-failures fingerprint", "list-mappings include", "list-mapping-states deleted"],
+    ...["after", "column", "find", "sides", "sort", "state"].map((name) => `list-rows ${name}`),
+  ];
   const tried = [
     ...FILTERS.flatMap(([list, query]) => Object.keys(query).map((name) => `${list} ${name}`)),
     ...["actor", "action", "from", "to"].map((name) => `list-audit-log ${name}`),

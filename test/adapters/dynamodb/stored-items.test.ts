@@ -202,6 +202,7 @@ test("a stored token is read in every member, and what it lacks is null", async 
     name: "grafana",
     owner: "ada@example.com",
     scopes: ["read", "operate"],
+    invited: null,
     createdAt: new Date("2026-03-01T11:00:00.000Z"),
     validUntil: new Date("2026-03-31T11:00:00.000Z"),
     revokedAt: new Date("2026-03-02T11:00:00.000Z"),

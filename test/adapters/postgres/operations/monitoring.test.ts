@@ -268,7 +268,7 @@ test("a schema in which nothing was provisioned yet answers like an empty one", 
   expect(seen).toEqual([
     { rows: [], total: 0 },
     { rows: [], total: 0 },
-    { latencyMilliseconds: expect.any(Number), lastRunAt: null, waitingRows: 0 },
+    { latencyMilliseconds: expect.any(Number), lastRunAt: null, waitingRows: 0, backlogs: [] },
     null,
     false,
   ]);
