@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { flag, oneOf, pageSize, valueText } from "../../lib/http/input.ts";
+import { filterText, flag, oneOf, pageSize, valueText } from "../../lib/http/input.ts";
 import { ROW_STATES } from "../../lib/model/record/row-state.ts";
 import { allows } from "../../lib/model/workspace/token.ts";
 import { browseRows, cursorIn, rowsView } from "../../lib/settings/rows/browse-rows.ts";
@@ -18,7 +18,7 @@ export const handler = onMapping({
     state: z.optional(oneOf(ROW_STATES)),
     sort: z._default(oneOf(["key", "state"]), "key"),
     find: z.optional(valueText()),
-    column: z.optional(valueText()),
+    column: z.optional(filterText()),
     after: z.optional(cursor),
     limit: z._default(pageSize(100), 50),
     sides: flag(),

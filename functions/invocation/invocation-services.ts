@@ -1,8 +1,14 @@
 import DataLoader from "dataloader";
 import { readStored } from "../../lib/adapters/dynamodb/engine/engine.ts";
+import { chunks } from "../../lib/model/chunks.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import { CYCLES_AT_ONCE, type CycleMessage } from "../../lib/model/messages.ts";
-import { beatsOf } from "../../lib/sync/beat/fan-out.ts";
+import {
+  CYCLES_AT_ONCE,
+  type CycleMessage,
+  type CyclesMessage,
+  cyclesMessage,
+  type Outgoing,
+} from "../../lib/model/messages.ts";
 import type { Invocation } from "../../lib/sync/beat/handle-cycle-message.ts";
 import { type Beat, type Looked, lookAtBeats, UNKNOWN } from "../../lib/sync/beat/idle-beats.ts";
 import type { EngineMemory, MessageNeeds, StoredEnds } from "../../lib/sync/ports/cycle-ports.ts";
@@ -52,12 +58,16 @@ export function lookTogether(needs: MessageNeeds): Exclude<Invocation["look"], u
   };
 }
 
-/** Beats for other invocations to run, those that come at the same time in common messages. */
-export function handOverTogether({ queues }: MessageNeeds): (beat: Beat) => Promise<void> {
-  const loader = new DataLoader<Beat, null>(
+/** A beat that this invocation leaves to another one; `hasNews`: the probe of its slot has found something to pull. */
+export interface Left extends Beat {
+  readonly hasNews: boolean;
+}
+
+/** Leaves beats to other invocations, those that come at the same time in common messages. */
+export function handOverTogether({ queues }: MessageNeeds): (beat: Left) => Promise<void> {
+  const loader = new DataLoader<Left, null>(
     async (beats) => {
-      const groups = Map.groupBy(beats, ({ mapping, slot }) => `${mapping.workspaceId} ${slot}`);
-      await queues.cycles.send([...groups.values()].flatMap(beatMessages));
+      await queues.cycles.send(messagesFor(beats));
       return beats.map(() => null);
     },
     { cache: false },
@@ -65,11 +75,20 @@ export function handOverTogether({ queues }: MessageNeeds): (beat: Beat) => Prom
   return async (beat) => void (await loader.load(beat));
 }
 
-/** Of beats of one workspace and slot, as many in each message as an invocation works on at once. */
-function beatMessages(beats: readonly Beat[]) {
-  const [{ mapping: { workspaceId = "" } = {}, slot = 0 } = {}] = beats;
-  const ids = beats.map(({ mapping }) => mapping.id);
-  return beatsOf(workspaceId, ids, [{ slot, delaySeconds: 0 }], CYCLES_AT_ONCE);
+/** As many mappings in each as an invocation works on at once. A pull, because its slot's probe is not asked twice. */
+function messagesFor(beats: readonly Left[]): readonly Outgoing<CyclesMessage>[] {
+  const groups = Map.groupBy(beats, ({ mapping, slot, hasNews }) => `${mapping.workspaceId} ${slot} ${hasNews}`);
+  return [...groups.values()].flatMap((some) => {
+    const [{ mapping: { workspaceId = "" } = {}, slot = 0, hasNews = false } = {}] = some;
+    const asked = hasNews ? ({ kind: "pull", slot: null } as const) : ({ kind: "beat", slot } as const);
+    return chunks(some, CYCLES_AT_ONCE).map((group) => ({
+      message: cyclesMessage(
+        group.map(({ mapping }) => mapping.id),
+        { workspace_id: workspaceId, ...asked },
+      ),
+      delaySeconds: 0,
+    }));
+  });
 }
 
 /** Reads for all cycles at once; each uses what was read for it, and a second read is a new one. */

@@ -6,12 +6,12 @@ import { writeLine } from "../../lib/model/log-line.ts";
 import { CYCLES_AT_ONCE, type CycleMessage, type CyclesMessage, cyclesIn } from "../../lib/model/messages.ts";
 import { WORKERS } from "../../lib/model/resources.ts";
 import { handleCycleMessage, type Invocation } from "../../lib/sync/beat/handle-cycle-message.ts";
-import { type Beat, UNKNOWN } from "../../lib/sync/beat/idle-beats.ts";
+import { UNKNOWN } from "../../lib/sync/beat/idle-beats.ts";
 import { concludeDeath } from "../../lib/sync/report/conclude-cycle.ts";
 import { UNBEGUN } from "../../lib/sync/report/figures.ts";
 import { atWork, noteWaiting, takeUnfinished } from "../invocation/cycle-journal.ts";
 import { gatherFigures } from "../invocation/emit-figures.ts";
-import { handOverTogether, invocationServices, lookTogether } from "../invocation/invocation-services.ts";
+import { handOverTogether, invocationServices, type Left, lookTogether } from "../invocation/invocation-services.ts";
 import { each, onQueue } from "../invocation/on-queue.ts";
 import { clock } from "../services/cycle-services.ts";
 
@@ -80,12 +80,12 @@ export const handler = onQueue(cyclesMessage, async (messages) => {
 });
 
 /** From the eleventh on, beats of a message that have work go to messages of their own; where that fails, they stay. */
-function limitWork(look: LookAt, handOver: (beat: Beat) => Promise<void>): LookAt {
+function limitWork(look: LookAt, handOver: (beat: Left) => Promise<void>): LookAt {
   let working = 0;
   return async (beat) => {
     const looked = await look(beat);
     if (looked.idle || ++working <= CYCLES_AT_ONCE) return looked;
-    return handOver(beat).then(
+    return handOver({ ...beat, hasNews: looked.hasToPull === true }).then(
       () => ({ ...UNKNOWN, isHandedOver: true }),
       () => looked,
     );

@@ -64,7 +64,8 @@ function failuresOf({ mappings, engine, database, address, orgAnswers }: Seen, b
       ];
 }
 
-function provisioningOf({ sfObject, provisioning, updatedAt: since }: Mapping): Incident | null {
+function provisioningOf({ active, sfObject, provisioning, updatedAt: since }: Mapping): Incident | null {
+  if (!active || provisioning.state === "ready") return null; // a proposal beside a table that is ready stops nothing
   const reason = failureOfProvisioning(provisioning);
   const isProposed = migrationOf(provisioning) !== null;
   if (reason === null && !isProposed) return null;

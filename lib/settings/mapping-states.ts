@@ -36,7 +36,7 @@ const figures = z.object({
 const compared = z.object({
   ...{ at: timestamp(), rows: z.int(), records: z.int(), differing: z.int(), vanished: z.int() },
   ...{ missing: z.nullable(z.int()), unsent: z.nullable(z.int()), refused: z.nullable(z.int()) },
-  ...{ equal: z.boolean(), says: z.string() },
+  ...{ equal: z.nullable(z.boolean()), says: z.string() },
 });
 
 /** A mapping with its engine state; what its database would say is null when that cannot be asked. */

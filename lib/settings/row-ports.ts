@@ -121,9 +121,9 @@ export const mappingProgress = z.object({
       differing: z.int(),
       vanished: z.int(),
       // Versions before this one kept none of these.
-      missing: z.optional(z.int()),
-      unsent: z.optional(z.int()),
-      refused: z.optional(z.int()),
+      missing: z._default(z.nullable(z.int()), null),
+      unsent: z._default(z.nullable(z.int()), null),
+      refused: z._default(z.nullable(z.int()), null),
     }),
   ),
   /** False: Salesforce lets several records have one value of the upsert field. */

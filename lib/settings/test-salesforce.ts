@@ -69,11 +69,9 @@ async function savingFindings({ mappings, probeSaves }: Needs, workspaceId: stri
   );
   const names = [...new Set(written.map(({ sfObject }) => sfObject))];
   const probes = names.length === 0 ? [] : await probeSaves(workspaceId, names);
-  return names.map((name) => {
-    const probe = probes.find(({ object }) => object === name);
-    if (!probe?.createable || !probe.updateable)
+  return probes.map(({ object: name, createable, updateable, refusal }) => {
+    if (!createable || !updateable)
       return judged("saving", false, `the user may not create and update ${name}`, RIGHTS_REMEDY);
-    const { refusal } = probe;
     const says =
       refusal === null
         ? `${name} can be saved: the user may, and Salesforce is ready`

@@ -78,6 +78,7 @@ describe("bridge doorbell", () => {
       world.answer(call, { ok: true, findings: [] });
     for (const call of ["GET /monitoring/mappings", "GET /monitoring/failures", "GET /webhooks"])
       world.answer(call, []);
+    world.answer("GET /health", { sync: {} });
     say([bell("Contact", "alive")], { url_outdated: true });
 
     const { stdout } = await world.line.run(["doctor"]);

@@ -10,12 +10,16 @@ const ACT =
 
 /** What each act of a component asks of the service; ids are `{}`. */
 const ACTS = [
-  "Retry.retry: POST /monitoring/errors/{}/retry",
+  "RetryChange.retry: POST /monitoring/errors/{}/retry",
   "UseOther.use: POST /monitoring/conflicts/{}/use-other-value",
+  "Correct.nudge: POST /nudge",
+  "Correct.save: PATCH /rows/{}/{}",
   "Retry.retry: POST /monitoring/errors/retry",
   "Dismiss.dismiss: POST /monitoring/errors/dismiss",
   "RetryAll.retry: POST /monitoring/errors/retry",
   "useRetry.retry: POST /mappings/{}/retry-inbound",
+  "Deleted.poll: POST /mappings/{}/poll-now",
+  "Deleted.act: POST /rows/{}/{}/restore",
   "Share.change: PATCH /monitoring/budget",
   "SaveBaseline.pin: POST /config/baseline",
   "Import.plan: POST /config/import",
@@ -41,6 +45,10 @@ const ACTS = [
   "ConfirmDelete.remove: DELETE /mappings/{}",
   "Form.create: POST /mappings",
   "Accept.accept: POST /mappings/{}/accept-restore",
+  "Found.compare: POST /mappings/{}/compare",
+  "Found.read: GET /mappings/{}",
+  "TryNow.poll: POST /mappings/{}/poll-now",
+  "Form.create: POST /tokens",
   "Form.create: POST /tokens",
   "Revoke.revoke: DELETE /tokens/{}",
   "Rotate.create: POST /tokens",

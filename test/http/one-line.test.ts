@@ -5,7 +5,16 @@ import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
 /** Texts that some input takes. */
 const RIGHT = [
   ...["something", "a@example.com", "https://example.com/hooks", "postgres://u@example.com/d", "salesforce", "auto"],
-  ...["0123456789abcdef", "Name = 'x y'", "12", "rows:5", "record:12", "2026-01-31", "2026-01-31T00:00:00Z"],
+  ...[
+    "0123456789abcdef",
+    "Name = 'x y'",
+    "12",
+    "rows:5",
+    "record:12",
+    "failed:12",
+    "2026-01-31",
+    "2026-01-31T00:00:00Z",
+  ],
 ];
 
 /** What makes a text more than it looks like: controls (line breaks and tabs are some), ends of lines, directions, halves. */
@@ -26,7 +35,7 @@ const MARKS = [
 const DIRECTIONS = ["\u202a", "\u202e", "\u2066", "\u2069", "\ud800"];
 
 /** A secret may hold anything, and is shown to no one, and so may the value of a row; a filter may have several lines. */
-const ANYTHING = ["password", "client_secret", "refresh_token", "private_key", "key"];
+const ANYTHING = ["password", "client_secret", "refresh_token", "private_key", "key", "find"];
 const OVER_LINES = ["\t", "\n", "\r"];
 
 interface Definition {

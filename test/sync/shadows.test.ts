@@ -7,6 +7,7 @@ import { customerSchema } from "../../lib/adapters/postgres/schema/clear-schema.
 import { createProvisioner } from "../../lib/adapters/postgres/schema/provision.ts";
 import { herokuConnectSchemas } from "../../lib/heroku-connect/inspect-heroku-connect.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { ROW_STATES } from "../../lib/model/record/row-state.ts";
 import { plantShadows, type Shadows } from "../support/doubles/shadows.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
@@ -88,6 +89,11 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
     await queries.recentDeletes(id);
     for (const key of ["1", "marie@example.com", "003000000000000AAA"]) await queries.story(id, key);
     await queries.change(1);
+    await queries.comparedIds(id);
+    for (const state of [null, ...ROW_STATES])
+      for (const sortsByState of [true, false])
+        await queries.browse(id, { state, sortsByState, find: "a", column: null, after: null, limit: 10 });
+    await queries.browse(id, { state: null, sortsByState: false, find: "a", column: "email", after: null, limit: 10 });
     const monitored = await postgresMonitoring(now).open(connection());
     await monitored.check();
     await monitored.countNew();
@@ -107,6 +113,10 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
     await world.cycle((await world.mappings())[0] as Mapping);
     await queries.dismiss(id, [1, 2, 3]);
     await queries.retryInbound(id, null);
+    await queries.writeRow(id, { recordId: "1", values: { email: "ada@example.com" }, was: {}, actor: "ada" });
+    await queries.takeBackDelete(id, 1);
+    await queries.restoreLater(id, { sfid: "003000000000000AAA", recordId: 1, note: "RESTORE: by hand" });
+    await world.cycle((await world.mappings())[0] as Mapping);
     await queries.confirmDeletes(id, 10, null);
     await queries.putBackRows(id, null, 10, null);
     await queries.heldRecords(id, "", 10, null);

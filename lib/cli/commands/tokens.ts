@@ -66,13 +66,18 @@ export async function accept(context: Context): Promise<void> {
   const { url, workspaceId, invitation } = partsOf(link);
   const name = text(context, "name") ?? workspaceId;
   if (name === LOCAL) throw new CommandFailure("usage", `${LOCAL} always means the instance on this machine`);
+  const { profiles } = readProfiles(terminal.env); // a file that cannot be read uses up no invitation
   const { data } = await new Api(
     { url, workspaceId, token: invitation },
     terminal.interrupted,
   ).post<AcceptInvitationData>("/tokens/accept");
   const { token, ...shown } = data;
-  const { profiles } = readProfiles(terminal.env);
-  writeProfiles(terminal.env, { current: name, profiles: { ...profiles, [name]: { url, workspaceId, token } } });
+  try {
+    writeProfiles(terminal.env, { current: name, profiles: { ...profiles, [name]: { url, workspaceId, token } } });
+  } catch (cause) {
+    const remedy = `keep it, and run bridge login ${url} --workspace ${workspaceId}`;
+    throw new CommandFailure("usage", `your token is ${token}, but it could not be kept: ${remedy}`, { cause });
+  }
   out.done(
     `Signed in to ${url}, workspace ${workspaceId}, as ${data.owner} (${data.scopes.join(", ")}). ` +
       `Kept as profile ${name} in ${profilesFile(terminal.env)}.`,

@@ -670,7 +670,7 @@ export type ListMappingStatesData = {
     readonly missing: number | null;
     readonly unsent: number | null;
     readonly refused: number | null;
-    readonly equal: boolean;
+    readonly equal: boolean | null;
     readonly says: string;
   } | null;
   readonly notices: {
@@ -1102,7 +1102,7 @@ export type ReadMappingData = {
     readonly missing: number | null;
     readonly unsent: number | null;
     readonly refused: number | null;
-    readonly equal: boolean;
+    readonly equal: boolean | null;
     readonly says: string;
   } | null;
   readonly notices: {

@@ -13,9 +13,9 @@ export interface Counted {
   readonly refused: number | null;
 }
 
-/** Whether both sides were equal: each row and each record had its other side, with the same values. */
-export const areEqual = ({ differing, vanished, unsent }: Counted): boolean =>
-  differing === 0 && vanished === 0 && unsent === 0;
+/** Whether both sides were equal: each row and each record had its other side, with the same values; null: unknown. */
+export const areEqual = ({ differing, vanished, unsent }: Counted): boolean | null =>
+  unsent === null && differing === 0 && vanished === 0 ? null : differing === 0 && vanished === 0 && unsent === 0;
 
 /** The same in a sentence for each side: all rows and all records are in it. What differed was corrected then. */
 export function sayEquality({ rows, records, differing, missing, vanished, unsent, refused }: Counted): string {

@@ -47,7 +47,7 @@ export function restoreOf(gone: GoneRow): Restore | null {
   if (gone.mergedInto !== null) return no(`Salesforce has merged its record into ${gone.mergedInto}`);
   if (!pushes(direction))
     return no("the mapping only reads: undelete the record in Salesforce's recycle bin, and its row comes back");
-  if (!pulls(direction) && deletion === null)
+  if (!isRowPresent && !pulls(direction) && deletion === null)
     return no("the mapping only writes, and the log does not have the row's values any more: insert it again");
   return { how: "undelete", sfid };
 }

@@ -86,7 +86,10 @@ export interface Rejections {
   /** Inserts one row again whose delete waits to be sent; null: done, else why not. */
   takeBackDelete(mappingId: string, changeId: number): Promise<string | null>;
   /** Has the next cycle undelete the record and read it again, or only read it, as the note says. */
-  restoreLater(mappingId: string, sfid: string, note: string): Promise<void>;
+  restoreLater(
+    mappingId: string,
+    note: { readonly sfid: string; readonly recordId: number | null; readonly note: string },
+  ): Promise<void>;
   /** Records whose deletion is held back from their rows, by id, after one. */
   heldRecords(mappingId: string, after: string, limit: number, only: ChosenDeletes | null): Promise<readonly string[]>;
   /** Their rows stay, for the records are back. */

@@ -65,7 +65,7 @@ function restoreFor(story: RowStory, now: RecordNow): Restore | null {
     mergedInto: now.image?.mergedInto ?? null,
     deletion: last?.action === "DELETE" ? last : null,
     reason: story.deletions[0]?.reason ?? null,
-    isAsked: story.inbound?.error.startsWith(RESTORE) === true,
+    isAsked: story.inbound?.error.startsWith(RESTORE) === true || story.inbound?.error === NOTES.readAgain,
   });
 }
 
@@ -111,7 +111,7 @@ export async function restoreRow(
   await noteMapping(needs, who, "rows.restored", { record_id: recordId, sfid });
   const stays = await withDatabase(needs.rowQueries, workspace, async (queries) => {
     if (restore.how === "takeBack") return queries.takeBackDelete(mapping.id, restore.changeId);
-    await queries.restoreLater(mapping.id, restore.sfid, NOTES[restore.how]);
+    await queries.restoreLater(mapping.id, { sfid: restore.sfid, recordId, note: NOTES[restore.how] });
     return null;
   });
   if (stays !== null) throw new Failure("CONFLICT", `it is not restored: ${stays}`);

@@ -32,14 +32,13 @@ function groupOf(came: readonly TickMessage[], now: Date) {
   return { workspaceId, ids, period: periodAt(tick, phase), slots: slotsOf(tick, phase, now) };
 }
 
-/** The messages of these beats, with so many mappings in each. */
+/** The messages of these beats, with as many mappings in each as one may have. */
 export function beatsOf(
   workspace_id: string,
   ids: readonly string[],
   slots: readonly Slot[],
-  mappingsEach = MAPPINGS_PER_MESSAGE,
 ): readonly Outgoing<CyclesMessage>[] {
-  return chunks(ids, mappingsEach).flatMap((some) =>
+  return chunks(ids, MAPPINGS_PER_MESSAGE).flatMap((some) =>
     slots.map(({ slot, delaySeconds }) => ({
       message: cyclesMessage(some, { workspace_id, kind: "beat", slot }),
       delaySeconds,

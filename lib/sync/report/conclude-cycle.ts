@@ -49,7 +49,7 @@ interface Seen {
 /** Stores how a cycle ended, and reports held deletes when that is due. */
 export async function concludeCycle(
   needs: MessageNeeds,
-  { mapping, engine }: Reported,
+  { mapping, engine, message }: Reported,
   failure: CycleFailure | null,
   { owesLoad = true, heldDeletes = null, callSize = 0, reached = null, isRewound = false }: Seen = {},
 ): Promise<void> {
@@ -61,6 +61,9 @@ export async function concludeCycle(
   const ifBroken = failure && broken(mapping, failure, state.failedCycles, at);
   // When another cycle of this mapping was first, its end stays, and the next one continues from there.
   const isKept = await keepEnd(needs, mapping, engine, { ...step, state }, ifBroken, heldEvent);
+  // A poll without a mark is one of these: it sends no others.
+  const isFirst = message.kind !== "poll" || message.mark !== undefined;
+  if (isKept && step.edge === "recovered" && isFirst) await endRests(needs, mapping, engine.state.lastFailure);
   if (!isKept || !heldEvent) return;
   const level = holding ? "warn" : "info";
   needs.log({ level, event: "deletes held", workspace_id: mapping.workspaceId, ...heldEvent.detail });
@@ -144,7 +147,6 @@ async function keepEnd(
   if (edge === "recovered") events.push(recovered(mapping, before.state.brokenSince, new Date(clock.now())));
   const isKept = await memory.save(mapping.workspaceId, mapping.id, before, state, events);
   if (isKept && events.length > 0) await announcements.wake(events);
-  if (isKept && edge === "recovered") await endRests(needs, mapping, before.state.lastFailure);
   return isKept;
 }
 

@@ -51,8 +51,7 @@ async function beat(some: readonly Mapping[]) {
   const slot = Math.floor(cloud.clock.now() / 1000);
   const message: CyclesMessage = { workspace_id: world.workspaceId, mapping_id, also, kind: "beat", slot };
   expect(await run(message)).toEqual({ batchItemFailures: [] });
-  const left = (await cloud.take("cycles")) as CyclesMessage[];
-  return { slot, left: left.filter(({ kind }) => kind === "beat") };
+  return { slot, left: (await cloud.take("cycles")) as CyclesMessage[] };
 }
 
 test("of thirteen mappings with work ten are at work, and three go to a message of the same slot, which sends theirs", async () => {
@@ -74,6 +73,21 @@ test("idle ones count for nothing: ten with work beside three without stay toget
   expect((await beat(mappings)).left).toEqual([]);
 
   expect(await sent("some")).toBe(10);
+});
+
+test("of thirteen without rows that wait and with news of the org, three are pulled by another call", async () => {
+  await world.pass(300);
+  for (const message of (await beat(mappings)).left) await run(message);
+  await world.pass(60);
+  for (const { name } of objects) await world.colleague("POST", `/sobjects/${name}`, { Code__c: "news" });
+
+  const { left } = await beat(mappings);
+
+  // As a beat of its slot it would ask no probe again, and end as idle.
+  expect(left.map((message) => [message.kind, message.slot, cyclesIn(message).length])).toEqual([["pull", null, 3]]);
+  for (const message of left) await run(message);
+  const found = mappings.map(({ pgTable }) => world.sql(`SELECT FROM salesforce.${pgTable} WHERE code__c = 'news'`));
+  expect((await Promise.all(found)).filter(({ length }) => length === 1)).toHaveLength(MANY);
 });
 
 test("a message of ten is never divided", async () => {

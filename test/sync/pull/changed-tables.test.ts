@@ -86,7 +86,9 @@ test.each([
     expect(await shown()).toMatchObject({ state: "broken", failure: reason, reason: message });
     expect(await health()).toBe("broken");
     const found = says.replace("salesforce.contact", "contact");
-    expect(await doctor()).toMatchObject([{ message: found, remedy: expect.stringContaining("again") }]);
+    expect(await doctor()).toMatchObject([
+      { message: found, remedy: expect.stringContaining("deactivate and activate the mapping") },
+    ]);
 
     await world.sql(back);
     for (let i = 0; i < 2; i++) await world.cycle(contact);

@@ -93,10 +93,10 @@ export const failedOf = (tables: Metadata, state: string): string =>
   `coalesce((SELECT CASE WHEN failed > 0 THEN failed - ${settledFailures(tables, `${state}.table_name`)} ELSE 0 END
       FROM ${tables.totals} t WHERE t.table_name::text = ${state}.table_name::text), 0)`;
 
-/** What waits of each mapping, and what Salesforce refused. */
+/** What waits of each mapping, up to as many as are looked at, and what Salesforce refused. */
 export const backlogsOf = (tables: Metadata): string => `
     SELECT s.mapping_id AS id, ${failedOf(tables, "s")} AS failed,
-      (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL) AS waiting,
+      (SELECT count(*) FROM (SELECT FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND l.processed_at IS NULL LIMIT ${LOOKED_AT}) w) AS waiting,
       (SELECT ${cut("l.sf_message")} FROM ${tables.log} l WHERE ${isOfTable("l", "s.table_name")} AND ${OPEN}
         ORDER BY l.table_name DESC, l.id DESC LIMIT 1) AS refusal
     FROM ${tables.state} s`;

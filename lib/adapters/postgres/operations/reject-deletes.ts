@@ -94,12 +94,18 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
       });
     },
 
-    restoreLater: async (mappingId, sfid, note) => {
+    restoreLater: async (mappingId, { sfid, recordId, note }) => {
+      // Else the row's next change would carry a delete that Salesforce refused, and send it again.
       await kept.query(
-        `INSERT INTO ${tables.inboundErrors} (mapping_id, sfid, error, retry_at, first_at, last_at)
+        `WITH given_up AS (
+           UPDATE ${tables.log} l SET superseded = true FROM ${tables.state} s
+           WHERE s.mapping_id = :mapping AND l.table_name::text = s.table_name::text AND l.record_id = :record::bigint
+             AND l.action::text = 'DELETE' AND l.state::text = 'FAILED' AND l.processed_at IS NOT NULL AND NOT l.superseded
+         )
+         INSERT INTO ${tables.inboundErrors} (mapping_id, sfid, error, retry_at, first_at, last_at)
          VALUES (:mapping, :sfid, :note, :now, :now, :now)
          ON CONFLICT (mapping_id, sfid) DO UPDATE SET error = excluded.error, sqlstate = NULL, retry_at = excluded.retry_at`,
-        { mapping: mappingId, sfid, note, now: now() },
+        { mapping: mappingId, sfid, record: recordId, note, now: now() },
       );
     },
 

@@ -174,7 +174,7 @@ const progressOf = (tables: Metadata): string => `
     coalesce(lo.load -> 'size', s.lanes -> 'size') AS read_size,
     s.lanes -> 'back' ->> 'stamp' AS clock_back_until, ${iso("s.last_pull_at")} AS last_pull_at,
     ${iso("s.last_run_at")} AS last_run_at, s.rows_synced, s.api_calls,
-    s.compared - 'ids' AS compared,
+    s.compared - 'ids'::text AS compared,
     waiting.count AS waiting,
     (SELECT ${iso("l.created_at")} FROM ${tables.log} l WHERE l.id = waiting.oldest) AS oldest_waiting_at,
     ${failedOf(tables, "s")} AS failed,

@@ -23,7 +23,7 @@ const MOST = 200;
 export async function readStory(ask: Ask, tables: Metadata, mappingId: string, key: string): Promise<RowStory | null> {
   const [state] = await ask(
     `SELECT shape, layout, (SELECT json_agg(attname) FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped
-       AND attrelid = to_regclass(format('%I.%I', shape ->> 'schema', shape ->> 'table'))) AS columns
+       AND attrelid = to_regclass(format('%I.%I', shape ->> 'schema', shape ->> 'table'))::oid) AS columns
      FROM ${tables.state} WHERE mapping_id = $1`,
     [mappingId],
   );

@@ -33,16 +33,16 @@ export async function doctor(context: Context): Promise<void> {
     ...pauseOf(mappings),
     ...mappings.flatMap(findingsOn),
     ...monitoring,
-  ].filter(({ check, ok }) => !incidents.some(({ cause, stops }) => stops && isCovered(check, ok, cause)));
+  ].filter((finding) => !incidents.some((incident) => incident.stops && isCovered(finding, incident)));
   report(context, incidents, findings);
 }
 
 /** What an incident says already, or makes meaningless: each cause is shown once, and nothing is well that it stops. */
-function isCovered(check: string, ok: boolean, cause: Incident["cause"]): boolean {
+function isCovered({ check, ok, message }: Finding, { cause, objects }: Incident): boolean {
   if (cause === "postgres_unavailable") return ["connection", "mapping", "inboundErrors", "conflicts"].includes(check);
-  const isOfOrg = /^(salesforce|api|org)_/.test(cause);
-  if (["calls", "forecast", ...(isOfOrg ? ["session", "saving"] : [])].includes(check)) return true;
-  return !ok && ["mapping", "tables", "capture"].includes(check);
+  if (/^(salesforce|api|org)_/.test(cause) && ["calls", "forecast", "session", "saving"].includes(check)) return true;
+  const isOfIts = objects.some((object) => message.includes(object) || message.includes(object.toLowerCase()));
+  return !ok && isOfIts && ["mapping", "tables", "capture"].includes(check);
 }
 
 const withSubject = (findings: Findings, side: string): Findings =>
