@@ -23,9 +23,18 @@ test.each([
   ["it is ready", [probed], true, "Contact can be saved: the user may, and Salesforce is ready"],
   ["it refuses", [{ ...probed, refusal: "read only" }], false, "Contact cannot be saved: read only"],
   ["the user may only read", [{ ...probed, updateable: false }], false, "the user may not create and update Contact"],
-  ["the user does not see the object", [], false, "the user may not create and update Contact"],
+  [
+    "the user does not see the object",
+    [{ ...probed, createable: false, updateable: false }],
+    false,
+    "the user may not create and update Contact",
+  ],
 ] as const)("an object that rows are sent to is checked: %s", async (_, probes, ok, message) => {
   expect(await savingOf(probes)).toEqual([[ok, message]]);
+});
+
+test("of an object that was not asked for nothing is said", async () => {
+  expect(await savingOf([])).toEqual([]);
 });
 
 test("an object that is only read has nothing to be saved", async () => {
