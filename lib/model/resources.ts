@@ -168,7 +168,7 @@ export const WORKERS = {
     queue: "fanOut",
     // Ticks are gathered, so that mappings of one workspace share their messages, calls and readings (`beat.ts`).
     batchSize: 100,
-    batchWindowSeconds: 45,
+    batchWindowSeconds: 75,
     maxConcurrency: 10,
     timeoutSeconds: 30,
     memoryMegabytes: 256,

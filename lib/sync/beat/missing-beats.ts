@@ -5,8 +5,8 @@ import type { Log } from "../ports/cycle-ports.ts";
 import type { Ticks } from "../ports/schedule-ports.ts";
 import { beatsOf } from "./fan-out.ts";
 
-/** A tick fires up to a minute late and is gathered for 45 s; what is not noted by then is lost, or too late. */
-const NOTED_MILLISECONDS = 120_000;
+/** A tick fires up to a minute late and is gathered for 75 s; what is not noted by then is lost, or too late. */
+const NOTED_MILLISECONDS = 150_000;
 
 interface Needs {
   readonly cycles: Queue<CyclesMessage>;

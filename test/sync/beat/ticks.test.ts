@@ -68,7 +68,7 @@ async function beatsOf(story: Story): Promise<Beats> {
       for (const mapping_id of ids)
         for (let time = 0; time < comes(now); time += 1) {
           const scheduled_at = new Date(clock.now()).toISOString();
-          coming.push({ at: now + late(now) + 45, tick: { workspace_id: WORKSPACE, mapping_id, scheduled_at } });
+          coming.push({ at: now + late(now) + 75, tick: { workspace_id: WORKSPACE, mapping_id, scheduled_at } });
         }
     const came = coming.filter(({ at }) => at === now).map(({ tick }) => tick);
     if (came.length > 0) await fanOut({ cycles: { send }, ticks, clock }, came);
