@@ -16,11 +16,8 @@ declare module "vitest" {
   }
 }
 
-/**
- * Speed instead of durability: what these tests write need not outlive the machine. Without autovacuum, whose snapshots
- * keep old rows in their pages at moments that no test knows.
- */
-const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", autovacuum: "off" };
+/** Speed instead of durability: what these tests write need not outlive the machine. */
+const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
 /**
  * Starts one PostgreSQL for the whole run when the first test file asks for it, and ends it after the last. It is the

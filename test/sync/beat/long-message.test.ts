@@ -51,7 +51,9 @@ async function beat(some: readonly Mapping[]) {
   const slot = Math.floor(cloud.clock.now() / 1000);
   const message: CyclesMessage = { workspace_id: world.workspaceId, mapping_id, also, kind: "beat", slot };
   expect(await run(message)).toEqual({ batchItemFailures: [] });
-  return { slot, left: (await cloud.take("cycles")) as CyclesMessage[] };
+  const left = (await cloud.take("cycles")) as CyclesMessage[];
+  // The probe sends single pulls to mappings that do not wait for it.
+  return { slot, left: left.filter(({ kind, also }) => kind === "beat" || also !== undefined) };
 }
 
 test("of thirteen mappings with work ten are at work, and three go to a message of the same slot, which sends theirs", async () => {
