@@ -20,7 +20,8 @@ const upgrade = ({ url }: Customer, schemaChanges?: "propose") =>
 const makeOld = ({ sql }: Customer) =>
   sql(`UPDATE salesforce._bridge_state SET layout = layout || '{"captureVersion": 3}'`);
 
-test("what a pull writes stays in its page, since no index knows the stamp", async () => {
+/** Of 1,000 rows that pulls change in a new database, how many stay in their pages. */
+async function countStaying(): Promise<number> {
   customer = await createCustomer();
   const { store, lease } = await customer.cycle();
   const pull = (seconds: number) =>
@@ -30,18 +31,25 @@ test("what a pull writes stays in its page, since no index knows the stamp", asy
     );
   await pull(0);
   await forgetReads(customer);
-
   for (let seconds = 1; seconds <= 50; seconds += 1) await pull(seconds);
-
   await store.close();
   await endKeptSessions(customer);
   const [counted] = await customer.sql(
     "SELECT n_tup_upd::int AS updated, n_tup_hot_upd::int AS hot FROM pg_stat_user_tables WHERE relname = 'contact'",
   );
+  await customer.close();
+  customer = null;
   expect(counted?.["updated"]).toBe(1_000);
-  // With an index of the stamp none. Transactions of other databases of the server hold a page's pruning up for a while
-  // (GlobalVisTestShouldUpdate), so the 95 % of a server of its own are measured by `npm run bench:weight`.
-  expect(Number(counted?.["hot"])).toBeGreaterThanOrEqual(700);
+  return Number(counted?.["hot"]);
+}
+
+test("what a pull writes stays in its page, since no index knows the stamp", async () => {
+  // Transactions of other databases hold the pruning of pages up for a while (GlobalVisTestShouldUpdate of PostgreSQL), so
+  // the best of three counts. With an index of the stamp none stays.
+  let most = 0;
+  for (let tries = 0; tries < 3 && most < 950; tries += 1) most = Math.max(most, await countStaying());
+
+  expect(most).toBeGreaterThanOrEqual(950);
 });
 
 test("the index that an earlier version made goes with the upgrade and with the next change of the mapping", async () => {
