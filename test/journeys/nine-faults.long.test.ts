@@ -173,7 +173,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "a mapped column is dropped": {
     cause: "column_gone",
     message: /^Contact: a mapped column is gone$/,
-    remedy: /^name it so again, take the fields out of the mapping/,
+    remedy: /^if it was renamed, give back the old name/,
     command: /^bridge poll Contact$/,
     row: /Contact is broken \(a mapped column is gone\)\. Sent automatically once the column is back/,
     event: "sync.broken",
@@ -293,7 +293,7 @@ async function expectNamed(name: string, fault: Fault): Promise<void> {
   for (const { stdout } of [health, doctor])
     expect(stdout.split("\n").map((one) => one.trim())).toContainEqual(expect.stringMatching(fault.command));
   expect(doctor.stdout).toMatch(new RegExp(`^${fault.cause === "webhook_paused" ? "!" : "✗"} `));
-  expect(doctor.stdout.match(/^✗/gm) ?? []).toHaveLength(fault.cause === "webhook_paused" ? 0 : 1);
+  expect(doctor.stdout.match(/^✗/gm) ?? [], doctor.stdout).toHaveLength(fault.cause === "webhook_paused" ? 0 : 1);
   if (fault.row) expect(row.stdout + row.stderr).toMatch(new RegExp(fault.row.source, "m"));
   if (fault.event) await vi.waitFor(() => expect(received.map(({ event }) => event)).toContain(fault.event), NAMED);
   if (fault.event === "sync.broken")
