@@ -31,7 +31,7 @@ export function whyStopped({ terminal: { env, folder }, target }: Context): stri
   const log = join(dirname(file), "bridge.log");
   if (!existsSync(log)) return ": it does not run. Start it: npm start";
   const lines = readFileSync(log).subarray(-LOG_TAIL).toString("utf8").trimEnd().split("\n");
-  const error = lines.findLast((line) => line.includes('"level":"error"'));
+  const error = lines.findLast((line) => line.startsWith("{") && line.includes('"level":"error"')); // the first may be cut
   const { message = null, at = "" } = error ? (JSON.parse(error) as { message?: string; at?: string }) : {};
   const last = error === undefined ? "" : `; the last error in its log: ${at} ${message ?? error.slice(0, 300)}`;
   return `: it does not run since ${statSync(log).mtime.toISOString()}${last}. Start it: npm start`;
