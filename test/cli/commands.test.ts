@@ -483,6 +483,18 @@ describe("doctor", () => {
     expect(stdout).toContain("! doorbells could not be checked: in words\n    sign in with a token");
   });
 
+  test("names a check that could not be made as the check that could", async () => {
+    const checks = async () => {
+      const { stdout } = await world.line.run(["doctor", "--json"]);
+      const { findings } = JSON.parse(stdout) as { readonly findings: readonly { readonly check: string }[] };
+      return [...new Set(findings.map(({ check }) => check))].sort();
+    };
+    const before = await checks();
+    for (const path of ["inbound-errors", "conflicts"]) world.refuse(`GET /monitoring/${path}`, 403, "FORBIDDEN");
+
+    expect(await checks()).toEqual(before);
+  });
+
   test("warns from 80 % of Bridge's share of the calls on", async () => {
     const first = { ...budget, allowed_calls: 12_000, own_calls: 9_600 };
     world.answer("GET /monitoring/budget", first);
@@ -611,6 +623,20 @@ test("a mapping is named by its object or its table in any case", async () => {
   expect(world.asked.at(-1)?.call).toBe("PATCH /mappings/map_1");
   expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ fields: ["Email", "Phone"], sf_polling_seconds: 60 });
   expect((await world.line.run(["mapping", "show", "Lead"])).stderr).toContain("known: Contact");
+});
+
+test("a webhook gets all events where it gets what one without --events gets, and not as many others", async () => {
+  const usual = ["record.failed", "sync.broken", "sync.recovered", "sync.failure_spike"];
+  const webhook = { id: "wh_1", url: "https://hooks.example/", active: true, failing_since: null, given_up: false };
+  world.answer("GET /webhooks", [
+    { ...webhook, events: [...usual, "mapping.activated", "mapping.deactivated"] },
+    { ...webhook, id: "wh_2", events: [...usual, "mapping.activated", "deletes.held"] },
+  ]);
+
+  const { stdout } = await world.line.run(["webhook", "list"]);
+
+  expect(stdout).toMatch(/^wh_1 .* all$/m);
+  expect(stdout).toMatch(/^wh_2 .* deletes\.held$/m);
 });
 
 test("a command that deletes or ends something asks first, and does nothing without an answer", async () => {

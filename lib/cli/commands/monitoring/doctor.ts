@@ -39,7 +39,7 @@ export async function doctor(context: Context): Promise<void> {
 
 /** What an incident says already, or makes meaningless: each cause is shown once, and nothing is well that it stops. */
 function isCovered({ check, ok, message }: Finding, { cause, objects }: Incident): boolean {
-  if (cause === "postgres_unavailable") return ["connection", "mapping", "inboundErrors", "conflicts"].includes(check);
+  if (cause === "postgres_unavailable") return ["connection", "mapping", "inbound_errors", "conflicts"].includes(check);
   if (/^(salesforce|api|org)_/.test(cause) && ["calls", "forecast", "session", "saving"].includes(check)) return true;
   const isOfIts = objects.some((object) => message.includes(object) || message.includes(object.toLowerCase()));
   return !ok && isOfIts && ["mapping", "tables", "capture"].includes(check);
