@@ -15,6 +15,7 @@ import { rollForward } from "../../lib/config/roll-forward.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -94,27 +95,30 @@ test("readers see a committed import before any of it is carried out, and the sa
   expect((await auditOf(workspace)).entries.filter(({ action }) => action === "mapping.updated")).toHaveLength(1);
 });
 
-test("an import that stayed open until its plan was gone blocks no other: it is given up, and reported", async () => {
-  await importing(things(60));
-  const generation = await breakOffDeactivation("lost", 1);
-  const { client, table } = database();
-  const chunk = { pk: workspace.id, sk: "plan#imp_lost#0000" };
-  await client.send(new DeleteCommand({ TableName: table("mappings"), Key: chunk }));
+longTest(
+  "an import that stayed open until its plan was gone blocks no other: it is given up, and reported",
+  async () => {
+    await importing(things(60));
+    const generation = await breakOffDeactivation("lost", 1);
+    const { client, table } = database();
+    const chunk = { pk: workspace.id, sk: "plan#imp_lost#0000" };
+    await client.send(new DeleteCommand({ TableName: table("mappings"), Key: chunk }));
 
-  const meanwhile = (await mappings().list(workspace.id)).mappings.filter(({ active }) => !active);
-  const answer = await importing(things(60));
+    const meanwhile = (await mappings().list(workspace.id)).mappings.filter(({ active }) => !active);
+    const answer = await importing(things(60));
 
-  expect(meanwhile.length).toBeGreaterThan(0);
-  expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 30 });
-  const after = await mappings().list(workspace.id);
-  expect(after.mappings.filter(({ active }) => !active)).toEqual(meanwhile);
-  expect(after.generation).toBeGreaterThan(generation + 1);
-  const { entries } = await auditOf(workspace);
-  expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(meanwhile.length);
-  expect(entries.filter(({ action }) => action === "config.import_lost")).toMatchObject([
-    { actor: "system", resourceId: "imp_lost", detail: { message: expect.stringContaining("import again") } },
-  ]);
-});
+    expect(meanwhile.length).toBeGreaterThan(0);
+    expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 30 });
+    const after = await mappings().list(workspace.id);
+    expect(after.mappings.filter(({ active }) => !active)).toEqual(meanwhile);
+    expect(after.generation).toBeGreaterThan(generation + 1);
+    const { entries } = await auditOf(workspace);
+    expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(meanwhile.length);
+    expect(entries.filter(({ action }) => action === "config.import_lost")).toMatchObject([
+      { actor: "system", resourceId: "imp_lost", detail: { message: expect.stringContaining("import again") } },
+    ]);
+  },
+);
 
 test("what a dead process left of an import, the next one ends before it begins", async () => {
   await importing(things(60));
@@ -128,7 +132,7 @@ test("what a dead process left of an import, the next one ends before it begins"
   expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(30);
 });
 
-test("of two at once, both happen, one after the other", async () => {
+longTest("of two at once, both happen, one after the other", async () => {
   const answers = await Promise.all([importing(things(60)), importing(things(60))]);
 
   expect(answers.map(({ json }) => json?.data)).toEqual(

@@ -18,6 +18,7 @@ import { handler as testSalesforce } from "../../functions/api/test-salesforce.t
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call, type Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
@@ -461,7 +462,7 @@ describe("Salesforce", () => {
     });
   });
 
-  test.each([
+  longTest.each([
     ["invalid_grant", "ip restricted", "relax the app's IP restrictions"],
     ["invalid_grant", "user is locked", "unlock it (Setup, Users)"],
     ["inactive_user", "", "activate it (Setup, Users)"],

@@ -119,7 +119,7 @@ test("rows whose deletes are rejected come back under their keys with sfid and m
   expect((await auditPage(filter, { limit: 10, offset: 0 })).entries).toHaveLength(3);
 });
 
-test("what a constraint refuses stays held with the reason, and the other rows come back", async () => {
+longTest("what a constraint refuses stays held with the reason, and the other rows come back", async () => {
   await withRecords(["A", "B", "C", "D", "E"]);
   await world.sql("CREATE UNIQUE INDEX one_of_a_name ON salesforce.contact (lastname)");
   await world.sql("DELETE FROM salesforce.contact");
@@ -201,7 +201,7 @@ longTest("a row whose record has only left the filter stays held, and says so", 
   expect([await rows(), await held()]).toEqual([before, { records: 0, rows: 1 }]);
 });
 
-test("while the org refuses, nothing is undeleted and the deletes stay held", async () => {
+longTest("while the org refuses, nothing is undeleted and the deletes stay held", async () => {
   await withRecords(["A"]);
   await deleteRecords((await rows()).map(({ sfid }) => sfid));
   await world.fault({ kind: "unavailable", path: "services/Soap", times: 0 });

@@ -4,6 +4,7 @@ import { schedules } from "../../../functions/services/provisioning-services.ts"
 import { hash } from "../../../lib/model/beat.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { plannedBudget } from "../../support/doubles/planned-budget.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
@@ -127,7 +128,7 @@ describe("a sweep of a large object", () => {
     expect(world.log.at(-1)).toMatchObject({ inserted: 1, updated: 2, deleted: 1 });
   });
 
-  test("continues in the part of its results in which it was killed, and still knows what it has met", async () => {
+  longTest("continues in the part of its results in which it was killed, and still knows what it has met", async () => {
     await world.fault({ kind: "smallBatches", path: "/results", size: 300, times: 0 });
     const [gone] = await world.sql("SELECT sfid FROM salesforce.contact WHERE lastname = 'L5'");
     await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
