@@ -483,7 +483,7 @@ describe("doctor", () => {
     expect(stdout).toContain("! doorbells could not be checked: in words\n    sign in with a token");
   });
 
-  test("names a check that could not be made as the check that could", async () => {
+  test("names a check that failed to run as one that ran", async () => {
     const checks = async () => {
       const { stdout } = await world.line.run(["doctor", "--json"]);
       const { findings } = JSON.parse(stdout) as { readonly findings: readonly { readonly check: string }[] };

@@ -20,7 +20,7 @@ let contact: Mapping;
 beforeAll(async () => {
   cloud = await startBridgeCloud();
   world = await createSyncWorld(cloud);
-  // A schedule that is made in the very millisecond of its time fires at once, for a period that activation has covered.
+  // A schedule that is created in the very millisecond of its time fires at once, for a period that activation has covered.
   await world.pass(1);
   contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
 });
