@@ -197,7 +197,7 @@ export const ROUTES = {
   }),
   "read-change": operate("GET /monitoring/activity/{change_id}", { postgres: true }),
   "read-row-story": operate("GET /rows/{table}/{key}/story", {
-    reads: ["mappings", "webhooks", "deliveries", "engine"],
+    reads: ["mappings", "engine"],
     writes: ["workspaces", "counters"],
     postgres: true,
   }),

@@ -1251,7 +1251,7 @@ export type ReadRowStoryData = {
   readonly events: {
     readonly at: string;
     readonly from: "postgres" | "salesforce" | "bridge";
-    readonly kind: "change" | "attempt" | "conflict" | "pulled" | "deleted" | "inbound_error" | "delivery";
+    readonly kind: "change" | "attempt" | "conflict" | "pulled" | "deleted" | "inbound_error";
     readonly text: string;
     readonly by: string | null;
     readonly state: "NEW" | "PENDING" | "SUCCESS" | "FAILED" | null;
