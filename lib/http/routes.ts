@@ -108,9 +108,6 @@ export const ROUTES = {
   "change-webhook": administer("PATCH /webhooks/{webhook_id}", { body: true, writes: ["webhooks", "audit"] }),
   "delete-webhook": administer("DELETE /webhooks/{webhook_id}", { writes: ["webhooks", "audit"] }),
   "rotate-webhook-secret": administer("POST /webhooks/{webhook_id}/rotate-secret", { writes: ["webhooks", "audit"] }),
-  "promote-webhook-secret": administer("POST /webhooks/{webhook_id}/promote-secret", {
-    writes: ["webhooks", "audit"],
-  }),
   "replay-webhook": operate("POST /webhooks/{webhook_id}/replay", ATTEMPT),
   "test-webhook": administer("POST /webhooks/{webhook_id}/test", ATTEMPT),
   "read-metrics": withoutToken("GET /api/metrics", {

@@ -6,7 +6,6 @@ import { handler as createWebhook } from "../../functions/api/create-webhook.ts"
 import { handler as deleteWebhook } from "../../functions/api/delete-webhook.ts";
 import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
 import { handler as listWebhooks } from "../../functions/api/list-webhooks.ts";
-import { handler as promoteSecret } from "../../functions/api/promote-webhook-secret.ts";
 import { handler as readDelivery } from "../../functions/api/read-delivery.ts";
 import { handler as readWebhook } from "../../functions/api/read-webhook.ts";
 import { handler as replayWebhook } from "../../functions/api/replay-webhook.ts";
@@ -58,7 +57,6 @@ describe("a webhook", () => {
       failing_since: null,
       given_up: false,
       previous_secret_valid_until: world.after(24 * 3600),
-      secret_prepared: false,
       created_at: world.after(0),
       updated_at: world.after(0),
     });
@@ -201,11 +199,6 @@ describe("rotation", () => {
       ...(overlap === undefined ? {} : { query: { overlap_seconds: overlap } }),
     });
 
-  const prepare = async (webhook: WorldWebhook) =>
-    dataOf<{ secret: string; secret_prepared: boolean }>(
-      await world.call(rotateSecret, "rotate-webhook-secret", { ...at(webhook), query: { prepare: "true" } }),
-    );
-
   test("without overlap ends the old secret at once", async () => {
     const webhook = await world.webhook({ answers: 200 });
     await rotate(webhook, "0");
@@ -241,72 +234,6 @@ describe("rotation", () => {
     const [received] = webhook.receiver.received;
     const older = String(received?.headers["x-bridge-signature-previous"]).split(", ");
     expect(older).toEqual([hmac(second, received?.body), hmac(webhook.secret, received?.body)]);
-  });
-
-  test("in two steps leaves X-Bridge-Signature to the old secret until the new one is promoted", async () => {
-    const webhook = await world.webhook({ answers: 200 });
-    const promote = () =>
-      world.call(promoteSecret, "promote-webhook-secret", { ...at(webhook), query: { overlap_seconds: "60" } });
-    const early = await promote();
-    const prepared = await prepare(webhook);
-    await world.publish("sync.broken");
-    await world.work();
-    const promoted = await promote();
-    await world.publish("sync.broken");
-    await world.work();
-    await world.pass({ seconds: 61 });
-    await world.publish("sync.broken");
-    await world.work();
-    const again = await promote();
-
-    const [before, after, late] = webhook.receiver.received;
-    expect([early.json?.error, again.json?.error]).toMatchObject([{ code: "CONFLICT" }, { code: "CONFLICT" }]);
-    expect(prepared).toMatchObject({ secret_prepared: true, previous_secret_valid_until: null });
-    expect(promoted.json?.data).toMatchObject({
-      secret_prepared: false,
-      previous_secret_valid_until: world.after(60),
-    });
-    expect(promoted.text).not.toContain("whsec_");
-    expect(before?.headers["x-bridge-signature"]).toBe(hmac(webhook.secret, before?.body));
-    expect(before?.headers).not.toHaveProperty("x-bridge-signature-previous");
-    expect(String(before?.headers["webhook-signature"]).split(" ")).toHaveLength(2);
-    expect(after?.headers["x-bridge-signature"]).toBe(hmac(prepared.secret, after?.body));
-    expect(after?.headers["x-bridge-signature-previous"]).toBe(hmac(webhook.secret, after?.body));
-    expect(String(late?.headers["webhook-signature"]).split(" ")).toHaveLength(1);
-  });
-
-  test("at once keeps a prepared secret, and one that is prepared again ends the first", async () => {
-    const webhook = await world.webhook({ answers: 200 });
-    await prepare(webhook);
-    const prepared = await prepare(webhook);
-    const entries = await auditPage(
-      { workspaceId: world.workspace().id, actor: null, action: "webhook.secret_prepared" },
-      { limit: 2, offset: 0 },
-    );
-    const rotated = dataOf<{ secret: string; secret_prepared: boolean }>(await rotate(webhook, "0"));
-    await world.publish("sync.broken");
-    await world.work();
-    await world.call(promoteSecret, "promote-webhook-secret", at(webhook));
-    await world.publish("sync.broken");
-    await world.work();
-
-    const [before, after] = webhook.receiver.received;
-    expect(entries.entries.map(({ detail }) => detail)).toEqual([{ ended_earlier: true }, { ended_earlier: false }]);
-    expect(rotated.secret_prepared).toBe(true);
-    expect(before?.headers["x-bridge-signature"]).toBe(hmac(rotated.secret, before?.body));
-    expect(String(before?.headers["webhook-signature"]).split(" ")).toHaveLength(2);
-    expect(after?.headers["x-bridge-signature"]).toBe(hmac(prepared.secret, after?.body));
-  });
-
-  test("that only prepares takes no overlap, which begins when the secret is promoted", async () => {
-    const webhook = await world.webhook({ answers: 200 });
-    const query = { prepare: "true", overlap_seconds: "60" };
-
-    const answer = await world.call(rotateSecret, "rotate-webhook-secret", { ...at(webhook), query });
-
-    const details = [{ path: "query.overlap_seconds", message: expect.stringContaining("promote-secret") }];
-    expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details });
-    expect((await prepare(webhook)).secret_prepared).toBe(true);
   });
 
   test("by three that have read the same webhook gives one of them a secret, and the others a conflict", async () => {
@@ -423,7 +350,6 @@ describe("who may do what", () => {
     "change-webhook": changeWebhook,
     "delete-webhook": deleteWebhook,
     "rotate-webhook-secret": rotateSecret,
-    "promote-webhook-secret": promoteSecret,
     "replay-webhook": replayWebhook,
     "test-webhook": testWebhook,
     "list-deliveries": listDeliveries,
@@ -498,8 +424,6 @@ describe("who may do what", () => {
     const webhook = await world.webhook({ answers: 200 });
     await world.call(changeWebhook, "change-webhook", { ...at(webhook), body: { description: "x" } });
     await world.call(rotateSecret, "rotate-webhook-secret", at(webhook));
-    await world.call(rotateSecret, "rotate-webhook-secret", { ...at(webhook), query: { prepare: "true" } });
-    await world.call(promoteSecret, "promote-webhook-secret", at(webhook));
     await world.call(testWebhook, "test-webhook", at(webhook));
     const [first] = await world.ask<{ id: string }[]>(listDeliveries, "list-deliveries", at(webhook));
     await world.call(retryDelivery, "retry-delivery", {
@@ -515,8 +439,6 @@ describe("who may do what", () => {
       "webhook.created",
       "webhook.updated",
       "webhook.secret_rotated",
-      "webhook.secret_prepared",
-      "webhook.secret_promoted",
       "webhook.tested",
       "webhook.delivery_retried",
       "webhook.deleted",
