@@ -1,7 +1,8 @@
+import { RESTORE } from "../../../model/record/restore-row.ts";
 import type { Lease, Watermarks } from "../../../sync/ports/lease-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { movesPulls, writeWatermarks } from "../lease/watermarks.ts";
-import { type StoreContext, within } from "../session/sql.ts";
+import { literal, type StoreContext, within } from "../session/sql.ts";
 
 /** A record that could not become a row. */
 export interface InboundError {
@@ -66,15 +67,17 @@ export async function forgetGone(store: StoreContext, lease: Lease, sfids: reado
   await fenced(store, lease, {}, () => clearInboundErrors(store, lease, sfids));
 }
 
-/** Forgets the trouble with records that have become rows, or need none. */
+/** Forgets the trouble with records that have become rows, or need none; `keepsNotes`: not that one is to be undeleted. */
 export async function clearInboundErrors(
   { session, tables }: StoreContext,
   { mappingId }: Lease,
   sfids: readonly string[],
+  keepsNotes = false,
 ): Promise<void> {
   if (sfids.length === 0) return;
-  await session.query(`DELETE FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid::text = ANY ($2::text[])`, [
-    mappingId,
-    sfids,
-  ]);
+  await session.query(
+    `DELETE FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid::text = ANY ($2::text[])
+       AND NOT ($3::boolean AND starts_with(error, ${literal(RESTORE)}))`,
+    [mappingId, sfids, keepsNotes],
+  );
 }
