@@ -126,7 +126,7 @@ test.each([
   expect((await workspace.export()).json?.data).toEqual(exported);
 });
 
-test("a quiet mapping is asked about as any other again once its own interval is taken away", async () => {
+test("a quiet mapping is asked about as any other again once its own interval is removed", async () => {
   const workspace = await openWorkspace();
   const { id } = dataOf<Mapping>(await workspace.create({ ...CONTACT, when_quiet_seconds: 90 }));
 

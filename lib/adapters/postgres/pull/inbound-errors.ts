@@ -67,7 +67,7 @@ export async function forgetGone(store: StoreContext, lease: Lease, sfids: reado
   await fenced(store, lease, {}, () => clearInboundErrors(store, lease, sfids));
 }
 
-/** Forgets the trouble with records that have become rows, or need none; `keepsNotes`: not that one is to be undeleted. */
+/** Forgets the trouble with records that have become rows, or need none; `keepsNotes`: but the note that asks to undelete one. */
 export async function clearInboundErrors(
   { session, tables }: StoreContext,
   { mappingId }: Lease,
