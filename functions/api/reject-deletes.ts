@@ -8,7 +8,7 @@ import {
 import { chosenDeletes } from "../../lib/settings/held-deletes/reject-ports.ts";
 import { body } from "../../lib/settings/shapes.ts";
 import { onMapping } from "../on-mapping.ts";
-import { auditLog, rowQueriesOf } from "../services/composition.ts";
+import { byHand } from "../services/composition.ts";
 
 const place = z
   .string({ error: "must be a text" })
@@ -28,7 +28,7 @@ export const handler = onMapping({
   }),
   output: rejectedView,
   run: ({ input: { dry_run, only = null, body: asked }, who }) => {
-    const needs = { rowQueries: rowQueriesOf(), audit: auditLog() };
+    const needs = byHand();
     if (dry_run) return forecastReject(needs, who, only);
     const { after = null, recreate = false } = asked;
     return reject(needs, who, { after: after === null ? null : Number(after), recreate, only });

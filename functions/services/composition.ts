@@ -260,3 +260,6 @@ export async function refuseKept(url: string, workspaceId: string): Promise<stri
 export const hostGuard = () => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
 
 export const rowQueriesOf = () => once("rowDesks", () => rowDesksIn(now, silentDatabases()));
+
+/** For what a person does to rows, which is audited. */
+export const byHand = () => ({ rowQueries: rowQueriesOf(), audit: auditLog() });
