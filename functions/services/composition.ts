@@ -12,7 +12,6 @@ import { auditLog as auditLogIn } from "../../lib/adapters/dynamodb/audit.ts";
 import { openDatabase } from "../../lib/adapters/dynamodb/client/client.ts";
 import { deliveries as deliveriesIn } from "../../lib/adapters/dynamodb/delivery/deliveries.ts";
 import { eventRows as eventRowsIn } from "../../lib/adapters/dynamodb/delivery/events.ts";
-import { overdue as overdueIn } from "../../lib/adapters/dynamodb/delivery/overdue.ts";
 import { semaphore as slotsIn } from "../../lib/adapters/dynamodb/delivery/semaphore.ts";
 import { webhooks as webhooksIn } from "../../lib/adapters/dynamodb/delivery/webhooks.ts";
 import { counters as countersIn } from "../../lib/adapters/dynamodb/engine/counters.ts";
@@ -213,8 +212,6 @@ export const eventRows = () => once("eventRows", () => eventRowsIn(database(), n
 export const events = () => once("events", () => publisher({ rows: eventRows(), queue: queue("events") }));
 
 export const wakeUps = () => once("wakeUps", () => deliveryQueues(queues(), now));
-
-export const overdue = () => once("overdue", () => overdueIn(database(), deliveries(), eventRows()));
 
 export const slowSlots = () => once("slowSlots", () => slotsIn(database(), SLOW_ATTEMPTS, now));
 
