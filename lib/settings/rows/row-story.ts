@@ -87,7 +87,6 @@ export async function readRowStory(
     workspace.open(),
   ]);
   const record = read.record;
-  const refused = refusedIn(story);
   const { image: theirs, changedBy: lastBy } = read;
   const pulled = story.pulled.map(({ at, fields }) =>
     step(at, "salesforce", "pulled", `Salesforce changed ${Object.keys(fields).join(", ")}`, {
@@ -114,8 +113,8 @@ export async function readRowStory(
       const equal = story.row && theirs ? isSameValue(column, postgres, other) : null;
       return { field: column.field, column: column.column, postgres, salesforce: other, equal };
     }),
-    remedy: remedyFor(story, refused),
-    refused,
+    remedy: remedyFor(story),
+    refused: refusedIn(story),
     restore: viewRestore(story, read),
     waits: whyWaits({ mapping, story, engine, pause, now: needs.now() }),
     events: inOrder(
@@ -289,18 +288,10 @@ function refusedIn({ changes, shape, row }: RowStory): Refused {
   return { change_id: failed.id, message: failed.message, columns };
 }
 
-function remedyFor({ changes, shape, key, recordId }: RowStory, refused: Refused): string | null {
+/** The command that ends what a person has to decide. */
+function remedyFor({ changes, shape }: RowStory): string | null {
   if (changes.some(({ action, held }) => held && action !== "DELETE"))
     return `bridge mapping push-existing ${shape.sfObject}`;
-  if (changes.some(({ state, message }) => state === "PENDING" && isUndecided(message)))
-    return `bridge restore accept ${shape.sfObject}`;
-  const set = (refused?.columns ?? [])
-    .slice(0, 5)
-    .map(({ column }) => `${name(column)} = '…'`)
-    .join(", ");
-  return set === ""
-    ? null
-    : `UPDATE ${name(shape.schema)}.${name(shape.table)} SET ${set} WHERE ${name(key)} = ${recordId};`;
+  const isUnsure = changes.some(({ state, message }) => state === "PENDING" && isUndecided(message));
+  return isUnsure ? `bridge restore accept ${shape.sfObject}` : null;
 }
-
-const name = (text: string): string => (/^[a-z_][a-z0-9_]*$/.test(text) ? text : `"${text.replaceAll('"', '""')}"`);

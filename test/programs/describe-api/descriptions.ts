@@ -107,7 +107,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "values.salesforce": "What the record holds.",
   "values.equal": "Whether that is one value; null where a side is not there.",
   "ReadRowStoryData.remedy":
-    "An `UPDATE` that would correct what failed, once the right values are put in; null: nothing of the row has failed.",
+    "The command that sends what waits for a person's decision; null: nothing does. What a correction would end is in `refused`.",
   "ReadRowStoryData.refused": "The last refusal that a correction of the row would end; null: there is none.",
   "refused.change_id": "The refused change's number in the activity list.",
   "refused.message": "What Salesforce said.",
