@@ -28,7 +28,7 @@ function consoleUrl({ base_url, workspace_id, api_token }: InstanceFile): string
 }
 
 function firstWorkspace(): string[] {
-  return ["", "There is no workspace yet. Make one:", "", "  npx bridge workspace create --help"];
+  return ["", "There is no workspace yet. Create one:", "", "  npx bridge workspace create --help"];
 }
 
 function firstRow({ database_url, salesforce }: InstanceFile, filePath: string): string[] {
@@ -44,15 +44,15 @@ function firstRow({ database_url, salesforce }: InstanceFile, filePath: string):
       `${say} activity --follow`,
       `${say} soql "SELECT Id, LastName, Email FROM Contact"`,
       "",
-      `Any client does as well: psql '${database_url}'. All else: ${bridge} --help`,
+      `Any PostgreSQL client works as well: psql '${database_url}'. All commands: ${bridge} --help`,
     ];
   const record = `${salesforce.url}/services/data/v68.0/sobjects/Contact/External_Id__c/demo-contact-2`;
   return [
     "",
-    "Try it. 200 accounts and contacts are on both sides; one contact was refused, and one will be a conflict.",
+    "Try it. 200 accounts and contacts are on both sides. Salesforce refused one contact, and one will have a conflict.",
     "Write a row; within ten seconds Salesforce has it:",
     "",
-    `  psql '${database_url}' -c "UPDATE salesforce.contact SET title = 'Countess' WHERE external_id__c = 'demo-contact-2'"`,
+    `${say} sql "UPDATE salesforce.contact SET title = 'Countess' WHERE external_id__c = 'demo-contact-2'"`,
     "",
     "See its result, and why the other one was refused:",
     "",
@@ -67,6 +67,6 @@ function firstRow({ database_url, salesforce }: InstanceFile, filePath: string):
     "",
     `${say} demo stop`,
     "",
-    `All else: ${bridge} --help`,
+    `All commands: ${bridge} --help`,
   ];
 }

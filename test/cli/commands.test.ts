@@ -467,7 +467,7 @@ describe("doctor", () => {
     expect(stdout).toContain("! 1 conflict in the last 24 hours");
     expect(stdout).toContain("! pulls are further apart");
     expect(stdout).toContain("! the mappings cost 16640 API calls a day while nothing changes; the org allows 15000\n");
-    expect(stdout).toContain("! doorbells could not be looked at: in words\n    look again with a token");
+    expect(stdout).toContain("! doorbells could not be checked: in words\n    sign in with a token");
   });
 
   test("warns from 80 % of Bridge's share of the calls on", async () => {
@@ -572,7 +572,7 @@ describe("doctor", () => {
     const { stdout } = await world.line.run(["doctor"]);
 
     expect(stdout).toMatch(/^✗ PostgreSQL db:5432 does not answer\n/);
-    expect(stdout).not.toContain("could not be looked at");
+    expect(stdout).not.toContain("could not be checked");
   });
 });
 

@@ -214,3 +214,23 @@ test("what Salesforce refuses to undelete is kept as the reason, and can be aske
   expect(kept).toMatchObject({ error: expect.stringMatching(/^it was not restored: /), retry_at: null });
   expect(await rows()).toEqual([]);
 });
+
+test.each([
+  ["lockedRow", { kind: "lockedRow", object: "Contact", times: 2 }],
+  ["an error that passes", { kind: "validation", object: "Contact", code: "UNKNOWN_EXCEPTION", times: 2 }],
+])("what Salesforce refuses in passing (%s) stays asked for, and comes back once it lets go", async (_, fault) => {
+  const [ada, grace] = await synced(["Ada", "Grace"]);
+  for (const one of [ada, grace]) await world.colleague("DELETE", `/sobjects/Contact/${one?.["sfid"]}`);
+  await cycle();
+  for (const one of [ada, grace]) await restore(one?.["id"]);
+  await world.fault(fault);
+
+  await cycle();
+  const meanwhile = [await records(), await world.sql("SELECT retry_at FROM salesforce._bridge_inbound_errors")];
+  await cycle();
+
+  expect(meanwhile).toEqual([[], [{ retry_at: expect.any(Date) }, { retry_at: expect.any(Date) }]]);
+  expect(await records()).toEqual(["Ada", "Grace"]);
+  expect((await rows()).map(({ sfid }) => sfid)).toEqual([ada?.["sfid"], grace?.["sfid"]]);
+  expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+});

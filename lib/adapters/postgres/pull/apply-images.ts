@@ -135,8 +135,8 @@ async function applyAll(
   ]);
   const stays = new Set([...passedOver, ...applied.reread, ...awaiting, ...doubtful.sfids]);
   const settled = around.inboundErrors.filter((sfid) => !stays.has(sfid));
-  // A pull reads the last minute's deletions again.
-  await clearInboundErrors(store, lease, settled, page.lane !== "reread");
+  const deleted = images.filter(({ isDeleted }) => isDeleted).map(({ sfid }) => sfid);
+  await clearInboundErrors(store, lease, settled, deleted);
   return { ...applied, rejected: busy.size, busy: busy.size };
 }
 

@@ -67,17 +67,20 @@ export async function forgetGone(store: StoreContext, lease: Lease, sfids: reado
   await fenced(store, lease, {}, () => clearInboundErrors(store, lease, sfids));
 }
 
-/** Forgets the trouble with records that have become rows, or need none; `keepsNotes`: but the note that asks to undelete one. */
+/**
+ * Forgets the trouble with records that have become rows, or need none. A deleted record whose restore is asked for is
+ * still to be undeleted.
+ */
 export async function clearInboundErrors(
   { session, tables }: StoreContext,
   { mappingId }: Lease,
   sfids: readonly string[],
-  keepsNotes = false,
+  deleted: readonly string[] = [],
 ): Promise<void> {
   if (sfids.length === 0) return;
   await session.query(
-    `DELETE FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid::text = ANY ($2::text[])
-       AND NOT ($3::boolean AND starts_with(error, ${literal(RESTORE)}))`,
-    [mappingId, sfids, keepsNotes],
+    `DELETE FROM ${tables.inboundErrors} WHERE mapping_id = :mapping AND sfid::text = ANY (:sfids::text[])
+     AND NOT (sfid::text = ANY (:deleted::text[]) AND starts_with(error, ${literal(RESTORE)}))`,
+    { mapping: mappingId, sfids, deleted },
   );
 }

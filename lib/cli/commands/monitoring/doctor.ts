@@ -117,7 +117,7 @@ async function look(ask: () => Promise<{ readonly data: Checked }>, check: strin
 
 /** Only what is not connected yet is fixed by connecting it. */
 function remedyFor(kind: ExitKind, check: string): string {
-  if (kind === "refused") return "look again with a token that has the scope admin: bridge login";
+  if (kind === "refused") return "sign in with a token that has the scope admin, then run it again: bridge login";
   if (kind === "conflict") return `connect it with: bridge connect ${check}`;
   return "run it again; if it stays, report it to the operator";
 }
@@ -150,7 +150,7 @@ function findingsOn({ sf_object, state, failure, reason, notices = [], ...mappin
       ? [
           {
             ...{ check: "upsert_field", ok: true, message: `${sf_object} has no upsert field` },
-            remedy: `an insert whose answer is lost waits eleven minutes: bridge mapping update ${sf_object} --upsert-field FIELD`,
+            remedy: `without one, an insert whose answer is lost waits eleven minutes; name one: bridge mapping update ${sf_object} --upsert-field FIELD`,
           },
         ]
       : []),
