@@ -12,7 +12,6 @@ import { auditLog as auditLogIn } from "../../lib/adapters/dynamodb/audit.ts";
 import { openDatabase } from "../../lib/adapters/dynamodb/client/client.ts";
 import { deliveries as deliveriesIn } from "../../lib/adapters/dynamodb/delivery/deliveries.ts";
 import { eventRows as eventRowsIn } from "../../lib/adapters/dynamodb/delivery/events.ts";
-import { overdue as overdueIn } from "../../lib/adapters/dynamodb/delivery/overdue.ts";
 import { semaphore as slotsIn } from "../../lib/adapters/dynamodb/delivery/semaphore.ts";
 import { webhooks as webhooksIn } from "../../lib/adapters/dynamodb/delivery/webhooks.ts";
 import { counters as countersIn } from "../../lib/adapters/dynamodb/engine/counters.ts";
@@ -214,8 +213,6 @@ export const events = () => once("events", () => publisher({ rows: eventRows(), 
 
 export const wakeUps = () => once("wakeUps", () => deliveryQueues(queues(), now));
 
-export const overdue = () => once("overdue", () => overdueIn(database(), deliveries(), eventRows()));
-
 export const slowSlots = () => once("slowSlots", () => slotsIn(database(), SLOW_ATTEMPTS, now));
 
 export const sender = () => once("sender", () => webhookSender({ policy: addressPolicy(), resolve: resolveByDns() }));
@@ -260,3 +257,6 @@ export async function refuseKept(url: string, workspaceId: string): Promise<stri
 export const hostGuard = () => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
 
 export const rowQueriesOf = () => once("rowDesks", () => rowDesksIn(now, silentDatabases()));
+
+/** For what a person does to rows, which is audited. */
+export const byHand = () => ({ rowQueries: rowQueriesOf(), audit: auditLog() });

@@ -303,8 +303,6 @@ export const rowStory = z.object({
 });
 export interface RowStory extends CamelCased<typeof rowStory> {
   readonly shape: TableShape;
-  /** The column that is the table's key. */
-  readonly key: string;
 }
 
 /** Values for a row, found by its key. */

@@ -61,9 +61,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
 /** Undeletes what an operator has asked for; answers the records to read again, without those that must wait for it. */
 async function restoreAsked(cycle: Cycle, order: CycleOrder, { restores, rereads }: Held): Promise<readonly string[]> {
   if (restores.length === 0) return rereads;
-  if (!pushes(order.mapping.syncDirection) || !maySave(order, cycle.salesforce)) {
-    return rereads.filter((sfid) => !restores.includes(sfid));
-  }
+  if (!maySave(order, cycle.salesforce)) return rereads.filter((sfid) => !restores.includes(sfid));
   const back = await restoreRecords(cycle, restores);
   return rereads.filter((sfid) => !restores.includes(sfid) || back.has(sfid));
 }

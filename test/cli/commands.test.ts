@@ -46,30 +46,17 @@ describe("secrets", () => {
     });
   });
 
-  test("a webhook's new secret is alone on standard output, whether it signs at once or after a promotion", async () => {
+  test("a webhook's new secret is alone on standard output", async () => {
     world.answer("POST /webhooks/whk_1/rotate-secret", { secret: "whsec_NEW" });
-    world.answer("POST /webhooks/whk_1/promote-secret", { id: "whk_1" });
-    const rotate = (...options: string[]) => world.line.run(["webhook", "rotate", "whk_1", ...options]);
+    const rotate = (hours: string) => world.line.run(["webhook", "rotate", "whk_1", "--overlap", hours]);
 
-    const atOnce = await rotate("--overlap", "48");
-    const prepared = await rotate("--prepare");
-    const promoted = await rotate("--promote", "--overlap", "0");
-    const refused = [
-      await rotate("--prepare", "--promote"),
-      await rotate("--prepare", "--overlap", "1"),
-      await rotate("--overlap", "169"),
-    ];
+    const rotated = await rotate("48");
+    const refused = await rotate("169");
 
-    expect([atOnce.stdout, prepared.stdout]).toEqual(["whsec_NEW\n", "whsec_NEW\n"]);
-    expect(atOnce.stderr).toContain("the old one signs for 48 hours, too");
-    expect(prepared.stderr).toContain("bridge webhook rotate whk_1 --promote");
-    expect(promoted.stdout).toBe("The prepared secret signs now; the old one has ended.\n");
-    expect(world.asked.map(({ call }) => call)).toEqual([
-      "POST /webhooks/whk_1/rotate-secret?overlap_seconds=172800",
-      "POST /webhooks/whk_1/rotate-secret?prepare=true",
-      "POST /webhooks/whk_1/promote-secret?overlap_seconds=0",
-    ]);
-    expect(refused.map(({ code }) => code)).toEqual([2, 2, 6]);
+    expect(rotated.stdout).toBe("whsec_NEW\n");
+    expect(rotated.stderr).toContain("the old one signs for 48 hours, too");
+    expect(world.asked.map(({ call }) => call)).toEqual(["POST /webhooks/whk_1/rotate-secret?overlap_seconds=172800"]);
+    expect(refused.code).toBe(6);
   });
 
   test("a replay asks page by page, and says how much is sent again", async () => {
@@ -246,12 +233,11 @@ describe("mapping reject-deletes", () => {
   test("with --yes continues until every delete was handled, and ends unwell where some stay held", async () => {
     const stays = { deletes: "record", sfid: null, record_id: 7, reason: "duplicate key" };
     const answers = [
-      { ...nothing, rows: 1000, next: "log:9" },
-      { ...nothing, rows: 150, staying: [stays], next: "record:" },
-      { ...nothing, records: 3, next: null },
+      { ...nothing, rows: 1000, next: "9" },
+      { ...nothing, rows: 150, records: 3, staying: [stays], next: null },
     ];
     let calls = 0;
-    const parts = ["rows", "records", "recreated", "gone", "staying", "next"] as const;
+    const parts = ["rows", "records", "recreated", "staying", "next"] as const;
     const answer = Object.defineProperties(
       {},
       Object.fromEntries(
@@ -266,12 +252,13 @@ describe("mapping reject-deletes", () => {
     const { code, stdout, stderr } = await world.line.run(["mapping", "reject-deletes", "contact", "--yes"]);
 
     expect(code).toBe(10);
-    expect(stdout).toBe("Contact: inserted 1150 rows again, undeleted 3 records, still holds 1 delete.\n");
+    expect(stdout).toBe(
+      "Contact: inserted 1150 rows again, the next cycles undelete 3 records, still holds 1 delete.\n",
+    );
     expect(stderr).toContain("row 7 stays held: duplicate key");
     expect(asked()).toEqual([
       [path, '{"after":null,"recreate":false}'],
-      [path, '{"after":"log:9","recreate":false}'],
-      [path, '{"after":"record:","recreate":false}'],
+      [path, '{"after":"9","recreate":false}'],
     ]);
   });
 });

@@ -62,15 +62,14 @@ function planOf(name: string, changes: ImportPlan["changes"]) {
   return { plan, entry: { ...common, id: `aud_${name}` } };
 }
 
-/** An import that deactivates every mapping, committed and left after so many batches; the generation before it. */
-async function breakOffDeactivation(name: string, after: number): Promise<number> {
+/** An import that deactivates every mapping, committed and left after so many batches. */
+async function breakOffDeactivation(name: string, after: number): Promise<void> {
   const { generation, mappings: listed } = await mappings().list(workspace.id);
   const changes = listed.map((before) => ({ before, after: { ...before, active: false, configVersion: 2 } }));
   const { plan, entry } = planOf(name, changes);
   await importPlans().commit(plan, generation, entry);
   let batches = 0;
   expect(await rollForward(needs(), workspace.id, () => batches++ < after)).toBe(false);
-  return generation;
 }
 
 test("readers see a committed import before any of it is carried out, and the same after", async () => {
@@ -95,30 +94,23 @@ test("readers see a committed import before any of it is carried out, and the sa
   expect((await auditOf(workspace)).entries.filter(({ action }) => action === "mapping.updated")).toHaveLength(1);
 });
 
-longTest(
-  "an import that stayed open until its plan was gone blocks no other: it is given up, and reported",
-  async () => {
-    await importing(things(60));
-    const generation = await breakOffDeactivation("lost", 1);
-    const { client, table } = database();
-    const chunk = { pk: workspace.id, sk: "plan#imp_lost#0000" };
-    await client.send(new DeleteCommand({ TableName: table("mappings"), Key: chunk }));
+longTest("an import that stayed open until its plan was gone blocks no other: it is ended", async () => {
+  await importing(things(60));
+  await breakOffDeactivation("lost", 1);
+  const { client, table } = database();
+  const chunk = { pk: workspace.id, sk: "plan#imp_lost#0000" };
+  await client.send(new DeleteCommand({ TableName: table("mappings"), Key: chunk }));
 
-    const meanwhile = (await mappings().list(workspace.id)).mappings.filter(({ active }) => !active);
-    const answer = await importing(things(60));
+  const meanwhile = (await mappings().list(workspace.id)).mappings.filter(({ active }) => !active);
+  const answer = await importing(things(60));
 
-    expect(meanwhile.length).toBeGreaterThan(0);
-    expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 30 });
-    const after = await mappings().list(workspace.id);
-    expect(after.mappings.filter(({ active }) => !active)).toEqual(meanwhile);
-    expect(after.generation).toBeGreaterThan(generation + 1);
-    const { entries } = await auditOf(workspace);
-    expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(meanwhile.length);
-    expect(entries.filter(({ action }) => action === "config.import_lost")).toMatchObject([
-      { actor: "system", resourceId: "imp_lost", detail: { message: expect.stringContaining("import again") } },
-    ]);
-  },
-);
+  expect(meanwhile.length).toBeGreaterThan(0);
+  expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 30 });
+  const after = await mappings().list(workspace.id);
+  expect(after.mappings.filter(({ active }) => !active)).toEqual(meanwhile);
+  const { entries } = await auditOf(workspace);
+  expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(meanwhile.length);
+});
 
 test("what a dead process left of an import, the next one ends before it begins", async () => {
   await importing(things(60));

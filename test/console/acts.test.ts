@@ -56,7 +56,6 @@ const ACTS = [
   "RetryDelivery.retry: POST /webhooks/{}/deliveries/{}/retry",
   "Form.create: POST /webhooks",
   "Replay.replay: POST /webhooks/{}/replay",
-  "Prepared.promote: POST {path}/promote-secret",
   "Acts.test: POST /webhooks/{}/test",
   "Acts.change: PATCH /webhooks/{}",
   "Acts.remove: DELETE /webhooks/{}",

@@ -38,8 +38,6 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .command("rotate <webhook>")
     .description("create a new secret; the old one also signs for some hours")
     .option("--overlap <hours>", "hours that the old secret signs, 0 to 168 (default: 24)")
-    .option("--prepare", "show a new secret, while the old one keeps X-Bridge-Signature until --promote")
-    .option("--promote", "let the prepared secret sign X-Bridge-Signature")
     .action(does(async () => (await commands()).rotateSecret));
   webhook
     .command("test <webhook>")

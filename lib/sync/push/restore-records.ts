@@ -1,7 +1,10 @@
 import { errorText, judge } from "../../model/change/row-error.ts";
 import { BATCH_SIZE } from "../../model/change/ways.ts";
 import { chunks } from "../../model/chunks.ts";
-import { whichAreDeleted } from "../../model/mapping/soql.ts";
+import { insideWithIds, whichAreDeleted } from "../../model/mapping/soql.ts";
+import { sfidOf } from "../../model/record/incoming.ts";
+import type { RecordError } from "../../model/record/record.ts";
+import { GONE } from "../../model/record/restore-row.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 
 /**
@@ -19,17 +22,37 @@ export async function restoreRecords(cycle: Cycle, sfids: readonly string[]): Pr
     const errorsOf = new Map(
       some.flatMap((sfid, at) => (results[at]?.success ? [] : ([[sfid, results[at]?.errors ?? []]] as const))),
     );
-    // An answer that was lost, or a person in Salesforce, has brought these back before.
-    const asked = [...errorsOf.keys()];
-    const found = asked.length > 0 ? await salesforce.query(whichAreDeleted(shape.sfObject, asked)) : null;
-    for (const { Id, IsDeleted } of found?.records ?? []) if (IsDeleted === false) errorsOf.delete(String(Id));
-    const back = some.filter((sfid) => !errorsOf.has(sfid));
-    const refused = [...errorsOf].filter(([, errors]) => judge("undelete", errors, 0, 0).kind === "refused");
+    const missing = errorsOf.size > 0 ? await findMissing(cycle, errorsOf) : new Map<string, string | null>();
+    const back = some.filter((sfid) => !missing.has(sfid));
     for (const sfid of back) all.add(sfid);
     await store.endRestores(lease, {
       back,
-      refused: refused.map(([sfid, errors]) => ({ sfid, why: errorText(errors) })),
+      refused: [...missing].flatMap(([sfid, why]) => (why === null ? [] : { sfid, why })),
     });
   }
   return all;
+}
+
+/**
+ * Why the refused records are not back; null: only in passing. A lost answer, or a person in Salesforce, has brought the
+ * others back before. The row of a living record outside of the filter would leave the table.
+ */
+async function findMissing(
+  { salesforce, shape }: Cycle,
+  errorsOf: ReadonlyMap<string, readonly RecordError[]>,
+): Promise<ReadonlyMap<string, string | null>> {
+  const { records } = await salesforce.query(whichAreDeleted(shape.sfObject, [...errorsOf.keys()]));
+  const isDeleted = new Map(records.map((record) => [sfidOf(record), record["IsDeleted"] === true]));
+  const living = [...isDeleted].flatMap(([sfid, is]) => (is ? [] : [sfid]));
+  const inside = living.length === 0 ? [] : (await salesforce.query(insideWithIds(shape, living))).records;
+  const missing = new Map([...errorsOf].map(([sfid, errors]) => [sfid, whyOf(errors, isDeleted.get(sfid))]));
+  for (const record of inside) missing.delete(sfidOf(record));
+  return missing;
+}
+
+function whyOf(errors: readonly RecordError[], isDeleted: boolean | undefined): string | null {
+  if (isDeleted === false) return "it is not deleted in Salesforce: it has left the mapping's filter";
+  const why = errorText(errors);
+  if (isDeleted === undefined || /recycle bin/i.test(why)) return GONE;
+  return judge("undelete", errors, 0, 0).kind === "refused" ? why : null;
 }

@@ -1,4 +1,4 @@
-import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, paginateQuery, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { type Attempt, type Delivery, listedDelivery } from "../../../model/delivery/delivery.ts";
 import { type Slice, unknownCursor } from "../../../model/page.ts";
 import { TABLES } from "../../../model/resources.ts";
@@ -13,6 +13,7 @@ import { commit } from "../commit.ts";
 import {
   attemptItem,
   changingAttributes,
+  DUE_SHARDS,
   expiryOf,
   fixedAttributes,
   readAttempt,
@@ -31,6 +32,12 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
     ...present(changingAttributes(delivery)),
   });
 
+  const read = async (ids: readonly string[]) => {
+    const keys = ids.map((pk) => ({ pk }));
+    const items = await readItems(database, "deliveries", keys);
+    return readEach(items, readDelivery).filter((delivery) => isKept(database, delivery, now()));
+  };
+
   return {
     add: (added) => insertItems(database, "deliveries", added.map(itemOf)),
 
@@ -39,16 +46,18 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
       return commit(database, { writes: [{ Put }], audit: [audit], events: [] });
     },
 
-    read: async (ids) => {
-      const keys = ids.map((pk) => ({ pk }));
-      const items = await readItems(database, "deliveries", keys);
-      return readEach(items, readDelivery).filter((delivery) => isKept(database, delivery, now()));
-    },
+    read,
 
     replace: (before, after, audit) => replace(database, before, after, audit),
 
     recordLate: async (delivery, attempt) => {
       await database.client.send(new PutCommand(putOf(database, delivery, attempt)));
+    },
+
+    async *late(before) {
+      for (const shard of DUE_SHARDS) {
+        for await (const ids of lateIds(database, shard, before)) yield await read(ids);
+      }
     },
 
     postpone: async (late, until) => {
@@ -116,6 +125,21 @@ async function readPage(
   const { items, count, end } = await walk(database, listing, limit, before?.end);
   const rest = end === undefined ? 0 : (await walk(database, counting, Number.POSITIVE_INFINITY, end)).count;
   return { items, total: (before?.count ?? 0) + count + rest };
+}
+
+/** Deliveries and one read of their items. */
+const LATE_PAGE = 100;
+
+async function* lateIds(database: Database, shard: string, before: Date): AsyncGenerator<readonly string[]> {
+  const asked = {
+    TableName: database.table("deliveries"),
+    IndexName: "by-due",
+    KeyConditionExpression: "due_shard = :shard AND due_at < :before",
+    ExpressionAttributeValues: { ":shard": shard, ":before": before.toISOString() },
+  };
+  for await (const { Items = [] } of paginateQuery({ client: database.client, pageSize: LATE_PAGE }, asked)) {
+    if (Items.length > 0) yield Items.map(({ pk }) => String(pk));
+  }
 }
 
 /** The position of a delivery in the list of its webhook. */
