@@ -51,7 +51,7 @@ async function compareAll(cycle: Cycle, begun: DryRun): Promise<DryRun> {
     run = { ...run, definition, records };
   }
   while (run.endedAt === null) {
-    const page = await readPage(cycle, (part) => allAfter(part, run.afterId));
+    const page = await readPage(cycle, allAfter(shape, run.afterId));
     const met = await store.compare(
       lease,
       page.records.map((record) => imageOf(shape, record)),

@@ -150,8 +150,9 @@ const applying = (cycle: Cycle, { kind }: LoadCheckpoint): Taker => ({
 
 async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take, met }: Taker): Promise<LoadCheckpoint> {
   for (let checkpoint = from; ; ) {
-    const { records, readAt, next } = await readPage(cycle, (shape) =>
-      allAfter(shape, checkpoint.afterId, changedFrom(checkpoint)),
+    const { records, readAt, next } = await readPage(
+      cycle,
+      allAfter(cycle.shape, checkpoint.afterId, changedFrom(checkpoint)),
     );
     const startedAt = checkpoint.startedAt > UNSTARTED.startedAt ? checkpoint.startedAt : readAt;
     const last = records.at(-1);
