@@ -118,10 +118,7 @@ async function start(cycle: Cycle, work: Work, { position, load }: Watermarks): 
 
 /** Provisioning only notes that something has to be read again. */
 function isStarted(work: Work): work is LoadCheckpoint {
-  return (
-    "startedAt" in work &&
-    (work.afterId !== null || (work.bulk ?? work.narrow ?? null) !== null || work.afterRow !== null)
-  );
+  return "startedAt" in work && (work.afterId !== null || work.bulk !== null || work.afterRow !== null);
 }
 
 async function carryOn(cycle: Cycle, checkpoint: LoadCheckpoint): Promise<void> {
