@@ -16,8 +16,12 @@ export const WHOLE: ReadSize = { rows: 0, fields: 0, since: 0 };
 /** A read is asked for more again after this long; where the org has not changed its mind, that costs one read. */
 const GROWS_AFTER_MILLISECONDS = 15 * 60_000;
 
-/** One record may have four megabytes of long texts. */
-const SMALLEST_PAGE = 2;
+/** What takes too long is not halved below this; a page that is too long an answer is once, for its records' texts. */
+const SMALLEST_PAGE = 10;
+const LONGEST_RECORDS = 2;
+
+/** Halvings of the largest page to the smallest. */
+const MOST_HALVINGS = 8;
 
 const TOO_MUCH = new Set(["TIMEOUT", "QUERY_TIMEOUT", "TOO_LARGE", "OPERATION_TOO_LARGE"]);
 
@@ -31,8 +35,9 @@ export function smaller(
   records: number,
   now: number,
 ): ReadSize | null {
-  if (!TOO_MUCH.has(code) || halved(records, size) <= SMALLEST_PAGE) return null;
-  return { rows: size.rows + 1, fields: 0, since: now };
+  const isSmallest = halved(records, size) <= SMALLEST_PAGE;
+  if (!TOO_MUCH.has(code) || (isSmallest && (code !== "TOO_LARGE" || size.rows > MOST_HALVINGS))) return null;
+  return { rows: isSmallest ? MOST_HALVINGS + 1 : size.rows + 1, fields: 0, since: now };
 }
 
 /** The size that holds at this time. */
@@ -51,4 +56,4 @@ export const reportReadSize = ({ rows }: Pick<ReadSize, "rows">, sfObject: strin
 
 /** So many records instead of so many. */
 export const halved = (records: number, { rows }: Pick<ReadSize, "rows">): number =>
-  Math.max(Math.min(records, SMALLEST_PAGE), records >> rows);
+  Math.max(Math.min(records, rows > MOST_HALVINGS ? LONGEST_RECORDS : SMALLEST_PAGE), records >> rows);
