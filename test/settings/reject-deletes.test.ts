@@ -9,6 +9,7 @@ import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
