@@ -126,4 +126,40 @@ describe.skipIf(findChromium() === undefined)("a newcomer", () => {
     expect(clicks).toBe(2);
     expect(await rows("SELECT count(*)::int AS users FROM newcomer.user")).toEqual([{ users: 1 }]);
   });
+
+  test("sees on the overview what has just moved right below whether both sides are equal", async () => {
+    await sees("Are both sides equal?");
+    const heightOf = async (text: string) =>
+      (await page.getByText(text, { exact: true }).first().boundingBox())?.y ?? 0;
+    await sees("From Salesforce");
+
+    expect(await heightOf("To Salesforce")).toBeGreaterThan(await heightOf("Are both sides equal?"));
+    expect(await heightOf("Engine")).toBeGreaterThan(await heightOf("Rows over time"));
+    expect(await heightOf("Rows over time")).toBeGreaterThan(await heightOf("To Salesforce"));
+  });
+
+  test("has a sample row written and follows it to Salesforce without a terminal, in the demo alone", async () => {
+    await sees("Rows over time");
+    expect(await button("Do it for me").count()).toBe(0);
+    await ask("PATCH", `/mappings/${await contactId()}`, { fields: ["LastName", "Title", "External_Id__c"] });
+    await vi.waitFor(async () => expect(await stateOf()).toBe("running"), PATIENCE);
+    await ask("PATCH", "", { name: "demo" });
+    await page.reload();
+
+    await button("Do it for me").click();
+    await sees("Saved, and Salesforce took it.");
+    await sees(/^PostgreSQL has Countess, Salesforce has Countess\./);
+
+    expect(await allFindings(page)).toEqual([]);
+    const [change] = await ask<readonly { action: string; state: string }[]>("GET", "/monitoring/activity?limit=1");
+    expect(change).toMatchObject({ action: "UPDATE", state: "SUCCESS" });
+    expect(await rows("SELECT title FROM newcomer.people")).toEqual([{ title: "Countess" }]);
+  });
+
+  const contact = async () => {
+    const all = await ask<readonly { id: string; sf_object: string; state: string }[]>("GET", "/monitoring/mappings");
+    return all.find(({ sf_object }) => sf_object === "Contact");
+  };
+  const contactId = async () => (await contact())?.id;
+  const stateOf = async () => (await contact())?.state;
 });
