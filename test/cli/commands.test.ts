@@ -5,6 +5,7 @@ import { join } from "node:path";
 import * as drizzle from "drizzle-orm/pg-core";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Machine, Operator } from "../../lib/cli/operator.ts";
+import { writeProfiles } from "../../lib/cli/profiles.ts";
 import { openCommandLine } from "../support/processes/command-line.ts";
 import { type CliWorld, startCliWorld } from "./world.ts";
 
@@ -560,6 +561,81 @@ describe("doctor", () => {
     expect(stdout).toContain("! the webhook is paused\n");
     expect(stdout).toContain("! Contact has no upsert field\n");
     expect(stdout).not.toContain("Lead");
+  });
+
+  describe("where this user is signed in to another workspace of the deployment", () => {
+    const forecast = { ...budget, forecast_calls_per_day: 8_646, calls_share: 0.8 };
+    const shared = "the workspaces Acme (ws_1) and Demo (ws_2) spend the calls of one org: together 17291 a day";
+    const signedIn = (url = world.url) =>
+      writeProfiles(
+        { HOME: world.line.folder },
+        { current: null, profiles: { other: { url, workspaceId: "ws_2", token: "brg_r_other" } } },
+      );
+    beforeEach(() => {
+      world.answer("GET /health", { sync: {}, sf: { status: "healthy", org_id: "00D000000000001AAA" } });
+      world.answer("GET ", { id: "ws_1", name: "Acme" });
+      world.answer("GET /monitoring/budget", forecast);
+      const other = "/api/v1/t/ws_2";
+      world.answer(`GET ${other}/health`, { sync: {}, sf: { status: "healthy", org_id: "00D000000000001AAA" } });
+      world.answer(`GET ${other}`, { id: "ws_2", name: "Demo" });
+      world.answer(`GET ${other}/monitoring/budget`, { ...forecast, forecast_calls_per_day: 8_645 });
+    });
+
+    test("warns that both spend the calls of one org, with their sum and a share for each", async () => {
+      signedIn();
+
+      const { code, stdout } = await world.line.run(["doctor"]);
+
+      expect(code).toBe(0);
+      expect(stdout).toContain(
+        `! ${shared} while nothing changes; the org allows 15000\n    give each its share: bridge budget --share 40%\n`,
+      );
+    });
+
+    test("has nothing to say against it once the shares add up to what one workspace has", async () => {
+      signedIn();
+      for (const path of ["", "/api/v1/t/ws_2"])
+        world.answer(`GET ${path}/monitoring/budget`, { ...forecast, forecast_calls_per_day: 8_646, calls_share: 0.4 });
+
+      const { stdout } = await world.line.run(["doctor", "--all"]);
+
+      expect(stdout).toMatch(/^✓ the workspaces Acme \(ws_1\) and Demo \(ws_2\) spend the calls of one org/m);
+    });
+
+    test.each([
+      [
+        "has another org",
+        () => world.answer("GET /api/v1/t/ws_2/health", { sync: {}, sf: { org_id: "00D000000000002" } }),
+      ],
+      ["does not let this user in any more", () => world.refuse("GET /api/v1/t/ws_2/health", 401, "UNAUTHORIZED")],
+      ["is another deployment's", () => signedIn("http://127.0.0.1:9")],
+    ])("says nothing where it %s", async (_, happens) => {
+      signedIn();
+      happens();
+
+      const { stdout } = await world.line.run(["doctor", "--all"]);
+
+      expect(stdout).not.toContain("spend the calls of one org");
+    });
+  });
+
+  test("says of an object that can be saved when Salesforce last accepted a change of it", async () => {
+    const saving = { check: "saving", ok: true, message: "Contact can be saved: the user may", remedy: null };
+    const mapping = { state: "running", failure: null, reason: null, upsert_field: "Key__c" };
+    world.answer("POST /connections/salesforce/test", { ok: true, findings: [saving] });
+    world.answer("GET /monitoring/mappings", [{ ...mapping, sf_object: "Contact", pg_table: "contact" }]);
+    world.answer("GET /monitoring/activity", [{ id: 7, state: "SUCCESS" }]);
+    const change = { id: 7, sent_at: "2026-11-29T05:40:00.000Z", synced_at: "2026-11-29T05:40:01.000Z" };
+    world.answer("GET /monitoring/activity/7", change);
+    const { stdout: accepted } = await world.line.run(["doctor", "--all"]);
+    world.answer("GET /monitoring/activity/7", { ...change, sent_at: null });
+    const { stdout: lost } = await world.line.run(["doctor", "--all"]);
+
+    expect(accepted).toContain(`✓ ${saving.message}; it last accepted a change at 2026-11-29T05:40:01.000Z\n`);
+    expect(lost).toContain(`✓ ${saving.message}\n`);
+    expect(world.asked.map(({ call }) => call)).toContain(
+      "GET /monitoring/activity?table=contact&state=SUCCESS&limit=1",
+    );
   });
 
   test("warns of a forecast above the org's limit, as budget does beside its answer", async () => {

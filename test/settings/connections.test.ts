@@ -551,6 +551,21 @@ describe("Salesforce", () => {
     expect((await read("../limits")).status).toBe(404);
   });
 
+  test("the records that match a filter are counted before a mapping has it", async () => {
+    const read = (filter: string) =>
+      call(readObject, "read-object", request({ path: { object_name: "User" }, query: { filter } }));
+    const matching = async (filter: string) => dataOf<{ matching: number | null }>(await read(filter)).matching;
+    const { username } = passwordOf();
+    const misspelt = await read("Username LIKE");
+
+    expect([await matching(`Username = '${username}'`), await matching("Username = 'other'")]).toEqual([1, 0]);
+    expect([misspelt.status, misspelt.json?.error?.message]).toEqual([
+      400,
+      expect.stringMatching(/^the filter is not understood: at character 14 /),
+    ]);
+    expect((await read("Nme = 'Ada'")).json?.error?.message).toContain("there is no field Nme");
+  });
+
   test("a lookup lists, when asked, the fields by which rows name its parent, and a mapping accepts them as listed", async () => {
     const asked = { path: { object_name: "Opportunity" } };
     const read = async (more: object) =>
