@@ -31,7 +31,7 @@ test.each([
   expect(proposedUpsertField(fields)).toBe(proposed);
 });
 
-test("required fields that are left out are named, unless a parent's key is kept for them", () => {
+test("required fields that are left out are named, unless a parent's key replaces them", () => {
   const account = field("AccountId", { required: true, reference_to: ["Account"] });
   const order = field("Order__c", { required: true, reference_to: ["Order__c"] });
   const fields = [NAME, account, order];
