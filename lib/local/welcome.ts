@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { hasWriter } from "./demo/demo-writer.ts";
 import type { InstanceFile } from "./instance-file.ts";
 
@@ -6,7 +6,7 @@ import type { InstanceFile } from "./instance-file.ts";
 export function welcome(instance: InstanceFile, filePath: string): string {
   const folder = dirname(filePath);
   const bridge = process.env["npm_lifecycle_event"] === undefined ? "node bin/bridge.mjs" : "npx bridge";
-  const elsewhere = basename(folder) === ".bridge" ? "" : `BRIDGE_DATA_DIR=${folder} `;
+  const elsewhere = resolve(folder) === resolve(".bridge") ? "" : `BRIDGE_DATA_DIR=${folder} `;
   const isLiving = instance.workspace_id !== null && hasWriter(folder);
   return [
     "",

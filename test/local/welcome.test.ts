@@ -42,3 +42,9 @@ test("an instance without a demo begins with its first workspace", () => {
   expect(lines[1]).toBe("  Console  http://127.0.0.1:8080/");
   expect(lines[2]).toMatch(/workspace create --help$/);
 });
+
+test("a command names the data folder where this one is not the default of its folder", () => {
+  expect(welcome(INSTANCE, join(".bridge", "instance.json"))).not.toContain("BRIDGE_DATA_DIR");
+  for (const elsewhere of [join(folder, ".bridge"), folder])
+    expect(welcome(INSTANCE, join(elsewhere, "instance.json"))).toContain(`BRIDGE_DATA_DIR=${elsewhere} `);
+});
