@@ -310,26 +310,23 @@ describe("a person decides for Salesforce", () => {
     await expectInStep();
   });
 
-  longTest(
-    "what is changed after a restore is sent from the values that Salesforce has, not from those that a person gave up",
-    async () => {
-      const backup = await backUp();
-      await live();
-      await backup.restorePostgres();
-      await write("UPDATE salesforce.contact SET lastname = 'Bert' WHERE external_id__c = 'b'");
-      for (const _ of [1, 2]) await cycles();
-      await world.pass(120);
-      await write("UPDATE salesforce.contact SET lastname = 'Bea' WHERE external_id__c = 'b'");
-      await cycles();
+  test("what is changed after a restore is sent from the values that Salesforce has, not from those that a person gave up", async () => {
+    const backup = await backUp();
+    await live();
+    await backup.restorePostgres();
+    await write("UPDATE salesforce.contact SET lastname = 'Bert' WHERE external_id__c = 'b'");
+    for (const _ of [1, 2]) await cycles();
+    await world.pass(120);
+    await write("UPDATE salesforce.contact SET lastname = 'Bea' WHERE external_id__c = 'b'");
+    await cycles();
 
-      await accept(contact);
-      await accept(account);
-      for (const _ of [1, 2, 3]) await cycles();
+    await accept(contact);
+    await accept(account);
+    for (const _ of [1, 2, 3]) await cycles();
 
-      expect(await contacts()).toContainEqual({ LastName: "Bea", Email: "new@example.com", External_Id__c: "b" });
-      await expectInStep();
-    },
-  );
+    expect(await contacts()).toContainEqual({ LastName: "Bea", Email: "new@example.com", External_Id__c: "b" });
+    await expectInStep();
+  });
 });
 
 longTest("a mapping that only sends is looked up after a restore as well, and what it has sent ends", async () => {
@@ -356,7 +353,7 @@ longTest("a mapping that only sends is looked up after a restore as well, and wh
   expect(await found()).toEqual([]);
 });
 
-longTest("a row that waits with several writes is one decision, and its look-up ends", async () => {
+test("a row that waits with several writes is one decision, and its look-up ends", async () => {
   await map("salesforce_wins");
   const backup = await backUp();
   await live();
@@ -392,39 +389,36 @@ describe("where the configuration was changed after the backup", () => {
     [account, contact] = await both();
   };
 
-  longTest(
-    "an older DynamoDB is no silent stop: the mapping is broken with the reason, and continues once a person has seen it",
-    async () => {
-      const backup = await backUp();
-      await change("postgres_wins");
-      await live();
-      await backup.restoreDynamoDb();
-      [account, contact] = await both();
-      await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Fay', 'f')");
+  test("an older DynamoDB is no silent stop: the mapping is broken with the reason, and continues once a person has seen it", async () => {
+    const backup = await backUp();
+    await change("postgres_wins");
+    await live();
+    await backup.restoreDynamoDb();
+    [account, contact] = await both();
+    await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Fay', 'f')");
 
-      for (const _ of [1, 2, 3]) await cycles();
+    for (const _ of [1, 2, 3]) await cycles();
 
-      expect((await engine(contact)).lastFailure?.reason).toBe("config_behind");
-      expect((await engine(contact)).brokenSince).not.toBeNull();
-      expect(await contacts()).toEqual(CONTACTS);
-      const plan = await readPlan();
-      expect(plan.mappings.map(({ sf_object, state, changed_since }) => ({ sf_object, state, changed_since }))).toEqual(
-        ["Account", "Contact"].map((sf_object) => ({
-          sf_object,
-          state: "config_behind",
-          changed_since: [{ setting: "conflict_policy", database: "postgres_wins", here: "salesforce_wins" }],
-        })),
-      );
+    expect((await engine(contact)).lastFailure?.reason).toBe("config_behind");
+    expect((await engine(contact)).brokenSince).not.toBeNull();
+    expect(await contacts()).toEqual(CONTACTS);
+    const plan = await readPlan();
+    expect(plan.mappings.map(({ sf_object, state, changed_since }) => ({ sf_object, state, changed_since }))).toEqual(
+      ["Account", "Contact"].map((sf_object) => ({
+        sf_object,
+        state: "config_behind",
+        changed_since: [{ setting: "conflict_policy", database: "postgres_wins", here: "salesforce_wins" }],
+      })),
+    );
 
-      for (const mapping of [account, contact]) await accept(mapping);
-      [account, contact] = await both();
-      for (const _ of [1, 2, 3]) await cycles();
+    for (const mapping of [account, contact]) await accept(mapping);
+    [account, contact] = await both();
+    for (const _ of [1, 2, 3]) await cycles();
 
-      expect(await contacts()).toEqual([...CONTACTS, { LastName: "Fay", Email: null, External_Id__c: "f" }]);
-      expect(await accounts()).toEqual(ACCOUNTS);
-      await expectInStep();
-    },
-  );
+    expect(await contacts()).toEqual([...CONTACTS, { LastName: "Fay", Email: null, External_Id__c: "f" }]);
+    expect(await accounts()).toEqual(ACCOUNTS);
+    await expectInStep();
+  });
 
   longTest("an older PostgreSQL whose tables are provisioned again sends nothing old either", async () => {
     const backup = await backUp();
