@@ -19,6 +19,8 @@ export interface Route extends Access {
   readonly deployment?: "also" | "only";
   /** Requests of an address in a minute, counted separately; left out: they count among the API's 300. */
   readonly perMinute?: number;
+  /** It saves to Salesforce, so its bundle holds jsforce. */
+  readonly salesforce?: boolean;
 }
 
 const WORKSPACE = "/api/v1/t/{workspace_id}";
@@ -236,7 +238,12 @@ export const ROUTES = {
   "read-dry-run": operate("GET /mappings/{mapping_id}/dry-run", { reads: ["mappings"], postgres: true }),
   "list-held-deletes": read("GET /mappings/{mapping_id}/held-deletes", { reads: ["mappings"], postgres: true }),
   "confirm-deletes": administer("POST /mappings/{mapping_id}/confirm-deletes", BY_HAND),
-  "reject-deletes": administer("POST /mappings/{mapping_id}/reject-deletes", { ...BY_HAND, body: true }),
+  "reject-deletes": administer("POST /mappings/{mapping_id}/reject-deletes", {
+    ...BY_HAND,
+    body: true,
+    writes: ["workspaces", "counters", "audit"],
+    salesforce: true,
+  }),
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;

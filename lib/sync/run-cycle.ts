@@ -59,12 +59,11 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
   return { ...(await finish(cycle, begun, done, end)), rewind };
 }
 
-/** Undeletes what an operator has asked for; answers the records to read again, without those that must wait for it. */
+/** Undeletes what an operator has asked for; answers the records to read again, with those that are back. */
 async function restoreAsked(cycle: Cycle, order: CycleOrder, { restores, rereads }: Held): Promise<readonly string[]> {
-  if (restores.length === 0) return rereads;
-  if (!maySave(order, cycle.salesforce)) return rereads.filter((sfid) => !restores.includes(sfid));
-  const back = await restoreRecords(cycle, restores);
-  return rereads.filter((sfid) => !restores.includes(sfid) || back.has(sfid));
+  if (restores.length === 0 || !pushes(order.mapping.syncDirection) || !maySave(order, cycle.salesforce))
+    return rereads;
+  return [...rereads, ...(await restoreRecords(cycle, restores))];
 }
 
 function rewindIn(

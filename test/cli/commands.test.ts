@@ -234,11 +234,12 @@ describe("mapping reject-deletes", () => {
   test("with --yes continues until every delete was handled, and ends unwell where some stay held", async () => {
     const stays = { deletes: "record", sfid: null, record_id: 7, reason: "duplicate key" };
     const answers = [
-      { ...nothing, rows: 1000, next: "9" },
-      { ...nothing, rows: 150, records: 3, staying: [stays], next: null },
+      { ...nothing, rows: 1000, next: "log:9" },
+      { ...nothing, rows: 150, staying: [stays], next: "record:" },
+      { ...nothing, records: 3, next: null },
     ];
     let calls = 0;
-    const parts = ["rows", "records", "recreated", "staying", "next"] as const;
+    const parts = ["rows", "records", "recreated", "gone", "staying", "next"] as const;
     const answer = Object.defineProperties(
       {},
       Object.fromEntries(
@@ -253,13 +254,12 @@ describe("mapping reject-deletes", () => {
     const { code, stdout, stderr } = await world.line.run(["mapping", "reject-deletes", "contact", "--yes"]);
 
     expect(code).toBe(10);
-    expect(stdout).toBe(
-      "Contact: inserted 1150 rows again, the next cycles undelete 3 records, still holds 1 delete.\n",
-    );
+    expect(stdout).toBe("Contact: inserted 1150 rows again, undeleted 3 records, still holds 1 delete.\n");
     expect(stderr).toContain("row 7 stays held: duplicate key");
     expect(asked()).toEqual([
       [path, '{"after":null,"recreate":false}'],
-      [path, '{"after":"9","recreate":false}'],
+      [path, '{"after":"log:9","recreate":false}'],
+      [path, '{"after":"record:","recreate":false}'],
     ]);
   });
 });

@@ -216,22 +216,82 @@ test("what Salesforce refuses to undelete is kept as the reason, and can be aske
   expect(await rows()).toEqual([]);
 });
 
+const inPassing = { kind: "lockedRow", object: "Contact" } as const;
+const notes = () => world.sql("SELECT error, retry_at FROM salesforce._bridge_inbound_errors ORDER BY sfid");
+async function deletedAndAskedFor(names: readonly string[]) {
+  const before = await synced(names);
+  for (const { sfid } of before) await world.colleague("DELETE", `/sobjects/Contact/${sfid}`);
+  await cycle();
+  for (const { id } of before) await restore(id);
+  return before.map(({ sfid }) => sfid);
+}
+
 test.each([
-  ["lockedRow", { kind: "lockedRow", object: "Contact", times: 2 }],
-  ["an error that passes", { kind: "validation", object: "Contact", code: "UNKNOWN_EXCEPTION", times: 2 }],
-])("what Salesforce refuses in passing (%s) stays asked for, and comes back once it lets go", async (_, fault) => {
-  const [ada, grace] = await synced(["Ada", "Grace"]);
-  for (const one of [ada, grace]) await world.colleague("DELETE", `/sobjects/Contact/${one?.["sfid"]}`);
-  await cycle();
-  for (const one of [ada, grace]) await restore(one?.["id"]);
-  await world.fault(fault);
+  ["a lock", inPassing],
+  ["an error that passes", { kind: "validation", object: "Contact", code: "UNKNOWN_EXCEPTION" }],
+])(
+  "what Salesforce refuses in passing (%s) is asked for again a minute later, with the reason meanwhile",
+  async (_, fault) => {
+    const sfids = await deletedAndAskedFor(["Ada", "Grace"]);
+    await world.fault({ ...fault, times: 2 });
+
+    await cycle();
+    await cycle();
+    const meanwhile = [await records(), await notes()];
+    await world.pass(60);
+    await cycle();
+
+    const waits = {
+      error: expect.stringMatching(/^RESTORE: it was not restored: [A-Z_]+/),
+      retry_at: expect.any(Date),
+    };
+    expect(meanwhile).toEqual([[], [waits, waits]]);
+    expect((await rows()).map(({ sfid }) => sfid)).toEqual(sfids);
+    expect(await notes()).toEqual([]);
+  },
+);
+
+longTest("what is refused in passing for half an hour is given up, with the reason, for few calls", async () => {
+  await deletedAndAskedFor(["Ada"]);
+  await world.fault({ ...inPassing, times: 0 });
+  const before = await world.requests();
+  for (let minutes = 0; minutes < 40; minutes += 1) {
+    await world.pass(60);
+    await world.cycle(contact, "beat");
+  }
+
+  expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
+  expect(await world.requests()).toBeLessThan(before + 6 * 40);
+});
+
+test("a call that Salesforce refuses as a whole ends its restores with the reason, and holds up nothing else", async () => {
+  await deletedAndAskedFor(["Ada"]);
+  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
+  await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 1 });
 
   await cycle();
-  const meanwhile = [await records(), await world.sql("SELECT retry_at FROM salesforce._bridge_inbound_errors")];
+
+  expect(await records()).toEqual(["Emmy"]);
+  expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
+});
+
+test("restores that wait hold up no record that is read again, and no trouble of their rows ends them", async () => {
+  await deletedAndAskedFor(["Ada"]);
+  const { id } = (await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" })) as { id: string };
+  await world.sql(
+    `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, retry_at, first_at, last_at)
+     SELECT $1, '003000000000' || lpad(n::text, 6, '0'), 'RESTORE: waits', now() - interval '9 years', now(), now()
+     FROM generate_series(1, 300) n`,
+    [contact.id],
+  );
+  await world.sql(
+    `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, retry_at, first_at, last_at)
+     VALUES ($1, $2, 'to be read', now() - interval '1 year', now(), now())`,
+    [contact.id, id],
+  );
+
   await cycle();
 
-  expect(meanwhile).toEqual([[], [{ retry_at: expect.any(Date) }, { retry_at: expect.any(Date) }]]);
-  expect(await records()).toEqual(["Ada", "Grace"]);
-  expect((await rows()).map(({ sfid }) => sfid)).toEqual([ada?.["sfid"], grace?.["sfid"]]);
-  expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+  expect((await notes()).filter(({ error }) => error === "to be read")).toEqual([]);
+  expect((await rows()).map(({ lastname }) => lastname)).toContain("Late");
 });

@@ -18,7 +18,7 @@ const GROWS_AFTER_MILLISECONDS = 15 * 60_000;
 
 /** What takes too long is not halved below this; a page that is too long an answer is once, for its records' texts. */
 const SMALLEST_PAGE = 10;
-const LONGEST_RECORDS = 2;
+const LONGEST_RECORDS = 1;
 
 /** Halvings of the largest page to the smallest. */
 const MOST_HALVINGS = 8;

@@ -54,10 +54,10 @@ export interface BulkSaves {
   bulkSaved(jobId: string, kind: SavedKind): Promise<AsyncIterable<readonly CsvLine[]>>;
 }
 
-/** Records that are undeleted, and those that are not, with the reason. */
+/** Records that are undeleted, and those that are not, with the reason, and whether that may pass. */
 export interface EndedRestores {
   readonly back: readonly string[];
-  readonly refused: readonly { readonly sfid: string; readonly why: string }[];
+  readonly left: readonly { readonly sfid: string; readonly why: string; readonly mayPass: boolean }[];
 }
 
 /** Changes on their way to Salesforce. */

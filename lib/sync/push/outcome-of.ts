@@ -53,9 +53,10 @@ function again(
   { errors }: RecordResult,
   brought: RecordResult,
 ): PushOutcome[] {
-  const verdict = judge("undelete", brought.errors, 0, cycle.random());
+  const verdict = judge("undelete", brought.errors, write.attempts, cycle.random());
   if (verdict.kind === "org") return left(sending, write, verdict.refusal);
-  if (verdict.kind === "retry") return [putOff(sending, write, verdict.afterSeconds, errorText(brought.errors))];
+  if (verdict.kind === "retry")
+    return [putOff(sending, write, verdict.afterSeconds, errorText(brought.errors), { counts: true })];
   return [putOff(sending, write, 0, errorText(errors), { counts: true })];
 }
 
@@ -185,7 +186,7 @@ function isGone({ operation }: Write, result: RecordResult | undefined): boolean
 
 /** The loser of a merge never does. Only the record's stamp, that of its deletion, shows whether the later one wins. */
 function mayComeBack({ shape }: Cycle, write: Write, gone: Image | undefined): boolean {
-  if (write.attempts > 0 || !gone || gone.mergedInto) return false;
+  if (write.attempts >= MAX_RETRIES || !gone || gone.mergedInto) return false;
   return winnerBy(shape.conflictPolicy, gone.systemModstamp, [write]) === "postgres";
 }
 

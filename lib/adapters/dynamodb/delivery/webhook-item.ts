@@ -55,11 +55,14 @@ export const settableAttributes = ({ secrets, ...webhook }: Webhook): Attributes
 export const healthAttributes = (webhook: Pick<Webhook, "failingSince" | "slowUntil">): Attributes =>
   toSnakeCase(health, webhook);
 
+const PREPARED_UNTIL = Date.UTC(2027, 2, 1);
+
 /** The webhook that an item holds. */
 export function readWebhook(item: Record<string, unknown>): Webhook {
   const stored = toCamelCase(webhookShape, webhookShape.parse(item));
   const { pk, sk, secret: current, nextSecret, previousSecrets: replaced, ...webhook } = stored;
-  const until = new Date(webhook.updatedAt.getTime() + MAX_OVERLAP_SECONDS * 1000);
+  // Version 0.3.1 could prepare a secret, which a receiver may already use alone: there is time to rotate it.
+  const until = new Date(Math.max(webhook.updatedAt.getTime() + MAX_OVERLAP_SECONDS * 1000, PREPARED_UNTIL));
   const previous = nextSecret === null ? replaced : [{ secret: nextSecret, until }, ...replaced];
   return { ...webhook, id: sk, workspaceId: pk, secrets: { current, previous } };
 }

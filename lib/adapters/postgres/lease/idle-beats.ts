@@ -22,8 +22,10 @@ const MOST_HELD = 10_000;
 /** Columns of a SELECT over `_bridge_state AS s`: what a cycle of the mapping has to do, beside pulling. */
 export function whatWaits(schema: string, tables: Metadata, now: string): string {
   const { log, pendingRegistry, heldDeletes, inboundErrors } = tables;
-  const rereads = `SELECT sfid, error FROM ${inboundErrors}
-        WHERE mapping_id = s.mapping_id AND retry_at <= ${now} ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}`;
+  // Each kind has places of its own, so that many of one hold up none of the other.
+  const due = (isOfKind: string) => `SELECT sfid FROM ${inboundErrors}
+        WHERE mapping_id = s.mapping_id AND retry_at <= ${now} AND ${isOfKind} ORDER BY retry_at LIMIT ${REREADS_AT_ONCE}`;
+  const isRestore = `starts_with(error, ${literal(RESTORE)})`;
   return `
       (EXISTS (SELECT FROM ${log} c WHERE ${isReady("c", "s.table_name")} AND c.state::text = 'NEW')
         OR EXISTS (SELECT FROM ${log} c WHERE ${isPutOff("c", "s.table_name")} AND c.state::text = 'NEW' AND c.due_at <= ${now})) AS changes,
@@ -33,8 +35,8 @@ export function whatWaits(schema: string, tables: Metadata, now: string): string
         OR EXISTS (SELECT FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND h.confirmed) AS unfinished,
       (SELECT count(*) FROM (SELECT FROM ${heldDeletes} h WHERE h.mapping_id = s.mapping_id AND NOT h.confirmed LIMIT ${MOST_HELD}) h)
         + (SELECT count(*) FROM (SELECT FROM ${log} c WHERE ${isOfTable("c", "s.table_name")} AND ${isHeld("c")} LIMIT ${MOST_HELD}) c) AS held_deletes,
-      (SELECT jsonb_agg(e.sfid) FROM (${rereads}) e) AS rereads,
-      (SELECT jsonb_agg(e.sfid) FROM (${rereads}) e WHERE starts_with(e.error, ${literal(RESTORE)})) AS restores,
+      (SELECT jsonb_agg(e.sfid) FROM (${due(`NOT ${isRestore}`)}) e) AS rereads,
+      (SELECT jsonb_agg(e.sfid) FROM (${due(isRestore)}) e) AS restores,
       ${captureSigns(schema, "s")} AS capture_signs`;
 }
 
@@ -69,7 +71,8 @@ const IS_FREE = "(s.lease_until IS NULL OR s.lease_until <= clock_timestamp())";
 function isIdle(row: Row): boolean {
   const signs = row["capture_signs"];
   const hasWork =
-    ["changes", "unfinished", "to_tidy"].some((column) => row[column] === true) || row["rereads"] !== null;
+    ["changes", "unfinished", "to_tidy"].some((column) => row[column] === true) ||
+    ["rereads", "restores"].some((column) => row[column] !== null);
   return !hasWork && isCaptured(row["shape"] as TableShape, signs) && !isChanged(signs);
 }
 

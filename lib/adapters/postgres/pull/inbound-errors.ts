@@ -1,4 +1,4 @@
-import { RESTORE } from "../../../model/record/restore-row.ts";
+import { NOT_RESTORED, RESTORE } from "../../../model/record/restore-row.ts";
 import type { Lease, Watermarks } from "../../../sync/ports/lease-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { movesPulls, writeWatermarks } from "../lease/watermarks.ts";
@@ -45,7 +45,8 @@ export async function writeInboundErrors(
      SELECT :mapping, sfid, error, sqlstate, ${retryAt("n", ":now")}, :now, :now
      FROM unnest(:sfids::text[], :errors::text[], :sqlStates::text[], :retryAts::timestamptz[]) AS n (sfid, error, sqlstate, retry_at)
      ON CONFLICT (mapping_id, sfid) DO UPDATE SET error = excluded.error, sqlstate = excluded.sqlstate,
-       retry_at = ${retryAt("excluded", "e.first_at")}, last_at = excluded.last_at, attempts = e.attempts + 1`,
+       retry_at = ${retryAt("excluded", "e.first_at")}, last_at = excluded.last_at, attempts = e.attempts + 1
+       WHERE NOT starts_with(e.error, ${literal(RESTORE)})`,
     {
       ...{ mapping: mappingId, now: now() },
       sfids: errors.map(({ sfid }) => sfid),
@@ -68,8 +69,8 @@ export async function forgetGone(store: StoreContext, lease: Lease, sfids: reado
 }
 
 /**
- * Forgets the trouble with records that have become rows, or need none. A deleted record whose restore is asked for is
- * still to be undeleted.
+ * Forgets the trouble with records that have become rows, or need none. A deleted record keeps that its restore is asked
+ * for, or why it was refused.
  */
 export async function clearInboundErrors(
   { session, tables }: StoreContext,
@@ -80,7 +81,8 @@ export async function clearInboundErrors(
   if (sfids.length === 0) return;
   await session.query(
     `DELETE FROM ${tables.inboundErrors} WHERE mapping_id = :mapping AND sfid::text = ANY (:sfids::text[])
-     AND NOT (sfid::text = ANY (:deleted::text[]) AND starts_with(error, ${literal(RESTORE)}))`,
+     AND NOT (sfid::text = ANY (:deleted::text[])
+       AND (starts_with(error, ${literal(RESTORE)}) OR starts_with(error, ${literal(NOT_RESTORED)})))`,
     { mapping: mappingId, sfids, deleted },
   );
 }
