@@ -164,11 +164,13 @@ test("a stored webhook is read in every member, and written as it was stored", (
   expect(webhookItem(read)).toEqual(webhook);
 });
 
-test("a secret that version 0.3.1 has prepared signs on, for a week at most", () => {
+test("a secret that version 0.3.1 has prepared signs on for a week, and until March 2027 at least", () => {
   const read = readWebhook({ ...webhook, next_secret: "sealed_next" });
+  const later = readWebhook({ ...webhook, updated_at: "2027-02-27T11:00:00.000Z", next_secret: "sealed_next" });
 
+  expect(later.secrets.previous[0]?.until).toEqual(new Date("2027-03-06T11:00:00.000Z"));
   expect(read.secrets.previous).toEqual([
-    { secret: "sealed_next", until: new Date("2026-03-08T11:00:31.000Z") },
+    { secret: "sealed_next", until: new Date("2027-03-01T00:00:00.000Z") },
     { secret: "sealed_before", until: new Date("2026-03-02T11:00:00.000Z") },
   ]);
 });
