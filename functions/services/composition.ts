@@ -33,7 +33,7 @@ import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monit
 import { rowQueriesOf as rowDesksIn } from "../../lib/adapters/postgres/operations/row-operations.ts";
 import { connectedOrg, saveProbe, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
 import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.ts";
-import { recordsReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
+import { recordCounter, recordsReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
 import { keyState as keyStateIn, kmsDataKeys } from "../../lib/adapters/secrets/data-keys.ts";
 import { readKept, refuseKept as refuseKeptAt } from "../../lib/adapters/secrets/kept-credentials.ts";
@@ -142,6 +142,9 @@ export const recordsOf = () => once("recordsOf", () => recordsReader(askingOrgs(
 /** The same with one; null: the org shows none. */
 export const recordOf = () => async (workspaceId: string, soql: string) =>
   (await recordsOf()(workspaceId, soql))[0] ?? null;
+
+/** Counts what meets a condition. */
+export const countRecords = () => once("countRecords", () => recordCounter(askingOrgs()));
 
 /** Asks an org whether it would save. */
 export const saves = () => once("saves", () => saveProbe(askingOrgs()));

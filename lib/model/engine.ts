@@ -112,7 +112,7 @@ const REASONS = {
     what: "Salesforce refuses Bridge's request",
     commands: ["bridge mapping show {}"],
     sentWhen: "once this is corrected",
-    remedy: "look at the cycle's line in the log, and report it",
+    remedy: "find the cause in the log by the mapping's id, and report it",
   },
   salesforce_too_large: {
     what: "Salesforce refuses to search so many records",
@@ -221,7 +221,7 @@ const REASONS = {
     what: "Bridge had an internal error",
     commands: ["bridge mapping show {}"],
     sentWhen: "once a cycle ends well",
-    remedy: "look at the cycle's line in the log, and report it",
+    remedy: "find the cause in the log by the mapping's id, and report it",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 

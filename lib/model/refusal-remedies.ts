@@ -51,6 +51,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   FORBIDDEN: "give the user access to what Salesforce names, by a permission set",
   UNSUPPORTED_API_VERSION: "connect the workspace to Salesforce again, which takes the newest API version",
   "NOT_FOUND … external ID field": "make the upsert field an External ID that the user may see, or choose another",
+  QUERY_TOO_COMPLICATED:
+    "map fewer fields, formulas and fields of parents above all: Salesforce cannot read so many at once",
   OPERATION_TOO_LARGE: "give the user View All Data, or View All of the object: Salesforce then checks fewer records",
   QUERY_TIMEOUT: "the query takes the org too long: wait, smaller parts are tried; then ask Salesforce for an index",
   MALFORMED_QUERY: "correct the mapping's filter; without a filter, report the cycle's line",

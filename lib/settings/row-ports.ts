@@ -96,7 +96,7 @@ export const mappingProgress = z.object({
   records_read: z.int(),
   reading_since: nullableTimestamp(),
   /** How much a read asks for; null: whole pages. */
-  read_size: z.nullable(z.object({ rows: z.int(), fields: z.int(), since: z.int() })),
+  read_size: z.nullable(z.object({ rows: z.int() })),
   /** Until when the org's clock repeats time that it went back by; null: it does not. */
   clock_back_until: nullableTimestamp(),
   last_pull_at: nullableTimestamp(),

@@ -31,6 +31,7 @@ import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
 import type { SalesforceConnection } from "../../lib/model/workspace/workspace.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace } from "../support/worlds/workspace.ts";
 
@@ -103,7 +104,7 @@ test("after a change of the key every secret is opened by the new key alone", as
   expect(entries).toMatchObject([{ actor: "ada@example.com", detail: { resealed: 9, remaining: 0 } }]);
 });
 
-test("what no key opens is listed by workspace and kind, and the rest is sealed again", async () => {
+longTest("what no key opens is listed by workspace and kind, and the rest is sealed again", async () => {
   await disable(await replaceKey());
   const other = await createTestWorkspace();
   await connectionsIn(database(), freshVault()).setSalesforce(other.id, salesforce, entryOf(other.id));
@@ -119,7 +120,7 @@ test("what no key opens is listed by workspace and kind, and the rest is sealed 
   expect(stderr).toContain(`${workspaceId}: replaced webhook secret: DisabledException`);
 });
 
-test("a command that breaks off is ended by the same one", async () => {
+longTest("a command that breaks off is ended by the same one", async () => {
   const former = await replaceKey();
   const breakOff = (resealed: number) => {
     if (resealed === 3) throw new Error("power cut");
@@ -165,7 +166,7 @@ test("a session that is renewed meanwhile, and a connection that is changed, are
   ).toBe("another");
 });
 
-test("a session under renewal is left to it, so that the refresh token that the org gives is kept", async () => {
+longTest("a session under renewal is left to it, so that the refresh token that the org gives is kept", async () => {
   const read = await connections().read(workspaceId);
   if (!read) throw new Error("the workspace is not connected");
   await connections().claimRenewal(workspaceId, read, now(), new Date(cloud.clock.now() + 30_000));

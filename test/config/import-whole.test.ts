@@ -15,6 +15,7 @@ import { rollForward } from "../../lib/config/roll-forward.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -93,7 +94,7 @@ test("readers see a committed import before any of it is carried out, and the sa
   expect((await auditOf(workspace)).entries.filter(({ action }) => action === "mapping.updated")).toHaveLength(1);
 });
 
-test("an import that stayed open until its plan was gone blocks no other: it is ended", async () => {
+longTest("an import that stayed open until its plan was gone blocks no other: it is ended", async () => {
   await importing(things(60));
   await breakOffDeactivation("lost", 1);
   const { client, table } = database();
@@ -123,7 +124,7 @@ test("what a dead process left of an import, the next one ends before it begins"
   expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(30);
 });
 
-test("of two at once, both happen, one after the other", async () => {
+longTest("of two at once, both happen, one after the other", async () => {
   const answers = await Promise.all([importing(things(60)), importing(things(60))]);
 
   expect(answers.map(({ json }) => json?.data)).toEqual(

@@ -48,6 +48,8 @@ const ACTS = [
   "Found.compare: POST /mappings/{}/compare",
   "Found.read: GET /mappings/{}",
   "TryNow.poll: POST /mappings/{}/poll-now",
+  "DoIt.nudge: POST /nudge",
+  "DoIt.write: PATCH /rows/{}/{}",
   "Form.create: POST /tokens",
   "Form.create: POST /tokens",
   "Revoke.revoke: DELETE /tokens/{}",

@@ -7,6 +7,7 @@ import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -114,7 +115,7 @@ test("rows whose deletes are rejected come back under their keys with sfid and m
   expect((await auditPage(filter, { limit: 10, offset: 0 })).entries).toHaveLength(2);
 });
 
-test("what a constraint refuses stays held with the reason, and the other rows come back", async () => {
+longTest("what a constraint refuses stays held with the reason, and the other rows come back", async () => {
   await withRecords(["A", "B", "C", "D", "E"]);
   await world.sql("CREATE UNIQUE INDEX one_of_a_name ON salesforce.contact (lastname)");
   await world.sql("DELETE FROM salesforce.contact");

@@ -7,6 +7,7 @@ import type { Scope } from "../../lib/model/workspace/token.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -132,7 +133,7 @@ test.each(["bidirectional", "pg_to_sf"] as const)(
   },
 );
 
-test("a row whose delete is held stays, and its record comes out of the recycle bin", async () => {
+longTest("a row whose delete is held stays, and its record comes out of the recycle bin", async () => {
   const before = await synced(["Ada"], { delete_limit: "0" });
   await world.colleague("DELETE", `/sobjects/Contact/${before[0]?.["sfid"]}`);
   await cycle();
@@ -179,7 +180,7 @@ test("what cannot come back is refused with the reason, and nothing is changed",
   expect(await everything()).toEqual(before);
 });
 
-test("a mapping that only reads changes nothing in Salesforce: it says where the record is undeleted", async () => {
+longTest("a mapping that only reads changes nothing in Salesforce: it says where the record is undeleted", async () => {
   const [ada] = await synced(["Ada"], { sync_direction: "sf_to_pg" });
   await world.colleague("DELETE", `/sobjects/Contact/${ada?.["sfid"]}`);
   await cycle();

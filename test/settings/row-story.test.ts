@@ -94,7 +94,7 @@ test("a row's story keeps the refusal after the repair, says who wrote, and show
   expect(story.events.find(({ by }) => by === "ada")).toMatchObject({ kind: "change", state: "SUCCESS" });
 });
 
-test("a retried change keeps each refusal, and a change that lost a conflict says what won", async () => {
+longTest("a retried change keeps each refusal, and a change that lost a conflict says what won", async () => {
   const contact = await mapped(world, CONTACT);
   await write("INSERT INTO salesforce.contact (lastname, phone) VALUES ('Base', '1')");
   await world.cycle(contact);

@@ -35,7 +35,7 @@ export async function listWebhooks({ api, out }: Context): Promise<void> {
         paint: (cell, { active, failing_since }) =>
           out.paint(active ? (failing_since === null ? "green" : "red") : "dim", cell),
       },
-      { name: "EVENTS", of: ({ events }) => (events.length === ALL_EVENTS.length ? "all" : events.join(" ")) },
+      { name: "EVENTS", of: ({ events }) => (isDefault(events) ? "all" : events.join(" ")) },
     ],
     "No webhooks yet. Make one with: bridge webhook create https://…",
   );
@@ -56,6 +56,9 @@ const ALL_EVENTS = [
   "mapping.deactivated",
   "record.failed",
 ];
+
+const isDefault = (events: readonly string[]): boolean =>
+  events.length === ALL_EVENTS.length && ALL_EVENTS.every((event) => events.includes(event));
 
 /** Registers a URL and shows the secret once: alone on standard output, so that it can be piped. */
 export async function createWebhook(context: Context): Promise<void> {

@@ -1137,6 +1137,7 @@ export type ReadObjectData = {
       readonly label: string;
     }[];
   }[];
+  readonly matching: number | null;
 };
 
 export type ReadOwnTokenData = {
@@ -2339,7 +2340,7 @@ export interface paths {
   };
   readonly "/api/v1/t/{workspace_id}/objects/{object_name}": {
     readonly get: {
-      parameters: { path: { readonly "workspace_id": string; readonly "object_name": string; }; query?: { readonly "parents"?: "true" | "false"; }; header?: never; cookie?: never };
+      parameters: { path: { readonly "workspace_id": string; readonly "object_name": string; }; query?: { readonly "parents"?: "true" | "false"; readonly "filter"?: string; }; header?: never; cookie?: never };
       requestBody?: never;
       responses: { 200: { headers: Headers; content: { "application/json": {
             readonly success: true;

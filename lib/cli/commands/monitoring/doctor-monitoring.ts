@@ -15,8 +15,9 @@ import { isNearlySpent } from "./monitoring.ts";
 
 /** What in monitoring needs the operator; what cannot be read now is a finding as well. */
 export async function monitoringFindings(api: Api, now: Date): Promise<readonly Finding[]> {
-  const looks = [upgrade, inboundErrors, conflicts, calls, doorbells];
-  return (await Promise.all(looks.map((look) => look(api, now).catch((error) => notSeen(look.name, error))))).flat();
+  const looks = { schema: upgrade, inbound_errors: inboundErrors, conflicts, calls, doorbell: doorbells };
+  const found = Object.entries(looks).map(([check, look]) => look(api, now).catch((error) => notSeen(check, error)));
+  return (await Promise.all(found)).flat();
 }
 
 /** Good: nothing to do. Warning: read it. Bad: something does not work until the operator acts. */
@@ -29,7 +30,11 @@ const finding = (check: string, tone: Tone, message: string, remedy: string): Fi
   remedy: tone === "good" ? null : remedy,
 });
 
-const NAMES: Readonly<Record<string, string>> = { inboundErrors: "inbound errors", calls: "the org's calls" };
+const NAMES: Readonly<Record<string, string>> = {
+  inbound_errors: "inbound errors",
+  calls: "the org's calls",
+  doorbell: "doorbells",
+};
 
 function notSeen(check: string, error: unknown): readonly Finding[] {
   if (!(error instanceof CommandFailure) || error.kind === "unreachable") throw error;
