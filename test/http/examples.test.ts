@@ -77,9 +77,11 @@ test.runIf(isWholeGrid || WRITES)(
     const made = await ask<{ id: string }>("create-token", {
       body: { name: "monitor", owner: "ada@example.com", scopes: ["read"], valid_days: 90 },
     });
+    await world.pass(1);
     const invited = await ask<{ token: string }>("create-token", {
       body: { name: "Ada", owner: "ada@example.com", scopes: ["read"], invitation: true },
     });
+    await world.pass(1);
     await ask("accept-invitation", { token: invited.token });
     await ask("list-tokens");
     await ask("revoke-token", { path: { token_id: made.id } });

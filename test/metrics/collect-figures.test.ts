@@ -3,17 +3,8 @@ import { createServer, type Socket } from "node:net";
 import type { SQSEvent } from "aws-lambda";
 import { expect, test, vi } from "vitest";
 import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
-import {
-  counters,
-  deliveries,
-  engineReports,
-  now,
-  pepper,
-  tokens,
-  webhooks,
-} from "../../functions/services/composition.ts";
+import { counters, deliveries, engineReports, now, webhooks } from "../../functions/services/composition.ts";
 import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
-import { createToken } from "../../lib/access/create-token.ts";
 import { metricsText, scraper } from "../../lib/metrics/scrape.ts";
 import { type Delivery, newDelivery } from "../../lib/model/delivery/delivery.ts";
 import type { Webhook } from "../../lib/model/delivery/webhook.ts";
@@ -23,7 +14,7 @@ import { call } from "../support/clients/call.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import { makeWebhook } from "../support/worlds/make-webhook.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
-import { createTestWorkspace } from "../support/worlds/workspace.ts";
+import { createTestWorkspace, tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let world: SyncWorld;
@@ -46,14 +37,7 @@ async function queueDepth(): Promise<number | undefined> {
 }
 
 async function deactivate(): Promise<void> {
-  const by = { name: "test", owner: "ada@example.com", actor: "ada@example.com", scopes: ["admin"] as const };
-  const needs = { tokens: tokens(), pepper: pepper() };
-  const { token } = await createToken(needs, {
-    ...by,
-    workspaceId: world.workspaceId,
-    validUntil: null,
-    at: now(),
-  });
+  const token = await tokenFor(world.workspaceId);
   const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
   expect(await call(deactivateMapping, "deactivate-mapping", { token, path })).toMatchObject({ status: 200 });
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
-import { counters, now, pepper, tokens, workspaces } from "../../functions/services/composition.ts";
-import { createToken } from "../../lib/access/create-token.ts";
+import { counters, workspaces } from "../../functions/services/composition.ts";
 import { openSession } from "../../lib/adapters/postgres/session/session.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { call } from "../support/clients/call.ts";
@@ -10,6 +9,7 @@ import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
 import { createTestDatabase } from "../support/worlds/postgres.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
@@ -23,11 +23,8 @@ aWorldForEachTest(async (made) => {
 
 /** Connects the workspace as its owner would, and lets the workers do what follows. */
 async function connect(url: string, more: object = {}): Promise<number> {
-  const who = { owner: "ada@example.com", actor: "ada@example.com", scopes: ["admin"], name: "test" } as const;
-  const needs = { tokens: tokens(), pepper: pepper() };
-  const { token } = await createToken(needs, { workspaceId: world.workspaceId, at: now(), validUntil: null, ...who });
   const { status } = await call(setPostgres, "set-postgres", {
-    token,
+    token: await tokenFor(world.workspaceId),
     path: { workspace_id: world.workspaceId },
     body: { url, ...more },
   });

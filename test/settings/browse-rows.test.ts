@@ -1,27 +1,17 @@
 import { expect, test } from "vitest";
 import { handler as listRows } from "../../functions/api/list-rows.ts";
-import { now, pepper, tokens } from "../../functions/services/composition.ts";
-import { createToken } from "../../lib/access/create-token.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let world: SyncWorld;
-let tokenOf: (scope: Scope) => Promise<string>;
-aWorldForEachTest(async (at) => {
-  world = at.world;
-  const asked = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
-  tokenOf = async (scope) =>
-    (
-      await createToken(
-        { tokens: tokens(), pepper: pepper() },
-        { workspaceId: world.workspaceId, at: now(), ...asked, scopes: [scope] },
-      )
-    ).token;
+aWorldForEachTest((made) => {
+  ({ world } = made);
 });
 
 interface Page {
@@ -37,7 +27,7 @@ interface Page {
 
 const ask = async ({ id }: Mapping, query: Record<string, string> = {}, scope: Scope = "operate") =>
   call(listRows, "list-rows", {
-    token: await tokenOf(scope),
+    token: await tokenFor(world.workspaceId, scope),
     path: { workspace_id: world.workspaceId, mapping_id: id },
     query,
   });
@@ -156,7 +146,7 @@ longTest("of 100,000 rows, a tenth of them failed, each page comes at once", asy
   await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, state, last_operation, processed_at, sf_message)
     SELECT 'UPDATE', 'contact', n, NULL, 'FAILED', 'FAILED', now(), 'INVALID' FROM generate_series(10, 100000, 10) n`);
   await world.sql("ANALYZE");
-  const token = await tokenOf("operate");
+  const token = await tokenFor(world.workspaceId, "operate");
   const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
   const took: Record<string, number> = {};
   const queries: Record<string, string>[] = [

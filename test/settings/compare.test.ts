@@ -2,13 +2,12 @@ import { beforeEach, expect, test } from "vitest";
 import { handler as compareMapping } from "../../functions/api/compare-mapping.ts";
 import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
 import { handler as readMapping } from "../../functions/api/read-mapping.ts";
-import { now, pepper, tokens } from "../../functions/services/composition.ts";
-import { createToken } from "../../lib/access/create-token.ts";
+import { now } from "../../functions/services/composition.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import type { Scope } from "../../lib/model/workspace/token.ts";
 import { call } from "../support/clients/call.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
@@ -19,21 +18,12 @@ aWorldForEachTest((made) => {
   ({ cloud, world } = made);
 });
 beforeEach(async () => {
-  token = await tokenFor("operate");
+  token = await tokenFor(world.workspaceId, "operate");
   await world.createRecords("Contact", [{ LastName: "Lovelace" }, { LastName: "Byron" }, { LastName: "Babbage" }]);
   contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
   await world.pass(3600);
   await cloud.take("loads");
 });
-
-async function tokenFor(scope: Scope): Promise<string> {
-  const asked = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
-  const made = await createToken(
-    { tokens: tokens(), pepper: pepper() },
-    { workspaceId: world.workspaceId, at: now(), ...asked, scopes: [scope] },
-  );
-  return made.token;
-}
 
 const path = () => ({ workspace_id: world.workspaceId, mapping_id: contact.id });
 const compared = async () =>
@@ -64,7 +54,10 @@ test("both sides are compared when a user asks, and the mapping says what was fo
 });
 
 test("a mapping that is paused is not compared, and says why", async () => {
-  await call(deactivateMapping, "deactivate-mapping", { token: await tokenFor("admin"), path: path() });
+  await call(deactivateMapping, "deactivate-mapping", {
+    token: await tokenFor(world.workspaceId, "admin"),
+    path: path(),
+  });
 
   const refused = await call(compareMapping, "compare-mapping", { token, path: path() });
 

@@ -5,8 +5,6 @@ import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.t
 import { handler as pushExisting } from "../../functions/api/push-existing.ts";
 import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
-import { now, pepper, tokens } from "../../functions/services/composition.ts";
-import { createToken } from "../../lib/access/create-token.ts";
 import { literal } from "../../lib/adapters/postgres/session/sql.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
@@ -14,6 +12,7 @@ import { call } from "../support/clients/call.ts";
 import { isWholeGrid } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { Row, SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
@@ -24,10 +23,7 @@ aWorldForEachTest(async (made) => {
   ({ cloud, world } = made);
   await cloud.take("loads"); // what the test before has asked for
   contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
-  const named = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
-  const needs = { tokens: tokens(), pepper: pepper() };
-  const asked = { workspaceId: world.workspaceId, at: now(), scopes: ["admin" as const], ...named };
-  ({ token } = await createToken(needs, asked));
+  token = await tokenFor(world.workspaceId);
 });
 
 const STATE = "SELECT FROM salesforce._bridge_state";

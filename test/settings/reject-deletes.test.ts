@@ -3,14 +3,13 @@ import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.t
 import { handler as listHeldDeletes } from "../../functions/api/list-held-deletes.ts";
 import { handler as readMapping } from "../../functions/api/read-mapping.ts";
 import { handler as rejectDeletes } from "../../functions/api/reject-deletes.ts";
-import { now, pepper, tokens } from "../../functions/services/composition.ts";
-import { createToken } from "../../lib/access/create-token.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let world: SyncWorld;
@@ -18,9 +17,7 @@ let contact: Mapping;
 let token: string;
 aWorldForEachTest(async (made) => {
   ({ world } = made);
-  const named = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
-  const asked = { workspaceId: world.workspaceId, at: now(), scopes: ["admin" as const], ...named };
-  ({ token } = await createToken({ tokens: tokens(), pepper: pepper() }, asked));
+  token = await tokenFor(world.workspaceId);
 });
 
 interface Answer {

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import { handler as readStory } from "../../functions/api/read-row-story.ts";
 import { handler as restoreRow } from "../../functions/api/restore-row.ts";
-import { now, pepper, tokens } from "../../functions/services/composition.ts";
-import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
@@ -11,21 +9,13 @@ import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let world: SyncWorld;
 let contact: Mapping;
-let tokenOf: (scope: Scope) => Promise<string>;
-aWorldForEachTest(async (at) => {
-  world = at.world;
-  const asked = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
-  tokenOf = async (scope) =>
-    (
-      await createToken(
-        { tokens: tokens(), pepper: pepper() },
-        { workspaceId: world.workspaceId, at: now(), ...asked, scopes: [scope] },
-      )
-    ).token;
+aWorldForEachTest((made) => {
+  ({ world } = made);
 });
 
 /** Contacts of these names with upsert values, synced, of a mapping with such settings. */
@@ -57,7 +47,7 @@ async function cycle() {
 type Handler = Parameters<typeof call>[0];
 const ask = async (handler: Handler, route: RouteName, key: unknown, scope: Scope = "operate") =>
   call(handler, route, {
-    token: await tokenOf(scope),
+    token: await tokenFor(world.workspaceId, scope),
     path: { workspace_id: world.workspaceId, table: "contact", key: String(key) },
   });
 

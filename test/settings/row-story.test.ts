@@ -3,25 +3,20 @@ import { handler as listActivity } from "../../functions/api/list-activity.ts";
 import { handler as readStory } from "../../functions/api/read-row-story.ts";
 import { handler as readThroughput } from "../../functions/api/read-throughput.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
-import { now, pepper, tokens } from "../../functions/services/composition.ts";
-import { createToken } from "../../lib/access/create-token.ts";
+import { now } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { call, type Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let world: SyncWorld;
 let token: string;
 aWorldForEachTest(async (at) => {
   world = at.world;
-  const asked = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
-  const made = await createToken(
-    { tokens: tokens(), pepper: pepper() },
-    { workspaceId: world.workspaceId, at: now(), ...asked, scopes: ["operate"] },
-  );
-  token = made.token;
+  token = await tokenFor(world.workspaceId, "operate");
 });
 
 const CONTACT = { object: "Contact", fields: ["LastName", "Email", "Phone"] } as const;

@@ -23,8 +23,7 @@ import { handler as retryRow } from "../../functions/api/retry-row.ts";
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
 import { handler as useOtherValue } from "../../functions/api/use-other-value.ts";
-import { mappings, now, pepper, tokens } from "../../functions/services/composition.ts";
-import { createToken } from "../../lib/access/create-token.ts";
+import { mappings } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
@@ -33,6 +32,7 @@ import { dataOf } from "../support/clients/data-of.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { Asked } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
@@ -40,18 +40,7 @@ let world: SyncWorld;
 let token: string;
 aWorldForEachTest(async (at) => {
   ({ cloud, world } = at);
-  const asked = {
-    name: "test",
-    owner: "ada@example.com",
-    actor: "ada@example.com",
-    scopes: ["admin"],
-    validUntil: null,
-  };
-  const made = await createToken(
-    { tokens: tokens(), pepper: pepper() },
-    { workspaceId: world.workspaceId, at: now(), ...asked, scopes: ["admin"] },
-  );
-  token = made.token;
+  token = await tokenFor(world.workspaceId);
 });
 
 type Handler = Parameters<typeof call>[0];
@@ -231,7 +220,10 @@ test("a kind of failures opens its rows with key, name and bad value, and dismis
     dataOf<readonly { failed: number }[]>(await ask(listMappingStates, "list-mapping-states")).map((one) => one.failed);
 
   const opened = await ask(listFailures, "list-failures", { query });
-  const readOnly = await ask(listFailures, "list-failures", { query, token: await readToken() });
+  const readOnly = await ask(listFailures, "list-failures", {
+    query,
+    token: await tokenFor(world.workspaceId, "read"),
+  });
   const before = await failed();
   const dismissed = await ask(dismissRows, "dismiss-rows", { body: { id: idOf(opened) } });
   const after = [await failed(), (await ask(listFailures, "list-failures", { query })).json?.data];
@@ -263,12 +255,6 @@ test("a kind of failures opens its rows with key, name and bad value, and dismis
 
 const idOf = (opened: Response): number =>
   dataOf<readonly { rows: readonly { id: number }[] }[]>(opened)[0]?.rows[0]?.id ?? 0;
-
-async function readToken(): Promise<string> {
-  const named = { name: "wall", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
-  const asked = { workspaceId: world.workspaceId, at: now(), scopes: ["read" as const], ...named };
-  return (await createToken({ tokens: tokens(), pepper: pepper() }, asked)).token;
-}
 
 test("a record that cannot become a row is reported with the reason, and becomes one once its table takes it", async () => {
   const mapping = await mapOne(CONTACT);
@@ -309,7 +295,7 @@ test("a field that changed on both sides is reported with both values, times and
   await world.cycle(mapping);
 
   const shown = await ask(listConflicts, "list-conflicts");
-  const readOnly = await ask(listConflicts, "list-conflicts", { token: await readToken() });
+  const readOnly = await ask(listConflicts, "list-conflicts", { token: await tokenFor(world.workspaceId, "read") });
 
   expect(shown.json?.data).toMatchObject([
     {

@@ -1,29 +1,19 @@
 import { beforeEach, expect, test } from "vitest";
 import { handler as readStory } from "../../functions/api/read-row-story.ts";
 import { handler as writeRow } from "../../functions/api/write-row.ts";
-import { now, pepper, tokens } from "../../functions/services/composition.ts";
-import { createToken } from "../../lib/access/create-token.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let world: SyncWorld;
 let contact: Mapping;
-let tokenOf: (scope: Scope) => Promise<string>;
-aWorldForEachTest(async (at) => {
-  world = at.world;
-  const asked = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
-  tokenOf = async (scope) =>
-    (
-      await createToken(
-        { tokens: tokens(), pepper: pepper() },
-        { workspaceId: world.workspaceId, at: now(), ...asked, scopes: [scope] },
-      )
-    ).token;
+aWorldForEachTest((made) => {
+  ({ world } = made);
 });
 
 /** Keys beyond 32 bits, of two mappings that have the same ones. */
@@ -39,7 +29,7 @@ beforeEach(async () => {
 
 async function write(body: object, { table = "contact", key = String(KEY), scope = "operate" as Scope } = {}) {
   const path = { workspace_id: world.workspaceId, table, key };
-  return call(writeRow, "write-row", { token: await tokenOf(scope), path, body });
+  return call(writeRow, "write-row", { token: await tokenFor(world.workspaceId, scope), path, body });
 }
 
 const everything = () =>
@@ -54,7 +44,7 @@ interface Story {
 const story = async () =>
   dataOf<Story>(
     await call(readStory, "read-row-story", {
-      token: await tokenOf("operate"),
+      token: await tokenFor(world.workspaceId, "operate"),
       path: { workspace_id: world.workspaceId, table: "contact", key: String(KEY) },
     }),
   );

@@ -12,14 +12,13 @@ import { handler as restoreMapping } from "../../functions/api/restore-mapping.t
 import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { handler as startDryRun } from "../../functions/api/start-dry-run.ts";
 import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
-import { now, pepper, tokens } from "../../functions/services/composition.ts";
-import { createToken } from "../../lib/access/create-token.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { call } from "../support/clients/call.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 /** Each pair once by default: `ROUNDS=10000 vitest run --mode long test/settings/writing-pairs`. */
@@ -34,9 +33,7 @@ let token: string;
 aWorldForEachTest(async (made) => {
   ({ cloud, world } = made);
   contact = await mapped(world, { object: "Contact", fields: ["LastName", "Email"] });
-  const named = { name: "test", owner: "ada@example.com", actor: "ada@example.com", validUntil: null };
-  const asked = { workspaceId: world.workspaceId, at: now(), scopes: ["admin" as const], ...named };
-  ({ token } = await createToken({ tokens: tokens(), pepper: pepper() }, asked));
+  token = await tokenFor(world.workspaceId);
 });
 
 type Asked = readonly [RouteName, Parameters<typeof call>[0], (round: number) => object];

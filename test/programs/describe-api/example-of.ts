@@ -17,6 +17,7 @@ export function exampleOf(): (value: unknown) => unknown {
   const text = (given: string): string =>
     given
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "2026-03-01T12:00:00.000Z")
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\dZ/g, "2026-03-01T12:00Z")
       .replace(/\btest_[0-9a-f]{32}\b/g, "acme")
       .replace(/\bowner_[0-9a-f]{32}\b/g, "bridge")
       .replace(/\bbrg_\w+/g, "brg_…")

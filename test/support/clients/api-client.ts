@@ -1,6 +1,5 @@
-import { now, pepper, tokens } from "../../../functions/services/composition.ts";
-import { createToken } from "../../../lib/access/create-token.ts";
 import type { RouteName } from "../../../lib/http/routes.ts";
+import { tokenFor } from "../worlds/workspace.ts";
 import { call, type Request, type Response } from "./call.ts";
 
 type Handler = Parameters<typeof call>[0];
@@ -11,18 +10,7 @@ export interface ApiClient {
 }
 
 export async function apiClient(workspaceId: string): Promise<ApiClient> {
-  const { token } = await createToken(
-    { tokens: tokens(), pepper: pepper() },
-    {
-      workspaceId,
-      at: now(),
-      name: "test",
-      owner: "ada@example.com",
-      actor: "ada@example.com",
-      scopes: ["admin"],
-      validUntil: null,
-    },
-  );
+  const token = await tokenFor(workspaceId);
   return {
     ask: (handler, route, request = {}) =>
       call(handler, route, { token, ...request, path: { workspace_id: workspaceId, ...request.path } }),

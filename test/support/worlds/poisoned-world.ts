@@ -7,13 +7,10 @@ import {
   eventRows,
   mappings,
   now,
-  pepper,
   polls,
-  tokens,
   workspaces,
 } from "../../../functions/services/composition.ts";
 import { handler as sweepMinute } from "../../../functions/workers/sweep-minute.ts";
-import { createToken } from "../../../lib/access/create-token.ts";
 import { ROUTES, type Route, type RouteName } from "../../../lib/http/routes.ts";
 import { scraper } from "../../../lib/metrics/scrape.ts";
 import { newDelivery } from "../../../lib/model/delivery/delivery.ts";
@@ -26,7 +23,7 @@ import { call } from "../clients/call.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import { makeWebhook } from "./make-webhook.ts";
 import { createSyncWorld, type SyncWorld } from "./sync-world.ts";
-import { createTestWorkspace } from "./workspace.ts";
+import { createTestWorkspace, tokenFor } from "./workspace.ts";
 import { mapped } from "./worlds.ts";
 
 /** A workspace of which something is poisoned, and another one beside it. */
@@ -74,9 +71,7 @@ export async function startPoisonedWorld(): Promise<PoisonedWorld> {
     ...{ workspace_id: world.workspaceId, mapping_id: contact.id, webhook_id: webhook.id, delivery_id: delivery.id },
     ...{ mark: "poll_1", change_id: "1", table: "contact", key: "1" },
   };
-  const by = { workspaceId: world.workspaceId, name: "t", owner: "ada@example.com", actor: "ada@example.com" };
-  const needs = { tokens: tokens(), pepper: pepper() };
-  const { token } = await createToken(needs, { ...by, scopes: ["admin"], validUntil: null, at });
+  const token = await tokenFor(world.workspaceId);
 
   return {
     cloud,

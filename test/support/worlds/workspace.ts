@@ -42,3 +42,10 @@ const tokensOf =
     const needs = { tokens: tokens(), pepper: pepper() };
     return (await createToken(needs, { ...asked, scopes, validUntil: validUntil ?? null, at: now() })).token;
   };
+
+/** A token of Ada's. */
+export async function tokenFor(workspaceId: string, scope: Scope = "admin"): Promise<string> {
+  const ada = "ada@example.com";
+  const asked = { workspaceId, name: "test", owner: ada, actor: ada, scopes: [scope], validUntil: null, at: now() };
+  return (await createToken({ tokens: tokens(), pepper: pepper() }, asked)).token;
+}

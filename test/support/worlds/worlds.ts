@@ -1,21 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import {
-  engineReports,
-  mappings,
-  now,
-  pauses,
-  pepper,
-  rowQueriesOf,
-  tokens,
-} from "../../../functions/services/composition.ts";
-import { createToken } from "../../../lib/access/create-token.ts";
+import { engineReports, mappings, pauses, rowQueriesOf } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type CyclesMessage, cyclesIn } from "../../../lib/model/messages.ts";
-import type { Scope } from "../../../lib/model/workspace/token.ts";
 import { handleCycleMessage } from "../../../lib/sync/beat/handle-cycle-message.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import type { Asked } from "./carry-out.ts";
 import { createSyncWorld, type SyncWorld, type WorldOptions } from "./sync-world.ts";
+import { tokenFor } from "./workspace.ts";
 
 /** What the list of mappings with their states needs. */
 export const stateNeeds = () => ({
@@ -65,11 +56,6 @@ export interface Asking extends Made {
 /** Gives every test of a file a world whose Contact is idle. */
 export function anIdleContactForEachTest(take: (made: Asking) => void | Promise<void>): void {
   aWorldForEachTest(async ({ cloud, world }) => {
-    const by = { workspaceId: world.workspaceId, name: "test", owner: "ada@example.com", actor: "ada@example.com" };
-    const tokenTo = async (scope: Scope) => {
-      const needs = { tokens: tokens(), pepper: pepper() };
-      return (await createToken(needs, { ...by, validUntil: null, at: now(), scopes: [scope] })).token;
-    };
     const contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
     await world.cycle(contact);
     await cloud.take("cycles");
@@ -81,7 +67,7 @@ export function anIdleContactForEachTest(take: (made: Asking) => void | Promise<
         await handleCycleMessage(world.services, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
       return cycles.length;
     };
-    const [token, admin] = [await tokenTo("operate"), await tokenTo("admin")];
+    const [token, admin] = [await tokenFor(world.workspaceId, "operate"), await tokenFor(world.workspaceId)];
     await take({ cloud, world, contact, token, admin, runWhatWasAskedFor });
   });
 }
