@@ -34,7 +34,7 @@ export function judge(operation: Operation, errors: readonly RecordError[], atte
 }
 
 /** The first of a record's errors that names the org; null: they are the record's. */
-export function orgRefusalIn(errors: readonly RecordError[]): RequestRefusal | null {
+function orgRefusalIn(errors: readonly RecordError[]): RequestRefusal | null {
   for (const { code, message } of errors) {
     const kind = orgKindOf(code, message);
     if (kind) return { kind, code, message, mayHaveRun: false };
