@@ -60,14 +60,6 @@ test("a change made in Salesforce is in the row within one cycle and is not sent
   expect(await activity()).toEqual(before);
 });
 
-test("a value set to NULL is cleared in Salesforce", async () => {
-  await world.sql("UPDATE salesforce.contact SET firstname = NULL WHERE lastname = 'Curie'");
-
-  await world.cycle(contact);
-
-  expect(await record("Curie")).toMatchObject({ FirstName: null });
-});
-
 test("a row that an application deletes is deleted in Salesforce", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Gone')");
   await world.cycle(contact);

@@ -69,9 +69,6 @@ const MOST_FOR_CHANGES = 0.5;
 /** So much of the org's limit is left alone when others use the rest. */
 const ORG_MARGIN = 0.02;
 
-/** An hour of many changes is asked about more often, one of few less often: by the root, which makes rows wait least. */
-const [LEAST_WEIGHT, MOST_WEIGHT] = [0.5, 2];
-
 /** Pulls never stop while the org answers: the slowest pace is an hour, or what a part of the share suffices for. */
 const SLOWEST_SECONDS = HOUR_SECONDS;
 
@@ -92,80 +89,49 @@ export function planCalls({ now, usage, share, hours, mappings }: PlanRequest): 
   const ofShare = most * (1 - MARGIN) - used;
   const unspent = Math.min(ofShare, (1 - ORG_MARGIN) * usage.limit - usage.used);
 
-  const changes = expectedChanges(hours, hour);
-  const reserved = reserve(changes, mappings.length, allowed);
-  const weights = weigh(changes);
-  const costs = callsPerHour(mappings);
+  const reserved = reserve(hours, hour, mappings.length, allowed);
+  const costs = (pace: number): number => callsPerHour(mappings, pace);
   const isAffordable = (pace: number): boolean => {
     let budget = unspent - KEPT_FOR_PULLS * allowed;
-    for (let ahead = 0; ahead < HOURS; ahead += 1) {
-      const part = ahead === 0 ? left : 1;
-      budget -= part * ((reserved[ahead] ?? 0) + costs(atLeastFull(pace / (weights[ahead] ?? 1))));
+    const pulling = costs(pace);
+    for (const [ahead, changing] of reserved.entries()) {
+      budget -= (ahead === 0 ? left : 1) * (changing + pulling);
       if (budget < 0) return false;
       budget += callsIn(hour + ahead - HOURS); // what leaves the count as that hour ends
     }
     return budget >= (KEPT_FOR_SAVES + KEPT_FOR_LOADS) * allowed;
   };
   const slowest = slowestPace(costs, most);
-  const pace = Math.min(slowest, fastest(isAffordable));
   const spareCalls = Math.max(0, Math.floor(unspent - (KEPT_FOR_PULLS + KEPT_FOR_SAVES) * allowed));
   return {
     at: now,
     allowed,
     used,
-    paceSeconds: Math.round(Math.min(slowest, atLeastFull(pace / (weights[0] ?? 1)))),
-    ringSeconds: ringSeconds(mappings.length, spareCalls - sum(HOURS, (at) => reserved[at] ?? 0)),
+    paceSeconds: Math.round(Math.min(slowest, fastest(isAffordable))),
+    ringSeconds: ringSeconds(mappings.length, spareCalls - sum(HOURS, (ahead) => reserved[ahead] ?? 0)),
     pushCalls: Math.max(0, Math.floor(ofShare - KEPT_FOR_PULLS * most)),
     spareCalls,
   };
 }
 
-/**
- * What changes in each hour from this one on: as much as the day before, and where that is unknown, as on average over
- * a day. So the first hour of a workspace, with its load, is not expected of every hour.
- */
-function expectedChanges(hours: readonly HourOfCalls[], hour: number): readonly number[] {
-  const byHour = new Map(hours.map((one) => [one.hour, one.changes]));
-  const first = Math.min(hour, ...byHour.keys());
-  const mean = [...byHour.values()].reduce((all, one) => all + one, 0) / HOURS;
-  const expected = Array.from({ length: HOURS }, (_, ahead) => {
-    const before = hour + ahead - HOURS;
-    return before < first ? mean : (byHour.get(before) ?? 0);
-  });
-  return expected.with(0, Math.max(expected[0] ?? 0, byHour.get(hour - 1) ?? 0));
-}
-
-/** Calls of each hour that are left to what changes. */
-function reserve(changes: readonly number[], mappings: number, allowed: number): readonly number[] {
+/** Calls of each hour from this one on that are left to what changes: as much as the day before. */
+function reserve(hours: readonly HourOfCalls[], hour: number, mappings: number, allowed: number): readonly number[] {
   const least = (LEAST_FOR_CHANGES * allowed) / HOURS;
-  const wanted = changes.map((many) => Math.max(least, callsForChanges(many, mappings, HOUR_SECONDS)));
-  const all = sum(HOURS, (at) => wanted[at] ?? 0);
-  const most = MOST_FOR_CHANGES * allowed;
+  const changes = new Map(hours.map((one) => [one.hour + HOURS, one.changes]));
+  const wanted = Array.from({ length: HOURS }, (_, ahead) =>
+    Math.max(least, callsForChanges(changes.get(hour + ahead) ?? 0, mappings, HOUR_SECONDS)),
+  );
+  const [all, most] = [sum(HOURS, (ahead) => wanted[ahead] ?? 0), MOST_FOR_CHANGES * allowed];
   return all > most ? wanted.map((calls) => (calls * most) / all) : wanted;
 }
 
-function weigh(changes: readonly number[]): readonly number[] {
-  const mean = sum(HOURS, (at) => changes[at] ?? 0) / HOURS;
-  if (mean === 0) return changes.map(() => 1);
-  return changes.map((many) => Math.min(MOST_WEIGHT, Math.max(LEAST_WEIGHT, Math.sqrt(many / mean))));
-}
-
 /** What an hour of pulls costs at a pace. */
-function callsPerHour(mappings: readonly Asking[]): (paceSeconds: number) => number {
-  const known = new Map<number, number>();
-  return (pace) => {
-    const seconds = LADDER.find((step) => step >= pace) ?? pace;
-    const calls =
-      known.get(seconds) ??
-      idleCallsPerDay(mappings.map((one) => ({ ...one, everySeconds: Math.max(one.everySeconds, seconds) }))) / HOURS;
-    known.set(seconds, calls);
-    return calls;
-  };
-}
+const callsPerHour = (mappings: readonly Asking[], pace: number): number =>
+  idleCallsPerDay(mappings.map((one) => ({ ...one, everySeconds: Math.max(one.everySeconds, pace) }))) / HOURS;
 
-/** Paces that are tried, each five percent slower than the one before, up to a day: at the first all hours are full. */
-const LADDER: readonly number[] = Array.from({ length: 202 }, (_, step) =>
-  Math.min(86_400, FULL_PACE_SECONDS * LEAST_WEIGHT * 1.05 ** step),
+/** Paces that are tried, each five percent slower than the one before, up to a day. */
+const LADDER: readonly number[] = Array.from({ length: 188 }, (_, step) =>
+  Math.min(86_400, FULL_PACE_SECONDS * 1.05 ** step),
 );
 
 /** The first pace of the ladder that can be afforded; the last one if none can. */
@@ -182,8 +148,6 @@ function fastest(isAffordable: (pace: number) => boolean): number {
 /** What is kept for pulls alone suffices for it, whatever the rest of the share was spent on. */
 const slowestPace = (costs: (pace: number) => number, most: number): number =>
   LADDER.find((pace) => pace >= SLOWEST_SECONDS && HOURS * costs(pace) <= KEPT_FOR_PULLS * most) ?? 86_400;
-
-const atLeastFull = (seconds: number): number => Math.max(FULL_PACE_SECONDS, seconds);
 
 /**
  * While all doorbells ring without end, an hour takes a quarter of the calls that neither loads nor what is expected to

@@ -7,6 +7,28 @@ export interface CsvLine {
   readonly text: string;
 }
 
+/** Lines of one piece of an answer, and how long the piece was. */
+export interface CsvPiece {
+  readonly lines: readonly CsvLine[];
+  readonly characters: number;
+}
+
+/** Lines by the batch: it ends with the piece in which it reaches so many of them, or characters. */
+export async function* batchesOf(
+  pieces: AsyncIterable<CsvPiece>,
+  most: { readonly lines: number; readonly characters: number },
+): AsyncGenerator<CsvLine[]> {
+  let [batch, size]: [CsvLine[], number] = [[], 0];
+  for await (const { lines, characters } of pieces) {
+    for (const line of lines) batch.push(line);
+    size += characters;
+    if (batch.length === 0 || (batch.length < most.lines && size < most.characters)) continue;
+    yield batch;
+    [batch, size] = [[], 0];
+  }
+  if (batch.length > 0) yield batch;
+}
+
 const [COMMA, QUOTE, LINE_FEED, CARRIAGE_RETURN] = [44, 34, 10, 13];
 
 /** All values of a line, in the order of its names. */

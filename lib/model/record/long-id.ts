@@ -10,3 +10,6 @@ export function longId(id: string): string {
   });
   return id + ending.join("");
 }
+
+/** What ids of 15 and of 18 characters of one record have in common. */
+export const shortId = (id: string): string => id.slice(0, 15);

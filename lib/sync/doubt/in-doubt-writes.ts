@@ -47,3 +47,8 @@ const hasArrived = (write: Write) => write.action === "INSERT" && write.operatio
 function hasUpsertValue({ shape }: Cycle, { record }: Write): boolean {
   return shape.upsertField !== null && (record.values[shape.upsertField] ?? null) !== null;
 }
+
+/** Sent again, as if for the first time. */
+export function retryOutcome({ write: { recordId, changeIds } }: InDoubtWrite): PushOutcome {
+  return { recordId, changeIds, kind: "retry", afterSeconds: 0, counts: false, error: "its first answer was lost" };
+}

@@ -6,6 +6,7 @@ import { pulls } from "../../model/mapping/mapping.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import { withUpsertValues } from "../../model/mapping/soql.ts";
 import { columnText, sfidOf, stampOf, valueIn } from "../../model/record/incoming.ts";
+import { shortId } from "../../model/record/long-id.ts";
 import { isSameValue } from "../../model/record/same-value.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { Doubt, Finding } from "../ports/doubt-ports.ts";
@@ -91,7 +92,7 @@ async function byIds(cycle: Cycle, writes: readonly Restored[]): Promise<LookedU
   const found = new Map<string, Living>();
   const ids = writes.flatMap(({ write }) => write.record.id ?? []);
   for await (const { records } of recordsOf(cycle, ids))
-    for (const record of records) found.set(keyOf(sfidOf(record)), record);
+    for (const record of records) found.set(shortId(sfidOf(record)), record);
 
   const byValues = await byUpsertValues(cycle, writes);
   const all: LookedUp = { ended: [], findings: [] };
@@ -101,7 +102,7 @@ async function byIds(cycle: Cycle, writes: readonly Restored[]): Promise<LookedU
     const living =
       record.id === null
         ? byValues.get(upsertKey(cycle, record.values[cycle.shape.upsertField ?? ""] ?? ""))
-        : found.get(keyOf(record.id));
+        : found.get(shortId(record.id));
     const group = record.id === null && !living ? "only_here" : judge(cycle.shape, restored, living);
     const sfid = record.id ?? (living ? sfidOf(living) : null);
     if (group === "held") all.ended.push({ recordId, changeIds, kind: "accepted", action, sfid, answeredAt: sentAt });
@@ -163,5 +164,3 @@ function isBefore({ columns }: TableShape, record: Living, changes: readonly Cla
     return sides.some((side) => isSameValue(column, shown, side));
   });
 }
-
-const keyOf = (sfid: string) => sfid.slice(0, 15);

@@ -5,7 +5,7 @@ import { imageOf, sfidOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { PushOutcome } from "../ports/push-ports.ts";
 import { readPage } from "../pull/read-page.ts";
-import type { InDoubtWrite } from "./in-doubt-writes.ts";
+import { type InDoubtWrite, retryOutcome } from "./in-doubt-writes.ts";
 import { countHeld, holds } from "./read-back-updates.ts";
 
 /** A living record of that time and that user, of which nothing of ours knows. */
@@ -137,10 +137,6 @@ function judgeUnlike({ shape }: Cycle, doubt: InDoubtWrite, unexplained: readonl
     doubt,
     possible.toSorted((one, other) => likeness(other) - likeness(one)),
   );
-}
-
-export function retryOutcome({ write: { recordId, changeIds } }: InDoubtWrite): PushOutcome {
-  return { recordId, changeIds, kind: "retry", afterSeconds: 0, counts: false, error: "its first answer was lost" };
 }
 
 function refuse({ write: { recordId, changeIds, action } }: InDoubtWrite, possible: readonly Candidate[]): PushOutcome {

@@ -1,12 +1,13 @@
 import type { Column, TableShape } from "../../model/mapping/shape.ts";
 import { savedBy, type withIds } from "../../model/mapping/soql.ts";
 import { columnText, sfidOf, valueIn } from "../../model/record/incoming.ts";
+import { shortId } from "../../model/record/long-id.ts";
 import type { OutgoingRecord } from "../../model/record/record.ts";
 import { isSameValue } from "../../model/record/same-value.ts";
 import type { Cycle } from "../cycle/cycle.ts";
 import type { PushOutcome } from "../ports/push-ports.ts";
 import { recordsOf } from "../pull/read-page.ts";
-import type { InDoubtWrite } from "./in-doubt-writes.ts";
+import { type InDoubtWrite, retryOutcome } from "./in-doubt-writes.ts";
 
 type Accepted = Extract<PushOutcome, { readonly kind: "accepted" }>;
 type Found = Readonly<Record<string, unknown>>;
@@ -14,11 +15,7 @@ type Found = Readonly<Record<string, unknown>>;
 /** Updates in doubt by what the records hold now: carried out, or to be sent again. */
 export async function readBackUpdates(cycle: Cycle, doubts: readonly InDoubtWrite[]): Promise<PushOutcome[]> {
   const known = await carriedOut(cycle, doubts);
-  return doubts.map((doubt) => {
-    const { recordId, changeIds } = doubt.write;
-    const again = { recordId, changeIds, kind: "retry", afterSeconds: 0, counts: false } as const;
-    return known.get(doubt) ?? { ...again, error: "its first answer was lost" };
-  });
+  return doubts.map((doubt) => known.get(doubt) ?? retryOutcome(doubt));
 }
 
 /** Clocks of two machines differ, and Salesforce gives whole seconds. */
@@ -53,12 +50,12 @@ async function carriedOut(
   const ids = doubts.flatMap(({ write }) => write.record.id ?? []);
   const found = new Map<string, { readonly record: Found; readonly readAt: Date }>();
   for await (const { records, readAt } of recordsOf(cycle, ids, query)) {
-    for (const record of records) found.set(keyOf(sfidOf(record)), { record, readAt });
+    for (const record of records) found.set(shortId(sfidOf(record)), { record, readAt });
   }
   const known = new Map<InDoubtWrite, Accepted>();
   for (const doubt of doubts) {
     const { recordId, changeIds, action, record } = doubt.write;
-    const now = found.get(keyOf(record.id ?? ""));
+    const now = found.get(shortId(record.id ?? ""));
     if (!now || now.record["IsDeleted"] === true || !holds(cycle.shape, now.record, record)) continue;
     known.set(doubt, { recordId, changeIds, kind: "accepted", action, sfid: record.id, answeredAt: now.readAt });
   }
@@ -92,5 +89,3 @@ function isSame(column: Column, found: string | null, sent: string | null): bool
   if (!column.parent) return isSameValue(column, found, sent);
   return isSameValue(column, found?.toLowerCase() ?? null, sent?.toLowerCase() ?? null);
 }
-
-const keyOf = (sfid: string) => sfid.slice(0, 15);

@@ -8,8 +8,8 @@ import { readAgain } from "../pull/read-page.ts";
 import { giveBack, isTaken, type PushProgress, settle, startPushProgress } from "../push/push-progress.ts";
 import { removeOutside } from "../push/remove-outside.ts";
 import { sendBatch } from "../push/send-batch.ts";
-import { type InDoubtWrite, isRepeatable, refold } from "./in-doubt-writes.ts";
-import { matchLostInserts, retryOutcome } from "./match-lost-inserts.ts";
+import { type InDoubtWrite, isRepeatable, refold, retryOutcome } from "./in-doubt-writes.ts";
+import { matchLostInserts } from "./match-lost-inserts.ts";
 import { findSavedUpdates, readBackUpdates } from "./read-back-updates.ts";
 import { resumeJob } from "./resume-job.ts";
 

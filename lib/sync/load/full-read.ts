@@ -1,6 +1,7 @@
 import { isUnsupported, type RefusalKind, SalesforceRefusal } from "../../model/change/refusal.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import { allAfter, everything, pageSizeOf } from "../../model/mapping/soql.ts";
+import { batchesOf } from "../../model/record/csv-line.ts";
 import { imageOf, imageOfLine, sfidOf } from "../../model/record/incoming.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
 import type { Image } from "../../model/record/record.ts";
@@ -24,9 +25,8 @@ const MOST_FAILED_JOBS = 2;
 /** Records of one part of a sweep's results, which has next to nothing to write. */
 const SWEPT_PART_RECORDS = 100_000;
 
-/** A page of a Bulk job's results ends with the piece in which it reaches so many records, or characters. */
-const BULK_PAGE_RECORDS = 2_000;
-const BULK_PAGE_CHARACTERS = 4_000_000;
+/** A page of a Bulk job's results. */
+const BULK_PAGE = { lines: 2_000, characters: 4_000_000 };
 
 /** How soon a Bulk job is polled first, and the longest interval between polls; no user waits for a sweep. */
 const FIRST_LOOK_MILLISECONDS = 500;
@@ -241,12 +241,13 @@ async function takePart(
   part: Part,
   take: (images: readonly Image[], written: WrittenPart) => Promise<void>,
 ): Promise<void> {
-  const pages = pagesOf(cycle.shape, unwritten(cycle.shape, part));
+  const pages = batchesOf(unwritten(cycle.shape, part), BULK_PAGE);
   try {
     for (;;) {
       await cycle.hold.mayRead();
-      const { done, value: images } = await cycle.hold.during(() => ofJob(part.jobId, () => pages.next()));
+      const { done, value: lines } = await cycle.hold.during(() => ofJob(part.jobId, () => pages.next()));
       if (done) return;
+      const images = lines.map((line) => imageOfLine(cycle.shape, line));
       const records = (part.written?.records ?? 0) + images.length;
       await take(images, { records, lastId: images.at(-1)?.sfid ?? "" });
     }
@@ -265,18 +266,6 @@ async function* unwritten(shape: TableShape, { jobId, pieces, written }: Part): 
     if (left === 0 || lines.length > left) yield { lines: lines.slice(left), characters };
     left = Math.max(0, left - lines.length);
   }
-}
-
-async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"]): AsyncGenerator<Image[]> {
-  let [images, size]: [Image[], number] = [[], 0];
-  for await (const { lines, characters } of pieces) {
-    for (const line of lines) images.push(imageOfLine(shape, line));
-    size += characters;
-    if (images.length === 0 || (images.length < BULK_PAGE_RECORDS && size < BULK_PAGE_CHARACTERS)) continue;
-    yield images;
-    [images, size] = [[], 0];
-  }
-  if (images.length > 0) yield images;
 }
 
 /** Waits for a job's end; gives how many records it found. */

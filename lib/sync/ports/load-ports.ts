@@ -1,4 +1,4 @@
-import type { CsvLine } from "../../model/record/csv-line.ts";
+import type { CsvPiece } from "../../model/record/csv-line.ts";
 import type { ReadSize } from "../../model/record/read-size.ts";
 
 /** A job, and the place in its results. */
@@ -83,15 +83,9 @@ export type Counts = Readonly<Record<string, number>>;
 
 /** A part of a Bulk query's results. */
 export interface BulkPart {
-  readonly pieces: AsyncIterable<BulkPiece>;
+  readonly pieces: AsyncIterable<CsvPiece>;
   /** Where the next part begins; null: this is the last. */
   readonly next: string | null;
-}
-
-/** The records of one piece of an answer, a line each, and how long the piece was. */
-export interface BulkPiece {
-  readonly lines: readonly CsvLine[];
-  readonly characters: number;
 }
 
 /** Queries of the Bulk API 2.0. */

@@ -6,6 +6,7 @@ import { errorText, isTooMany, judge, MAX_RETRIES } from "../../model/change/row
 import { BATCH_SIZE } from "../../model/change/ways.ts";
 import { chunks } from "../../model/chunks.ts";
 import { imageOf, mergedInto } from "../../model/record/incoming.ts";
+import { shortId } from "../../model/record/long-id.ts";
 import { winnerBy } from "../../model/record/merge.ts";
 import type { Image, RecordError, RecordResult } from "../../model/record/record.ts";
 import type { Cycle } from "../cycle/cycle.ts";
@@ -131,12 +132,12 @@ function waitingOutcome(
 
 /** Records that Salesforce deleted beneath updates, by the updates, as far as it still knows them. */
 async function lookUpGone(cycle: Cycle, gone: readonly Write[]): Promise<ReadonlyMap<Write, Image>> {
-  const byId = Map.groupBy(gone, ({ record }) => keyOf(record.id ?? ""));
+  const byId = Map.groupBy(gone, ({ record }) => shortId(record.id ?? ""));
   const found = new Map<Write, Image>();
   for await (const { records } of recordsOf(cycle, [...byId.keys()])) {
     for (const record of records) {
       const image = imageOf(cycle.shape, record);
-      for (const write of byId.get(keyOf(image.sfid)) ?? []) found.set(write, image);
+      for (const write of byId.get(shortId(image.sfid)) ?? []) found.set(write, image);
     }
   }
   return found;
@@ -189,5 +190,3 @@ function mayComeBack({ shape }: Cycle, write: Write, gone: Image | undefined): b
   if (write.attempts >= MAX_RETRIES || !gone || gone.mergedInto) return false;
   return winnerBy(shape.conflictPolicy, gone.systemModstamp, [write]) === "postgres";
 }
-
-const keyOf = (sfid: string) => sfid.slice(0, 15);

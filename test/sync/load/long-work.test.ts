@@ -286,22 +286,6 @@ test("what a change of configuration asks the org is counted, also while a load 
   expect(await counted()).toMatchObject({ REST: REST + 1 });
 });
 
-test("a sweep finds what no poll could see: records that are missing here, and rows whose records are gone", async () => {
-  await world.createRecords("Contact", contacts(5));
-  const contact = await mapContact("LastName");
-  await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER USER");
-  await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'Contact 1'");
-  await world.sql("UPDATE salesforce.contact SET lastname = 'Drifted' WHERE lastname = 'Contact 2'");
-  await world.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER USER");
-  const [gone] = await world.sql("SELECT sfid FROM salesforce.contact WHERE lastname = 'Contact 3'");
-  await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
-
-  await world.work(contact, "sweep");
-
-  const names = await world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
-  expect(names.map(({ lastname }) => lastname)).toEqual(["Contact 0", "Contact 1", "Contact 2", "Contact 4"]);
-});
-
 test("a first load over rows of before, as after a restore, lets those go whose records are gone by then", async () => {
   await world.createRecords("Contact", contacts(4));
   const contact = await mapContact("LastName");

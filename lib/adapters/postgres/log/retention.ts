@@ -73,10 +73,13 @@ export function pruneRowless({ tables, retention }: Context, { shape, layout }: 
 const pruned = ({ log, totals }: Metadata): string => `pruned AS (
       DELETE FROM ${log} l WHERE l.id = ANY (ARRAY(SELECT id FROM oldest)) AND NOT (${isCarried("l")})
       RETURNING l.table_name, l.state
-    ), fewer AS (
+    ), ${fewer(totals, "pruned")}`;
+
+/** A further part: what a part took from the log is taken from the totals too. */
+const fewer = (totals: string, part: string): string => `fewer_${part} AS (
       UPDATE ${totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed
       FROM (SELECT table_name, count(*) FILTER (WHERE state::text = 'SUCCESS') AS success,
-              count(*) FILTER (WHERE state::text = 'FAILED') AS failed FROM pruned GROUP BY table_name) AS gone
+              count(*) FILTER (WHERE state::text = 'FAILED') AS failed FROM ${part} GROUP BY table_name) AS gone
       WHERE t.table_name::text = gone.table_name::text)`;
 
 /**
@@ -119,11 +122,7 @@ export function pruneOrphans({ tables, retention }: Context, now: string): strin
           WHERE ${isOfTable("l", "orphans.table_name")} AND l.processed_at IS NULL AND l.created_at < ${ago(RESTORABLE_DAYS, now)}
         ) AS old LIMIT ${ORPHANS_AT_ONCE}))
       RETURNING l.table_name, l.state
-    ), fewer_orphans AS (
-      UPDATE ${totals} t SET success = t.success - gone.success, failed = t.failed - gone.failed
-      FROM (SELECT table_name, count(*) FILTER (WHERE state::text = 'SUCCESS') AS success,
-              count(*) FILTER (WHERE state::text = 'FAILED') AS failed FROM left_behind GROUP BY table_name) AS gone
-      WHERE t.table_name::text = gone.table_name::text)
+    ), ${fewer(totals, "left_behind")}
     , orphaned_claims AS (
       DELETE FROM ${pendingRegistry} h WHERE h.table_name::text IN (SELECT table_name::text FROM orphans)
         AND NOT EXISTS (SELECT FROM ${log} l WHERE l.id = ANY (h.ids) AND l.state::text = 'PENDING'))

@@ -19,10 +19,8 @@ export function settleStatement(
 ): string {
   return `
     WITH results AS MATERIALIZED (
-      SELECT t.id, t.sfid, t.speaks, t.version, e.*
-      FROM unnest(:ids::bigint[], :kinds::int[], :sfids::text[], :speaks::boolean[], :versions::xid[]) AS t (id, kind, sfid, speaks, version)
-      JOIN jsonb_to_recordset(:endings::jsonb) AS e (kind int, state text, last_operation text, message text,
-        answered_at timestamptz, due_at timestamptz, attempt int, accepted boolean, held boolean) USING (kind)
+      SELECT * FROM jsonb_to_recordset(:changes::jsonb) AS t (id bigint, sfid text, speaks boolean, version xid, state text,
+        last_operation text, message text, answered_at timestamptz, due_at timestamptz, attempt int, accepted boolean, held boolean)
     ), ${settled(tables, mapped)}, ${kept(tables)}, ${counted(tables)}${keepsAttempts ? `, ${attempted(tables)}` : ""}${skipsHeld ? `, ${free(mapped)}` : ""}, ${written(mapped, skipsHeld)}
     SELECT all_of_them AS settled, pending, CASE WHEN known > (SELECT count(*) FROM written) THEN (
         SELECT jsonb_agg(s.id) FROM settled s WHERE ${KNOWN} AND s.id NOT IN (SELECT id FROM written)

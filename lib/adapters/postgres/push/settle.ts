@@ -66,14 +66,15 @@ async function settleOnce(
 ): Promise<void> {
   const { session, tables, now } = store;
   const mapped = store.mapped(lease);
-  const { count, parameters } = settledChanges(outcomes, writeBack === "none" ? () => null : versionOf, now());
+  const changes = settledChanges(outcomes, writeBack === "none" ? () => null : versionOf, now());
+  const count = changes.length;
   const refused = outcomes.flatMap(({ kind, recordId }) => (kind === "refused" ? [recordId] : []));
   const statement = settleStatement(tables, mapped, {
     skipsHeld: writeBack === "free",
     keepsAttempts: outcomes.some(({ kind }) => kind !== "accepted"),
   });
   const values = {
-    ...parameters,
+    ...{ changes: JSON.stringify(changes), ids: numberArray(changes.map(({ id }) => id)) },
     ...{ mapping: lease.mappingId, table: mapped.shape.table, object: mapped.shape.sfObject },
     ...{ fence: lease.fence, count, handled, now: now() },
     failedRows: refused.filter((row) => store.failedRows.has(row)),

@@ -1,6 +1,6 @@
 import { SalesforceRefusal } from "../../../model/change/refusal.ts";
 import { CLEARS, headerOf } from "../../../model/change/ways.ts";
-import type { CsvLine } from "../../../model/record/csv-line.ts";
+import { batchesOf } from "../../../model/record/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../../model/record/record.ts";
 import type { BulkSave, BulkSaves, SavedKind } from "../../../sync/ports/push-ports.ts";
 import { type Client, call } from "../client.ts";
@@ -39,7 +39,10 @@ export function bulkSaves(client: Client): BulkSaves {
     startBulkSave: (jobId) => setState(jobId, "UploadComplete"),
     abortBulkSave: (jobId) => setState(jobId, "Aborted"),
     pollBulkSave: (jobId) => look(client, jobId),
-    bulkSaved: async (jobId, kind) => batchesOf((await streamCsv(client, `${pathOf(jobId)}/${FILES[kind]}`)).answer),
+    bulkSaved: async (jobId, kind) => {
+      const { answer } = await streamCsv(client, `${pathOf(jobId)}/${FILES[kind]}`);
+      return batchesOf(piecesOf(answer), TOGETHER);
+    },
   };
 }
 
@@ -111,17 +114,4 @@ function* packetsOf(lines: Iterable<string>): Generator<Uint8Array> {
 }
 
 /** Records settled together, at least, as long as there are as many; fewer that have so many characters. */
-const BATCH_RECORDS = 2_500;
-const BATCH_CHARACTERS = 8_000_000;
-
-async function* batchesOf(results: ReadableStream<Uint8Array> | null): AsyncGenerator<CsvLine[]> {
-  let [batch, size]: [CsvLine[], number] = [[], 0];
-  for await (const { lines, characters } of piecesOf(results)) {
-    for (const line of lines) batch.push(line);
-    size += characters;
-    if (batch.length === 0 || (batch.length < BATCH_RECORDS && size < BATCH_CHARACTERS)) continue;
-    yield batch;
-    [batch, size] = [[], 0];
-  }
-  if (batch.length > 0) yield batch;
-}
+const TOGETHER = { lines: 2_500, characters: 8_000_000 };

@@ -1,5 +1,4 @@
-import { boundsAt, type CsvLine, valuesIn } from "../../../model/record/csv-line.ts";
-import type { BulkPiece } from "../../../sync/ports/load-ports.ts";
+import { boundsAt, type CsvLine, type CsvPiece, valuesIn } from "../../../model/record/csv-line.ts";
 
 /** Characters of the longest line: all long texts of a record, and as much again for its quotes. */
 const LONGEST_LINE = 8_000_000;
@@ -11,7 +10,7 @@ const MOST_NAMES = 2_000;
  * Lines of a CSV answer of the Bulk API as its pieces come: the first line names the fields (Salesforce, Bulk API 2.0
  * results). Throws when a line has not a value for each name, or is longer than any record.
  */
-export async function* csvLines(pieces: AsyncIterable<string>): AsyncGenerator<BulkPiece> {
+export async function* csvLines(pieces: AsyncIterable<string>): AsyncGenerator<CsvPiece> {
   const reader = createReader();
   for await (const piece of pieces) yield { lines: reader.read(piece), characters: piece.length };
   const lines = reader.end();

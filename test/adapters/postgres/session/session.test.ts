@@ -280,6 +280,6 @@ describe("a cycle's connection", () => {
     await Promise.all([applying, renewing]);
 
     expect(order.at(-1)).toBe("UPDATE");
-    expect(order.slice(0, -1)).toEqual(["SELECT", "SELECT", "WITH", "COPY"]);
+    expect(order.slice(0, -1)).toEqual(["SELECT", "SELECT", "WITH", "INSERT"]);
   });
 });

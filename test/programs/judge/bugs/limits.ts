@@ -66,8 +66,8 @@ export const LIMIT_BUGS: readonly Bug[] = [
     id: "totals-count-what-went",
     says: "meta.total of the activity counts rows that retention has deleted",
     file: "lib/adapters/postgres/log/retention.ts",
-    from: "AS failed FROM pruned GROUP BY table_name",
-    to: "AS failed FROM pruned WHERE false GROUP BY table_name",
+    from: "AS failed FROM ${part} GROUP BY table_name",
+    to: "AS failed FROM ${part} WHERE false GROUP BY table_name",
     near: ["adapters/postgres/log/retention"],
   },
   {
