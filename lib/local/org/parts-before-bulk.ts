@@ -7,6 +7,7 @@ import type { Clock } from "./clock.ts";
 import type { Catalog } from "./metadata/catalog.ts";
 import type { Release } from "./release.ts";
 import type { Dml } from "./saving/dml.ts";
+import { NO_HEADERS, type SaveHeaders } from "./saving/save-headers.ts";
 import type { Saving } from "./saving/saving.ts";
 import type { Faults } from "./simulation/faults.ts";
 import { type Latency, savingMilliseconds } from "./simulation/latency.ts";
@@ -55,6 +56,7 @@ export function inTransaction<T>(
     object,
     records = 1,
     isJob = false,
+    headers = NO_HEADERS,
   }: {
     session: Session;
     ids?: readonly string[];
@@ -63,6 +65,7 @@ export function inTransaction<T>(
     object?: string;
     records?: number;
     isJob?: boolean;
+    headers?: SaveHeaders;
   },
   work: (saving: Saving) => T,
 ): Promise<T> {
@@ -79,6 +82,7 @@ export function inTransaction<T>(
       parts.faults.beforeRecord(target, id, values);
     },
     beforeChunk: (target, count, values) => parts.faults.beforeChunk(target, count, values),
+    headers,
     work,
   });
 }

@@ -22,6 +22,52 @@ test("the resources of a version", async () => {
   expect(String(json["identity"])).toContain(`/id/${org.org.organizationId}/005`);
 });
 
+test("columns=true describes the columns of a query", async () => {
+  const org = await open();
+
+  const { json } = await org.get(
+    `query?q=${encodeURIComponent("SELECT Id, Name, AnnualRevenue FROM Account")}&columns=true`,
+  );
+
+  expect(json).toMatchObject({ entityName: "Account", groupBy: false, idSelected: true, keyPrefix: "001" });
+  expect(json["columnMetadata"]?.[0]).toEqual({
+    aggregate: false,
+    apexType: "Id",
+    booleanType: false,
+    columnName: "Id",
+    custom: false,
+    displayName: "Id",
+    foreignKeyName: null,
+    insertable: false,
+    joinColumns: [],
+    numberType: false,
+    textType: true,
+    updatable: false,
+  });
+  expect(json["columnMetadata"]?.[2]).toMatchObject({
+    apexType: "Double",
+    numberType: true,
+    textType: false,
+    updatable: true,
+  });
+});
+
+test("explain gives a plan", async () => {
+  const org = await open();
+
+  const { json } = await org.get(`query?explain=${encodeURIComponent("SELECT Id FROM Account")}`);
+
+  expect(json["plans"]?.[0]).toMatchObject({
+    cardinality: 0,
+    fields: [],
+    leadingOperationType: "TableScan",
+    notes: [],
+    relativeCost: 1,
+    sobjectCardinality: 0,
+    sobjectType: "Account",
+  });
+});
+
 test("values on REST: datetimes with +0000, dates, numbers, booleans, nulls for empty text, compound addresses", async () => {
   const org = await open();
   const id = await org.create("Contact", {

@@ -49,6 +49,67 @@ test("in read-only mode the org is read and saves nothing; without storage it ta
   expect(await org.records("SELECT LastName FROM Contact")).toMatchObject([{ LastName: "After" }]);
 });
 
+const RULES = {
+  objects: [
+    {
+      name: "Contact",
+      duplicateRules: [
+        { name: "Same_name", fields: ["LastName", "FirstName"], action: "alert" as const },
+        { name: "Same_phone", fields: ["Phone"] },
+      ],
+    },
+  ],
+};
+
+test("a duplicate is refused; one that a rule only alerts of is saved when the header says so, by REST and SOAP", async () => {
+  const org = await openOrg({ definition: RULES });
+  const curie = { LastName: "Curie", FirstName: "Marie" };
+  await org.create("Contact", { ...curie, Phone: "1" });
+  const allowed = { "Sforce-Duplicate-Rule-Header": "allowSave=true" };
+  const status = async (record: object, headers = {}) => {
+    const { json } = await org.call("POST", "sobjects/Contact", record, headers);
+    return json["success"] ?? json[0]?.["errorCode"];
+  };
+
+  expect(await status(curie)).toBe("DUPLICATES_DETECTED");
+  expect(await status({ LastName: "Curie", FirstName: "Pierre" })).toBe(true);
+  expect(await status({ LastName: "Joliot", Phone: "1" }, allowed)).toBe("DUPLICATES_DETECTED");
+  expect(await status(curie, allowed)).toBe(true);
+  const record =
+    "<create><sObjects><type>Contact</type><LastName>Curie</LastName><FirstName>Marie</FirstName></sObjects></create>";
+  expect((await org.soap(record)).text).toContain("DUPLICATES_DETECTED");
+  const header = "<DuplicateRuleHeader><allowSave>true</allowSave></DuplicateRuleHeader>";
+  expect((await org.soap(record, header)).text).toContain("<success>true</success>");
+  // A record that is a duplicate already may change elsewhere.
+  const [one] = await org.records("SELECT Id FROM Contact WHERE FirstName = 'Marie' LIMIT 1");
+  expect((await org.call("PATCH", `sobjects/Contact/${one?.["Id"]}`, { Title: "Professor" })).status).toBe(204);
+});
+
+test("assignment rules choose a new lead's owner: by REST by default, by SOAP where asked to", async () => {
+  const owner = "sales@bridge.example";
+  const rules = [{ condition: 'ISPICKVAL(LeadSource, "Web")', owner }];
+  const org = await openOrg({ definition: { objects: [{ name: "Lead", assignmentRules: rules }] } });
+  const { userId } = await createOrgUser(org.org, "sales");
+  const lead = { LastName: "L", Company: "C", LeadSource: "Web" };
+  const admin = org.org.userId;
+  const rest = async (record: object, headers = {}) => {
+    const { json } = await org.call("POST", "sobjects/Lead", record, headers);
+    return (await org.get(`sobjects/Lead/${json["id"]}`)).json["OwnerId"];
+  };
+  const soap = async (header = "") => {
+    const inner =
+      "<create><sObjects><type>Lead</type><LastName>L</LastName><Company>C</Company><LeadSource>Web</LeadSource></sObjects></create>";
+    const id = /<id>(\w+)<\/id>/.exec((await org.soap(inner, header)).text)?.[1];
+    return (await org.get(`sobjects/Lead/${id}`)).json["OwnerId"];
+  };
+
+  expect(await rest(lead)).toBe(userId);
+  expect(await rest({ ...lead, LeadSource: "Other" })).toBe(admin);
+  expect(await rest(lead, { "Sforce-Auto-Assign": "FALSE" })).toBe(admin);
+  expect(await soap()).toBe(admin);
+  expect(await soap("<AssignmentRuleHeader><useDefaultRule>true</useDefaultRule></AssignmentRuleHeader>")).toBe(userId);
+});
+
 test("a field that a user may not read is not there for that user alone, and one that may not be edited is read only", async () => {
   const org = await openOrg();
   const { username, accessToken } = await createOrgUser(org.org, "narrow");

@@ -3,6 +3,7 @@ import { Refusal } from "../refusal.ts";
 import { jsonObject, noContent, ok, param, type RestCall, type RestReply, type Route } from "../rest-call.ts";
 import type { ResultKind } from "./ingest-jobs.ts";
 import type { IngestJob, QueryJob } from "./job.ts";
+import { multipartOf } from "./multipart.ts";
 
 const DEFAULT_PAGE_RECORDS = 50_000;
 
@@ -134,9 +135,13 @@ function positionOf(locator: string | null): number {
   return Number(text);
 }
 
-function createIngest(call: RestCall): RestReply {
-  const job = call.parts.bulk.ingest.create(jsonObject(call), call.session.userId, Number(call.version));
-  return ok({ ...ingestAnswer(job), contentUrl: contentUrl(job) });
+async function createIngest(call: RestCall): Promise<RestReply> {
+  const { ingest } = call.parts.bulk;
+  const multipart = multipartOf(call);
+  const job = ingest.create(multipart ? multipart.job : jsonObject(call), call.session.userId, Number(call.version));
+  if (!multipart) return ok({ ...ingestAnswer(job), contentUrl: contentUrl(job) });
+  await ingest.upload(job.id, multipart.content);
+  return ok(ingestAnswer(ingest.setState(job.id, "UploadComplete")));
 }
 
 function contentUrl(job: IngestJob): string {

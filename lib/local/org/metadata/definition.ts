@@ -99,6 +99,18 @@ const objectDefinition = z.strictObject({
       }),
     )
     .default([]),
+  duplicateRules: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        fields: z.array(z.string()).min(1),
+        action: z.enum(["block", "alert"]).default("block"),
+      }),
+    )
+    .default([]),
+  assignmentRules: z
+    .array(z.strictObject({ condition: z.string().nullable().default(null), owner: z.string() }))
+    .default([]),
 });
 
 /** The JSON definition of what an org has beyond the standard: custom objects, and fields and rules of any object. */
@@ -128,6 +140,8 @@ function extended(object: SObject, entry: ObjectDefinition): SObject {
     fields: [...kept, ...recordTypeField(object, entry), ...added],
     validationRules: [...object.validationRules, ...entry.validationRules.map(ruleOf)],
     automations: [...object.automations, ...entry.automations.map(automationOf)],
+    duplicateRules: [...object.duplicateRules, ...entry.duplicateRules],
+    assignmentRules: [...object.assignmentRules, ...entry.assignmentRules],
     recordTypes: [...object.recordTypes, ...recordTypesOf(entry)],
   });
 }
@@ -156,6 +170,8 @@ function newObject(entry: ObjectDefinition, index: number): SObject {
     ],
     validationRules: entry.validationRules.map(ruleOf),
     automations: entry.automations.map(automationOf),
+    duplicateRules: entry.duplicateRules,
+    assignmentRules: entry.assignmentRules,
     recordTypes: recordTypesOf(entry),
   });
 }

@@ -8,6 +8,8 @@ interface Traits {
   readonly scale: number;
   /** The XML type under which SOAP carries it. */
   readonly soap: string;
+  /** Apex's name of it, as the columns of a query have it. */
+  readonly apex: string;
   readonly isGroupable: boolean;
   /** Whether SOQL's refusals ask for quotes around its values. */
   readonly isQuoted: boolean;
@@ -19,6 +21,7 @@ const TEXT = {
   precision: 0,
   scale: 0,
   soap: "xsd:string",
+  apex: "String",
   isGroupable: true,
   isQuoted: true,
 } satisfies Traits;
@@ -26,7 +29,7 @@ const TEXT = {
 /** A text whose values SOQL's refusals write without quotes. */
 const UNQUOTED = { ...TEXT, isQuoted: false } satisfies Traits;
 
-const ID = { ...TEXT, kind: "id", length: 18, soap: "tns:ID" } satisfies Traits;
+const ID = { ...TEXT, kind: "id", length: 18, soap: "tns:ID", apex: "Id" } satisfies Traits;
 
 /** What has neither characters nor quotes. */
 const VALUE = { ...UNQUOTED, length: 0 } satisfies Traits;
@@ -36,6 +39,7 @@ const DOUBLE = {
   kind: "number",
   precision: 18,
   soap: "xsd:double",
+  apex: "Double",
   isGroupable: false,
 } satisfies Traits;
 
@@ -43,13 +47,13 @@ const DOUBLE = {
 export const FIELD_TYPES = {
   id: ID,
   string: TEXT,
-  boolean: { ...VALUE, kind: "boolean", soap: "xsd:boolean" },
-  int: { ...VALUE, kind: "number", soap: "xsd:int" },
+  boolean: { ...VALUE, kind: "boolean", soap: "xsd:boolean", apex: "Boolean" },
+  int: { ...VALUE, kind: "number", soap: "xsd:int", apex: "Integer" },
   double: DOUBLE,
   currency: { ...DOUBLE, scale: 2 },
   percent: { ...DOUBLE, scale: 2 },
-  date: { ...VALUE, kind: "moment", soap: "xsd:date" },
-  datetime: { ...VALUE, kind: "moment", soap: "xsd:dateTime", isGroupable: false },
+  date: { ...VALUE, kind: "moment", soap: "xsd:date", apex: "Date" },
+  datetime: { ...VALUE, kind: "moment", soap: "xsd:dateTime", apex: "Datetime", isGroupable: false },
   time: { ...VALUE, kind: "moment", soap: "xsd:time", isGroupable: false },
   email: { ...TEXT, length: 80 },
   phone: { ...TEXT, length: 40 },

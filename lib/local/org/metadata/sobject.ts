@@ -29,6 +29,20 @@ export interface Automation {
   readonly when: "before" | "after";
 }
 
+/** Records that are alike in these fields are duplicates; those that a rule only alerts of are saved on demand. */
+export interface DuplicateRule {
+  readonly name: string;
+  readonly fields: readonly string[];
+  readonly action: "block" | "alert";
+}
+
+/** Who gets a new record: the first entry whose condition holds says so. */
+export interface AssignmentRule {
+  readonly condition: string | null;
+  /** A user's name to log in with. */
+  readonly owner: string;
+}
+
 /** What may be done with the records of an object. */
 export interface Abilities {
   readonly createable: boolean;
@@ -51,6 +65,8 @@ export interface SObject extends Abilities {
   readonly recordTypes: readonly RecordType[];
   readonly validationRules: readonly ValidationRule[];
   readonly automations: readonly Automation[];
+  readonly duplicateRules: readonly DuplicateRule[];
+  readonly assignmentRules: readonly AssignmentRule[];
   /** Field by its name in any case. */
   field(name: string): Field | undefined;
   /** The lookup whose relationship has this name (`Account`, `Parent__r`), in any case. */
@@ -67,6 +83,8 @@ export interface SObjectSpec extends Partial<Abilities> {
   readonly recordTypes?: readonly RecordType[];
   readonly validationRules?: readonly ValidationRule[];
   readonly automations?: readonly Automation[];
+  readonly duplicateRules?: readonly DuplicateRule[];
+  readonly assignmentRules?: readonly AssignmentRule[];
 }
 
 /** An object with lookups by name built in. */
@@ -87,6 +105,8 @@ export function makeSObject(spec: SObjectSpec): SObject {
     recordTypes: [],
     validationRules: [],
     automations: [],
+    duplicateRules: [],
+    assignmentRules: [],
     ...spec,
     label,
     labelPlural: spec.labelPlural ?? `${label}s`,

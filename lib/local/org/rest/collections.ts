@@ -6,6 +6,7 @@ import { notFound, Refusal } from "../refusal.ts";
 import { jsonObject, objectsIn, ok, param, type RestCall, type RestReply } from "../rest-call.ts";
 import type { Draft } from "../saving/draft.ts";
 import type { Outcome } from "../saving/outcome.ts";
+import { restHeaders } from "../saving/save-headers.ts";
 import type { Saving } from "../saving/saving.ts";
 import { textOf } from "../text-of.ts";
 import { draftOf, objectAt } from "./rest-draft.ts";
@@ -109,6 +110,7 @@ async function saveRecords(call: RestCall, id: "inBody" | null, save: Save, key:
     ids,
     ...(key && { idsByKey: () => call.parts.dml.idsByKey(drafts, key) }),
     request: call.name,
+    headers: restHeaders(call.headers),
     records: drafts.length,
     ...(drafts[0] ? { object: drafts[0].object.name } : {}),
   };

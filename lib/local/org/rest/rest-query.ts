@@ -1,5 +1,8 @@
+import { isNumeric } from "../metadata/field.ts";
+import { traitsOf } from "../metadata/field-type.ts";
 import { Refusal } from "../refusal.ts";
 import { ok, param, type RestCall, type RestReply } from "../rest-call.ts";
+import type { Output } from "../soql/plan.ts";
 import type { Page } from "../soql/query.ts";
 import { TOO_LARGE } from "../soql/soql-errors.ts";
 import { restStyle } from "./rest-style.ts";
@@ -11,8 +14,11 @@ export const query = (call: RestCall): RestReply => run(call, false);
 export const queryAll = (call: RestCall): RestReply => run(call, true);
 
 function run(call: RestCall, includeDeleted: boolean): RestReply {
+  const explained = call.query.get("explain");
+  if (explained !== null) return explain(call, explained);
   const soql = call.query.get("q");
   if (soql === null) throw new Refusal("MALFORMED_QUERY", "A query string has to be specified");
+  if (call.query.get("columns") === "true") return describeColumns(call, soql);
   const page = call.parts.queries.first(soql, {
     includeDeleted,
     batchSize: batchSize(call),
@@ -52,4 +58,53 @@ function batchSize(call: RestCall): number {
   if (small) return small.size;
   const wanted = /batchSize=(\d+)/.exec(String(call.headers["sforce-query-options"] ?? ""))?.[1];
   return wanted === undefined ? 2000 : Math.min(2000, Math.max(200, Number(wanted)));
+}
+
+function explain(call: RestCall, soql: string): RestReply {
+  const { object } = call.parts.queries.plan(soql, false);
+  const cardinality = Number(call.parts.database.first(`SELECT count(*) AS n FROM "${object.name}"`)?.["n"] ?? 0);
+  const plan = {
+    cardinality,
+    fields: [],
+    leadingOperationType: "TableScan",
+    notes: [],
+    relativeCost: 1,
+    sobjectCardinality: cardinality,
+    sobjectType: object.name,
+  };
+  return ok({ plans: [plan], sourceQuery: soql });
+}
+
+function describeColumns(call: RestCall, soql: string): RestReply {
+  const plan = call.parts.queries.plan(soql, false);
+  return ok({
+    columnMetadata: plan.outputs.map(columnOf),
+    entityName: plan.object.name,
+    groupBy: plan.tail.includes("GROUP BY"),
+    idSelected: plan.outputs.some((output) => output.name === "Id"),
+    keyPrefix: plan.object.keyPrefix,
+  });
+}
+
+function columnOf(output: Output): unknown {
+  const field = output.kind === "value" ? output.field : null;
+  return {
+    aggregate: output.kind === "children",
+    apexType: field ? traitsOf(field.type).apex : "complexvalue",
+    booleanType: field?.type === "boolean",
+    columnName: output.name,
+    custom: field?.custom ?? false,
+    displayName: output.name,
+    foreignKeyName: output.kind === "parent" ? output.name : null,
+    insertable: field?.createable ?? false,
+    joinColumns:
+      output.kind === "parent"
+        ? output.outputs.map(columnOf)
+        : output.kind === "children"
+          ? output.plan.outputs.map(columnOf)
+          : [],
+    numberType: field ? isNumeric(field) : false,
+    textType: field ? ["String", "Id"].includes(traitsOf(field.type).apex) : false,
+    updatable: field?.updateable ?? false,
+  };
 }

@@ -92,6 +92,28 @@ function checkUnique(records: Records, object: SObject, field: Field, row: Row):
   );
 }
 
+/** Refuses a record that is like another one in all fields of a rule, of which it changes one. */
+export function checkDuplicates(
+  records: Records,
+  object: SObject,
+  row: Row,
+  changed: readonly Field[],
+  allowsDuplicates: boolean,
+): void {
+  const isChanged = (name: string) => changed.some((field) => field.name.toLowerCase() === name.toLowerCase());
+  for (const { fields: names, action } of object.duplicateRules) {
+    if ((action === "alert" && allowsDuplicates) || !names.some(isChanged)) continue;
+    const [first, ...others] = names.flatMap((name) => object.field(name)?.name ?? []);
+    if (first === undefined || [first, ...others].some((name) => (row[name] ?? null) === null)) continue;
+    const isLike = (other: Row) => other["Id"] !== row["Id"] && others.every((name) => other[name] === row[name]);
+    if (records.findBy(object, first, row[first] ?? null, MATCHED_AT_MOST).some(isLike))
+      throw new Refusal("DUPLICATES_DETECTED", "Use one of these records?");
+  }
+}
+
+/** Records of one value that are compared with another one. */
+const MATCHED_AT_MOST = 1_000;
+
 const conditions = new Map<string, Expression>();
 
 /** The parsed form of a formula, read once per text. */

@@ -7,7 +7,7 @@ import type { Database, Row, Stored } from "../store/database.ts";
 import type { Records } from "../store/records.ts";
 import { nextNumber } from "../store/settings.ts";
 import { applyStandardBehaviour } from "./behaviour.ts";
-import { check, checkRules, formulaOf } from "./check.ts";
+import { check, checkDuplicates, checkRules, formulaOf } from "./check.ts";
 import { fromJson } from "./convert.ts";
 import type { Draft } from "./draft.ts";
 import { hasRollups, refreshRollups } from "./rollup.ts";
@@ -41,6 +41,7 @@ export class Saver {
     refuseForbidden(draft, (field) => field.createable);
     const row = this.#newRow(object, saving);
     this.#fill(row, draft);
+    this.#assign(object, row, saving);
     this.#settle(object, row, null, object.fields, saving);
     this.#number(object, row);
     this.#needs.records.insert(object, row);
@@ -140,6 +141,19 @@ export class Saver {
     return this.#needs.catalog.get(object.name);
   }
 
+  /** Gives a new record to whom the assignment rules say, where the call asks for them. */
+  #assign(object: SObject, row: Row, saving: Saving): void {
+    if (!saving.headers.assigns) return;
+    const scope = rowScope(this.#needs, object, row, null, saving.startedAt);
+    const rule = object.assignmentRules.find(
+      ({ condition }) => condition === null || evaluate(formulaOf(condition), scope) === true,
+    );
+    if (!rule) return;
+    const [owner] = this.#needs.records.findBy(this.#needs.catalog.get("User"), "Username", rule.owner);
+    if (!owner) throw new Error(`the assignment rules of ${object.name} name ${rule.owner}, who is no user`);
+    row["OwnerId"] = owner["Id"] ?? null;
+  }
+
   #fill(row: Row, draft: Draft): void {
     for (const [field, value] of draft.values) if (field.type !== "id") row[field.name] = value;
     for (const { field, parent, key, value } of draft.links) {
@@ -160,6 +174,7 @@ export class Saver {
     applyStandardBehaviour(object, row, prior, saving.stamp);
     this.#automate(object, "before", row, prior, saving);
     check(this.#needs.catalog, this.#needs.records, object, row, changed);
+    checkDuplicates(this.#needs.records, object, row, changed, saving.headers.allowsDuplicates);
     if (object.validationRules.length > 0)
       checkRules(object, rowScope(this.#needs, object, row, prior, saving.startedAt));
   }

@@ -1,6 +1,7 @@
 import { stampOf } from "../clock.ts";
 import type { SObject } from "../metadata/sobject.ts";
 import type { Row } from "../store/database.ts";
+import { NO_HEADERS, type SaveHeaders } from "./save-headers.ts";
 
 /** The transaction in which records are saved: who saves, and when it began (its stamp, whenever it commits). */
 export interface Saving {
@@ -12,6 +13,7 @@ export interface Saving {
   readonly lockedIds: ReadonlySet<string>;
   /** Asked before each record is written; throws a Refusal where a fault was ordered. */
   readonly beforeRecord: (object: SObject, id: string | null, values: () => readonly string[]) => void;
+  readonly headers: SaveHeaders;
   /** Asked before the records of one transaction are written; what it throws refuses all of them, as a trigger's limit does. */
   readonly beforeChunk: (object: SObject, records: number, values: () => readonly string[]) => void;
 }
@@ -31,5 +33,6 @@ export function ownSaving(userId: string, startedAt: Date): Saving {
     lockedIds: new Set(),
     beforeRecord: () => {},
     beforeChunk: () => {},
+    headers: NO_HEADERS,
   };
 }

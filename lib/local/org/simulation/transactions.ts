@@ -26,6 +26,7 @@ export interface Save<T> {
   readonly idsByKey?: () => readonly string[];
   readonly beforeRecord: Saving["beforeRecord"];
   readonly beforeChunk: Saving["beforeChunk"];
+  readonly headers: Saving["headers"];
   /** How long the transaction has not begun yet, though the request is there. */
   readonly startsInMs?: number;
   readonly holdMs: number;
@@ -90,10 +91,10 @@ export class Transactions implements Committing {
     await Promise.race([Promise.all(holders.map((open) => open.ended)), this.#clock.sleep(LOCK_WAIT_MS)]);
   }
 
-  #commit<T>({ userId, ids, beforeRecord, beforeChunk, work }: Save<T>, startedAt: Date): T {
+  #commit<T>({ userId, ids, beforeRecord, beforeChunk, headers, work }: Save<T>, startedAt: Date): T {
     const lockedIds = new Set(ids.filter((id) => [...this.#open].some((open) => open.ids.has(id))));
     return this.#database.transaction(() =>
-      work({ userId, startedAt, stamp: stampOf(startedAt), lockedIds, beforeRecord, beforeChunk }),
+      work({ userId, startedAt, stamp: stampOf(startedAt), lockedIds, beforeRecord, beforeChunk, headers }),
     );
   }
 }

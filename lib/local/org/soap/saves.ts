@@ -4,6 +4,7 @@ import { inTransaction } from "../parts-before-bulk.ts";
 import { Refusal } from "../refusal.ts";
 import type { Draft } from "../saving/draft.ts";
 import type { Outcome, RecordError } from "../saving/outcome.ts";
+import type { SaveHeaders } from "../saving/save-headers.ts";
 import type { Saving } from "../saving/saving.ts";
 import { allOrNone, type SoapCall } from "./soap-call.ts";
 import { draftOf } from "./soap-draft.ts";
@@ -58,10 +59,22 @@ async function saveRecords(
     ...(key && { idsByKey: () => call.parts.dml.idsByKey(drafts, key) }),
     request: call.name,
     records: drafts.length,
+    headers: headersOf(call),
     ...(first ? { object: first.object.name } : {}),
   };
   const outcomes = await inTransaction(call.parts, target, save);
   return outcomes.map((outcome) => resultXml(outcome, key !== null)).join("");
+}
+
+/** DuplicateRuleHeader and AssignmentRuleHeader; neither is there unless the client says so. */
+function headersOf({ header }: SoapCall): SaveHeaders {
+  const said = (name: string, part: string) => textOf(child(child(header, name), part)).trim();
+  return {
+    allowsDuplicates: said("DuplicateRuleHeader", "allowSave") === "true",
+    assigns:
+      said("AssignmentRuleHeader", "useDefaultRule") === "true" ||
+      said("AssignmentRuleHeader", "assignmentRuleId") !== "",
+  };
 }
 
 /** `delete(ids[])`. */
