@@ -107,7 +107,7 @@ longTest("a record does not wait for the end of a long push", async () => {
   expect(await world.soql("SELECT count(Id) n FROM Contact WHERE LastName LIKE 'Crowd %'")).toEqual([{ n: 801 }]);
 });
 
-test("after a pause a long pull comes to its end before anything is sent, so that conflicts are met", async () => {
+longTest("after a pause a long pull comes to its end before anything is sent, so that conflicts are met", async () => {
   const people = await world.soql("SELECT Id FROM Contact WHERE LastName LIKE 'Crowd %'");
   for (let start = 0; start < 600; start += 200)
     await world.rest("PATCH", "/composite/sobjects", {
