@@ -1,5 +1,5 @@
-import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { type Attempt, type Delivery, listedDelivery } from "../../../model/delivery/delivery.ts";
+import { PutCommand, QueryCommand, type QueryCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { type Attempt, type Delivery, type DeliveryFilter, listedDelivery } from "../../../model/delivery/delivery.ts";
 import { type Slice, unknownCursor } from "../../../model/page.ts";
 import { TABLES } from "../../../model/resources.ts";
 import type { AuditEntry } from "../../../model/workspace/audit.ts";
@@ -66,7 +66,8 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
     },
 
     page: async (webhookId, slice) => {
-      const { items, total } = await readPage(database, webhookId, slice, now());
+      const isFiltered = slice.status !== undefined || slice.event !== undefined;
+      const { items, total } = await (isFiltered ? readFiltered : readPage)(database, webhookId, slice, now());
       return { rows: readEach(items, readListed).map(listedDelivery), total };
     },
 
@@ -101,7 +102,7 @@ async function readPage(
   { limit, offset, beforeId }: Slice,
   at: Date,
 ): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
-  const since = new Date(at.getTime() - database.keptDays.deliveryDays * 86_400_000);
+  const since = sinceOf(database, at);
   const counting = { ...byWebhook(database, webhookId, since), Select: "COUNT" } as const;
   const listing = { ...byWebhook(database, webhookId, since), ProjectionExpression: "pk, listed" };
   if (beforeId !== undefined) {
@@ -117,6 +118,30 @@ async function readPage(
   const rest = end === undefined ? 0 : (await walk(database, counting, Number.POSITIVE_INFINITY, end)).count;
   return { items, total: (before?.count ?? 0) + count + rest };
 }
+
+/** A page of those of a status or an event: all are read, as they are for the count. */
+async function readFiltered(
+  database: Database,
+  webhookId: string,
+  { limit, offset, beforeId, ...filter }: Slice & DeliveryFilter,
+  at: Date,
+): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
+  const { ExpressionAttributeValues: values, ...query } = byWebhook(database, webhookId, sinceOf(database, at));
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const texts = Object.fromEntries(given.map(([name, value]) => [`:${name}`, `"${name}":"${value}"`]));
+  const filtered = {
+    ...query,
+    ProjectionExpression: "pk, listed, listed_at",
+    FilterExpression: given.map(([name]) => `contains(listed, :${name})`).join(" AND "),
+    ExpressionAttributeValues: { ...values, ...texts },
+  };
+  const { items } = await walk(database, filtered, Number.POSITIVE_INFINITY, undefined);
+  const from = beforeId === undefined ? null : await placeOf(database, webhookId, beforeId);
+  const rest = from === null ? items : items.filter((item) => String(item["listed_at"]) < from.listed_at);
+  return { items: rest.slice(offset, offset + limit), total: items.length };
+}
+
+const sinceOf = ({ keptDays }: Database, at: Date): Date => new Date(at.getTime() - keptDays.deliveryDays * 86_400_000);
 
 /** The position of a delivery in the list of its webhook. */
 async function placeOf(database: Database, webhookId: string, id: string) {
@@ -164,7 +189,7 @@ function byWebhook(database: Database, webhookId: string, since: Date) {
 /** So many from a position on, and where the list continues; undefined: it ends with them. */
 async function walk(
   database: Database,
-  query: ReturnType<typeof byWebhook> & { readonly ProjectionExpression?: string; readonly Select?: "COUNT" },
+  query: Omit<QueryCommandInput, "ExclusiveStartKey" | "Limit">,
   wanted: number,
   from: Item | undefined,
 ): Promise<{ readonly items: readonly Item[]; readonly count: number; readonly end: Item | undefined }> {
