@@ -35,7 +35,7 @@ export function matching(entries: readonly Entry[], text: string): readonly Entr
 }
 
 /** Whether a text is rather the key of a row than a part of its values: one word with a digit, and no e-mail address. */
-export const isKey = (text: string): boolean => /^[^\s@]*\d[^\s@]*$/.test(text.trim());
+export const isKey = (text: string): boolean => /\d/.test(text) && !/[\s@]/.test(text.trim());
 
 interface Table {
   readonly pg_table: string;
