@@ -22,16 +22,10 @@ const RUNNING = [
     "sync/beat/sweep-grants",
     "webhooks/{crash,guarded,hosted-day}",
   ],
-  "local/cloud/lambda/{host,recursion,events/event-sources,gateway/gateway,runtime/isolated,template/policies}",
 ];
 
 /** Test files that measure the heap of their process, or leave in it what others would find. */
-const MEASURING = [
-  "access/{reseal,secrets}",
-  "adapters/whole-answers",
-  "http/access",
-  "local/cloud/lambda/runtime/response-stream",
-];
+const MEASURING = ["access/{reseal,secrets}", "adapters/whole-answers", "http/access"];
 
 /** Test files that need a process of their own. */
 const ALONE = [...MOCKING, ...RUNNING, ...MEASURING, "**/*.long"].map((files) => `test/${files}.test.ts`);

@@ -4,7 +4,7 @@ import { dismissFailed } from "../../lib/settings/change-rows.ts";
 import { fingerprint } from "../../lib/settings/row-ports.ts";
 import { body } from "../../lib/settings/shapes.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, rowQueriesOf } from "../services/composition.ts";
+import { byHand } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "dismiss-rows",
@@ -20,10 +20,6 @@ export const handler = onLambda({
   output: z.object({ dismissed: z.int(), remaining: z.int() }),
   run: ({ input, workspace, actor, at }) => {
     const { id = null, fingerprint: kind = null, table = null } = input.body;
-    return dismissFailed(
-      { rowQueries: rowQueriesOf(), audit: auditLog() },
-      { workspace, actor, at },
-      { id, fingerprint: kind, table },
-    );
+    return dismissFailed(byHand(), { workspace, actor, at }, { id, fingerprint: kind, table });
   },
 });

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { pushExisting as push, ROWS_AT_ONCE } from "../../lib/settings/change-rows.ts";
 import { onMapping } from "../on-mapping.ts";
-import { auditLog, rowQueriesOf } from "../services/composition.ts";
+import { byHand } from "../services/composition.ts";
 
 export const handler = onMapping({
   route: "push-existing",
@@ -9,7 +9,7 @@ export const handler = onMapping({
     "Pushes rows of an adopted table that have no Salesforce record, 10,000 a call; call again while more is true.",
   output: z.object({ queued: z.int(), more: z.boolean(), mapping_id: z.string() }),
   run: async ({ resource: mapping, who }) => {
-    const queued = await push({ rowQueries: rowQueriesOf(), audit: auditLog() }, who);
+    const queued = await push(byHand(), who);
     return { queued, more: queued === ROWS_AT_ONCE, mapping_id: mapping.id };
   },
 });

@@ -2,22 +2,22 @@ import * as z from "zod/mini";
 import { flag } from "../../lib/http/input.ts";
 import {
   forecastReject,
-  isPlace,
   rejectDeletes as reject,
   rejectedView,
 } from "../../lib/settings/held-deletes/reject-deletes.ts";
 import { chosenDeletes } from "../../lib/settings/held-deletes/reject-ports.ts";
 import { body } from "../../lib/settings/shapes.ts";
 import { onMapping } from "../on-mapping.ts";
-import { auditLog, rowQueriesOf } from "../services/composition.ts";
-import { withOrg } from "../services/saving-org.ts";
+import { byHand } from "../services/composition.ts";
 
-const place = z.string({ error: "must be a text" }).check(z.refine(isPlace, { error: "must be `next` of an answer" }));
+const place = z
+  .string({ error: "must be a text" })
+  .check(z.regex(/^-?\d{1,15}$/, { error: "must be `next` of an answer" }));
 
 export const handler = onMapping({
   route: "reject-deletes",
   summary:
-    "Takes deletes of a mapping back that the breaker holds, 1,000 rows or 100 records a call; call again with `after`, the `next` of the answer, until that is null. Rows are inserted again under their keys, with their mapped columns and sfid, and not sent; records are undeleted. A record that is gone for good is created again, with another id, when the mapping has an upsert field and `recreate` is true. What a constraint or Salesforce refuses stays held, with the reason. ?only= chooses some by their keys. ?dry_run=true gives how many there are and what cannot come back, and changes nothing: columns that are not mapped, and rows of other tables that went by a foreign key.",
+    "Takes deletes of a mapping back that the breaker holds. Rows are inserted again under their keys, with their mapped columns and sfid, and not sent, 1,000 a call; call again with `after`, the `next` of the answer, until that is null. Then the next cycles undelete the records, 200 each. A record that one of them finds gone for good stays held; with `recreate` it is created again, with another id, 10,000 a call, when the mapping has an upsert field. What a constraint or Salesforce refuses stays held, with the reason. ?only= chooses some by their keys. ?dry_run=true gives how many there are and what cannot come back, and changes nothing: records that were found gone, columns that are not mapped, and rows of other tables that went by a foreign key.",
   input: z.object({
     dry_run: flag(),
     only: chosenDeletes(),
@@ -28,8 +28,9 @@ export const handler = onMapping({
   }),
   output: rejectedView,
   run: ({ input: { dry_run, only = null, body: asked }, who }) => {
-    const services = { rowQueries: rowQueriesOf(), audit: auditLog(), withOrg };
-    if (dry_run) return forecastReject(services, who, only);
-    return reject(services, who, { after: asked.after ?? null, recreate: asked.recreate ?? false, only });
+    const needs = byHand();
+    if (dry_run) return forecastReject(needs, who, only);
+    const { after = null, recreate = false } = asked;
+    return reject(needs, who, { after: after === null ? null : Number(after), recreate, only });
   },
 });

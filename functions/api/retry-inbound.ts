@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { filterText } from "../../lib/http/input.ts";
 import { retryInbound as retry } from "../../lib/settings/change-rows.ts";
 import { onMapping } from "../on-mapping.ts";
-import { auditLog, rowQueriesOf } from "../services/composition.ts";
+import { byHand } from "../services/composition.ts";
 
 export const handler = onMapping({
   route: "retry-inbound",
@@ -11,7 +11,7 @@ export const handler = onMapping({
   input: z.object({ sfid: z.optional(filterText()) }),
   output: z.object({ retried: z.int(), mapping_id: z.string() }),
   run: async ({ input, resource: mapping, who }) => ({
-    retried: await retry({ rowQueries: rowQueriesOf(), audit: auditLog() }, who, input.sfid ?? null),
+    retried: await retry(byHand(), who, input.sfid ?? null),
     mapping_id: mapping.id,
   }),
 });

@@ -2,7 +2,7 @@ import { Failure } from "../../lib/model/failure.ts";
 import { retryFailed } from "../../lib/settings/change-rows.ts";
 import { retriedView } from "../../lib/settings/row-ports.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, rowQueriesOf } from "../services/composition.ts";
+import { byHand } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "retry-row",
@@ -14,9 +14,5 @@ export const handler = onLambda({
     throw new Failure("NOT_FOUND", "the trigger log has no row with this id");
   },
   run: ({ resource: id, workspace, actor, at }) =>
-    retryFailed(
-      { rowQueries: rowQueriesOf(), audit: auditLog() },
-      { workspace, actor, at },
-      { id, fingerprint: null, table: null },
-    ),
+    retryFailed(byHand(), { workspace, actor, at }, { id, fingerprint: null, table: null }),
 });

@@ -4,7 +4,7 @@ import { retryFailed } from "../../lib/settings/change-rows.ts";
 import { fingerprint, retriedView } from "../../lib/settings/row-ports.ts";
 import { body } from "../../lib/settings/shapes.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, rowQueriesOf } from "../services/composition.ts";
+import { byHand } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "retry-rows",
@@ -19,10 +19,6 @@ export const handler = onLambda({
   output: retriedView,
   run: ({ input, workspace, actor, at }) => {
     const { fingerprint: kind = null, table = null } = input.body;
-    return retryFailed(
-      { rowQueries: rowQueriesOf(), audit: auditLog() },
-      { workspace, actor, at },
-      { id: null, fingerprint: kind, table },
-    );
+    return retryFailed(byHand(), { workspace, actor, at }, { id: null, fingerprint: kind, table });
   },
 });

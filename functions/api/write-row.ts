@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { mappingNamed } from "../../lib/settings/rows/find-row.ts";
 import { rowValues, writeRow as write, writtenView } from "../../lib/settings/rows/write-row.ts";
 import { onLambda } from "../invocation/on-lambda.ts";
-import { auditLog, mappings, rowQueriesOf } from "../services/composition.ts";
+import { byHand, mappings } from "../services/composition.ts";
 
 export const handler = onLambda({
   route: "write-row",
@@ -12,5 +12,5 @@ export const handler = onLambda({
   output: writtenView,
   find: ({ path, workspace }) => mappingNamed(mappings(), workspace.id, path.table),
   run: ({ resource: mapping, path, input, workspace, actor, at }) =>
-    write({ rowQueries: rowQueriesOf(), audit: auditLog() }, { workspace, actor, at, mapping }, path.key, input.body),
+    write(byHand(), { workspace, actor, at, mapping }, path.key, input.body),
 });

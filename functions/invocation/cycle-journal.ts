@@ -43,6 +43,3 @@ export async function atWork<Answer>(key: Key, work: () => Promise<Answer>): Pro
     note("-", key);
   }
 }
-
-/** Notes that a cycle waits for room until it is at work again: where the function dies meanwhile, it is not the reason. */
-export const noteWaiting = (key: Key): void => note("-", key);

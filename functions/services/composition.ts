@@ -12,7 +12,6 @@ import { auditLog as auditLogIn } from "../../lib/adapters/dynamodb/audit.ts";
 import { openDatabase } from "../../lib/adapters/dynamodb/client/client.ts";
 import { deliveries as deliveriesIn } from "../../lib/adapters/dynamodb/delivery/deliveries.ts";
 import { eventRows as eventRowsIn } from "../../lib/adapters/dynamodb/delivery/events.ts";
-import { overdue as overdueIn } from "../../lib/adapters/dynamodb/delivery/overdue.ts";
 import { semaphore as slotsIn } from "../../lib/adapters/dynamodb/delivery/semaphore.ts";
 import { webhooks as webhooksIn } from "../../lib/adapters/dynamodb/delivery/webhooks.ts";
 import { counters as countersIn } from "../../lib/adapters/dynamodb/engine/counters.ts";
@@ -34,7 +33,7 @@ import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monit
 import { rowQueriesOf as rowDesksIn } from "../../lib/adapters/postgres/operations/row-operations.ts";
 import { connectedOrg, saveProbe, usageReader } from "../../lib/adapters/salesforce/describe/connected-org.ts";
 import { orgReach as orgReachIn } from "../../lib/adapters/salesforce/org-reach.ts";
-import { recordsReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
+import { recordCounter, recordsReader } from "../../lib/adapters/salesforce/read/record-reader.ts";
 import { sessionsOf } from "../../lib/adapters/salesforce/session/sessions.ts";
 import { keyState as keyStateIn, kmsDataKeys } from "../../lib/adapters/secrets/data-keys.ts";
 import { readKept, refuseKept as refuseKeptAt } from "../../lib/adapters/secrets/kept-credentials.ts";
@@ -144,6 +143,9 @@ export const recordsOf = () => once("recordsOf", () => recordsReader(askingOrgs(
 export const recordOf = () => async (workspaceId: string, soql: string) =>
   (await recordsOf()(workspaceId, soql))[0] ?? null;
 
+/** Counts what meets a condition. */
+export const countRecords = () => once("countRecords", () => recordCounter(askingOrgs()));
+
 /** Asks an org whether it would save. */
 export const saves = () => once("saves", () => saveProbe(askingOrgs()));
 
@@ -214,8 +216,6 @@ export const events = () => once("events", () => publisher({ rows: eventRows(), 
 
 export const wakeUps = () => once("wakeUps", () => deliveryQueues(queues(), now));
 
-export const overdue = () => once("overdue", () => overdueIn(database(), deliveries(), eventRows()));
-
 export const slowSlots = () => once("slowSlots", () => slotsIn(database(), SLOW_ATTEMPTS, now));
 
 export const sender = () => once("sender", () => webhookSender({ policy: addressPolicy(), resolve: resolveByDns() }));
@@ -260,3 +260,6 @@ export async function refuseKept(url: string, workspaceId: string): Promise<stri
 export const hostGuard = () => once("hostGuard", () => urlGuardBy(connectionPolicy(), resolveByDns()));
 
 export const rowQueriesOf = () => once("rowDesks", () => rowDesksIn(now, silentDatabases()));
+
+/** For what a person does to rows, which is audited. */
+export const byHand = () => ({ rowQueries: rowQueriesOf(), audit: auditLog() });

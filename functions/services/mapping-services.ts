@@ -15,7 +15,6 @@ export const mappingServices = () => ({
   events: eventWakeUps(),
   counters: counters(),
   eventIdOf,
-  now,
 });
 
 /** The same of who answers with the mapping. */

@@ -9,7 +9,7 @@ import { handleCycleMessage, type Invocation } from "../../lib/sync/beat/handle-
 import { UNKNOWN } from "../../lib/sync/beat/idle-beats.ts";
 import { concludeDeath } from "../../lib/sync/report/conclude-cycle.ts";
 import { UNBEGUN } from "../../lib/sync/report/figures.ts";
-import { atWork, noteWaiting, takeUnfinished } from "../invocation/cycle-journal.ts";
+import { atWork, takeUnfinished } from "../invocation/cycle-journal.ts";
 import { gatherFigures } from "../invocation/emit-figures.ts";
 import { handOverTogether, invocationServices, type Left, lookTogether } from "../invocation/invocation-services.ts";
 import { each, onQueue } from "../invocation/on-queue.ts";
@@ -50,14 +50,9 @@ export const handler = onQueue(cyclesMessage, async (messages) => {
   const alone: { readonly cycle: CycleMessage; readonly deaths: number }[] = [];
   const answer = async (cycle: CycleMessage, how: Pick<Invocation, "look" | "isAlone">) => {
     const ofWorkspace = limits.get(cycle.workspace_id) ?? all;
-    const whenRoom: Invocation["whenRoom"] = (work) => {
-      const waits = ofWorkspace.activeCount >= CYCLES_AT_ONCE || all.activeCount >= MOST_AT_ONCE;
-      if (waits) noteWaiting(cycle);
-      return ofWorkspace(() => all(() => (waits ? atWork(cycle, work) : work())));
-    };
+    const whenRoom: Invocation["whenRoom"] = (work) => ofWorkspace(() => all(() => atWork(cycle, work)));
     try {
-      const invocation = { owner, deadline, whenRoom, ...how };
-      const deaths = await atWork(cycle, () => handleCycleMessage(services, cycle, invocation));
+      const deaths = await handleCycleMessage(services, cycle, { owner, deadline, whenRoom, ...how });
       if (deaths > 0) alone.push({ cycle, deaths });
     } catch (fault) {
       figures.add(UNBEGUN);

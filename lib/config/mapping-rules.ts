@@ -83,6 +83,13 @@ const seconds = (error: string) =>
 /** Of a mapping or of its workspace. */
 export const whenQuietRule = z.optional(z.nullable(seconds("must be a whole number of seconds, or null")));
 
+/** What a filter says is judged where the object is known. Cycles send it in the URL of a query. */
+export const filterRule = () =>
+  z.string({ error: "must be a text or null" }).check(
+    z.maxLength(MAX_FILTER, { error: `must have at most ${MAX_FILTER} characters` }),
+    z.refine((text) => isOneLine(text.replaceAll(/[\t\r\n]/g, " ")), { error: CONTROLS }),
+  );
+
 /** What a mapping's settings may be, wherever they are said; each may be left out. */
 export const mappingRules = {
   sync_direction: z.optional(word(SYNC_DIRECTIONS)),
@@ -101,13 +108,5 @@ export const mappingRules = {
       .int({ error: "must be a whole number of records" })
       .check(z.gte(1, { error: "must be at least 1" }), z.lte(BATCH_SIZE, { error: `must be at most ${BATCH_SIZE}` })),
   ),
-  /** What a filter says is judged where the object is known. Cycles send it in the URL of a query. */
-  filter: z.optional(
-    z.nullable(
-      z.string({ error: "must be a text or null" }).check(
-        z.maxLength(MAX_FILTER, { error: `must have at most ${MAX_FILTER} characters` }),
-        z.refine((text) => isOneLine(text.replaceAll(/[\t\r\n]/g, " ")), { error: CONTROLS }),
-      ),
-    ),
-  ),
+  filter: z.optional(z.nullable(filterRule())),
 };

@@ -68,19 +68,12 @@ export interface OpenImport {
 export interface ImportPlans {
   /** Makes the plan what readers see, if nothing changed since `generation`; false: something did. */
   commit(plan: ImportPlan, generation: number, entry: AuditEntry): Promise<boolean>;
-  /** The plan that is committed and not yet carried out; a lost one is known by its id alone. */
-  open(workspaceId: string): Promise<ImportPlan | LostPlan | null>;
+  /** The plan that is committed and not yet carried out; one that could not be for as long as it is kept is ended. */
+  open(workspaceId: string): Promise<ImportPlan | null>;
   /** Carries out a part of it, at most `CHANGES_AT_ONCE` changes; what was carried out before is left alone. */
   carryOut(planId: string, recorded: RecordedChanges): Promise<void>;
   /** Ends a plan that was carried out. */
   close(workspaceId: string, planId: string): Promise<void>;
-  /** Ends a lost plan, so that other changes can be applied; false: another process has ended it. */
-  giveUp(workspaceId: string, planId: string, entry: AuditEntry): Promise<boolean>;
-}
-
-/** An import that could not be carried out for as long as its plan was kept: what is left of it cannot be. */
-export interface LostPlan {
-  readonly lostId: string;
 }
 
 /** A pinned configuration against which drift is measured. */

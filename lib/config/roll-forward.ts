@@ -1,9 +1,7 @@
 import type { Counters } from "../metrics/ports.ts";
 import { chunks } from "../model/chunks.ts";
 import type { Event } from "../model/delivery/event.ts";
-import { writeLine } from "../model/log-line.ts";
 import type { ProvisioningMessage, Queue } from "../model/messages.ts";
-import { auditEntry } from "../model/workspace/audit.ts";
 import { CHANGES_AT_ONCE, type ImportPlan, type ImportPlans, type MappingChange } from "./ports.ts";
 import { type EventIdOf, recordChanges } from "./record-changes.ts";
 
@@ -13,7 +11,6 @@ export interface RollForwardNeeds {
   readonly events: { wake(events: readonly Event[]): Promise<void> };
   readonly counters: Counters;
   readonly eventIdOf: EventIdOf;
-  readonly now: () => Date;
 }
 
 /**
@@ -28,25 +25,12 @@ export async function rollForward(
 ): Promise<boolean> {
   const plan = await needs.plans.open(workspaceId);
   if (plan === null) return true;
-  if ("lostId" in plan) {
-    await giveUp(needs, workspaceId, plan.lostId);
-    return true;
-  }
   for (const changes of chunks(plan.changes, CHANGES_AT_ONCE)) {
     if (!mayGoOn()) return false;
     await carryOut(needs, plan, changes);
   }
   await needs.plans.close(workspaceId, plan.id);
   return true;
-}
-
-/** Each change is carried out whole or not at all, and has its own audit entry; so those without one are not carried out. */
-async function giveUp({ plans, now }: RollForwardNeeds, workspaceId: string, planId: string): Promise<void> {
-  const message =
-    "this import could not be carried out while its plan was kept; the mappings that it changed by then have audit entries of their own, the others are as they were: import again";
-  const entry = auditEntry({ workspaceId, actor: "system", at: now() }, "config.import_lost", planId, { message });
-  if (!(await plans.giveUp(workspaceId, planId, entry))) return;
-  writeLine({ level: "error", event: "import_lost", workspace_id: workspaceId, import_id: planId, message });
 }
 
 /** Wake-ups are sent for changes that were carried out before, too: that process may have died before sending. */

@@ -106,7 +106,7 @@ function refusedOf({ sfObject }: Mapping, backlog: Backlog | undefined): Inciden
   return incident({
     ...{ cause: "rows_refused", stops: false, said, objects: [sfObject] },
     message: `Salesforce refused ${failed === 1 ? "1 row" : `${failed} rows`} of ${sfObject}`,
-    remedy: "correct the values in the rows, which sends them again",
+    remedy: "correct the values in the rows; Bridge then sends them again",
     commands: ["bridge errors --grouped", "bridge errors --retry"],
   });
 }
@@ -117,8 +117,8 @@ function webhookOf({ id, url, active, failingSince, updatedAt }: Webhook): Incid
   if (active)
     return incident({
       ...{ cause: "webhook_failing", stops: false, since: failingSince },
-      message: `the webhook ${id} at ${place} takes no delivery`,
-      remedy: "see what it answers; once it takes them, replay what was given up",
+      message: `the webhook ${id} at ${place} accepts no delivery`,
+      remedy: "check its answers; once it accepts deliveries, replay those that were given up",
       commands: [
         `bridge webhook deliveries ${id}`,
         `bridge webhook replay ${id} --since ${failingSince?.toISOString()}`,
@@ -126,8 +126,8 @@ function webhookOf({ id, url, active, failingSince, updatedAt }: Webhook): Incid
     });
   return incident({
     ...{ cause: "webhook_paused", stops: false, since: updatedAt },
-    message: `the webhook ${id} at ${place} is paused: it gets no event`,
-    remedy: "resume it, then replay what came meanwhile",
+    message: `the webhook ${id} at ${place} is paused: it receives no events`,
+    remedy: "resume it, then replay the events of the pause",
     commands: [
       `bridge webhook update ${id} --resume`,
       `bridge webhook replay ${id} --since ${updatedAt.toISOString()}`,

@@ -19,8 +19,6 @@ export interface Route extends Access {
   readonly deployment?: "also" | "only";
   /** Requests of an address in a minute, counted separately; left out: they count among the API's 300. */
   readonly perMinute?: number;
-  /** It saves to Salesforce, so its bundle holds jsforce. */
-  readonly salesforce?: boolean;
 }
 
 const WORKSPACE = "/api/v1/t/{workspace_id}";
@@ -108,9 +106,6 @@ export const ROUTES = {
   "change-webhook": administer("PATCH /webhooks/{webhook_id}", { body: true, writes: ["webhooks", "audit"] }),
   "delete-webhook": administer("DELETE /webhooks/{webhook_id}", { writes: ["webhooks", "audit"] }),
   "rotate-webhook-secret": administer("POST /webhooks/{webhook_id}/rotate-secret", { writes: ["webhooks", "audit"] }),
-  "promote-webhook-secret": administer("POST /webhooks/{webhook_id}/promote-secret", {
-    writes: ["webhooks", "audit"],
-  }),
   "replay-webhook": operate("POST /webhooks/{webhook_id}/replay", ATTEMPT),
   "test-webhook": administer("POST /webhooks/{webhook_id}/test", ATTEMPT),
   "read-metrics": withoutToken("GET /api/metrics", {
@@ -197,7 +192,7 @@ export const ROUTES = {
   }),
   "read-change": operate("GET /monitoring/activity/{change_id}", { postgres: true }),
   "read-row-story": operate("GET /rows/{table}/{key}/story", {
-    reads: ["mappings", "webhooks", "deliveries", "engine"],
+    reads: ["mappings", "engine"],
     writes: ["workspaces", "counters"],
     postgres: true,
   }),
@@ -241,12 +236,7 @@ export const ROUTES = {
   "read-dry-run": operate("GET /mappings/{mapping_id}/dry-run", { reads: ["mappings"], postgres: true }),
   "list-held-deletes": read("GET /mappings/{mapping_id}/held-deletes", { reads: ["mappings"], postgres: true }),
   "confirm-deletes": administer("POST /mappings/{mapping_id}/confirm-deletes", BY_HAND),
-  "reject-deletes": administer("POST /mappings/{mapping_id}/reject-deletes", {
-    ...BY_HAND,
-    body: true,
-    writes: ["workspaces", "counters", "audit"],
-    salesforce: true,
-  }),
+  "reject-deletes": administer("POST /mappings/{mapping_id}/reject-deletes", { ...BY_HAND, body: true }),
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { SealedWorkspace, Workspaces } from "../access/ports.ts";
 import { LOOKED_AT_DELIVERIES, outcomesOf } from "../model/delivery/delivery.ts";
 import { describeFault } from "../model/fault.ts";
@@ -59,9 +60,10 @@ export async function collectFigures(needs: Needs, isTimeUp: () => boolean = () 
     ]);
     subjects.push({ workspace, active, age: now().getTime() - (countedAt?.getTime() ?? 0) });
   };
-  await someAtOnce(await workspaces.list(), (workspace) => orReport(workspace.id, know(workspace)));
+  const atOnce = pLimit(AT_ONCE);
+  await atOnce.map(await workspaces.list(), (workspace) => orReport(workspace.id, know(workspace)));
   const youngestFirst = subjects.toSorted((one, other) => one.age - other.age);
-  await someAtOnce(youngestFirst, async (subject) => {
+  await atOnce.map(youngestFirst, async (subject) => {
     if (!isTimeUp()) await orReport(subject.workspace.id, collectFor(needs, subject));
   });
 }
@@ -113,12 +115,4 @@ async function readDatabase(
     const running = sign?.isRunning;
     return figures ? [{ ...figures, object: sfObject, running, stalled, ...(rings && { rings }) }] : [];
   });
-}
-
-async function someAtOnce<Thing>(things: readonly Thing[], work: (thing: Thing) => Promise<void>): Promise<void> {
-  const left = things.values();
-  const place = async () => {
-    for (const next of left) await work(next);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, place));
 }

@@ -1,5 +1,5 @@
+import * as z from "zod/mini";
 import type { HourOfTotals } from "../model/calls/account.ts";
-import type { Outcomes } from "../model/delivery/delivery.ts";
 import type { HighWater } from "../model/high-water.ts";
 import type { Mapping } from "../model/mapping/mapping.ts";
 import type { MappingTotals } from "../model/totals.ts";
@@ -24,47 +24,50 @@ export interface OtherCalls {
   readonly apiCalls: Readonly<Record<string, number>>;
 }
 
-/** What the minute sweep has seen of a workspace. */
-export interface Figures {
-  /** Its active mappings; undefined: its database has not been asked yet. */
-  readonly mappings?: readonly MappingFigures[] | undefined;
-  readonly webhooks: readonly WebhookFigures[];
-}
+const figure = z.nullable(z.number());
 
-/** What it has seen of an active webhook. */
-export interface WebhookFigures {
-  readonly id: string;
-  /** Whether the last attempt failed. */
-  readonly isFailing: boolean;
-  /** Deliveries of the last hour, the latest 500, by their outcome so far; undefined: an older version looked. */
-  readonly deliveries?: Outcomes | undefined;
-}
-
-/** The same of one mapping; times are epoch milliseconds. */
-export interface MappingFigures {
-  readonly id: string;
-  readonly object: string;
+/** What the minute sweep has seen of a mapping; times are epoch milliseconds. */
+const mappingFigures = z.object({
+  id: z.string(),
+  object: z.string(),
   /** A doorbell is to wake its pulls; left out: by versions before this one. */
-  readonly rings?: boolean | undefined;
+  rings: z.optional(z.boolean()),
   /** Changes that wait and are not held, up to 100,000, and when the oldest of them was captured; null: none waits. */
-  readonly waiting: number;
-  readonly oldestAt: number | null;
-  readonly heldDeletes: number;
+  waiting: z.number(),
+  oldestAt: figure,
+  heldDeletes: z.number(),
   /** A cycle held its lease; left out: by versions before this one. */
-  readonly running?: boolean | undefined;
+  running: z.optional(z.boolean()),
   /** Something of it does not move; left out: by versions before this one. */
-  readonly stalled?: boolean | undefined;
-  readonly inboundErrors: number;
+  stalled: z.optional(z.boolean()),
+  inboundErrors: z.number(),
   /** Conflicts of the last 24 hours. */
-  readonly conflicts: number;
+  conflicts: z.number(),
   /** When its last cycle ended; null: none has yet. */
-  readonly lastCycleAt: number | null;
+  lastCycleAt: figure,
   /** Rows that pulls changed in the last ten minutes. */
-  readonly pulled: number;
+  pulled: z.number(),
   /** Seconds from capture to Salesforce's word, of the latest 200 changes of ten minutes; null: there was none. */
-  readonly lagP50: number | null;
-  readonly lagP95: number | null;
-}
+  lagP50: figure,
+  lagP95: figure,
+});
+export type MappingFigures = z.infer<typeof mappingFigures>;
+
+/** What the minute sweep has seen of a workspace. */
+export const figures = z.object({
+  /** Its active mappings; undefined: its database has not been asked yet. */
+  mappings: z.optional(z.readonly(z.array(mappingFigures))),
+  /** Its active webhooks, and whether the last attempt failed. */
+  webhooks: z.array(
+    z.object({
+      id: z.string(),
+      isFailing: z.boolean(),
+      /** Deliveries of the last hour, the latest 500, by their outcome so far; undefined: an older version looked. */
+      deliveries: z.optional(z.object({ successful: z.number(), failed: z.number(), pending: z.number() })),
+    }),
+  ),
+});
+export type Figures = z.infer<typeof figures>;
 
 /** Keeps what the minute sweep sees. */
 export interface KeepFigures {

@@ -79,7 +79,7 @@ interface Reason {
 const REASONS = {
   salesforce_authorization: {
     of: "org",
-    what: "Salesforce does not let Bridge in",
+    what: "Salesforce refuses Bridge's sign-in",
     commands: ["bridge connect salesforce"],
     sentWhen: "once the workspace is connected again",
     atOnce: true,
@@ -89,7 +89,7 @@ const REASONS = {
   salesforce_limit: {
     atOnce: true,
     of: "org",
-    what: "Salesforce refuses every call: the org's API calls of 24 hours are used up",
+    what: "Salesforce refuses every call: the org's API calls of the last 24 hours are used up",
     commands: ["bridge poll {}", "bridge budget"],
     sentWhen: "once calls are left",
     restSeconds: 300,
@@ -100,7 +100,7 @@ const REASONS = {
     what: "Salesforce does not answer as it should",
     sentWhen: "once Salesforce answers",
     probes: true,
-    remedy: "wait, it is tried again with every cycle; status.salesforce.com lists outages",
+    remedy: "wait: Bridge tries again with every cycle; status.salesforce.com lists outages",
   },
   salesforce_schema: {
     what: "Salesforce does not show Bridge the object or a field",
@@ -109,16 +109,16 @@ const REASONS = {
       "give the connected user access to the object and field that Salesforce names, or take them out of the mapping",
   },
   salesforce_request: {
-    what: "Salesforce refuses the request of Bridge",
+    what: "Salesforce refuses Bridge's request",
     commands: ["bridge mapping show {}"],
     sentWhen: "once this is corrected",
-    remedy: "look at the cycle's line in the log, and report it",
+    remedy: "find the cause in the log by the mapping's id, and report it",
   },
   salesforce_too_large: {
-    what: "Salesforce refuses to go through so many records",
+    what: "Salesforce refuses to search so many records",
     sentWhen: "once Salesforce can read them",
     remedy:
-      "give the connected user the permission View All Data, without which Salesforce does not go through so many records for it, or map fewer of them by a filter",
+      "give the connected user View All Data, with which Salesforce checks fewer records, or map fewer records with a filter",
   },
   api_disabled: {
     of: "org",
@@ -154,7 +154,7 @@ const REASONS = {
     what: "PostgreSQL does not answer as it should",
     commands: ["bridge doctor"],
     sentWhen: "once PostgreSQL answers",
-    remedy: "see that the server runs and lets Bridge in; bridge doctor says more",
+    remedy: "check that the server runs and accepts Bridge's connections; bridge doctor says more",
   },
   capture_off: {
     what: "changes of the table are not captured",
@@ -162,21 +162,21 @@ const REASONS = {
     sentWhen: "once capture is on again",
     atOnce: true,
     remedy:
-      "choose with bridge mapping capture: --salesforce gives up what was written meanwhile, --mine sends every row; nothing is pulled or sent until then",
+      "choose with bridge mapping capture: --salesforce discards what was written meanwhile, --mine sends every row; nothing is pulled or sent until then",
   },
   rows_hidden: {
     what: "row-level security hides rows from Bridge",
     sentWhen: "once Bridge sees all rows",
     atOnce: true,
     remedy:
-      "give the user that Bridge connects as BYPASSRLS, or end FORCE ROW LEVEL SECURITY of the table; nothing is pulled or sent meanwhile",
+      "give BYPASSRLS to the user that Bridge connects as, or end FORCE ROW LEVEL SECURITY of the table; nothing is pulled or sent meanwhile",
   },
   column_gone: {
     what: "a mapped column is gone",
     sentWhen: "once the column is back, or its field is not mapped",
     atOnce: true,
     remedy:
-      "give the column its name back, or take its field out of the mapping; the application can write, nothing is pulled or sent meanwhile",
+      "give the column its name back, or take its field out of the mapping; meanwhile the application can write, but nothing is pulled or sent",
   },
   table_gone: {
     what: "the mapped table is gone",
@@ -192,13 +192,13 @@ const REASONS = {
     sentWhen: "once the mapping is activated with the digest",
     awaitsSomebody: true,
     remedy:
-      "look at what the first load would change in Salesforce with bridge mapping dry-run, then run bridge mapping activate with its --digest; nothing is loaded or sent meanwhile",
+      "run bridge mapping dry-run to see what the first load would change in Salesforce, then bridge mapping activate with its --digest; nothing is loaded or sent meanwhile",
   },
   function_died: {
-    what: "the function died while a cycle was at work",
+    what: "the function died while a cycle was running",
     sentWhen: "once a cycle ends well",
     remedy:
-      "raise memoryMegabytes of run-cycle in lib/model/resources.ts and deploy, or map fewer or shorter fields; after the second time the mapping runs alone for a day, so that no other one ends with it",
+      "raise memoryMegabytes of run-cycle in lib/model/resources.ts and deploy, or map fewer or shorter fields; after the second death the mapping runs alone for a day, so that it ends no other mapping's cycle",
   },
   database_rewound: {
     what: "the database was restored to an earlier time",
@@ -208,20 +208,20 @@ const REASONS = {
     restSeconds: 60,
     pullsGoOn: true,
     remedy:
-      "see with bridge restore plan what waits, then run bridge restore accept; pulls continue, nothing is sent meanwhile",
+      "run bridge restore plan to see what waits, then bridge restore accept; pulls continue, but nothing is sent meanwhile",
   },
   config_behind: {
     what: "DynamoDB was restored to an earlier time",
     commands: ["bridge restore plan", "bridge restore accept {}"],
     sentWhen: "once the restore is accepted",
     remedy:
-      "DynamoDB was restored to an earlier time: see with bridge restore plan what changed since, then run bridge restore accept; nothing is pulled or sent meanwhile",
+      "DynamoDB was restored to an earlier time: run bridge restore plan to see what changed since, then bridge restore accept; nothing is pulled or sent meanwhile",
   },
   engine_fault: {
-    what: "Bridge met an error of its own",
+    what: "Bridge had an internal error",
     commands: ["bridge mapping show {}"],
     sentWhen: "once a cycle ends well",
-    remedy: "look at the cycle's line in the log, and report it",
+    remedy: "find the cause in the log by the mapping's id, and report it",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 

@@ -39,7 +39,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   "INVALID_SESSION_ID … not valid for use": "give the app the scope 'api', and relax its IP restrictions",
   INVALID_SESSION_ID: "each new session ends at once: check Setup, Session Settings, and the user's Login History",
   INVALID_OPERATION_WITH_EXPIRED_PASSWORD: "the user's password has expired: set a new one",
-  "REQUEST_LIMIT_EXCEEDED … Concurrent": "too many long requests run in the org: wait, it is tried again",
+  "REQUEST_LIMIT_EXCEEDED … Concurrent": "too many long requests run in the org: wait, Bridge tries again",
   API_DISABLED_FOR_ORG: "give the user 'API Enabled', or ask Salesforce for an edition with API; changes wait",
   API_CURRENTLY_DISABLED: "give the user 'API Enabled', or ask Salesforce why the API is off; changes wait",
   ORG_LOCKED: "the org is locked: ask Salesforce; changes wait meanwhile",
@@ -51,15 +51,17 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   FORBIDDEN: "give the user access to what Salesforce names, by a permission set",
   UNSUPPORTED_API_VERSION: "connect the workspace to Salesforce again, which takes the newest API version",
   "NOT_FOUND … external ID field": "make the upsert field an External ID that the user may see, or choose another",
+  QUERY_TOO_COMPLICATED:
+    "map fewer fields, formulas and fields of parents above all: Salesforce cannot read so many at once",
   OPERATION_TOO_LARGE: "give the user View All Data, or View All of the object: Salesforce then checks fewer records",
   QUERY_TIMEOUT: "the query takes the org too long: wait, smaller parts are tried; then ask Salesforce for an index",
   MALFORMED_QUERY: "correct the mapping's filter; without a filter, report the cycle's line",
   INVALID_QUERY_FILTER_OPERATOR: "correct the mapping's filter: it compares a field in a way that is not allowed",
-  UNKNOWN_EXCEPTION: "wait, it is tried again with every cycle; if it stays, give Salesforce Support the ErrorId",
+  UNKNOWN_EXCEPTION: "wait: Bridge tries again with every cycle; if it stays, give Salesforce Support the ErrorId",
   FOREIGN_INSTANCE: "the token endpoint is not Salesforce's: check the login URL",
-  UNREACHABLE: "wait, it is tried again; if it stays, check the login URL, the network and any proxy",
-  NOT_SALESFORCE: "wait, it is tried again; if it stays, check the login URL, and any proxy before the org",
-  BROKEN_ANSWER: "wait, it is tried again; if it stays, check any proxy before the org",
+  UNREACHABLE: "wait: Bridge tries again; if it stays, check the login URL, the network and any proxy",
+  NOT_SALESFORCE: "wait: Bridge tries again; if it stays, check the login URL, and any proxy before the org",
+  BROKEN_ANSWER: "wait: Bridge tries again; if it stays, check any proxy before the org",
 };
 
 const ROWS = Object.entries(REMEDIES).map(([key, remedy]) => {

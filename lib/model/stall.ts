@@ -46,19 +46,19 @@ export function stallOf(mapping: Mapping, signs: Signs, now: Date): Stall | null
   if (!isRunning && unrun > CYCLE_MILLISECONDS)
     return {
       message: `${sfObject}: no cycle has begun for ${seconds(unrun)} s`,
-      remedy: "look for errors in the log of the cycles, and whether their schedule or the service is stopped",
+      remedy: "look for errors in the log of the cycles, and check whether their schedule or the service has stopped",
       commands: [`bridge poll ${sfObject}`],
     };
   if (!isRunning && unsentSince !== null && age(unsentSince) > CYCLE_MILLISECONDS)
     return {
       message: `${sfObject}: changes are PENDING for ${seconds(age(unsentSince))} s, and no cycle sends them`,
-      remedy: "a poll gives them back and sends them; the log of its cycles says what ends them",
+      remedy: "a poll releases them and sends them; the log of the mapping's cycles says why these ended",
       commands: [`bridge poll ${sfObject}`],
     };
   if (rewound > 0)
     return {
       message: `${sfObject}: changes of ${rewound} rows wait for a decision since a restore`,
-      remedy: "see with bridge restore plan which, then run bridge restore accept",
+      remedy: "run bridge restore plan to see which, then bridge restore accept",
       commands: ["bridge restore plan", `bridge restore accept ${sfObject}`],
     };
   if (inboundErrors >= REFUSED_RECORDS && inboundErrors >= REFUSED_SHARE * (rows + inboundErrors))

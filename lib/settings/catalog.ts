@@ -4,6 +4,7 @@ import { listedObject, type Org, type OrgField, type OrgObject } from "../config
 import { columnType } from "../model/mapping/column-type.ts";
 import { isParentKey } from "../model/mapping/describe.ts";
 import { isMappable } from "../model/mapping/field-type.ts";
+import { parseFilter, renderFilter } from "../model/mapping/filter.ts";
 import { parentFieldName, parentOf } from "../model/mapping/parent-key.ts";
 import { toSnakeCase } from "../model/snake-case.ts";
 
@@ -28,28 +29,38 @@ const fieldView = z.object({
   parent_keys: z.array(z.object({ name: z.string(), object: z.string(), label: z.string() })),
 });
 
-export const objectWithFields = z.extend(listedObject, { fields: z.array(fieldView) });
+/** `matching`: records in the filter that was asked about; null: none was, or Salesforce does not count them in time. */
+export const objectWithFields = z.extend(listedObject, { fields: z.array(fieldView), matching: z.nullable(z.int()) });
 
 type ObjectWithFields = z.infer<typeof objectWithFields>;
 
 /** Parents that one request asks about. */
 const MOST_PARENTS = 25;
 
+interface Needs {
+  readonly org: Org;
+  /** Records of an object that meet a condition of SOQL; null: Salesforce does not count them in time. */
+  readonly countRecords: (workspaceId: string, object: string, condition: string) => Promise<number | null>;
+}
+
 /**
- * One object for pickers, with `parents` the keys of the objects, too, that its lookups point to. Null: the connection's
- * user sees no such object.
+ * One object for pickers, with `parents` the keys of the objects, too, that its lookups point to, and with `filter` the
+ * number of its records. Null: the connection's user sees no such object.
  */
 export async function readCatalog(
-  org: Org,
+  { org, countRecords }: Needs,
   workspace: SealedWorkspace,
   name: string,
-  parents: boolean,
+  { parents, filter }: { readonly parents: boolean; readonly filter?: string | undefined },
 ): Promise<ObjectWithFields | null> {
+  const understood = filter === undefined ? null : parseFilter(filter);
   const [object] = (await org.describe(workspace, [name])).values();
   if (!object) return null;
+  const byName = new Map(object.fields.map((field) => [field.name.toLowerCase(), field]));
+  const matching = understood && (await countRecords(workspace.id, object.name, renderFilter(understood, byName)));
   const wanted = parents ? parentsWanted(object) : [];
   const found = wanted.length > 0 ? await org.describe(workspace, wanted) : new Map<string, OrgObject>();
-  return viewOf(object, parents ? new Map([...found, [object.name, object]]) : found);
+  return { ...viewOf(object, parents ? new Map([...found, [object.name, object]]) : found), matching };
 }
 
 /** Objects that lookups point to, other than the object itself. */
@@ -58,7 +69,7 @@ function parentsWanted({ name, fields }: OrgObject): readonly string[] {
   return [...new Set(targets)].filter((target) => target !== name).slice(0, MOST_PARENTS);
 }
 
-function viewOf({ fields, ...object }: OrgObject, parents: ReadonlyMap<string, OrgObject>): ObjectWithFields {
+function viewOf({ fields, ...object }: OrgObject, parents: ReadonlyMap<string, OrgObject>) {
   return { ...object, fields: fields.map((field) => viewField(field, parents)) };
 }
 

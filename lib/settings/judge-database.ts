@@ -26,13 +26,13 @@ export function judgeDatabase(facts: DatabaseFacts, schema: string, workspaceId:
       ? judged(
           "rights",
           facts.maySeeSchema && facts.mayCreateTables,
-          `${user} ${facts.mayCreateTables ? "may" : "may not"} make tables in schema ${schema}`,
+          `${user} ${facts.mayCreateTables ? "may" : "may not"} create tables in schema ${schema}`,
           `as its owner run: GRANT USAGE, CREATE ON SCHEMA ${name} TO ${quoted(user)};`,
         )
       : judged(
           "rights",
           facts.mayCreateSchema,
-          `schema ${schema} is not there, and ${user} ${facts.mayCreateSchema ? "may" : "may not"} make it`,
+          `schema ${schema} does not exist, and ${user} ${facts.mayCreateSchema ? "may" : "may not"} create it`,
           `as the database's owner run: GRANT CREATE ON DATABASE ${quoted(database)} TO ${quoted(user)};`,
         ),
     judged(
@@ -47,7 +47,7 @@ export function judgeDatabase(facts: DatabaseFacts, schema: string, workspaceId:
       judged(
         "writes",
         false,
-        `${what}, a table of Bridge's, may undo its writes`,
+        `${what}, one of Bridge's tables, may undo Bridge's writes`,
         "drop it, or make it an AFTER trigger",
       ),
     ),
@@ -62,7 +62,7 @@ export const DAMAGES = ["tables", "capture", "events", "writes"] as const;
 const warnOfOpenSchema = (schema: string): Finding => ({
   check: "search_path",
   ok: true,
-  message: `other roles may create functions and operators in ${schema}, and so have the application's statements call them`,
+  message: `other roles may create functions and operators in ${schema}, and the application's statements may call them`,
   remedy: `as its owner run: REVOKE CREATE ON SCHEMA ${quoted(schema)} FROM PUBLIC; and from other roles that may`,
 });
 

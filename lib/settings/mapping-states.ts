@@ -12,7 +12,7 @@ import { type Mapping, pulls } from "../model/mapping/mapping.ts";
 import { reportLacking } from "../model/mapping/required-fields.ts";
 import { reportUnfit } from "../model/mapping/unfit-column.ts";
 import { areEqual, sayEquality } from "../model/record/equality.ts";
-import { type ReadSize, reportReadSize } from "../model/record/read-size.ts";
+import { reportReadSize } from "../model/record/read-size.ts";
 import { toCamelCase, toSnakeCase } from "../model/snake-case.ts";
 import { type Pause, reportPause } from "../model/workspace/pause.ts";
 import { ifAvailable } from "../monitoring/with-database.ts";
@@ -227,8 +227,6 @@ const reportBacklog = ({ recordsRead, recordsToRead }: MappingProgress, { sfObje
   remedy: "wait: what changes now is pulled meanwhile; the mapping's progress says about when it is done",
 });
 
-const isSmaller = (size: ReadSize | null | undefined): size is ReadSize => Boolean(size && size.rows + size.fields > 0);
-
 function noticesOn(
   mapping: Mapping,
   report: EngineReport | null,
@@ -243,7 +241,7 @@ function noticesOn(
     ...(progress?.reading === "backlog" ? [reportBacklog(progress, mapping)] : []),
     ...(recordless > 0 ? [reportRecordless(recordless, sfObject)] : []),
     ...(progress?.waitingForParents ? [reportMissingParents(progress.waitingForParents)] : []),
-    ...(isSmaller(progress?.readSize) ? [reportReadSize(progress.readSize, sfObject)] : []),
+    ...(progress?.readSize?.rows ? [reportReadSize(progress.readSize, sfObject)] : []),
     ...(progress?.clockBackUntil ? [reportClockBack(progress.clockBackUntil)] : []),
     ...(progress?.upsertFieldUnique === false ? [reportShared(mapping)] : []),
     ...(progress?.unfit.map((one) => reportUnfit(pgTable, one)) ?? []),

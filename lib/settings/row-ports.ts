@@ -96,7 +96,7 @@ export const mappingProgress = z.object({
   records_read: z.int(),
   reading_since: nullableTimestamp(),
   /** How much a read asks for; null: whole pages. */
-  read_size: z.nullable(z.object({ rows: z.int(), fields: z.int(), since: z.int() })),
+  read_size: z.nullable(z.object({ rows: z.int() })),
   /** Until when the org's clock repeats time that it went back by; null: it does not. */
   clock_back_until: nullableTimestamp(),
   last_pull_at: nullableTimestamp(),
@@ -303,8 +303,6 @@ export const rowStory = z.object({
 });
 export interface RowStory extends CamelCased<typeof rowStory> {
   readonly shape: TableShape;
-  /** The column that is the table's key. */
-  readonly key: string;
 }
 
 /** Values for a row, found by its key. */

@@ -10,6 +10,7 @@ import { settledUntil } from "../model/record/position.ts";
 import { WHOLE } from "../model/record/read-size.ts";
 import { type Cycle, countOf, newTally } from "./cycle/cycle.ts";
 import type { CycleNeeds, CycleOrder, CycleReport } from "./cycle/cycle-order.ts";
+import { EngineStop } from "./cycle/engine-stop.ts";
 import { lookUpRewound } from "./doubt/look-up-rewound.ts";
 import { resolveInDoubt } from "./doubt/resolve-in-doubt.ts";
 import { settleEditedInserts } from "./doubt/settle-edited-inserts.ts";
@@ -22,7 +23,6 @@ import { readHeldBack } from "./pull/read-page.ts";
 import { isUnjudged, refuseUncaptured } from "./pull/refuse-uncaptured.ts";
 import { type PushOrder, push } from "./push/push.ts";
 import { restoreRecords } from "./push/restore-records.ts";
-import { SidesApart } from "./report/sides-apart.ts";
 
 /** One run for one mapping: take the lease, settle what is in doubt, pull, push, report, release. */
 export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<CycleReport> {
@@ -51,7 +51,8 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
     const mayBeHeld = rewind === "rewound" || begun.waiting.unfinished;
     const isRead = !pulls(cycle.shape.direction) || isSettled({ ...begun.marks, ...done.marks });
     if (mayBeHeld && order.saves !== "none" && isRead) await lookUpRewound(cycle);
-    if (rewind === "rewound" && order.saves !== "none") throw new SidesApart("database_rewound", REWOUND_MESSAGE);
+    if (rewind === "rewound" && order.saves !== "none")
+      throw new EngineStop({ reason: "database_rewound", message: REWOUND_MESSAGE });
   } catch (error) {
     end = endBy(error);
   }
@@ -61,9 +62,7 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
 /** Undeletes what an operator has asked for; answers the records to read again, without those that must wait for it. */
 async function restoreAsked(cycle: Cycle, order: CycleOrder, { restores, rereads }: Held): Promise<readonly string[]> {
   if (restores.length === 0) return rereads;
-  if (!pushes(order.mapping.syncDirection) || !maySave(order, cycle.salesforce)) {
-    return rereads.filter((sfid) => !restores.includes(sfid));
-  }
+  if (!maySave(order, cycle.salesforce)) return rereads.filter((sfid) => !restores.includes(sfid));
   const back = await restoreRecords(cycle, restores);
   return rereads.filter((sfid) => !restores.includes(sfid) || back.has(sfid));
 }

@@ -15,7 +15,6 @@ export const webhook = z.object({
   failing_since: z.nullable(z.iso.datetime()),
   given_up: z.boolean(),
   previous_secret_valid_until: z.nullable(z.iso.datetime()),
-  secret_prepared: z.boolean(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
@@ -34,7 +33,6 @@ export const webhookAsJson = (
     url: allows(scopes, "admin") ? kept.url : `${new URL(kept.url).origin}/…`,
     givenUp: isGivenUp(kept, now),
     previousSecretValidUntil: stillSigning(kept.secrets, now)[0]?.until ?? null,
-    secretPrepared: kept.secrets.next !== null,
   });
 
 /** A delivery with its whole history (contract 6.4.4), for the settings area. */

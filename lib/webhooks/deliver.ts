@@ -214,14 +214,12 @@ async function makeAttempt(
 
 async function post(needs: DeliverNeeds, webhook: Webhook, delivery: Delivery, attempt: Attempt): Promise<Outcome> {
   const open = (sealed: string) => needs.vault.open(webhook.workspaceId, sealed);
-  const { current, next } = webhook.secrets;
   const replaced = stillSigning(webhook.secrets, attempt.startedAt);
-  const [opened, prepared, previous] = await Promise.all([
-    open(current),
-    next === null ? null : open(next),
+  const [current, previous] = await Promise.all([
+    open(webhook.secrets.current),
     Promise.all(replaced.map(({ secret }) => open(secret))),
   ]);
-  const request = signedRequest(webhook.url, delivery, attempt, { current: opened, next: prepared, previous });
+  const request = signedRequest(webhook.url, delivery, attempt, { current, previous });
   const noted = setTimeout(() => noteSlow(needs, webhook), SLOW_MILLISECONDS);
   try {
     return { ...(await needs.sender.post(request)), endedAt: needs.now() };

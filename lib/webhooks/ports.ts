@@ -57,8 +57,16 @@ export class EventRefused extends Error {
   }
 }
 
+/** What the minute sweeper asks; it reads on page by page until nothing is left. */
+export interface Overdue<Thing> {
+  /** Those whose time came before `before`. */
+  late(before: Date): AsyncIterable<readonly Thing[]>;
+  /** The sweeper handles them no earlier than `until`; their schedule stays. Leaves those alone that changed. */
+  postpone(things: readonly Thing[], until: Date): Promise<void>;
+}
+
 /** Events that wait to be dispatched. */
-export interface EventRows {
+export interface EventRows extends Overdue<Event> {
   /** Keeps events; one that waits already waits on. Rejects with `EventRefused` where one can never be kept. */
   add(events: readonly Event[]): Promise<void>;
   /** Those of them that still wait, in no order. */
@@ -74,7 +82,7 @@ export interface EventKey {
 }
 
 /** Deliveries and their history. */
-export interface Deliveries {
+export interface Deliveries extends Overdue<Delivery> {
   /** Keeps new ones; one that exists stays as it is. */
   add(deliveries: readonly Delivery[]): Promise<void>;
   /** Stores a new one that was requested, together with its audit entry. */
@@ -86,8 +94,6 @@ export interface Deliveries {
    * the history in the same write. With an audit entry, both are written or none.
    */
   replace(before: Delivery, after: Delivery, audit?: AuditEntry): Promise<boolean>;
-  /** The sweeper handles them no earlier than `until`; their schedule stays. Leaves those alone that changed. */
-  postpone(deliveries: readonly Delivery[], until: Date): Promise<void>;
   /** Writes the result of an attempt that the delivery has already given up as lost. */
   recordLate(delivery: Delivery, attempt: Attempt): Promise<void>;
   /** One page as the contract's list shows it, newest first, and how many there are in all, of a status and an event. */
@@ -140,15 +146,4 @@ export type Answer = Omit<Outcome, "endedAt">;
 /** Makes one POST, within an attempt's time. Never rejects for what a receiver does. */
 export interface Sender {
   post(request: SignedRequest): Promise<Answer>;
-}
-
-/** What the minute sweeper asks; it reads on page by page until nothing is left. */
-export interface Overdue {
-  /** Waiting events whose time came before `before`. */
-  events(before: Date): AsyncIterable<readonly Event[]>;
-  /** Looks at them no earlier than `until`. */
-  postponeEvents(events: readonly Event[], until: Date): Promise<void>;
-  /** Deliveries whose time came before `before`. */
-  deliveries(before: Date): AsyncIterable<readonly Delivery[]>;
-  postponeDeliveries: Deliveries["postpone"];
 }

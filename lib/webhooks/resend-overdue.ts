@@ -1,8 +1,10 @@
 import { type Delivery, type WakeUp, wakeUpsOf } from "../model/delivery/delivery.ts";
+import type { Event } from "../model/delivery/event.ts";
 import type { BookedWakeUp, Events, Overdue, WakeUps } from "./ports.ts";
 
 interface Needs {
-  readonly overdue: Overdue;
+  readonly rows: Overdue<Event>;
+  readonly deliveries: Overdue<Delivery>;
   readonly events: Pick<Events, "wake">;
   readonly wakeUps: WakeUps;
   readonly now: () => Date;
@@ -19,33 +21,26 @@ const PAUSE_SECONDS = 5 * 60;
  * or `isTimeUp` says so; what is left then comes first the next time. Gives how many it woke.
  */
 export async function resendOverdue(
-  needs: Needs,
+  { rows, deliveries, events, wakeUps, now }: Needs,
   isTimeUp: () => boolean = () => false,
 ): Promise<{ readonly events: number; readonly deliveries: number }> {
-  const events = await resendEvents(needs, isTimeUp);
-  return { events, deliveries: await resendDeliveries(needs, isTimeUp) };
-}
-
-async function resendEvents({ overdue, events, now }: Needs, isTimeUp: () => boolean): Promise<number> {
-  let woken = 0;
-  for await (const late of overdue.events(before(now(), LATE_SECONDS))) {
-    await events.wake(late);
-    await overdue.postponeEvents(late, nextLook(now()));
-    woken += late.length;
-    if (isTimeUp()) break;
-  }
-  return woken;
-}
-
-async function resendDeliveries({ overdue, wakeUps, now }: Needs, isTimeUp: () => boolean): Promise<number> {
-  let woken = 0;
-  for await (const deliveries of overdue.deliveries(before(now(), LATE_SECONDS))) {
-    await wakeUps.send(deliveries.flatMap((delivery) => booked(delivery, now())));
-    await overdue.postponeDeliveries(deliveries, nextLook(now()));
-    woken += deliveries.length;
-    if (isTimeUp()) break;
-  }
-  return woken;
+  const resend = async <Thing>(
+    { late, postpone }: Overdue<Thing>,
+    wake: (things: readonly Thing[]) => Promise<void>,
+  ) => {
+    let woken = 0;
+    for await (const things of late(before(now(), LATE_SECONDS))) {
+      await wake(things);
+      await postpone(things, nextLook(now()));
+      woken += things.length;
+      if (isTimeUp()) break;
+    }
+    return woken;
+  };
+  return {
+    events: await resend(rows, events.wake),
+    deliveries: await resend(deliveries, (late) => wakeUps.send(late.flatMap((one) => booked(one, now())))),
+  };
 }
 
 function booked(delivery: Delivery, at: Date): readonly BookedWakeUp[] {

@@ -54,7 +54,7 @@ export async function createWebhook(
     ...wish,
     url,
     events: inOrder(wish.events),
-    secrets: { current: await vault.seal(workspaceId, secret), next: null, previous: [] },
+    secrets: { current: await vault.seal(workspaceId, secret), previous: [] },
     createdAt: by.at,
     updatedAt: by.at,
     failingSince: null,
@@ -114,55 +114,15 @@ export async function rotateSecret(
   by: Actor,
 ): Promise<WithSecret> {
   const secret = newSecret();
-  const secrets = rotated(webhook, await vault.seal(webhook.workspaceId, secret), overlapSeconds, by.at);
+  const secrets = rotate(webhook.secrets, await vault.seal(webhook.workspaceId, secret), overlapSeconds, by.at);
+  if (secrets === null) {
+    const remedy = "wait until one expires, or rotate with overlap_seconds=0 once every receiver has the newest";
+    throw new Failure("CONFLICT", `${MAX_REPLACED_SECRETS} replaced secrets still sign for this webhook: ${remedy}`);
+  }
+  const changed = { ...webhook, secrets, updatedAt: by.at, version: webhook.version + 1 };
   const entry = entryOf(webhook, "webhook.secret_rotated", by, { overlap_seconds: overlapSeconds });
-  return { webhook: await changeSecrets(webhooks, webhook, secrets, entry), secret };
-}
-
-/**
- * Makes the next secret, for receivers that know one secret only. It signs `webhook-signature` beside the current one,
- * which keeps `X-Bridge-Signature` until `promoteSecret`. A secret that was prepared before ends.
- */
-export async function prepareSecret(
-  { webhooks, vault }: RotateNeeds,
-  webhook: Webhook,
-  by: Actor,
-): Promise<WithSecret> {
-  const secret = newSecret();
-  const secrets = { ...webhook.secrets, next: await vault.seal(webhook.workspaceId, secret) };
-  const entry = entryOf(webhook, "webhook.secret_prepared", by, { ended_earlier: webhook.secrets.next !== null });
-  return { webhook: await changeSecrets(webhooks, webhook, secrets, entry), secret };
-}
-
-/** Makes the prepared secret the current one; the old one signs beside it for `overlapSeconds`. Rejects with CONFLICT when none is prepared. */
-export async function promoteSecret(
-  { webhooks }: Pick<RotateNeeds, "webhooks">,
-  webhook: Webhook,
-  overlapSeconds: number,
-  by: Actor,
-): Promise<Webhook> {
-  const { next } = webhook.secrets;
-  if (next === null) throw new Failure("CONFLICT", "no secret is prepared: rotate-secret?prepare=true makes one");
-  const entry = entryOf(webhook, "webhook.secret_promoted", by, { overlap_seconds: overlapSeconds });
-  return changeSecrets(webhooks, webhook, rotated(webhook, next, overlapSeconds, by.at), entry);
-}
-
-function rotated({ secrets }: Webhook, replacement: string, overlapSeconds: number, at: Date): Webhook["secrets"] {
-  const after = rotate(secrets, replacement, overlapSeconds, at);
-  if (after !== null) return after;
-  const remedy = "wait until one expires, or rotate with overlap_seconds=0 once every receiver has the newest";
-  throw new Failure("CONFLICT", `${MAX_REPLACED_SECRETS} replaced secrets still sign for this webhook: ${remedy}`);
-}
-
-async function changeSecrets(
-  webhooks: RotateNeeds["webhooks"],
-  webhook: Webhook,
-  secrets: Webhook["secrets"],
-  entry: AuditEntry,
-): Promise<Webhook> {
-  const changed = { ...webhook, secrets, updatedAt: entry.createdAt, version: webhook.version + 1 };
   await orConflict(webhooks.change(changed, entry));
-  return changed;
+  return { webhook: changed, secret };
 }
 
 /** The webhook of this id in this workspace, or WEBHOOK_NOT_FOUND, the same for one that another workspace has. */

@@ -12,8 +12,6 @@ export function newSecret(): string {
 /** The secrets that sign, as their owner was shown them. */
 export interface SigningSecrets {
   readonly current: string;
-  /** Prepared for a promotion; null: none is. */
-  readonly next: string | null;
   /** Those that a rotation replaced and that still sign, newest first. */
   readonly previous: readonly string[];
 }
@@ -21,18 +19,17 @@ export interface SigningSecrets {
 /**
  * The request of an attempt. `X-Bridge-Signature` (contract 6.3) is keyed with the secret as shown, prefix included, and
  * `X-Bridge-Signature-Previous` with each that it replaced; `webhook-signature` (Standard Webhooks 1.0) with the bytes
- * that a secret encodes, once for each that signs, a prepared one included.
+ * that a secret encodes, once for each that signs.
  */
 export function signedRequest(
   url: string,
   delivery: Delivery,
   attempt: Attempt,
-  { current, next, previous }: SigningSecrets,
+  { current, previous }: SigningSecrets,
 ): SignedRequest {
   const { body, eventId } = delivery;
   const timestamp = Math.floor(attempt.startedAt.getTime() / 1000);
   const replaced = previous.map((secret) => bridgeSignature(secret, body));
-  const all = [current, ...(next === null ? [] : [next]), ...previous];
   const signed = `${eventId}.${timestamp}.${body}`;
   return {
     url,
@@ -48,7 +45,7 @@ export function signedRequest(
       "x-bridge-attempt": String(attempt.number),
       "webhook-id": eventId,
       "webhook-timestamp": String(timestamp),
-      "webhook-signature": all.map((secret) => standardSignature(secret, signed)).join(" "),
+      "webhook-signature": [current, ...previous].map((secret) => standardSignature(secret, signed)).join(" "),
     },
   };
 }

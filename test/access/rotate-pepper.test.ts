@@ -33,6 +33,7 @@ import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
@@ -140,7 +141,7 @@ describe("after a rotation of the pepper", () => {
     expect(await tokensIn(meeting).find(...hashes)).toMatchObject({ workspaceId: own.id });
   });
 
-  test.each([
+  longTest.each([
     ["a revocation", 0, { revokedAt: expect.any(Date) }],
     ["an end that is set", 60_000, { revokedAt: null, validUntil: expect.any(Date) }],
   ])("%s that meets a move holds", async (_, inMilliseconds, ending) => {
@@ -188,7 +189,7 @@ describe("after a rotation of the pepper", () => {
 });
 
 describe("the end of the former pepper", () => {
-  test("names what it ends, asks, and leaves what has moved", async () => {
+  longTest("names what it ends, asks, and leaves what has moved", async () => {
     const quiet = await own.tokenWith(["admin"]);
     await list(quiet);
     const lastUsed = now().toISOString();
@@ -222,7 +223,7 @@ describe("the end of the former pepper", () => {
     expect((await audited(own.id)).map(({ action }) => action)).toContain("token.revoked");
   });
 
-  test("has to come before the next rotation, and after the new pepper is in use", async () => {
+  longTest("has to come before the next rotation, and after the new pepper is in use", async () => {
     const none = await rotate("--finish", "--yes");
     await rotate();
     const tooSoon = await rotate("--finish", "--yes");
@@ -241,7 +242,7 @@ describe("the end of the former pepper", () => {
     expect((await stored()).map((item) => item["pepper"]).toSorted()).toEqual([1, 3]);
   });
 
-  test("is ended by the same command when it breaks off anywhere", async () => {
+  longTest("is ended by the same command when it breaks off anywhere", async () => {
     await own.tokenWith(["admin"]);
     await rotated();
     const needs = { rotation: pepperRotation(database(), vault()), workspaces: workspaces() };

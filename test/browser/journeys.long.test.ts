@@ -143,7 +143,7 @@ describe.skipIf(findChromium() === undefined)("in a browser, a user", () => {
   test("finds a failed row, understands it and retries it", async () => {
     await database.query("INSERT INTO console.contact (lastname, email) VALUES ('Hopper', 'no address')");
     await goTo(page, world, "/");
-    await sees("1 row failed");
+    await sees("Salesforce refused 1 row of Contact");
     await link("See why").click();
     await sees("Salesforce rejects this e-mail address");
     await button("Show rows").click();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import * as drizzle from "drizzle-orm/pg-core";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Machine, Operator } from "../../lib/cli/operator.ts";
+import { writeProfiles } from "../../lib/cli/profiles.ts";
 import { openCommandLine } from "../support/processes/command-line.ts";
 import { type CliWorld, startCliWorld } from "./world.ts";
 
@@ -46,30 +47,17 @@ describe("secrets", () => {
     });
   });
 
-  test("a webhook's new secret is alone on standard output, whether it signs at once or after a promotion", async () => {
+  test("a webhook's new secret is alone on standard output", async () => {
     world.answer("POST /webhooks/whk_1/rotate-secret", { secret: "whsec_NEW" });
-    world.answer("POST /webhooks/whk_1/promote-secret", { id: "whk_1" });
-    const rotate = (...options: string[]) => world.line.run(["webhook", "rotate", "whk_1", ...options]);
+    const rotate = (hours: string) => world.line.run(["webhook", "rotate", "whk_1", "--overlap", hours]);
 
-    const atOnce = await rotate("--overlap", "48");
-    const prepared = await rotate("--prepare");
-    const promoted = await rotate("--promote", "--overlap", "0");
-    const refused = [
-      await rotate("--prepare", "--promote"),
-      await rotate("--prepare", "--overlap", "1"),
-      await rotate("--overlap", "169"),
-    ];
+    const rotated = await rotate("48");
+    const refused = await rotate("169");
 
-    expect([atOnce.stdout, prepared.stdout]).toEqual(["whsec_NEW\n", "whsec_NEW\n"]);
-    expect(atOnce.stderr).toContain("the old one signs for 48 hours, too");
-    expect(prepared.stderr).toContain("bridge webhook rotate whk_1 --promote");
-    expect(promoted.stdout).toBe("The prepared secret signs now; the old one has ended.\n");
-    expect(world.asked.map(({ call }) => call)).toEqual([
-      "POST /webhooks/whk_1/rotate-secret?overlap_seconds=172800",
-      "POST /webhooks/whk_1/rotate-secret?prepare=true",
-      "POST /webhooks/whk_1/promote-secret?overlap_seconds=0",
-    ]);
-    expect(refused.map(({ code }) => code)).toEqual([2, 2, 6]);
+    expect(rotated.stdout).toBe("whsec_NEW\n");
+    expect(rotated.stderr).toContain("the old one signs for 48 hours, too");
+    expect(world.asked.map(({ call }) => call)).toEqual(["POST /webhooks/whk_1/rotate-secret?overlap_seconds=172800"]);
+    expect(refused.code).toBe(6);
   });
 
   test("a replay asks page by page, and says how much is sent again", async () => {
@@ -246,12 +234,11 @@ describe("mapping reject-deletes", () => {
   test("with --yes continues until every delete was handled, and ends unwell where some stay held", async () => {
     const stays = { deletes: "record", sfid: null, record_id: 7, reason: "duplicate key" };
     const answers = [
-      { ...nothing, rows: 1000, next: "log:9" },
-      { ...nothing, rows: 150, staying: [stays], next: "record:" },
-      { ...nothing, records: 3, next: null },
+      { ...nothing, rows: 1000, next: "9" },
+      { ...nothing, rows: 150, records: 3, staying: [stays], next: null },
     ];
     let calls = 0;
-    const parts = ["rows", "records", "recreated", "gone", "staying", "next"] as const;
+    const parts = ["rows", "records", "recreated", "staying", "next"] as const;
     const answer = Object.defineProperties(
       {},
       Object.fromEntries(
@@ -266,12 +253,13 @@ describe("mapping reject-deletes", () => {
     const { code, stdout, stderr } = await world.line.run(["mapping", "reject-deletes", "contact", "--yes"]);
 
     expect(code).toBe(10);
-    expect(stdout).toBe("Contact: inserted 1150 rows again, undeleted 3 records, still holds 1 delete.\n");
+    expect(stdout).toBe(
+      "Contact: inserted 1150 rows again, the next cycles undelete 3 records, still holds 1 delete.\n",
+    );
     expect(stderr).toContain("row 7 stays held: duplicate key");
     expect(asked()).toEqual([
       [path, '{"after":null,"recreate":false}'],
-      [path, '{"after":"log:9","recreate":false}'],
-      [path, '{"after":"record:","recreate":false}'],
+      [path, '{"after":"9","recreate":false}'],
     ]);
   });
 });
@@ -480,7 +468,19 @@ describe("doctor", () => {
     expect(stdout).toContain("! 1 conflict in the last 24 hours");
     expect(stdout).toContain("! pulls are further apart");
     expect(stdout).toContain("! the mappings cost 16640 API calls a day while nothing changes; the org allows 15000\n");
-    expect(stdout).toContain("! doorbells could not be looked at: in words\n    look again with a token");
+    expect(stdout).toContain("! doorbells could not be checked: in words\n    sign in with a token");
+  });
+
+  test("names a check that failed to run as one that ran", async () => {
+    const checks = async () => {
+      const { stdout } = await world.line.run(["doctor", "--json"]);
+      const { findings } = JSON.parse(stdout) as { readonly findings: readonly { readonly check: string }[] };
+      return [...new Set(findings.map(({ check }) => check))].sort();
+    };
+    const before = await checks();
+    for (const path of ["inbound-errors", "conflicts"]) world.refuse(`GET /monitoring/${path}`, 403, "FORBIDDEN");
+
+    expect(await checks()).toEqual(before);
   });
 
   test("warns from 80 % of Bridge's share of the calls on", async () => {
@@ -563,6 +563,81 @@ describe("doctor", () => {
     expect(stdout).not.toContain("Lead");
   });
 
+  describe("where this user is signed in to another workspace of the deployment", () => {
+    const forecast = { ...budget, forecast_calls_per_day: 8_646, calls_share: 0.8 };
+    const shared = "the workspaces Acme (ws_1) and Demo (ws_2) spend the calls of one org: together 17291 a day";
+    const signedIn = (url = world.url) =>
+      writeProfiles(
+        { HOME: world.line.folder },
+        { current: null, profiles: { other: { url, workspaceId: "ws_2", token: "brg_r_other" } } },
+      );
+    beforeEach(() => {
+      world.answer("GET /health", { sync: {}, sf: { status: "healthy", org_id: "00D000000000001AAA" } });
+      world.answer("GET ", { id: "ws_1", name: "Acme" });
+      world.answer("GET /monitoring/budget", forecast);
+      const other = "/api/v1/t/ws_2";
+      world.answer(`GET ${other}/health`, { sync: {}, sf: { status: "healthy", org_id: "00D000000000001AAA" } });
+      world.answer(`GET ${other}`, { id: "ws_2", name: "Demo" });
+      world.answer(`GET ${other}/monitoring/budget`, { ...forecast, forecast_calls_per_day: 8_645 });
+    });
+
+    test("warns that both spend the calls of one org, with their sum and a share for each", async () => {
+      signedIn();
+
+      const { code, stdout } = await world.line.run(["doctor"]);
+
+      expect(code).toBe(0);
+      expect(stdout).toContain(
+        `! ${shared} while nothing changes; the org allows 15000\n    give each its share: bridge budget --share 40%\n`,
+      );
+    });
+
+    test("has nothing to say against it once the shares add up to what one workspace has", async () => {
+      signedIn();
+      for (const path of ["", "/api/v1/t/ws_2"])
+        world.answer(`GET ${path}/monitoring/budget`, { ...forecast, forecast_calls_per_day: 8_646, calls_share: 0.4 });
+
+      const { stdout } = await world.line.run(["doctor", "--all"]);
+
+      expect(stdout).toMatch(/^✓ the workspaces Acme \(ws_1\) and Demo \(ws_2\) spend the calls of one org/m);
+    });
+
+    test.each([
+      [
+        "has another org",
+        () => world.answer("GET /api/v1/t/ws_2/health", { sync: {}, sf: { org_id: "00D000000000002" } }),
+      ],
+      ["does not let this user in any more", () => world.refuse("GET /api/v1/t/ws_2/health", 401, "UNAUTHORIZED")],
+      ["is another deployment's", () => signedIn("http://127.0.0.1:9")],
+    ])("says nothing where it %s", async (_, happens) => {
+      signedIn();
+      happens();
+
+      const { stdout } = await world.line.run(["doctor", "--all"]);
+
+      expect(stdout).not.toContain("spend the calls of one org");
+    });
+  });
+
+  test("says of an object that can be saved when Salesforce last accepted a change of it", async () => {
+    const saving = { check: "saving", ok: true, message: "Contact can be saved: the user may", remedy: null };
+    const mapping = { state: "running", failure: null, reason: null, upsert_field: "Key__c" };
+    world.answer("POST /connections/salesforce/test", { ok: true, findings: [saving] });
+    world.answer("GET /monitoring/mappings", [{ ...mapping, sf_object: "Contact", pg_table: "contact" }]);
+    world.answer("GET /monitoring/activity", [{ id: 7, state: "SUCCESS" }]);
+    const change = { id: 7, sent_at: "2026-11-29T05:40:00.000Z", synced_at: "2026-11-29T05:40:01.000Z" };
+    world.answer("GET /monitoring/activity/7", change);
+    const { stdout: accepted } = await world.line.run(["doctor", "--all"]);
+    world.answer("GET /monitoring/activity/7", { ...change, sent_at: null });
+    const { stdout: lost } = await world.line.run(["doctor", "--all"]);
+
+    expect(accepted).toContain(`✓ ${saving.message}; it last accepted a change at 2026-11-29T05:40:01.000Z\n`);
+    expect(lost).toContain(`✓ ${saving.message}\n`);
+    expect(world.asked.map(({ call }) => call)).toContain(
+      "GET /monitoring/activity?table=contact&state=SUCCESS&limit=1",
+    );
+  });
+
   test("warns of a forecast above the org's limit, as budget does beside its answer", async () => {
     const well = await world.line.run(["budget"]);
     world.answer("GET /monitoring/budget", { ...budget, forecast_calls_per_day: 16_640 });
@@ -585,7 +660,7 @@ describe("doctor", () => {
     const { stdout } = await world.line.run(["doctor"]);
 
     expect(stdout).toMatch(/^✗ PostgreSQL db:5432 does not answer\n/);
-    expect(stdout).not.toContain("could not be looked at");
+    expect(stdout).not.toContain("could not be checked");
   });
 });
 
@@ -611,6 +686,20 @@ test("a mapping is named by its object or its table in any case", async () => {
   expect(world.asked.at(-1)?.call).toBe("PATCH /mappings/map_1");
   expect(JSON.parse(world.asked.at(-1)?.body ?? "")).toEqual({ fields: ["Email", "Phone"], sf_polling_seconds: 60 });
   expect((await world.line.run(["mapping", "show", "Lead"])).stderr).toContain("known: Contact");
+});
+
+test("a webhook gets all events where it gets what one without --events gets, and not as many others", async () => {
+  const usual = ["record.failed", "sync.broken", "sync.recovered", "sync.failure_spike"];
+  const webhook = { id: "wh_1", url: "https://hooks.example/", active: true, failing_since: null, given_up: false };
+  world.answer("GET /webhooks", [
+    { ...webhook, events: [...usual, "mapping.activated", "mapping.deactivated"] },
+    { ...webhook, id: "wh_2", events: [...usual, "mapping.activated", "deletes.held"] },
+  ]);
+
+  const { stdout } = await world.line.run(["webhook", "list"]);
+
+  expect(stdout).toMatch(/^wh_1 .* all$/m);
+  expect(stdout).toMatch(/^wh_2 .* deletes\.held$/m);
 });
 
 test("a command that deletes or ends something asks first, and does nothing without an answer", async () => {

@@ -98,7 +98,6 @@ const COMMANDS: readonly (readonly [line: string, route: RouteName])[] = [
   [`webhook update ${WEBHOOK} --pause`, "change-webhook"],
   [`webhook delete ${WEBHOOK} --yes`, "delete-webhook"],
   [`webhook rotate ${WEBHOOK}`, "rotate-webhook-secret"],
-  [`webhook rotate ${WEBHOOK} --promote`, "promote-webhook-secret"],
   [`webhook test ${WEBHOOK}`, "test-webhook"],
   [`webhook deliveries ${WEBHOOK}`, "list-deliveries"],
   [`webhook delivery ${WEBHOOK} ${DELIVERY}`, "read-delivery"],

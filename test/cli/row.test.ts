@@ -16,7 +16,7 @@ const STORY = {
     { column: "email", postgres: "nowhere", salesforce: null, equal: null },
     { column: "lastname", postgres: "Lovelace", salesforce: null, equal: null },
   ],
-  ...{ events: [], restore: null, waits: null, remedy: "UPDATE …" },
+  ...{ events: [], restore: null, waits: null, remedy: null },
   refused: { change_id: 6, message: "INVALID", columns: [{ column: "email", rule: "an e-mail address" }] },
 };
 const WRITTEN = { mapping_id: "map_1", table_name: "contact", record_id: 42, change_id: 7 };

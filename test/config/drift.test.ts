@@ -124,27 +124,6 @@ test("a mapping that was deleted and made again is another one: its history is e
   });
 });
 
-test("another limit of deletes is drift, by the setting's name", async () => {
-  await importing(["Contact", { fields: { LastName: {} } }]);
-  await call(saveBaseline, "save-baseline", request());
-
-  await importing(["Contact", { fields: { LastName: {} }, bridge: { delete_limit: "off" } }]);
-
-  const change = { mapping_id: await idOf("Contact"), sf_object: "Contact", type: "setting_changed" };
-  expect((await drift()).json?.data).toMatchObject({ changes: [{ ...change, field: "delete_limit" }] });
-});
-
-test("a mapping that captures every session since is drift, by the setting's name", async () => {
-  await importing(["Contact", { fields: { LastName: {} } }]);
-  await call(saveBaseline, "save-baseline", request());
-
-  await importing(["Contact", { fields: { LastName: {} }, bridge: { capture: "always" } }]);
-
-  expect((await drift()).json?.data).toMatchObject({
-    changes: [{ mapping_id: await idOf("Contact"), sf_object: "Contact", type: "setting_changed", field: "capture" }],
-  });
-});
-
 test("drift is measured against the most recent baseline", async () => {
   await call(saveBaseline, "save-baseline", request());
   await importing(["Contact", { fields: { LastName: {} } }]);

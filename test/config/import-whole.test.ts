@@ -15,6 +15,7 @@ import { rollForward } from "../../lib/config/roll-forward.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -61,15 +62,14 @@ function planOf(name: string, changes: ImportPlan["changes"]) {
   return { plan, entry: { ...common, id: `aud_${name}` } };
 }
 
-/** An import that deactivates every mapping, committed and left after so many batches; the generation before it. */
-async function breakOffDeactivation(name: string, after: number): Promise<number> {
+/** An import that deactivates every mapping, committed and left after so many batches. */
+async function breakOffDeactivation(name: string, after: number): Promise<void> {
   const { generation, mappings: listed } = await mappings().list(workspace.id);
   const changes = listed.map((before) => ({ before, after: { ...before, active: false, configVersion: 2 } }));
   const { plan, entry } = planOf(name, changes);
   await importPlans().commit(plan, generation, entry);
   let batches = 0;
   expect(await rollForward(needs(), workspace.id, () => batches++ < after)).toBe(false);
-  return generation;
 }
 
 test("readers see a committed import before any of it is carried out, and the same after", async () => {
@@ -94,9 +94,9 @@ test("readers see a committed import before any of it is carried out, and the sa
   expect((await auditOf(workspace)).entries.filter(({ action }) => action === "mapping.updated")).toHaveLength(1);
 });
 
-test("an import that stayed open until its plan was gone blocks no other: it is given up, and reported", async () => {
+longTest("an import that stayed open until its plan was gone blocks no other: it is ended", async () => {
   await importing(things(60));
-  const generation = await breakOffDeactivation("lost", 1);
+  await breakOffDeactivation("lost", 1);
   const { client, table } = database();
   const chunk = { pk: workspace.id, sk: "plan#imp_lost#0000" };
   await client.send(new DeleteCommand({ TableName: table("mappings"), Key: chunk }));
@@ -108,12 +108,8 @@ test("an import that stayed open until its plan was gone blocks no other: it is 
   expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 30 });
   const after = await mappings().list(workspace.id);
   expect(after.mappings.filter(({ active }) => !active)).toEqual(meanwhile);
-  expect(after.generation).toBeGreaterThan(generation + 1);
   const { entries } = await auditOf(workspace);
   expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(meanwhile.length);
-  expect(entries.filter(({ action }) => action === "config.import_lost")).toMatchObject([
-    { actor: "system", resourceId: "imp_lost", detail: { message: expect.stringContaining("import again") } },
-  ]);
 });
 
 test("what a dead process left of an import, the next one ends before it begins", async () => {
@@ -128,7 +124,7 @@ test("what a dead process left of an import, the next one ends before it begins"
   expect(entries.filter(({ action }) => action === "mapping.deactivated")).toHaveLength(30);
 });
 
-test("of two at once, both happen, one after the other", async () => {
+longTest("of two at once, both happen, one after the other", async () => {
   const answers = await Promise.all([importing(things(60)), importing(things(60))]);
 
   expect(answers.map(({ json }) => json?.data)).toEqual(

@@ -57,7 +57,7 @@ const FIGURES: Readonly<Record<string, readonly number[]>> = {
     inCode("adapters/postgres/pull/apply-images.ts", "ROW_LOCK_MILLISECONDS"),
   ],
   "from commit to the next send": [boundsOf("CreateMappingBody", "sf_polling_seconds")[0]],
-  "automatic retries where the error may pass": [MAX_RETRIES],
+  "automatic retries if the error may pass": [MAX_RETRIES],
   "a row that waits for its parent": [
     inCode("model/change/missing-parent.ts", "LONGEST_MILLISECONDS") / 1000 / DAY_SECONDS,
   ],

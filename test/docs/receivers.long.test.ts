@@ -85,7 +85,6 @@ function deliveryOf(body: string, secret: string, at: Date) {
   if (delivery.latest === null) throw new Error("no attempt is under way");
   return signedRequest("https://example.com/", delivery, delivery.latest, {
     current: secret,
-    next: null,
     previous: [],
   });
 }

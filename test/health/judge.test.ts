@@ -29,15 +29,9 @@ describe("the org is", () => {
     ["healthy", "answering", well],
     ["healthy", "not counted yet", { ...well, usage: null }],
     ["degraded", "out of reach", { ...well, reachable: false }],
-    ["degraded", "busy", { ...well, reports: failing("salesforce_unavailable") }],
     ["healthy", "at 69 % of its calls", { ...well, usage: { used: 69, limit: 100 } }],
     ["degraded", "at 70 % of its calls", { ...well, usage: { used: 70, limit: 100 } }],
     ["error", "at its limit", { ...well, usage: { used: 100, limit: 100 } }],
-    ["error", "refusing calls beyond its limit", { ...well, reports: failing("salesforce_limit") }],
-    ["error", "refusing our authorisation", { ...well, reports: failing("salesforce_authorization") }],
-    ["error", "refusing every call", { ...well, reports: failing("api_disabled") }],
-    ["degraded", "read only", { ...well, reports: failing("org_read_only") }],
-    ["degraded", "out of storage", { ...well, reports: failing("org_storage_full") }],
     ["healthy", "not what a cycle failed at", { ...well, reports: failing("postgres_unavailable") }],
   ])("%s when %s", (health, _, signs) => {
     expect(orgHealth(signs)).toBe(health);
@@ -54,18 +48,11 @@ describe("the sync is", () => {
   test.each([
     ["unknown", "one side was never connected", { connected: false, paused: false, activeMappings: 1, reports: [] }],
     ["paused", "no mapping is active", { connected: true, paused: false, activeMappings: 0, reports: [] }],
-    ["running", "there is nothing to do", { connected: true, paused: false, activeMappings: 1, reports: [] }],
     ["running", "a cycle failed once", { connected: true, paused: false, activeMappings: 1, reports: [report(false)] }],
     [
       "paused",
       "a person has stopped it",
       { connected: true, paused: true, activeMappings: 2, reports: [report(true)] },
-    ],
-    ["broken", "a mapping is", { connected: true, paused: false, activeMappings: 2, reports: [report(true)] }],
-    [
-      "degraded",
-      "something does not move",
-      { connected: true, paused: false, activeMappings: 1, reports: [], stalled: true },
     ],
     [
       "paused",

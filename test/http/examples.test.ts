@@ -193,8 +193,7 @@ test.runIf(isWholeGrid || WRITES)(
     await ask("read-webhook", { path: hook });
     await ask("change-webhook", { path: hook, body: { active: false } });
     await ask("change-webhook", { path: hook, body: { active: true } });
-    await ask("rotate-webhook-secret", { path: hook, query: { prepare: "true" } });
-    await ask("promote-webhook-secret", { path: hook });
+    await ask("rotate-webhook-secret", { path: hook });
     await ask("replay-webhook", { path: hook, query: { since: "2026-01-31" } });
     const tried = await ask<{ delivery_id: string }>("test-webhook", { path: hook });
     const delivery = { ...hook, delivery_id: tried.delivery_id };

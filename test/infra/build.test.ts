@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { build, missingFunctions, strayPackages } from "../../lib/infra/build.ts";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { writeFunctions } from "./fixture-functions.ts";
 
 const JSFORCE = JSON.stringify(fileURLToPath(import.meta.resolve("jsforce")));
@@ -46,7 +47,7 @@ test("the strict build refuses jsforce where the row does not talk to Salesforce
   await expect(refused).rejects.not.toThrow(/run-cycle/);
 });
 
-test("bundles are built again when a source changes or a bundle is lost, and else kept", async () => {
+longTest("bundles are built again when a source changes or a bundle is lost, and else kept", async () => {
   const { functions, out } = project();
   const bundle = join(out, "list-mappings/index.mjs");
   const modified = () => statSync(bundle).mtimeMs;
@@ -67,24 +68,27 @@ test("bundles are built again when a source changes or a bundle is lost, and els
   expect(readFileSync(bundle, "utf8")).toBe(changed);
 });
 
-test("a bundle has the text of the SQL file that its source reads, and is built again when that changes", async () => {
-  const { functions, out } = project();
-  const sql = (text: string) => writeFileSync(join(functions, "api/first.sql"), text);
-  writeFileSync(join(functions, "api/first.sql.ts"), "export default 'the file beside this one';\n");
-  writeFileSync(
-    join(functions, "api/list-mappings.ts"),
-    'import first from "./first.sql.ts";\nexport const handler = async () => first;\n',
-  );
-  sql("SELECT '`$$`';\n");
-  await build({ functions, out });
-  sql("SELECT 2;\n");
-  const module = (await import(pathToFileURL(join(out, "list-mappings/index.mjs")).href)) as Handler;
-  const before = await module.handler({});
-  await build({ functions, out });
+longTest(
+  "a bundle has the text of the SQL file that its source reads, and is built again when that changes",
+  async () => {
+    const { functions, out } = project();
+    const sql = (text: string) => writeFileSync(join(functions, "api/first.sql"), text);
+    writeFileSync(join(functions, "api/first.sql.ts"), "export default 'the file beside this one';\n");
+    writeFileSync(
+      join(functions, "api/list-mappings.ts"),
+      'import first from "./first.sql.ts";\nexport const handler = async () => first;\n',
+    );
+    sql("SELECT '`$$`';\n");
+    await build({ functions, out });
+    sql("SELECT 2;\n");
+    const module = (await import(pathToFileURL(join(out, "list-mappings/index.mjs")).href)) as Handler;
+    const before = await module.handler({});
+    await build({ functions, out });
 
-  expect(before).toBe("SELECT '`$$`';\n");
-  expect(readFileSync(join(out, "list-mappings/index.mjs"), "utf8")).toContain("SELECT 2;");
-});
+    expect(before).toBe("SELECT '`$$`';\n");
+    expect(readFileSync(join(out, "list-mappings/index.mjs"), "utf8")).toContain("SELECT 2;");
+  },
+);
 
 test("two functions of one name are refused", async () => {
   const { functions, out } = project();
@@ -93,19 +97,22 @@ test("two functions of one name are refused", async () => {
   await expect(build({ functions, out })).rejects.toThrow("shares its name");
 });
 
-test("jsforce works in its bundle without its own copy of undici, its licences stay beside it, and no source map is deployed", async () => {
-  const { functions, out } = project({ "run-cycle": CALL_SALESFORCE });
-  const url = await salesforceThatAnswers({ totalSize: 1, done: true, records: [{ Id: "003000000000001AAA" }] });
+longTest(
+  "jsforce works in its bundle without its own copy of undici, its licences stay beside it, and no source map is deployed",
+  async () => {
+    const { functions, out } = project({ "run-cycle": CALL_SALESFORCE });
+    const url = await salesforceThatAnswers({ totalSize: 1, done: true, records: [{ Id: "003000000000001AAA" }] });
 
-  const bundles = await build({ functions, out, maps: true });
+    const bundles = await build({ functions, out, maps: true });
 
-  const module = (await import(pathToFileURL(join(out, "run-cycle/index.mjs")).href)) as Handler;
-  expect(await module.handler({ url })).toMatchObject({ records: [{ Id: "003000000000001AAA" }] });
-  expect(bundles.find(({ name }) => name === "run-cycle")?.packages).not.toContain("undici");
-  expect(readdirSync(join(out, "run-cycle")).sort()).toEqual(["index.mjs", "index.mjs.LEGAL.txt"]);
-  expect(readFileSync(join(out, "run-cycle/index.mjs"), "utf8")).not.toContain("sourceMappingURL");
-  expect(existsSync(join(out, "../maps/run-cycle.mjs.map"))).toBe(true);
-});
+    const module = (await import(pathToFileURL(join(out, "run-cycle/index.mjs")).href)) as Handler;
+    expect(await module.handler({ url })).toMatchObject({ records: [{ Id: "003000000000001AAA" }] });
+    expect(bundles.find(({ name }) => name === "run-cycle")?.packages).not.toContain("undici");
+    expect(readdirSync(join(out, "run-cycle")).sort()).toEqual(["index.mjs", "index.mjs.LEGAL.txt"]);
+    expect(readFileSync(join(out, "run-cycle/index.mjs"), "utf8")).not.toContain("sourceMappingURL");
+    expect(existsSync(join(out, "../maps/run-cycle.mjs.map"))).toBe(true);
+  },
+);
 
 test("every row of the tables has its function, and only those that talk to Salesforce hold jsforce", async () => {
   const bundles = await build(); // those that `npm test` has just built

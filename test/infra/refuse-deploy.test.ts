@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
-import { firstInGate } from "../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../support/run/whole-grid.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
@@ -116,7 +116,7 @@ test("a deployment by a user who may ask nothing continues, and says what is lef
 const RESERVED = "-c reservedConcurrency=read-metrics=5";
 const CHOSEN = "-c reservedConcurrency=run-cycle=50";
 
-test.each([
+longTest.each([
   ["of 1,000 the metrics get five", 1000, 1000, [], `cdk deploy --all --no-notices ${RESERVED}\n`, ""],
   ["of 105 too", 1000, 105, [], `cdk deploy --all --no-notices ${RESERVED}\n`, ""],
   ["of 104 none", 1000, 104, [], "cdk deploy --all --no-notices\n", "quota of 1000 concurrent executions"],

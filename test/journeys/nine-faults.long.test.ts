@@ -116,7 +116,7 @@ interface Fault {
 const FAULTS: Readonly<Record<string, Fault>> = {
   "the org's calls are used up": {
     cause: "salesforce_limit",
-    message: /^Salesforce refuses every call: the org's API calls of 24 hours are used up$/,
+    message: /^Salesforce refuses every call: the org's API calls of the last 24 hours are used up$/,
     remedy: /^wait until calls of the last 24 hours expire, or raise the org's API limit/,
     command: /^bridge poll (Contact|Account)$/,
     row: /^Waits since .*: Contact is broken \(Salesforce refuses every call: .* used up\)\. Sent automatically once calls are left\.$/,
@@ -136,10 +136,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "the user's grant is refused and its sessions are ended": {
     cause: "salesforce_authorization",
-    message: /^Salesforce does not let Bridge in$/,
+    message: /^Salesforce refuses Bridge's sign-in$/,
     remedy: /connect the workspace to Salesforce again|check user name, password/,
     command: /^bridge connect salesforce$/,
-    row: /^Waits since .*: Contact is broken \(Salesforce does not let Bridge in\)\. Sent automatically once the workspace is connected again\.$/,
+    row: /^Waits since .*: Contact is broken \(Salesforce refuses Bridge's sign-in\)\. Sent automatically once the workspace is connected again\.$/,
     event: "sync.broken",
     make: () =>
       control("POST", "/faults", { kind: "refusedGrant", path: "oauth2/token", times: 0 })
@@ -150,9 +150,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "PostgreSQL is frozen": {
     cause: "postgres_unavailable",
     message: /^PostgreSQL 127\.0\.0\.1:\d+ does not answer as it should$/,
-    remedy: /^see that the server runs and lets Bridge in/,
+    remedy: /^check that the server runs and accepts Bridge's connections/,
     command: /^bridge doctor$/,
-    row: /could not be asked: .*; see that the server runs and lets Bridge in/,
+    row: /could not be asked: .*; check that the server runs and accepts Bridge's connections/,
     make: async () => {
       frozen = processes();
       signal("SIGSTOP");
@@ -162,9 +162,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "PostgreSQL is gone": {
     cause: "postgres_unavailable",
     message: /^PostgreSQL 127\.0\.0\.1:\d+ does not answer as it should$/,
-    remedy: /^see that the server runs and lets Bridge in/,
+    remedy: /^check that the server runs and accepts Bridge's connections/,
     command: /^bridge doctor$/,
-    row: /could not be asked: .*; see that the server runs and lets Bridge in/,
+    row: /could not be asked: .*; check that the server runs and accepts Bridge's connections/,
     make: () => postgres.close(),
     mend: async () => {
       postgres = await startPostgres({ dataDir: join(folder, "postgres"), keepsPort: true });
@@ -198,7 +198,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "Salesforce refuses 400 rows": {
     cause: "rows_refused",
     message: /^Salesforce refused 400 rows of Contact$/,
-    remedy: /^correct the values in the rows, which sends them again$/,
+    remedy: /^correct the values in the rows; Bridge then sends them again$/,
     command: /^bridge errors --grouped$/,
     row: /INVALID_EMAIL_ADDRESS/,
     event: "sync.failure_spike",
@@ -210,16 +210,16 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "a webhook is paused": {
     cause: "webhook_paused",
-    message: /^the webhook whk_\w+ at http:\/\/127\.0\.0\.1:\d+ is paused: it gets no event$/,
-    remedy: /^resume it, then replay what came meanwhile$/,
+    message: /^the webhook whk_\w+ at http:\/\/127\.0\.0\.1:\d+ is paused: it receives no events$/,
+    remedy: /^resume it, then replay the events of the pause$/,
     command: /^bridge webhook update whk_\w+ --resume$/,
     make: async () => line.run(["webhook", "update", await webhookId(), "--pause"]),
     mend: async () => line.run(["webhook", "update", await webhookId(), "--resume"]),
   },
   "a webhook's receiver answers 500": {
     cause: "webhook_failing",
-    message: /^the webhook whk_\w+ at http:\/\/127\.0\.0\.1:\d+ takes no delivery$/,
-    remedy: /^see what it answers; once it takes them, replay what was given up$/,
+    message: /^the webhook whk_\w+ at http:\/\/127\.0\.0\.1:\d+ accepts no delivery$/,
+    remedy: /^check its answers; once it accepts deliveries, replay those that were given up$/,
     command: /^bridge webhook deliveries whk_\w+$/,
     make: async () => {
       answers = 500;

@@ -10,6 +10,7 @@ import { periodAt, phaseOf } from "../../lib/model/beat.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
 import { call } from "../support/clients/call.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { anIdleContactForEachTest } from "../support/worlds/worlds.ts";
@@ -79,7 +80,7 @@ test("a mapping that is broken is counted as that, and its silence is no second 
   expect(await figuresOfSweep()).toEqual({ MappingsSilent: 0, MappingsBroken: 1 });
 });
 
-test("a mapping whose ticks got lost is counted in the minute in which its beats are sent instead", async () => {
+longTest("a mapping whose ticks got lost is counted in the minute in which its beats are sent instead", async () => {
   await world.pass(7 * 60);
   await world.cycle(contact);
   await cloud.take("cycles");
@@ -90,7 +91,7 @@ test("a mapping whose ticks got lost is counted in the minute in which its beats
   expect((await cloud.take("cycles")).length).toBeGreaterThan(0);
 });
 
-test("a key that will be deleted is reported each minute, with a line that says how to save it", async () => {
+longTest("a key that will be deleted is reported each minute, with a line that says how to save it", async () => {
   const { kms } = cloud.clients;
   const KeyId = String(process.env["KEY_ID"]);
   const log = vi.spyOn(console, "error").mockReturnValue();

@@ -153,6 +153,7 @@ const RECORDED: readonly (readonly [number, string, string, string, string])[] =
   ],
   [400, "OPERATION_TOO_LARGE", "exceeded 20000 distinct ids", "jsforce/jsforce#412", "OPERATION_TOO_LARGE"],
   [400, "QUERY_TIMEOUT", "Your query request was running for too long.", REST, "QUERY_TIMEOUT"],
+  [400, "QUERY_TOO_COMPLICATED", "Query is either selecting too many fields …", SOAP, "QUERY_TOO_COMPLICATED"],
   [400, "MALFORMED_QUERY", "unexpected token: 'From'", REST, "MALFORMED_QUERY"],
   [
     400,

@@ -85,7 +85,7 @@ longTest("a mapping that was deleted and is restored counts from a new beginning
   expect(seen).toEqual([500, 500, 3, 3, 4]);
 });
 
-test("what was dropped does not prevent a new password, and is there again with its rows", async () => {
+longTest("what was dropped does not prevent a new password, and is there again with its rows", async () => {
   await world.sql("DROP TABLE salesforce.contact");
 
   expect(await connect(await databaseUrl())).toBe(200);
@@ -105,15 +105,18 @@ test("a mapping whose tables are not in the database is reported as broken, with
   expect(engine.state.brokenSince).not.toBeNull();
 });
 
-test("who connects again, as after a change of the password, and names no schema keeps the one that it had", async () => {
-  const other = await createTestDatabase();
-  const schema = async () => (await (await workspaces().find(world.workspaceId))?.open())?.postgres?.schema;
+longTest(
+  "who connects again, as after a change of the password, and names no schema keeps the one that it had",
+  async () => {
+    const other = await createTestDatabase();
+    const schema = async () => (await (await workspaces().find(world.workspaceId))?.open())?.postgres?.schema;
 
-  expect(await connect(other.url, { schema: "crm" })).toBe(200);
-  expect(await connect(other.url)).toBe(200);
-  expect(await schema()).toBe("crm");
-  expect(await connect(other.url, { schema: "salesforce" })).toBe(200);
+    expect(await connect(other.url, { schema: "crm" })).toBe(200);
+    expect(await connect(other.url)).toBe(200);
+    expect(await schema()).toBe("crm");
+    expect(await connect(other.url, { schema: "salesforce" })).toBe(200);
 
-  expect(await schema()).toBe("salesforce");
-  await other.close();
-});
+    expect(await schema()).toBe("salesforce");
+    await other.close();
+  },
+);

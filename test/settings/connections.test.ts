@@ -18,6 +18,7 @@ import { handler as testSalesforce } from "../../functions/api/test-salesforce.t
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call, type Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
@@ -461,7 +462,7 @@ describe("Salesforce", () => {
     });
   });
 
-  test.each([
+  longTest.each([
     ["invalid_grant", "ip restricted", "relax the app's IP restrictions"],
     ["invalid_grant", "user is locked", "unlock it (Setup, Users)"],
     ["inactive_user", "", "activate it (Setup, Users)"],
@@ -548,6 +549,21 @@ describe("Salesforce", () => {
     expect(field("MailingAddress")).toMatchObject({ type: "address", mappable: false, pg_type: null });
     expect((await read("Nothing__c")).status).toBe(404);
     expect((await read("../limits")).status).toBe(404);
+  });
+
+  test("the records that match a filter are counted before a mapping has it", async () => {
+    const read = (filter: string) =>
+      call(readObject, "read-object", request({ path: { object_name: "User" }, query: { filter } }));
+    const matching = async (filter: string) => dataOf<{ matching: number | null }>(await read(filter)).matching;
+    const { username } = passwordOf();
+    const misspelt = await read("Username LIKE");
+
+    expect([await matching(`Username = '${username}'`), await matching("Username = 'other'")]).toEqual([1, 0]);
+    expect([misspelt.status, misspelt.json?.error?.message]).toEqual([
+      400,
+      expect.stringMatching(/^the filter is not understood: at character 14 /),
+    ]);
+    expect((await read("Nme = 'Ada'")).json?.error?.message).toContain("there is no field Nme");
   });
 
   test("a lookup lists, when asked, the fields by which rows name its parent, and a mapping accepts them as listed", async () => {

@@ -5,7 +5,7 @@ import { handler as startDryRun } from "../../functions/api/start-dry-run.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { type ApiClient, apiClient } from "../support/clients/api-client.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { firstInGate } from "../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -98,7 +98,7 @@ test.each(firstInGate(2, TYPES))(
   },
 );
 
-test("two refused values in two columns of one record, and one in another, are named each", async () => {
+longTest("two refused values in two columns of one record, and one in another, are named each", async () => {
   await world.createRecords("Contact", [
     { LastName: "A", External_Id__c: "K-0", Title: "x", Department: "y" },
     { LastName: "B", External_Id__c: "K-1", Title: "7", Department: "z" },
@@ -141,7 +141,7 @@ test.each(firstInGate(1, TYPES.slice(0, 4)))(
   },
 );
 
-test.each(firstInGate(1, ["varchar(3)", "char(3)"]))(
+longTest.each(firstInGate(1, ["varchar(3)", "char(3)"]))(
   "a text that is too long for a column of type %s differs from what is left of it",
   async (type) => {
     const contact = await people(type, "abc", "abcdef", { active: false });

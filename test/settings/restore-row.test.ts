@@ -9,6 +9,7 @@ import type { Scope } from "../../lib/model/workspace/token.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
@@ -142,7 +143,7 @@ test.each(["bidirectional", "pg_to_sf"] as const)(
   },
 );
 
-test("a row whose delete is held stays, and its record comes out of the recycle bin", async () => {
+longTest("a row whose delete is held stays, and its record comes out of the recycle bin", async () => {
   const before = await synced(["Ada"], { delete_limit: "0" });
   await world.colleague("DELETE", `/sobjects/Contact/${before[0]?.["sfid"]}`);
   await cycle();
@@ -189,7 +190,7 @@ test("what cannot come back is refused with the reason, and nothing is changed",
   expect(await everything()).toEqual(before);
 });
 
-test("a mapping that only reads changes nothing in Salesforce: it says where the record is undeleted", async () => {
+longTest("a mapping that only reads changes nothing in Salesforce: it says where the record is undeleted", async () => {
   const [ada] = await synced(["Ada"], { sync_direction: "sf_to_pg" });
   await world.colleague("DELETE", `/sobjects/Contact/${ada?.["sfid"]}`);
   await cycle();
@@ -213,4 +214,24 @@ test("what Salesforce refuses to undelete is kept as the reason, and can be aske
   const [kept] = await world.sql("SELECT error, retry_at FROM salesforce._bridge_inbound_errors");
   expect(kept).toMatchObject({ error: expect.stringMatching(/^it was not restored: /), retry_at: null });
   expect(await rows()).toEqual([]);
+});
+
+test.each([
+  ["lockedRow", { kind: "lockedRow", object: "Contact", times: 2 }],
+  ["an error that passes", { kind: "validation", object: "Contact", code: "UNKNOWN_EXCEPTION", times: 2 }],
+])("what Salesforce refuses in passing (%s) stays asked for, and comes back once it lets go", async (_, fault) => {
+  const [ada, grace] = await synced(["Ada", "Grace"]);
+  for (const one of [ada, grace]) await world.colleague("DELETE", `/sobjects/Contact/${one?.["sfid"]}`);
+  await cycle();
+  for (const one of [ada, grace]) await restore(one?.["id"]);
+  await world.fault(fault);
+
+  await cycle();
+  const meanwhile = [await records(), await world.sql("SELECT retry_at FROM salesforce._bridge_inbound_errors")];
+  await cycle();
+
+  expect(meanwhile).toEqual([[], [{ retry_at: expect.any(Date) }, { retry_at: expect.any(Date) }]]);
+  expect(await records()).toEqual(["Ada", "Grace"]);
+  expect((await rows()).map(({ sfid }) => sfid)).toEqual([ada?.["sfid"], grace?.["sfid"]]);
+  expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
 });

@@ -70,7 +70,6 @@ test("a row's story keeps the refusal after the repair, says who wrote, and show
 
   const story = await storyOf("1");
 
-  expect(refused.remedy).toBe("UPDATE salesforce.contact SET email = '…' WHERE id = 1;");
   expect(refused.events.filter(({ state }) => state === "FAILED").length).toBe(2);
   expect(tale(story)).toEqual([
     "postgres change: the row was inserted",
@@ -100,7 +99,7 @@ test("a row's story keeps the refusal after the repair, says who wrote, and show
   expect(story.events.find(({ by }) => by === "ada")).toMatchObject({ kind: "change", state: "SUCCESS" });
 });
 
-test("a retried change keeps each refusal, and a change that lost a conflict says what won", async () => {
+longTest("a retried change keeps each refusal, and a change that lost a conflict says what won", async () => {
   const contact = await mapped(world, CONTACT);
   await write("INSERT INTO salesforce.contact (lastname, phone) VALUES ('Base', '1')");
   await world.cycle(contact);

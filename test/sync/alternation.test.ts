@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
 import { mapped } from "../support/worlds/worlds.ts";
@@ -90,7 +91,7 @@ test("a change that comes while a long pull continues is sent by the same cycle"
   expect(await world.soql("SELECT count(Id) n FROM Contact WHERE LastName = 'Here later'")).toEqual([{ n: 1 }]);
 });
 
-test("a record does not wait for the end of a long push", async () => {
+longTest("a record does not wait for the end of a long push", async () => {
   await world.pass(3_600);
   for (let cycles = 0; cycles < 2; cycles += 1) await world.cycle(contact);
   await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd ' || n FROM generate_series(1, 801) n");

@@ -119,8 +119,8 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
     await world.cycle((await world.mappings())[0] as Mapping);
     await queries.confirmDeletes(id, 10, null);
     await queries.putBackRows(id, null, 10, null);
-    await queries.heldRecords(id, "", 10, null);
-    await queries.captureAsNew(id, []);
+    await queries.undeleteLater(id, null);
+    await queries.captureAsNew(id, null);
     await queries.captureExisting(id, 10);
     await queries.captureAll(id);
     await queries.dryRun(id);

@@ -116,7 +116,7 @@ longTest("ten rows that fail in one cycle are reported one by one and as one spi
   expect(events.filter((event) => event === "sync.failure_spike")).toHaveLength(1);
 });
 
-test("a change that ends in a conflict is reported by the very cycle that ended it", async () => {
+longTest("a change that ends in a conflict is reported by the very cycle that ended it", async () => {
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
   await world.cycle(contact);
   await world.cycle(contact);
@@ -130,25 +130,28 @@ test("a change that ends in a conflict is reported by the very cycle that ended 
   expect(await newEvents()).toEqual(["record.failed"]);
 });
 
-test("a record that was committed late, under a stamp that the pull had passed, arrives within five minutes", async () => {
-  await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 120_000 });
-  const saving = world.rest("POST", "/sobjects/Contact", { LastName: "Late" });
-  await world.heldUp();
-  for (let i = 0; i < 3; i++) {
-    await world.pass(36);
-    await world.cycle(contact, "beat");
-  }
-  expect(await world.sql("SELECT FROM salesforce.contact")).toEqual([]);
-  await world.pass(20);
-  await saving;
+longTest(
+  "a record that was committed late, under a stamp that the pull had passed, arrives within five minutes",
+  async () => {
+    await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 120_000 });
+    const saving = world.rest("POST", "/sobjects/Contact", { LastName: "Late" });
+    await world.heldUp();
+    for (let i = 0; i < 3; i++) {
+      await world.pass(36);
+      await world.cycle(contact, "beat");
+    }
+    expect(await world.sql("SELECT FROM salesforce.contact")).toEqual([]);
+    await world.pass(20);
+    await saving;
 
-  for (let i = 0; i < 5; i++) {
-    await world.pass(60);
-    await world.cycle(contact, "beat");
-  }
+    for (let i = 0; i < 5; i++) {
+      await world.pass(60);
+      await world.cycle(contact, "beat");
+    }
 
-  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Late" }]);
-});
+    expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Late" }]);
+  },
+);
 
 test("a record that was deleted for good is deleted from the table within ten minutes", async () => {
   const { id } = (await world.rest("POST", "/sobjects/Contact", { LastName: "Gone" })) as { id: string };

@@ -6,7 +6,6 @@ import {
   begin,
   CLAIM_SECONDS,
   type Delivery,
-  dueAt,
   isHopeless,
   judge,
   newDelivery,
@@ -31,53 +30,10 @@ const fresh = newDelivery({
 });
 
 describe("the schedule (contract 3.5, 6.4)", () => {
-  test("an answer of 2xx ends a delivery, whichever 2xx it is", () => {
-    for (const code of [200, 201, 202, 204, 299]) {
-      const delivery = attempted(fresh, "automatic", code, 0);
-
-      expect(delivery.status).toBe("successful");
-      expect(delivery.nextAttemptAt).toBeNull();
-    }
-  });
-
   test("anything else, and no answer at all, is a failure", () => {
     for (const code of [null, 101, 199, 300, 301, 304, 400, 404, 410, 429, 500, 503, 599]) {
       expect(attempted(fresh, "automatic", code, 0).status).toBe("failed");
     }
-  });
-
-  test("the retries come 30 s, 5 min, 30 min and 2 h after each failure, then no more", () => {
-    const waits: (number | null)[] = [];
-    let delivery = fresh;
-    for (let failedAt = START; ; failedAt = delivery.nextAttemptAt ?? failedAt) {
-      delivery = attempted(delivery, "automatic", 500, (failedAt.getTime() - START.getTime()) / 1000);
-      waits.push(delivery.nextAttemptAt && (delivery.nextAttemptAt.getTime() - failedAt.getTime()) / 1000);
-      if (delivery.nextAttemptAt === null) break;
-    }
-
-    expect(waits).toEqual([30, 300, 1800, 7200, null]);
-    expect(delivery.status).toBe("failed");
-    expect(nextRetryAt(delivery)).toBeNull();
-  });
-
-  test("a failed manual attempt leaves the schedule as it was", () => {
-    const once = attempted(fresh, "automatic", 500, 0);
-
-    const delivery = attempted(askForAttempt(once, later(10)), "manual", 500, 10);
-
-    expect(delivery.nextAttemptAt).toEqual(later(30));
-    expect(delivery.automaticAttempts).toBe(1);
-    expect(delivery.status).toBe("failed");
-  });
-
-  test("a manual success ends the schedule", () => {
-    const once = attempted(fresh, "automatic", 500, 0);
-
-    const delivery = attempted(askForAttempt(once, later(10)), "manual", 200, 10);
-
-    expect(delivery.status).toBe("successful");
-    expect(delivery.nextAttemptAt).toBeNull();
-    expect(judge(delivery, { deliveryId: "dlv_1", kind: "automatic", number: 2 }, later(30)).verdict).toBe("drop");
   });
 
   test("a failed manual attempt of a successful delivery schedules nothing", () => {
@@ -94,14 +50,6 @@ describe("the schedule (contract 3.5, 6.4)", () => {
     expect(nextRetryAt(attempted(fresh, "automatic", 500, 0))).toEqual(later(30));
   });
 
-  test("a stopped schedule says why and has no next attempt", () => {
-    const stopped = stop(attempted(fresh, "automatic", 500, 0), "the webhook was deactivated");
-
-    expect(stopped.stopped).toBe("the webhook was deactivated");
-    expect(wakeUpsOf(stopped)).toEqual([]);
-    expect(dueAt(stopped)).toBeNull();
-  });
-
   test("a schedule that was stopped while its attempt was under way stays stopped", () => {
     const open = begin(fresh, "automatic", START);
 
@@ -114,19 +62,6 @@ describe("the schedule (contract 3.5, 6.4)", () => {
 describe("wake-ups", () => {
   const automatic = (number: number) => ({ deliveryId: "dlv_1", kind: "automatic", number }) as const;
   const manual = (number: number) => ({ deliveryId: "dlv_1", kind: "manual", number }) as const;
-
-  test("an early one waits for the rest of the time", () => {
-    const failed = attempted(fresh, "automatic", 500, 0);
-
-    expect(judge(failed, automatic(2), later(29.999))).toEqual({ verdict: "wait", until: later(30) });
-    expect(judge(failed, automatic(2), later(30))).toEqual({ verdict: "attempt" });
-  });
-
-  test("one for an attempt that was already sent is dropped", () => {
-    const failed = attempted(fresh, "automatic", 500, 0);
-
-    expect(judge(failed, automatic(1), later(60))).toEqual({ verdict: "drop" });
-  });
 
   test("while an attempt is under way, a second one waits until its claim has ended", () => {
     const open = begin(fresh, "automatic", START);

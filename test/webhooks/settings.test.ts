@@ -6,7 +6,6 @@ import { handler as createWebhook } from "../../functions/api/create-webhook.ts"
 import { handler as deleteWebhook } from "../../functions/api/delete-webhook.ts";
 import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
 import { handler as listWebhooks } from "../../functions/api/list-webhooks.ts";
-import { handler as promoteSecret } from "../../functions/api/promote-webhook-secret.ts";
 import { handler as readDelivery } from "../../functions/api/read-delivery.ts";
 import { handler as readWebhook } from "../../functions/api/read-webhook.ts";
 import { handler as replayWebhook } from "../../functions/api/replay-webhook.ts";
@@ -14,7 +13,6 @@ import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts"
 import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
 import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
 import { addressPolicy, database, vault, webhooks } from "../../functions/services/composition.ts";
-import type { RouteName } from "../../lib/http/routes.ts";
 import { judgeUrl } from "../../lib/model/address.ts";
 import { TABLES, type TableName } from "../../lib/model/resources.ts";
 import { findWebhook, rotateSecret as replaceSecret } from "../../lib/webhooks/settings.ts";
@@ -58,7 +56,6 @@ describe("a webhook", () => {
       failing_since: null,
       given_up: false,
       previous_secret_valid_until: world.after(24 * 3600),
-      secret_prepared: false,
       created_at: world.after(0),
       updated_at: world.after(0),
     });
@@ -167,17 +164,6 @@ describe("in production", () => {
     process.env["STAGE"] = "dev";
   });
 
-  test("only HTTPS to public addresses is accepted, in development also plain HTTP and this machine", () => {
-    const development = addressPolicy();
-    process.env["STAGE"] = "prod";
-    const production = addressPolicy();
-
-    expect(judgeUrl("http://localhost:3000/", development).refused).toBeNull();
-    expect(judgeUrl("http://example.com/", production).refused).toBe("must begin with https://");
-    expect(judgeUrl("https://localhost/", production).refused).toBe("points to a loopback address");
-    expect(judgeUrl("https://example.com/", production).refused).toBeNull();
-  });
-
   test.each([undefined, "", "drill", "prod", "PROD", "Dev", "dev ", "staging", "test"])(
     "what is not the stage dev is production: %j",
     (stage) => {
@@ -200,11 +186,6 @@ describe("rotation", () => {
       ...at(webhook),
       ...(overlap === undefined ? {} : { query: { overlap_seconds: overlap } }),
     });
-
-  const prepare = async (webhook: WorldWebhook) =>
-    dataOf<{ secret: string; secret_prepared: boolean }>(
-      await world.call(rotateSecret, "rotate-webhook-secret", { ...at(webhook), query: { prepare: "true" } }),
-    );
 
   test("without overlap ends the old secret at once", async () => {
     const webhook = await world.webhook({ answers: 200 });
@@ -241,72 +222,6 @@ describe("rotation", () => {
     const [received] = webhook.receiver.received;
     const older = String(received?.headers["x-bridge-signature-previous"]).split(", ");
     expect(older).toEqual([hmac(second, received?.body), hmac(webhook.secret, received?.body)]);
-  });
-
-  test("in two steps leaves X-Bridge-Signature to the old secret until the new one is promoted", async () => {
-    const webhook = await world.webhook({ answers: 200 });
-    const promote = () =>
-      world.call(promoteSecret, "promote-webhook-secret", { ...at(webhook), query: { overlap_seconds: "60" } });
-    const early = await promote();
-    const prepared = await prepare(webhook);
-    await world.publish("sync.broken");
-    await world.work();
-    const promoted = await promote();
-    await world.publish("sync.broken");
-    await world.work();
-    await world.pass({ seconds: 61 });
-    await world.publish("sync.broken");
-    await world.work();
-    const again = await promote();
-
-    const [before, after, late] = webhook.receiver.received;
-    expect([early.json?.error, again.json?.error]).toMatchObject([{ code: "CONFLICT" }, { code: "CONFLICT" }]);
-    expect(prepared).toMatchObject({ secret_prepared: true, previous_secret_valid_until: null });
-    expect(promoted.json?.data).toMatchObject({
-      secret_prepared: false,
-      previous_secret_valid_until: world.after(60),
-    });
-    expect(promoted.text).not.toContain("whsec_");
-    expect(before?.headers["x-bridge-signature"]).toBe(hmac(webhook.secret, before?.body));
-    expect(before?.headers).not.toHaveProperty("x-bridge-signature-previous");
-    expect(String(before?.headers["webhook-signature"]).split(" ")).toHaveLength(2);
-    expect(after?.headers["x-bridge-signature"]).toBe(hmac(prepared.secret, after?.body));
-    expect(after?.headers["x-bridge-signature-previous"]).toBe(hmac(webhook.secret, after?.body));
-    expect(String(late?.headers["webhook-signature"]).split(" ")).toHaveLength(1);
-  });
-
-  test("at once keeps a prepared secret, and one that is prepared again ends the first", async () => {
-    const webhook = await world.webhook({ answers: 200 });
-    await prepare(webhook);
-    const prepared = await prepare(webhook);
-    const entries = await auditPage(
-      { workspaceId: world.workspace().id, actor: null, action: "webhook.secret_prepared" },
-      { limit: 2, offset: 0 },
-    );
-    const rotated = dataOf<{ secret: string; secret_prepared: boolean }>(await rotate(webhook, "0"));
-    await world.publish("sync.broken");
-    await world.work();
-    await world.call(promoteSecret, "promote-webhook-secret", at(webhook));
-    await world.publish("sync.broken");
-    await world.work();
-
-    const [before, after] = webhook.receiver.received;
-    expect(entries.entries.map(({ detail }) => detail)).toEqual([{ ended_earlier: true }, { ended_earlier: false }]);
-    expect(rotated.secret_prepared).toBe(true);
-    expect(before?.headers["x-bridge-signature"]).toBe(hmac(rotated.secret, before?.body));
-    expect(String(before?.headers["webhook-signature"]).split(" ")).toHaveLength(2);
-    expect(after?.headers["x-bridge-signature"]).toBe(hmac(prepared.secret, after?.body));
-  });
-
-  test("that only prepares takes no overlap, which begins when the secret is promoted", async () => {
-    const webhook = await world.webhook({ answers: 200 });
-    const query = { prepare: "true", overlap_seconds: "60" };
-
-    const answer = await world.call(rotateSecret, "rotate-webhook-secret", { ...at(webhook), query });
-
-    const details = [{ path: "query.overlap_seconds", message: expect.stringContaining("promote-secret") }];
-    expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details });
-    expect((await prepare(webhook)).secret_prepared).toBe(true);
   });
 
   test("by three that have read the same webhook gives one of them a secret, and the others a conflict", async () => {
@@ -405,16 +320,6 @@ describe("deliveries, endpoint 13", () => {
 
     expect(answer.json).toMatchObject({ data: [], meta: { total: 0 } });
   });
-
-  test.each([{ limit: "0" }, { limit: "abc" }, { offset: "-1" }, { limit: "1.5" }])("refuse %j", async (query) => {
-    const answer = await world.call(listDeliveries, "list-deliveries", {
-      ...at(await world.webhook({ answers: 200 })),
-      query,
-    });
-
-    expect(answer.status).toBe(400);
-    expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: Object.keys(query)[0] }] });
-  });
 });
 
 describe("who may do what", () => {
@@ -423,7 +328,6 @@ describe("who may do what", () => {
     "change-webhook": changeWebhook,
     "delete-webhook": deleteWebhook,
     "rotate-webhook-secret": rotateSecret,
-    "promote-webhook-secret": promoteSecret,
     "replay-webhook": replayWebhook,
     "test-webhook": testWebhook,
     "list-deliveries": listDeliveries,
@@ -465,23 +369,6 @@ describe("who may do what", () => {
     expect(answer.json?.error?.code).toBe("DELIVERY_NOT_FOUND");
   });
 
-  test("reading the history needs `read`, retrying `operate`, the settings `admin`", async () => {
-    const webhook = await world.webhook({ answers: 200 });
-    await world.publish("sync.broken");
-    await world.work();
-    const [first] = await world.ask<{ id: string }[]>(listDeliveries, "list-deliveries", at(webhook));
-    const path = { webhook_id: webhook.id, delivery_id: first?.id ?? "" };
-    const status = async (scope: "read" | "operate", handler: Parameters<typeof world.call>[0], route: RouteName) =>
-      (await world.call(handler, route, { path, token: await world.workspace().tokenWith([scope]) })).status;
-
-    expect(await status("read", listDeliveries, "list-deliveries")).toBe(200);
-    expect(await status("read", retryDelivery, "retry-delivery")).toBe(403);
-    expect(await status("operate", retryDelivery, "retry-delivery")).toBe(200);
-    expect(await status("read", readWebhook, "read-webhook")).toBe(200);
-    expect(await status("operate", changeWebhook, "change-webhook")).toBe(403);
-    expect(await status("operate", deleteWebhook, "delete-webhook")).toBe(403);
-  });
-
   test("a caller that may not change webhooks sees no path of their URLs, which can be a secret", async () => {
     const webhook = await world.webhook({ answers: 200 });
     const token = await world.workspace().tokenWith(["operate"]);
@@ -498,8 +385,6 @@ describe("who may do what", () => {
     const webhook = await world.webhook({ answers: 200 });
     await world.call(changeWebhook, "change-webhook", { ...at(webhook), body: { description: "x" } });
     await world.call(rotateSecret, "rotate-webhook-secret", at(webhook));
-    await world.call(rotateSecret, "rotate-webhook-secret", { ...at(webhook), query: { prepare: "true" } });
-    await world.call(promoteSecret, "promote-webhook-secret", at(webhook));
     await world.call(testWebhook, "test-webhook", at(webhook));
     const [first] = await world.ask<{ id: string }[]>(listDeliveries, "list-deliveries", at(webhook));
     await world.call(retryDelivery, "retry-delivery", {
@@ -515,8 +400,6 @@ describe("who may do what", () => {
       "webhook.created",
       "webhook.updated",
       "webhook.secret_rotated",
-      "webhook.secret_prepared",
-      "webhook.secret_promoted",
       "webhook.tested",
       "webhook.delivery_retried",
       "webhook.deleted",

@@ -3,7 +3,6 @@ import type {
   CreateWebhookData,
   ListDeliveriesData,
   ListWebhooksData,
-  PromoteWebhookSecretData,
   ReadDeliveryData,
   ReadWebhookData,
   ReplayWebhookData,
@@ -36,7 +35,7 @@ export async function listWebhooks({ api, out }: Context): Promise<void> {
         paint: (cell, { active, failing_since }) =>
           out.paint(active ? (failing_since === null ? "green" : "red") : "dim", cell),
       },
-      { name: "EVENTS", of: ({ events }) => (events.length === ALL_EVENTS.length ? "all" : events.join(" ")) },
+      { name: "EVENTS", of: ({ events }) => (isDefault(events) ? "all" : events.join(" ")) },
     ],
     "No webhooks yet. Make one with: bridge webhook create https://…",
   );
@@ -57,6 +56,9 @@ const ALL_EVENTS = [
   "mapping.deactivated",
   "record.failed",
 ];
+
+const isDefault = (events: readonly string[]): boolean =>
+  events.length === ALL_EVENTS.length && ALL_EVENTS.every((event) => events.includes(event));
 
 /** Registers a URL and shows the secret once: alone on standard output, so that it can be piped. */
 export async function createWebhook(context: Context): Promise<void> {
@@ -92,22 +94,14 @@ export async function deleteWebhook(context: Context): Promise<void> {
   context.out.done("The webhook is ended.", data);
 }
 
-/** A new secret, shown once; or one of the two steps for receivers that know one secret only. */
+/** A new secret, shown once. */
 export async function rotateSecret(context: Context): Promise<void> {
-  const [prepare, promote] = [isSet(context, "prepare"), isSet(context, "promote")];
   const hours = wholeNumber(context, "overlap");
-  if (prepare && promote) throw new CommandFailure("usage", "--prepare and --promote are two steps: give one");
-  if (prepare && hours !== null) throw new CommandFailure("usage", "--overlap belongs to --promote");
   if (hours !== null && hours > 168) throw new CommandFailure("invalid", "--overlap must be 0 to 168 hours");
-  const query = { overlap_seconds: hours === null ? null : hours * 3600, prepare: prepare || null };
+  const query = { overlap_seconds: hours === null ? null : hours * 3600 };
   const old = hours === 0 ? "the old one has ended" : `the old one signs for ${hours ?? 24} hours, too`;
-  if (promote) {
-    const { data } = await context.api().post<PromoteWebhookSecretData>(`${path(context)}/promote-secret`, { query });
-    return context.out.done(`The prepared secret signs now; ${old}.`, data);
-  }
   const { data } = await context.api().post<RotateWebhookSecretData>(`${path(context)}/rotate-secret`, { query });
-  const next = `give it to the receiver, then: bridge webhook rotate ${argument(context, 0)} --promote`;
-  if (!context.out.json) context.out.note(`The new signing secret is shown this once; ${prepare ? next : old}:`);
+  if (!context.out.json) context.out.note(`The new signing secret is shown this once; ${old}:`);
   context.out.done(data.secret, data);
 }
 

@@ -7,10 +7,10 @@ const commands = () => import("../commands/completion.ts");
 export function addCompletionCommands(program: Command, does: Does): void {
   program
     .command("completion <shell>")
-    .description("print what makes bash, zsh or fish complete commands, options, mappings and files")
+    .description("print the completion script for bash, zsh or fish: commands, options, mappings and files")
     .action(does(async () => (await commands()).printCompletion));
   program
     .command("complete [words...]", { hidden: true })
-    .description("what can complete the last word; the shell asks this")
+    .description("print the words that complete the last one, for the shell")
     .action(does(async () => (await commands()).completeWords(program)));
 }

@@ -12,11 +12,11 @@ export function addConfigCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).exportConfig));
   config
     .command("plan <file>")
-    .description("what importing a document would change, with old and new values; changes nothing")
+    .description("show what importing a document would change, with old and new values; changes nothing")
     .action(does(async () => (await commands()).planConfig));
   config
     .command("import <file>")
-    .description("change the mappings to what a document says; - reads standard input")
+    .description("create and change mappings as a document says; - reads standard input")
     .option("--dry-run", "show what would change, and change nothing")
     .action(does(async () => (await commands()).importConfig));
   config
@@ -25,20 +25,20 @@ export function addConfigCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).saveBaseline));
   config
     .command("drift")
-    .description("differences from the baseline; exit code 10 when there are any")
+    .description("list differences from the baseline; exit code 10 if there are any")
     .action(does(async () => (await commands()).readDrift));
   program
     .command("migrate")
     .description("move here from another product")
     .command("heroku-connect <file>")
     .description(
-      "adopt what Heroku Connect has been writing, by its export (`heroku connect:export`); - reads standard input",
+      "take over the tables of Heroku Connect, by its export (`heroku connect:export`); - reads standard input",
     )
     .option("--dry-run", "check both sides, show the plan, change nothing")
-    .option("--rehearse", "carry the move out on a copy of the database, Salesforce only read, and report")
+    .option("--rehearse", "do the whole move on a copy of the database, reading Salesforce only, and report")
     .option("--database-url-file <file>", "with --rehearse: the copy's URL; - reads standard input")
     .option("--stage <name>", "with --rehearse: a deployment in AWS, by your credentials; default: this machine")
-    .option("-y, --yes", "do not ask before the tables are adopted")
+    .option("-y, --yes", "do not ask before the tables change hands")
     .addHelpText("after", MIGRATE_HELP)
     .action(does(async () => (await import("../commands/migrate.ts")).migrateHerokuConnect));
 }
@@ -46,12 +46,12 @@ export function addConfigCommands(program: Command, does: Does): void {
 const MIGRATE_HELP = `
 Before: connect both sides (bridge connect postgres --schema NAME, bridge
 connect salesforce), and pause Heroku Connect (heroku connect:pause). Then:
-  1. looks at both connections, at rights, at what Heroku Connect left and at
-     the export, and shows the plan
-  2. asks
+  1. checks both connections, the rights, the state of Heroku Connect's tables
+     and the export, and shows the plan
+  2. asks for confirmation
   3. moves Heroku Connect's log aside; its triggers still capture
-  4. imports the mappings: with each table its triggers end, ours begin, and
-     the changes that wait become ours
+  4. imports the mappings: each table gets Bridge's triggers instead of Heroku
+     Connect's, and Bridge sends the changes that wait
   5. waits until every mapping has its table, and says what to check
-Interrupted anywhere, the same command continues from there. The result of each
+If it is interrupted, run it again: it continues where it was. The result of each
 change, and the way back: lib/heroku-connect/HEROKU-CONNECT.md`;

@@ -8,7 +8,9 @@ export function addConnectionCommands(program: Command, does: Does): void {
   const connect = program.command("connect").description("connect the workspace to its two sides");
   connect
     .command("postgres")
-    .description("the database, after a check of its version, rights and TLS; the URL is asked for, never an option")
+    .description(
+      "connect the database, after a check of its version, rights and TLS; asks for the URL, which is never an option",
+    )
     .option("--url-file <file>", "read postgres://user:password@host:port/database from a file; - is standard input")
     .option(
       "--schema <name>",
@@ -21,7 +23,7 @@ export function addConnectionCommands(program: Command, does: Does): void {
   connect
     .command("salesforce")
     .description(
-      "the org: sign in by browser, or with credentials for machines; on one machine without --client-id: its own org",
+      "connect the org: sign in by browser, or with credentials for machines; on one machine without --client-id: its own org",
     )
     .option("--flow <flow>", "web, jwt, client-credentials, refresh-token or password", "web")
     .option(
@@ -34,12 +36,12 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .option("--key-file <file>", "private key of the certificate, for jwt")
     .option("--token-file <file>", "for refresh-token")
     .option("--password-file <file>", "for password, security token included")
-    .option("--port <port>", "port of this machine that the browser comes back to (default: a free one)")
+    .option("--port <port>", "port of this machine to which the browser returns (default: a free one)")
     .option("--test", "only check the existing connection")
     .action(does(async () => (await import("../commands/connect-salesforce.ts")).connectSalesforce));
   program
     .command("connections")
-    .description("the connections of the workspace; secrets are never shown")
+    .description("show the connections of the workspace; secrets are never shown")
     .action(does(async () => (await commands()).showConnections));
   const schema = program
     .command("schema")
@@ -57,7 +59,7 @@ export function addConnectionCommands(program: Command, does: Does): void {
   schema
     .command("changes <who>")
     .description(
-      "apply: Bridge creates and alters mapped tables itself; propose: the application does, by migrations that Bridge prints",
+      "choose who creates and alters mapped tables: apply (Bridge) or propose (your migrations, which Bridge prints)",
     )
     .action(does(async () => (await import("../commands/propose.ts")).changeSchemaChanges));
   schema
@@ -70,12 +72,12 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .action(does(async () => (await import("../commands/propose.ts")).propose));
   schema
     .command("connections <number>")
-    .description("the most connections that Bridge opens to the database (default: 10; at least 3)")
+    .description("set the most connections that Bridge opens to the database (default: 10; at least 3)")
     .action(does(async () => (await import("../commands/propose.ts")).changeMaxConnections));
   schema
     .command("retention")
     .description(
-      "how long the database keeps changes, conflicts and tombstones, and how the log is vacuumed; or change it",
+      "show or set how long the database keeps changes, conflicts and tombstones, and how the log is vacuumed",
     )
     .option("--log-days <days>", "settled changes of the log, 1 to 3650")
     .option("--conflict-days <days>", "conflicts, 1 to 3650")
@@ -84,7 +86,7 @@ export function addConnectionCommands(program: Command, does: Does): void {
     .action(does(async () => (await import("../commands/retention.ts")).changeRetention));
   program
     .command("objects [object]")
-    .description("objects of the org, or one object's fields")
+    .description("list objects of the org, or one object's fields")
     .option("--search <text>", "only names and labels that contain it")
     .option("--parents", "with the external ids that name parents; one API call for each object that lookups point to")
     .action(does(async () => (await import("../commands/objects.ts")).objects));

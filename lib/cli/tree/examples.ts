@@ -135,11 +135,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "bridge webhook update whk_1 --pause",
   ],
   "webhook delete": ["bridge webhook delete whk_1 --yes"],
-  "webhook rotate": [
-    "bridge webhook rotate whk_1 --overlap 48",
-    "bridge webhook rotate whk_1 --prepare",
-    "bridge webhook rotate whk_1 --promote",
-  ],
+  "webhook rotate": ["bridge webhook rotate whk_1 --overlap 48"],
   "webhook test": ["bridge webhook test whk_1 --event record.failed"],
   "webhook replay": ["bridge webhook replay whk_1 --since 2026-01-31T08:00:00Z"],
   "webhook deliveries": ["bridge webhook deliveries whk_1 --limit 20"],

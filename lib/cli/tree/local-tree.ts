@@ -7,14 +7,14 @@ const commands = () => import("../commands/local.ts");
 export function addLocalCommands(program: Command, does: Does): void {
   program
     .command("sql <statement>")
-    .description("statements for the PostgreSQL of the instance on this machine, as its role bridge")
+    .description("run SQL statements in the PostgreSQL of the instance on this machine, as its role bridge")
     .action(does(async () => (await commands()).sql));
   program
     .command("soql <query>")
-    .description("a query for the Salesforce org of the instance on this machine")
+    .description("run a query in the Salesforce org of the instance on this machine")
     .action(does(async () => (await commands()).soql));
   program
     .command("demo [action]")
-    .description("the writer that changes sample rows of the instance on this machine: status, stop or start")
+    .description("show, stop or start the writer that changes sample rows on this machine: status, stop, start")
     .action(does(async () => (await commands()).demo));
 }

@@ -82,21 +82,21 @@ export function addMappingCommands(program: Command, does: Does): void {
     .command("poll <mapping>")
     .description("run a cycle now, wait for its end and show its result")
     .option("--no-wait", "only ask for it")
-    .option("--timeout <seconds>", "longest wait, for a cycle that runs already and for its own (default: 300)")
+    .option("--timeout <seconds>", "longest wait, for a cycle that is already running and for its own (default: 300)")
     .action(does(async () => (await import("../commands/mapping/poll.ts")).pollNow));
   program
     .command("nudge [table]")
     .description(
-      "send what the application has committed now, of one table or of all; costs no call when nothing waits",
+      "send now what the application has committed, of one table or of all; costs no API call if nothing waits",
     )
     .action(does(async () => (await changes()).nudge));
   program
     .command("doorbell")
     .description(
-      "show whether Salesforce's change notifications arrive, for each mapping: off, waiting, alive or dead; exit code 10 when one is dead",
+      "show whether Salesforce's change notifications arrive, for each mapping: off, waiting, alive or dead; exit code 10 if one is dead",
     )
     .option("--prepare <folder>", "write the metadata for the org into a folder, for sf project deploy start")
-    .option("--user <username>", "with --prepare: the user as whom the org sends its messages")
+    .option("--user <username>", "with --prepare: the user as which the org sends its messages")
     .option("--rotate", "create another URL; the former one works for 24 more hours")
     .option("--remove", "disable the URL; all mappings are polled at full pace")
     .addOption(watchOption())
@@ -108,7 +108,7 @@ export function addMappingCommands(program: Command, does: Does): void {
 }
 
 const ACTIONS = [
-  ["activate", "begin or continue"],
+  ["activate", "start syncing, or continue after a pause"],
   ["deactivate", "pause; changes of rows are still captured"],
   ["reload", "read every record again"],
   ["compare", "compare both sides now, and correct the differences"],

@@ -8,7 +8,7 @@ const commands = () => import("../commands/monitoring/monitoring.ts");
 export function addMonitoringCommands(program: Command, does: Does): void {
   program
     .command("health")
-    .description("both sides and the engine; exit code 10 when something is not well")
+    .description("check both sides and the engine; exit code 10 if something is wrong")
     .addOption(watchOption())
     .action(does(async () => (await commands()).health));
   paged(program.command("activity").description("changes of rows and their results, newest first"))
@@ -17,16 +17,16 @@ export function addMonitoringCommands(program: Command, does: Does): void {
     .option("--sfid <id>", "only the row of this record")
     .option("--row <key>", "only the row with this key")
     .option("--key <value>", "only the row with this upsert value")
-    .option("-f, --follow", "keep showing new ones")
+    .option("-f, --follow", "keep showing new changes")
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/monitoring/activity.ts")).activity));
   program
     .command("row <mapping> <key>")
     .description(
-      "what happened to one row on both sides, and what each holds now, by record id, own key or upsert value",
+      "show what happened to one row and what both sides hold now; find it by record id, own key or upsert value",
     )
-    .option("--set <column=value...>", "correct the row and follow it to Salesforce's word; column= is NULL")
-    .option("--restore", "bring the row back, which was deleted on either side")
+    .option("--set <column=value...>", "write columns of the row and wait for Salesforce's answer; column= writes NULL")
+    .option("--restore", "bring back a row that was deleted on either side")
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/monitoring/row.ts")).row));
   paged(program.command("errors").description("rows that Salesforce refused, newest first"))
@@ -55,10 +55,10 @@ export function addMonitoringCommands(program: Command, does: Does): void {
     .command("budget")
     .description("the org's API calls: used, left, what a day will cost, and how many Bridge may use")
     .option("--share <percent>", "let Bridge use this share of the org's calls a day, such as 60%")
-    .option("--at-most <calls>", "most calls per day, beside the share; none: no such limit")
+    .option("--at-most <calls>", "most calls per day, in addition to the share; none: no such limit")
     .option(
       "--when-quiet <seconds>",
-      "seconds between polls of mappings without changes for five minutes; none: as of others",
+      "seconds between polls of mappings that had no change for five minutes; none: as often as others",
     )
     .addOption(watchOption())
     .action(does(async () => (await commands()).budget));

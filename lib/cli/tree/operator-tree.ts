@@ -80,9 +80,12 @@ export function addOperatorCommands(program: Command, does: Does): void {
     .action(does(async () => (await pausing()).createOperatorToken));
   operating(operator.command("rotate-pepper"))
     .description(
-      "change the secret that hashes of tokens and doorbells' URLs are derived from: new tokens use another one two minutes later, others move to it as they are used",
+      "change the secret from which hashes of tokens and doorbells' URLs are derived: new tokens use the new one two minutes later, other tokens with their next use",
     )
-    .option("--finish", "list what works by the former one alone, revoke these tokens, and delete it")
+    .option(
+      "--finish",
+      "list tokens and doorbells that still need the former secret, revoke these tokens, and delete it",
+    )
     .option("-y, --yes", "with --finish: do not ask")
     .action(does(async () => (await secrets()).rotatePepper));
   operating(operator.command("reseal"))
@@ -93,7 +96,7 @@ export function addOperatorCommands(program: Command, does: Does): void {
   program
     .command("doctor")
     .option("--all", "list the checks that passed, too")
-    .description("check everything and name the remedies: ✓ good, ! warning, ✗ wrong (then the exit code is 10)")
+    .description("check everything and name the remedies: ✓ good, ! warning, ✗ wrong (exit code 10)")
     .addOption(watchOption())
     .action(does(async () => (await import("../commands/monitoring/doctor.ts")).doctor));
   program

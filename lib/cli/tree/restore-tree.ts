@@ -10,7 +10,9 @@ export function addRestoreCommands(program: Command, does: Does): void {
     .description("decide about unsent changes after PostgreSQL or DynamoDB was restored");
   restore
     .command("plan")
-    .description("the changes that wait for a decision, by mapping; changes nothing; exit code 10 when there are any")
+    .description(
+      "list the changes that wait for a decision, by mapping; changes nothing; exit code 10 if there are any",
+    )
     .action(does(async () => (await commands()).restorePlan));
   restore
     .command("begin")
@@ -26,7 +28,7 @@ export function addRestoreCommands(program: Command, does: Does): void {
     .option("--only-here <decision>", "rows that Salesforce does not have: ours or leave")
     .option("--proposed <decision>", "new rows that one record equals: salesforce, ours or leave")
     .option("--unclear <decision>", "new rows that several records may be: salesforce, ours or leave")
-    .option("--row <key=decision...>", "one row apart from its group; several times, or with commas")
+    .option("--row <key=decision...>", "decide one row differently from its group; several times, or with commas")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await commands()).acceptRestore));
 }

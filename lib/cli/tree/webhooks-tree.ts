@@ -19,7 +19,7 @@ export function addWebhookCommands(program: Command, does: Does): void {
   webhook
     .command("create <url>")
     .description("register a URL; its signing secret is shown once")
-    .option("--events <types...>", "event types (default: all)")
+    .option("--events <types...>", "event types (default: all but deletes.held)")
     .action(does(async () => (await commands()).createWebhook));
   webhook
     .command("update <webhook>")
@@ -31,15 +31,13 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).updateWebhook));
   webhook
     .command("delete <webhook>")
-    .description("end it")
+    .description("delete it")
     .option("-y, --yes", "do not ask")
     .action(does(async () => (await commands()).deleteWebhook));
   webhook
     .command("rotate <webhook>")
-    .description("create a new secret; the old one signs beside it for some hours")
+    .description("create a new secret; the old one also signs for some hours")
     .option("--overlap <hours>", "hours that the old secret signs, 0 to 168 (default: 24)")
-    .option("--prepare", "show a new secret, while the old one keeps X-Bridge-Signature until --promote")
-    .option("--promote", "let the prepared secret sign X-Bridge-Signature")
     .action(does(async () => (await commands()).rotateSecret));
   webhook
     .command("test <webhook>")
@@ -63,7 +61,9 @@ export function addWebhookCommands(program: Command, does: Does): void {
     .action(does(async () => (await commands()).retryDelivery));
   webhook
     .command("replay <webhook>")
-    .description("send the missed deliveries since a time again: those given up, or due while it was paused")
+    .description(
+      "send the deliveries again that it has missed since a time: those given up, or due while it was paused",
+    )
     .requiredOption("--since <time>", "such as 2026-01-31T08:00:00Z, or a day")
     .action(does(async () => (await commands()).replayWebhook));
   webhook

@@ -47,6 +47,7 @@ export const questions = {
     on<readonly ListHeldDeletesData[]>(`/mappings/${encodeURIComponent(id)}/held-deletes`, query),
   objects: on<ListObjectsData>("/objects"),
   object: (name: string) => on<ReadObjectData>(`/objects/${encodeURIComponent(name)}`),
+  matching: (name: string, filter: string) => on<ReadObjectData>(`/objects/${encodeURIComponent(name)}`, { filter }),
   activity: (query: Query) => on<readonly ListActivityData[]>("/monitoring/activity", query),
   failures: (table: string | undefined) => on<ListFailuresData>("/monitoring/failures", { table }),
   failedRows: (fingerprint: string) => on<ListFailuresData>("/monitoring/failures", { fingerprint }),

@@ -243,7 +243,6 @@ export type ChangeWebhookData = {
   readonly failing_since: string | null;
   readonly given_up: boolean;
   readonly previous_secret_valid_until: string | null;
-  readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
 };
@@ -360,7 +359,6 @@ export type CreateWebhookData = {
   readonly failing_since: string | null;
   readonly given_up: boolean;
   readonly previous_secret_valid_until: string | null;
-  readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
   readonly secret: string;
@@ -766,7 +764,6 @@ export type ListWebhooksData = {
   readonly failing_since: string | null;
   readonly given_up: boolean;
   readonly previous_secret_valid_until: string | null;
-  readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
 }[];
@@ -818,20 +815,6 @@ export type PollNowData = {
   readonly triggered: boolean;
   readonly mapping_id: string;
   readonly message: string;
-};
-
-export type PromoteWebhookSecretData = {
-  readonly id: string;
-  readonly url: string;
-  readonly events: ("sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held")[];
-  readonly description: string;
-  readonly active: boolean;
-  readonly failing_since: string | null;
-  readonly given_up: boolean;
-  readonly previous_secret_valid_until: string | null;
-  readonly secret_prepared: boolean;
-  readonly created_at: string;
-  readonly updated_at: string;
 };
 
 export type PushExistingData = {
@@ -1160,6 +1143,7 @@ export type ReadObjectData = {
       readonly label: string;
     }[];
   }[];
+  readonly matching: number | null;
 };
 
 export type ReadOwnTokenData = {
@@ -1257,7 +1241,7 @@ export type ReadRowStoryData = {
   readonly events: {
     readonly at: string;
     readonly from: "postgres" | "salesforce" | "bridge";
-    readonly kind: "change" | "attempt" | "conflict" | "pulled" | "deleted" | "inbound_error" | "delivery";
+    readonly kind: "change" | "attempt" | "conflict" | "pulled" | "deleted" | "inbound_error";
     readonly text: string;
     readonly by: string | null;
     readonly state: "NEW" | "PENDING" | "SUCCESS" | "FAILED" | null;
@@ -1307,7 +1291,6 @@ export type ReadWebhookData = {
   readonly failing_since: string | null;
   readonly given_up: boolean;
   readonly previous_secret_valid_until: string | null;
-  readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
 };
@@ -1490,7 +1473,6 @@ export type RotateWebhookSecretData = {
   readonly failing_since: string | null;
   readonly given_up: boolean;
   readonly previous_secret_valid_until: string | null;
-  readonly secret_prepared: boolean;
   readonly created_at: string;
   readonly updated_at: string;
   readonly secret: string;
@@ -2364,7 +2346,7 @@ export interface paths {
   };
   readonly "/api/v1/t/{workspace_id}/objects/{object_name}": {
     readonly get: {
-      parameters: { path: { readonly "workspace_id": string; readonly "object_name": string; }; query?: { readonly "parents"?: "true" | "false"; }; header?: never; cookie?: never };
+      parameters: { path: { readonly "workspace_id": string; readonly "object_name": string; }; query?: { readonly "parents"?: "true" | "false"; readonly "filter"?: string; }; header?: never; cookie?: never };
       requestBody?: never;
       responses: { 200: { headers: Headers; content: { "application/json": {
             readonly success: true;
@@ -2553,16 +2535,6 @@ export interface paths {
           } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
     };
   };
-  readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/promote-secret": {
-    readonly post: {
-      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "overlap_seconds"?: number; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
-      requestBody?: never;
-      responses: { 200: { headers: Headers; content: { "application/json": {
-            readonly success: true;
-            readonly data: PromoteWebhookSecretData;
-          } } } } & Refused<400 | 401 | 403 | 404 | 405 | 409 | 422 | 429 | "5XX">;
-    };
-  };
   readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/replay": {
     readonly post: {
       parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query: { readonly "since": string | string; readonly "before_id"?: string; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
@@ -2575,7 +2547,7 @@ export interface paths {
   };
   readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/rotate-secret": {
     readonly post: {
-      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "overlap_seconds"?: number; readonly "prepare"?: "true" | "false"; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "overlap_seconds"?: number; }; header?: { readonly "Idempotency-Key"?: string; }; cookie?: never };
       requestBody?: never;
       responses: { 200: { headers: Headers; content: { "application/json": {
             readonly success: true;

@@ -29,7 +29,7 @@ export function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       metric: ageOf(stage, "cycles"),
       above: 900, // a beat waits ten minutes for its time, and a cycle at work counts as well
       periods: 2,
-      says: "The oldest cycle waits for five minutes more than its beat should, and so do its rows",
+      says: "The oldest cycle is at least five minutes late, and so are its rows",
     },
     "cycles-failing": {
       metric: failingCycles(stage),
@@ -41,13 +41,13 @@ export function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       metric: ofRows(stage, "MappingsSilent", "SampleCount"),
       above: null,
       periods: 2,
-      says: "The minute sweeper reports nothing: what gets lost stays lost, and the alarms on its figures cannot ring",
+      says: "The minute sweep reports nothing: lost messages are not repaired, and the alarms on its figures cannot ring",
     },
     "mappings-silent": {
       metric: ofRows(stage, "MappingsSilent", "Maximum"),
       above: 0,
       periods: 2,
-      says: "Ticks of active mappings do not come, or no cycle of one has ended for six minutes: its rows do not move",
+      says: "Ticks of active mappings are missing, or no cycle of a mapping has ended for six minutes: its rows do not move",
     },
     "mappings-broken": {
       metric: ofRows(stage, "MappingsBroken", "Maximum"),
@@ -113,13 +113,13 @@ export function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       metric: ofRows(stage, "OrgBudgetUsed", "Maximum"),
       above: 85,
       periods: 1,
-      says: "An org has used more than 85 % of its daily calls, by Bridge and all other clients",
+      says: "Bridge and all other clients of an org have used more than 85 % of its daily calls",
     },
     "deletes-held": {
       metric: ofRows(stage, "DeletesHeld", "Maximum"),
       above: 0,
       periods: 1,
-      says: "More was deleted in an hour than the limit allows; the rest waits until an operator confirms or rejects it",
+      says: "More deletes came in an hour than the limit allows; the rest wait until an operator confirms or rejects them",
     },
     paused: {
       metric: ofRows(stage, "PausedSeconds", "Maximum"),
@@ -131,7 +131,7 @@ export function watchesOf(stage: Settings["stage"]): Record<string, Watch> {
       metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "Sum", period: PERIOD }),
       above: 0,
       periods: 2,
-      says: "Lambda refused calls of this account for want of concurrency",
+      says: "Lambda refused calls because the account's concurrent executions are used up",
     },
     "metrics-failing": {
       metric: ofFunction(stage, "read-metrics", "Url5xxCount"),
@@ -177,7 +177,7 @@ function deadLetters(stage: Settings["stage"], name: QueueName): [string, Watch]
       metric: ofQueue(dead, "ApproximateNumberOfMessagesVisible"),
       above: 0,
       periods: 1,
-      says: `A message could not be dealt with however often it was tried, and waits in ${dead}`,
+      says: `A message failed as often as its queue allows, and is kept in ${dead}`,
     },
   ];
 }

@@ -39,7 +39,7 @@ export function explainCaptureOff(
   sfObject: string,
 ): { readonly problem: string; readonly remedy: string } {
   const command = `bridge mapping capture ${sfObject}`;
-  const choice = `${command} --salesforce (gives up what was written uncaptured) or ${command} --mine (sends every row)`;
+  const choice = `${command} --salesforce (discards writes that were not captured) or ${command} --mine (sends every row)`;
   switch (off.why) {
     case "table":
       return {

@@ -25,8 +25,6 @@ export interface Webhook {
 /** The signing secrets, encrypted: the one that is valid, and those that a rotation has replaced, newest first. */
 export interface SealedSecrets {
   readonly current: string;
-  /** Prepared to replace it, and signs beside it already; null: none is. */
-  readonly next: string | null;
   readonly previous: readonly ReplacedSecret[];
 }
 
@@ -62,7 +60,7 @@ export function stillSigning({ previous }: SealedSecrets, now: Date): readonly R
   return previous.filter(({ until }) => until > now);
 }
 
-/** The secrets after a rotation; null when too many would sign at once. A prepared one stays, unless it is the replacement. */
+/** The secrets after a rotation; null when too many would sign at once. */
 export function rotate(
   secrets: SealedSecrets,
   replacement: string,
@@ -72,8 +70,7 @@ export function rotate(
   const until = new Date(now.getTime() + overlapSeconds * 1000);
   const replaced = overlapSeconds === 0 ? [] : [{ secret: secrets.current, until }];
   const previous = [...replaced, ...stillSigning(secrets, now)];
-  const next = secrets.next === replacement ? null : secrets.next;
-  return previous.length > MAX_REPLACED_SECRETS ? null : { current: replacement, next, previous };
+  return previous.length > MAX_REPLACED_SECRETS ? null : { current: replacement, previous };
 }
 
 /** Whether it has failed for longer than a delivery is retried: from then on deliveries are given up. */

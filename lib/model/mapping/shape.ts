@@ -54,19 +54,5 @@ export interface TableShape {
   readonly namesWriter?: true;
 }
 
-/** Fields of Salesforce's own that no record changes without a newer stamp. */
-const STAMPED: ReadonlySet<string> = new Set(["CreatedById", "CreatedDate", "LastModifiedById", "LastModifiedDate"]);
-
-/**
- * The part of the mapping whose values change without their record's stamp: formulas and roll-ups, which are read-only,
- * and parents' keys.
- */
-export const unstamped = (shape: TableShape): TableShape => ({
-  ...shape,
-  columns: shape.columns.filter(
-    ({ field, parent, createable, updateable }) => parent || !(createable || updateable || STAMPED.has(field)),
-  ),
-});
-
 /** Values by column name, as PostgreSQL's text output; null is NULL. Exact for every type, decimals included. */
 export type ColumnValues = Readonly<Record<string, string | null>>;

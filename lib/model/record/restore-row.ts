@@ -3,6 +3,12 @@ import { pulls, pushes, type SyncDirection } from "../mapping/mapping.ts";
 /** Begins the note by which the next cycle undeletes a record. */
 export const RESTORE = "RESTORE";
 
+/** The whole of that note. */
+export const UNDELETE_NOTE = `${RESTORE}: the next cycle takes the record out of the recycle bin`;
+
+/** Why a record is not restored of which Salesforce has nothing left. */
+export const GONE = "the record is gone for good";
+
 /** How long Salesforce's recycle bin keeps a record. */
 const BIN_MILLISECONDS = 15 * 24 * 60 * 60_000;
 

@@ -56,8 +56,9 @@ export const chosenDeletes = () =>
 export interface RejectForecast {
   /** Rows that would be inserted again. */
   readonly rows: number;
-  /** Records that would be undeleted. */
+  /** Records that would be undeleted, and those that an earlier try has found gone for good. */
   readonly records: number;
+  readonly gone: number;
   /** Columns of the table that the log does not hold: their values do not come back. */
   readonly lostColumns: readonly string[];
   /** Tables whose rows went with a row, or lost their parent, by their foreign key. */
@@ -90,10 +91,8 @@ export interface Rejections {
     mappingId: string,
     note: { readonly sfid: string; readonly recordId: number | null; readonly note: string },
   ): Promise<void>;
-  /** Records whose deletion is held back from their rows, by id, after one. */
-  heldRecords(mappingId: string, after: string, limit: number, only: ChosenDeletes | null): Promise<readonly string[]>;
-  /** Their rows stay, for the records are back. */
-  keepRows(mappingId: string, sfids: readonly string[]): Promise<void>;
-  /** Rows of records that are gone for good lose their sfid and are captured as if they were inserted now. */
-  captureAsNew(mappingId: string, sfids: readonly string[]): Promise<Rejected>;
+  /** Has the next cycles undelete records whose deletion is held back from their rows, but for those that are gone; how many. */
+  undeleteLater(mappingId: string, only: ChosenDeletes | null): Promise<number>;
+  /** Rows of held records that a cycle has found gone for good lose their sfid and are captured as if they were inserted now. */
+  captureAsNew(mappingId: string, only: ChosenDeletes | null): Promise<Rejected>;
 }

@@ -4,7 +4,7 @@ import { Failure } from "../../model/failure.ts";
 import { withWriter } from "../../model/mapping/soql.ts";
 import { imageOf } from "../../model/record/incoming.ts";
 import type { Image } from "../../model/record/record.ts";
-import { binEnds, RESTORE, type Restore, restoreOf } from "../../model/record/restore-row.ts";
+import { binEnds, RESTORE, type Restore, restoreOf, UNDELETE_NOTE } from "../../model/record/restore-row.ts";
 import { withDatabase } from "../../monitoring/with-database.ts";
 import { noteMapping, type OnMapping, type Needs as RowNeeds } from "../change-rows.ts";
 import type { RowStory } from "../row-ports.ts";
@@ -120,6 +120,6 @@ export async function restoreRow(
 }
 
 const NOTES = {
-  undelete: `${RESTORE}: the next cycle takes the record out of the recycle bin`,
+  undelete: UNDELETE_NOTE,
   readAgain: "the record is read again, for its row is to come back",
 } as const;

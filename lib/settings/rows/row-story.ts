@@ -10,7 +10,6 @@ import { type Mapping, pushes } from "../../model/mapping/mapping.ts";
 import { isSameValue } from "../../model/record/same-value.ts";
 import { waitsFor } from "../../model/workspace/incident.ts";
 import { type Pause, reportPause } from "../../model/workspace/pause.ts";
-import type { Deliveries, Webhooks } from "../../webhooks/ports.ts";
 import type { RowQueriesOf, RowStory } from "../row-ports.ts";
 import { nullableTimestamp, timestamp } from "../shapes.ts";
 import { findStory, type NamedRow } from "./find-row.ts";
@@ -22,7 +21,7 @@ const value = z.nullable(z.string());
 const happening = z.object({
   at: timestamp(),
   from: z.enum(["postgres", "salesforce", "bridge"]),
-  kind: z.enum(["change", "attempt", "conflict", "pulled", "deleted", "inbound_error", "delivery"]),
+  kind: z.enum(["change", "attempt", "conflict", "pulled", "deleted", "inbound_error"]),
   text: z.string(),
   by: value,
   state: z.nullable(z.enum(STATES)),
@@ -69,8 +68,6 @@ export const rowStoryView = z.object({
 
 interface Needs {
   readonly rowQueries: RowQueriesOf;
-  readonly webhooks: Pick<Webhooks, "list">;
-  readonly deliveries: Pick<Deliveries, "since" | "read">;
   readonly recordOf: RecordOf;
   readonly engine: EngineReports;
   readonly pauses: Pauses;
@@ -83,18 +80,13 @@ export async function readRowStory(
   { workspace, mappings, key }: NamedRow,
 ): Promise<z.infer<typeof rowStoryView>> {
   const { mapping, story } = await findStory(needs, { workspace, mappings, key });
-  const hasFailed = story.changes.some(
-    ({ state, attemptsRefused }) => state === "FAILED" || attemptsRefused.length > 0,
-  );
-  const [engine, pause, read, delivered, { salesforce }] = await Promise.all([
+  const [engine, pause, read, { salesforce }] = await Promise.all([
     needs.engine.read(workspace.id),
     needs.pauses.find(workspace.id),
     readRecord(needs.recordOf, workspace, story),
-    hasFailed ? readDeliveries(needs, workspace.id, story) : [],
     workspace.open(),
   ]);
   const record = read.record;
-  const refused = refusedIn(story);
   const { image: theirs, changedBy: lastBy } = read;
   const pulled = story.pulled.map(({ at, fields }) =>
     step(at, "salesforce", "pulled", `Salesforce changed ${Object.keys(fields).join(", ")}`, {
@@ -121,17 +113,12 @@ export async function readRowStory(
       const equal = story.row && theirs ? isSameValue(column, postgres, other) : null;
       return { field: column.field, column: column.column, postgres, salesforce: other, equal };
     }),
-    remedy: remedyFor(story, refused),
-    refused,
+    remedy: remedyFor(story),
+    refused: refusedIn(story),
     restore: viewRestore(story, read),
     waits: whyWaits({ mapping, story, engine, pause, now: needs.now() }),
     events: inOrder(
-      [
-        ...story.changes.flatMap((change) => reportChange(change, story)),
-        ...reportRest(story),
-        ...pulled,
-        ...delivered,
-      ],
+      [...story.changes.flatMap((change) => reportChange(change, story)), ...reportRest(story), ...pulled],
       story,
     ),
   };
@@ -301,48 +288,10 @@ function refusedIn({ changes, shape, row }: RowStory): Refused {
   return { change_id: failed.id, message: failed.message, columns };
 }
 
-function remedyFor({ changes, shape, key, recordId }: RowStory, refused: Refused): string | null {
+/** The command that ends what a person has to decide. */
+function remedyFor({ changes, shape }: RowStory): string | null {
   if (changes.some(({ action, held }) => held && action !== "DELETE"))
     return `bridge mapping push-existing ${shape.sfObject}`;
-  if (changes.some(({ state, message }) => state === "PENDING" && isUndecided(message)))
-    return `bridge restore accept ${shape.sfObject}`;
-  const set = (refused?.columns ?? [])
-    .slice(0, 5)
-    .map(({ column }) => `${name(column)} = '…'`)
-    .join(", ");
-  return set === ""
-    ? null
-    : `UPDATE ${name(shape.schema)}.${name(shape.table)} SET ${set} WHERE ${name(key)} = ${recordId};`;
-}
-
-const name = (text: string): string => (/^[a-z_][a-z0-9_]*$/.test(text) ? text : `"${text.replaceAll('"', '""')}"`);
-
-/** Deliveries that are looked at, the latest of each webhook. */
-const DELIVERIES = 100;
-
-/** What webhooks received about the row, among the latest deliveries of each. */
-async function readDeliveries(
-  { webhooks, deliveries }: Needs,
-  workspaceId: string,
-  { changes }: RowStory,
-): Promise<Happening[]> {
-  const known = new Set(changes.map(({ id }) => id));
-  const all = await webhooks.list(workspaceId);
-  const found = await Promise.all(
-    all.map(async ({ id, url }) => {
-      const { rows } = await deliveries.since(id, new Date(0), { limit: DELIVERIES });
-      const ids = rows.filter(({ event }) => event === "record.failed").map((delivery) => delivery.id);
-      const read = ids.length === 0 ? [] : await deliveries.read(ids);
-      return read.flatMap((delivery) => {
-        const changeId =
-          (JSON.parse(delivery.body) as { readonly data?: { readonly trigger_log_id?: number } }).data
-            ?.trigger_log_id ?? 0;
-        if (!known.has(changeId)) return [];
-        const code = delivery.responseCode === null ? "" : ` (${delivery.responseCode})`;
-        const words = `${delivery.event} to webhook ${url}: ${delivery.status}${code}`;
-        return [step(delivery.deliveredAt ?? delivery.createdAt, "bridge", "delivery", words, { change_id: changeId })];
-      });
-    }),
-  );
-  return found.flat();
+  const isUnsure = changes.some(({ state, message }) => state === "PENDING" && isUndecided(message));
+  return isUnsure ? `bridge restore accept ${shape.sfObject}` : null;
 }

@@ -8,6 +8,7 @@ import type { CycleMessage } from "../../model/messages.ts";
 import { reportPause } from "../../model/workspace/pause.ts";
 import { countOf } from "../cycle/cycle.ts";
 import type { CycleOrder, CycleReport } from "../cycle/cycle-order.ts";
+import { EngineStop } from "../cycle/engine-stop.ts";
 import { sharedBy } from "../cycle/shared.ts";
 import { wake } from "../cycle/wake.ts";
 import type { CycleStore, KeptEngine, MessageNeeds, Salesforce } from "../ports/cycle-ports.ts";
@@ -15,7 +16,6 @@ import type { Reported } from "../report/conclude-cycle.ts";
 import { failureOf } from "../report/cycle-failure.ts";
 import { UNBEGUN } from "../report/figures.ts";
 import { reportCycle, reportUnbegun } from "../report/report-cycle.ts";
-import { SidesApart } from "../report/sides-apart.ts";
 import { runCycle } from "../run-cycle.ts";
 import { type Beat, type Looked, UNKNOWN } from "./idle-beats.ts";
 
@@ -163,7 +163,8 @@ async function run(
   const given = { ...order, writers, hasToPull, highWater };
   const report = await runCycle({ ...needs, store, salesforce, shared }, given);
   if (isMissing(report)) throw missing(mapping);
-  if (await isBehind(needs, mapping, report)) throw new SidesApart("config_behind", behind(mapping));
+  if (await isBehind(needs, mapping, report))
+    throw new EngineStop({ reason: "config_behind", message: behind(mapping) });
   return { report, usage: salesforce.usage(), highWater };
 }
 

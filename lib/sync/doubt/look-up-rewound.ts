@@ -121,7 +121,7 @@ async function byUpsertValues(cycle: Cycle, writes: readonly Restored[]): Promis
     // Wide records may end an answer early: what is not found is asked for again.
     for (let rest = some, isMore = true; isMore && rest.length > 0; ) {
       const asked = rest;
-      const { records, complete } = await readPage(cycle, (shape) => withUpsertValues(shape, asked));
+      const { records, complete } = await readPage(cycle, withUpsertValues(cycle.shape, asked));
       for (const record of records) found.set(upsertKey(cycle, String(record[field])), record);
       rest = rest.filter((value) => !found.has(upsertKey(cycle, value)));
       isMore = !complete && rest.length < asked.length;

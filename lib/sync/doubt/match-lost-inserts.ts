@@ -70,7 +70,7 @@ async function readCandidates(
   const { from, until } = creationWindow(new Date(Math.min(...since)), new Date(Math.max(...last)));
   const candidates: Candidate[] = [];
   for (let afterId: string | null = null; ; ) {
-    const page = await readPage(cycle, (shape) => createdBy(shape, writers, from, until, afterId));
+    const page = await readPage(cycle, createdBy(cycle.shape, writers, from, until, afterId));
     const living = page.records.filter((record) => record["IsDeleted"] !== true);
     const known = new Set(await cycle.store.knownSfids(cycle.shape.mappingId, living.map(sfidOf)));
     const unknown = living.filter((record) => !known.has(sfidOf(record)));

@@ -4,8 +4,9 @@ import { allAfter } from "../../model/mapping/soql.ts";
 import { afterPage, type DryRun, newDryRun } from "../../model/record/dry-run.ts";
 import { imageOf, sfidOf } from "../../model/record/incoming.ts";
 import type { Cycle } from "../cycle/cycle.ts";
+import { EngineStop } from "../cycle/engine-stop.ts";
 import { readPage } from "../pull/read-page.ts";
-import { DigestNeeded, mayOverwrite } from "../pull/refuse-uncaptured.ts";
+import { mayOverwrite } from "../pull/refuse-uncaptured.ts";
 
 /** How many records a first load may change in Salesforce before an operator has seen its dry run. */
 const MOST_UNSEEN = 100;
@@ -19,7 +20,7 @@ export async function dryRun(cycle: Cycle): Promise<void> {
   if (run !== null && run.endedAt === null) await compareAll(cycle, run);
 }
 
-/** Throws `DigestNeeded` before a first load that would change more records in Salesforce than an operator has seen. */
+/** Throws before a first load that would change more records in Salesforce than an operator has seen. */
 export async function refuseUnseen(cycle: Cycle): Promise<void> {
   const { store, lease, shape, clock } = cycle;
   if (!mayOverwrite(shape) || (await store.countUnmatched(lease, MOST_UNSEEN + 1)) <= MOST_UNSEEN) return;
@@ -28,11 +29,13 @@ export async function refuseUnseen(cycle: Cycle): Promise<void> {
   const isOld = last === null || last.definition !== definitionOf(shape) || age > FRESH_MILLISECONDS;
   const run = isOld || last.endedAt === null ? await compareAll(cycle, isOld ? await begin(cycle) : last) : last;
   if (run.toSalesforce <= MOST_UNSEEN || run.confirmed === run.digest) return;
-  throw new DigestNeeded(
-    `the first load would change ${run.toSalesforce} records of ${shape.sfObject} in Salesforce, because PostgreSQL wins: ` +
+  throw new EngineStop({
+    reason: "first_match",
+    message:
+      `the first load would change ${run.toSalesforce} records of ${shape.sfObject} in Salesforce, because PostgreSQL wins: ` +
       `nothing is loaded or sent before an operator agrees; read what would change with bridge mapping dry-run ${shape.sfObject}, ` +
       `then run bridge mapping activate ${shape.sfObject} --digest ${run.digest}, or choose another conflict policy`,
-  );
+  });
 }
 
 async function begin({ store, lease, clock }: Cycle): Promise<DryRun> {
@@ -51,7 +54,7 @@ async function compareAll(cycle: Cycle, begun: DryRun): Promise<DryRun> {
     run = { ...run, definition, records };
   }
   while (run.endedAt === null) {
-    const page = await readPage(cycle, (part) => allAfter(part, run.afterId));
+    const page = await readPage(cycle, allAfter(shape, run.afterId));
     const met = await store.compare(
       lease,
       page.records.map((record) => imageOf(shape, record)),

@@ -1,5 +1,5 @@
 import { isUnsupported, type RefusalKind, SalesforceRefusal } from "../../model/change/refusal.ts";
-import { type TableShape, unstamped } from "../../model/mapping/shape.ts";
+import type { TableShape } from "../../model/mapping/shape.ts";
 import { allAfter, everything, pageSizeOf } from "../../model/mapping/soql.ts";
 import { imageOf, imageOfLine, sfidOf } from "../../model/record/incoming.ts";
 import { OVERLAP_SECONDS } from "../../model/record/position.ts";
@@ -13,7 +13,7 @@ import {
   type WrittenPart,
 } from "../ports/load-ports.ts";
 import { applyImages, readPage } from "../pull/read-page.ts";
-import { comparing, isWholeToday, MuchDiffers, type Taker } from "./compare-both.ts";
+import { comparing, type Taker } from "./compare-both.ts";
 
 /** Up to so many pages, 10,000 records mostly, REST takes fewer calls and less time than a job of the Bulk API. */
 const BULK_ABOVE_PAGES = 5;
@@ -26,7 +26,6 @@ const SWEPT_PART_RECORDS = 100_000;
 
 /** A page of a Bulk job's results ends with the piece in which it reaches so many records, or characters. */
 const BULK_PAGE_RECORDS = 2_000;
-const NARROW_PAGE_RECORDS = 10_000;
 const BULK_PAGE_CHARACTERS = 4_000_000;
 
 /** How soon a Bulk job is polled first, and the longest interval between polls; no user waits for a sweep. */
@@ -41,7 +40,6 @@ const LAST_SWEEP_LOOK_MILLISECONDS = 120_000;
 export async function startReading(
   cycle: Cycle,
   { kind, since, overRows, failedJobs = 0 }: Pick<LoadCheckpoint, "kind" | "since" | "overRows" | "failedJobs">,
-  isNarrow = kind === "sweep" && !isWholeToday(cycle),
 ): Promise<LoadCheckpoint> {
   const { salesforce, shape, store, lease, hold } = cycle;
   await hold.mayRead();
@@ -57,21 +55,21 @@ export async function startReading(
   };
   return failedJobs >= MOST_FAILED_JOBS || (counted !== null && counted <= mostByRest(shape))
     ? byRest
-    : startJob(cycle, byRest, isNarrow);
+    : startJob(cycle, byRest);
 }
 
 const mostByRest = (shape: TableShape): number => BULK_ABOVE_PAGES * pageSizeOf(shape);
 
 /** The same place with a job that reads all that is left, or without one for good, where the Bulk API refuses it. */
-async function startJob(cycle: Cycle, checkpoint: LoadCheckpoint, isNarrow: boolean): Promise<LoadCheckpoint> {
+async function startJob(cycle: Cycle, checkpoint: LoadCheckpoint): Promise<LoadCheckpoint> {
   const { salesforce, shape, tally } = cycle;
   const { afterId } = checkpoint;
   try {
-    const soql = everything(isNarrow ? unstamped(shape) : shape, changedFrom(checkpoint), afterId);
+    const soql = everything(shape, changedFrom(checkpoint), afterId);
     const { jobId, readAt } = await salesforce.startBulkQuery(soql);
     const place = { jobId, locator: null };
     const startedAt = afterId === null ? readAt : checkpoint.startedAt;
-    const byBulk = { ...checkpoint, startedAt, ...(isNarrow ? { narrow: place } : { bulk: place }) };
+    const byBulk = { ...checkpoint, startedAt, bulk: place };
     await commit(cycle, { load: byBulk });
     return byBulk;
   } catch (error) {
@@ -89,19 +87,17 @@ async function hasRows({ store, lease }: Cycle): Promise<boolean> {
 /** Reads and applies all that is left of a reading; gives the checkpoint at its end. */
 export async function readAllRecords(cycle: Cycle, checkpoint: LoadCheckpoint): Promise<LoadCheckpoint> {
   const taker = checkpoint.kind === "sweep" ? comparing(cycle, checkpoint) : applying(cycle, checkpoint);
-  const place = checkpoint.bulk ?? checkpoint.narrow;
+  const place = checkpoint.bulk;
   let read: LoadCheckpoint;
   try {
     const since = { ...checkpoint, readSince: checkpoint.readSince ?? new Date(cycle.clock.now()).toISOString() };
     read = place ? await readByBulk(cycle, since, place, taker) : await readByRest(cycle, since, taker);
   } catch (error) {
-    if (error instanceof MuchDiffers) return readAllRecords(cycle, await startReading(cycle, checkpoint, false));
     if (!(error instanceof JobLost)) throw error;
     return readAllRecords(cycle, await startOver(cycle, checkpoint, error));
   }
   if (!place && read.bulk) return readAllRecords(cycle, read);
-  const { narrow: _, ...rest } = { ...read, ...taker.met() };
-  const done: LoadCheckpoint = { ...rest, bulk: null, afterId: null, afterRow: 0 };
+  const done: LoadCheckpoint = { ...read, ...taker.met(), bulk: null, afterId: null, afterRow: 0 };
   await commit(cycle, { ...ended(done), ...(looksAtRows(cycle, done) && { load: done }) });
   return done;
 }
@@ -117,7 +113,7 @@ async function startOver(cycle: Cycle, checkpoint: LoadCheckpoint, lost: JobLost
       ? MOST_FAILED_JOBS
       : (checkpoint.failedJobs ?? 0) + 1;
   const next = await startReading(cycle, { ...checkpoint, failedJobs });
-  const job = next.bulk ?? next.narrow;
+  const job = next.bulk;
   cycle.tally.notes.push(`${lost.message}; ${job ? `started over as job ${job.jobId}` : "read by REST instead"}`);
   return next;
 }
@@ -150,8 +146,9 @@ const applying = (cycle: Cycle, { kind }: LoadCheckpoint): Taker => ({
 
 async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take, met }: Taker): Promise<LoadCheckpoint> {
   for (let checkpoint = from; ; ) {
-    const { records, readAt, next } = await readPage(cycle, (shape) =>
-      allAfter(shape, checkpoint.afterId, changedFrom(checkpoint)),
+    const { records, readAt, next } = await readPage(
+      cycle,
+      allAfter(cycle.shape, checkpoint.afterId, changedFrom(checkpoint)),
     );
     const startedAt = checkpoint.startedAt > UNSTARTED.startedAt ? checkpoint.startedAt : readAt;
     const last = records.at(-1);
@@ -164,7 +161,7 @@ async function readByRest(cycle: Cycle, from: LoadCheckpoint, { take, met }: Tak
     if (!next) return checkpoint;
     if (read <= mostByRest(cycle.shape) || (checkpoint.failedJobs ?? 0) >= MOST_FAILED_JOBS) continue;
     const { readSince: _, ...rest } = { ...checkpoint, ...met(), records: null, read: 0 };
-    const byBulk = await startJob(cycle, rest, false);
+    const byBulk = await startJob(cycle, rest);
     if (byBulk.bulk) return byBulk;
     checkpoint = { ...checkpoint, failedJobs: MOST_FAILED_JOBS };
   }
@@ -192,11 +189,11 @@ async function readByBulk(
       await cycle.hold.mayRead();
       const { done, value: part } = await cycle.hold.during(() => parts.next());
       if (done) return;
-      await takePart(cycle, checkpoint, part, async (images, own) => {
+      await takePart(cycle, part, async (images, own) => {
         const written = [...open.map((one) => (one === part ? own : one.written)), ...behind];
         const place = { jobId, locator: open[0]?.locator ?? null, written };
         const read = { read: (checkpoint.read ?? 0) + images.length };
-        const load = { ...checkpoint, ...read, ...(checkpoint.narrow ? { narrow: place } : { bulk: place }) };
+        const load = { ...checkpoint, ...read, bulk: place };
         // What the job read is as old as the job.
         await taker.take({ images, readAt: from.startedAt, lane: "load", marks: { load } });
         checkpoint = { ...checkpoint, read: (checkpoint.read ?? 0) + images.length };
@@ -241,12 +238,10 @@ async function* partsOf(
 /** Takes the rest of a part's records page by page; what it waits for, the parts beside it do not. */
 async function takePart(
   cycle: Cycle,
-  { narrow }: LoadCheckpoint,
   part: Part,
   take: (images: readonly Image[], written: WrittenPart) => Promise<void>,
 ): Promise<void> {
-  const shape = narrow ? unstamped(cycle.shape) : cycle.shape;
-  const pages = pagesOf(shape, unwritten(shape, part), narrow ? NARROW_PAGE_RECORDS : BULK_PAGE_RECORDS);
+  const pages = pagesOf(cycle.shape, unwritten(cycle.shape, part));
   try {
     for (;;) {
       await cycle.hold.mayRead();
@@ -272,12 +267,12 @@ async function* unwritten(shape: TableShape, { jobId, pieces, written }: Part): 
   }
 }
 
-async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"], most: number): AsyncGenerator<Image[]> {
+async function* pagesOf(shape: TableShape, pieces: BulkPart["pieces"]): AsyncGenerator<Image[]> {
   let [images, size]: [Image[], number] = [[], 0];
   for await (const { lines, characters } of pieces) {
     for (const line of lines) images.push(imageOfLine(shape, line));
     size += characters;
-    if (images.length === 0 || (images.length < most && size < BULK_PAGE_CHARACTERS)) continue;
+    if (images.length === 0 || (images.length < BULK_PAGE_RECORDS && size < BULK_PAGE_CHARACTERS)) continue;
     yield images;
     [images, size] = [[], 0];
   }

@@ -5,10 +5,11 @@ import type { LoadMessage } from "../../model/messages.ts";
 import { WHOLE } from "../../model/record/read-size.ts";
 import { type Cycle, countOf, newTally, type Tally } from "../cycle/cycle.ts";
 import type { CycleNeeds } from "../cycle/cycle-order.ts";
+import { EngineStop } from "../cycle/engine-stop.ts";
 import { ENDED_WELL, endBy, guardLease, LEASE_SECONDS } from "../lease/lease-guard.ts";
 import { LeaseLost, type Watermarks } from "../ports/lease-ports.ts";
 import { type LoadCheckpoint, UNSTARTED } from "../ports/load-ports.ts";
-import { CaptureIsOff, refuseUncaptured } from "../pull/refuse-uncaptured.ts";
+import { refuseUncaptured } from "../pull/refuse-uncaptured.ts";
 import { dryRun, refuseUnseen } from "./dry-run.ts";
 import { commit, looksAtRows, readAllRecords, startReading } from "./full-read.ts";
 import { sweepRows } from "./sweep-rows.ts";
@@ -69,7 +70,8 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
   }
   const isOurs = await giveBack(cycle, end.error);
   // The cycles report it, and ask for a load again once the trigger works.
-  if (end.error instanceof CaptureIsOff && order.kind !== "dry_run") return { outcome: "stale", tally };
+  const isUncaptured = end.error instanceof EngineStop && end.error.failure.reason !== "first_match";
+  if (isUncaptured && order.kind !== "dry_run") return { outcome: "stale", tally };
   if (end.error !== null) throw end.error;
   if (end.stopped === "lost" || !isOurs) return { outcome: "stale", tally };
   return { outcome: isSpared ? "spared" : end.stopped === null ? "done" : "more", tally };
@@ -116,10 +118,7 @@ async function start(cycle: Cycle, work: Work, { position, load }: Watermarks): 
 
 /** Provisioning only notes that something has to be read again. */
 function isStarted(work: Work): work is LoadCheckpoint {
-  return (
-    "startedAt" in work &&
-    (work.afterId !== null || (work.bulk ?? work.narrow ?? null) !== null || work.afterRow !== null)
-  );
+  return "startedAt" in work && (work.afterId !== null || work.bulk !== null || work.afterRow !== null);
 }
 
 async function carryOn(cycle: Cycle, checkpoint: LoadCheckpoint): Promise<void> {

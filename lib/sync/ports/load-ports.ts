@@ -27,11 +27,6 @@ export interface LoadCheckpoint {
   readonly afterId: string | null;
   /** Read by the Bulk API: the job, and the place in its results (null: their beginning). Null: read by REST. */
   readonly bulk: BulkPlace | null;
-  /**
-   * The same of a sweep's job that reads only ids, stamps and the values that a stamp does not cover: its lines lack
-   * values for any other use.
-   */
-  readonly narrow?: BulkPlace;
   /** The second half, which looks for rows without a record: the last row's `id`. Null: the first half. */
   readonly afterRow: number | null;
   /** Of a sweep, which compares the rows up to this key; later ones came meanwhile. */

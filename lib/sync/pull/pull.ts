@@ -98,7 +98,7 @@ async function fastLane(cycle: Cycle, place: Place, isOver: () => boolean): Prom
 async function readChanged(cycle: Cycle, place: Place, from: Date | Keyset): Promise<ReadPage> {
   const echo = await echoBehind(cycle, place);
   const ours = echo && stampsSince(cycle.shape, from, echo.until, echo.writers);
-  const { page, stamps } = await readBeside(cycle, (shape) => changedSince(shape, from, echo), ours);
+  const { page, stamps } = await readBeside(cycle, changedSince(cycle.shape, from, echo), ours);
   if (echo && stamps && page.readAt >= place.position) await echoLane(cycle, echo, stamps, page.next === null);
   return page;
 }
@@ -120,7 +120,7 @@ async function echoLane(cycle: Cycle, echo: Echo, first: ReadPage, isWhole: bool
     await readUnseen(cycle, page);
     const { next } = page;
     if (next === null || next.stamp >= passed) return;
-    page = await readPage(cycle, (shape) => stampsSince(shape, next, echo.until, echo.writers));
+    page = await readPage(cycle, stampsSince(cycle.shape, next, echo.until, echo.writers));
   }
 }
 
@@ -152,7 +152,7 @@ async function exitLane(cycle: Cycle, place: Place, isOver: () => boolean): Prom
   const { outside } = place.lanes;
   const position = createPosition(place.position);
   for (let from = outside && outside.stamp >= place.position ? outside : place.position; ; ) {
-    const page = await readPage(cycle, (shape) => outsideSince(shape, from));
+    const page = await readPage(cycle, outsideSince(cycle.shape, from));
     const reached = position.after({ lastStamp: page.next?.stamp ?? null, readAt: page.readAt });
     place.lanes = { ...place.lanes, outside: settled(page, reached) ?? place.lanes.outside };
     const owned = new Set(await cycle.store.owned(cycle.shape.mappingId, page.records.map(sfidOf)));
@@ -171,7 +171,7 @@ async function exitLane(cycle: Cycle, place: Place, isOver: () => boolean): Prom
 async function slowLane(cycle: Cycle, place: Place, isOver: () => boolean): Promise<boolean> {
   const start = new Date(place.position.getTime() - LATE_WINDOW_MILLISECONDS);
   for (let from = place.lanes.late ?? start; ; ) {
-    const page = await readPage(cycle, (shape) => stampsSince(shape, from, place.position));
+    const page = await readPage(cycle, stampsSince(cycle.shape, from, place.position));
     await readUnseen(cycle, page);
     place.lanes = { ...place.lanes, late: page.next ?? undefined };
     if (!page.next) return true;

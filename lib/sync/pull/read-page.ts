@@ -14,7 +14,7 @@ import {
   withIds,
 } from "../../model/mapping/soql.ts";
 import { imageOf, sfidOf, stampOf } from "../../model/record/incoming.ts";
-import { firstPart, grown, halved, joined, type ReadSize, smaller } from "../../model/record/read-size.ts";
+import { grown, halved, type ReadSize, smaller } from "../../model/record/read-size.ts";
 import { deletedImage } from "../../model/record/record.ts";
 import { type Cycle, type Moved, tallyApplied } from "../cycle/cycle.ts";
 import type { Applied, Page, QueryPage, RecordStamp } from "../ports/pull-ports.ts";
@@ -29,22 +29,20 @@ export interface ReadPage extends QueryPage {
 
 /**
  * Reads one page. Pages continue by keyset, so no cursor has to stay open. A query that is too large for the org is
- * asked for again in halves: fewer records, then fewer fields of each.
+ * asked for again with half of the records.
  */
-export async function readPage(cycle: Cycle, query: (shape: TableShape) => PageQuery): Promise<ReadPage> {
+export async function readPage(cycle: Cycle, query: PageQuery): Promise<ReadPage> {
   return (await readBeside(cycle, query, null)).page;
 }
 
 /** The same with a page of ids and stamps in the same call; null: none is asked for. */
 export async function readBeside(
   cycle: Cycle,
-  query: (shape: TableShape) => PageQuery,
+  query: PageQuery,
   stamps: PageQuery | null,
 ): Promise<{ readonly page: ReadPage; readonly stamps: ReadPage | null }> {
-  const { limit: most } = query(cycle.shape);
-  return inHalves(cycle, most, async (size) => {
-    const { asked, others } = firstPart(size, cycle.shape, query);
-    const first = atMost(asked, halved(most, size));
+  return inHalves(cycle, query.limit, async (size) => {
+    const first = atMost(query, halved(query.limit, size));
     const second = stamps && atMost(stamps, halved(stamps.limit, size));
     await cycle.hold.mayRead();
     const [page, beside] = await cycle.hold.during(async (within) =>
@@ -53,8 +51,8 @@ export async function readBeside(
         : [await cycle.salesforce.query(first.soql, within)],
     );
     if (!page) throw new Error("a query was not answered");
-    const read = { ...(await withParts(cycle, page, others)), next: nextOf(page, first) };
-    return { page: read, stamps: second && beside ? { ...beside, next: nextOf(beside, second) } : null };
+    const ofStamps = second && beside ? { ...beside, next: nextOf(beside, second) } : null;
+    return { page: { ...page, next: nextOf(page, first) }, stamps: ofStamps };
   });
 }
 
@@ -83,29 +81,6 @@ async function inHalves<Answer>(
     }
   }
 }
-
-/**
- * Reads by id what the query of a page left out. Records that were changed in between are left out themselves: the fast
- * lane sees their newer stamps.
- */
-async function withParts(cycle: Cycle, page: QueryPage, parts: readonly TableShape[]): Promise<QueryPage> {
-  let { records } = page;
-  for (const shape of parts) {
-    const found = new Map<string, QueryPage["records"][number]>();
-    for (let rest = records.map(sfidOf); rest.length > 0; ) {
-      const pages = await byIds(cycle, rest, (ids) => withIds(shape, ids));
-      for (const record of pages.flatMap((one) => one.records)) found.set(versionOf(record), record);
-      rest = cutOff(rest, pages);
-    }
-    records = records.flatMap((record) => {
-      const more = found.get(versionOf(record));
-      return more ? [joined(more, record)] : [];
-    });
-  }
-  return { ...page, records };
-}
-
-const versionOf = (record: QueryPage["records"][number]) => `${sfidOf(record)} ${stampOf(record).getTime()}`;
 
 /** Applies a page, then reads again by id what it shows from before our last push. */
 export async function applyPage(cycle: Cycle, page: QueryPage, lane: Page["lane"], marks: Moved): Promise<void> {
@@ -210,15 +185,7 @@ export async function* recordsOf(
   for (let rest = ids; rest.length > 0; ) {
     const { asked, pages } = await inHalves(cycle, most, async (size) => {
       const some = rest.slice(0, halved(most, size));
-      const { others } = firstPart(size, cycle.shape, (shape) => query(shape, some.slice(0, 1)));
-      const first = await byIds(
-        cycle,
-        some,
-        (part) => firstPart(size, cycle.shape, (shape) => query(shape, part)).asked,
-      );
-      const whole: QueryPage[] = [];
-      for (const page of first) whole.push(await withParts(cycle, page, others));
-      return { asked: some, pages: whole };
+      return { asked: some, pages: await byIds(cycle, some, (part) => query(cycle.shape, part)) };
     });
     yield* pages;
     rest = [...rest.slice(asked.length), ...cutOff(asked, pages)];

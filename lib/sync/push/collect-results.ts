@@ -4,7 +4,6 @@ import { bulkError } from "../../model/change/bulk-error.ts";
 import type { Write } from "../../model/change/fold.ts";
 import { SalesforceRefusal } from "../../model/change/refusal.ts";
 import { errorText } from "../../model/change/row-error.ts";
-import { chunks } from "../../model/chunks.ts";
 import type { TableShape } from "../../model/mapping/shape.ts";
 import { type CsvLine, valueIn } from "../../model/record/csv-line.ts";
 import type { RecordResult } from "../../model/record/record.ts";
@@ -13,9 +12,6 @@ import type { BulkSave, PushOutcome, SavedKind } from "../ports/push-ports.ts";
 import { outcomesOf } from "./outcome-of.ts";
 import { type PushProgress, putOff, settle } from "./push-progress.ts";
 import { idsOf } from "./save-batch.ts";
-
-/** Saves that one statement settles at most. */
-const SETTLED_TOGETHER = 2_500;
 
 /** A job of the Bulk API and the name by which its changes know it. */
 export interface Job extends BulkBatch {
@@ -38,8 +34,7 @@ export function keyOf(operation: BulkBatch["operation"], value: string): string 
 
 /**
  * Settles the results of a finished job, file by file as they arrive. What was refused goes by the same table as a
- * refusal of SOAP; what was not processed is sent again, by SOAP; what is in no file is in doubt. Where the counts
- * leave no other record that could have failed, the file of those that were saved is not asked for.
+ * refusal of SOAP; what was not processed is sent again, by SOAP; what is in no file is in doubt.
  */
 export async function collectResults(
   cycle: Cycle,
@@ -48,25 +43,10 @@ export async function collectResults(
   save: BulkSave,
   writes: ByKey,
 ): Promise<void> {
-  const countsTell = areCounted(job, save, writes);
-  for (const kind of FILES[save.state](save)) {
-    if (kind === "successful" && countsTell && writes.size === save.processed - save.failed)
-      await takeSaved(cycle, sending, save, writes);
-    else await takeFile(cycle, sending, job, save, kind, writes);
-  }
+  for (const kind of FILES[save.state](save)) await takeFile(cycle, sending, job, save, kind, writes);
   const unknown = [...writes.values()];
   for (const write of unknown) sending.delayed.set(write, 0);
   if (unknown.length > 0) await cycle.store.markSent(cycle.lease, randomUUID(), idsOf(unknown));
-}
-
-/**
- * Whether a job's counts are those of these writes, and the file of saved ones is known before: by upsert a record may
- * be new, and Salesforce's id has 18 characters (Bulk API 2.0, Get Information About a Job).
- */
-function areCounted({ operation }: BulkBatch, { state, processed }: BulkSave, writes: ByKey): boolean {
-  if (state !== "complete" || processed !== writes.size || operation === "upsert") return false;
-  for (const { record } of writes.values()) if (record.id?.length !== 18) return false;
-  return true;
 }
 
 /** An aborted job may still have been saving when it reported what it had not processed. */
@@ -81,18 +61,6 @@ const FILES: Readonly<Record<BulkSave["state"], (save: BulkSave) => readonly Sav
   aborted: () => ["successful", "failed"],
   gone: () => [],
 };
-
-/** Settles writes that were saved, all of them. */
-async function takeSaved(cycle: Cycle, sending: PushProgress, { at }: BulkSave, writes: ByKey): Promise<void> {
-  const saved = [...writes.values()];
-  writes.clear();
-  for (const some of chunks(saved, SETTLED_TOGETHER)) {
-    await settle(cycle, sending, await outcomesOf(cycle, sending, some, some.map(savedResult), at));
-    await cycle.hold.mayRead();
-  }
-}
-
-const savedResult = ({ record: { id } }: Write): RecordResult => ({ id, success: true, created: false, errors: [] });
 
 async function takeFile(
   cycle: Cycle,

@@ -2,7 +2,7 @@ import type { Write } from "../../model/change/fold.ts";
 import { asNamed, type MissingParent, sentAgainAfterSeconds, waitsFor } from "../../model/change/missing-parent.ts";
 import { depthOf, EXCHANGED, holderIn, placeOf } from "../../model/change/moved-values.ts";
 import { mayBeOneRecords, type RequestRefusal, SalesforceRefusal } from "../../model/change/refusal.ts";
-import { errorText, isTooMany, judge, MAX_RETRIES, orgRefusalIn } from "../../model/change/row-error.ts";
+import { errorText, isTooMany, judge, MAX_RETRIES } from "../../model/change/row-error.ts";
 import { BATCH_SIZE } from "../../model/change/ways.ts";
 import { chunks } from "../../model/chunks.ts";
 import { imageOf, mergedInto } from "../../model/record/incoming.ts";
@@ -34,7 +34,7 @@ export async function outcomesOf(
     const result = results[index];
     if (!result) throw new Error(`no result for the record of change ${write.changeIds[0]}`);
     const brought = undeleted.get(write);
-    if (brought) return again(sending, write, result, brought);
+    if (brought) return again(cycle, sending, write, result, brought);
     return outcomeOf(cycle, sending, write, namingMaster(result, found.get(write)), judged);
   });
 }
@@ -45,9 +45,17 @@ function adjustCallSize({ callSize }: Cycle, results: readonly (RecordResult | u
   return results.some((result) => result && isTooMany(result.errors)) && callSize.halve(results.length);
 }
 
-function again(sending: PushProgress, write: Write, { errors }: RecordResult, brought: RecordResult): PushOutcome[] {
-  const refusal = orgRefusalIn(brought.errors);
-  if (refusal) return left(sending, write, refusal);
+/** What was undeleted goes again at once; what only a lock or the like kept in the recycle bin is met there again later. */
+function again(
+  cycle: Cycle,
+  sending: PushProgress,
+  write: Write,
+  { errors }: RecordResult,
+  brought: RecordResult,
+): PushOutcome[] {
+  const verdict = judge("undelete", brought.errors, 0, cycle.random());
+  if (verdict.kind === "org") return left(sending, write, verdict.refusal);
+  if (verdict.kind === "retry") return [putOff(sending, write, verdict.afterSeconds, errorText(brought.errors))];
   return [putOff(sending, write, 0, errorText(errors), { counts: true })];
 }
 

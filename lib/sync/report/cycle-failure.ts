@@ -3,9 +3,8 @@ import { type CycleFailure, REASON_OF } from "../../model/engine.ts";
 import { Failure } from "../../model/failure.ts";
 import { codeOf } from "../../model/fault.ts";
 import { remedyFor } from "../../model/refusal-remedies.ts";
-import { CaptureIsOff, DigestNeeded } from "../pull/refuse-uncaptured.ts";
+import { EngineStop } from "../cycle/engine-stop.ts";
 import { type PostgresError, postgresTrouble } from "./postgres-trouble.ts";
-import { SidesApart } from "./sides-apart.ts";
 
 /** What an error that ended a cycle means for the engine, without values of rows. */
 export function failureOf(error: unknown): CycleFailure {
@@ -15,9 +14,7 @@ export function failureOf(error: unknown): CycleFailure {
     const remedy = remedyFor(error.refusal);
     return { reason, message: said, ...(!said.includes(remedy) && { remedy }) };
   }
-  if (error instanceof CaptureIsOff) return { reason: error.reason, message: error.message, remedy: error.remedy };
-  if (error instanceof SidesApart) return { reason: error.reason, message: error.message };
-  if (error instanceof DigestNeeded) return { reason: "first_match", message: error.message };
+  if (error instanceof EngineStop) return error.failure;
   if (isOfTheCloud(error))
     return { reason: "engine_fault", message: `the service's own cloud failed (${nameOf(error)})` };
   const trouble = troubleWithDatabase(error);

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../../lib/adapters/dynamodb/client/client.ts";
 import { nameIn } from "../../../lib/infra/options/settings.ts";
 import { TABLES, type TableName } from "../../../lib/model/resources.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud, tableProperties } from "../../support/worlds/bridge-cloud.ts";
 
 const NAMES = Object.keys(TABLES) as TableName[];
@@ -60,7 +61,7 @@ test("every table holds what its restored one holds: what was changed since is a
   expect(await run(["--stage", "prod"])).toBe(said);
 });
 
-test("nothing is written where a restored table is missing, or the stage is not named", async () => {
+longTest("nothing is written where a restored table is missing, or the stage is not named", async () => {
   if (!present) throw new Error("no tables");
   await put(present, "mappings", ["kept"], "now");
 

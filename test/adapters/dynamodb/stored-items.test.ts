@@ -133,7 +133,6 @@ const webhook = {
   description: "on call",
   active: true,
   secret: "sealed",
-  next_secret: "sealed_next",
   previous_secrets: [{ secret: "sealed_before", until: "2026-03-02T11:00:00.000Z" }],
   created_at: "2026-03-01T11:00:00.000Z",
   updated_at: "2026-03-01T11:00:31.000Z",
@@ -154,7 +153,6 @@ test("a stored webhook is read in every member, and written as it was stored", (
     active: true,
     secrets: {
       current: "sealed",
-      next: "sealed_next",
       previous: [{ secret: "sealed_before", until: new Date("2026-03-02T11:00:00.000Z") }],
     },
     createdAt: new Date("2026-03-01T11:00:00.000Z"),
@@ -164,6 +162,15 @@ test("a stored webhook is read in every member, and written as it was stored", (
     version: 3,
   });
   expect(webhookItem(read)).toEqual(webhook);
+});
+
+test("a secret that version 0.3.1 has prepared signs on, for a week at most", () => {
+  const read = readWebhook({ ...webhook, next_secret: "sealed_next" });
+
+  expect(read.secrets.previous).toEqual([
+    { secret: "sealed_next", until: new Date("2026-03-08T11:00:31.000Z") },
+    { secret: "sealed_before", until: new Date("2026-03-02T11:00:00.000Z") },
+  ]);
 });
 
 test("a webhook that answers quickly keeps no times of its health", () => {

@@ -7,7 +7,7 @@ import { orgReach } from "../../../lib/adapters/salesforce/org-reach.ts";
 import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
 import { FLOODS, type LyingOrg, startLyingOrg } from "../../support/doubles/lying-org.ts";
 import { engineCalls, loginCalls, orgConnection, orgSessions } from "../../support/doubles/org-calls.ts";
-import { firstInGate, isWholeGrid } from "../../support/run/whole-grid.ts";
+import { firstInGate, isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
 
 let org: LyingOrg;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const PARTS = ["askTogether", "queryTogether"];
 const refusalOf = (error: unknown) => (error instanceof SalesforceRefusal ? error.refusal : error);
 
 describe.each(Object.keys(FLOODS).filter((name) => OTHERS.test(name)))("%s is not read", (flood) => {
-  test.each(firstInGate(3, Object.entries(calls)))("by %s", async (_, ask) => {
+  longTest.each(firstInGate(3, Object.entries(calls)))("by %s", async (_, ask) => {
     org.answer((response) => FLOODS[flood]?.(response));
 
     const found = await ask().catch(refusalOf);
@@ -49,7 +49,7 @@ describe.each(Object.keys(FLOODS).filter((name) => OTHERS.test(name)))("%s is no
 describe.each(Object.keys(FLOODS).filter((name) => !OTHERS.test(name)))(
   "%s is read up to the limit of its kind",
   (flood) => {
-    test.each(firstInGate(3, Object.entries(calls)))("by %s", async (name, ask) => {
+    longTest.each(firstInGate(3, Object.entries(calls)))("by %s", async (name, ask) => {
       org.answer((response) => {
         response.setHeader("sforce-locator", "null");
         FLOODS[flood]?.(response);

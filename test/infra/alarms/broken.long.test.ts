@@ -155,7 +155,7 @@ test("a load that kills load-mapping, and a sweep of which a part fails", {
   const TableName = database().table("workspaces");
   let mend = () => {};
   await expectToRing(
-    ["a load lets `load-mapping` run out of memory", "a part of the minute sweep fails each time"],
+    ["a load makes `load-mapping` run out of memory", "a part of the minute sweep fails each time"],
     async () => {
       mend = bridge.kill((name, event) => name.endsWith("load-mapping") && event.includes("large"));
       await send("loads", JSON.stringify({ workspace_id: "ws", mapping_id: "large", kind: "load" }));
@@ -221,7 +221,7 @@ test("one customer's database, and one customer's org", { timeout: 3_600_000 }, 
 test("a mapping that kills run-cycle", { timeout: 3_600_000 }, async () => {
   let mend = () => {};
   await expectToRing(
-    ["one mapping lets `run-cycle` run out of memory"],
+    ["one mapping makes `run-cycle` run out of memory"],
     () => {
       mend = bridge.kill((name, event) => name.endsWith("run-cycle") && event.includes(one.workspaceId));
     },

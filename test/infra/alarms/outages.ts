@@ -111,10 +111,10 @@ export const OUTAGES: Readonly<Record<string, Measured>> = {
     own("CyclesFailed", 1200),
     ...broken(minute),
   ]),
-  "one mapping lets `run-cycle` run out of memory": plus((minute) =>
+  "one mapping makes `run-cycle` run out of memory": plus((minute) =>
     minute % 3 ? [] : [lambda("run-cycle", "Errors", 1)],
   ),
-  "a load lets `load-mapping` run out of memory": dying("load-mapping"),
+  "a load makes `load-mapping` run out of memory": dying("load-mapping"),
   "the event source of `run-cycle` is disabled": without("Invocations", "bridge-dev-run-cycle"),
   "more cycles than concurrent executions": plus((minute) => [age("cycles", 600 + minute * 60)]),
   "other functions use up the account's concurrency": plus(() => [aws("AWS/Lambda", "Throttles", {}, 3)]),
@@ -153,7 +153,7 @@ export const OUTAGES: Readonly<Record<string, Measured>> = {
   "a new rule of the org refuses most rows": plus(() => [own("RowsFailed", 30)]),
   "the org's calls run out": plus(() => [own("OrgBudgetUsed", 91)]),
   "more is deleted than the limit allows": plus(() => [own("DeletesHeld", 939)]),
-  "a pause that no person ends": plus((minute) => (minute < 60 ? [] : [own("PausedSeconds", minute * 60)])),
+  "a forgotten pause": plus((minute) => (minute < 60 ? [] : [own("PausedSeconds", minute * 60)])),
 };
 
 /** Three cycles in a row fail within a minute, and the sweep counts it in the next. */

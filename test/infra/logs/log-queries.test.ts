@@ -5,6 +5,7 @@ import { handler as listMappings } from "../../../functions/api/list-mappings.ts
 import { handler as runCycle } from "../../../functions/workers/run-cycle.ts";
 import { openLambda } from "../../../lib/http/lambda.ts";
 import { call } from "../../support/clients/call.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { type Asking, anIdleContactForEachTest } from "../../support/worlds/worlds.ts";
 import { type Line, logOf, runQuery } from "./logs-insights.ts";
 
@@ -97,7 +98,7 @@ test("every request leaves one line, with who asked where that is known and with
   expect(new Set(requests.map(({ request_id }) => request_id)).size).toBe(3);
 });
 
-test("on one machine, whose log is a file that people read, requests leave none", async () => {
+longTest("on one machine, whose log is a file that people read, requests leave none", async () => {
   vi.stubEnv("AWS_LAMBDA_LOG_FORMAT", "");
   const said = vi.spyOn(console, "info").mockReturnValue();
 

@@ -3,8 +3,8 @@ import {
   counters,
   database,
   engineReports,
+  eventRows,
   mappings,
-  overdue,
   workspaces,
 } from "../../../functions/services/composition.ts";
 import { scraper } from "../../../lib/metrics/scrape.ts";
@@ -122,7 +122,7 @@ async function scraped(otherId: string): Promise<readonly string[]> {
     const line = `bridge_sync_rows_total{workspace_id="${otherId}",object="Account"} 7`;
     const needs = { workspaces: workspaces(), counters: counters(), engine: engineReports(), mappings: mappings() };
     const isInFleet = (await readFleet(needs)).some(({ id, rows_refused }) => id === otherId && rows_refused === 2);
-    for await (const _ of overdue().events(new Date(Date.now() + 3_600_000)));
+    for await (const _ of eventRows().late(new Date(Date.now() + 3_600_000)));
     return [
       ...strange.map((label) => `a label of the tenant's: ${label}`),
       ...(text.includes(line) ? [] : ["the metrics lack another workspace"]),

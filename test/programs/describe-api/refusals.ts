@@ -37,7 +37,7 @@ export const Refusal: JsonSchema = {
 /** What each status of a refusal says, in a name for the document and a sentence. */
 const REFUSALS = {
   "400": ["Invalid", "Not understood: `error.details` names each bad part and what would be right."],
-  "401": ["Unauthorized", "No token, or one that is unknown, revoked or past its time."],
+  "401": ["Unauthorized", "No token, or one that is unknown, revoked or expired."],
   "403": ["Forbidden", "The token is of another workspace, or lacks the scope."],
   "404": ["NotFound", "No such workspace, or nothing with this id in it."],
   "405": ["OtherMethod", "The path is there, but not for this method; `Allow` names those that are."],

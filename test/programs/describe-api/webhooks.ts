@@ -81,7 +81,7 @@ function sampleOf(event: EventType) {
   const ids = { id: "dlv_2K9xPq", webhookId: "whk_1", eventId: "evt_7f2c1d" };
   const delivery = begin(newDelivery({ ...made, ...ids, body, createdAt: AT }), "automatic", AT);
   if (delivery.latest === null) throw new Error("no attempt is under way");
-  const secrets = { current: SECRET, next: null, previous: [OLDER] };
+  const secrets = { current: SECRET, previous: [OLDER] };
   return signedRequest("https://example.com/", delivery, delivery.latest, secrets);
 }
 

@@ -94,7 +94,7 @@ async function flood(well: Webhook, neighbour: Webhook): Promise<void> {
 /** One more webhook for a workspace that has one. */
 async function addTo(workspaceId: string, url: string): Promise<void> {
   const made = await makeWebhook(url);
-  const secrets = { current: await vault().seal(workspaceId, "whsec_AA=="), next: null, previous: [] };
+  const secrets = { current: await vault().seal(workspaceId, "whsec_AA=="), previous: [] };
   const entry = { workspaceId, actor: "system", resourceId: made.id, detail: {}, createdAt: now() };
   const webhook = { ...made, id: newId("whk"), workspaceId, secrets };
   await webhooks().create(webhook, { ...entry, id: newId("aud"), action: "webhook.created" });

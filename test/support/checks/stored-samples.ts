@@ -203,7 +203,7 @@ async function writeDeliveries(): Promise<void> {
       events: ["sync.broken", "record.failed"],
       description: "sample",
       active: true,
-      secrets: { current: "sealed", next: "sealed next", previous: [{ secret: "sealed before", until: LATER }] },
+      secrets: { current: "sealed", previous: [{ secret: "sealed before", until: LATER }] },
       createdAt: AT,
       updatedAt: AT,
       failingSince: null,

@@ -2,7 +2,7 @@ import diagnostics from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSEvent, SQSRecord } from "aws-lambda";
-import { events, now, overdue, wakeUps } from "../../../functions/services/composition.ts";
+import { deliveries, eventRows, events, now, wakeUps } from "../../../functions/services/composition.ts";
 import { handler as deliverSlowWebhook } from "../../../functions/workers/deliver-slow-webhook.ts";
 import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
 import { handler as dispatchEvents } from "../../../functions/workers/dispatch-events.ts";
@@ -64,7 +64,8 @@ function main(): void {
     death = order.die;
     if (order.begins) effects.length = 0;
     if (order.task === "work") await workAll(sqs);
-    else await resendOverdue({ overdue: overdue(), events: events(), wakeUps: wakeUps(), now });
+    else
+      await resendOverdue({ rows: eventRows(), deliveries: deliveries(), events: events(), wakeUps: wakeUps(), now });
     process.send?.({ effects } satisfies WorkDone);
   });
 }

@@ -13,7 +13,7 @@ export async function makeWebhook(url: string, workspaceId = newId("ws")): Promi
     events: ["record.failed"],
     description: "",
     active: true,
-    secrets: { current: await vault().seal(workspaceId, newSecret()), next: null, previous: [] },
+    secrets: { current: await vault().seal(workspaceId, newSecret()), previous: [] },
     createdAt: at,
     updatedAt: at,
     failingSince: null,

@@ -7,7 +7,6 @@ import {
   eventRows,
   mappings,
   now,
-  overdue,
   pepper,
   polls,
   tokens,
@@ -168,8 +167,8 @@ async function wrongFor(
   if (row?.waiting !== 5 || row.rows_refused !== 2) wrong.push(`the fleet shows ${JSON.stringify(row)}`);
   const found: string[] = [];
   const soon = new Date(now().getTime() + 3_600_000); // what the sweep has just sent again is late again then
-  for await (const late of overdue().events(soon)) found.push(...late.map(({ id }) => id));
-  for await (const late of overdue().deliveries(soon)) found.push(...late.map(({ id }) => id));
+  for await (const late of eventRows().late(soon)) found.push(...late.map(({ id }) => id));
+  for await (const late of deliveries().late(soon)) found.push(...late.map(({ id }) => id));
   wrong.push(...[event.id, delivery.id].filter((id) => !found.includes(id)).map((id) => `${id} is not sent again`));
   return wrong;
 }

@@ -1,6 +1,6 @@
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { handler as createWebhook } from "../../../functions/api/create-webhook.ts";
-import { events, now, overdue, slowSlots, wakeUps } from "../../../functions/services/composition.ts";
+import { deliveries, eventRows, events, now, slowSlots, wakeUps } from "../../../functions/services/composition.ts";
 import { handler as deliverSlowWebhook } from "../../../functions/workers/deliver-slow-webhook.ts";
 import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
 import { handler as dispatchEvents } from "../../../functions/workers/dispatch-events.ts";
@@ -91,7 +91,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
   };
   const sweep = async () => {
     sweptAt = now().getTime();
-    await resendOverdue({ overdue: overdue(), events: events(), wakeUps: wakeUps(), now });
+    await resendOverdue({ rows: eventRows(), deliveries: deliveries(), events: events(), wakeUps: wakeUps(), now });
     await work();
   };
   /** Milliseconds until something can happen: a message becomes visible, or the sweeper comes. */

@@ -20,6 +20,8 @@ let contact: Mapping;
 beforeAll(async () => {
   cloud = await startBridgeCloud();
   world = await createSyncWorld(cloud);
+  // A schedule that is created in the very millisecond of its time fires at once, for a period that activation has covered.
+  await world.pass(1);
   contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
 });
 afterAll(async () => {

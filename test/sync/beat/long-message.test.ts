@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type CyclesMessage, cyclesIn } from "../../../lib/model/messages.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
 
@@ -67,7 +68,7 @@ test("of thirteen mappings with work ten are at work, and three go to a message 
   expect(await sent("all")).toBe(MANY);
 });
 
-test("idle ones count for nothing: ten with work beside three without stay together", async () => {
+longTest("idle ones count for nothing: ten with work beside three without stay together", async () => {
   await world.pass(60); // later than the reading of what was saved
   for (const message of (await beat(mappings)).left) await run(message);
   await insert(mappings.slice(3), "some");

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { isWholeToday } from "../../../lib/sync/load/compare-both.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -78,11 +78,10 @@ test("a load of which each invocation writes a single page comes to its end", as
   expect(await rows()).toBe(MANY);
 });
 
-test.each(["backfill", "sweep"] as const)(
+longTest.each(["backfill", "sweep"] as const)(
   "a %s of which each invocation takes a single page comes to its end",
   async (kind) => {
     const contact = await mapContact();
-    while (!isWholeToday({ clock: world.cloud.clock, mapping: contact } as never)) await world.pass(86_400);
     const [one] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'L39'");
     await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER USER");
     await world.sql(`DELETE FROM salesforce.contact WHERE sfid = '${one?.["Id"]}'`);
@@ -114,7 +113,7 @@ test("of parts that are read side by side, none is written again as far as it wa
   expect(await rows()).toBe(MANY);
 });
 
-test("results in another order than before are not continued: another job begins", async () => {
+longTest("results in another order than before are not continued: another job begins", async () => {
   dieBefore(4, "store.apply");
   await expect(mapContact()).rejects.toThrow("killed");
   world.interfere(null);
@@ -131,7 +130,7 @@ test("results in another order than before are not continued: another job begins
   expect(await rows()).toBe(MANY);
 });
 
-test("a part whose connection breaks in its middle is continued from there", async () => {
+longTest("a part whose connection breaks in its middle is continued from there", async () => {
   await world.fault({ kind: "resetInBody", path: "/results", times: 1 });
   await expect(mapContact()).rejects.toThrow("BROKEN_ANSWER");
   const before = await readSoFar();

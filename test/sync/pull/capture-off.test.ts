@@ -278,20 +278,23 @@ async function everythingIsCaptured(): Promise<void> {
   expect(there.length).toBeGreaterThan(1);
 }
 
-test("no cycle begins while the rows of a mapping are being captured, and it is not reported as broken", async () => {
-  await capture("mine");
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+longTest(
+  "no cycle begins while the rows of a mapping are being captured, and it is not reported as broken",
+  async () => {
+    await capture("mine");
+    await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace" });
 
-  await world.cycle(contact, "beat");
-  await world.work(contact, "sweep");
-  const during = await world.sql("SELECT lastname FROM salesforce.contact ORDER BY 1");
-  await carryOut(cloud, world.services);
-  await world.cycle(contact);
+    await world.cycle(contact, "beat");
+    await world.work(contact, "sweep");
+    const during = await world.sql("SELECT lastname FROM salesforce.contact ORDER BY 1");
+    await carryOut(cloud, world.services);
+    await world.cycle(contact);
 
-  expect(during).toEqual([{ lastname: "Curie" }, { lastname: "Hopper" }]);
-  expect(await bothSides()).toMatchObject({ rows: [{}, {}, {}], records: [{}, {}, {}] });
-  expect(await newEvents()).toEqual([]);
-});
+    expect(during).toEqual([{ lastname: "Curie" }, { lastname: "Hopper" }]);
+    expect(await bothSides()).toMatchObject({ rows: [{}, {}, {}], records: [{}, {}, {}] });
+    expect(await newEvents()).toEqual([]);
+  },
+);
 
 describe("what Salesforce changed while capture was off is not overwritten by rows that are all sent", () => {
   const captureAll = async () => {
@@ -303,7 +306,7 @@ describe("what Salesforce changed while capture was off is not overwritten by ro
     (await world.soql(`SELECT Id FROM Contact WHERE LastName = '${name}'`))[0]?.["Id"];
   const emails = async () => (await records()).map(({ Email }) => Email);
 
-  test("by a beat after which no pull is due yet", async () => {
+  longTest("by a beat after which no pull is due yet", async () => {
     await world.cycle(contact, "pull");
     await world.rest("PATCH", `/sobjects/Contact/${await idOf("Curie")}`, { Email: "curie@example.com" });
     await captureAll();
@@ -359,7 +362,7 @@ describe("what Salesforce changed while capture was off is not overwritten by ro
     expect((await bothSides()).rows).toEqual((await bothSides()).records);
   });
 
-  test("although it was committed after later changes had been read", async () => {
+  longTest("although it was committed after later changes had been read", async () => {
     await world.pass(3600);
     await world.cycle(contact);
     const curie = await idOf("Curie");
@@ -379,7 +382,7 @@ describe("what Salesforce changed while capture was off is not overwritten by ro
   });
 });
 
-test("rows that no worker captures are reported, and the same command again ends it", async () => {
+longTest("rows that no worker captures are reported, and the same command again ends it", async () => {
   await readOnceMore();
   await world.sql(SWAP);
   await world.sql("UPDATE salesforce.contact SET lastname = 'Sklodowska' WHERE lastname = 'Curie'");

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -87,7 +88,7 @@ test("an insert of two fields whose answer was lost is found so, too", async () 
   expect(await rows()).toEqual([{ title__c: "a", wishes__c: "Quiet;Bath" }]);
 });
 
-test.each([
+longTest.each([
   ["values that were chosen", "wishes__c", "Bath;Quiet", "Lift;Quiet", "Quiet;Lift"],
   ["a text with blanks at its end", "title__c", "a  ", "b ", "b"],
   [
@@ -118,7 +119,7 @@ test.each([
   },
 );
 
-test("a row that was deleted after values were chosen does not come back because of their order", async () => {
+longTest("a row that was deleted after values were chosen does not come back because of their order", async () => {
   await world.sql("INSERT INTO salesforce.stay__c (title__c) VALUES ('a')");
   await world.cycle(stay);
   await world.sql("UPDATE salesforce.stay__c SET title__c = 'b', wishes__c = 'Lift;Quiet'");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { firstInGate } from "../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -100,7 +100,7 @@ const COLUMNS: readonly (readonly [type: string, held: readonly (string | null)[
   ["real", ["7", "2e+07", "90.678"]],
 ];
 
-test.each(firstInGate(3, COLUMNS))(
+longTest.each(firstInGate(3, COLUMNS))(
   "an own column of %s gets what it can hold, and says of the rest so",
   async (type, held) => {
     await world.createRecords("Meter__c", [

@@ -107,7 +107,7 @@ longTest("a mapping that only reads takes Salesforce's values whatever its polic
   expect((await conflicts()).map(({ winner }) => winner)).toEqual(["salesforce", "salesforce", "salesforce"]);
 });
 
-test("a load that is started again records no conflict and queues no change twice", async () => {
+longTest("a load that is started again records no conflict and queues no change twice", async () => {
   await bothHave(300);
   await map("salesforce_wins");
   const before = { conflicts: await conflicts(), log: await log() };
@@ -122,16 +122,21 @@ test("a load that is started again records no conflict and queues no change twic
   expect({ conflicts: await conflicts(), log: await log() }).toEqual(before);
 });
 
-test("a row that the application changes while it waits for its first match is merged with what was captured", async () => {
-  await bothHave(1);
-  await map("postgres_wins", { bridge: { conflict_policy: "postgres_wins", active: false } });
-  await world.sql("UPDATE salesforce.contact SET description = 'changed since'");
+longTest(
+  "a row that the application changes while it waits for its first match is merged with what was captured",
+  async () => {
+    await bothHave(1);
+    await map("postgres_wins", { bridge: { conflict_policy: "postgres_wins", active: false } });
+    await world.sql("UPDATE salesforce.contact SET description = 'changed since'");
 
-  await map("postgres_wins", { bridge: { conflict_policy: "postgres_wins", active: true } });
-  for (let i = 0; i < 3; i++) await world.cycle(contact);
+    await map("postgres_wins", { bridge: { conflict_policy: "postgres_wins", active: true } });
+    for (let i = 0; i < 3; i++) await world.cycle(contact);
 
-  expect(await records()).toEqual([{ External_Id__c: "K-0", Email: "n0@ours.example", Description: "changed since" }]);
-});
+    expect(await records()).toEqual([
+      { External_Id__c: "K-0", Email: "n0@ours.example", Description: "changed since" },
+    ]);
+  },
+);
 
 test("a record that appears later meets the row of the same key by the policy, too", async () => {
   await bothHave(1);

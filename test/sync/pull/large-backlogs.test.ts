@@ -152,41 +152,6 @@ test("a read that takes the org too long is asked for in halves, the next cycle 
   expect((await shown())?.notices).toEqual([]);
 });
 
-test("records of more fields than the org answers at once arrive whole, in parts, by every lane", async () => {
-  await world.pass(3_600);
-  await world.cycle(contact);
-  const { id } = (await world.rest("POST", "/sobjects/Account", {
-    Name: "Acme",
-    External_Id__c: "A-1",
-    Key__c: "123",
-  })) as { id: string };
-  await world.fault({ kind: "complicatedQuery", object: "Contact", size: 7, times: 0 });
-  const values = { AccountId: id, Email: "ada@example.com", Title: "Countess", Story0__c: "long", Story5__c: "longer" };
-  const department = await create(3, values);
-
-  await world.cycle(contact);
-  await world.pass(70);
-  const later = await create(1, values);
-  await world.work(contact, "sweep");
-
-  const row = {
-    account__external_id__c: "A-1",
-    account__key__c: "123",
-    email: "ada@example.com",
-    title: "Countess",
-    story0__c: "long",
-    story5__c: "longer",
-  };
-  const columns = Object.keys(row).join(", ");
-  for (const [name, count] of [
-    [department, 3],
-    [later, 1],
-  ] as const)
-    expect(await world.sql(`SELECT ${columns} FROM salesforce.contact WHERE department = $1`, [name])).toEqual(
-      Array.from({ length: count }, () => row),
-    );
-});
-
 test("a backlog of more than 25 pages goes to the Bulk API, and what changes meanwhile does not wait for it", async () => {
   const known = await create(2, { Title: "As it was" });
   await world.pass(3_600);

@@ -153,36 +153,42 @@ longTest("more unseen writes than a page holds are all captured, each once", asy
   ]);
 });
 
-test("a value that was emptied, and a column that was dropped and made again, wipe nothing in Salesforce", async () => {
-  await settled("postgres_wins", ["Curie", "Hopper"]);
-  await unseen("UPDATE salesforce.contact SET email = NULL WHERE lastname = 'Curie'");
-  await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email, ADD COLUMN email varchar(80)");
+longTest(
+  "a value that was emptied, and a column that was dropped and made again, wipe nothing in Salesforce",
+  async () => {
+    await settled("postgres_wins", ["Curie", "Hopper"]);
+    await unseen("UPDATE salesforce.contact SET email = NULL WHERE lastname = 'Curie'");
+    await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email, ADD COLUMN email varchar(80)");
 
-  for (let i = 0; i < 2; i++) await world.cycle(contact);
-  await sweep();
-  for (let i = 0; i < 2; i++) await world.cycle(contact);
+    for (let i = 0; i < 2; i++) await world.cycle(contact);
+    await sweep();
+    for (let i = 0; i < 2; i++) await world.cycle(contact);
 
-  expect(await theirEmails()).toEqual(["curie@old.example", "hopper@old.example"]);
-  expect(await emails()).toEqual(["curie@old.example", "hopper@old.example"]);
-  expect(await log()).toEqual([]);
-});
+    expect(await theirEmails()).toEqual(["curie@old.example", "hopper@old.example"]);
+    expect(await emails()).toEqual(["curie@old.example", "hopper@old.example"]);
+    expect(await log()).toEqual([]);
+  },
+);
 
-test("the second of two saves of one second, which the pull between them did not see, is no unseen write", async () => {
-  await settled("postgres_wins", ["Curie"]);
-  const [{ Id } = {}] = await world.soql("SELECT Id FROM Contact");
-  await world.rest("PATCH", `/sobjects/Contact/${Id}`, { Email: "first@new.example" });
-  await world.pass(10);
-  await world.rest("PATCH", `/sobjects/Contact/${Id}`, { Email: "second@new.example" });
-  await world.beat([contact]);
-  await world.rest("PATCH", `/sobjects/Contact/${Id}`, { Email: "third@new.example" });
-  expect(await emails()).toEqual(["second@new.example"]);
+longTest(
+  "the second of two saves of one second, which the pull between them did not see, is no unseen write",
+  async () => {
+    await settled("postgres_wins", ["Curie"]);
+    const [{ Id } = {}] = await world.soql("SELECT Id FROM Contact");
+    await world.rest("PATCH", `/sobjects/Contact/${Id}`, { Email: "first@new.example" });
+    await world.pass(10);
+    await world.rest("PATCH", `/sobjects/Contact/${Id}`, { Email: "second@new.example" });
+    await world.beat([contact]);
+    await world.rest("PATCH", `/sobjects/Contact/${Id}`, { Email: "third@new.example" });
+    expect(await emails()).toEqual(["second@new.example"]);
 
-  for (let i = 0; i < 3; i++) await world.cycle(contact);
+    for (let i = 0; i < 3; i++) await world.cycle(contact);
 
-  expect(await emails()).toEqual(["third@new.example"]);
-  expect(await theirEmails()).toEqual(["third@new.example"]);
-  expect(await log()).toEqual([]);
-});
+    expect(await emails()).toEqual(["third@new.example"]);
+    expect(await theirEmails()).toEqual(["third@new.example"]);
+    expect(await log()).toEqual([]);
+  },
+);
 
 /** What applications do to the rows that we write; each makes of our value another one. One of them looks like a write, once. */
 const TRIGGERS = [
@@ -229,51 +235,57 @@ test.each(firstInGate(1, TRIGGERS))(
   },
 );
 
-test("an unseen write of what Salesforce keeps as the same value is no change: digits beyond a double's, spaces", async () => {
-  await world.rest("POST", "/sobjects/Account", { Name: "Acme", AnnualRevenue: 3.5e8, Description: "two\nlines" });
-  await world.sql(
-    "CREATE SCHEMA IF NOT EXISTS salesforce; CREATE TABLE salesforce.account (id bigserial PRIMARY KEY, annualrevenue numeric)",
-  );
-  contact = await mapped(world, {
-    object: "Account",
-    fields: ["AnnualRevenue", "Description", "Name"],
-    bridge: { conflict_policy: "postgres_wins" },
-  });
-  await world.pass(3600);
-  await world.cycle(contact, "pull");
-  await unseen(
-    "UPDATE salesforce.account SET annualrevenue = 350000000.00000000001, description = E'two\\r\\nlines  '",
-  );
+longTest(
+  "an unseen write of what Salesforce keeps as the same value is no change: digits beyond a double's, spaces",
+  async () => {
+    await world.rest("POST", "/sobjects/Account", { Name: "Acme", AnnualRevenue: 3.5e8, Description: "two\nlines" });
+    await world.sql(
+      "CREATE SCHEMA IF NOT EXISTS salesforce; CREATE TABLE salesforce.account (id bigserial PRIMARY KEY, annualrevenue numeric)",
+    );
+    contact = await mapped(world, {
+      object: "Account",
+      fields: ["AnnualRevenue", "Description", "Name"],
+      bridge: { conflict_policy: "postgres_wins" },
+    });
+    await world.pass(3600);
+    await world.cycle(contact, "pull");
+    await unseen(
+      "UPDATE salesforce.account SET annualrevenue = 350000000.00000000001, description = E'two\\r\\nlines  '",
+    );
 
-  await sweep();
+    await sweep();
 
-  expect(await log()).toEqual([]);
-  expect(await conflicts()).toEqual([]);
-});
+    expect(await log()).toEqual([]);
+    expect(await conflicts()).toEqual([]);
+  },
+);
 
-test("what we or Salesforce have changed in a value is no unseen write: spaces, dates, parents, refusals", async () => {
-  await world.rest("POST", "/sobjects/Account", { Name: "Acme", External_Id__c: "A-1" });
-  await settled("postgres_wins", ["Curie", "Hopper", "Noether"]);
-  await world.sql(
-    "UPDATE salesforce.contact SET description = '  spaced  ', birthdate = '1867-11-07' WHERE lastname = 'Curie'",
-  );
-  await world.sql("UPDATE salesforce.contact SET account__external_id__c = 'A-1' WHERE lastname = 'Hopper'");
-  await world.sql("UPDATE salesforce.contact SET email = 'no address' WHERE lastname = 'Noether'");
-  for (let i = 0; i < 3; i++) await world.cycle(contact);
-  const [account] = await world.soql("SELECT Id FROM Account");
-  await world.rest("PATCH", `/sobjects/Account/${account?.["Id"]}`, { External_Id__c: "A-2" });
-  const before = await log();
-  await world.pass(3600);
-  await world.cycle(contact, "pull");
+longTest(
+  "what we or Salesforce have changed in a value is no unseen write: spaces, dates, parents, refusals",
+  async () => {
+    await world.rest("POST", "/sobjects/Account", { Name: "Acme", External_Id__c: "A-1" });
+    await settled("postgres_wins", ["Curie", "Hopper", "Noether"]);
+    await world.sql(
+      "UPDATE salesforce.contact SET description = '  spaced  ', birthdate = '1867-11-07' WHERE lastname = 'Curie'",
+    );
+    await world.sql("UPDATE salesforce.contact SET account__external_id__c = 'A-1' WHERE lastname = 'Hopper'");
+    await world.sql("UPDATE salesforce.contact SET email = 'no address' WHERE lastname = 'Noether'");
+    for (let i = 0; i < 3; i++) await world.cycle(contact);
+    const [account] = await world.soql("SELECT Id FROM Account");
+    await world.rest("PATCH", `/sobjects/Account/${account?.["Id"]}`, { External_Id__c: "A-2" });
+    const before = await log();
+    await world.pass(3600);
+    await world.cycle(contact, "pull");
 
-  await sweep();
-  for (let i = 0; i < 3; i++) await world.cycle(contact);
-  await sweep();
+    await sweep();
+    for (let i = 0; i < 3; i++) await world.cycle(contact);
+    await sweep();
 
-  expect((await log()).filter(({ captured }) => captured !== null)).toEqual([]);
-  expect((await log()).length).toBe(before.length);
-  expect(await conflicts()).toEqual([]);
-});
+    expect((await log()).filter(({ captured }) => captured !== null)).toEqual([]);
+    expect((await log()).length).toBe(before.length);
+    expect(await conflicts()).toEqual([]);
+  },
+);
 
 test("a change of ours that is under way while Salesforce changes the same field is not mistaken for an unseen write", async () => {
   await settled("postgres_wins", ["Curie"]);

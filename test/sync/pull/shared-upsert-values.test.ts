@@ -5,6 +5,7 @@ import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { ProvisioningMessage } from "../../../lib/model/messages.ts";
 import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped, stateNeeds } from "../../support/worlds/worlds.ts";
@@ -76,7 +77,7 @@ test("a row meets the one record of its value; where several have it, or several
   expect(await errors()).toEqual([]);
 });
 
-test("an insert with a value that two records have fails and says so, and changes neither", async () => {
+longTest("an insert with a value that two records have fails and says so, and changes neither", async () => {
   await world.createRecords("Contact", [
     { LastName: "Curie", Code__c: "K-1" },
     { LastName: "Hopper", Code__c: "K-1" },
@@ -97,36 +98,39 @@ test("an insert with a value that two records have fails and says so, and change
   ]);
 });
 
-test("a table from before has its unique index replaced by the daily check, which shows what to do about the field", async () => {
-  const contact: Mapping = await mapContact();
-  await world.sql(`DROP INDEX salesforce.contact_code__c_idx;
+longTest(
+  "a table from before has its unique index replaced by the daily check, which shows what to do about the field",
+  async () => {
+    const contact: Mapping = await mapContact();
+    await world.sql(`DROP INDEX salesforce.contact_code__c_idx;
     CREATE UNIQUE INDEX contact_code__c_key ON salesforce.contact (code__c);
     UPDATE salesforce._bridge_state SET shape = shape - 'repeatsUpsertValues'`);
-  await world.createRecords("Contact", [
-    { LastName: "Curie", Code__c: "K-1" },
-    { LastName: "Hopper", Code__c: "K-1" },
-  ]);
-  await world.cycle(contact);
-  const before = (await errors()).length;
-  const message = { workspace_id: world.workspaceId, mapping_id: contact.id, import_id: null, describe: true };
-  await queue("provisioning").send([{ message }]);
-  // The check, and the new version that it asks for.
-  for (let turn = 0; turn < 2; turn += 1) {
-    const services = { ...provisioningServices(cloud.clock.now() + 300_000), log: (line: Row) => log.push(line) };
-    for (const one of (await cloud.take("provisioning")) as ProvisioningMessage[])
-      await provisionMapping(services, one);
-  }
-  await world.pass(3600);
-  for (const mapping of await world.mappings()) await world.work(mapping, "sweep");
+    await world.createRecords("Contact", [
+      { LastName: "Curie", Code__c: "K-1" },
+      { LastName: "Hopper", Code__c: "K-1" },
+    ]);
+    await world.cycle(contact);
+    const before = (await errors()).length;
+    const message = { workspace_id: world.workspaceId, mapping_id: contact.id, import_id: null, describe: true };
+    await queue("provisioning").send([{ message }]);
+    // The check, and the new version that it asks for.
+    for (let turn = 0; turn < 2; turn += 1) {
+      const services = { ...provisioningServices(cloud.clock.now() + 300_000), log: (line: Row) => log.push(line) };
+      for (const one of (await cloud.take("provisioning")) as ProvisioningMessage[])
+        await provisionMapping(services, one);
+    }
+    await world.pass(3600);
+    for (const mapping of await world.mappings()) await world.work(mapping, "sweep");
 
-  expect(before).toBe(1);
-  expect(await indexes()).toEqual(["CREATE INDEX contact_code__c_idx"]);
-  expect((await rows()).map(({ lastname }) => lastname)).toEqual(["Curie", "Hopper"]);
-  expect(await errors()).toEqual([]);
-  expect(log).toContainEqual(
-    expect.objectContaining({
-      level: "warn",
-      message: expect.stringContaining("does not keep the upsert field Code__c"),
-    }),
-  );
-});
+    expect(before).toBe(1);
+    expect(await indexes()).toEqual(["CREATE INDEX contact_code__c_idx"]);
+    expect((await rows()).map(({ lastname }) => lastname)).toEqual(["Curie", "Hopper"]);
+    expect(await errors()).toEqual([]);
+    expect(log).toContainEqual(
+      expect.objectContaining({
+        level: "warn",
+        message: expect.stringContaining("does not keep the upsert field Code__c"),
+      }),
+    );
+  },
+);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -35,23 +36,26 @@ test("records with a long text come by pages of fewer records, and a pull that e
   expect(await rows()).toBe(MANY);
 });
 
-test("records whose page is longer than any that is read come by smaller pages, and the mapping does not fail", async () => {
-  // 96 KB each: a hundred are longer than the 8 MiB that a page may have.
-  const story = "長".repeat(32_000);
-  const long = Array.from({ length: 100 }, (_, at) => ({ LastName: `Long ${at}`, Description: story }));
+longTest(
+  "records whose page is longer than any that is read come by smaller pages, and the mapping does not fail",
+  async () => {
+    // 96 KB each: a hundred are longer than the 8 MiB that a page may have.
+    const story = "長".repeat(32_000);
+    const long = Array.from({ length: 100 }, (_, at) => ({ LastName: `Long ${at}`, Description: story }));
 
-  await world.createRecords("Contact", long);
-  // Pages of an eighth are still too long.
-  const size = { rows: 3, fields: 0, since: world.cloud.clock.now() };
-  await world.sql("UPDATE salesforce._bridge_state SET lanes = $1", [JSON.stringify({ size })]);
-  await world.cycle(contact);
-  await world.cycle(contact);
+    await world.createRecords("Contact", long);
+    // Pages of an eighth are still too long.
+    const size = { rows: 3, fields: 0, since: world.cloud.clock.now() };
+    await world.sql("UPDATE salesforce._bridge_state SET lanes = $1", [JSON.stringify({ size })]);
+    await world.cycle(contact);
+    await world.cycle(contact);
 
-  const found = await world.sql(
-    `SELECT count(*)::int AS n FROM salesforce.contact WHERE description = repeat('長', 32000)`,
-  );
-  expect(found).toEqual([{ n: 100 }]);
-  expect(world.log.flatMap(({ notes = [] }) => notes as string[])).toContainEqual(
-    expect.stringMatching(/a read was too much for the org \(.*TOO_LARGE.*\); it is asked for in smaller pieces/),
-  );
-});
+    const found = await world.sql(
+      `SELECT count(*)::int AS n FROM salesforce.contact WHERE description = repeat('長', 32000)`,
+    );
+    expect(found).toEqual([{ n: 100 }]);
+    expect(world.log.flatMap(({ notes = [] }) => notes as string[])).toContainEqual(
+      expect.stringMatching(/a read was too much for the org \(.*TOO_LARGE.*\); it is asked for in smaller pieces/),
+    );
+  },
+);

@@ -100,24 +100,27 @@ longTest(
   },
 );
 
-test("a row that exceeds a limit alone ends FAILED in Apex's words, the others are saved and continue in full calls", async () => {
-  await insert(40);
-  await world.fault({ kind: "governorLimit", object: "Contact", record: "L17", times: 0 });
+longTest(
+  "a row that exceeds a limit alone ends FAILED in Apex's words, the others are saved and continue in full calls",
+  async () => {
+    await insert(40);
+    await world.fault({ kind: "governorLimit", object: "Contact", record: "L17", times: 0 });
 
-  await world.cycle(contact);
+    await world.cycle(contact);
 
-  expect(await world.sql("SELECT lastname, _ab_err FROM salesforce.contact WHERE _ab_lastop = 'FAILED'")).toEqual([
-    {
-      lastname: "L17",
-      _ab_err:
-        "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY: ContactTrigger: System.LimitException: Apex CPU time limit exceeded",
-    },
-  ]);
-  expect(await states()).toEqual({ FAILED: 1, SUCCESS: 39 });
-  await insert(40, 40);
-  await world.cycle(contact);
-  expect(calls()).toEqual({ callSize: undefined, saves: 1 });
-});
+    expect(await world.sql("SELECT lastname, _ab_err FROM salesforce.contact WHERE _ab_lastop = 'FAILED'")).toEqual([
+      {
+        lastname: "L17",
+        _ab_err:
+          "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY: ContactTrigger: System.LimitException: Apex CPU time limit exceeded",
+      },
+    ]);
+    expect(await states()).toEqual({ FAILED: 1, SUCCESS: 39 });
+    await insert(40, 40);
+    await world.cycle(contact);
+    expect(calls()).toEqual({ callSize: undefined, saves: 1 });
+  },
+);
 
 longTest(
   "a trigger that exceeds its limit with a single record fails them with few calls, because their number is not the cause",
@@ -159,7 +162,7 @@ longTest(
   },
 );
 
-test("batch_size holds every call to so many records from the first one on", async () => {
+longTest("batch_size holds every call to so many records from the first one on", async () => {
   contact = await mapped(world, {
     object: "Contact",
     fields: ["External_Id__c", "LastName", "Title"],

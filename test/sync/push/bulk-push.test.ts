@@ -166,45 +166,6 @@ describe("many rows", () => {
     expect(await count("LastName LIKE '%!'")).toBe(MANY - 2);
     expect(await rows("_ab_lastop = 'FAILED' AND _ab_err LIKE 'REQUIRED%'")).toMatchObject([{ n: 1 }]);
   });
-
-  longTest("of which only those are read that were refused, where the job's counts show the rest", async () => {
-    await insertMany();
-    await push();
-    const files = async () => (await ingested()).filter((request) => /Results$/.test(request));
-    const before = await files();
-    const readSince = async () => (await files()).slice(before.length).map((request) => request.split("/").at(-1));
-
-    await world.sql("UPDATE salesforce.contact SET title = 'new'");
-    await push();
-    expect([await count("Title = 'new'"), await readSince()]).toEqual([MANY, []]);
-
-    await world.sql("UPDATE salesforce.contact SET title = 'newer', lastname = CASE id WHEN 7 THEN NULL ELSE 'L' END");
-    await push();
-    expect([await count("Title = 'newer'"), await readSince()]).toEqual([MANY - 1, ["failedResults"]]);
-    expect(await states()).toEqual({ SUCCESS: 3 * MANY - 1, FAILED: 1 });
-    expect(await rows("_ab_lastop = 'UPDATED'")).toEqual([{ n: MANY - 1, records: MANY - 1 }]);
-    expect(await rows("_ab_lastop = 'FAILED'")).toMatchObject([{ n: 1 }]);
-  });
-
-  longTest("of which a part is settled already are read, since the job's counts show nothing of the rest", async () => {
-    await insertMany();
-    await push();
-    await world.sql("UPDATE salesforce.contact SET title = 'new'");
-    await slowJobs(60);
-    await cycleInMovedTime();
-    await world.sql(
-      `UPDATE salesforce._trigger_log SET state = 'SUCCESS', last_operation = 'UPDATED', processed_at = now(), fence = NULL
-       WHERE state = 'PENDING' AND record_id = 9`,
-    );
-    await world.pass(61);
-
-    await push();
-    await world.pass(30);
-    await push();
-
-    expect(await states()).toEqual({ SUCCESS: 2 * MANY });
-    expect((await ingested()).filter((request) => /successfulResults$/.test(request))).toHaveLength(2);
-  });
 });
 
 describe("a job that takes long", () => {
@@ -351,7 +312,7 @@ describe("more rows than one job takes, of one kind,", () => {
       MANY,
     ]);
 
-    expect(await steps(START, READ), "an update is read by its counts").toEqual([START, START]);
+    expect(await steps(START, READ)).toEqual([START, READ, START, READ]);
 
     expect(await states()).toEqual({ SUCCESS: 2 * MORE });
     expect(await count("External_Id__c LIKE 'N-%'")).toBe(MANY);

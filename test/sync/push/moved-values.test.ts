@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { firstInGate } from "../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -56,7 +56,7 @@ test("unique values that move on arrive, all of them, by one cycle each time", a
   }
 });
 
-test("a chain that is longer than a record's attempts takes one more call", async () => {
+longTest("a chain that is longer than a record's attempts takes one more call", async () => {
   await numbered(30);
   await world.sql(UP);
   const before = await world.calls();

@@ -140,7 +140,7 @@ describe("an org in read-only mode", () => {
     expect(await shown()).toEqual({ state: "running", failure: null, reason: null });
   });
 
-  test("answers a save that was in doubt and leaves it in doubt", async () => {
+  longTest("answers a save that was in doubt and leaves it in doubt", async () => {
     await insertMany(1);
     await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
     await world.cycle(contact);
@@ -216,7 +216,7 @@ describe("an org without storage", () => {
     ]);
   });
 
-  test("takes updates and deletes, which need no more of it", async () => {
+  longTest("takes updates and deletes, which need no more of it", async () => {
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Kept'), ('Dropped')");
     await world.cycle(contact);
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Full')");
@@ -284,23 +284,26 @@ describe("a code of a record", () => {
 });
 
 describe("a job of the Bulk API", () => {
-  test("whose records all have the org's code gives them back, and is not made again while the org says no", async () => {
-    await insertMany(MANY);
-    await world.fault(READ_ONLY);
-    endJobsBeforeLooks(world);
-    await world.cycle(contact);
-    expect(await states()).toEqual({ NEW: MANY });
-    const before = await saves();
+  longTest(
+    "whose records all have the org's code gives them back, and is not made again while the org says no",
+    async () => {
+      await insertMany(MANY);
+      await world.fault(READ_ONLY);
+      endJobsBeforeLooks(world);
+      await world.cycle(contact);
+      expect(await states()).toEqual({ NEW: MANY });
+      const before = await saves();
 
-    for (let beats = 0; beats < 6; beats++) await beat();
+      for (let beats = 0; beats < 6; beats++) await beat();
 
-    expect(await saves(), "one call of 200 at each rest").toBeLessThanOrEqual(before + 1);
-    expect([await states(), await burnt()]).toEqual([{ NEW: MANY }, 0]);
-    await lift();
-    await beat(60);
-    expect(await states()).toEqual({ SUCCESS: MANY });
-    expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: MANY }]);
-  });
+      expect(await saves(), "one call of 200 at each rest").toBeLessThanOrEqual(before + 1);
+      expect([await states(), await burnt()]).toEqual([{ NEW: MANY }, 0]);
+      await lift();
+      await beat(60);
+      expect(await states()).toEqual({ SUCCESS: MANY });
+      expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: MANY }]);
+    },
+  );
 
   longTest("settles the records that it judged on their own", async () => {
     await insertMany(MANY);

@@ -8,7 +8,7 @@ import { createToken } from "../../../lib/access/create-token.ts";
 import type { ReadRestorePlanData } from "../../../lib/http/openapi/types.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { call } from "../../support/clients/call.ts";
-import { isWholeGrid } from "../../support/run/whole-grid.ts";
+import { isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
 import { type Backup, takeBackup } from "../../support/worlds/backups.ts";
 import { carryOut, importMappings } from "../../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
@@ -310,26 +310,29 @@ describe("a person decides for Salesforce", () => {
     await expectInStep();
   });
 
-  test("what is changed after a restore is sent from the values that Salesforce has, not from those that a person gave up", async () => {
-    const backup = await backUp();
-    await live();
-    await backup.restorePostgres();
-    await write("UPDATE salesforce.contact SET lastname = 'Bert' WHERE external_id__c = 'b'");
-    for (const _ of [1, 2]) await cycles();
-    await world.pass(120);
-    await write("UPDATE salesforce.contact SET lastname = 'Bea' WHERE external_id__c = 'b'");
-    await cycles();
+  longTest(
+    "what is changed after a restore is sent from the values that Salesforce has, not from those that a person gave up",
+    async () => {
+      const backup = await backUp();
+      await live();
+      await backup.restorePostgres();
+      await write("UPDATE salesforce.contact SET lastname = 'Bert' WHERE external_id__c = 'b'");
+      for (const _ of [1, 2]) await cycles();
+      await world.pass(120);
+      await write("UPDATE salesforce.contact SET lastname = 'Bea' WHERE external_id__c = 'b'");
+      await cycles();
 
-    await accept(contact);
-    await accept(account);
-    for (const _ of [1, 2, 3]) await cycles();
+      await accept(contact);
+      await accept(account);
+      for (const _ of [1, 2, 3]) await cycles();
 
-    expect(await contacts()).toContainEqual({ LastName: "Bea", Email: "new@example.com", External_Id__c: "b" });
-    await expectInStep();
-  });
+      expect(await contacts()).toContainEqual({ LastName: "Bea", Email: "new@example.com", External_Id__c: "b" });
+      await expectInStep();
+    },
+  );
 });
 
-test("a mapping that only sends is looked up after a restore as well, and what it has sent ends", async () => {
+longTest("a mapping that only sends is looked up after a restore as well, and what it has sent ends", async () => {
   const bridge = { sync_direction: "pg_to_sf", conflict_policy: "postgres_wins" };
   await world.map(...asked("postgres_wins").map((one) => ({ ...one, bridge })));
   [account, contact] = await both();
@@ -353,7 +356,7 @@ test("a mapping that only sends is looked up after a restore as well, and what i
   expect(await found()).toEqual([]);
 });
 
-test("a row that waits with several writes is one decision, and its look-up ends", async () => {
+longTest("a row that waits with several writes is one decision, and its look-up ends", async () => {
   await map("salesforce_wins");
   const backup = await backUp();
   await live();
@@ -389,38 +392,41 @@ describe("where the configuration was changed after the backup", () => {
     [account, contact] = await both();
   };
 
-  test("an older DynamoDB is no silent stop: the mapping is broken with the reason, and continues once a person has seen it", async () => {
-    const backup = await backUp();
-    await change("postgres_wins");
-    await live();
-    await backup.restoreDynamoDb();
-    [account, contact] = await both();
-    await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Fay', 'f')");
+  longTest(
+    "an older DynamoDB is no silent stop: the mapping is broken with the reason, and continues once a person has seen it",
+    async () => {
+      const backup = await backUp();
+      await change("postgres_wins");
+      await live();
+      await backup.restoreDynamoDb();
+      [account, contact] = await both();
+      await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Fay', 'f')");
 
-    for (const _ of [1, 2, 3]) await cycles();
+      for (const _ of [1, 2, 3]) await cycles();
 
-    expect((await engine(contact)).lastFailure?.reason).toBe("config_behind");
-    expect((await engine(contact)).brokenSince).not.toBeNull();
-    expect(await contacts()).toEqual(CONTACTS);
-    const plan = await readPlan();
-    expect(plan.mappings.map(({ sf_object, state, changed_since }) => ({ sf_object, state, changed_since }))).toEqual(
-      ["Account", "Contact"].map((sf_object) => ({
-        sf_object,
-        state: "config_behind",
-        changed_since: [{ setting: "conflict_policy", database: "postgres_wins", here: "salesforce_wins" }],
-      })),
-    );
+      expect((await engine(contact)).lastFailure?.reason).toBe("config_behind");
+      expect((await engine(contact)).brokenSince).not.toBeNull();
+      expect(await contacts()).toEqual(CONTACTS);
+      const plan = await readPlan();
+      expect(plan.mappings.map(({ sf_object, state, changed_since }) => ({ sf_object, state, changed_since }))).toEqual(
+        ["Account", "Contact"].map((sf_object) => ({
+          sf_object,
+          state: "config_behind",
+          changed_since: [{ setting: "conflict_policy", database: "postgres_wins", here: "salesforce_wins" }],
+        })),
+      );
 
-    for (const mapping of [account, contact]) await accept(mapping);
-    [account, contact] = await both();
-    for (const _ of [1, 2, 3]) await cycles();
+      for (const mapping of [account, contact]) await accept(mapping);
+      [account, contact] = await both();
+      for (const _ of [1, 2, 3]) await cycles();
 
-    expect(await contacts()).toEqual([...CONTACTS, { LastName: "Fay", Email: null, External_Id__c: "f" }]);
-    expect(await accounts()).toEqual(ACCOUNTS);
-    await expectInStep();
-  });
+      expect(await contacts()).toEqual([...CONTACTS, { LastName: "Fay", Email: null, External_Id__c: "f" }]);
+      expect(await accounts()).toEqual(ACCOUNTS);
+      await expectInStep();
+    },
+  );
 
-  test("an older PostgreSQL whose tables are provisioned again sends nothing old either", async () => {
+  longTest("an older PostgreSQL whose tables are provisioned again sends nothing old either", async () => {
     const backup = await backUp();
     await change("postgres_wins");
     await live();

@@ -3,7 +3,7 @@ import { handler as captureMapping } from "../../../functions/api/capture-mappin
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import { firstInGate } from "../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
@@ -67,7 +67,7 @@ test.each(firstInGate(1, KINDS))(
   },
 );
 
-test("the same where the mapping is changed before any cycle has seen it", async () => {
+longTest("the same where the mapping is changed before any cycle has seen it", async () => {
   await twoPeople();
   await again("varchar(128)");
   contact = await mapped(world, { object: "Contact", fields: ["LastName", "Title", "Phone"], pollingSeconds: 20 });

@@ -210,7 +210,7 @@ test("the migration of a missing table makes what Bridge would make, but for the
   expect(rows).toEqual(records);
 });
 
-test("a column that the application dropped is proposed, and filled from Salesforce once it is back", async () => {
+longTest("a column that the application dropped is proposed, and filled from Salesforce once it is back", async () => {
   contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
   await changesAre("propose");
   // Later pulls do not read the records again.
@@ -236,35 +236,38 @@ test("a column that the application dropped is proposed, and filled from Salesfo
   expect(rows).toMatchObject([{ email: "marie@example.com" }, { email: "grace@example.com" }]);
 });
 
-test("a column that the application renamed is not proposed, and its mapping continues once it is named back", async () => {
-  contact = await mapped(world, {
-    object: "Contact",
-    fields: ["Email", "External_Id__c", "LastName"],
-    upsertField: "External_Id__c",
-  });
-  await changesAre("propose");
-  await leaveBehind();
-  const rename = (from: string, to: string) =>
-    world.sql(`ALTER TABLE salesforce.contact RENAME COLUMN ${from} TO ${to}`);
-  await rename("external_id__c", "own_id");
-  await world.cycle(contact);
+longTest(
+  "a column that the application renamed is not proposed, and its mapping continues once it is named back",
+  async () => {
+    contact = await mapped(world, {
+      object: "Contact",
+      fields: ["Email", "External_Id__c", "LastName"],
+      upsertField: "External_Id__c",
+    });
+    await changesAre("propose");
+    await leaveBehind();
+    const rename = (from: string, to: string) =>
+      world.sql(`ALTER TABLE salesforce.contact RENAME COLUMN ${from} TO ${to}`);
+    await rename("external_id__c", "own_id");
+    await world.cycle(contact);
 
-  await api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: contact.id } });
-  await api.ask(activateMapping, "activate-mapping", { path: { mapping_id: contact.id } });
-  await carryOut(cloud, world.services);
-  contact = await current();
-  await world.cycle(contact);
+    await api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: contact.id } });
+    await api.ask(activateMapping, "activate-mapping", { path: { mapping_id: contact.id } });
+    await carryOut(cloud, world.services);
+    contact = await current();
+    await world.cycle(contact);
 
-  expect(await proposals()).toEqual([]);
-  expect(await shown()).toMatchObject({
-    state: "broken",
-    failure: "column_gone",
-    reason: expect.stringContaining("column external_id__c of table salesforce.contact is gone"),
-  });
-  await rename("own_id", "external_id__c");
-  await world.cycle(contact);
-  expect(await shown()).toMatchObject({ state: "running" });
-});
+    expect(await proposals()).toEqual([]);
+    expect(await shown()).toMatchObject({
+      state: "broken",
+      failure: "column_gone",
+      reason: expect.stringContaining("column external_id__c of table salesforce.contact is gone"),
+    });
+    await rename("own_id", "external_id__c");
+    await world.cycle(contact);
+    expect(await shown()).toMatchObject({ state: "running" });
+  },
+);
 
 test("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
   contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });

@@ -1,4 +1,4 @@
-import { PutCommand, QueryCommand, type QueryCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, paginateQuery, QueryCommand, type QueryCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { type Attempt, type Delivery, type DeliveryFilter, listedDelivery } from "../../../model/delivery/delivery.ts";
 import { type Slice, unknownCursor } from "../../../model/page.ts";
 import { TABLES } from "../../../model/resources.ts";
@@ -13,6 +13,7 @@ import { commit } from "../commit.ts";
 import {
   attemptItem,
   changingAttributes,
+  DUE_SHARDS,
   expiryOf,
   fixedAttributes,
   readAttempt,
@@ -31,6 +32,12 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
     ...present(changingAttributes(delivery)),
   });
 
+  const read = async (ids: readonly string[]) => {
+    const keys = ids.map((pk) => ({ pk }));
+    const items = await readItems(database, "deliveries", keys);
+    return readEach(items, readDelivery).filter((delivery) => isKept(database, delivery, now()));
+  };
+
   return {
     add: (added) => insertItems(database, "deliveries", added.map(itemOf)),
 
@@ -39,16 +46,18 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
       return commit(database, { writes: [{ Put }], audit: [audit], events: [] });
     },
 
-    read: async (ids) => {
-      const keys = ids.map((pk) => ({ pk }));
-      const items = await readItems(database, "deliveries", keys);
-      return readEach(items, readDelivery).filter((delivery) => isKept(database, delivery, now()));
-    },
+    read,
 
     replace: (before, after, audit) => replace(database, before, after, audit),
 
     recordLate: async (delivery, attempt) => {
       await database.client.send(new PutCommand(putOf(database, delivery, attempt)));
+    },
+
+    async *late(before) {
+      for (const shard of DUE_SHARDS) {
+        for await (const ids of lateIds(database, shard, before)) yield await read(ids);
+      }
     },
 
     postpone: async (late, until) => {
@@ -66,8 +75,9 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
     },
 
     page: async (webhookId, slice) => {
-      const isFiltered = slice.status !== undefined || slice.event !== undefined;
-      const { items, total } = await (isFiltered ? readFiltered : readPage)(database, webhookId, slice, now());
+      const since = new Date(now().getTime() - database.keptDays.deliveryDays * 86_400_000);
+      const pageOf = (slice.status ?? slice.event) ? readFiltered : readPage;
+      const { items, total } = await pageOf(database, webhookId, slice, since);
       return { rows: readEach(items, readListed).map(listedDelivery), total };
     },
 
@@ -100,9 +110,8 @@ async function readPage(
   database: Database,
   webhookId: string,
   { limit, offset, beforeId }: Slice,
-  at: Date,
+  since: Date,
 ): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
-  const since = sinceOf(database, at);
   const counting = { ...byWebhook(database, webhookId, since), Select: "COUNT" } as const;
   const listing = { ...byWebhook(database, webhookId, since), ProjectionExpression: "pk, listed" };
   if (beforeId !== undefined) {
@@ -124,9 +133,9 @@ async function readFiltered(
   database: Database,
   webhookId: string,
   { limit, offset, beforeId, ...filter }: Slice & DeliveryFilter,
-  at: Date,
+  since: Date,
 ): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
-  const { ExpressionAttributeValues: values, ...query } = byWebhook(database, webhookId, sinceOf(database, at));
+  const { ExpressionAttributeValues: values, ...query } = byWebhook(database, webhookId, since);
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   const texts = Object.fromEntries(given.map(([name, value]) => [`:${name}`, `"${name}":"${value}"`]));
   const filtered = {
@@ -141,7 +150,20 @@ async function readFiltered(
   return { items: rest.slice(offset, offset + limit), total: items.length };
 }
 
-const sinceOf = ({ keptDays }: Database, at: Date): Date => new Date(at.getTime() - keptDays.deliveryDays * 86_400_000);
+/** Deliveries and one read of their items. */
+const LATE_PAGE = 100;
+
+async function* lateIds(database: Database, shard: string, before: Date): AsyncGenerator<readonly string[]> {
+  const asked = {
+    TableName: database.table("deliveries"),
+    IndexName: "by-due",
+    KeyConditionExpression: "due_shard = :shard AND due_at < :before",
+    ExpressionAttributeValues: { ":shard": shard, ":before": before.toISOString() },
+  };
+  for await (const { Items = [] } of paginateQuery({ client: database.client, pageSize: LATE_PAGE }, asked)) {
+    if (Items.length > 0) yield Items.map(({ pk }) => String(pk));
+  }
+}
 
 /** The position of a delivery in the list of its webhook. */
 async function placeOf(database: Database, webhookId: string, id: string) {

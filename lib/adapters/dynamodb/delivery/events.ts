@@ -2,7 +2,7 @@ import { DynamoDBServiceException } from "@aws-sdk/client-dynamodb";
 import * as z from "zod/mini";
 import { EVENT_TYPES, type Event } from "../../../model/delivery/event.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
-import { EventRefused, type EventRows, type Overdue } from "../../../webhooks/ports.ts";
+import { EventRefused, type EventRows } from "../../../webhooks/ports.ts";
 import { deleteItems, putItems, readItems } from "../client/batch.ts";
 import type { Database } from "../client/client.ts";
 import { readEach, scanAll } from "../client/read-item.ts";
@@ -11,7 +11,7 @@ import { updateIf } from "../client/transact.ts";
 import { eventItem } from "../event-item.ts";
 
 /** The events that wait to be dispatched. The table holds no others, so looking for late ones reads it whole. */
-export function eventRows(database: Database, now: () => Date): EventRows & Pick<Overdue, "events" | "postponeEvents"> {
+export function eventRows(database: Database, now: () => Date): EventRows {
   return {
     add: async (events) => {
       const items = events.map(eventItem);
@@ -30,7 +30,7 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
 
     forget: (events) => deleteItems(database, "events", events.map(keyOf)),
 
-    async *events(before) {
+    async *late(before) {
       const pages = scanAll(database, "events", {
         FilterExpression: "(attribute_not_exists(due_at) AND occurred_at < :before) OR due_at < :before",
         ExpressionAttributeValues: { ":before": before.toISOString() },
@@ -41,7 +41,7 @@ export function eventRows(database: Database, now: () => Date): EventRows & Pick
       }
     },
 
-    postponeEvents: async (events, until) => {
+    postpone: async (events, until) => {
       const postpone = (event: Event) =>
         updateIf(database, "events", {
           Key: keyOf(event),

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { EVENT_TYPES } from "../../../model/delivery/event.ts";
-import type { Webhook } from "../../../model/delivery/webhook.ts";
+import { MAX_OVERLAP_SECONDS, type Webhook } from "../../../model/delivery/webhook.ts";
 import { toCamelCase, toSnakeCase } from "../../../model/snake-case.ts";
 import { type Attributes, present } from "../client/difference.ts";
 import { optionalTime, storedTime } from "../client/stored-time.ts";
@@ -14,6 +14,7 @@ const settable = z.object({
   description: z.string(),
   active: z.boolean(),
   secret: z.string(),
+  /** Up to 0.3.1: one that was prepared, and signs beside the current one already. */
   next_secret: z._default(z.nullable(z.string()), null),
   previous_secrets: z.array(z.object({ secret: z.string(), until: storedTime })),
   updated_at: storedTime,
@@ -46,7 +47,7 @@ export const settableAttributes = ({ secrets, ...webhook }: Webhook): Attributes
   toSnakeCase(settable, {
     ...webhook,
     secret: secrets.current,
-    nextSecret: secrets.next,
+    nextSecret: null,
     previousSecrets: secrets.previous,
   });
 
@@ -57,6 +58,8 @@ export const healthAttributes = (webhook: Pick<Webhook, "failingSince" | "slowUn
 /** The webhook that an item holds. */
 export function readWebhook(item: Record<string, unknown>): Webhook {
   const stored = toCamelCase(webhookShape, webhookShape.parse(item));
-  const { pk, sk, secret: current, nextSecret: next, previousSecrets: previous, ...webhook } = stored;
-  return { ...webhook, id: sk, workspaceId: pk, secrets: { current, next, previous } };
+  const { pk, sk, secret: current, nextSecret, previousSecrets: replaced, ...webhook } = stored;
+  const until = new Date(webhook.updatedAt.getTime() + MAX_OVERLAP_SECONDS * 1000);
+  const previous = nextSecret === null ? replaced : [{ secret: nextSecret, until }, ...replaced];
+  return { ...webhook, id: sk, workspaceId: pk, secrets: { current, previous } };
 }

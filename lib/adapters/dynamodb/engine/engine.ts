@@ -8,7 +8,7 @@ import type { CallShares } from "../../../settings/ports.ts";
 import type { EngineMemory, KeptEngine, StoredEnds } from "../../../sync/ports/cycle-ports.ts";
 import type { UpgradeNeeds } from "../../../sync/schema/upgrade-schema.ts";
 import type { Database } from "../client/client.ts";
-import { settingOf } from "../client/difference.ts";
+import { present, settingOf } from "../client/difference.ts";
 import { queryAll, readEach, scanAll } from "../client/read-item.ts";
 import { optionalTime, storedTime } from "../client/stored-time.ts";
 import { updateIf, type Write } from "../client/transact.ts";
@@ -171,22 +171,24 @@ const stateItem = z.object({
   rest_until: z.nullable(storedTime),
 });
 
+const optional = <Of extends z.ZodMiniType>(schema: Of) => z._default(z.nullable(schema), null);
+
 /** Left out while no load fails, while no deletes are held, until a call was too large or its function died; and by versions before this one. */
 const moreState = z.object({
-  failing_since: z.optional(storedTime),
-  remedy: z.optional(z.string()),
-  failed_loads: z.optional(z.number()),
-  load_reason: z.optional(reason),
-  load_message: z.optional(z.string()),
-  load_remedy: z.optional(z.string()),
-  held_since: z.optional(storedTime),
-  held_announced_at: z.optional(storedTime),
-  call_size: z.optional(z.number()),
-  call_size_at: z.optional(storedTime),
-  deaths: z.optional(z.number()),
-  died_at: z.optional(storedTime),
-  rewound_at: z.optional(storedTime),
-  reached: z.optional(highWaterItem),
+  failing_since: optionalTime,
+  remedy: optional(z.string()),
+  failed_loads: optional(z.number()),
+  load_reason: optional(reason),
+  load_message: optional(z.string()),
+  load_remedy: optional(z.string()),
+  held_since: optionalTime,
+  held_announced_at: optionalTime,
+  call_size: optional(z.number()),
+  call_size_at: optionalTime,
+  deaths: optional(z.number()),
+  died_at: optionalTime,
+  rewound_at: optionalTime,
+  reached: optional(highWaterItem),
 });
 
 /** A mapping without an item has never failed. */
@@ -199,23 +201,23 @@ function readEngine(item: Record<string, unknown> | undefined): KeptEngine {
     version,
     state: {
       ...cycles,
-      failingSince: more.failingSince ?? null,
+      failingSince: more.failingSince,
       lastFailure: failureIn(reason, message, more.remedy),
       failedLoads: more.failedLoads ?? 0,
-      loadFailure: failureIn(more.loadReason ?? null, more.loadMessage, more.loadRemedy),
+      loadFailure: failureIn(more.loadReason, more.loadMessage, more.loadRemedy),
       holding: since && announcedAt ? { since, announcedAt } : null,
       callSize: size && at ? { size, at } : null,
       deaths: more.deaths && more.diedAt ? { count: more.deaths, at: more.diedAt } : null,
-      rewoundAt: more.rewoundAt ?? null,
-      reached: more.reached ? highWaterOf(more.reached) : null,
+      rewoundAt: more.rewoundAt,
+      reached: more.reached && highWaterOf(more.reached),
     },
   };
 }
 
 const failureIn = (
   reason: CycleFailure["reason"] | null,
-  message: string | null | undefined,
-  remedy: string | undefined,
+  message: string | null,
+  remedy: string | null,
 ): CycleFailure | null => (reason === null ? null : { reason, message: message ?? "", ...(remedy && { remedy }) });
 
 /** What a version that knows no plan makes of a pace: it pulls as configured, a third as often, or makes no call. */
@@ -262,32 +264,25 @@ function putState(
   workspaceId: string,
   mappingId: string,
   { version }: KeptEngine,
-  { lastFailure, loadFailure, failingSince, holding, callSize, deaths, rewoundAt, reached, ...state }: EngineState,
+  { lastFailure, loadFailure, holding, callSize, deaths, reached, ...state }: EngineState,
 ): Write {
-  const { reason, message } = lastFailure ?? { reason: null, message: null };
+  const { reason = null, message = null, remedy = null } = lastFailure ?? {};
+  const more = {
+    ...{ ...state, remedy, failedLoads: loadFailure && state.failedLoads },
+    ...{ loadReason: loadFailure?.reason ?? null, loadMessage: loadFailure?.message ?? null },
+    loadRemedy: loadFailure?.remedy ?? null,
+    ...{ heldSince: holding?.since ?? null, heldAnnouncedAt: holding?.announcedAt ?? null },
+    ...{ callSize: callSize?.size ?? null, callSizeAt: callSize?.at ?? null },
+    ...{ deaths: deaths?.count ?? null, diedAt: deaths?.at ?? null },
+    reached: reached && highWaterFor(reached),
+  };
   return {
     Put: {
       TableName: database.table("engine"),
       Item: {
-        pk: workspaceId,
-        sk: mappingKey(mappingId),
+        ...{ pk: workspaceId, sk: mappingKey(mappingId) },
         ...toSnakeCase(stateItem, { ...state, reason, message, mark: version + 1 }),
-        ...(failingSince && { failing_since: failingSince.toISOString() }),
-        ...(lastFailure?.remedy && { remedy: lastFailure.remedy }),
-        ...(loadFailure && {
-          failed_loads: state.failedLoads,
-          load_reason: loadFailure.reason,
-          load_message: loadFailure.message,
-          ...(loadFailure.remedy && { load_remedy: loadFailure.remedy }),
-        }),
-        ...(holding && {
-          held_since: holding.since.toISOString(),
-          held_announced_at: holding.announcedAt.toISOString(),
-        }),
-        ...(callSize && { call_size: callSize.size, call_size_at: callSize.at.toISOString() }),
-        ...(deaths && { deaths: deaths.count, died_at: deaths.at.toISOString() }),
-        ...(rewoundAt && { rewound_at: rewoundAt.toISOString() }),
-        ...(reached && { reached: highWaterFor(reached) }),
+        ...present(toSnakeCase(moreState, more)),
       },
       ConditionExpression: version === 0 ? "attribute_not_exists(mark)" : "mark = :mark",
       ...(version !== 0 && { ExpressionAttributeValues: { ":mark": version } }),

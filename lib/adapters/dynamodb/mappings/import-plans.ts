@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
 import type { ImportPlans, MappingChange, RecordedChanges } from "../../../config/ports.ts";
+import { writeLine } from "../../../model/log-line.ts";
 import { readItems } from "../client/batch.ts";
 import { writeChunks } from "../client/chunks.ts";
 import type { Database } from "../client/client.ts";
 import { updateIf } from "../client/transact.ts";
 import { commitIf } from "../commit.ts";
-import { getHead, HEAD, nextGeneration, planPlace, readPlan, withoutPlan, writePlan } from "./mapping-head.ts";
+import { getHead, HEAD, nextGeneration, planPlace, readPlan, writePlan } from "./mapping-head.ts";
 import { mappingKey } from "./mapping-item.ts";
 import { writesOf } from "./mapping-writes.ts";
 
@@ -25,9 +26,9 @@ export function importPlans(database: Database): ImportPlans {
 
     open: async (workspaceId) => {
       const head = await getHead(database, workspaceId);
-      // Chunks outlive the end of their plan by far, so the chunks of an open plan are gone for good.
-      const lost = head.plan && { lostId: head.plan.id };
-      return (await readPlan(database, workspaceId, head)) ?? lost;
+      const plan = await readPlan(database, workspaceId, head);
+      if (plan === null && head.plan) await reportLost(database, workspaceId, head.plan.id);
+      return plan;
     },
 
     carryOut: async (planId, recorded) => {
@@ -41,24 +42,25 @@ export function importPlans(database: Database): ImportPlans {
       throw new Error(`import ${planId} cannot be carried out: its mappings are not as they were when it was planned`);
     },
 
-    giveUp: async (workspaceId, planId, entry) => {
-      const { generation, plan } = await getHead(database, workspaceId);
-      if (plan?.id !== planId) return false;
-      // A caller that read the plan as if it was carried out reads other mappings now: a new generation.
-      const writes = withoutPlan(database, workspaceId, generation, planId);
-      return commitIf(database, { writes, audit: [entry], events: [] });
-    },
-
-    close: async (workspaceId, planId) => {
-      await updateIf(database, "mappings", {
-        Key: { pk: workspaceId, sk: HEAD },
-        // Readers saw the plan as if it was carried out, so nothing changes for them.
-        UpdateExpression: "REMOVE plan_id, plan_chunks",
-        ConditionExpression: "plan_id = :plan",
-        ExpressionAttributeValues: { ":plan": planId },
-      });
-    },
+    close: (workspaceId, planId) => close(database, workspaceId, planId),
   };
+}
+
+/** Readers saw the plan as if it was carried out, so nothing changes for them. */
+async function close(database: Database, workspaceId: string, planId: string): Promise<void> {
+  await updateIf(database, "mappings", {
+    Key: { pk: workspaceId, sk: HEAD },
+    UpdateExpression: "REMOVE plan_id, plan_chunks",
+    ConditionExpression: "plan_id = :plan",
+    ExpressionAttributeValues: { ":plan": planId },
+  });
+}
+
+/** Of a plan whose chunks are gone, for it was open for `PLAN_DAYS`; it is in the way of no other. */
+async function reportLost(database: Database, workspaceId: string, planId: string): Promise<void> {
+  const message = `what was left of this import after ${PLAN_DAYS} days is lost; the mappings that it changed by then have audit entries of their own, the others are as they were: import again`;
+  writeLine({ level: "error", event: "import_lost", workspace_id: workspaceId, import_id: planId, message });
+  await close(database, workspaceId, planId);
 }
 
 const ATTEMPTS = 10;

@@ -69,23 +69,6 @@ export function nextGeneration(
   return [{ Update: update }, tailPut(database, workspaceId, seen + 1)];
 }
 
-/** The two writes that take the next generation and end an open plan that cannot be carried out. */
-export function withoutPlan(
-  database: Database,
-  workspaceId: string,
-  seen: number,
-  planId: string,
-): readonly [Write, Write] {
-  const update = {
-    TableName: database.table("mappings"),
-    Key: { pk: workspaceId, sk: HEAD },
-    UpdateExpression: "SET generation = :next REMOVE plan_id, plan_chunks",
-    ConditionExpression: "generation = :seen AND plan_id = :plan",
-    ExpressionAttributeValues: { ":next": seen + 1, ":seen": seen, ":plan": planId },
-  };
-  return [{ Update: update }, tailPut(database, workspaceId, seen + 1)];
-}
-
 const tailPut = (database: Database, workspaceId: string, generation: number): Write => ({
   Put: { TableName: database.table("mappings"), Item: { pk: workspaceId, sk: TAIL, generation } },
 });

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { Failure } from "../../../model/failure.ts";
-import { codeOf } from "../../../model/fault.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { CredentialsUnread } from "../../../network/kept-credentials.ts";
 import { type Damage, type DatabaseFacts, type Databases, NoConnection } from "../../../settings/ports.ts";
 import { captureOff } from "../capture/capture-check.ts";
+import { connectionTrouble } from "../session/connection-trouble.ts";
 import { ProtocolViolation, violation } from "../session/protocol-violation.ts";
 import { isThere, openSession, withSession as withOpened } from "../session/session.ts";
 import { literal, metadata, type Session } from "../session/sql.ts";
@@ -100,53 +100,11 @@ async function readDamages(session: Session, schema: string): Promise<readonly D
   );
 }
 
-const UNVERIFIED =
-  "pin it with ?sslfingerprint=…, which is printed by: openssl s_client -starttls postgres -connect HOST:PORT </dev/null | openssl x509 -noout -fingerprint -sha256; or install one from a public authority";
-
-type Trouble = readonly [message: string, remedy: string];
-
-/** By SQLSTATE, by the code of Node, or by the little that the driver says in words. */
-const TROUBLE: Readonly<Record<string, Trouble>> = {
-  "28P01": [
-    "the database refuses this user and password",
-    "check both in the URL; special characters must be %-encoded",
-  ],
-  "28000": ["the database does not let this user in from here", "look at pg_hba.conf, or add ?sslmode=verify-full"],
-  "3D000": ["the server has no database of this name", "check the part after the host in the URL"],
-  "53300": ["the server has no connection left", "raise max_connections, or connect through a pooler"],
-  "57P03": ["the server is starting up or shutting down", "try again in a minute"],
-  ECONNREFUSED: [
-    "no server listens at this host and port",
-    "check both, and whether the server takes remote connections",
-  ],
-  ENOTFOUND: ["the host name does not exist", "check the host in the URL"],
-  EHOSTREFUSED: [
-    "the host points to an address that this service does not connect to",
-    "use a public address, or ask the operator to open its range (openedRanges)",
-  ],
-  ETIMEDOUT: ["the host does not answer", "check host, port and firewall"],
-  EHOSTUNREACH: ["the host cannot be reached", "check host, port and firewall"],
-  ECONNRESET: ["the server closed the connection", "check host and port; is it PostgreSQL?"],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ["the server's certificate is self-signed", UNVERIFIED],
-  SELF_SIGNED_CERT_IN_CHAIN: ["the server's certificate comes from an unknown authority", UNVERIFIED],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["the server's certificate comes from an unknown authority", UNVERIFIED],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["the server's certificate comes from an unknown authority", UNVERIFIED],
-  CERT_HAS_EXPIRED: ["the server's certificate has expired", "renew it"],
-  ERR_TLS_CERT_ALTNAME_INVALID: ["the server's certificate is for another host name", "use that name in the URL"],
-};
-
 function noConnection(error: unknown): NoConnection {
   if (error instanceof ProtocolViolation || error instanceof Failure)
     return new NoConnection(error.message, "check the URL and the server", error);
   if (error instanceof CredentialsUnread)
     return new NoConnection(error.message, "then test the connection again", error);
-  const code = codeOf(error);
-  const words = error instanceof Error ? error.message : "";
-  const [message, remedy] = TROUBLE[code] ?? saidInWords(words) ?? ["no connection came about", "check the URL"];
-  return new NoConnection(code === "" ? message : `${message} (${code})`, remedy, error);
-}
-
-function saidInWords(words: string): Trouble | null {
-  if (/timeout|timed out/i.test(words)) return ["the host does not answer", "check host, port and firewall"];
-  return null;
+  const { message, remedy } = connectionTrouble(error);
+  return new NoConnection(message, remedy, error);
 }

@@ -1,4 +1,5 @@
-import { pulls, pushes } from "../../../model/mapping/mapping.ts";
+import { pulls } from "../../../model/mapping/mapping.ts";
+import { GONE, UNDELETE_NOTE } from "../../../model/record/restore-row.ts";
 import type { Rejected, Rejections, StayingDelete } from "../../../settings/held-deletes/reject-ports.ts";
 import { wholeRow } from "../capture/trigger-functions.ts";
 import { BEGINNING, hasFailed, isHeld, isOfTable } from "../log/change-states.ts";
@@ -36,7 +37,7 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
   return {
     forecastReject: async (mappingId, only) => {
       const mapped = await mappedTable(mappingId);
-      if (!mapped) return { rows: 0, records: 0, lostColumns: [], lostChildren: [] };
+      if (!mapped) return { rows: 0, records: 0, gone: 0, lostColumns: [], lostChildren: [] };
       const known = [mapped.layout.key, ...Object.keys(OWN_COLUMNS), ...mapped.shape.columns.map((one) => one.column)];
       const table = qualified(mapped.shape.schema, mapped.shape.table);
       const [row] = await kept.query(forecast(tables), {
@@ -46,6 +47,7 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
       return {
         rows: Number(row?.["rows"] ?? 0),
         records: Number(row?.["records"] ?? 0),
+        gone: Number(row?.["gone"] ?? 0),
         lostColumns: (row?.["columns"] ?? []) as string[],
         lostChildren: (row?.["children"] ?? []) as string[],
       };
@@ -109,29 +111,47 @@ export function rejections(kept: KeptSession, schema: string, now: () => Date): 
       );
     },
 
-    heldRecords: async (mappingId, after, limit, only) => {
+    undeleteLater: async (mappingId, only) => {
       const asked = kept.query(
-        `SELECT sfid FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND NOT confirmed AND sfid::text > $2
-           AND ($4::text[] IS NULL OR sfid::text = ANY ($4)) ORDER BY sfid LIMIT $3`,
-        [mappingId, after, limit, only?.sfids ?? null],
+        `WITH noted AS (
+           INSERT INTO ${tables.inboundErrors} (mapping_id, sfid, error, retry_at, first_at, last_at)
+           SELECT h.mapping_id, h.sfid, :note, :now, :now, :now FROM ${heldRecords(tables)} AND NOT ${isGone(tables)}
+           ON CONFLICT (mapping_id, sfid) DO UPDATE SET error = excluded.error, sqlstate = NULL, retry_at = excluded.retry_at
+           RETURNING 1
+         )
+         SELECT count(*) AS records FROM noted`,
+        { mapping: mappingId, sfids: only?.sfids ?? null, note: UNDELETE_NOTE, now: now() },
       );
-      return (await unlessUnprovisioned(asked)).map(({ sfid }) => String(sfid));
+      return Number((await unlessUnprovisioned(asked))[0]?.["records"] ?? 0);
     },
 
-    keepRows: async (mappingId, sfids) => {
-      const released = `DELETE FROM ${tables.heldDeletes} WHERE mapping_id = $1 AND NOT confirmed AND sfid::text = ANY ($2::text[])`;
-      await kept.query(released, [mappingId, sfids]);
-    },
-
-    captureAsNew: async (mappingId, sfids) => {
+    captureAsNew: async (mappingId, only) => {
       const mapped = await mappedTable(mappingId);
-      if (!mapped || !pushes(mapped.shape.direction)) return { done: 0, staying: [] };
-      return silently(mapped, (session) => captureAsNew(session, tables, mapped, sfids));
+      if (!mapped) return { done: 0, staying: [] };
+      return silently(mapped, async (session) => {
+        const gone = await session.query<{ sfid: string }>(
+          `SELECT h.sfid FROM ${heldRecords(tables)} AND ${isGone(tables)} ORDER BY h.sfid LIMIT ${RECORDS_AT_ONCE}`,
+          { mapping: mappingId, sfids: only?.sfids ?? null },
+        );
+        const sfids = gone.map(({ sfid }) => sfid);
+        return captureAsNew(session, tables, mapped, sfids);
+      });
     },
   };
 }
 
 const GONE_ON = "its delete is not waiting any more";
+
+/** Records of one call that are created again. */
+const RECORDS_AT_ONCE = 10_000;
+
+/** A FROM clause: records of `:mapping` whose deletes are held, of `:sfids` unless that is null. */
+const heldRecords = ({ heldDeletes }: Metadata): string =>
+  `${heldDeletes} h WHERE h.mapping_id = :mapping AND NOT h.confirmed AND (:sfids::text[] IS NULL OR h.sfid::text = ANY (:sfids))`;
+
+/** A condition: a cycle has found `h` gone for good. */
+const isGone = ({ inboundErrors }: Metadata): string =>
+  `EXISTS (SELECT FROM ${inboundErrors} e WHERE e.mapping_id = h.mapping_id AND e.sfid::text = h.sfid::text AND strpos(e.error, ${literal(GONE)}) > 0)`;
 
 /** Held deletes of rows. Parameters: table, after which id, how many, which of them. */
 const heldRows = ({ log }: Metadata): string => `
@@ -140,11 +160,11 @@ const heldRows = ({ log }: Metadata): string => `
   ORDER BY l.table_name, l.id LIMIT $3 FOR NO KEY UPDATE`;
 
 /** `:known` are the columns that come back; `:logIds` and `:sfids` choose among the deletes of rows and of records. */
-const forecast = ({ log, heldDeletes }: Metadata): string => `
-  SELECT (SELECT count(*) FROM ${log} l WHERE ${isOfTable("l", ":table")} AND ${isHeld("l")}
+const forecast = (tables: Metadata): string => `
+  SELECT (SELECT count(*) FROM ${tables.log} l WHERE ${isOfTable("l", ":table")} AND ${isHeld("l")}
       AND (:logIds::bigint[] IS NULL OR l.id = ANY (:logIds))) AS rows,
-    (SELECT count(*) FROM ${heldDeletes} WHERE mapping_id = :mapping AND NOT confirmed
-      AND (:sfids::text[] IS NULL OR sfid::text = ANY (:sfids))) AS records,
+    (SELECT count(*) FROM ${heldRecords(tables)} AND NOT ${isGone(tables)}) AS records,
+    (SELECT count(*) FROM ${heldRecords(tables)} AND ${isGone(tables)}) AS gone,
     (SELECT json_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = to_regclass(:on)::oid AND attnum > 0
       AND NOT attisdropped AND attgenerated = '' AND attname <> ALL (:known::text[])) AS columns,
     (SELECT json_agg(DISTINCT conrelid::regclass::text) FROM pg_constraint WHERE confrelid = to_regclass(:on)::oid
@@ -183,7 +203,7 @@ async function settleRejected(
 /** One whose change still waits stays: it would go to the record that is gone. What has failed is in the row. */
 async function captureAsNew(
   session: Session,
-  { log, heldDeletes }: Metadata,
+  { log, heldDeletes, inboundErrors }: Metadata,
   { shape, layout }: MappedTable,
   sfids: readonly string[],
 ): Promise<Rejected> {
@@ -207,6 +227,9 @@ async function captureAsNew(
     ), let_go AS (
       DELETE FROM ${heldDeletes} WHERE mapping_id = $3 AND NOT confirmed AND sfid::text = ANY ($1::text[])
         AND sfid::text <> ALL (ARRAY(SELECT sfid::text FROM rows WHERE waits))
+      RETURNING sfid
+    ), forgotten AS (
+      DELETE FROM ${inboundErrors} e USING let_go WHERE e.mapping_id = $3 AND e.sfid::text = let_go.sfid::text
     )
     SELECT key, sfid, waits FROM rows`;
   let rows: readonly { readonly key: number; readonly sfid: string; readonly waits: boolean }[] = [];

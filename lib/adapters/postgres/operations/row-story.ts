@@ -40,7 +40,7 @@ export async function readStory(ask: Ask, tables: Metadata, mappingId: string, k
     found["sfid"],
   ]);
   const shown = toCamelCase(rowStory, { ...story, ...found });
-  return { ...shown, shape: mapped.shape, key: mapped.layout.key };
+  return { ...shown, shape: mapped.shape };
 }
 
 /** Without those that are gone from the table. */

@@ -135,7 +135,8 @@ async function applyAll(
   ]);
   const stays = new Set([...passedOver, ...applied.reread, ...awaiting, ...doubtful.sfids]);
   const settled = around.inboundErrors.filter((sfid) => !stays.has(sfid));
-  await clearInboundErrors(store, lease, settled);
+  const deleted = images.filter(({ isDeleted }) => isDeleted).map(({ sfid }) => sfid);
+  await clearInboundErrors(store, lease, settled, deleted);
   return { ...applied, rejected: busy.size, busy: busy.size };
 }
 

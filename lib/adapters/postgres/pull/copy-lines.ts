@@ -17,7 +17,7 @@ export interface Copyable {
 
 /**
  * The lines of new images, if a row is nothing but its line: each image has one, all with the same names, and PostgreSQL
- * reads their values as `copyRows` would write them. Null: it is not so.
+ * reads their values as `insertRows` would write them. Null: it is not so.
  */
 export function copyableLines({ shape, layout }: MappedTable, images: readonly Image[]): Copyable | null {
   const names = images[0]?.line?.names;

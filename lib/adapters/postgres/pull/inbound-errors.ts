@@ -1,7 +1,8 @@
+import { RESTORE } from "../../../model/record/restore-row.ts";
 import type { Lease, Watermarks } from "../../../sync/ports/lease-ports.ts";
 import { fenced } from "../lease/fence.ts";
 import { movesPulls, writeWatermarks } from "../lease/watermarks.ts";
-import { type StoreContext, within } from "../session/sql.ts";
+import { literal, type StoreContext, within } from "../session/sql.ts";
 
 /** A record that could not become a row. */
 export interface InboundError {
@@ -66,15 +67,20 @@ export async function forgetGone(store: StoreContext, lease: Lease, sfids: reado
   await fenced(store, lease, {}, () => clearInboundErrors(store, lease, sfids));
 }
 
-/** Forgets the trouble with records that have become rows, or need none. */
+/**
+ * Forgets the trouble with records that have become rows, or need none. A deleted record whose restore is asked for is
+ * still to be undeleted.
+ */
 export async function clearInboundErrors(
   { session, tables }: StoreContext,
   { mappingId }: Lease,
   sfids: readonly string[],
+  deleted: readonly string[] = [],
 ): Promise<void> {
   if (sfids.length === 0) return;
-  await session.query(`DELETE FROM ${tables.inboundErrors} WHERE mapping_id = $1 AND sfid::text = ANY ($2::text[])`, [
-    mappingId,
-    sfids,
-  ]);
+  await session.query(
+    `DELETE FROM ${tables.inboundErrors} WHERE mapping_id = :mapping AND sfid::text = ANY (:sfids::text[])
+     AND NOT (sfid::text = ANY (:deleted::text[]) AND starts_with(error, ${literal(RESTORE)}))`,
+    { mapping: mappingId, sfids, deleted },
+  );
 }

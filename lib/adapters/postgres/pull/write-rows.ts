@@ -17,7 +17,6 @@ import {
   textOf,
   typed,
 } from "../session/sql.ts";
-import { copyRows } from "./copy-rows.ts";
 import { giveUpUpsertValues } from "./give-up-upsert-values.ts";
 import { readSides } from "./page-context.ts";
 import { type RowToWrite, rowOf } from "./row-to-write.ts";
@@ -86,12 +85,15 @@ function updateStatement(log: string, mapped: MappedTable, columns: readonly str
 }
 
 /** Inserts rows in bulk; a row that comes back gets the key that it had. */
-export async function insertRows(store: StoreContext, mapped: MappedTable, rows: readonly RowToWrite[]): Promise<void> {
+export async function insertRows(
+  { session }: StoreContext,
+  mapped: MappedTable,
+  rows: readonly RowToWrite[],
+): Promise<void> {
   for (const keyed of [false, true]) {
     const alike = rows.filter(({ key }) => (key !== null) === keyed);
     for (const [columns, group] of byColumns(mapped, alike)) {
-      if (mapped.layout.takesCopies) await copyRows(store, mapped, columns, group, keyed);
-      else await store.session.query(insertStatement(mapped, columns, keyed), inputs(group, columns));
+      await session.query(insertStatement(mapped, columns, keyed), inputs(group, columns));
     }
   }
 }

@@ -1,7 +1,7 @@
-import { codeOf } from "../../../model/fault.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
 import { DatabaseUnavailable, type SilentDatabases } from "../../../monitoring/ports.ts";
 import { retry } from "../../retry.ts";
+import { connectionTrouble } from "./connection-trouble.ts";
 import { createIdleSessions, type IdleSessions, isBroken } from "./idle-sessions.ts";
 import { ProtocolViolation } from "./protocol-violation.ts";
 import { openOnSchema } from "./schema-version.ts";
@@ -83,35 +83,10 @@ async function open(connection: PostgresConnection, watch: SingleProbe | undefin
     });
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw error;
-    throw new DatabaseUnavailable("connect", whyNoConnection(error), error, sqlState(error) === "53300");
+    const isNamed = error instanceof NoConnectionFree || error instanceof ProtocolViolation;
+    const message = isNamed ? error.message : connectionTrouble(error).message;
+    throw new DatabaseUnavailable("connect", message, error, sqlState(error) === "53300");
   }
-}
-
-const REFUSALS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nothing listens at its address",
-  ENOTFOUND: "its host name is unknown",
-  EAI_AGAIN: "its host name could not be resolved now",
-  EHOSTUNREACH: "its host cannot be reached",
-  EHOSTREFUSED: "its host points to an address that this service does not connect to",
-  ENETUNREACH: "its network cannot be reached",
-  ETIMEDOUT: "it did not answer in time",
-  ECONNRESET: "it broke off the connection",
-  "28P01": "it refuses the password",
-  "28000": "it refuses the user",
-  "3D000": "there is no database of this name",
-  "53300": "it has no connection left",
-  "57P03": "it is starting or stopping",
-};
-
-function whyNoConnection(error: unknown): string {
-  if (error instanceof NoConnectionFree || error instanceof ProtocolViolation) return error.message;
-  const code = codeOf(error);
-  const known = REFUSALS[code];
-  if (known !== undefined) return known;
-  if (/timeout/i.test(String(error))) return "it did not answer in time";
-  if (/certificate|self.signed|SSL|TLS/i.test(`${code} ${String(error)}`))
-    return "its TLS certificate was not accepted";
-  return code === "" ? "the connection failed" : `the connection failed (${code})`;
 }
 
 /** What PostgreSQL itself refused for a reason of our own making stays a fault; the rest is the database's trouble. */

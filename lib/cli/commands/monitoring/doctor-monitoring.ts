@@ -15,8 +15,9 @@ import { isNearlySpent } from "./monitoring.ts";
 
 /** What in monitoring needs the operator; what cannot be read now is a finding as well. */
 export async function monitoringFindings(api: Api, now: Date): Promise<readonly Finding[]> {
-  const looks = [upgrade, inboundErrors, conflicts, calls, doorbells];
-  return (await Promise.all(looks.map((look) => look(api, now).catch((error) => notSeen(look.name, error))))).flat();
+  const looks = { schema: upgrade, inbound_errors: inboundErrors, conflicts, calls, doorbell: doorbells };
+  const found = Object.entries(looks).map(([check, look]) => look(api, now).catch((error) => notSeen(check, error)));
+  return (await Promise.all(found)).flat();
 }
 
 /** Good: nothing to do. Warning: read it. Bad: something does not work until the operator acts. */
@@ -29,21 +30,25 @@ const finding = (check: string, tone: Tone, message: string, remedy: string): Fi
   remedy: tone === "good" ? null : remedy,
 });
 
-const NAMES: Readonly<Record<string, string>> = { inboundErrors: "inbound errors", calls: "the org's calls" };
+const NAMES: Readonly<Record<string, string>> = {
+  inbound_errors: "inbound errors",
+  calls: "the org's calls",
+  doorbell: "doorbells",
+};
 
 function notSeen(check: string, error: unknown): readonly Finding[] {
   if (!(error instanceof CommandFailure) || error.kind === "unreachable") throw error;
   const remedy =
     error.kind === "refused"
-      ? "look again with a token that has the scope admin: bridge login"
-      : "correct what is wrong above, then run it again";
-  return [finding(check, "warning", `${NAMES[check] ?? check} could not be looked at: ${error.message}`, remedy)];
+      ? "sign in with a token that has the scope admin, then run it again: bridge login"
+      : "correct the problems above, then run it again";
+  return [finding(check, "warning", `${NAMES[check] ?? check} could not be checked: ${error.message}`, remedy)];
 }
 
 /** Nothing is said of a schema that is up to date. */
 async function upgrade(api: Api): Promise<readonly Finding[]> {
   const { data } = await api.get<ReadHealthData>("/health");
-  const remedy = "Bridge tries it each minute: wait, or correct the reason if there is one";
+  const remedy = "Bridge tries again each minute: wait, or correct the reason if there is one";
   return data.sync.upgrade === undefined ? [] : [finding("schema", "warning", data.sync.upgrade, remedy)];
 }
 
@@ -73,7 +78,7 @@ async function conflicts(api: Api, now: Date): Promise<readonly Finding[]> {
 
 const PACES: Readonly<Record<ReadBudgetData["pace"], readonly [Tone, string]>> = {
   normal: ["good", "pulls and pushes run as configured"],
-  stretched: ["warning", "pulls are further apart, so that the calls of Bridge's share last for the day"],
+  stretched: ["warning", "pulls are further apart, so that Bridge's share of the org's calls lasts for the day"],
   waiting: ["bad", "rows wait, because Bridge's share of the org's calls is spent"],
 };
 

@@ -1,4 +1,5 @@
-import type { ListMappingStatesData, ReadHealthData } from "bridge/api";
+import type { ListActivityData, ListMappingStatesData, ReadChangeData, ReadHealthData } from "bridge/api";
+import type { Api } from "../../api.ts";
 import { type Context, isSet } from "../../context.ts";
 import { CommandFailure, type ExitKind } from "../../failure.ts";
 import { type MappingState, NEEDS_SOMEBODY } from "../../find.ts";
@@ -8,6 +9,7 @@ import { harmless } from "../../width.ts";
 import { count } from "../../words.ts";
 import type { Checked, Finding } from "../connect.ts";
 import { monitoringFindings } from "./doctor-monitoring.ts";
+import { sharedOrgFindings } from "./shared-org.ts";
 
 type Findings = readonly Finding[];
 
@@ -26,21 +28,48 @@ export async function doctor(context: Context): Promise<void> {
     monitoringFindings(api, new Date()),
   ]);
   const incidents = health.data.incidents ?? [];
+  const [saving, shared] = await Promise.all([
+    Promise.all(salesforce.map((one) => withLastSave(api, mappings, one))),
+    sharedOrgFindings(context, health.data.sf?.org_id ?? ""),
+  ]);
   const findings = [
     clock,
     ...withSubject(postgres, "PostgreSQL"),
-    ...withSubject(salesforce, "Salesforce"),
+    ...withSubject(saving, "Salesforce"),
     ...pauseOf(mappings),
     ...mappings.flatMap(findingsOn),
     ...monitoring,
+    ...shared,
   ].filter((finding) => !incidents.some((incident) => incident.stops && isCovered(finding, incident)));
   report(context, incidents, findings);
 }
 
+/** Whether records of an object can be saved, with the time at which Salesforce last accepted a change of it. */
+async function withLastSave(api: Api, mappings: ListMappingStatesData, one: Finding): Promise<Finding> {
+  const mapping = mappings.find(
+    ({ sf_object }) => one.check === "saving" && one.message.startsWith(`${sf_object} can`),
+  );
+  if (!mapping) return one;
+  const asked = { table: mapping.pg_table, state: "SUCCESS", limit: 1 };
+  const accepted = async () => {
+    const [latest] = (await api.get<readonly ListActivityData[]>("/monitoring/activity", asked)).data;
+    return latest && (await api.get<ReadChangeData>(`/monitoring/activity/${latest.id}`)).data;
+  };
+  // One that lost a conflict was never sent.
+  const { sent_at = null, synced_at = null } = (await accepted().catch(nullIfRefused)) ?? {};
+  return sent_at && synced_at ? { ...one, message: `${one.message}; it last accepted a change at ${synced_at}` } : one;
+}
+
+function nullIfRefused(error: unknown): null {
+  if (!(error instanceof CommandFailure)) throw error;
+  return null;
+}
+
 /** What an incident says already, or makes meaningless: each cause is shown once, and nothing is well that it stops. */
 function isCovered({ check, ok, message }: Finding, { cause, objects }: Incident): boolean {
-  if (cause === "postgres_unavailable") return ["connection", "mapping", "inboundErrors", "conflicts"].includes(check);
-  if (/^(salesforce|api|org)_/.test(cause) && ["calls", "forecast", "session", "saving"].includes(check)) return true;
+  if (cause === "postgres_unavailable") return ["connection", "mapping", "inbound_errors", "conflicts"].includes(check);
+  if (/^(salesforce|api|org)_/.test(cause) && ["calls", "forecast", "session", "saving", "shared_org"].includes(check))
+    return true;
   const isOfIts = objects.some((object) => message.includes(object) || message.includes(object.toLowerCase()));
   return !ok && isOfIts && ["mapping", "tables", "capture"].includes(check);
 }
@@ -117,7 +146,7 @@ async function look(ask: () => Promise<{ readonly data: Checked }>, check: strin
 
 /** Only what is not connected yet is fixed by connecting it. */
 function remedyFor(kind: ExitKind, check: string): string {
-  if (kind === "refused") return "look again with a token that has the scope admin: bridge login";
+  if (kind === "refused") return "sign in with a token that has the scope admin, then run it again: bridge login";
   if (kind === "conflict") return `connect it with: bridge connect ${check}`;
   return "run it again; if it stays, report it to the operator";
 }
@@ -150,7 +179,7 @@ function findingsOn({ sf_object, state, failure, reason, notices = [], ...mappin
       ? [
           {
             ...{ check: "upsert_field", ok: true, message: `${sf_object} has no upsert field` },
-            remedy: `an insert whose answer is lost waits eleven minutes: bridge mapping update ${sf_object} --upsert-field FIELD`,
+            remedy: `without one, an insert whose answer is lost waits eleven minutes; name one: bridge mapping update ${sf_object} --upsert-field FIELD`,
           },
         ]
       : []),

@@ -49,8 +49,7 @@ export async function row(context: Context): Promise<void> {
   if (data.salesforce_error !== null) out.note(`Salesforce could not be asked: ${data.salesforce_error}`);
   for (const line of deletedLines(data)) out.note(line);
   for (const { column, rule } of data.refused?.columns ?? []) out.note(`${column} takes ${rule}.`);
-  if (data.remedy === null) return;
-  if (data.remedy.startsWith("bridge ")) return out.note(`To send it, run: ${data.remedy}`);
+  if (data.remedy !== null) return out.note(`To send it, run: ${data.remedy}`);
   const set = data.refused?.columns.slice(0, 5).map(({ column }) => `--set ${column}=…`);
-  out.note(`To correct it, run: bridge row ${data.sf_object} ${data.record_id} ${set?.join(" ")}`);
+  if (set?.length) out.note(`To correct it, run: bridge row ${data.sf_object} ${data.record_id} ${set.join(" ")}`);
 }

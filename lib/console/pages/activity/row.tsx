@@ -72,7 +72,7 @@ function Story({ story, asked }: { readonly story: ReadRowStoryData; readonly as
   const [saved, setSaved] = useState<number | null>(null);
   return (
     <>
-      {story.remedy?.startsWith("bridge ") && (
+      {story.remedy && (
         <Notice
           tone="warn"
           title="The row has no Salesforce record, so its changes are on hold."

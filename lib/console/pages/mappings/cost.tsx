@@ -1,49 +1,10 @@
-import type { ReadObjectData } from "bridge/api";
 import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { ForecastWarning } from "../../parts/forecast-warning.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Notice } from "../../parts/trouble.tsx";
 import { count } from "../../parts/words.ts";
-import { OWN_COLUMNS } from "./preview.ts";
 import type { MappingSettings } from "./settings.tsx";
-
-/** The table that will be there. */
-export function TablePreview({
-  table,
-  fields,
-}: {
-  readonly table: string;
-  readonly fields: readonly ReadObjectData["fields"][number][];
-}) {
-  return (
-    <Card title={<>Table {table && <code>{table}</code>}</>} padded={false}>
-      <div className="list preview">
-        <table>
-          <caption className="unseen">Columns of the table</caption>
-          <tbody>
-            {fields.map(({ name, pg_type }) => (
-              <tr key={name}>
-                <th scope="row" className="mono">
-                  {name.toLowerCase()}
-                </th>
-                <td className="mono muted">{pg_type}</td>
-              </tr>
-            ))}
-            {OWN_COLUMNS.map(([column, type, says]) => (
-              <tr key={column} className="own">
-                <th scope="row" className="mono" title={says || undefined}>
-                  {column}
-                </th>
-                <td className="mono muted">{type}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Card>
-  );
-}
 
 /** What a mapping will cost of the org's calls a day while nothing changes. */
 export function CallsPreview({ settings, except }: { readonly settings: MappingSettings; readonly except?: string }) {

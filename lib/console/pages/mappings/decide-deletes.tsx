@@ -1,5 +1,5 @@
 import type { ConfirmDeletesData, ReadMappingData, RejectDeletesBody, RejectDeletesData } from "bridge/api";
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
 import { useAct } from "../../api/use.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { useSay } from "../../parts/toast.tsx";
@@ -52,11 +52,10 @@ export function ConfirmRelease({ mapping, chosen, figure, onClose }: Deciding & 
   );
 }
 
-/** Says before what cannot come back, takes the deletes back, and asks again for records that are gone for good. */
+/** Says before what cannot come back, and takes the deletes back. */
 export function ConfirmReject({ mapping, chosen, onClose }: Deciding) {
   const say = useSay();
   const path = `/mappings/${mapping.id}/reject-deletes`;
-  const [gone, setGone] = useState(0);
   const forecast = useAct<RejectDeletesData, RejectDeletesBody>((body) => ({
     method: "POST",
     path,
@@ -71,45 +70,41 @@ export function ConfirmReject({ mapping, chosen, onClose }: Deciding) {
   }));
   const { mutate: ask } = forecast;
   useEffect(() => ask({}), [ask]);
+  const { rows = 0, records = 0, gone = 0, lost_columns = [], lost_children = [] } = forecast.data?.data ?? {};
   const goThrough = async () => {
-    const sum = { done: 0, gone: 0, staying: 0, reason: "" };
-    for (let after: string | null | undefined = gone > 0 ? "record:" : null; after !== undefined; ) {
+    const sum = { done: 0, staying: 0, reason: "" };
+    for (let after: string | null | undefined = null; after !== undefined; ) {
       const { data } = await reject.mutateAsync({ after, recreate: gone > 0 });
       sum.done += data.rows + data.records + data.recreated;
-      sum.gone += data.gone;
       sum.staying += data.staying.length;
       sum.reason ||= data.staying[0]?.reason ?? "";
       after = data.next ?? undefined;
     }
-    say.done(
-      `${counted(sum.done, "delete")} rejected`,
-      sum.staying > 0 ? `${counted(sum.staying, "delete")} stay on hold: ${sum.reason}` : undefined,
-    );
-    if (sum.gone > 0) setGone(sum.gone);
-    else onClose();
+    onClose();
+    const stay = sum.staying > 0 ? `${counted(sum.staying, "delete")} stay on hold: ${sum.reason}` : undefined;
+    say.done(`${counted(sum.done, "delete")} rejected`, stay ?? (records > 0 ? LATER : undefined));
   };
-  const { rows = 0, records = 0, lost_columns = [], lost_children = [] } = forecast.data?.data ?? {};
   return (
     <Confirm
       open
       onClose={onClose}
-      title={gone > 0 ? `Create ${counted(gone, "record")} again?` : `Reject ${counted(rows + records, "delete")}?`}
-      act={gone > 0 ? "Create them again" : "Reject and restore"}
+      title={`Reject ${counted(rows + records + gone, "delete")}?`}
+      act="Reject and restore"
       kind="primary"
       busy={forecast.isPending || reject.isPending}
       error={forecast.error ?? reject.error}
       onAct={() => void goThrough().catch(() => undefined)}
     >
-      {gone > 0 ? (
-        <p>They are gone for good in Salesforce. Their rows are sent as new records, which get other ids.</p>
-      ) : (
-        <p>
-          {counted(rows, "row")} of <code>{mapping.pg_table}</code> are inserted again, {counted(records, "record")} of{" "}
-          {mapping.sf_object} undeleted.
-          {lost_columns.length > 0 && ` Not mapped, so empty: ${lost_columns.join(", ")}.`}
-          {lost_children.length > 0 && ` Not restored: rows of ${lost_children.join(", ")}.`}
-        </p>
-      )}
+      <p>
+        {counted(rows, "row")} of <code>{mapping.pg_table}</code> are inserted again, {counted(records, "record")} of{" "}
+        {mapping.sf_object} undeleted.
+        {lost_columns.length > 0 && ` Not mapped, so empty: ${lost_columns.join(", ")}.`}
+        {lost_children.length > 0 && ` Not restored: rows of ${lost_children.join(", ")}.`}
+        {gone > 0 &&
+          ` ${counted(gone, "record")} are gone for good: their rows are sent as new records with other ids.`}
+      </p>
     </Confirm>
   );
 }
+
+const LATER = "The next cycles undelete the records. One that is gone for good stays on hold; reject it again then.";

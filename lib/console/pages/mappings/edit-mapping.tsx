@@ -10,10 +10,10 @@ import { useSay } from "../../parts/toast.tsx";
 import { Needs } from "../../parts/too-small.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { go, hrefOf } from "../../route.ts";
-import { CallsPreview, TablePreview } from "./cost.tsx";
+import { CallsPreview } from "./cost.tsx";
 import { FieldPicker } from "./fields.tsx";
 import { ALWAYS_SYNCED } from "./preview.ts";
-import { type MappingSettings, SettingsFields } from "./settings.tsx";
+import { MainSettings, type MappingSettings, MoreSettings } from "./settings.tsx";
 
 /** Changes a mapping's fields and settings; refused when another change came first. */
 export function EditMapping({ id }: { readonly id: string }) {
@@ -57,8 +57,8 @@ function Form({ before: given }: { readonly before: Reply<ReadMappingData> }) {
     body,
     ifMatch: before.etag ?? undefined,
   }));
-  const fields = described.data?.data.fields ?? [];
-  const picked = fields.filter(({ name }) => chosen.has(name));
+  const object = described.data?.data;
+  const of = { value: settings, onChange: setSettings, wrong: (path: string) => detailOf(update.error, path) };
   const lost = mapping.fields.filter((name) => !chosen.has(name) && !ALWAYS_SYNCED.includes(name));
 
   const submit = (event: FormEvent) => {
@@ -76,37 +76,30 @@ function Form({ before: given }: { readonly before: Reply<ReadMappingData> }) {
   };
 
   return (
-    <form className="split" onSubmit={submit}>
-      <div className="stack">
-        <Card title="Fields">
-          {described.error && <Trouble error={described.error} again={() => void described.refetch()} />}
-          {described.isPending && <Bones lines={6} />}
-          {described.data && <FieldPicker fields={fields} chosen={chosen} onChange={setChosen} />}
-          {lost.length > 0 && (
-            <p className="small muted">{lost.join(", ")} will no longer be synced; the column and its values stay.</p>
-          )}
-        </Card>
-        <Card title="Sync settings">
-          <SettingsFields
-            value={settings}
-            onChange={setSettings}
-            chosen={picked}
-            wrong={(path) => detailOf(update.error, path)}
-          />
-        </Card>
-        {update.error && <Trouble error={update.error} title="The mapping was not changed." />}
-        <div className="acts">
-          <Button kind="primary" type="submit" busy={update.isPending} disabled={chosen.size === 0}>
-            Save changes
-          </Button>
-          <a className="button plain" href={hrefOf(`/mappings/${mapping.id}`)}>
-            Cancel
-          </a>
+    <form className="stack" onSubmit={submit}>
+      <Card title="Fields">
+        {described.error && <Trouble error={described.error} again={() => void described.refetch()} />}
+        {described.isPending && <Bones lines={6} />}
+        {object && <FieldPicker fields={object.fields} chosen={chosen} onChange={setChosen} />}
+        {lost.length > 0 && (
+          <p className="small muted">{lost.join(", ")} will no longer be synced; the column and its values stay.</p>
+        )}
+      </Card>
+      <Card title="Sync settings">
+        <div className="stack">
+          {object && <MainSettings {...of} object={object} chosen={chosen} />}
+          <MoreSettings {...of} />
         </div>
-      </div>
-      <div className="stack">
-        <CallsPreview settings={settings} except={mapping.id} />
-        <TablePreview table={mapping.pg_table} fields={picked} />
+      </Card>
+      <CallsPreview settings={settings} except={mapping.id} />
+      {update.error && <Trouble error={update.error} title="The mapping was not changed." />}
+      <div className="acts">
+        <Button kind="primary" type="submit" busy={update.isPending} disabled={chosen.size === 0}>
+          Save changes
+        </Button>
+        <a className="button plain" href={hrefOf(`/mappings/${mapping.id}`)}>
+          Cancel
+        </a>
       </div>
     </form>
   );

@@ -2,7 +2,7 @@ import type { ReadObjectData } from "bridge/api";
 import { useMemo, useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { counted } from "../../parts/words.ts";
-import { ALWAYS_SYNCED } from "./preview.ts";
+import { ALWAYS_SYNCED, OWN_COLUMNS } from "./preview.ts";
 
 type Field = ReadObjectData["fields"][number];
 
@@ -12,11 +12,14 @@ interface Props {
   readonly onChange: (chosen: ReadonlySet<string>) => void;
 }
 
-/** The fields of an object to choose from, with what a person must know of each. */
+/** The fields of an object to choose from, each with its column and what a person must know of it. */
 export function FieldPicker({ fields, chosen, onChange }: Props) {
   const [query, setQuery] = useState("");
   const choosable = useMemo(
-    () => fields.filter((field) => field.mappable && !ALWAYS_SYNCED.includes(field.name)),
+    () =>
+      fields
+        .filter((field) => field.mappable && !ALWAYS_SYNCED.includes(field.name))
+        .toSorted((one, other) => rankOf(one) - rankOf(other)),
     [fields],
   );
   const shown = choosable.filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(query.toLowerCase()));
@@ -45,6 +48,10 @@ export function FieldPicker({ fields, chosen, onChange }: Props) {
             <span className="breaks">
               {field.name}
               {field.label !== field.name && <span className="muted small"> {field.label}</span>}
+              <span className="muted small mono">
+                {" "}
+                → {field.name.toLowerCase()} {field.pg_type}
+              </span>
             </span>
             <span className="tags">
               <Marks field={field} />
@@ -55,7 +62,7 @@ export function FieldPicker({ fields, chosen, onChange }: Props) {
       </div>
       <div className="acts small">
         <span className="muted">
-          {counted(chosen.size, "field")} chosen. Id, SystemModstamp and IsDeleted always come along.
+          {counted(chosen.size, "field")} chosen. The table has {OWN_COLUMNS.join(", ")} as well.
         </span>
         <Button
           compact
@@ -71,6 +78,9 @@ export function FieldPicker({ fields, chosen, onChange }: Props) {
     </fieldset>
   );
 }
+
+/** What a mapping needs comes first. */
+const rankOf = ({ required, external_id }: Field): number => (required ? 0 : external_id ? 1 : 2);
 
 function Marks({ field }: { readonly field: Field }) {
   const marks = [

@@ -1,4 +1,4 @@
-import type { CreateMappingBody, CreateMappingData } from "bridge/api";
+import type { CreateMappingBody, CreateMappingData, ReadObjectData } from "bridge/api";
 import { type FormEvent, useState } from "react";
 import { Refused } from "../../api/ask.ts";
 import { questions } from "../../api/questions.ts";
@@ -12,50 +12,71 @@ import { useSay } from "../../parts/toast.tsx";
 import { Needs } from "../../parts/too-small.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { go, hrefOf } from "../../route.ts";
-import { CallsPreview, TablePreview } from "./cost.tsx";
+import { CallsPreview } from "./cost.tsx";
 import { FieldPicker } from "./fields.tsx";
-import { tableOf } from "./preview.ts";
-import { DEFAULT_SETTINGS, SettingsFields } from "./settings.tsx";
+import { proposedFields, proposedUpsertField, tableOf } from "./preview.ts";
+import { DEFAULT_SETTINGS, MainSettings, MoreSettings } from "./settings.tsx";
 
-/** Makes a mapping: an object, its fields, and what that will come to. */
+/** Makes a mapping: an object, then its fields, and what that will come to. */
 export function NewMapping() {
   return (
-    <Page title="New mapping" says="Choose an object and its fields. The table is created for you, and filled.">
+    <Page title="New mapping" says="Choose an object, then its fields. The table is created for you, and filled.">
       <Needs scope="admin" what="Mappings">
-        <Form />
+        <ChooseObject />
       </Needs>
     </Page>
   );
 }
 
-function Form() {
+/** The object comes first: what else there is to choose depends on it. */
+function ChooseObject() {
   const objects = useAnswer(questions.objects);
   const mappings = useAnswer(questions.mappings);
-  const [object, setObject] = useState<string | null>(null);
-  const described = useAnswer(questions.object(object ?? ""), { when: object !== null });
-  const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
-  const [table, setTable] = useState("");
-  const [settings, setSettings] = useState(DEFAULT_SETTINGS);
-  const [active, setActive] = useState(true);
-  const say = useSay();
-  const create = useAct<CreateMappingData, CreateMappingBody>((body) => ({ method: "POST", path: "/mappings", body }));
-
-  const fields = described.data?.data.fields ?? [];
-  const selected =
-    chosen ?? new Set(fields.filter(({ required, mappable }) => required && mappable).map(({ name }) => name));
-  const picked = fields.filter(({ name }) => selected.has(name));
-  const wrong = (path: string) => detailOf(create.error, path);
-
+  const [name, setName] = useState<string | null>(null);
+  const described = useAnswer(questions.object(name ?? ""), { when: name !== null });
   if (objects.error) return <NoObjects error={objects.error} again={() => void objects.refetch()} />;
   const mapped = new Set(mappings.data?.data.map(({ sf_object }) => sf_object));
   const options = (objects.data?.data ?? [])
-    .filter(({ queryable, name }) => queryable && !mapped.has(name))
-    .map(({ name, label }) => ({ value: name, label }));
+    .filter((object) => object.queryable && !mapped.has(object.name))
+    .map((object) => ({ value: object.name, label: object.label }));
+  return (
+    <>
+      <Card title="Object">
+        <Picker
+          label="Object"
+          options={options}
+          value={name}
+          onChange={setName}
+          placeholder={objects.isPending ? "Asking the org…" : "Contact"}
+          hint="Type a part of its name. Mapped objects are not listed."
+        />
+      </Card>
+      {described.error && <Trouble error={described.error} again={() => void described.refetch()} />}
+      {name !== null && described.isPending && <Bones lines={6} />}
+      {described.data && <Form key={name} object={described.data.data} />}
+    </>
+  );
+}
+
+function Form({ object }: { readonly object: ReadObjectData }) {
+  const [chosen, setChosen] = useState(proposedFields(object.fields));
+  const [table, setTable] = useState("");
+  const [settings, setSettings] = useState({ ...DEFAULT_SETTINGS, upsert_field: proposedUpsertField(object.fields) });
+  const [active, setActive] = useState(true);
+  const say = useSay();
+  const create = useAct<CreateMappingData, CreateMappingBody>((body) => ({ method: "POST", path: "/mappings", body }));
+  const wrong = (path: string) => detailOf(create.error, path);
+  const of = { value: settings, onChange: setSettings, wrong };
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (object === null) return;
-    const body = { sf_object: object, ...(table && { pg_table: table }), fields: [...selected], active, ...settings };
+    const body = {
+      sf_object: object.name,
+      ...(table && { pg_table: table }),
+      fields: [...chosen],
+      active,
+      ...settings,
+    };
     create.mutate(body, {
       onSuccess: ({ data }) => {
         say.done(`${data.sf_object} is being set up`, "Its table is created now, then every record is read once.");
@@ -65,60 +86,40 @@ function Form() {
   };
 
   return (
-    <form className="split" onSubmit={submit}>
-      <div className="stack">
-        <Card title="Object and fields">
-          <div className="form">
-            <Picker
-              label="Object"
-              options={options}
-              value={object}
-              onChange={(value) => {
-                setObject(value);
-                setChosen(null);
-                setSettings(DEFAULT_SETTINGS);
-              }}
-              placeholder={objects.isPending ? "Asking the org…" : "Contact"}
-              hint="Type a part of its name. Mapped objects are not listed."
-            />
-            {described.error && <Trouble error={described.error} again={() => void described.refetch()} />}
-            {object !== null && described.isPending && <Bones lines={6} />}
-            {described.data && <FieldPicker fields={fields} chosen={selected} onChange={setChosen} />}
-          </div>
-        </Card>
-        <Card title="Sync settings">
-          <div className="form">
-            <SettingsFields value={settings} onChange={setSettings} chosen={picked} wrong={wrong} />
-            <Field
-              label="Table"
-              value={table}
-              onChange={({ target }) => setTable(target.value)}
-              placeholder={object ? tableOf(object) : "contact"}
-              wrong={wrong("pg_table")}
-              spellCheck={false}
-              hint="Empty: the object's name. An existing table is adopted: nothing in it is dropped or narrowed."
-            />
-            <Check label="Start at once" checked={active} onChange={({ target }) => setActive(target.checked)} />
-          </div>
-        </Card>
-        {create.error && <Trouble error={create.error} title="The mapping was not created." />}
-        <div className="acts">
-          <Button
-            kind="primary"
-            type="submit"
-            busy={create.isPending}
-            disabled={object === null || selected.size === 0}
-          >
-            Create mapping
-          </Button>
-          <a className="button plain" href={hrefOf("/mappings")}>
-            Cancel
-          </a>
+    <form className="stack" onSubmit={submit}>
+      <Card title="Fields and columns">
+        <FieldPicker fields={object.fields} chosen={chosen} onChange={setChosen} />
+      </Card>
+      <Card title="Rows and records">
+        <div className="stack">
+          <MainSettings {...of} object={object} chosen={chosen} />
+          <Field
+            label="Table"
+            value={table}
+            onChange={({ target }) => setTable(target.value)}
+            placeholder={tableOf(object.name)}
+            wrong={wrong("pg_table")}
+            spellCheck={false}
+            hint="Empty: the object's name. An existing table is adopted: nothing in it is dropped or narrowed."
+          />
+          <details>
+            <summary>More settings</summary>
+            <div className="stack">
+              <MoreSettings {...of} />
+              <Check label="Start at once" checked={active} onChange={({ target }) => setActive(target.checked)} />
+            </div>
+          </details>
         </div>
-      </div>
-      <div className="stack">
-        <CallsPreview settings={settings} />
-        <TablePreview table={table || (object ? tableOf(object) : "")} fields={picked} />
+      </Card>
+      <CallsPreview settings={settings} />
+      {create.error && <Trouble error={create.error} title="The mapping was not created." />}
+      <div className="acts">
+        <Button kind="primary" type="submit" busy={create.isPending} disabled={chosen.size === 0}>
+          Create mapping
+        </Button>
+        <a className="button plain" href={hrefOf("/mappings")}>
+          Cancel
+        </a>
       </div>
     </form>
   );

@@ -1,6 +1,9 @@
 import type { CreateMappingBody, ReadObjectData } from "bridge/api";
 import { Choice, Field } from "../../parts/field.tsx";
 import { DIRECTIONS, POLICIES } from "../../parts/mapping-state.tsx";
+import { Notice } from "../../parts/trouble.tsx";
+import { FilterField } from "./filter-field.tsx";
+import { lackingOf } from "./preview.ts";
 
 /** What is set of a mapping beside its object and its fields. */
 export interface MappingSettings {
@@ -31,17 +34,30 @@ export const DEFAULT_SETTINGS: MappingSettings = {
 interface Props {
   readonly value: MappingSettings;
   readonly onChange: (value: MappingSettings) => void;
-  /** Fields of the object that are mapped. */
-  readonly chosen: readonly ReadObjectData["fields"][number][];
   readonly wrong: (path: string) => string | undefined;
 }
 
-/** Direction, rhythm, upsert field, conflicts, limit of deletes and filter of a mapping. */
-export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
+interface MainProps extends Props {
+  readonly object: ReadObjectData;
+  /** Names of the fields that are mapped. */
+  readonly chosen: ReadonlySet<string>;
+}
+
+/** Filter, direction and upsert field: what decides which rows move, and how they meet their records. */
+export function MainSettings({ value, onChange, wrong, object, chosen }: MainProps) {
   const set = (part: Partial<MappingSettings>) => onChange({ ...value, ...part });
-  const identifying = chosen.filter(({ external_id, unique }) => external_id || unique);
+  const identifying = object.fields.filter(
+    ({ name, external_id, unique }) => (external_id || unique || name === value.upsert_field) && name !== "Id",
+  );
+  const lacking = lackingOf(object.fields, chosen);
   return (
     <div className="form">
+      <FilterField
+        object={object.name}
+        value={value.filter}
+        onChange={(filter) => set({ filter })}
+        wrong={wrong("filter")}
+      />
       <Choice
         label="Direction"
         value={value.sync_direction}
@@ -56,12 +72,26 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
           wrong={wrong("upsert_field")}
           hint={
             identifying.length === 0
-              ? "None of the chosen fields is an external id. Without one, an insert whose answer was lost waits eleven minutes before it is sent again."
+              ? "The object has no external id. Without one, an insert whose answer was lost waits eleven minutes before it is sent again."
               : "With one, every change arrives exactly once, whatever breaks."
           }
           options={[["", "none"], ...identifying.map(({ name }) => [name, name] as const)]}
         />
       )}
+      {value.sync_direction !== "sf_to_pg" && lacking.length > 0 && (
+        <Notice tone="warn" title={`Salesforce will refuse rows that are inserted without ${lacking.join(", ")}`}>
+          {object.name} requires them: choose them, or let the mapping only read.
+        </Notice>
+      )}
+    </div>
+  );
+}
+
+/** Rhythm, conflicts and limits, whose defaults suit most mappings. */
+export function MoreSettings({ value, onChange, wrong }: Props) {
+  const set = (part: Partial<MappingSettings>) => onChange({ ...value, ...part });
+  return (
+    <div className="form">
       {value.sync_direction !== "pg_to_sf" && (
         <Field
           label="Read Salesforce every (seconds)"
@@ -126,15 +156,6 @@ export function SettingsFields({ value, onChange, chosen, wrong }: Props) {
           hint="Bridge sends fewer where Apex limits refuse so many. Below 200 it does not use the Bulk API."
         />
       )}
-      <Field
-        label="Only records that match (SOQL condition)"
-        value={value.filter ?? ""}
-        onChange={({ target }) => set({ filter: target.value || null })}
-        wrong={wrong("filter")}
-        placeholder="Industry = 'Energy' AND IsActive__c = TRUE"
-        spellCheck={false}
-        hint="Empty: all of them."
-      />
     </div>
   );
 }

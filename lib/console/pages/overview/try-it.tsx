@@ -1,23 +1,33 @@
-import { useState } from "react";
+import type { ListMappingStatesData, NudgeData, ReadRowStoryData, WriteRowBody, WriteRowData } from "bridge/api";
+import { Send } from "lucide-react";
+import { Suspense, useState } from "react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
-import { useAnswer } from "../../api/use.ts";
+import { useAct, useAnswer } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
 import { Copy } from "../../parts/copy.tsx";
+import { later } from "../../parts/later.ts";
 import { Card } from "../../parts/page.tsx";
+import { useSay } from "../../parts/toast.tsx";
+import { hrefOf } from "../../route.ts";
+
+const Follow = later(async () => (await import("../activity/correct.tsx")).Follow);
 
 const HIDDEN = "bridge.try-it.hidden";
 
-/** What to type first, in the demo workspace that `npm start` makes on this machine; hidden for good when asked to. */
-export function TryIt() {
+const isHere = (hostname: string): boolean => ["127.0.0.1", "localhost"].includes(hostname);
+
+/** What to do first, in the demo workspace that `npm start` makes on this machine; hidden for good when asked to. */
+export function TryIt({ mappings }: { readonly mappings: ListMappingStatesData }) {
   const { may } = useScopes();
   const [isHidden, setHidden] = useState(() => localStorage.getItem(HIDDEN) !== null);
-  const isHere = ["127.0.0.1", "localhost"].includes(location.hostname);
-  const { data: workspace } = useAnswer(questions.workspace, { when: isHere && !isHidden });
+  const { data: workspace } = useAnswer(questions.workspace, { when: isHere(location.hostname) && !isHidden });
   const isDemo = workspace?.data.name === "demo";
   const { data: connections } = useAnswer(questions.connections, { when: isDemo && may("admin") });
   const { postgres, salesforce } = connections?.data ?? {};
   if (isHidden || !isDemo || postgres?.host !== "127.0.0.1" || !salesforce) return null;
+  const contact = mappings.find(({ sf_object }) => sf_object === "Contact");
+  const isOwnOrg = isHere(new URL(salesforce.instance_url).hostname);
   const hide = () => {
     localStorage.setItem(HIDDEN, "yes");
     setHidden(true);
@@ -32,21 +42,75 @@ export function TryIt() {
       }
     >
       <div className="form">
-        <p>
-          Type these in the project's folder, and watch the figures here. What you write is on the other side within ten
-          seconds.
-        </p>
-        {linesFor(salesforce.instance_url).map(({ what, line }) => (
-          <div key={what}>
-            <h3>{what}</h3>
-            <div className="secret">
-              <code>{line}</code>
-              <Copy text={line} name={what} />
+        <p>What you write is on the other side within ten seconds.</p>
+        {contact && isOwnOrg && <DoIt schema={postgres.schema} table={contact.pg_table} />}
+        <details>
+          <summary>Type it in a terminal, in the project's folder</summary>
+          {linesFor(salesforce.instance_url).map(({ what, line }) => (
+            <div key={what}>
+              <h3>{what}</h3>
+              <div className="secret">
+                <code>{line}</code>
+                <Copy text={line} name={what} />
+              </div>
             </div>
-          </div>
-        ))}
+          ))}
+        </details>
       </div>
     </Card>
+  );
+}
+
+/** The contact of the sample data that the text of `npm start` names, too. */
+const SAMPLE = "demo-contact-2";
+
+const titleIn = ({ values }: ReadRowStoryData) => values.find(({ column }) => column === "title");
+
+/** Writes a sample row as an application would, and follows it to its record. */
+function DoIt({ schema, table }: { readonly schema: string; readonly table: string }) {
+  const { refusal } = useScopes();
+  const say = useSay();
+  // Asked again when it is written, and when Salesforce has answered.
+  const { data } = useAnswer(questions.rowStory(table, SAMPLE));
+  const story = data?.data;
+  const id = story?.record_id ?? null;
+  const nudge = useAct<NudgeData>(() => ({ method: "POST", path: "/nudge", query: { table } }));
+  const write = useAct<WriteRowData, string>((title) => ({
+    method: "PATCH",
+    path: `/rows/${encodeURIComponent(table)}/${id}`,
+    body: { values: { title } } satisfies WriteRowBody,
+  }));
+  if (story?.row !== "present" || id === null) return null;
+  const { postgres = null, salesforce = null } = titleIn(story) ?? {};
+  const title = postgres === "Countess" ? "Admiral" : "Countess";
+  return (
+    <div className="stack tight">
+      <div className="acts">
+        <Button
+          kind="primary"
+          icon={<Send size={14} aria-hidden />}
+          busy={write.isPending}
+          refused={refusal("operate")}
+          onClick={() => write.mutate(title, { onSuccess: () => nudge.mutate(), onError: say.failed })}
+        >
+          Do it for me
+        </Button>
+        <code className="breaks">
+          UPDATE {schema}.{table} SET title = '{title}' WHERE external_id__c = '{SAMPLE}'
+        </code>
+      </div>
+      {write.data && (
+        <>
+          <Suspense>
+            <Follow key={write.data.data.change_id} id={write.data.data.change_id} again={write.reset} />
+          </Suspense>
+          <p>
+            PostgreSQL has <strong>{postgres}</strong>, Salesforce has <strong>{salesforce}</strong>.{" "}
+            <a href={hrefOf(`/rows/${table}`, { key: String(id) })}>All that happened to this row</a>
+          </p>
+        </>
+      )}
+    </div>
   );
 }
 

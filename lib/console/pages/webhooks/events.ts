@@ -17,7 +17,7 @@ export const EVENTS: readonly { readonly type: EventType; readonly says: string;
       ...MAPPING,
       reason: "salesforce_authorization" satisfies BrokenReason,
       message: "invalid_grant: expired access/refresh token; connect the workspace to Salesforce again",
-      what: "Salesforce does not let Bridge in",
+      what: "Salesforce refuses Bridge's sign-in",
       remedy: "connect the workspace to Salesforce again",
       commands: ["bridge connect salesforce"],
       since: SINCE,

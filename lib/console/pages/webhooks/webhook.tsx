@@ -62,7 +62,6 @@ function Body({ webhook }: { readonly webhook: ReadWebhookData }) {
         </Notice>
       )}
       {webhook.previous_secret_valid_until && <Overlap until={webhook.previous_secret_valid_until} />}
-      {webhook.secret_prepared && <Prepared path={`/webhooks/${webhook.id}`} />}
       <Deliveries webhookId={webhook.id} />
       <Card title="Settings">
         <dl className="facts">
@@ -101,24 +100,6 @@ function Overlap({ until }: { readonly until: string }) {
     >
       Until <Time at={until} /> each delivery carries <code>X-Bridge-Signature-Previous</code>, so that your endpoint
       can change over without missing one.
-    </Notice>
-  );
-}
-
-/** A secret that waits until the endpoint knows it. */
-function Prepared({ path }: { readonly path: string }) {
-  const { refusal } = useScopes();
-  const promote = useAct<unknown>(() => ({ method: "POST", path: `${path}/promote-secret` }));
-  return (
-    <Notice tone="warn" title="A new secret is prepared">
-      <p>
-        <code>X-Bridge-Signature</code> is still made with the old one. Give the new one to your endpoint, then promote
-        it.
-      </p>
-      {promote.error && <Trouble error={promote.error} />}
-      <Button busy={promote.isPending} refused={refusal("admin")} onClick={() => promote.mutate()}>
-        Promote the new secret
-      </Button>
     </Notice>
   );
 }
@@ -240,18 +221,14 @@ function RotateSecret({ path }: { readonly path: string }) {
 }
 
 function Rotate({ path, onDone }: { readonly path: string; readonly onDone: () => void }) {
-  const rotate = useAct<RotateWebhookSecretData, boolean>((prepare) => ({
-    method: "POST",
-    path: `${path}/rotate-secret`,
-    query: { prepare },
-  }));
-  const { secret, secret_prepared: isPrepared } = rotate.data?.data ?? {};
+  const rotate = useAct<RotateWebhookSecretData>(() => ({ method: "POST", path: `${path}/rotate-secret` }));
+  const { secret } = rotate.data?.data ?? {};
   return (
     <Dialog open onClose={onDone} title="Rotate the signing secret" holds={secret !== undefined}>
       {secret ? (
         <>
           <Notice tone="good" title="Copy the new secret now: it is shown this once.">
-            {isPrepared ? "Promote it here once your endpoint has it." : "The old one signs beside it for 24 hours."}
+            The old one signs beside it for 24 hours.
           </Notice>
           <Secret text={secret} name="signing secret" />
           <div className="acts">
@@ -266,17 +243,10 @@ function Rotate({ path, onDone }: { readonly path: string; readonly onDone: () =
             A new secret is created. For 24 hours the old one signs as well, in a header of its own, so that no delivery
             is missed while your endpoint changes over.
           </p>
-          <p>
-            If your endpoint knows one secret only, prepare the new one: the old one keeps{" "}
-            <code>X-Bridge-Signature</code> until you promote it.
-          </p>
           {rotate.error && <Trouble error={rotate.error} />}
           <div className="acts">
             <Button onClick={onDone}>Cancel</Button>
-            <Button busy={rotate.isPending} onClick={() => rotate.mutate(true)}>
-              Prepare secret
-            </Button>
-            <Button kind="primary" busy={rotate.isPending} onClick={() => rotate.mutate(false)}>
+            <Button kind="primary" busy={rotate.isPending} onClick={() => rotate.mutate()}>
               Rotate secret
             </Button>
           </div>

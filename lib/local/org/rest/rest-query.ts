@@ -28,18 +28,13 @@ function run(call: RestCall, includeDeleted: boolean): RestReply {
   return ok(pageBody(call, page));
 }
 
-/** Refuses a query that was ordered to be too much: one that finds too many records, or selects too many fields. */
+/** Refuses a query that was ordered to be too much: one that finds too many records. */
 function refuseLarge({ parts: { faults }, name }: RestCall, soql: string, { plan, totalSize }: Page): void {
   const occasion = { request: `${name} ${soql}`, object: plan.object.name };
   if (faults.on("queryTimeout", { ...occasion, size: totalSize }))
     throw new Refusal("QUERY_TIMEOUT", "Your query request was running for too long.");
   if (faults.on("largeOperation", { ...occasion, size: totalSize }))
     throw new Refusal("OPERATION_TOO_LARGE", TOO_LARGE);
-  if (faults.on("complicatedQuery", { ...occasion, size: plan.outputs.length }))
-    throw new Refusal(
-      "QUERY_TOO_COMPLICATED",
-      "Query is either selecting too many fields or the filter conditions are too complicated.",
-    );
 }
 
 /** `GET /query/{locator}`: the next page. */

@@ -41,6 +41,7 @@ export class Remover {
     if (root === undefined || !object.undeletable)
       throw new Refusal("UNDELETE_FAILED", "Entity is not in the recycle bin");
     if (root !== id) throw new Refusal("UNDELETE_FAILED", "Entity was deleted with its parent: undelete the parent");
+    this.#needs.saver.lock(object, id, saving);
     for (const { id: buried } of this.#needs.database.all("SELECT id FROM _bin WHERE root = ?", id))
       this.#revive(String(buried), saving);
     for (const link of this.#needs.database.all("SELECT id, field, target FROM _bin_link WHERE root = ?", id))

@@ -31,7 +31,6 @@ const ON_DETAIL = [
   "expiredLocator",
   "smallBatches",
   "queryTimeout",
-  "complicatedQuery",
   "largeOperation",
   "oldCount",
   "rotatedRefreshToken",
@@ -53,7 +52,7 @@ export const faultSchema = z.strictObject({
   times: z.int().nonnegative().default(1),
   /** For held commits, late starts, hangs, drips and lags. */
   milliseconds: z.int().nonnegative().default(1000),
-  /** For small batches: records a page. For queries: strikes those that go through more records, or select more fields. For governor limits: records of one transaction that are not too many. */
+  /** For small batches: records a page. For queries: strikes those that go through more records. For governor limits: records of one transaction that are not too many. */
   size: z.int().positive().default(1),
   /** For old counts: what they say; null: nothing of the object. */
   count: z.int().nullable().default(0),

@@ -40,26 +40,3 @@ test("every page of a webhook's deliveries holds the right ones, newest first, w
     })),
   );
 });
-
-test("the total follows deliveries that are created, and those that are past their thirty days", async () => {
-  const first = now();
-  const owed = (at: number) =>
-    newDelivery({
-      id: `whk_3-${at}`,
-      workspaceId: "ws_1",
-      webhookId: "whk_3",
-      eventId: `evt_${at}`,
-      event: "record.failed",
-      body: "{}",
-      createdAt: new Date(first.getTime() + at * 1000),
-    });
-  const total = async () => (await deliveries().page("whk_3", { limit: 2, offset: 0 })).total;
-  await deliveries().add([0, 1, 2, 3, 4].map(owed));
-  expect(await total()).toBe(5);
-
-  await deliveries().add([owed(5), owed(6)]);
-  expect(await total()).toBe(7);
-  await cloud.clock.advance({ hours: 24 * 30 });
-  await cloud.clock.advance({ seconds: 1 });
-  expect(await total()).toBe(6);
-});

@@ -38,7 +38,7 @@ describe("what may undo Bridge's own writes is named", () => {
       {
         check: "writes",
         ok: false,
-        message: `undo on ${table}, a table of Bridge's, may undo its writes`,
+        message: `undo on ${table}, one of Bridge's tables, may undo Bridge's writes`,
         remedy: "drop it, or make it an AFTER trigger",
       },
     ]);

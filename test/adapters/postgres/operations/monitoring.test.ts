@@ -277,9 +277,21 @@ test("a schema in which nothing was provisioned yet answers like an empty one", 
 
 describe("a database that cannot be asked", () => {
   test.each([
-    ["nothing listens", (url: URL) => Object.assign(url, { port: "1" }), "nothing listens at its address"],
-    ["the password is wrong", (url: URL) => Object.assign(url, { password: "wrong" }), "it refuses the password"],
-    ["it does not exist", (url: URL) => Object.assign(url, { pathname: "/none" }), "there is no database of this name"],
+    [
+      "nothing listens",
+      (url: URL) => Object.assign(url, { port: "1" }),
+      "no server listens at this host and port (ECONNREFUSED)",
+    ],
+    [
+      "the password is wrong",
+      (url: URL) => Object.assign(url, { password: "wrong" }),
+      "the database refuses this user and password (28P01)",
+    ],
+    [
+      "it does not exist",
+      (url: URL) => Object.assign(url, { pathname: "/none" }),
+      "the server has no database of this name (3D000)",
+    ],
   ])("because %s is reported by the class of the trouble, without a credential", async (_, change, message) => {
     const database = await createTestDatabase();
     const url = change(new URL(database.url)).href;

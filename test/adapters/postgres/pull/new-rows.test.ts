@@ -23,7 +23,7 @@ async function namesAfter(table: string): Promise<unknown[]> {
   return rows.map(({ lastname }) => lastname);
 }
 
-test("a new row holds what its record holds, signs of the copying included", async () => {
+test("a new row holds what its record holds, signs of a COPY included", async () => {
   expect(await namesAfter("salesforce.contact")).toEqual(HARD);
   expect(await customer.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
 });
@@ -55,15 +55,15 @@ test.each([
   const { shape } = customer;
   const fields = shape.columns.map(({ field }) => field);
   const records = values.map((value) => fields.map((field) => (field === "LastName" ? value : "")));
-  const copied: string[] = [];
-  const before = async (statement: string) => void (statement.startsWith("COPY") && copied.push(statement));
+  let copies = 0;
+  const before = async (statement: string) => void (statement.startsWith("COPY") && copies++);
   const { store, lease } = await customer.cycle({ work: "load", before });
 
   const images = linesOf(fields, records).map((line) => imageOfLine(shape, line));
   const applied = await store.apply(lease, page(images, { lane: "load" }));
 
   expect(applied).toMatchObject({ inserted: values.length, rejected: 0 });
-  expect(copied.map((statement) => statement.includes("FORMAT csv"))).toEqual([values.length < HARD.length]);
+  expect(copies).toBe(values.length < HARD.length ? 1 : 0);
   const rows = await customer.sql(
     "SELECT sfid, lastname, email, systemmodstamp, isdeleted, _ab_lastop, _ab_err FROM salesforce.contact ORDER BY sfid",
   );

@@ -152,7 +152,7 @@ test.each(firstInGate(1, ENDLESS))(
   },
 );
 
-test("a server that announces a value and does not send it is given up at the deadline", async () => {
+longTest("a server that announces a value and does not send it is given up at the deadline", async () => {
   servers.plain.lie("in a result", message("D", row("1"), 100_000_000));
   const url = `postgres://u:p@127.0.0.1:${servers.plain.port}/d?sslmode=disable`;
 

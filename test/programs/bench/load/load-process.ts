@@ -4,8 +4,7 @@ import { type LoadOrder, loadByCopy, loadByEngine, loadByPages, loadByParts } fr
 const order = JSON.parse(process.argv[2] ?? "") as LoadOrder;
 const load = {
   engine: loadByEngine,
-  narrow: loadByEngine,
-  whole: loadByEngine,
+  sweep: loadByEngine,
   copy: loadByCopy,
   pages: loadByPages,
   parts: loadByParts,

@@ -4,14 +4,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
-import { hash } from "../../../../lib/model/beat.ts";
 import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { everything, fieldsOf } from "../../../../lib/model/mapping/soql.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
 import { runLoad } from "../../../../lib/sync/load/run-load.ts";
-import type { Clock } from "../../../../lib/sync/ports/cycle-ports.ts";
 import { ALONE, ask, askJson, CLOCK } from "../sync/alone.ts";
 import { benchMapping, salesforceOf } from "../sync/bench-mapping.ts";
 
@@ -19,7 +17,7 @@ import { benchMapping, salesforceOf } from "../sync/bench-mapping.ts";
 guardConnections(() => null);
 
 export interface LoadOrder {
-  readonly way: "engine" | "narrow" | "whole" | "copy" | "pages" | "parts";
+  readonly way: "engine" | "sweep" | "copy" | "pages" | "parts";
   readonly url: string;
   readonly org: SalesforceConnection;
   readonly object: string;
@@ -35,11 +33,10 @@ export interface Loaded {
   readonly cpuSeconds: number;
 }
 
-/** The engine's first load, or a sweep of ids and stamps, or of all values, as its worker runs it. */
+/** The engine's first load, or a sweep, as its worker runs it. */
 export async function loadByEngine({ way, url, org, object }: LoadOrder): Promise<Loaded> {
   const mapping = benchMapping(object);
   const kind = way === "engine" ? "load" : "sweep";
-  const clock = way === "engine" ? CLOCK : dayClock(mapping.id, way === "whole");
   const began = performance.now();
   let readyAt = began;
   let readyCpu = process.cpuUsage();
@@ -55,29 +52,19 @@ export async function loadByEngine({ way, url, org, object }: LoadOrder): Promis
   };
   const store = await createCycleStores(() => new Date())({ url, schema: "salesforce" });
   const { outcome, tally } = await runLoad(
-    { store, salesforce, shared: ALONE, clock, random: Math.random },
+    { store, salesforce, shared: ALONE, clock: CLOCK, random: Math.random },
     {
       mapping,
       kind,
       budget: FRESH_BUDGET,
       writers: async () => [org.userId],
       owner: "bench",
-      deadline: clock.now() + 900_000,
+      deadline: CLOCK.now() + 900_000,
     },
   );
   if (outcome !== "done") throw new Error(`the load ended as ${outcome}`);
   const calls = Object.values(salesforce.calls()).reduce((sum, count) => sum + count, 0);
   return { ...times(began, readyAt, readyCpu), rows: kind === "load" ? tally.inserted : tally.read, calls };
-}
-
-const DAY_MILLISECONDS = 86_400_000;
-
-/** The machine's time on the next day on which a sweep of the mapping compares all values, or does not. */
-function dayClock(mappingId: string, isWhole: boolean): Clock {
-  const isDay = (days: number) =>
-    ((Math.floor(Date.now() / DAY_MILLISECONDS) + days + hash(mappingId)) % 7 === 0) === isWhole;
-  const ahead = DAY_MILLISECONDS * [0, 1, 2, 3, 4, 5, 6].findIndex(isDay);
-  return { now: () => Date.now() + ahead, at: (at, run) => CLOCK.at(at - ahead, run) };
 }
 
 /** The download of a Bulk job, piped into COPY as it comes. */

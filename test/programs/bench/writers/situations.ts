@@ -71,7 +71,7 @@ async function load({ url, org, shape }: Sides): Promise<void> {
 }
 
 async function compare({ url, org, shape }: Sides): Promise<void> {
-  await loadByEngine({ way: "whole", url, org: org.connection, object: MAPPED, shape });
+  await loadByEngine({ way: "sweep", url, org: org.connection, object: MAPPED, shape });
 }
 
 async function beat(sides: Sides): Promise<void> {

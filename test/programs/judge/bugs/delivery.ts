@@ -110,8 +110,8 @@ export const DELIVERY_BUGS: readonly Bug[] = [
     id: "old-secret-signs-on",
     says: "after a rotation X-Bridge-Signature is keyed with the old secret",
     file: "lib/webhooks/deliver.ts",
-    from: "{ current: opened, next: prepared, previous }",
-    to: "{ current: previous[0] ?? opened, next: prepared, previous }",
+    from: "delivery, attempt, { current, previous }",
+    to: "delivery, attempt, { current: previous[0] ?? current, previous }",
     near: ["webhooks/journeys", "webhooks/settings"],
   },
   {
