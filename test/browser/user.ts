@@ -83,7 +83,7 @@ export async function startUser(name: string): Promise<User> {
   };
 }
 
-/** A choice in a list of the system is made by the pointer as well, which the page does not see. */
+/** In a list of the system the pointer chooses as well, which the page does not see. */
 const COUNT_CLICKS = `
   const count = () => sessionStorage.setItem("clicks", Number(sessionStorage.getItem("clicks")) + 1);
   addEventListener("pointerdown", (event) => event.isTrusted && count(), true);

@@ -63,4 +63,5 @@ export const AUDIT_ACTIONS = {
 export const didOf = (action: string, name: string): string =>
   ((AUDIT_ACTIONS as Readonly<Record<string, readonly [string, string]>>)[action]?.[1] ?? `did ${action} to {}`)
     .replace("{}", name)
+    .replace("  ", " ")
     .trim();
