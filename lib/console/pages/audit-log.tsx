@@ -183,6 +183,7 @@ interface DetailProps {
 /** A value in words; an id leads to what it names. */
 function Detail({ label, value, table, webhookId }: DetailProps) {
   const text = textOf(value);
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return <Ago at={text} />;
   const href =
     (label === "trigger_log_id" && hrefOf(`/activity/${text}`)) ||
     (label === "delivery_id" && hrefOf(`/webhooks/${webhookId}`, { delivery: text })) ||
