@@ -21,6 +21,7 @@ import { questions } from "./api/questions.ts";
 import { useScopes } from "./api/scopes.ts";
 import { useCredentials, useSession } from "./api/session.tsx";
 import { queries, useAnswer } from "./api/use.ts";
+import { FIND_KEY } from "./find/key.ts";
 import mark from "./mark.svg";
 import { Button } from "./parts/button.tsx";
 import { later } from "./parts/later.ts";
@@ -56,25 +57,30 @@ const PLACES = [
 /** The places of the operators' workspace: the first shows the fleet. */
 const OF_OPERATORS: readonly string[] = ["/", "/tokens", "/audit-log"];
 
-const FindRow = later(async () => (await import("./pages/activity/find-row.tsx")).FindRow);
+const Find = later(async () => (await import("./find/find.tsx")).Find);
+
+const Keys = later(async () => (await import("./find/keys.tsx")).Keys);
 
 const PauseNotice = later(async () => (await import("./pages/fleet/pause.tsx")).PauseNotice);
 
 /** The frame of every page: the places, the user, and the way out. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const outdated = useOutdated();
-  const [finds, setFinds] = useState(false);
+  const [opened, setOpened] = useState<"find" | "keys" | null>(null);
   const isOperators = useCredentials().workspaceId === OPERATORS;
   useEffect(() => {
+    if (isOperators) return; // they see no rows, and have three places
     const onKey = (event: KeyboardEvent) => {
-      if (isOperators || event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      const opens = openedBy(event);
+      if (!opens) return;
       event.preventDefault();
-      setFinds(true);
+      setOpened(opens);
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, [isOperators]);
-  const find = () => setFinds(true);
+  const find = () => setOpened("find");
+  const close = () => setOpened(null);
   return (
     <div className="shell" data-outdated={outdated ? "" : undefined}>
       <nav className="skip-place" aria-label="Skip">
@@ -84,11 +90,10 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </nav>
       <Bar onFind={find} />
       <Side onFind={find} />
-      {finds && (
-        <Suspense>
-          <FindRow onClose={() => setFinds(false)} />
-        </Suspense>
-      )}
+      <Suspense>
+        {opened === "find" && <Find places={PLACES.flatMap(({ places }) => [...places])} onClose={close} />}
+        {opened === "keys" && <Keys onClose={close} />}
+      </Suspense>
       <main className="main" id="main">
         <div role="status">{outdated && <OldData {...outdated} />}</div>
         <Paused />
@@ -96,6 +101,13 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </main>
     </div>
   );
+}
+
+/** What a key opens: Ctrl-K anywhere, `?` on the page itself. */
+function openedBy({ key, ctrlKey, metaKey, target }: KeyboardEvent): "find" | "keys" | null {
+  if (key.toLowerCase() === "k" && (ctrlKey || metaKey)) return "find";
+  const isElsewhere = (target as Element).closest?.("input, select, textarea, [role=dialog], [role=alertdialog]");
+  return key === "?" && !isElsewhere ? "keys" : null;
 }
 
 /** Polled: another user may have stopped everything. */
@@ -145,18 +157,13 @@ function Bar({ onFind }: { readonly onFind: () => void }) {
         <img src={mark} alt="" />
         Bridge
       </a>
+      <FindButton onFind={onFind} />
       <Dialog.Root open={open} onOpenChange={setOpen}>
         <Dialog.Trigger render={<Button kind="plain" icon={<Menu size={20} aria-hidden />} aria-label="Places" />} />
         <Dialog.Portal>
           <Dialog.Backdrop className="veil" />
           <Dialog.Popup className="drawer" aria-label="Places">
-            <Side
-              onGo={() => setOpen(false)}
-              onFind={() => {
-                setOpen(false);
-                onFind();
-              }}
-            >
+            <Side onGo={() => setOpen(false)}>
               <Dialog.Close render={<Button kind="plain" icon={<X size={18} aria-hidden />} aria-label="Close" />} />
             </Side>
           </Dialog.Popup>
@@ -169,7 +176,18 @@ function Bar({ onFind }: { readonly onFind: () => void }) {
 interface SideProps {
   readonly children?: ReactNode;
   readonly onGo?: () => void;
-  readonly onFind: () => void;
+  /** Opens what finds everything; in the drawer it is above, in the bar. */
+  readonly onFind?: () => void;
+}
+
+/** Opens what finds everything, with its key. */
+function FindButton({ onFind }: { readonly onFind: () => void }) {
+  if (useCredentials().workspaceId === OPERATORS) return null;
+  return (
+    <Button className="find-button" icon={<Search size={16} aria-hidden />} onClick={onFind}>
+      Find … <kbd>{FIND_KEY}</kbd>
+    </Button>
+  );
 }
 
 function Side({ children, onGo, onFind }: SideProps) {
@@ -184,11 +202,7 @@ function Side({ children, onGo, onFind }: SideProps) {
         </a>
         {children}
       </div>
-      {!isOperators && (
-        <Button kind="plain" icon={<Search size={17} aria-hidden />} onClick={onFind} title="Ctrl K">
-          Find a row
-        </Button>
-      )}
+      {onFind && <FindButton onFind={onFind} />}
       <nav className="nav" aria-label="Places">
         {PLACES.map(({ name, places }) => (
           <div key={name}>

@@ -167,7 +167,17 @@ const deliveryShape = {
 };
 
 /** Spec 2.12. */
-export const delivery = z.object(deliveryShape);
+export const delivery = z.object({
+  ...deliveryShape,
+  subject: z.optional(
+    z.object({
+      mapping_id: z.string(),
+      sf_object: z.string(),
+      table_name: z.nullable(z.string()),
+      record_id: z.nullable(z.int()),
+    }),
+  ),
+});
 
 /** Spec 2.13. */
 export const retryResult = z.object({ queued: z.boolean(), delivery_id: z.string() });

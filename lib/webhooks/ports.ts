@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, ListedDelivery, Outcome, WakeUp } from "../model/delivery/delivery.ts";
+import type { Attempt, Delivery, DeliveryFilter, ListedDelivery, Outcome, WakeUp } from "../model/delivery/delivery.ts";
 import type { Event } from "../model/delivery/event.ts";
 import type { Webhook } from "../model/delivery/webhook.ts";
 import type { Page, Slice } from "../model/page.ts";
@@ -96,8 +96,8 @@ export interface Deliveries extends Overdue<Delivery> {
   replace(before: Delivery, after: Delivery, audit?: AuditEntry): Promise<boolean>;
   /** Writes the result of an attempt that the delivery has already given up as lost. */
   recordLate(delivery: Delivery, attempt: Attempt): Promise<void>;
-  /** One page as the contract's list shows it, newest first, and how many there are in all. */
-  page(webhookId: string, slice: Slice): Promise<Page<unknown>>;
+  /** One page as the contract's list shows it, newest first, and how many there are in all, of a status and an event. */
+  page(webhookId: string, slice: Slice & DeliveryFilter): Promise<Page<{ readonly id: string }>>;
   /**
    * A page of those made from a time on, newest first, and the `beforeId` of the next page; null: this is the last one.
    * The list may be behind by what a moment changed.

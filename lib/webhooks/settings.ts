@@ -3,7 +3,7 @@ import { EVENT_TYPES, type EventType } from "../model/delivery/event.ts";
 import { MAX_REPLACED_SECRETS, MAX_WEBHOOKS, rotate, type Webhook } from "../model/delivery/webhook.ts";
 import { Failure } from "../model/failure.ts";
 import { newId } from "../model/id.ts";
-import { type AUDIT_ACTIONS, type AuditAction, type AuditEntry, auditEntry } from "../model/workspace/audit.ts";
+import { type AuditAction, type AuditEntry, auditEntry } from "../model/workspace/audit.ts";
 import type { UrlGuard, WebhookSettings, Webhooks } from "./ports.ts";
 import { newSecret } from "./sign.ts";
 
@@ -139,7 +139,7 @@ export async function findWebhook(
 /** The audit entry of something done to a webhook. It has neither the path, which can be a secret, nor the secret. */
 export function entryOf(
   webhook: Webhook,
-  action: AuditAction & `${(typeof AUDIT_ACTIONS)["webhook.created"]}.${string}`,
+  action: AuditAction & `webhook.${string}`,
   { actor, at }: Actor,
   detail: AuditEntry["detail"],
 ): AuditEntry {

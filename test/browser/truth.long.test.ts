@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { findChromium, sayWithoutChromium } from "../support/clients/browser.ts";
+import { dataOf } from "../support/clients/data-of.ts";
 import type { TestWorkspace } from "../support/worlds/workspace.ts";
 import { PLACES } from "./places.ts";
 import { type ConsoleWorld, goTo, signedIn, startConsoleWorld } from "./world.ts";
@@ -185,6 +186,26 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
     expect(page.url()).not.toContain("token");
     await page.getByRole("button", { name: `Stay in ${workspace.id}` }).click();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
+  });
+
+  test("shows on an invitation why its new token does not sign in, and signs in once it does", async () => {
+    const body = { name: "Eve", owner: "eve@example.com", scopes: ["read"], invitation: true };
+    const path = `/api/v1/t/${workspace.id}/tokens`;
+    const { token } = dataOf<{ token: string }>(
+      await world.bridge.request("POST", path, { token: workspace.token, body }),
+    );
+    const visit = await (await world.browser.newContext()).newPage();
+    await goTo(visit, world, `/sign-in?workspace=${workspace.id}&invitation=${token}`);
+    await visit.getByRole("button", { name: "Accept the invitation" }).click();
+    const kept = visit.getByRole("button", { name: "I have kept it" });
+    await visit.route("**/tokens/current", (route) => route.abort(), { times: 1 });
+
+    await kept.click();
+    await visit.getByText("The service did not answer").waitFor();
+    await kept.click();
+
+    await visit.getByRole("heading", { name: "Overview" }).waitFor();
+    await visit.context().close();
   });
 
   test.each(["/", "/mappings", "/activity", "/activity/failed", "/activity/conflicts", "/webhooks", "/tokens"])(

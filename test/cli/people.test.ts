@@ -197,7 +197,7 @@ describe("names and values", () => {
 
     for (const sentence of [
       'created the token "nightly job" (scopes read and operate)',
-      "retried the webhook delivery (event sync.broken)",
+      "sent a delivery of the webhook again (event sync.broken)",
       "updated the mapping Contact (changes filter none)",
       "paused the workspace",
     ])

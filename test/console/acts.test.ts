@@ -10,6 +10,10 @@ const ACT =
 
 /** What each act of a component asks of the service; ids are `{}`. */
 const ACTS = [
+  "useMappingActs.poll: POST /mappings/{}/poll-now",
+  "useMappingActs.compare: POST /mappings/{}/compare",
+  "useMappingActs.pause: POST /mappings/{}/deactivate",
+  "useMappingActs.activate: POST /mappings/{}/activate",
   "RetryChange.retry: POST /monitoring/errors/{}/retry",
   "UseOther.use: POST /monitoring/conflicts/{}/use-other-value",
   "Correct.nudge: POST /nudge",
@@ -55,8 +59,10 @@ const ACTS = [
   "Revoke.revoke: DELETE /tokens/{}",
   "Rotate.create: POST /tokens",
   "Rotate.end: DELETE /tokens/{}",
+  "SendAgain.retry: POST /webhooks/{}/deliveries/{}/retry",
   "RetryDelivery.retry: POST /webhooks/{}/deliveries/{}/retry",
   "Form.create: POST /webhooks",
+  "Made.test: POST /webhooks/{}/test",
   "Replay.replay: POST /webhooks/{}/replay",
   "Acts.test: POST /webhooks/{}/test",
   "Acts.change: PATCH /webhooks/{}",
@@ -66,7 +72,7 @@ const ACTS = [
 ];
 
 test("each act of the console asks for what its button says: Release lets deletes go, Reject takes them back", () => {
-  expect(componentsOf("pages/**/*.tsx").flatMap(actsIn)).toEqual(ACTS);
+  expect(componentsOf("**/*.tsx").flatMap(actsIn)).toEqual(ACTS);
 });
 
 test("no act is left out", () => {

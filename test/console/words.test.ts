@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { ago, clock, counted, duration, sentence, utc } from "../../lib/console/parts/words.ts";
+import { ago, beginningOf, clock, counted, dayOf, duration, sentence, utc } from "../../lib/console/parts/words.ts";
 
 const ZONES = ["Asia/Kolkata", "America/New_York", "UTC"] as const;
 
@@ -57,6 +57,18 @@ test.each([
 
   expect(clock(before, new Date(after))).toContain(written(before, zone, DAY));
   expect(clock(after, new Date(after))).not.toContain(written(after, zone, DAY));
+});
+
+test.each([
+  ["Asia/Kolkata", "2026-11-20", "2026-11-19T18:30:00.000Z", "2026-11-20T18:30:00.000Z"],
+  ["America/New_York", "2026-11-20", "2026-11-20T05:00:00.000Z", "2026-11-21T05:00:00.000Z"],
+  ["America/New_York", "2026-11-01", "2026-11-01T04:00:00.000Z", "2026-11-02T05:00:00.000Z"],
+])("in %s the day %s is that of the reader, also where clocks change in it", (zone, day, begins, ends) => {
+  vi.stubEnv("TZ", zone);
+
+  expect([beginningOf(day), beginningOf(day, 1)]).toEqual([new Date(begins), new Date(ends)]);
+  expect([dayOf(new Date(begins)), dayOf(new Date(ends), -1)]).toEqual([day, day]);
+  expect([beginningOf(""), beginningOf("today")]).toEqual([undefined, undefined]);
 });
 
 test.each([

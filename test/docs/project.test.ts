@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AUDIT_ACTIONS } from "../../lib/model/workspace/audit.ts";
+import { AUDIT_ACTIONS } from "../../lib/model/workspace/audit-actions.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { shellBlocks, textOf } from "./blocks.ts";
 
@@ -28,7 +28,8 @@ test("lists-and-changes.md has each action of the audit log, with the type of it
     actions.split(", ").map((action) => [action.replaceAll("`", ""), type]),
   );
 
-  expect(Object.fromEntries(listed)).toEqual(AUDIT_ACTIONS);
+  const types = Object.entries(AUDIT_ACTIONS).map(([action, [type]]) => [action, type]);
+  expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(types));
 });
 
 test("the public CI may read the repository and nothing else", () => {

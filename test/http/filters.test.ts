@@ -246,6 +246,42 @@ test("deliveries of a webhook are its own", async () => {
   }
 });
 
+test("deliveries are filtered by status and event, page by page, and name the row that each is about", async () => {
+  const path = { workspace_id: workspace.id };
+  const body = { url: "https://hooks.example.com/", events: ["record.failed", "sync.broken"] };
+  const made = await call(createWebhook, "create-webhook", { token: workspace.token, path, body });
+  const webhookId = dataOf<{ id: string }>(made).id;
+  const data = { mapping_id: "map_contact", sf_object: "Contact", table_name: "contact", record_id: 7 };
+  const delivery = (at: number) => ({
+    ...newDelivery({
+      ...{ workspaceId: workspace.id, webhookId, id: newId("dlv"), eventId: newId("evt") },
+      event: at % 3 === 0 ? "sync.broken" : "record.failed",
+      body: JSON.stringify({ data: at % 3 === 0 ? { mapping_id: "map_contact", sf_object: "Contact" } : data }),
+      createdAt: new Date(now().getTime() + at),
+    }),
+    ...(at % 2 === 0 && { status: "failed" as const }),
+  });
+  const all = Array.from({ length: 60 }, (_, at) => delivery(at));
+  await deliveries().add(all);
+  const wanted = all.filter(({ event, status }) => event === "record.failed" && status === "failed").reverse();
+  const list = (query: Query) => ask(listDeliveries, "list-deliveries", query, { webhook_id: webhookId });
+  const filter = { event: "record.failed", status: "failed" };
+
+  const first = await list({ ...filter, limit: "15", subjects: "true" });
+  const last = dataOf<readonly { id: string }[]>(first).at(-1)?.id ?? "";
+  const second = await list({ ...filter, limit: "15", before_id: last });
+  const skipped = await list({ ...filter, limit: "2", offset: "18" });
+
+  const idsOf = (answer: typeof first) => dataOf<readonly { id: string }[]>(answer).map(({ id }) => id);
+  expect([...idsOf(first), ...idsOf(second)]).toEqual(wanted.map(({ id }) => id));
+  expect(idsOf(skipped)).toEqual(wanted.slice(18).map(({ id }) => id));
+  expect([first, second, skipped].map(({ json }) => json?.meta?.total)).toEqual([20, 20, 20]);
+  expect(dataOf<readonly Listed[]>(first)[0]?.["subject"]).toEqual(data);
+  expect(dataOf<readonly Listed[]>(second)[0]).not.toHaveProperty("subject");
+  const [broken] = dataOf<readonly Listed[]>(await list({ event: "sync.broken", subjects: "true", limit: "1" }));
+  expect(broken?.["subject"]).toMatchObject({ sf_object: "Contact", table_name: null, record_id: null });
+});
+
 test("no list has a filter that is not tried here", async () => {
   const PAGING = ["limit", "offset", "before_id", "since", "format"];
   // Tried where its kinds of failures are, where mappings are listed, and where rows are browsed.
@@ -256,6 +292,7 @@ test("no list has a filter that is not tried here", async () => {
   const tried = [
     ...FILTERS.flatMap(([list, query]) => Object.keys(query).map((name) => `${list} ${name}`)),
     ...["actor", "action", "from", "to"].map((name) => `list-audit-log ${name}`),
+    ...["event", "status", "subjects"].map((name) => `list-deliveries ${name}`),
     ...ELSEWHERE,
   ];
 

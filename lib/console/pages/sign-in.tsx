@@ -49,7 +49,13 @@ export function SignIn({ linked, onDone }: SignInProps) {
   if (linked?.isInvitation)
     return (
       <Suspense>
-        <Invitation linked={linked} present={present} onToken={(token) => mutate({ ...linked, token })} />
+        <Invitation
+          linked={linked}
+          present={present}
+          onToken={(token) => mutate({ ...linked, token })}
+          busy={entry.isPending}
+          refusal={error && <NoEntry error={error} />}
+        />
       </Suspense>
     );
   if (asks && linked) return <Consent linked={linked} present={present} onAct={() => setAsks(false)} onStay={onDone} />;

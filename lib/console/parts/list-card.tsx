@@ -15,6 +15,8 @@ interface ListCardProps<Row> extends Omit<ListProps, "children"> {
   };
   /** Turns to another page of the list; a list without it is shown whole. */
   readonly onGo?: (offset: number) => void;
+  /** What is below it otherwise. */
+  readonly foot?: ReactNode;
   /** How tall the list is about before it is there. */
   readonly lines?: number;
   /** What is shown in place of an empty list. */
@@ -27,13 +29,13 @@ interface ListCardProps<Row> extends Omit<ListProps, "children"> {
 
 /** A list, or one page of it: before it is there, when it can't be had, when it is empty. */
 export function ListCard<Row>(props: ListCardProps<Row>) {
-  const { title, answer, onGo, lines = 6, empty, order, children, ...list } = props;
+  const { title, answer, onGo, foot, lines = 6, empty, order, children, ...list } = props;
   const { data: page, error, refetch } = answer;
   const rows = order ? page?.data.toSorted(order) : page?.data;
   return (
     <>
       {error && !page && <Trouble error={error} again={() => void refetch()} />}
-      <Card title={title} padded={false} foot={onGo && <Pager meta={page?.meta ?? null} onGo={onGo} />}>
+      <Card title={title} padded={false} foot={onGo ? <Pager meta={page?.meta ?? null} onGo={onGo} /> : foot}>
         {!rows && !error && <Bones lines={lines} />}
         {rows?.length === 0 && empty}
         {rows && rows.length > 0 && <List {...list}>{rows.map(children)}</List>}

@@ -14,6 +14,10 @@ export interface ListProps {
   readonly children: ReactNode;
 }
 
+/** What is chosen of a list, with one more or one less. */
+export const turned = (chosen: ReadonlySet<string>, key: string): ReadonlySet<string> =>
+  new Set(chosen.has(key) ? [...chosen].filter((other) => other !== key) : [...chosen, key]);
+
 /** A dense table. */
 export function List({ caption, head, choose, acts, children }: ListProps) {
   return (

@@ -23,7 +23,7 @@ const WORDS: Record<Mapping["state"], string> = {
   migration_pending: "needs a migration",
   loading: "first load",
   running: "running",
-  sparing_calls: "sparing calls",
+  sparing_calls: "saving calls",
   deletes_held: "running, deletes on hold",
   broken: "broken",
   paused: "paused",

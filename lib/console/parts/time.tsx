@@ -1,5 +1,5 @@
-import { useEffect, useState } from "react";
-import { ago, clock, utc } from "./words.ts";
+import { type ReactNode, useEffect, useState } from "react";
+import { ago, clock, date, utc } from "./words.ts";
 
 interface TimeProps {
   readonly at: string | null | undefined;
@@ -7,23 +7,29 @@ interface TimeProps {
   readonly none?: string;
 }
 
-/** A moment in the reader's zone; UTC when it is pointed at. */
-export function Time({ at, none = "–" }: TimeProps) {
-  if (!at) return <span className="muted">{none}</span>;
-  return (
-    <time dateTime={at} title={utc(at)}>
-      {clock(at)}
-    </time>
-  );
+/** How far a moment is, counting as it is read, and its date when it is pointed at; after a month the date itself. */
+export function Ago({ at, none = "never" }: TimeProps) {
+  const [near, setNear] = useState(true);
+  const now = useNow(at && near ? 1000 : 60_000);
+  const distance = Math.abs(now - Date.parse(at ?? ""));
+  const isNear = distance < NEAR_MILLISECONDS;
+  if (at && near !== isNear) setNear(isNear);
+  return <Moment at={at} none={none} words={at && (distance > MONTH_MILLISECONDS ? clock(at) : ago(at, now))} />;
 }
 
-/** How long ago a moment was, or how soon it comes, counting as it is read. */
-export function Ago({ at, none = "never" }: TimeProps) {
-  const now = useNow(at ? 1000 : 60_000);
+/** A moment as the clock has it, for a sentence with since or until. */
+export function Time({ at, none = "–" }: TimeProps) {
+  return <Moment at={at} none={none} words={at && clock(at)} />;
+}
+
+const NEAR_MILLISECONDS = 90_000;
+const MONTH_MILLISECONDS = 30 * 86_400_000;
+
+function Moment({ at, none, words }: TimeProps & { readonly words: ReactNode }) {
   if (!at) return <span className="muted">{none}</span>;
   return (
-    <time dateTime={at} title={`${clock(at)} · ${utc(at)}`}>
-      {ago(at, now)}
+    <time dateTime={at} title={`${date(at)} · ${utc(at)}`}>
+      {words}
     </time>
   );
 }

@@ -31,6 +31,25 @@ export function clock(at: string | Date, now = new Date()): string {
   return `${day}, ${date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })}`;
 }
 
+/** The whole date and time in the reader's zone: `Fri, 20 Nov 2026, 12:03:22`. */
+export const date = (at: string | Date): string =>
+  new Date(at).toLocaleString(undefined, {
+    ...{ weekday: "short", day: "numeric", month: "short", year: "numeric" },
+    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  });
+
+/** A day of the reader's zone, so many days from one of its times: `2026-11-20` */
+export function dayOf(at: Date, daysLater = 0): string {
+  const day = new Date(at.getFullYear(), at.getMonth(), at.getDate() + daysLater);
+  return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+}
+
+/** When such a day begins in the reader's zone, or the day so many days later; undefined: it is no day. */
+export function beginningOf(day: string, daysLater = 0): Date | undefined {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? [];
+  return year ? new Date(Number(year), Number(month) - 1, Number(date) + daysLater) : undefined;
+}
+
 /** `2026-11-20 12:03:22 UTC` */
 export const utc = (at: string | Date): string =>
   `${new Date(at)

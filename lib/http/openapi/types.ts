@@ -574,6 +574,12 @@ export type ListDeliveriesData = {
   readonly response_code: number | null;
   readonly delivered_at: string | null;
   readonly next_retry_at: string | null;
+  readonly subject?: {
+    readonly mapping_id: string;
+    readonly sf_object: string;
+    readonly table_name: string | null;
+    readonly record_id: number | null;
+  };
 };
 
 export type ListErrorsData = {
@@ -2500,7 +2506,7 @@ export interface paths {
   };
   readonly "/api/v1/t/{workspace_id}/webhooks/{webhook_id}/deliveries": {
     readonly get: {
-      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "limit"?: number; readonly "offset"?: number; readonly "before_id"?: string; }; header?: never; cookie?: never };
+      parameters: { path: { readonly "workspace_id": string; readonly "webhook_id": string; }; query?: { readonly "limit"?: number; readonly "offset"?: number; readonly "before_id"?: string; readonly "status"?: "pending" | "successful" | "failed"; readonly "event"?: "sync.broken" | "sync.recovered" | "sync.failure_spike" | "mapping.activated" | "mapping.deactivated" | "record.failed" | "deletes.held"; readonly "subjects"?: "true" | "false"; }; header?: never; cookie?: never };
       requestBody?: never;
       responses: { 200: { headers: Headers; content: { "application/json": {
             readonly success: true;

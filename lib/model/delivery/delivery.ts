@@ -1,4 +1,4 @@
-import type { EventType } from "./event.ts";
+import type { EventDetails, EventType } from "./event.ts";
 
 /** Delays before the automatic retries of a failed delivery, in order (contract 6.4.2). */
 export const RETRY_DELAYS_SECONDS = [30, 5 * 60, 30 * 60, 2 * 60 * 60] as const;
@@ -18,8 +18,10 @@ export const RESPONSE_BODY_BYTES = 1024;
 /** Attempts in a row whose worker died that are repeated without counting; the next one counts as a failed one. */
 const FREE_LOSSES = 5;
 
+export const DELIVERY_STATUSES = ["pending", "successful", "failed"] as const;
+
 /** `pending` until the first attempt has ended, then what the last one came to (contract 3.5). */
-type DeliveryStatus = "pending" | "successful" | "failed";
+type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Automatic ones are the schedule's; manual ones were requested (contract 6.4.5). */
 export type AttemptKind = "automatic" | "manual";
@@ -86,6 +88,12 @@ export type ListedDelivery = Pick<
   Delivery,
   "id" | "event" | "createdAt" | "status" | "responseCode" | "deliveredAt" | "nextAttemptAt" | "automaticAttempts"
 >;
+
+/** Which deliveries of a webhook a list shows; undefined does not filter. */
+export interface DeliveryFilter {
+  readonly status?: DeliveryStatus | undefined;
+  readonly event?: EventType | undefined;
+}
 
 /** Deliveries that are looked at to count outcomes, the latest ones: not more than one request should read. */
 export const LOOKED_AT_DELIVERIES = 500;
@@ -250,6 +258,13 @@ export function listedDelivery(delivery: ListedDelivery) {
     delivered_at: delivery.deliveredAt?.toISOString() ?? null,
     next_retry_at: nextRetryAt(delivery)?.toISOString() ?? null,
   };
+}
+
+/** What a delivery's event is about, as its body's `data` says. */
+export function subjectOf({ body }: Pick<Delivery, "body">) {
+  const { data = {} } = JSON.parse(body) as { readonly data?: Partial<EventDetails["record.failed"]> };
+  const { mapping_id = "", sf_object = "", table_name, record_id } = data;
+  return { mapping_id, sf_object, table_name: table_name ?? null, record_id: record_id ?? null };
 }
 
 /** `next_retry_at` as the API shows it (contract 2.12): the first attempt is no retry. */

@@ -1,10 +1,5 @@
-import {
-  AUDIT_ACTIONS,
-  type AuditAction,
-  type AuditEntry,
-  type ListedEntry,
-  listedEntry,
-} from "../../../model/workspace/audit.ts";
+import { type AuditAction, type AuditEntry, type ListedEntry, listedEntry } from "../../../model/workspace/audit.ts";
+import { AUDIT_ACTIONS } from "../../../model/workspace/audit-actions.ts";
 import { sequenceKey } from "./audit-keys.ts";
 
 /**
@@ -29,5 +24,5 @@ export function readListed(stored: Readonly<Record<string, unknown>>): ListedEnt
   const { workspace_id: _, ...listed } = JSON.parse(String(stored["entry"]));
   if ("resource_type" in listed) return listed;
   const { id, actor, action, ...rest } = listed;
-  return { id, actor, action, resource_type: AUDIT_ACTIONS[action as AuditAction], ...rest };
+  return { id, actor, action, resource_type: AUDIT_ACTIONS[action as AuditAction]?.[0], ...rest };
 }

@@ -1,5 +1,5 @@
-import { PutCommand, paginateQuery, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { type Attempt, type Delivery, listedDelivery } from "../../../model/delivery/delivery.ts";
+import { PutCommand, paginateQuery, QueryCommand, type QueryCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { type Attempt, type Delivery, type DeliveryFilter, listedDelivery } from "../../../model/delivery/delivery.ts";
 import { type Slice, unknownCursor } from "../../../model/page.ts";
 import { TABLES } from "../../../model/resources.ts";
 import type { AuditEntry } from "../../../model/workspace/audit.ts";
@@ -75,7 +75,9 @@ export function deliveries(database: Database, now: () => Date): Deliveries {
     },
 
     page: async (webhookId, slice) => {
-      const { items, total } = await readPage(database, webhookId, slice, now());
+      const since = new Date(now().getTime() - database.keptDays.deliveryDays * 86_400_000);
+      const pageOf = (slice.status ?? slice.event) ? readFiltered : readPage;
+      const { items, total } = await pageOf(database, webhookId, slice, since);
       return { rows: readEach(items, readListed).map(listedDelivery), total };
     },
 
@@ -108,9 +110,8 @@ async function readPage(
   database: Database,
   webhookId: string,
   { limit, offset, beforeId }: Slice,
-  at: Date,
+  since: Date,
 ): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
-  const since = new Date(at.getTime() - database.keptDays.deliveryDays * 86_400_000);
   const counting = { ...byWebhook(database, webhookId, since), Select: "COUNT" } as const;
   const listing = { ...byWebhook(database, webhookId, since), ProjectionExpression: "pk, listed" };
   if (beforeId !== undefined) {
@@ -125,6 +126,28 @@ async function readPage(
   const { items, count, end } = await walk(database, listing, limit, before?.end);
   const rest = end === undefined ? 0 : (await walk(database, counting, Number.POSITIVE_INFINITY, end)).count;
   return { items, total: (before?.count ?? 0) + count + rest };
+}
+
+/** A page of those of a status or an event: all are read, as they are for the count. */
+async function readFiltered(
+  database: Database,
+  webhookId: string,
+  { limit, offset, beforeId, ...filter }: Slice & DeliveryFilter,
+  since: Date,
+): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
+  const { ExpressionAttributeValues: values, ...query } = byWebhook(database, webhookId, since);
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const texts = Object.fromEntries(given.map(([name, value]) => [`:${name}`, `"${name}":"${value}"`]));
+  const filtered = {
+    ...query,
+    ProjectionExpression: "pk, listed, listed_at",
+    FilterExpression: given.map(([name]) => `contains(listed, :${name})`).join(" AND "),
+    ExpressionAttributeValues: { ...values, ...texts },
+  };
+  const { items } = await walk(database, filtered, Number.POSITIVE_INFINITY, undefined);
+  const from = beforeId === undefined ? null : await placeOf(database, webhookId, beforeId);
+  const rest = from === null ? items : items.filter((item) => String(item["listed_at"]) < from.listed_at);
+  return { items: rest.slice(offset, offset + limit), total: items.length };
 }
 
 /** Deliveries and one read of their items. */
@@ -188,7 +211,7 @@ function byWebhook(database: Database, webhookId: string, since: Date) {
 /** So many from a position on, and where the list continues; undefined: it ends with them. */
 async function walk(
   database: Database,
-  query: ReturnType<typeof byWebhook> & { readonly ProjectionExpression?: string; readonly Select?: "COUNT" },
+  query: Omit<QueryCommandInput, "ExclusiveStartKey" | "Limit">,
   wanted: number,
   from: Item | undefined,
 ): Promise<{ readonly items: readonly Item[]; readonly count: number; readonly end: Item | undefined }> {

@@ -7,6 +7,7 @@ import type {
   ReadHealthData,
   RetryInboundData,
 } from "bridge/api";
+import { didOf } from "../../../model/workspace/audit-actions.ts";
 import { type Context, isSet, pageIn, segment, text, wholeNumber } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
 import { findMapping } from "../../find.ts";
@@ -205,15 +206,12 @@ export async function audit(context: Context): Promise<void> {
 
 /** `created the token ci (owner ada@example.com, scopes read)`. */
 function sentenceOf({ action, detail }: ListAuditLogData): string {
-  const [noun = "", did = ""] = action.split(".");
-  const words = did.split("_");
-  const verb = words.pop();
   const { name, sf_object, url, ...others } = detail as Readonly<Record<string, unknown>>;
   const subject = textOf(name ?? sf_object ?? url ?? "");
   const rest = Object.entries(others).flatMap(([key, value]) =>
     value === null ? [] : [`${labelOf(key)} ${typeof value === "string" ? value : textOf(value)}`],
   );
-  const what = `${verb} the ${[noun, ...words].join(" ")} ${/\s/.test(subject) ? `"${subject}"` : subject}`.trim();
+  const what = didOf(action, /\s/.test(subject) ? `"${subject}"` : subject);
   return rest.length === 0 ? what : `${what} (${rest.join(", ")})`;
 }
 

@@ -7,7 +7,7 @@ import { ActButton } from "../../parts/acts/act-button.tsx";
 import { List } from "../../parts/list.tsx";
 import { Bones, Card, Page } from "../../parts/page.tsx";
 import { RowState } from "../../parts/row-state.tsx";
-import { Ago, Time } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { Needs } from "../../parts/too-small.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { counted, duration, sentence } from "../../parts/words.ts";
@@ -102,11 +102,11 @@ function Story({ change }: { readonly change: ReadChangeData }) {
         <Card title="What happened">
           <ol className="story">
             <li>
-              <strong>Captured</strong> <Time at={change.created_at} />
+              <strong>Captured</strong> <Ago at={change.created_at} />
             </li>
             {change.sent_at && (
               <li>
-                <strong>Sent</strong> <Time at={change.sent_at} />
+                <strong>Sent</strong> <Ago at={change.sent_at} />
                 {change.attempts > 0 && <span className="muted">, tried again {counted(change.attempts, "time")}</span>}
               </li>
             )}
@@ -117,7 +117,7 @@ function Story({ change }: { readonly change: ReadChangeData }) {
             )}
             {change.synced_at ? (
               <li>
-                <strong>{change.state === "FAILED" ? "Rejected" : "Accepted"}</strong> <Time at={change.synced_at} />
+                <strong>{change.state === "FAILED" ? "Rejected" : "Accepted"}</strong> <Ago at={change.synced_at} />
                 <span className="muted">
                   , {duration((Date.parse(change.synced_at) - Date.parse(change.created_at)) / 1000)} after the capture
                 </span>

@@ -7,7 +7,7 @@ import { Button } from "../../parts/button.tsx";
 import { ListCard } from "../../parts/list-card.tsx";
 import { Empty } from "../../parts/page.tsx";
 import { RowState } from "../../parts/row-state.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { duration } from "../../parts/words.ts";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame, TableFilter } from "./activity-frame.tsx";
@@ -109,7 +109,7 @@ function Row({ row }: { readonly row: ListActivityData }) {
         )}
       </td>
       <td className="once">
-        <Time at={row.created_at} />
+        <Ago at={row.created_at} />
       </td>
       <td className="wide number">
         {row.synced_at ? duration((Date.parse(row.synced_at) - Date.parse(row.created_at)) / 1000) : "–"}

@@ -7,7 +7,7 @@ import { ActButton } from "../../parts/acts/act-button.tsx";
 import { ListCard } from "../../parts/list-card.tsx";
 import { POLICIES } from "../../parts/mapping-state.tsx";
 import { Empty } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { go, hrefOf, usePlace } from "../../route.ts";
 import { ActivityFrame } from "./activity-frame.tsx";
 
@@ -54,7 +54,7 @@ function Row({ conflict }: { readonly conflict: ListConflictsData }) {
         <Value of={conflict.base} />
       </td>
       <td className="wide once">
-        <Time at={conflict.at} />
+        <Ago at={conflict.at} />
         {mapping && (
           <span className="sub">
             <a href={hrefOf(`/mappings/${mapping.id}`)}>{POLICIES[mapping.conflict_policy]}</a>
@@ -78,7 +78,7 @@ function Side({ value, at, hasWon }: SideProps) {
       <Value of={value} /> {hasWon && <span className="tag">won</span>}
       {at && (
         <span className="sub">
-          written <Time at={at} />
+          written <Ago at={at} />
         </span>
       )}
     </td>

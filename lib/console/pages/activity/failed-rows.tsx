@@ -5,7 +5,7 @@ import { useAct, useAnswer } from "../../api/use.ts";
 import { ActButton } from "../../parts/acts/act-button.tsx";
 import { List } from "../../parts/list.tsx";
 import { Bones } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 import { count, counted } from "../../parts/words.ts";
 import { hrefOf } from "../../route.ts";
@@ -64,7 +64,7 @@ function FailedRow({ row, kind }: { readonly row: Row; readonly kind: Kind }) {
         {values.length === 0 && row.error !== kind.sample && <span className="mono small">{row.error}</span>}
       </td>
       <td className="wide once">
-        <Time at={row.at} />
+        <Ago at={row.at} />
       </td>
       <td className="acts-cell">
         <Dismiss what={{ id: row.id }} total={1} name={`row ${row.record_id}`} />

@@ -10,7 +10,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { List } from "../../parts/list.tsx";
 import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Ago, Time } from "../../parts/time.tsx";
 import { Needs } from "../../parts/too-small.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { sentence } from "../../parts/words.ts";
@@ -33,7 +33,7 @@ export function RowPage({ id: table }: { readonly id: string }) {
     <Page
       title={story ? `${story.table_name} ${story.record_id ?? story.sfid}` : `Row ${key}`}
       beside={story && <Sameness story={story} />}
-      says={story && `A row of ${story.sf_object}${story.sfid ? `, record ${story.sfid}` : ", without a record yet"}`}
+      says={story && `${story.sf_object}${story.sfid ? ` ${story.sfid}` : ", not in Salesforce yet"}`}
       acts={
         story?.salesforce_url && (
           <a className="button" href={story.salesforce_url} target="_blank" rel="noreferrer">
@@ -75,7 +75,7 @@ function Story({ story, asked }: { readonly story: ReadRowStoryData; readonly as
       {story.remedy && (
         <Notice
           tone="warn"
-          title="The row has no record: its changes are on hold."
+          title="The row has no Salesforce record, so its changes are on hold."
           acts={<Copy text={story.remedy} name="command" />}
         >
           <code className="breaks">{story.remedy}</code>
@@ -97,7 +97,7 @@ function Story({ story, asked }: { readonly story: ReadRowStoryData; readonly as
         </Notice>
       )}
       <div className="split">
-        <Card title="What happened" padded={false}>
+        <Card title="History" padded={false}>
           <Events events={story.events} />
         </Card>
         <Card
@@ -106,7 +106,7 @@ function Story({ story, asked }: { readonly story: ReadRowStoryData; readonly as
           foot={
             story.last_modified_at && (
               <span className="small muted">
-                Changed in Salesforce by {story.last_modified_by}, <Time at={story.last_modified_at} />
+                Last changed in Salesforce by {story.last_modified_by}, <Ago at={story.last_modified_at} />
               </span>
             )
           }
@@ -145,7 +145,7 @@ function Deleted({
           {restore.deleted_by && ` by ${restore.deleted_by}`}
           {restore.deleted_at && (
             <>
-              , <Time at={restore.deleted_at} />
+              , <Ago at={restore.deleted_at} />
             </>
           )}
         </>
@@ -157,7 +157,7 @@ function Deleted({
           done={({ restored }) => {
             if (restored === "by_next_cycle") poll.mutate();
             return restored === "now"
-              ? ["The row is back", "Its delete is not sent."]
+              ? ["The row is back", "The deletion is not sent."]
               : ["It is being restored", "The next cycle takes the record out of the recycle bin."];
           }}
           kind="primary"
@@ -215,7 +215,9 @@ const SIDES = { postgres: "PostgreSQL", salesforce: "Salesforce", bridge: "Bridg
 function Events({ events }: { readonly events: ReadRowStoryData["events"] }) {
   if (events.length === 0)
     return (
-      <Empty title="No history">It came with the first load, or what happened to it is older than what is kept.</Empty>
+      <Empty title="No history">
+        The row came with the first load, or its history is older than the retention period.
+      </Empty>
     );
   return (
     <List caption="What happened to the row, the latest first" head={["When", "What"]}>
@@ -223,7 +225,7 @@ function Events({ events }: { readonly events: ReadRowStoryData["events"] }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may be equal in everything else
         <tr key={`${event.at} ${event.kind} ${event.change_id} ${at}`}>
           <td className="once">
-            <Time at={event.at} />
+            <Ago at={event.at} />
             <span className="sub">
               {SIDES[event.from]}
               {event.by && `, ${event.by}`}

@@ -3,8 +3,9 @@ import { questions } from "../../api/questions.ts";
 import { useAnswer } from "../../api/use.ts";
 import { ForecastWarning } from "../../parts/forecast-warning.tsx";
 import { Bones, Card, Page } from "../../parts/page.tsx";
+import { Ago, Time } from "../../parts/time.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
-import { clock, count, duration } from "../../parts/words.ts";
+import { count, duration } from "../../parts/words.ts";
 import { CallsByHour } from "./calls-by-hour.tsx";
 import { Share } from "./share.tsx";
 
@@ -53,7 +54,14 @@ function Warnings({ budget }: { readonly budget: ReadBudgetData }) {
   return (
     <>
       {pace === "waiting" && (
-        <Notice tone="bad" title={since ? `Limit reached at ${clock(since)}` : "Limit reached"}>
+        <Notice
+          tone="bad"
+          title={
+            <>
+              Limit reached <Ago at={since} none="" />
+            </>
+          }
+        >
           Bridge's share is spent: rows wait, and pulls come every {duration(pace_seconds)}. More calls are left as
           those of 24 hours ago leave the count; a larger share helps at once.
         </Notice>
@@ -61,7 +69,12 @@ function Warnings({ budget }: { readonly budget: ReadBudgetData }) {
       {pace === "stretched" && (
         <Notice tone="info" title={`Pulls come every ${duration(pace_seconds)} or as configured`}>
           The calls of Bridge's share would not last for the day otherwise
-          {since ? `; since ${clock(since)}` : ""}.
+          {since && (
+            <>
+              ; since <Time at={since} />
+            </>
+          )}
+          .
         </Notice>
       )}
       {pace !== "waiting" && isMuch && (

@@ -26,10 +26,23 @@ export function PauseButton({ what }: { readonly what: string }) {
       <Button icon={<Pause size={15} aria-hidden />} refused={refusal("operate")} onClick={() => setAsks(true)}>
         Pause all
       </Button>
-      <Dialog open={asks} onClose={() => setAsks(false)} title={`Pause ${what}?`}>
-        <Ask onDone={() => setAsks(false)} />
-      </Dialog>
+      <PauseDialog what={what} open={asks} onClose={() => setAsks(false)} />
     </>
+  );
+}
+
+interface PauseDialogProps {
+  readonly what: string;
+  readonly open?: boolean;
+  readonly onClose: () => void;
+}
+
+/** Says what a pause of the whole workspace means, and asks for the reason. */
+export function PauseDialog({ what, open = true, onClose }: PauseDialogProps) {
+  return (
+    <Dialog open={open} onClose={onClose} title={`Pause ${what}?`}>
+      <Ask onDone={onClose} />
+    </Dialog>
   );
 }
 
@@ -56,6 +69,7 @@ function Ask({ onDone }: { readonly onDone: () => void }) {
       <Field
         label="Reason"
         {...field("reason")}
+        autoFocus
         maxLength={300}
         placeholder="The org is being migrated"
         hint="For the audit log, and for other users of this workspace."

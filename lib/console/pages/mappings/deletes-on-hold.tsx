@@ -4,10 +4,10 @@ import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Button } from "../../parts/button.tsx";
-import { List } from "../../parts/list.tsx";
+import { List, turned } from "../../parts/list.tsx";
 import { Card } from "../../parts/page.tsx";
 import { Pager } from "../../parts/pager.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { count, counted } from "../../parts/words.ts";
 import { type Chosen, ConfirmReject, ConfirmRelease } from "./decide-deletes.tsx";
@@ -92,7 +92,7 @@ function Held({ mapping, chosen, onChoose, onAsk }: HeldProps) {
             onChange={() => onChoose(new Set(isAll ? [] : keys))}
           />
         }
-        head={["Name, and what would be deleted", ["Record", "wide"], ["Row", "wide number"], ["Since", "wide"]]}
+        head={["Name, and what would be deleted", ["Record", "wide"], ["Row", "wide number"], ["Held", "wide"]]}
         acts
       >
         {data.data.map((one) => (
@@ -109,9 +109,6 @@ function Held({ mapping, chosen, onChoose, onAsk }: HeldProps) {
     </Card>
   );
 }
-
-const turned = (chosen: Chosen, key: string): Chosen =>
-  new Set(chosen.has(key) ? [...chosen].filter((other) => other !== key) : [...chosen, key]);
 
 interface RowProps {
   readonly one: ListHeldDeletesData;
@@ -137,7 +134,7 @@ function Row({ one: { deletes, name, sfid, record_id, at }, table, isChosen, onT
       <td className="wide mono">{sfid ?? "–"}</td>
       <td className="wide number">{record_id ?? "–"}</td>
       <td className="wide once">
-        <Time at={at} />
+        <Ago at={at} />
       </td>
       <td className="acts-cell">
         <Button

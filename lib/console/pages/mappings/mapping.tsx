@@ -65,7 +65,7 @@ function Acts({ mapping }: { readonly mapping: ReadMappingData }) {
       <ActButton
         act={poll}
         scope="operate"
-        done={({ triggered, message }) => [triggered ? "A cycle runs" : "No cycle was started", message]}
+        done={({ triggered, message }) => [triggered ? "A cycle was started" : "No cycle was started", message]}
         icon={<RefreshCw size={15} aria-hidden />}
         refused={mapping.state === "paused" ? (mapping.reason ?? "It is paused.") : null}
       >
@@ -76,8 +76,8 @@ function Acts({ mapping }: { readonly mapping: ReadMappingData }) {
         scope="admin"
         done={() =>
           mapping.active
-            ? ["Paused", "Changes of rows are still captured, and sent when it runs again."]
-            : ["Running again"]
+            ? ["Paused", "Changed rows are still captured, and sent once you activate the mapping."]
+            : ["Active again"]
         }
         icon={mapping.active ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
         refused={isDeleted ? "It is deleted." : null}
@@ -100,19 +100,31 @@ function Acts({ mapping }: { readonly mapping: ReadMappingData }) {
   );
 }
 
+/** What a reason explains, by the mapping's state. */
+const REASON_TITLES: Partial<Record<ReadMappingData["state"], string>> = {
+  broken: "Sync has stopped",
+  paused: "Paused",
+  loading: "First load",
+  provisioning: "Setting up",
+  provisioning_failed: "The set-up failed",
+  migration_pending: "A migration is needed",
+  sparing_calls: "Saving API calls",
+  unknown: "State unknown",
+};
+
 function Body({ mapping }: { readonly mapping: ReadMappingData }) {
   return (
     <>
       {mapping.reason && mapping.state !== "deletes_held" && (
         <Notice
           tone={mapping.state === "paused" || mapping.state === "loading" ? "info" : "bad"}
-          title={mapping.state === "broken" ? "It has stopped" : "What is in the way"}
+          title={REASON_TITLES[mapping.state] ?? "Not syncing"}
         >
           <p>{mapping.reason}</p>
           {mapping.broken_since && (
             <p className="small">
-              Since <Time at={mapping.broken_since} />. It is retried automatically and continues once the cause is
-              gone.
+              Since <Time at={mapping.broken_since} />. Bridge retries automatically and continues once the cause is
+              fixed.
             </p>
           )}
         </Notice>
@@ -140,36 +152,42 @@ function Body({ mapping }: { readonly mapping: ReadMappingData }) {
         <Fields mapping={mapping} />
         <Card title="Settings">
           <dl className="facts">
-            <dt>Reads Salesforce</dt>
-            <dd>{mapping.sync_direction === "pg_to_sf" ? "never" : `every ${duration(mapping.sf_polling_seconds)}`}</dd>
+            <dt>Pull interval</dt>
+            <dd>{mapping.sync_direction === "pg_to_sf" ? "none: sends only" : duration(mapping.sf_polling_seconds)}</dd>
             {mapping.sf_notify_enabled && mapping.sync_direction !== "pg_to_sf" && <Doorbell id={mapping.id} />}
             <dt>Upsert field</dt>
             <dd>{mapping.upsert_field ?? "none"}</dd>
-            <dt>Conflicts</dt>
+            <dt>On conflict</dt>
             <dd>{POLICIES[mapping.conflict_policy]}</dd>
-            <dt>Deletes an hour</dt>
+            <dt>Delete limit per hour</dt>
             <dd>{mapping.delete_limit}</dd>
-            <dt>Compares both sides</dt>
-            <dd>{mapping.sync_direction === "pg_to_sf" ? "never" : `every ${counted(mapping.sweep_days, "day")}`}</dd>
-            <dt>Records a call</dt>
+            <dt>Compared automatically</dt>
+            <dd>
+              {mapping.sync_direction === "pg_to_sf"
+                ? "never"
+                : mapping.sweep_days === 1
+                  ? "every day"
+                  : `every ${counted(mapping.sweep_days, "day")}`}
+            </dd>
+            <dt>Most records per call</dt>
             <dd>{mapping.batch_size}</dd>
-            <dt>Only records where</dt>
-            <dd>{mapping.filter ? <code>{mapping.filter}</code> : "all of them"}</dd>
-            <dt>Calls a day</dt>
-            <dd>{count(mapping.calls_per_day)} of the forecast, while nothing changes</dd>
-            <dt>Calls made</dt>
+            <dt>Filter</dt>
+            <dd>{mapping.filter ? <code>{mapping.filter}</code> : "none: every record"}</dd>
+            <dt>API calls per day</dt>
+            <dd>{count(mapping.calls_per_day)} while nothing changes</dd>
+            <dt>API calls so far</dt>
             <dd>
               {Object.entries(mapping.api_calls)
                 .map(([api, calls]) => `${api} ${count(calls)}`)
                 .join(", ") || "none"}
             </dd>
-            <dt>Made</dt>
+            <dt>Created</dt>
             <dd>
-              <Time at={mapping.created_at} />
+              <Ago at={mapping.created_at} />
             </dd>
-            <dt>Changed</dt>
+            <dt>Updated</dt>
             <dd>
-              <Time at={mapping.updated_at} />
+              <Ago at={mapping.updated_at} />
             </dd>
             <dt>Id</dt>
             <dd className="mono">{mapping.id}</dd>
@@ -211,7 +229,7 @@ function Latest({ table }: { readonly table: string }) {
   const { data } = useAnswer(questions.activity({ table, limit: LATEST }), { everySeconds: 5 });
   return (
     <Card title="Latest changes" padded={false} foot={<a href={hrefOf("/activity", { table })}>All changes</a>}>
-      {data?.data.length === 0 && <Empty title="No changes yet">A change of a row appears here at once.</Empty>}
+      {data?.data.length === 0 && <Empty title="No changes yet">A changed row appears here at once.</Empty>}
       {data && data.data.length > 0 && (
         <List caption="The latest changes" head={["Change", "State", "Captured"]}>
           {data.data.map(({ id, action, sfid, state, created_at }) => (
@@ -252,10 +270,10 @@ function Cycles({ mapping }: { readonly mapping: ReadMappingData }) {
         <span className="small muted">
           {next && (
             <>
-              Reads again <Ago at={next} />, or later where the org's calls are saved.{" "}
+              Next pull <Ago at={next} />, or later while Bridge saves API calls.{" "}
             </>
           )}
-          {mapping.active ? "Changes of rows are sent within ten seconds." : "It is paused: no cycle runs."}
+          {mapping.active ? "Changed rows are sent within ten seconds." : "The mapping is paused: no cycle runs."}
         </span>
       }
     >
@@ -270,7 +288,7 @@ function Cycles({ mapping }: { readonly mapping: ReadMappingData }) {
           .map(({ at, pulled, accepted, refused }) => (
             <tr key={at}>
               <td className="once">
-                <Time at={at} />
+                <Ago at={at} />
               </td>
               <td className="number">{count(pulled)}</td>
               <td className="number">{count(accepted)}</td>
@@ -289,9 +307,9 @@ function CompareNow({ mapping }: { readonly mapping: ReadMappingData }) {
     <ActButton
       act={compare}
       scope="operate"
-      done={() => ["Both sides are compared", "What was found shows here; what differs is corrected."]}
+      done={() => ["Comparing both sides", "The result appears here. Differences are corrected."]}
       compact
-      refused={isOff ? "It reads nothing from Salesforce now." : null}
+      refused={isOff ? "The mapping does not read from Salesforce now." : null}
     >
       Compare now
     </ActButton>
@@ -299,10 +317,10 @@ function CompareNow({ mapping }: { readonly mapping: ReadMappingData }) {
 }
 
 const READING = {
-  load: "The first load continues",
-  backfill: "Every record is read again",
-  sweep: "Both sides are compared",
-  backlog: "Many changes are read by the Bulk API",
+  load: "First load",
+  backfill: "Reading every record again",
+  sweep: "Comparing both sides",
+  backlog: "Reading many changes with the Bulk API",
 } as const;
 
 function Reading({ progress }: { readonly progress: NonNullable<ReadMappingData["progress"]> }) {
@@ -313,10 +331,10 @@ function Reading({ progress }: { readonly progress: NonNullable<ReadMappingData[
         {progress.rows_total === null ? " so far" : ` of ${count(progress.rows_total)}`}
         {progress.ends_at !== null && (
           <>
-            , done about <Time at={progress.ends_at} />
+            , done <Ago at={progress.ends_at} />
           </>
         )}
-        . Rows that you change meanwhile are captured and sent.
+        . Rows that you change in the meantime are captured and sent.
       </p>
       {progress.rows_total !== null && (
         <progress max={progress.rows_total} value={progress.rows_done} aria-label="Records read" />
@@ -325,7 +343,7 @@ function Reading({ progress }: { readonly progress: NonNullable<ReadMappingData[
   );
 }
 
-/** Whether the org's rings come through; what to do about it the command line says. */
+/** Whether Salesforce's change notifications arrive; the command line says what to do about it. */
 function Doorbell({ id }: { readonly id: string }) {
   const { data } = useAnswer(questions.doorbell, { everySeconds: 10 });
   const bell = data?.data.mappings.find(({ mapping_id }) => mapping_id === id);
@@ -340,7 +358,9 @@ function Doorbell({ id }: { readonly id: string }) {
             since <Time at={bell.since} />
           </>
         )}
-        {bell && bell.state !== "alive" && <span className="small muted"> (bridge doorbell says what to do)</span>}
+        {bell && bell.state !== "alive" && (
+          <span className="small muted"> (run bridge doorbell to see what to do)</span>
+        )}
       </dd>
     </>
   );
@@ -350,7 +370,7 @@ function Figures({ mapping }: { readonly mapping: ReadMappingData }) {
   const { pg_table: table } = mapping;
   return (
     <dl className="figures">
-      <Figure name="Rows = records" isBroad>
+      <Figure name="Both sides" isBroad>
         <Compared compared={mapping.compared} /> <CompareNow mapping={mapping} />
       </Figure>
       <Figure name="Last cycle">

@@ -63,9 +63,9 @@ export function Mappings() {
           "Object and table",
           "State",
           ["Direction", "wider"],
-          ["Reads every", "wide number"],
+          ["Pull interval", "wide number"],
           ["Last cycle", "wide"],
-          ["Rows = records", "wide"],
+          ["Both sides", "wide"],
           ["Waiting", "number"],
           ["Failed", "number"],
         ]}

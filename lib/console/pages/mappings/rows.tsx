@@ -6,9 +6,9 @@ import { useAnswer } from "../../api/use.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Check } from "../../parts/field.tsx";
-import { List } from "../../parts/list.tsx";
-import { Bones, Card, Empty, Page } from "../../parts/page.tsx";
-import { Notice, Trouble } from "../../parts/trouble.tsx";
+import { ListCard } from "../../parts/list-card.tsx";
+import { Empty, Page } from "../../parts/page.tsx";
+import { Notice } from "../../parts/trouble.tsx";
 import { sentence } from "../../parts/words.ts";
 import { go, hrefOf, usePlace } from "../../route.ts";
 
@@ -32,15 +32,18 @@ export function Rows({ id }: { readonly id: string }) {
   const { may } = useScopes();
   const asked = Object.fromEntries(query);
   const { data: mapping } = useAnswer(questions.mapping(id));
-  const { data, error, refetch } = useAnswer(questions.rows(id, asked), {
+  const answer = useAnswer(questions.rows(id, asked), {
     keepsPrevious: true,
     // Each comparison costs the org a call.
     ...(!asked["sides"] && { everySeconds: 10 }),
   });
   const at = (more: Readonly<Record<string, string | undefined>>) =>
     hrefOf(`/mappings/${id}/rows`, { ...asked, after: undefined, ...more });
-  const page = data?.data;
-  const table = mapping?.data.pg_table;
+  const page = answer.data?.data;
+  const table = mapping?.data.pg_table ?? "";
+  const shown = page?.rows.some(({ values }) => values !== null)
+    ? page.columns.slice(0, COLUMNS).map(({ column }) => column)
+    : [];
   return (
     <Page
       title={mapping ? `Rows of ${mapping.data.sf_object}` : "Rows"}
@@ -59,24 +62,40 @@ export function Rows({ id }: { readonly id: string }) {
         at={at}
         maySearch={may("operate")}
       />
-      {error && <Trouble error={error} again={() => void refetch()} />}
       {page?.salesforce_error && (
         <Notice tone="warn" title="Salesforce could not be asked">
           {sentence(page.salesforce_error)}
         </Notice>
       )}
-      {!page && !error && (
-        <Card padded={false}>
-          <Bones lines={8} />
-        </Card>
-      )}
-      {page && table && <Table page={page} table={table} asked={asked} />}
-      {page && (asked["after"] || page.next) && (
-        <div className="acts">
-          {asked["after"] && <Button onClick={() => go(at({}))}>First page</Button>}
-          {page.next && <Button onClick={() => go(at({ after: page.next ?? undefined }))}>Next page</Button>}
-        </div>
-      )}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the arrows go from link to link, which take the focus themselves */}
+      <div onKeyDown={walk}>
+        <ListCard
+          answer={{ ...answer, data: page && { data: page.rows, meta: null } }}
+          lines={8}
+          empty={
+            <Empty title="No rows">
+              {asked["find"] || asked["state"] ? "No row of the table is like this." : "The table has none yet."}
+            </Empty>
+          }
+          caption={`Rows of ${table}`}
+          head={[
+            "State",
+            "Key",
+            ...shown.map((column, at): readonly [string, string] => [column, at < 1 ? "" : "wide"]),
+          ]}
+          foot={
+            page &&
+            (asked["after"] || page.next) && (
+              <div className="acts">
+                {asked["after"] && <Button onClick={() => go(at({}))}>First page</Button>}
+                {page.next && <Button onClick={() => go(at({ after: page.next ?? undefined }))}>Next page</Button>}
+              </div>
+            )
+          }
+        >
+          {(row) => <RowLine key={row.record_id} row={row} table={table} shown={shown} />}
+        </ListCard>
+      </div>
     </Page>
   );
 }
@@ -161,59 +180,39 @@ function Filters({ columns, asked, at, maySearch }: FiltersProps) {
   );
 }
 
-function Table({
-  page: { columns, rows },
-  table,
-  asked,
-}: {
-  readonly page: ListRowsData;
+interface RowLineProps {
+  readonly row: Row;
   readonly table: string;
-  readonly asked: Readonly<Record<string, string>>;
-}) {
-  if (rows.length === 0)
-    return (
-      <Card padded={false}>
-        <Empty title="No rows">
-          {asked["find"] || asked["state"] ? "No row of the table is like this." : "The table has none yet."}
-        </Empty>
-      </Card>
-    );
-  const shown = rows.some(({ values }) => values !== null) ? columns.slice(0, COLUMNS).map(({ column }) => column) : [];
+  readonly shown: readonly string[];
+}
+
+function RowLine({ row: { record_id, state, values, salesforce }, table, shown }: RowLineProps) {
+  const [words, tone] = STATES[state];
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the arrows go from link to link, which take the focus themselves
-    <div className="card" onKeyDown={walk}>
-      <List
-        caption={`Rows of ${table}`}
-        head={["State", "Key", ...shown.map((column, at): readonly [string, string] => [column, at < 1 ? "" : "wide"])]}
-      >
-        {rows.map((row) => (
-          <tr key={row.record_id}>
-            <td className="once">
-              <Badge tone={STATES[row.state][1]}>{STATES[row.state][0]}</Badge>
-            </td>
-            <td className="mono">
-              <a className="row-link" href={hrefOf(`/rows/${table}`, { key: String(row.record_id) })}>
-                {row.record_id}
-              </a>
-            </td>
-            {shown.map((column, at) => (
-              <td key={column} className={at < 1 ? "breaks" : "breaks wide"}>
-                <Value value={row.values?.[column] ?? null} />
-                {row.salesforce?.[column] !== undefined && <Theirs>{row.salesforce[column]}</Theirs>}
-                {at === 0 &&
-                  Object.entries(row.salesforce ?? {})
-                    .filter(([other]) => !shown.includes(other))
-                    .map(([other, value]) => (
-                      <Theirs key={other} column={other}>
-                        {value}
-                      </Theirs>
-                    ))}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </List>
-    </div>
+    <tr>
+      <td className="once">
+        <Badge tone={tone}>{words}</Badge>
+      </td>
+      <td className="mono">
+        <a className="row-link" href={hrefOf(`/rows/${table}`, { key: String(record_id) })}>
+          {record_id}
+        </a>
+      </td>
+      {shown.map((column, at) => (
+        <td key={column} className={at < 1 ? "breaks" : "breaks wide"}>
+          <Value value={values?.[column] ?? null} />
+          {salesforce?.[column] !== undefined && <Theirs>{salesforce[column]}</Theirs>}
+          {at === 0 &&
+            Object.entries(salesforce ?? {})
+              .filter(([other]) => !shown.includes(other))
+              .map(([other, value]) => (
+                <Theirs key={other} column={other}>
+                  {value}
+                </Theirs>
+              ))}
+        </td>
+      ))}
+    </tr>
   );
 }
 

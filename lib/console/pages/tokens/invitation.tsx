@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import type { AcceptInvitationData } from "bridge/api";
+import type { ReactNode } from "react";
 import { type Act, ask, type Credentials } from "../../api/ask.ts";
 import { Button } from "../../parts/button.tsx";
 import { Notice } from "../../parts/trouble.tsx";
@@ -9,10 +10,13 @@ interface InvitationProps {
   readonly linked: Credentials;
   readonly present: Credentials | null;
   readonly onToken: (token: string) => void;
+  /** The sign-in with the new token: whether it is under way, and what refused it. */
+  readonly busy: boolean;
+  readonly refusal: ReactNode;
 }
 
 /** The first visit of an invited person: their token is created when they say so, once. */
-export function Invitation({ linked, present, onToken }: InvitationProps) {
+export function Invitation({ linked, present, onToken, busy, refusal }: InvitationProps) {
   const accepting = useMutation<{ readonly data: AcceptInvitationData }, Error>({
     mutationFn: () => ask(linked, { method: "POST", path: "/tokens/accept" } satisfies Act<AcceptInvitationData>),
     networkMode: "always",
@@ -23,7 +27,10 @@ export function Invitation({ linked, present, onToken }: InvitationProps) {
       <div className="card stack">
         <h1>You are invited to Bridge</h1>
         {made ? (
-          <Made token={made} onKept={() => onToken(made.token)} />
+          <>
+            <Made token={made} onKept={() => onToken(made.token)} busy={busy} />
+            {refusal}
+          </>
         ) : (
           <>
             <p className="breaks">

@@ -7,8 +7,9 @@ import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { ListCard } from "../../parts/list-card.tsx";
 import { Empty, Page } from "../../parts/page.tsx";
-import { Ago, Time } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { Needs } from "../../parts/too-small.tsx";
+import { go, hrefOf, usePlace } from "../../route.ts";
 import { Invite } from "./invite.tsx";
 import { NewToken } from "./new-token.tsx";
 import { Revoke, type Token } from "./revoke-token.tsx";
@@ -53,7 +54,8 @@ function Table() {
   const answer = useAnswer(questions.tokens, { everySeconds: 15 });
   const { token: own } = useScopes();
   const [revoking, setRevoking] = useState<Token | null>(null);
-  const [rotating, setRotating] = useState<Token | null>(null);
+  const rotate = usePlace().query.get("rotate");
+  const rotating = answer.data?.data.find(({ id }) => id === rotate);
   return (
     <>
       <ListCard
@@ -65,7 +67,7 @@ function Table() {
           </Empty>
         }
         caption="Tokens"
-        head={["Name and owner", "State", ["May", "wide"], ["Last used", "wide"], ["Valid until", "wide"]]}
+        head={["Name and owner", "State", ["May", "wide"], ["Last used", "wide"], ["Ends", "wide"]]}
         acts
       >
         {(token) => (
@@ -82,11 +84,16 @@ function Table() {
               <Ago at={token.last_used_at} />
             </td>
             <td className="wide once">
-              <Time at={token.valid_until} none="no end" />
+              <Ago at={token.valid_until} none="no end" />
             </td>
             <td className="acts-cell">
               {token.state === "valid" && (
-                <Button compact kind="plain" onClick={() => setRotating(token)} aria-label={`Rotate ${token.name}`}>
+                <Button
+                  compact
+                  kind="plain"
+                  onClick={() => go(hrefOf("/tokens", { rotate: token.id }))}
+                  aria-label={`Rotate ${token.name}`}
+                >
                   Rotate
                 </Button>
               )}
@@ -99,7 +106,9 @@ function Table() {
           </tr>
         )}
       </ListCard>
-      {rotating && <Rotate token={rotating} isOwn={rotating.id === own?.id} onClose={() => setRotating(null)} />}
+      {rotating && (
+        <Rotate token={rotating} isOwn={rotating.id === own?.id} onClose={() => go(hrefOf("/tokens"), "replace")} />
+      )}
       <Revoke token={revoking} isOwn={revoking?.id === own?.id} onClose={() => setRevoking(null)} />
     </>
   );

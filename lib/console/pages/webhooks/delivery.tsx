@@ -5,7 +5,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { Code } from "../../parts/code.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { Bones } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
 import { duration, sentence } from "../../parts/words.ts";
 
@@ -25,11 +25,11 @@ export function DeliveryHistory({ webhookId, id }: { readonly webhookId: string;
         <dd className="mono">{delivery.event}</dd>
         <dt>Created</dt>
         <dd>
-          <Time at={delivery.created_at} />
+          <Ago at={delivery.created_at} />
         </dd>
         <dt>Next attempt</dt>
         <dd>
-          <Time at={delivery.next_retry_at} none="none is planned" />
+          <Ago at={delivery.next_retry_at} none="none is planned" />
         </dd>
       </dl>
       <section className="stack tight" aria-label="Attempts">
@@ -75,7 +75,7 @@ function AttemptCard({ attempt }: { readonly attempt: Attempt }) {
           {kind === "manual" && " by hand"}
         </span>
         <span className="muted small">
-          <Time at={started_at} />
+          <Ago at={started_at} />
           {duration_ms !== null && `, ${duration(duration_ms / 1000)}`}
         </span>
       </div>

@@ -1,13 +1,14 @@
-import type { CreateWebhookBody, CreateWebhookData } from "bridge/api";
+import type { CreateWebhookBody, CreateWebhookData, TestWebhookData } from "bridge/api";
 import { useState } from "react";
 import { useAct } from "../../api/use.ts";
+import { ActButton } from "../../parts/acts/act-button.tsx";
 import { ActForm, useFields } from "../../parts/acts/act-form.tsx";
 import { Secret } from "../../parts/copy.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Card, Page } from "../../parts/page.tsx";
 import { Needs } from "../../parts/too-small.tsx";
 import { Notice } from "../../parts/trouble.tsx";
-import { hrefOf } from "../../route.ts";
+import { go, hrefOf } from "../../route.ts";
 import { EventChoice } from "./event-choice.tsx";
 import type { EventType } from "./events.ts";
 
@@ -36,7 +37,7 @@ function Form() {
       act={create}
       onSubmit={() => create.mutate({ ...texts, url: texts.url.trim(), events })}
       button="Create webhook"
-      failed="The webhook was not made."
+      failed="The webhook was not created."
       refused={events.length === 0 ? "Choose at least one event." : null}
       behind={
         <a className="button plain" href={hrefOf("/webhooks")}>
@@ -65,6 +66,8 @@ function Form() {
 }
 
 function Made({ webhook }: { readonly webhook: CreateWebhookData }) {
+  const test = useAct<TestWebhookData>(() => ({ method: "POST", path: `/webhooks/${webhook.id}/test` }));
+  const href = hrefOf(`/webhooks/${webhook.id}`);
   return (
     <Card title="The webhook is created">
       <div className="stack">
@@ -74,7 +77,18 @@ function Made({ webhook }: { readonly webhook: CreateWebhookData }) {
         </Notice>
         <Secret text={webhook.secret} name="signing secret" />
         <div className="acts">
-          <a className="button primary" href={hrefOf(`/webhooks/${webhook.id}`)}>
+          <ActButton
+            act={test}
+            scope="admin"
+            done={() => {
+              go(href);
+              return ["A test is on its way", "It appears below in a moment, with the receiver's answer."];
+            }}
+            kind="primary"
+          >
+            I have kept it: send a test
+          </ActButton>
+          <a className="button" href={href}>
             I have kept it
           </a>
         </div>

@@ -15,8 +15,7 @@ import { Bones, Card, Page } from "../../parts/page.tsx";
 import { Ago, Time, useNow } from "../../parts/time.tsx";
 import { useSay } from "../../parts/toast.tsx";
 import { Notice, Trouble } from "../../parts/trouble.tsx";
-import { ago } from "../../parts/words.ts";
-import { go, hrefOf } from "../../route.ts";
+import { go, hrefOf, usePlace } from "../../route.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { EventChoice } from "./event-choice.tsx";
 import { Replay } from "./replay.tsx";
@@ -70,9 +69,13 @@ function Body({ webhook }: { readonly webhook: ReadWebhookData }) {
           <dd>{webhook.description || <span className="muted">none</span>}</dd>
           <dt>Events</dt>
           <dd className="mono">{webhook.events.join(", ")}</dd>
-          <dt>Made</dt>
+          <dt>Signing secret</dt>
           <dd>
-            <Time at={webhook.created_at} />
+            <RotateSecret path={`/webhooks/${webhook.id}`} />
+          </dd>
+          <dt>Created</dt>
+          <dd>
+            <Ago at={webhook.created_at} />
           </dd>
           <dt>Id</dt>
           <dd className="mono">{webhook.id}</dd>
@@ -87,14 +90,21 @@ function Overlap({ until }: { readonly until: string }) {
   const now = useNow(1000);
   if (Date.parse(until) <= now) return null;
   return (
-    <Notice tone="warn" title={`The old secret signs as well, and ends ${ago(until, now)}`}>
+    <Notice
+      tone="warn"
+      title={
+        <>
+          The old secret signs as well, and ends <Ago at={until} />
+        </>
+      }
+    >
       Until <Time at={until} /> each delivery carries <code>X-Bridge-Signature-Previous</code>, so that your endpoint
       can change over without missing one.
     </Notice>
   );
 }
 
-type Asked = "change" | "replay" | "rotate" | "delete" | null;
+type Asked = "change" | "replay" | "delete" | null;
 
 function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
   const [asked, setAsked] = useState<Asked>(null);
@@ -132,12 +142,6 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
             onAct: () => setAsked("replay"),
           },
           {
-            name: "Rotate the secret",
-            icon: <KeyRound size={16} aria-hidden />,
-            refused,
-            onAct: () => setAsked("rotate"),
-          },
-          {
             name: "Delete webhook",
             icon: <Trash2 size={16} aria-hidden />,
             refused,
@@ -150,7 +154,6 @@ function Acts({ webhook }: { readonly webhook: ReadWebhookData }) {
         <ChangeForm webhook={webhook} onDone={() => setAsked(null)} />
       </Dialog>
       {asked === "replay" && <Replay webhook={webhook} onDone={() => setAsked(null)} />}
-      {asked === "rotate" && <Rotate path={path} onDone={() => setAsked(null)} />}
       <Confirm
         open={asked === "delete"}
         onClose={() => setAsked(null)}
@@ -195,6 +198,25 @@ function ChangeForm({ webhook, onDone }: { readonly webhook: ReadWebhookData; re
       <Field label="Description" {...field("description")} maxLength={255} />
       <EventChoice chosen={events} onChange={setEvents} />
     </ActForm>
+  );
+}
+
+/** Asks in a dialog, which has an address, so that a search opens it as well. */
+function RotateSecret({ path }: { readonly path: string }) {
+  const { refusal } = useScopes();
+  const isAsked = usePlace().query.has("rotate");
+  return (
+    <>
+      <Button
+        compact
+        icon={<KeyRound size={14} aria-hidden />}
+        refused={refusal("admin")}
+        onClick={() => go(hrefOf(path, { rotate: "true" }))}
+      >
+        Rotate the secret
+      </Button>
+      {isAsked && <Rotate path={path} onDone={() => go(hrefOf(path), "replace")} />}
+    </>
   );
 }
 

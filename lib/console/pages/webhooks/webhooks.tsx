@@ -7,7 +7,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { ListCard } from "../../parts/list-card.tsx";
 import { Empty, Page } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { counted } from "../../parts/words.ts";
 import { go, hrefOf } from "../../route.ts";
 import { DeliveryStrip } from "./strip.tsx";
@@ -65,12 +65,11 @@ function Table() {
             </a>
           }
         >
-          Register a URL of yours, and a broken engine or a failed row is announced there within seconds, instead of
-          being found in the morning.
+          Register a URL of yours. It is called within seconds when sync stops or a row fails.
         </Empty>
       }
       caption="Webhooks"
-      head={["URL", "State", ["Last deliveries", "wide"], ["Events", "wide"], ["Made", "wide"]]}
+      head={["URL", "State", ["Last deliveries", "wide"], ["Events", "wide"], ["Created", "wide"]]}
     >
       {(webhook, index) => (
         <tr key={webhook.id}>
@@ -88,7 +87,7 @@ function Table() {
             {counted(webhook.events.length, "event")}
           </td>
           <td className="wide once">
-            <Time at={webhook.created_at} />
+            <Ago at={webhook.created_at} />
           </td>
         </tr>
       )}
