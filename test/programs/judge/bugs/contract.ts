@@ -182,8 +182,8 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     id: "deliveries-page-of-100",
     says: "limit=200 of deliveries gives 100",
     file: "functions/api/list-deliveries.ts",
-    from: "{ limit, offset, beforeId })",
-    to: "{ limit: Math.min(limit, 100), offset, beforeId })",
+    from: "{ ...asked, beforeId })",
+    to: "{ ...asked, limit: Math.min(asked.limit, 100), beforeId })",
     near: ["http/filters", "http/paging", "webhooks/settings"],
   },
   {
