@@ -163,6 +163,7 @@ describe.skipIf(findChromium() === undefined)("in a browser, a user", () => {
   });
 
   test("makes a webhook, sees a test arrive, one fail, and that one delivered after all", async () => {
+    const status = (name: string) => page.getByRole("cell", { name, exact: true });
     await goTo(page, world, "/webhooks");
     await link("New webhook").click();
     await page.getByLabel("URL").fill(`${world.receiver.url}/bridge`);
@@ -170,11 +171,11 @@ describe.skipIf(findChromium() === undefined)("in a browser, a user", () => {
     await sees(/^whsec_/);
     await link("I have kept it").click();
     await button("Send a test").click();
-    await page.getByText("successful", { exact: true }).waitFor();
+    await status("successful").waitFor();
 
     world.receiver.answer({ status: 500, body: "the pager is out of paper" });
     await button("Send a test").click();
-    await page.getByText("failed", { exact: true }).first().waitFor();
+    await status("failed").first().waitFor();
     await page
       .getByRole("row", { name: /failed/ })
       .getByRole("button")
@@ -189,8 +190,8 @@ describe.skipIf(findChromium() === undefined)("in a browser, a user", () => {
       .getByRole("button", { name: /^Retry/ })
       .click();
 
-    await page.getByText("failed", { exact: true }).first().waitFor({ state: "detached" });
-    expect(await page.getByText("successful", { exact: true }).count()).toBe(2);
+    await status("failed").first().waitFor({ state: "detached" });
+    expect(await status("successful").count()).toBe(2);
     expect(world.receiver.received).toHaveLength(3);
   });
 
