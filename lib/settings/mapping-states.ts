@@ -36,6 +36,7 @@ const figures = z.object({
 const compared = z.object({
   ...{ at: timestamp(), rows: z.int(), records: z.int(), differing: z.int(), vanished: z.int() },
   ...{ missing: z.nullable(z.int()), unsent: z.nullable(z.int()), refused: z.nullable(z.int()) },
+  calls: z.nullable(z.int()),
   ...{ equal: z.nullable(z.boolean()), says: z.string() },
 });
 
@@ -209,8 +210,8 @@ function withState(
 }
 
 function withWords({ at, ...found }: NonNullable<MappingProgress["compared"]>): z.infer<typeof compared> {
-  const { missing = null, unsent = null, refused = null } = found;
-  const counted = { ...found, missing, unsent, refused };
+  const { missing = null, unsent = null, refused = null, calls = null } = found;
+  const counted = { ...found, missing, unsent, refused, calls };
   return { at: new Date(at).toISOString(), ...counted, equal: areEqual(counted), says: sayEquality(counted) };
 }
 

@@ -124,6 +124,7 @@ export const mappingProgress = z.object({
       missing: z._default(z.nullable(z.int()), null),
       unsent: z._default(z.nullable(z.int()), null),
       refused: z._default(z.nullable(z.int()), null),
+      calls: z._default(z.nullable(z.int()), null),
     }),
   ),
   /** False: Salesforce lets several records have one value of the upsert field. */

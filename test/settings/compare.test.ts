@@ -47,7 +47,7 @@ test("both sides are compared when a user asks, and the mapping says what was fo
   expect(messages).toMatchObject([{ mapping_id: contact.id, kind: "sweep" }]);
   expect(equal.compared).toEqual({
     ...{ at: now().toISOString(), rows: 3, records: 3, differing: 0, vanished: 0, missing: 0, unsent: 0, refused: 0 },
-    ...{ equal: true, says: "3 rows: 3 equal, 0 differ. 3 records: each has a row." },
+    ...{ calls: 2, equal: true, says: "3 rows: 3 equal, 0 differ. 3 records: each has a row. 2 API calls." },
   });
   expect(apart.compared).toMatchObject({ rows: 3, records: 3, differing: 1, vanished: 1 });
   expect(mended.compared).toMatchObject({ records: 3, differing: 0 });
@@ -78,7 +78,7 @@ test("a row that Salesforce refused is no equal one, and the ids of what differs
   expect(await compared()).toMatchObject({
     compared: {
       ...{ rows: 3, records: 3, differing: 1, missing: 0, unsent: 3, refused: 2, equal: false },
-      says: "6 rows: 2 equal, 1 differed, 3 have no record (2 refused). 3 records: each has a row.",
+      says: "6 rows: 2 equal, 1 differed, 3 have no record (2 refused). 3 records: each has a row. 2 API calls.",
     },
     compared_ids: [sfid],
   });

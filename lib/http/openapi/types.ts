@@ -674,6 +674,7 @@ export type ListMappingStatesData = {
     readonly missing: number | null;
     readonly unsent: number | null;
     readonly refused: number | null;
+    readonly calls: number | null;
     readonly equal: boolean | null;
     readonly says: string;
   } | null;
@@ -1091,6 +1092,7 @@ export type ReadMappingData = {
     readonly missing: number | null;
     readonly unsent: number | null;
     readonly refused: number | null;
+    readonly calls: number | null;
     readonly equal: boolean | null;
     readonly says: string;
   } | null;

@@ -11,6 +11,8 @@ export interface Counted {
   /** Rows without a record's id, and those of them that Salesforce has refused. */
   readonly unsent: number | null;
   readonly refused: number | null;
+  /** Calls of the org's API. */
+  readonly calls: number | null;
 }
 
 /** Whether both sides were equal: each row and each record had its other side, with the same values; null: unknown. */
@@ -18,7 +20,7 @@ export const areEqual = ({ differing, vanished, unsent }: Counted): boolean | nu
   unsent === null && differing === 0 && vanished === 0 ? null : differing === 0 && vanished === 0 && unsent === 0;
 
 /** The same in a sentence for each side: all rows and all records are in it. What differed was corrected then. */
-export function sayEquality({ rows, records, differing, missing, vanished, unsent, refused }: Counted): string {
+export function sayEquality({ rows, records, differing, missing, vanished, unsent, refused, calls }: Counted): string {
   const lacking = missing ?? 0;
   const differ = differing - lacking;
   const refusedOf = !refused ? "" : refused === unsent ? " (refused)" : ` (${count(refused)} refused)`;
@@ -29,7 +31,8 @@ export function sayEquality({ rows, records, differing, missing, vanished, unsen
     ...(unsent ? [`${count(unsent)} ${unsent === 1 ? "has" : "have"} no record${refusedOf}`] : []),
   ];
   const ofRecords = lacking === 0 ? "each has a row" : `${count(lacking)} had no row`;
-  return `${counted(rows + (unsent ?? 0), "row")}: ${ofRows.join(", ")}. ${counted(records, "record")}: ${ofRecords}.`;
+  const cost = calls === null ? "" : ` ${counted(calls, "API call")}.`;
+  return `${counted(rows + (unsent ?? 0), "row")}: ${ofRows.join(", ")}. ${counted(records, "record")}: ${ofRecords}.${cost}`;
 }
 
 const count = (many: number): string => many.toLocaleString("en-US");

@@ -7,6 +7,7 @@ import { type Cycle, countOf, newTally, type Tally } from "../cycle/cycle.ts";
 import type { CycleNeeds } from "../cycle/cycle-order.ts";
 import { EngineStop } from "../cycle/engine-stop.ts";
 import { ENDED_WELL, endBy, guardLease, LEASE_SECONDS } from "../lease/lease-guard.ts";
+import type { CycleStore } from "../ports/cycle-ports.ts";
 import { LeaseLost, type Watermarks } from "../ports/lease-ports.ts";
 import { type LoadCheckpoint, UNSTARTED } from "../ports/load-ports.ts";
 import { refuseUncaptured } from "../pull/refuse-uncaptured.ts";
@@ -56,14 +57,16 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
   const hold = { ...lock, mayRead };
   const { mapping, writers } = order;
   const own = { callSize: new CallSize(), reading: { size: marks.load?.size ?? WHOLE }, tally };
-  const cycle: Cycle = { ...needs, mapping, writers, lease, shape, hold, ...own };
+  const calls = () => (begun.marks.load?.calls ?? 0) + madeOf(needs.salesforce.calls());
+  const store = countingCalls(needs.store, calls);
+  const cycle: Cycle = { ...needs, store, mapping, writers, lease, shape, hold, ...own };
   let [end, isSpared] = [ENDED_WELL, false];
   try {
     refuseUncaptured(begun);
     if (order.kind === "dry_run") await dryRun(cycle);
     const work = order.kind === "dry_run" ? null : workToDo(order.kind, marks);
     if (work?.kind === "load" && !isStarted(work)) await refuseUnseen(cycle);
-    if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work, marks));
+    if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work, marks), calls);
   } catch (error) {
     isSpared = error instanceof CallsSpared;
     if (!isSpared) end = endBy(error);
@@ -121,7 +124,16 @@ function isStarted(work: Work): work is LoadCheckpoint {
   return "startedAt" in work && (work.afterId !== null || work.bulk !== null || work.afterRow !== null);
 }
 
-async function carryOn(cycle: Cycle, checkpoint: LoadCheckpoint): Promise<void> {
+async function carryOn(cycle: Cycle, checkpoint: LoadCheckpoint, calls: () => number): Promise<void> {
   const read = checkpoint.afterRow === null ? await readAllRecords(cycle, checkpoint) : checkpoint;
-  if (looksAtRows(cycle, read)) await sweepRows(cycle, read);
+  if (looksAtRows(cycle, read)) await sweepRows(cycle, read, calls);
+}
+
+/** Each stored checkpoint has what the reading has cost by then, for the invocation that continues it. */
+function countingCalls(store: CycleStore, calls: () => number): CycleStore {
+  const apply: CycleStore["apply"] = (lease, page) => {
+    const load = page.marks?.load;
+    return store.apply(lease, load ? { ...page, marks: { ...page.marks, load: { ...load, calls: calls() } } } : page);
+  };
+  return new Proxy(store, { get: (target, name) => (name === "apply" ? apply : Reflect.get(target, name)) });
 }

@@ -13,9 +13,9 @@ const ROWS_AT_ONCE = 2_000;
  * The second half of a sweep, or of a reading after the filter changed: looks up the record of each row that the first
  * half has not met. A row leaves the table when the org says that its record is deleted or is outside of the filter
  * now. When the org does not know the record any more, or hides it from our user, an operator must confirm the delete,
- * after a sweep.
+ * after a sweep. `calls` counts those of the reading.
  */
-export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<void> {
+export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint, calls: () => number): Promise<void> {
   const checkpoint = begun.met ? await findUnmet(cycle, begun) : begun;
   const { lastRow, unmet: buckets = null } = checkpoint;
   let isSure: boolean | null = null;
@@ -43,7 +43,7 @@ export async function sweepRows(cycle: Cycle, begun: LoadCheckpoint): Promise<vo
   }
   if (checkpoint.compared) {
     const { differing = 0, missing = 0, compared } = checkpoint;
-    const found = { ...compared, differing, missing, vanished, ids, at: new Date(cycle.clock.now()) };
+    const found = { ...compared, differing, missing, vanished, ids, calls: calls(), at: new Date(cycle.clock.now()) };
     await cycle.store.keepComparison(cycle.lease, found, lastRow);
   }
   await commit(cycle, null);

@@ -52,6 +52,8 @@ export interface LoadCheckpoint {
   readonly readSince?: string;
   /** How much a read asks for, where that is less than a page. */
   readonly size?: ReadSize;
+  /** Calls of the org's API that it has cost so far; left out: none, or an earlier version did not count them. */
+  readonly calls?: number;
   /** Jobs of the Bulk API that this reading has lost: failed, aborted or expired. Left out: none. */
   readonly failedJobs?: number;
 }
@@ -70,6 +72,8 @@ export interface Comparison {
   readonly missing: number;
   /** Rows whose record Salesforce does not show. */
   readonly vanished: number;
+  /** Calls of the org's API that it has cost. */
+  readonly calls: number;
   /** Ids of what differed or vanished, the first `MOST_IDS`. */
   readonly ids: readonly string[];
   readonly at: Date;
