@@ -22,7 +22,7 @@ import { pull } from "./pull/pull.ts";
 import { readHeldBack } from "./pull/read-page.ts";
 import { isUnjudged, refuseUncaptured } from "./pull/refuse-uncaptured.ts";
 import { type PushOrder, push } from "./push/push.ts";
-import { restoreRecords } from "./push/restore-records.ts";
+import { refuseRestores, restoreRecords } from "./push/restore-records.ts";
 
 /** One run for one mapping: take the lease, settle what is in doubt, pull, push, report, release. */
 export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<CycleReport> {
@@ -61,9 +61,12 @@ export async function runCycle(needs: CycleNeeds, order: CycleOrder): Promise<Cy
 
 /** Undeletes what an operator has asked for; answers the records to read again, with those that are back. */
 async function restoreAsked(cycle: Cycle, order: CycleOrder, { restores, rereads }: Held): Promise<readonly string[]> {
-  if (restores.length === 0 || !pushes(order.mapping.syncDirection) || !maySave(order, cycle.salesforce))
+  if (restores.length === 0) return rereads;
+  if (!pushes(order.mapping.syncDirection)) {
+    await refuseRestores(cycle, restores);
     return rereads;
-  return [...rereads, ...(await restoreRecords(cycle, restores))];
+  }
+  return maySave(order, cycle.salesforce) ? [...rereads, ...(await restoreRecords(cycle, restores))] : rereads;
 }
 
 function rewindIn(

@@ -55,7 +55,7 @@ function withEmptyChangeSets(): string {
   const folder = temporaryFolder();
   const script = `#!/bin/sh
 said=$(PATH="$REAL_PATH" aws "$@" 2>&1) && { echo "$said"; exit 0; }
-case "$said" in *"No updates are to be performed"*) echo "No changes to deploy. $*"; exit 0;; esac
+case "$said" in *"(ValidationError)"*"No updates are"*) echo "No changes to deploy. $*"; exit 0;; esac
 echo "$said" >&2
 exit 1
 `.replace("$REAL_PATH", process.env["PATH"] ?? "");

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { handler as readStory } from "../../functions/api/read-row-story.ts";
 import { handler as restoreRow } from "../../functions/api/restore-row.ts";
+import { handler as retryInbound } from "../../functions/api/retry-inbound.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
@@ -284,4 +285,53 @@ test("restores that wait hold up no record that is read again, and no trouble of
 
   expect((await notes()).filter(({ error }) => error === "to be read")).toEqual([]);
   expect((await rows()).map(({ lastname }) => lastname)).toContain("Late");
+});
+
+test("an undelete that gets no answer is asked for again later, and holds up neither pulls nor pushes", async () => {
+  const [sfid] = await deletedAndAskedFor(["Ada"]);
+  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
+  await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" });
+  await world.fault({ kind: "unavailable", path: "services/Soap", record: "undelete", times: 1 });
+
+  await cycle();
+  const meanwhile = [await records(), (await rows()).map(({ lastname }) => lastname)];
+  await world.pass(60);
+  await cycle();
+
+  expect(meanwhile).toEqual([
+    ["Emmy", "Late"],
+    ["Emmy", "Late"],
+  ]);
+  expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
+});
+
+test("a refused restore that is tried again is undeleted, not read at each beat", async () => {
+  const [sfid] = await deletedAndAskedFor(["Ada"]);
+  await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 1 });
+  await cycle();
+  const refused = await notes();
+
+  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
+  await call(retryInbound, "retry-inbound", {
+    token: await tokenFor(world.workspaceId, "operate"),
+    path,
+    query: { sfid: String(sfid) },
+  });
+  await cycle();
+
+  expect(refused).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /) }]);
+  expect((await rows()).map((row) => row["sfid"])).toEqual([sfid]);
+  expect(await notes()).toEqual([]);
+});
+
+test("a mapping that only reads since ends the restores that it was asked for", async () => {
+  await deletedAndAskedFor(["Ada"]);
+  await world.sql("UPDATE salesforce._bridge_inbound_errors SET retry_at = now() - interval '9 years'");
+  const fields = ["LastName", "External_Id__c"];
+  const bridge = { sync_direction: "sf_to_pg" };
+  [contact = contact] = await world.map({ object: "Contact", fields, upsertField: "External_Id__c", bridge });
+
+  await cycle();
+
+  expect(await notes()).toMatchObject([{ error: "it was not restored: the mapping only reads now", retry_at: null }]);
 });

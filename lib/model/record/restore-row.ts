@@ -38,7 +38,10 @@ export type Restore =
 export function restoreOf(gone: GoneRow): Restore | null {
   const { direction, isRowPresent, sfid, record, deletion } = gone;
   if (isRowPresent && record !== "deleted") return null;
-  if (gone.isAsked) return no("it was asked for already: the mapping's next cycle restores it");
+  if (gone.isAsked)
+    return no(
+      "it was asked for already: the next cycle restores it, or one in a quarter of an hour if Salesforce has refused it in passing",
+    );
   if (!isRowPresent && deletion?.state === "NEW") return { how: "takeBack", changeId: deletion.id };
   if (!isRowPresent && deletion?.state === "PENDING")
     return no("its delete is being sent just now: restore it once that has ended");

@@ -35,8 +35,8 @@ export async function outcomesOf(
     const result = results[index];
     if (!result) throw new Error(`no result for the record of change ${write.changeIds[0]}`);
     const brought = undeleted.get(write);
-    if (brought) return again(cycle, sending, write, result, brought);
-    return outcomeOf(cycle, sending, write, namingMaster(result, found.get(write)), judged);
+    const back = brought && again(cycle, sending, write, result, brought);
+    return back ?? outcomeOf(cycle, sending, write, namingMaster(result, found.get(write)), judged);
   });
 }
 
@@ -46,19 +46,23 @@ function adjustCallSize({ callSize }: Cycle, results: readonly (RecordResult | u
   return results.some((result) => result && isTooMany(result.errors)) && callSize.halve(results.length);
 }
 
-/** What was undeleted goes again at once; what only a lock or the like kept in the recycle bin is met there again later. */
+/**
+ * What was undeleted goes again at once; what only a lock or the like kept in the recycle bin is met there again later, for
+ * a month at most. Null: Salesforce refuses to undelete it.
+ */
 function again(
-  cycle: Cycle,
+  { clock, random }: Cycle,
   sending: PushProgress,
   write: Write,
   { errors }: RecordResult,
   brought: RecordResult,
-): PushOutcome[] {
-  const verdict = judge("undelete", brought.errors, write.attempts, cycle.random());
+): PushOutcome[] | null {
+  if (brought.success) return [putOff(sending, write, 0, errorText(errors), { counts: true })];
+  const verdict = judge("undelete", brought.errors, 0, random());
   if (verdict.kind === "org") return left(sending, write, verdict.refusal);
-  if (verdict.kind === "retry")
-    return [putOff(sending, write, verdict.afterSeconds, errorText(brought.errors), { counts: true })];
-  return [putOff(sending, write, 0, errorText(errors), { counts: true })];
+  const afterSeconds = sentAgainAfterSeconds(clock.now() - write.capturedAt.getTime());
+  if (verdict.kind !== "retry" || afterSeconds === null) return null;
+  return [putOff(sending, write, afterSeconds, errorText(brought.errors))];
 }
 
 function left(sending: PushProgress, write: Write, refusal: RequestRefusal): [] {
@@ -187,6 +191,6 @@ function isGone({ operation }: Write, result: RecordResult | undefined): boolean
 
 /** The loser of a merge never does. Only the record's stamp, that of its deletion, shows whether the later one wins. */
 function mayComeBack({ shape }: Cycle, write: Write, gone: Image | undefined): boolean {
-  if (write.attempts >= MAX_RETRIES || !gone || gone.mergedInto) return false;
+  if (write.attempts > 0 || !gone || gone.mergedInto) return false;
   return winnerBy(shape.conflictPolicy, gone.systemModstamp, [write]) === "postgres";
 }

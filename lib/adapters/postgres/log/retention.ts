@@ -1,4 +1,5 @@
-import { type MappedTable, type Metadata, name, qualified, type StoreContext } from "../session/sql.ts";
+import { NOT_RESTORED } from "../../../model/record/restore-row.ts";
+import { literal, type MappedTable, type Metadata, name, qualified, type StoreContext } from "../session/sql.ts";
 import { hasFailed, hasSucceeded, isCarried, isOfTable } from "./change-states.ts";
 
 /** A Bulk job lives seven days; no image can be older than a push that was forgotten. */
@@ -98,6 +99,9 @@ function oldestRows({ log }: Metadata, table: string, of: string, past: string, 
 /** What one piece of long work takes away at most of what no mapping writes or reads any more. */
 const ORPHANS_AT_ONCE = 20_000;
 
+/** The recycle bin has nothing of a record any more that was refused so long ago. */
+const BIN_DAYS = 15;
+
 /** What waits of a deleted mapping stays this long, and goes out when the mapping is restored. */
 const RESTORABLE_DAYS = 31;
 
@@ -130,6 +134,8 @@ export function pruneOrphans({ tables, retention }: Context, now: string): strin
     , ${orphaned("tombstones", tables.tombstones, "deleted_at", state, past)}
     , ${orphaned("conflicts", tables.conflicts, "at", state, past)}
     , ${orphaned("inbound_errors", tables.inboundErrors, "last_at", state, past)}
+    , refused_restores AS (
+      DELETE FROM ${tables.inboundErrors} WHERE starts_with(error, ${literal(NOT_RESTORED)}) AND last_at < ${ago(BIN_DAYS, now)})
     , ${orphaned("held_deletes", tables.heldDeletes, "held_at", state, past)}
     , ${orphaned("history", tables.history, "at", state, past)}`;
 }

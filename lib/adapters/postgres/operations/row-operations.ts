@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { REPORTED_AFTER_SECONDS } from "../../../model/change/missing-parent.ts";
 import { typeInstead } from "../../../model/mapping/unfit-column.ts";
 import { longId } from "../../../model/record/long-id.ts";
+import { NOT_RESTORED, RESTORE } from "../../../model/record/restore-row.ts";
 import { toCamelCase } from "../../../model/snake-case.ts";
 import { judgedCalls, judgedCount } from "../../../model/totals.ts";
 import type { PostgresConnection } from "../../../model/workspace/workspace.ts";
@@ -93,7 +94,8 @@ function rowQueriesOn(kept: KeptSession, connection: PostgresConnection, now: ()
     retryInbound: async (mappingId, sfid) =>
       (
         await ask(
-          `UPDATE ${tables.inboundErrors} SET retry_at = last_at
+          `UPDATE ${tables.inboundErrors} SET retry_at = last_at, attempts = CASE WHEN ${isRefusedRestore} THEN 1 ELSE attempts END,
+             error = CASE WHEN ${isRefusedRestore} THEN ${literal(`${RESTORE}: `)} || error ELSE error END
            WHERE mapping_id = $1 AND ($2::text IS NULL OR sfid::text = $2) RETURNING sfid`,
           [mappingId, sfid && longId(sfid)],
         )
@@ -216,6 +218,9 @@ function heldDeletesOf({ heldDeletes, log, state }: Metadata, table: string): st
 /** One page and, beside each row, how many there are; one row of NULLs where the page is empty. */
 const pageOf = (total: string, page: string, order: string): string =>
   `SELECT counted.total, page.* FROM (${total}) AS counted LEFT JOIN (${page}) AS page ON true ORDER BY ${order}`;
+
+/** Trying again is to undelete it: reading it would find it deleted. */
+const isRefusedRestore = `starts_with(error, ${literal(NOT_RESTORED)})`;
 
 const inboundErrorsOf = ({ inboundErrors }: Metadata): string =>
   pageOf(
