@@ -40,6 +40,9 @@ function touch(): void {
   if (wasIdle) void queries.invalidateQueries({ type: "active" });
 }
 
+/** An answer that costs much: `static` holds also when everything is asked again. */
+const ASKED_ONCE = { staleTime: "static", refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
+
 interface Asking {
   /** Asks again after so many seconds, while the tab is seen; less often on an untouched page. */
   readonly everySeconds?: number;
@@ -47,12 +50,14 @@ interface Asking {
   readonly when?: boolean;
   /** Shows the answer to the previous question until this one is answered, as when a list turns its page. */
   readonly keepsPrevious?: boolean;
+  /** Asked once: neither after an act nor when the tab is seen again. */
+  readonly once?: boolean;
 }
 
 /** The answer to a question, kept fresh. A token that is no longer valid ends the session. */
 export function useAnswer<Answer>(
   question: Question<Answer>,
-  { everySeconds, when = true, keepsPrevious }: Asking = {},
+  { everySeconds, when = true, keepsPrevious, once }: Asking = {},
 ) {
   const credentials = useCredentials();
   const { signOut } = useSession();
@@ -73,6 +78,7 @@ export function useAnswer<Answer>(
       refetchInterval: () => 1000 * (isIdle() ? Math.max(IDLE_SECONDS, everySeconds) : everySeconds),
     }),
     ...(keepsPrevious && { placeholderData: keepPreviousData }),
+    ...(once && ASKED_ONCE),
   });
 }
 
