@@ -41,7 +41,7 @@ function touch(): void {
 }
 
 /** An answer that costs much: `static` holds also when everything is asked again. */
-const ASKED_ONCE = { staleTime: "static", refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
+export const ASKED_ONCE = { staleTime: "static", refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
 
 interface Asking {
   /** Asks again after so many seconds, while the tab is seen; less often on an untouched page. */
