@@ -1,4 +1,5 @@
 import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { actOnEach, type DoneOnEach } from "./act-on-each.ts";
 import { type Act, ask, type Question, Refused, type Reply } from "./ask.ts";
 import { useCredentials, useSession } from "./session.tsx";
 
@@ -85,12 +86,32 @@ export function useAnswer<Answer>(
 /** Something that can be done; afterwards everything on the page is asked again. */
 export function useAct<Answer, Given = void>(actOf: (given: Given) => Act<Answer, unknown>) {
   const credentials = useCredentials();
-  const client = useQueryClient();
   return useMutation<Reply<Answer>, Error, Given>({
     mutationFn: (given) => ask(credentials, actOf(given)),
-    onSettled: () => {
-      // Not awaited: the new answers may take away the form that acted, and with it the word that it was done.
-      void client.invalidateQueries({ queryKey: [credentials.workspaceId] });
-    },
+    onSettled: useAskAgain(),
   });
+}
+
+interface Each {
+  readonly ids: readonly string[];
+  readonly onDone: (id: string) => void;
+}
+
+/** The same act on several things, one after the other; only then is everything on the page asked again. */
+export function useActOnEach<Answer>(actOf: (id: string) => Act<Answer, unknown>) {
+  const credentials = useCredentials();
+  return useMutation<DoneOnEach, Error, Each>({
+    mutationFn: ({ ids, onDone }) => actOnEach(ids, (id) => ask(credentials, actOf(id)), onDone),
+    onSettled: useAskAgain(),
+  });
+}
+
+/**
+ * Asks everything on the page again. Not awaited: the new answers may take away the form
+ * that acted, and with it the word that it was done.
+ */
+function useAskAgain(): () => void {
+  const { workspaceId } = useCredentials();
+  const client = useQueryClient();
+  return () => void client.invalidateQueries({ queryKey: [workspaceId] });
 }
