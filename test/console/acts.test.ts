@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 
 const CONSOLE = join(import.meta.dirname, "../../lib/console");
 
-/** A call of `useAct` up to the end of its path. */
+/** A call of `useAct` or `useActOnEach` up to the end of its path. */
 const ACT =
-  /const (\w+) = useAct(?:<[^(]*>)?\(\(\w*\) => \(\{\s*method: "([A-Z]+)",\s*path(?:: (`[^`]*`|"[^"]*"|\w+))?/g;
+  /const (\w+) = useAct(?:OnEach)?(?:<[^(]*>)?\(\(\w*\) => \(\{\s*method: "([A-Z]+)",\s*path(?:: (`[^`]*`|"[^"]*"|\w+))?/g;
 
 /** What each act of a component asks of the service; ids are `{}`. */
 const ACTS = [
@@ -76,7 +76,7 @@ test("each act of the console asks for what its button says: Release lets delete
 });
 
 test("no act is left out", () => {
-  const calls = componentsOf("**/*.tsx").flatMap((component) => [...component.matchAll(/= useAct[<(]/g)]);
+  const calls = componentsOf("**/*.tsx").flatMap((component) => [...component.matchAll(/= useAct(?:OnEach)?[<(]/g)]);
 
   expect(calls).toHaveLength(ACTS.length);
 });

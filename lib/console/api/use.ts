@@ -1,4 +1,5 @@
 import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { actOnEach, type DoneOnEach } from "./act-on-each.ts";
 import { type Act, ask, type Question, Refused, type Reply } from "./ask.ts";
 import { useCredentials, useSession } from "./session.tsx";
 
@@ -40,6 +41,9 @@ function touch(): void {
   if (wasIdle) void queries.invalidateQueries({ type: "active" });
 }
 
+/** An answer that costs much: `static` holds also when everything is asked again. */
+export const ASKED_ONCE = { staleTime: "static", refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
+
 interface Asking {
   /** Asks again after so many seconds, while the tab is seen; less often on an untouched page. */
   readonly everySeconds?: number;
@@ -47,12 +51,14 @@ interface Asking {
   readonly when?: boolean;
   /** Shows the answer to the previous question until this one is answered, as when a list turns its page. */
   readonly keepsPrevious?: boolean;
+  /** Asked once: neither after an act nor when the tab is seen again. */
+  readonly once?: boolean;
 }
 
 /** The answer to a question, kept fresh. A token that is no longer valid ends the session. */
 export function useAnswer<Answer>(
   question: Question<Answer>,
-  { everySeconds, when = true, keepsPrevious }: Asking = {},
+  { everySeconds, when = true, keepsPrevious, once }: Asking = {},
 ) {
   const credentials = useCredentials();
   const { signOut } = useSession();
@@ -73,18 +79,39 @@ export function useAnswer<Answer>(
       refetchInterval: () => 1000 * (isIdle() ? Math.max(IDLE_SECONDS, everySeconds) : everySeconds),
     }),
     ...(keepsPrevious && { placeholderData: keepPreviousData }),
+    ...(once && ASKED_ONCE),
   });
 }
 
 /** Something that can be done; afterwards everything on the page is asked again. */
 export function useAct<Answer, Given = void>(actOf: (given: Given) => Act<Answer, unknown>) {
   const credentials = useCredentials();
-  const client = useQueryClient();
   return useMutation<Reply<Answer>, Error, Given>({
     mutationFn: (given) => ask(credentials, actOf(given)),
-    onSettled: () => {
-      // Not awaited: the new answers may take away the form that acted, and with it the word that it was done.
-      void client.invalidateQueries({ queryKey: [credentials.workspaceId] });
-    },
+    onSettled: useAskAgain(),
   });
+}
+
+interface Each {
+  readonly ids: readonly string[];
+  readonly onDone: (id: string) => void;
+}
+
+/** The same act on several things, one after the other; only then is everything on the page asked again. */
+export function useActOnEach<Answer>(actOf: (id: string) => Act<Answer, unknown>) {
+  const credentials = useCredentials();
+  return useMutation<DoneOnEach, Error, Each>({
+    mutationFn: ({ ids, onDone }) => actOnEach(ids, (id) => ask(credentials, actOf(id)), onDone),
+    onSettled: useAskAgain(),
+  });
+}
+
+/**
+ * Asks everything on the page again. Not awaited: the new answers may take away the form
+ * that acted, and with it the word that it was done.
+ */
+function useAskAgain(): () => void {
+  const { workspaceId } = useCredentials();
+  const client = useQueryClient();
+  return () => void client.invalidateQueries({ queryKey: [workspaceId] });
 }

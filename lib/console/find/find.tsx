@@ -9,6 +9,7 @@ import { go, hrefOf } from "../route.ts";
 import { type Entry, isKey, matching, PAGES, rowsOfKey } from "./entries.ts";
 import { useFoundRows } from "./found-rows.ts";
 import { useMappingActs } from "./mapping-acts.tsx";
+import { notSearchedEntry } from "./search-rows.ts";
 
 interface Group {
   readonly name: string;
@@ -31,7 +32,7 @@ export function Find({ places, onClose }: FindProps) {
   const mappings = useAnswer(questions.mappings).data?.data ?? [];
   const webhooks = useAnswer(questions.webhooks).data?.data ?? [];
   const tokens = useAnswer(questions.tokens, { when: may("admin") }).data?.data ?? [];
-  const { found, isSearching } = useFoundRows(text, mappings);
+  const { found, notSearched, isSearching } = useFoundRows(text, mappings);
   const acts = useMappingActs(mappings, onClose);
   if (pauses) return <PauseDialog what="everything" onClose={onClose} />;
   const pages = [...places, ...PAGES].map(({ name, path }) => ({ name, href: hrefOf(path) }));
@@ -54,11 +55,12 @@ export function Find({ places, onClose }: FindProps) {
   }));
   const pauseAll = { name: "Pause everything", refused: refusal("operate"), onChoose: () => setPauses(true) };
   const isMissed = !isSearching && found.length === 0 && text.trim().length > 1;
+  const byKey = isKey(text) || isMissed ? rowsOfKey(text, mappings) : [];
   const groups: readonly Group[] = [
     { name: "Mappings", items: matching(ofMappings, text) },
     { name: "Pages", items: matching([...pages, ...ofWebhooks], text) },
     { name: "Actions", items: matching([...acts, pauseAll, ...rotations], text) },
-    { name: "Rows", items: [...(isKey(text) || isMissed ? rowsOfKey(text, mappings) : []), ...found] },
+    { name: "Rows", items: [...byKey, ...found, ...notSearchedEntry(notSearched)] },
   ].filter(({ items }) => items.length > 0);
   const choose = ({ refused, href, onChoose }: Entry) => {
     if (refused) return;

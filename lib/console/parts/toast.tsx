@@ -40,5 +40,13 @@ export function useSay() {
     done: (title: string, description?: string) => add({ title, description, type: "good" }),
     failed: (error: Error) =>
       add({ title: sentence(error.message), description: remedyOf(error), type: "bad", timeout: 12_000 }),
+    /** What was done before a refusal, and the refusal. */
+    stopped: (title: string, error: Error) =>
+      add({
+        title,
+        description: `${sentence(error.message).replace(/\.$/, "")}. ${remedyOf(error)}`,
+        type: "bad",
+        timeout: 12_000,
+      }),
   };
 }

@@ -16,7 +16,7 @@ interface FilterFieldProps {
 export function FilterField({ object, value, onChange, wrong }: FilterFieldProps) {
   const asked = useSettled(value?.trim() ?? "");
   const isAsked = asked !== "" && asked === (value?.trim() ?? "");
-  const { data, error } = useAnswer(questions.matching(object, asked), { when: isAsked });
+  const { data, error } = useAnswer(questions.matching(object, asked), { when: isAsked, once: true });
   const isWrong = isAsked && error instanceof Refused && error.code === "VALIDATION_ERROR";
   const found = data?.data.matching;
   const hint = !value

@@ -3,7 +3,7 @@ import { RotateCw, Send } from "lucide-react";
 import { useState } from "react";
 import { questions } from "../../api/questions.ts";
 import { useScopes } from "../../api/scopes.ts";
-import { useAct, useAnswer } from "../../api/use.ts";
+import { useAct, useActOnEach, useAnswer } from "../../api/use.ts";
 import { ActButton } from "../../parts/acts/act-button.tsx";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -29,6 +29,7 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const asked = questions.deliveries(webhookId, { ...filter, limit: 50, offset, subjects: true });
   const answer = useAnswer(asked, { everySeconds: 3, keepsPrevious: true });
+  const unchoose = (id: string) => setChosen((before) => new Set([...before].filter((other) => other !== id)));
   const turn = (part: Readonly<Record<string, string | undefined>>) => {
     setChosen(new Set());
     go(hrefOf(path, { ...filter, ...part }), "replace");
@@ -55,7 +56,7 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
             onTurn={(event) => turn({ event })}
           />
         </div>
-        <SendAgain webhookId={webhookId} ids={ids.filter((id) => chosen.has(id))} onDone={() => setChosen(new Set())} />
+        <SendAgain webhookId={webhookId} ids={[...chosen]} onSent={unchoose} />
       </div>
       <ListCard
         title="Deliveries of the last 30 days"
@@ -77,7 +78,7 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
             type="checkbox"
             aria-label="Choose all of this page"
             checked={isAll}
-            onChange={() => setChosen(new Set(isAll ? [] : ids))}
+            onChange={() => setChosen(new Set(isAll ? [] : [...chosen, ...ids]))}
           />
         }
         head={["Event", "Status", ["Answer", "wide number"], ["Last attempt", "wide"], ["Next", "wide"]]}
@@ -156,26 +157,27 @@ function Subject({ subject }: { readonly subject: NonNullable<ListDeliveriesData
   );
 }
 
-/** One after the other: an address has 300 requests a minute. */
+/** Sends deliveries one after the other, also those that have moved to another page since they were chosen. */
 function SendAgain({
   webhookId,
   ids,
-  onDone,
+  onSent,
 }: {
   readonly webhookId: string;
   readonly ids: readonly string[];
-  readonly onDone: () => void;
+  readonly onSent: (id: string) => void;
 }) {
   const { refusal } = useScopes();
   const say = useSay();
-  const retry = useAct<RetryDeliveryData, string>((id) => ({
+  const retry = useActOnEach<RetryDeliveryData>((id) => ({
     method: "POST",
     path: `/webhooks/${webhookId}/deliveries/${id}/retry`,
   }));
   const run = async () => {
-    for (const id of ids) await retry.mutateAsync(id);
-    onDone();
-    say.done(`${counted(ids.length, "delivery", "deliveries")} sent again`, "The answers appear in a moment.");
+    const sent = await retry.mutateAsync({ ids, onDone: onSent });
+    const chosen = counted(ids.length, "delivery", "deliveries");
+    if (sent.refusal) say.stopped(`${sent.done} of ${chosen} sent again`, sent.refusal);
+    else say.done(`${chosen} sent again`, "The answers appear in a moment.");
   };
   if (ids.length === 0) return null;
   return (
