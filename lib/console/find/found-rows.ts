@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ListMappingStatesData, ListRowsData } from "bridge/api";
-import { useEffect, useState } from "react";
+
 import { ask } from "../api/ask.ts";
 import { questions } from "../api/questions.ts";
 import { useScopes } from "../api/scopes.ts";
 import { useCredentials } from "../api/session.tsx";
+import { useSettled } from "../api/settled.ts";
 import { ASKED_ONCE } from "../api/use.ts";
 import { hrefOf } from "../route.ts";
 import type { Entry } from "./entries.ts";
@@ -32,7 +33,7 @@ export function useFoundRows(typed: string, mappings: readonly Mapping[]) {
   const credentials = useCredentials();
   const { may } = useScopes();
   const text = typed.trim();
-  const find = useSettled(text);
+  const find = useSettled(text, PAUSE_MILLISECONDS);
   const isWanted = may("operate") && text.length >= FEWEST_CHARACTERS;
   const isAsked = isWanted && find === text;
   const { data = NOTHING, isFetching } = useQuery<SearchedRows>({
@@ -62,14 +63,4 @@ function entriesOf({ rows }: ListRowsData, table: string, find: string): readonl
     const href = hrefOf(`/rows/${encodeURIComponent(table)}`, { key: String(record_id) });
     return { name: shown.map((value) => value.slice(0, 60)).join(", "), aside: `${table} ${record_id}`, href };
   });
-}
-
-/** The text once it has stayed the same for a moment. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE_MILLISECONDS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }

@@ -57,7 +57,8 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
   const hold = { ...lock, mayRead };
   const { mapping, writers } = order;
   const own = { callSize: new CallSize(), reading: { size: marks.load?.size ?? WHOLE }, tally };
-  const calls = () => (begun.marks.load?.calls ?? 0) + madeOf(needs.salesforce.calls());
+  let before = 0;
+  const calls = () => before + madeOf(needs.salesforce.calls());
   const store = countingCalls(needs.store, calls);
   const cycle: Cycle = { ...needs, store, mapping, writers, lease, shape, hold, ...own };
   let [end, isSpared] = [ENDED_WELL, false];
@@ -66,6 +67,7 @@ export async function runLoad(needs: CycleNeeds, order: LoadOrder): Promise<Load
     if (order.kind === "dry_run") await dryRun(cycle);
     const work = order.kind === "dry_run" ? null : workToDo(order.kind, marks);
     if (work?.kind === "load" && !isStarted(work)) await refuseUnseen(cycle);
+    before = callsOf(work);
     if (work) await carryOn(cycle, isStarted(work) ? work : await start(cycle, work, marks), calls);
   } catch (error) {
     isSpared = error instanceof CallsSpared;
@@ -123,6 +125,9 @@ async function start(cycle: Cycle, work: Work, { position, load }: Watermarks): 
 function isStarted(work: Work): work is LoadCheckpoint {
   return "startedAt" in work && (work.afterId !== null || work.bulk !== null || work.afterRow !== null);
 }
+
+/** What earlier invocations have asked for the same work. */
+const callsOf = (work: Work | null): number => (work && isStarted(work) ? (work.calls ?? 0) : 0);
 
 async function carryOn(cycle: Cycle, checkpoint: LoadCheckpoint, calls: () => number): Promise<void> {
   const read = checkpoint.afterRow === null ? await readAllRecords(cycle, checkpoint) : checkpoint;

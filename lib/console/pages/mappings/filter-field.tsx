@@ -1,6 +1,6 @@
-import { useEffect, useState } from "react";
 import { Refused } from "../../api/ask.ts";
 import { questions } from "../../api/questions.ts";
+import { useSettled } from "../../api/settled.ts";
 import { useAnswer } from "../../api/use.ts";
 import { Field } from "../../parts/field.tsx";
 import { counted } from "../../parts/words.ts";
@@ -14,7 +14,7 @@ interface FilterFieldProps {
 
 /** A filter, with how many records match while it is typed, or why it is not understood. */
 export function FilterField({ object, value, onChange, wrong }: FilterFieldProps) {
-  const asked = useSettled(value?.trim() ?? "");
+  const asked = useSettled(value?.trim() ?? "", SETTLED_MILLISECONDS);
   const isAsked = asked !== "" && asked === (value?.trim() ?? "");
   const { data, error } = useAnswer(questions.matching(object, asked), { when: isAsked, once: true });
   const isWrong = isAsked && error instanceof Refused && error.code === "VALIDATION_ERROR";
@@ -41,13 +41,3 @@ export function FilterField({ object, value, onChange, wrong }: FilterFieldProps
 
 /** So long nothing more was typed: each count costs the org two calls. */
 const SETTLED_MILLISECONDS = 500;
-
-/** A text once it has stayed the same for a moment. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), SETTLED_MILLISECONDS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
-}
