@@ -35,7 +35,7 @@ export interface Asked<Name extends RouteName, Input, Resource> extends Found<Na
  * name, and the parsed body as `body` on routes that have one. `find` looks up the resource that the path names, before
  * the input is judged. `run` gives the `data` of the answer, a `Paged`, a `Tagged`
  * or a `Plain`. `output` is the schema of that `data`, of one row for a `Paged`; it describes and is kept by tests. What
- * its properties mean is said in the API's description alone (test/programs/describe-api/descriptions.ts).
+ * its properties mean is said in the API's description alone (lib/infra/describe-api/descriptions.ts).
  */
 export interface Endpoint<Name extends RouteName, Input, Resource> {
   readonly route: Name;

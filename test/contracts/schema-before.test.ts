@@ -2,7 +2,7 @@ import type { SQSEvent } from "aws-lambda";
 import { beforeAll, describe, expect, test } from "vitest";
 import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
-import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
+import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
 import { call } from "../support/clients/call.ts";
 import { answerWhole } from "../support/doubles/answer-whole.ts";
 import { isWholeGrid } from "../support/run/whole-grid.ts";

@@ -9,7 +9,6 @@ import type { RouteName } from "../../lib/http/routes.ts";
 import { ROUTES } from "../../lib/http/routes.ts";
 import type { CycleMessage } from "../../lib/model/messages.ts";
 import { handleCycleMessage } from "../../lib/sync/beat/handle-cycle-message.ts";
-import { exampleOf } from "../programs/describe-api/example-of.ts";
 import { call, type Request } from "../support/clients/call.ts";
 import { answerWhole } from "../support/doubles/answer-whole.ts";
 import { isWholeGrid } from "../support/run/whole-grid.ts";
@@ -19,6 +18,7 @@ import { createTestDatabase } from "../support/worlds/postgres.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { createTestWorkspace } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest } from "../support/worlds/worlds.ts";
+import { exampleOf } from "./example-of.ts";
 
 /** `BRIDGE_EXAMPLES=write vitest run test/http/examples.test.ts` writes them again; `npm run openapi` puts them into the document. */
 const WRITES = process.env["BRIDGE_EXAMPLES"] === "write";

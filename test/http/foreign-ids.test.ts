@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mintToken } from "../../lib/access/token.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
-import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
+import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { answerWhole } from "../support/doubles/answer-whole.ts";

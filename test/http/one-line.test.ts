@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type * as z from "zod/mini";
-import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
+import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
 
 /** Texts that some input takes. */
 const RIGHT = [

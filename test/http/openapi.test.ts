@@ -5,13 +5,13 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Described } from "../../lib/http/endpoint.ts";
 import type { OpenApi } from "../../lib/http/openapi/open-api.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
+import { DESCRIPTIONS } from "../../lib/infra/describe-api/descriptions.ts";
+import { describeApi } from "../../lib/infra/describe-api/document.ts";
+import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
+import { typesOf } from "../../lib/infra/describe-api/typescript.ts";
 import { errorsPage, pageOf } from "../../lib/infra/pages/api-pages.ts";
 import { STATUS_OF } from "../../lib/model/failure.ts";
-import { breakingChanges } from "../programs/describe-api/breaking.ts";
-import { DESCRIPTIONS } from "../programs/describe-api/descriptions.ts";
-import { describeApi } from "../programs/describe-api/document.ts";
-import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
-import { typesOf } from "../programs/describe-api/typescript.ts";
+import { breakingChanges } from "./breaking-changes.ts";
 
 const HERE = import.meta.dirname;
 const kept = (file: string): string => readFileSync(join(HERE, "../../lib/http/openapi", file), "utf8");

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EVENTS } from "../../lib/console/pages/webhooks/events.ts";
+import { describeApi } from "../../lib/infra/describe-api/document.ts";
+import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
 import { FAILURE_REASONS, reasonFor } from "../../lib/model/engine.ts";
-import { describeApi } from "../programs/describe-api/document.ts";
-import { readEndpoints } from "../programs/describe-api/read-endpoints.ts";
 
 /** The reasons of `sync.broken` on the wire, by hand. */
 const REASONS = [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeApi } from "../../../lib/infra/describe-api/document.ts";
+import { readEndpoints } from "../../../lib/infra/describe-api/read-endpoints.ts";
 import type { Definition } from "../../../lib/local/org/metadata/definition.ts";
-import { describeApi } from "../../programs/describe-api/document.ts";
-import { readEndpoints } from "../../programs/describe-api/read-endpoints.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
 import { mapped } from "../../support/worlds/worlds.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
-import { configDocument } from "../../../lib/http/contract.ts";
-import type { Described } from "../../../lib/http/endpoint.ts";
-import examples from "../../../lib/http/openapi/examples.json" with { type: "json" };
-import type { Content, JsonSchema, OpenApi, Operation, Parameter } from "../../../lib/http/openapi/open-api.ts";
-import { ROUTES, type Route, type RouteName } from "../../../lib/http/routes.ts";
+import { configDocument } from "../../http/contract.ts";
+import type { Described } from "../../http/endpoint.ts";
+import examples from "../../http/openapi/examples.json" with { type: "json" };
+import type { Content, JsonSchema, OpenApi, Operation, Parameter } from "../../http/openapi/open-api.ts";
+import { ROUTES, type Route, type RouteName } from "../../http/routes.ts";
 import { DESCRIPTIONS } from "./descriptions.ts";
 import {
   headers,

@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApi } from "../../../lib/http/openapi/open-api.ts";
+import type { JsonSchema, OpenApi } from "../../http/openapi/open-api.ts";
 
 /** The document's schemas as TypeScript, one type per schema, and `paths` as clients by path (openapi-fetch) read it. */
 export function typesOf({ components, paths }: OpenApi): string {

@@ -1,7 +1,7 @@
-import { ERRORS } from "../../../lib/http/openapi/errors.ts";
-import type { JsonSchema } from "../../../lib/http/openapi/open-api.ts";
-import { CONTRACT, ROUTES, type Route, type RouteName } from "../../../lib/http/routes.ts";
-import { type FailureCode, STATUS_OF } from "../../../lib/model/failure.ts";
+import { ERRORS } from "../../http/openapi/errors.ts";
+import type { JsonSchema } from "../../http/openapi/open-api.ts";
+import { CONTRACT, ROUTES, type Route, type RouteName } from "../../http/routes.ts";
+import { type FailureCode, STATUS_OF } from "../../model/failure.ts";
 
 /** Statuses whose refusals may say when to come back. */
 const WAITING = ["409", "429", "5XX"];

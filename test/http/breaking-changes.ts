@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApi, Operation } from "../../../lib/http/openapi/open-api.ts";
+import type { JsonSchema, OpenApi, Operation } from "../../lib/http/openapi/open-api.ts";
 
 /**
  * What a client of the released API would trip over in the next one, in sentences: operations, parameters and answers

@@ -1,8 +1,8 @@
-import type { JsonSchema } from "../../../lib/http/openapi/open-api.ts";
-import { begin, newDelivery } from "../../../lib/model/delivery/delivery.ts";
-import { EVENT_TYPES, type EventType, envelopeOf } from "../../../lib/model/delivery/event.ts";
-import { sampleDetails } from "../../../lib/model/delivery/sample-details.ts";
-import { signedRequest } from "../../../lib/webhooks/sign.ts";
+import type { JsonSchema } from "../../http/openapi/open-api.ts";
+import { begin, newDelivery } from "../../model/delivery/delivery.ts";
+import { EVENT_TYPES, type EventType, envelopeOf } from "../../model/delivery/event.ts";
+import { sampleDetails } from "../../model/delivery/sample-details.ts";
+import { signedRequest } from "../../webhooks/sign.ts";
 
 /** When each event is sent (contract 6.1). */
 const WHEN: Readonly<Record<EventType, string>> = {
