@@ -2,41 +2,40 @@ import { Client } from "pg";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { ELEVEN_MINUTES, LOST } from "../world.ts";
 
-const LOST = { kind: "saveThenDrop", path: "services/Soap" };
-const ELEVEN_MINUTES = 11 * 60;
 const TEN_MINUTES = 600_000;
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
 let id: string;
 aWorldForEachTest((made) => {
-  ({ cloud, world } = made);
+  world = made.world;
 });
 
-/** A row with its record, under a policy. */
-async function meet(policy: Mapping["conflictPolicy"]): Promise<void> {
+/** A row with its record, under a policy; others are inserted beside it. */
+async function meet(policy: Mapping["conflictPolicy"], others: readonly string[] = []): Promise<void> {
   const fields = ["Email", "LastName", "Title"];
   contact = await mapped(world, { object: "Contact", fields, bridge: { conflict_policy: policy } });
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await world.sql("INSERT INTO salesforce.contact (lastname) SELECT unnest($1::text[])", [["Curie", ...others]]);
   await world.cycle(contact);
-  const [record] = await world.soql("SELECT Id FROM Contact");
+  const [record] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Curie'");
   id = String(record?.["Id"]);
 }
 
 const rows = () => world.sql("SELECT lastname, email, title, _ab_lastop FROM salesforce.contact ORDER BY id");
-const records = () => world.soql("SELECT LastName, Email, Title FROM Contact");
+const records = () => world.soql("SELECT LastName, Email, Title FROM Contact ORDER BY LastName");
 const changes = () => world.sql("SELECT action, state FROM salesforce._trigger_log ORDER BY id");
+const professor = "UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'";
+const remove = () => world.rest("DELETE", `/sobjects/Contact/${id}`);
 
 /** A change of the application, captured so long before or after now by the org's time. */
-async function change(statement: string, milliseconds: number): Promise<void> {
-  await world.sql(statement);
+async function change(milliseconds: number): Promise<void> {
+  await world.sql(professor);
   await world.sql("UPDATE salesforce._trigger_log SET created_at = $1 WHERE state = 'NEW'", [
-    new Date(cloud.clock.now() + milliseconds).toISOString(),
+    new Date(world.cloud.clock.now() + milliseconds).toISOString(),
   ]);
 }
 
@@ -50,9 +49,8 @@ test("a record that was deleted for good while a transaction held its row takes 
   await world.cycle(contact);
   const user = new Client({ connectionString: world.databaseUrl });
   await user.connect();
-  await user.query("BEGIN");
-  await user.query("UPDATE salesforce.contact SET title = 'Professor'");
-  await world.rest("DELETE", `/sobjects/Contact/${id}`);
+  await user.query(`BEGIN; ${professor}`);
+  await remove();
   await world.control("DELETE", "/recycle-bin");
   await world.pass(300);
   await world.cycle(contact);
@@ -75,9 +73,9 @@ describe("a record that was deleted in Salesforce beneath a change of its row", 
     "comes back with the change when the later one wins and that is the change, sent %s",
     async (when) => {
       await meet("latest_wins");
-      await world.rest("DELETE", `/sobjects/Contact/${id}`);
+      await remove();
       await world.pass(5);
-      await change("UPDATE salesforce.contact SET title = 'Professor'", 1000);
+      await change(1000);
       // A save that is refused for a time is sent after the next pull.
       if (when.startsWith("after")) await world.fault({ kind: "lockedRow", object: "Contact" });
 
@@ -92,33 +90,14 @@ describe("a record that was deleted in Salesforce beneath a change of its row", 
 
   test("takes its row with it when the later one wins and that is the deletion", async () => {
     await meet("latest_wins");
-    await world.rest("DELETE", `/sobjects/Contact/${id}`);
-    await change("UPDATE salesforce.contact SET title = 'Professor'", -TEN_MINUTES);
+    await remove();
+    await change(-TEN_MINUTES);
 
     await cycles();
 
-    expect(await records()).toEqual([]);
-    expect(await rows()).toEqual([]);
+    expect([await records(), await rows()]).toEqual([[], []]);
     expect(await changes()).toMatchObject([{ state: "SUCCESS" }, { state: "FAILED" }]);
   });
-});
-
-test("updates before and behind one whose record is brought back end as Salesforce has answered them", async () => {
-  await meet("postgres_wins");
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Meitner'), ('Noether')");
-  await world.cycle(contact);
-  const [record] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Meitner'");
-  await world.rest("DELETE", `/sobjects/Contact/${record?.["Id"]}`);
-  await world.sql("UPDATE salesforce.contact SET title = 'Professor'");
-
-  await world.cycle(contact);
-  await world.cycle(contact);
-
-  expect((await changes()).map(({ state }) => state)).toEqual(Array(6).fill("SUCCESS"));
-  expect(await world.soql("SELECT LastName, Title FROM Contact ORDER BY LastName")).toEqual(
-    ["Curie", "Meitner", "Noether"].map((LastName) => ({ LastName, Title: "Professor" })),
-  );
-  expect(await world.sql("SELECT rows_failed::int FROM salesforce._bridge_state")).toEqual([{ rows_failed: 0 }]);
 });
 
 const MERGED = [
@@ -127,10 +106,6 @@ const MERGED = [
   ["salesforce_wins", "in a retry"],
   ["postgres_wins", "after a pull has met that"],
   ["postgres_wins", "in a retry"],
-  ["latest_wins", "before any pull has met that"],
-  ["latest_wins", "in a retry"],
-  ["salesforce_wins", "before any pull has met that"],
-  ["salesforce_wins", "after a pull has met that"],
 ] as const;
 
 test.each(firstInGate(2, MERGED))(
@@ -141,12 +116,11 @@ test.each(firstInGate(2, MERGED))(
     await world.cycle(contact);
     if (when === "in a retry") {
       await world.fault({ kind: "lockedRow", object: "Contact" });
-      await world.sql("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'");
+      await world.sql(professor);
       await world.cycle(contact);
     }
     await world.merge("Contact", master, id);
-    if (when !== "in a retry")
-      await change("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'", 5000);
+    if (when !== "in a retry") await change(5000);
 
     // A beat so soon after a pull only sends.
     await world.cycle(contact, when.startsWith("before") ? "beat" : "poll");
@@ -158,34 +132,44 @@ test.each(firstInGate(2, MERGED))(
     expect(await world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE action = 'UPDATE'")).toEqual([
       { state: "FAILED", sf_message: expect.stringContaining(`was merged into ${master} in Salesforce`) },
     ]);
-    expect(await world.soql("SELECT Id FROM Contact")).toEqual([{ Id: master }]);
   },
 );
 
-describe("an update that ran beside one whose record cannot be brought back", () => {
+describe("where PostgreSQL wins, of three updates whose middle record is deleted in Salesforce", () => {
   beforeEach(async () => {
-    await meet("postgres_wins");
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Meitner')");
-    await world.cycle(contact);
-    await world.rest("DELETE", `/sobjects/Contact/${id}`);
+    await meet("postgres_wins", ["Aspasia", "Meitner"]);
+    await remove();
     await world.sql("UPDATE salesforce.contact SET title = 'Professor'");
   });
   const updates = () =>
-    world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE action = 'UPDATE' ORDER BY id");
+    world.sql(`SELECT l.state, l.sf_message FROM salesforce._trigger_log l JOIN salesforce.contact c ON c.id = l.record_id
+      WHERE action = 'UPDATE' ORDER BY c.lastname`);
+  const titles = async () => (await records()).map(({ LastName, Title }) => `${LastName} ${Title}`);
+  const ALL = ["Aspasia Professor", "Curie Professor", "Meitner Professor"];
 
-  test("stays, and the other one fails with what Salesforce said", async () => {
+  test("all end as Salesforce has answered them, and the record is brought back", async () => {
+    await world.cycle(contact);
+    await world.cycle(contact);
+
+    expect((await updates()).map(({ state }) => state)).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
+    expect(await titles()).toEqual(ALL);
+    expect(await world.sql("SELECT rows_failed::int FROM salesforce._bridge_state")).toEqual([{ rows_failed: 0 }]);
+  });
+
+  test("the one whose record cannot be brought back fails with what Salesforce said, and the others stay", async () => {
     await world.fault({ kind: "malformedRequest", path: "services/Soap", record: "undelete", times: 0 });
 
     await world.cycle(contact);
 
     expect(await updates()).toEqual([
+      { state: "SUCCESS", sf_message: null },
       { state: "FAILED", sf_message: expect.stringContaining("ENTITY_IS_DELETED") },
       { state: "SUCCESS", sf_message: null },
     ]);
-    expect(await records()).toMatchObject([{ LastName: "Meitner", Title: "Professor" }]);
+    expect(await titles()).toEqual(["Aspasia Professor", "Meitner Professor"]);
   });
 
-  test("is not mistaken for one that did not when the org gives no answer to that", async () => {
+  test("none is mistaken for one that did not run when the org gives no answer to that", async () => {
     await world.fault({ kind: "unavailable", path: "services/Soap", record: "undelete" });
 
     await world.cycle(contact);
@@ -193,23 +177,25 @@ describe("an update that ran beside one whose record cannot be brought back", ()
     await world.pass(ELEVEN_MINUTES);
     await cycles();
 
-    expect(doubtful).toMatchObject([{ state: "PENDING" }, { state: "PENDING" }]);
-    expect((await records()).map(({ LastName, Title }) => [LastName, Title])).toEqual([
-      ["Curie", "Professor"],
-      ["Meitner", "Professor"],
-    ]);
+    expect(doubtful.map(({ state }) => state)).toEqual(["PENDING", "PENDING", "PENDING"]);
+    expect(await titles()).toEqual(ALL);
   });
 });
 
 describe("a row that was deleted while its record was changed in Salesforce, which wins", () => {
-  test("comes back as the record is, and nothing of its changes from before is sent", async () => {
+  beforeEach(async () => {
     await meet("salesforce_wins");
     await world.sql("UPDATE salesforce.contact SET email = 'old@example.com'");
+  });
+  const deleteAndChange = async () => {
     await world.sql("DELETE FROM salesforce.contact");
     await world.pass(5);
     await world.rest("PATCH", `/sobjects/Contact/${id}`, { Title: "Professor" });
-
     await cycles();
+  };
+
+  test("comes back as the record is, and nothing of its changes from before is sent", async () => {
+    await deleteAndChange();
 
     expect(await records()).toMatchObject([{ LastName: "Curie", Email: null, Title: "Professor" }]);
     expect(await rows()).toMatchObject([{ lastname: "Curie", email: null, title: "Professor" }]);
@@ -221,15 +207,9 @@ describe("a row that was deleted while its record was changed in Salesforce, whi
   });
 
   longTest("shows what a save of before, whose answer was lost, has changed in the record", async () => {
-    await meet("salesforce_wins");
-    await world.sql("UPDATE salesforce.contact SET email = 'old@example.com'");
     await world.fault(LOST);
     await world.cycle(contact);
-    await world.sql("DELETE FROM salesforce.contact");
-    await world.pass(5);
-    await world.rest("PATCH", `/sobjects/Contact/${id}`, { Title: "Professor" });
-
-    await cycles();
+    await deleteAndChange();
     await world.pass(ELEVEN_MINUTES);
     await cycles();
 

@@ -1,46 +1,33 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { workspaces } from "../../../functions/services/composition.ts";
+import { afterEach, expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { readStates } from "../../../lib/settings/mapping-states.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
-import { mapped, stateNeeds } from "../../support/worlds/worlds.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { mapped } from "../../support/worlds/worlds.ts";
+import { aWorldForAllTests, longTexts, numbered, statesShown } from "../world.ts";
 
 /** Pages of the mapping hold fifty records, for its six long texts may be long. */
 const PAGE = 50;
-const WIDE = Array.from({ length: 6 }, (_, at) => `Story${at}__c`);
+const LONG = Array.from({ length: 6 }, (_, at) => `Story${at}__c`);
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud, {
+aWorldForAllTests(
+  async (made) => {
+    world = made.world;
+    const parents = ["Account.External_Id__c", "Account.Key__c", "AccountId"];
+    contact = await mapped(world, {
+      object: "Contact",
+      fields: [...parents, "Department", "Email", "LastName", "Title", ...LONG],
+    });
+  },
+  {
     definition: {
       objects: [
         { name: "Account", fields: [{ name: "Key__c", type: "text", length: 40, externalId: true, unique: true }] },
-        { name: "Contact", fields: WIDE.map((name) => ({ name, type: "longTextArea" as const, length: 131_072 })) },
+        { name: "Contact", fields: longTexts(LONG) },
       ],
     },
-  });
-  contact = await mapped(world, {
-    object: "Contact",
-    fields: [
-      "Account.External_Id__c",
-      "Account.Key__c",
-      "AccountId",
-      "Department",
-      "Email",
-      "LastName",
-      "Title",
-      ...WIDE,
-    ],
-  });
-});
-afterAll(async () => {
-  await world.close();
-  await cloud.close();
-});
+  },
+);
 afterEach(async () => {
   world.interfere(null);
   await world.control("DELETE", "/faults");
@@ -52,10 +39,7 @@ let made = 0;
 async function create(count: number, values: object = {}): Promise<string> {
   made += 1;
   const department = `D${made}`;
-  await world.createRecords(
-    "Contact",
-    Array.from({ length: count }, (_, at) => ({ LastName: `Contact ${at}`, Department: department, ...values })),
-  );
+  await world.createRecords("Contact", numbered(count, "Contact ", { Department: department, ...values }));
   return department;
 }
 
@@ -63,12 +47,7 @@ const arrived = async (department: string) =>
   (await world.sql("SELECT count(*)::int AS n FROM salesforce.contact WHERE department = $1", [department]))[0]?.["n"];
 const state = async () => (await world.sql("SELECT position, lanes FROM salesforce._bridge_state"))[0] ?? {};
 
-/** What API, console and `doctor` show of the mapping. */
-async function shown() {
-  const workspace = await workspaces().find(world.workspaceId);
-  if (!workspace) throw new Error("the test's workspace is gone");
-  return (await readStates(stateNeeds(), workspace, false, new Date(cloud.clock.now())))[0];
-}
+const shown = async () => (await statesShown(world))[0];
 
 /** A query alone, or one with the stamps of our own saves beside it. */
 const isQuery = (call: string) => call === "org.query" || call === "org.queryTogether";
@@ -97,7 +76,7 @@ test("many records of one second arrive although no cycle reads more than one pa
 });
 
 test("a late lane that no cycle comes through continues where it ended, and finds what was committed late", async () => {
-  const size = { rows: 6, fields: 0, since: cloud.clock.now() }; // pages of 31 stamps
+  const size = { rows: 6, fields: 0, since: world.cloud.clock.now() }; // pages of 31 stamps
   await world.sql("UPDATE salesforce._bridge_state SET lanes = $1", [JSON.stringify({ size })]);
   await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 200_000, times: 1 });
   const held = create(1);
@@ -156,7 +135,7 @@ test("a backlog of more than 25 pages goes to the Bulk API, and what changes mea
   const known = await create(2, { Title: "As it was" });
   await world.pass(3_600);
   await world.cycle(contact);
-  await cloud.take("loads");
+  await world.cloud.take("loads");
   const [gone, edited] = await world.sql("SELECT id::int, sfid FROM salesforce.contact WHERE department = $1", [known]);
   const department = await create(27 * PAGE);
   await world.pass(1);
@@ -175,7 +154,7 @@ test("a backlog of more than 25 pages goes to the Bulk API, and what changes mea
   const meanwhile = await create(1);
   await world.cycle(contact);
   expect(await arrived(meanwhile)).toBe(1);
-  const messages = (await cloud.take("loads")) as { readonly mapping_id: string; readonly kind: string }[];
+  const messages = (await world.cloud.take("loads")) as { readonly mapping_id: string; readonly kind: string }[];
   expect(messages).toContainEqual(expect.objectContaining({ mapping_id: contact.id, kind: "load" }));
 
   await world.work(contact, "load");
