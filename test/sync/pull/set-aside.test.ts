@@ -14,11 +14,12 @@ aWorldForEachTest(async (made) => {
 
 const rows = () => world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
 const setAside = () => world.sql("SELECT sqlstate, attempts FROM salesforce._bridge_inbound_errors");
+const create = (LastName: string, more = {}) => world.rest("POST", "/sobjects/Contact", { LastName, ...more });
 
 test("a record whose parent row of the application's own comes later is a row with the beat that follows", async () => {
   await world.sql("CREATE TABLE family (name text PRIMARY KEY)");
   await world.sql("ALTER TABLE salesforce.contact ADD FOREIGN KEY (lastname) REFERENCES family");
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
+  await create("Curie");
   await world.cycle(contact);
   expect(await setAside()).toEqual([{ sqlstate: "23503", attempts: 1 }]);
 
@@ -33,7 +34,7 @@ test("a record whose parent row of the application's own comes later is a row wi
 test("a record whose value another row has is read again less and less often, and in the end only by the sweep", async () => {
   await world.sql("ALTER TABLE salesforce.contact ADD UNIQUE (lastname)");
   for (let made = 0; made < 2; made++) {
-    await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
+    await create("Curie");
     await world.cycle(contact);
   }
 
@@ -47,7 +48,8 @@ test("a record whose value another row has is read again less and less often, an
     if ((await setAside())[0]?.["attempts"] !== 0) readAgainAt.push(age);
     passed = age;
   }
-  await world.rest("DELETE", `/sobjects/Contact/${await firstContact()}`);
+  const [first] = await world.sql("SELECT sfid FROM salesforce.contact");
+  await world.rest("DELETE", `/sobjects/Contact/${first?.["sfid"]}`);
   await world.cycle(contact);
   await world.work(contact, "sweep");
 
@@ -58,18 +60,11 @@ test("a record whose value another row has is read again less and less often, an
 
 test("a text that an index of the application cannot hold keeps back its own record and no other", async () => {
   await world.sql("CREATE INDEX ON salesforce.contact (description)");
-  await world.rest("POST", "/sobjects/Contact", {
-    LastName: "Curie",
-    Description: randomBytes(9_000).toString("base64"),
-  });
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Meitner" });
+  await create("Curie", { Description: randomBytes(9_000).toString("base64") });
+  await create("Meitner");
 
   await world.cycle(contact);
 
   expect(await rows()).toEqual([{ lastname: "Meitner" }]);
   expect(await setAside()).toMatchObject([{ sqlstate: "54000" }]);
 });
-
-async function firstContact(): Promise<unknown> {
-  return (await world.sql("SELECT sfid FROM salesforce.contact"))[0]?.["sfid"];
-}
