@@ -3,7 +3,7 @@ import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { numbered } from "../world.ts";
+import { numbered, writeUncaptured } from "../world.ts";
 
 let world: SyncWorld;
 let contact: Mapping;
@@ -129,9 +129,10 @@ test("a record that appears later meets the row of the same key by the policy, t
   await world.pass(3600);
   await world.cycle(contact, "pull");
   const later = { LastName: "Later", External_Id__c: "K-later" };
-  await world.sql(`ALTER TABLE salesforce.contact DISABLE TRIGGER USER;
-    INSERT INTO salesforce.contact (lastname, external_id__c, email) VALUES ('Later', 'K-later', 'later@ours.example');
-    ALTER TABLE salesforce.contact ENABLE TRIGGER USER`);
+  await writeUncaptured(
+    world,
+    "INSERT INTO salesforce.contact (lastname, external_id__c, email) VALUES ('Later', 'K-later', 'later@ours.example')",
+  );
   await world.rest("POST", "/sobjects/Contact", { ...later, Email: "later@theirs.example" });
 
   await cycles();

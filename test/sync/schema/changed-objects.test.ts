@@ -1,5 +1,5 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { database, mappings as kept, queue } from "../../../functions/services/composition.ts";
 import { provisioningServices, schedules, swept } from "../../../functions/services/provisioning-services.ts";
 import { hash } from "../../../lib/model/beat.ts";
@@ -7,21 +7,15 @@ import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { Outgoing, ProvisioningMessage } from "../../../lib/model/messages.ts";
 import { sweep } from "../../../lib/sync/beat/sweep-minute.ts";
 import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type Row, type SyncWorld } from "../../support/worlds/sync-world.ts";
+import { carryOut } from "../../support/worlds/carry-out.ts";
+import type { SyncWorld } from "../../support/worlds/sync-world.ts";
+import { aWorldForAllTests, newEvents } from "../world.ts";
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
-const log: Row[] = [];
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud);
+aWorldForAllTests(async (made) => {
+  world = made.world;
   await world.map({ object: "Contact", fields: ["Email", "LastName"] }, { object: "Account", fields: ["Name"] });
-});
-afterAll(async () => {
-  await world.close();
-  await cloud.close();
 });
 beforeEach(async () => {
   contact = await mappingOf("Contact");
@@ -33,20 +27,11 @@ async function mappingOf(object: string): Promise<Mapping> {
   return found;
 }
 
-/** What the provisioning worker would do with its messages, those that it sends itself included. */
-async function provision(): Promise<void> {
-  for (;;) {
-    const messages = (await cloud.take("provisioning")) as ProvisioningMessage[];
-    if (messages.length === 0) return;
-    const services = { ...provisioningServices(cloud.clock.now() + 300_000), log: (line: Row) => log.push(line) };
-    for (const message of messages) await provisionMapping(services, message);
-  }
-}
-
+/** The daily check, and the new version that it may ask for. */
 const look = async () => {
   const { workspaceId: workspace_id, id: mapping_id } = contact;
   await queue("provisioning").send([{ message: { workspace_id, mapping_id, import_id: null, describe: true } }]);
-  await provision();
+  for (let turn = 0; turn < 2; turn += 1) await carryOut(world.cloud, world.services);
 };
 const typeOfLastName = async () =>
   (
@@ -56,22 +41,25 @@ const typeOfLastName = async () =>
     )
   )[0]?.["type"];
 
-/** Makes table and shape as they were when the field was shorter. */
-async function lastNameWas(length: number): Promise<void> {
+/** Makes table and shape as they were when the field had ten characters. */
+async function lastNameWasShort(): Promise<void> {
   const [trigger] = await world.sql(
     `SELECT pg_get_triggerdef(oid) AS definition FROM pg_trigger
      WHERE tgrelid = 'salesforce.contact'::regclass AND tgname = 'zz_bridge_update'`,
   );
-  await world.sql("DROP TRIGGER zz_bridge_update ON salesforce.contact");
-  await world.sql(`ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE varchar(${length})`);
-  await world.sql(String(trigger?.["definition"]));
-  await world.sql(
-    `UPDATE salesforce._bridge_state SET shape = jsonb_set(shape, '{columns}', (
-       SELECT jsonb_agg(CASE WHEN c ->> 'column' = 'lastname' THEN c || '{"length": ${length}}' ELSE c END)
-       FROM jsonb_array_elements(shape -> 'columns') c)) WHERE mapping_id = $1`,
-    [contact.id],
-  );
+  await world.sql(`DROP TRIGGER zz_bridge_update ON salesforce.contact;
+    ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE varchar(10); ${trigger?.["definition"]};
+    UPDATE salesforce._bridge_state SET shape = jsonb_set(shape, '{columns}', (
+       SELECT jsonb_agg(CASE WHEN c ->> 'column' = 'lastname' THEN c || '{"length": 10}' ELSE c END)
+       FROM jsonb_array_elements(shape -> 'columns') c)) WHERE mapping_id = '${contact.id}'`);
 }
+
+const DAY = 24 * 60;
+/** Minutes until the mapping's own one. */
+const untilItsMinute = () => {
+  const minute = Math.floor(world.cloud.clock.now() / 60_000);
+  return ((hash(contact.id) % DAY) - (minute % DAY) + DAY) % DAY;
+};
 
 /** What the sweep asks of provisioning so many minutes from now. */
 async function askedAfter(minutes: number): Promise<ProvisioningMessage[]> {
@@ -83,7 +71,7 @@ async function askedAfter(minutes: number): Promise<ProvisioningMessage[]> {
     },
     loads: { send: async () => undefined },
   };
-  const clock = { ...cloud.clock, now: () => cloud.clock.now() + minutes * 60_000 };
+  const clock = { ...world.cloud.clock, now: () => world.cloud.clock.now() + minutes * 60_000 };
   await sweep({ mappings: kept(), schedules: schedules(), swept: swept(), queues, clock, log: () => undefined });
   return asked.filter(({ mapping_id }) => mapping_id === contact.id);
 }
@@ -94,44 +82,32 @@ const neverSwept = () =>
     new DeleteCommand({ TableName: database().table("engine"), Key: { pk: "sweep", sk: "minute" } }),
   );
 
-test("once a day, at the mapping's own minute, the sweep asks for a check of the object", async () => {
-  const day = 24 * 60;
-  const until = ((hash(contact.id) % day) - (Math.floor(cloud.clock.now() / 60_000) % day) + day) % day;
-
+test("once a day, at the mapping's own minute or by the next sweep after it, the sweep asks for a check of the object", async () => {
+  const until = untilItsMinute();
   expect(await askedAfter(until)).toEqual([
     { workspace_id: contact.workspaceId, mapping_id: contact.id, import_id: null, describe: true },
   ]);
   expect(await askedAfter(until + 1)).toEqual([]);
-});
 
-test("a mapping whose minute passed without a sweep is checked by the next one, and once", async () => {
-  const day = 24 * 60;
-  const until = day + ((hash(contact.id) % day) - (Math.floor(cloud.clock.now() / 60_000) % day));
   await neverSwept();
-
-  expect(await askedAfter(until - 1)).toEqual([]);
-  expect(await askedAfter(until + 45)).toHaveLength(1);
-  expect(await askedAfter(until + 46)).toEqual([]);
+  expect(await askedAfter(until + DAY - 1)).toEqual([]);
+  expect(await askedAfter(until + DAY + 45)).toHaveLength(1);
+  expect(await askedAfter(until + DAY + 46)).toEqual([]);
 });
 
 test("after an outage of hours each mapping is looked at once, some with each sweep", async () => {
-  const day = 24 * 60;
   await neverSwept();
-  const asked = [(await askedAfter(0)).length];
+  let asked = (await askedAfter(0)).length;
 
-  for (let minute = 0; minute < 24; minute++) asked.push((await askedAfter(day - 24 + minute)).length);
+  for (let minute = 0; minute < 24; minute++) asked += (await askedAfter(DAY - 24 + minute)).length;
 
-  expect(asked.reduce((sum, count) => sum + count)).toBe(1);
+  expect(asked).toBe(1);
 });
 
-test("a check of an object that is as it was changes nothing", async () => {
+test("a field that has grown in Salesforce widens its column without any user's doing, and one that is as it was changes nothing", async () => {
   await look();
-
   expect(await mappingOf("Contact")).toMatchObject({ configVersion: contact.configVersion });
-});
-
-test("a field that has grown in Salesforce widens its column without any user's doing", async () => {
-  await lastNameWas(10);
+  await lastNameWasShort();
   const longName = "Skłodowska-Curie-of-Warsaw";
   await world.rest("POST", "/sobjects/Contact", { LastName: longName });
   await world.cycle(contact);
@@ -145,14 +121,14 @@ test("a field that has grown in Salesforce widens its column without any user's 
   expect(renewed).toMatchObject({ configVersion: contact.configVersion + 1, provisioning: { state: "ready" } });
   expect(await typeOfLastName()).toBe("character varying(80)");
   expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: longName }]);
-  expect(log).toContainEqual(
+  expect(world.log).toContainEqual(
     expect.objectContaining({ event: "object_described", mapping_id: contact.id, changed: ["lastname"] }),
   );
 });
 
 test("a column that a view holds narrow is tried once, reported each day, and tried again with the next version", async () => {
   await world.sql("DELETE FROM salesforce.contact");
-  await lastNameWas(10);
+  await lastNameWasShort();
   await world.sql("CREATE VIEW names AS SELECT lastname FROM salesforce.contact");
 
   await look();
@@ -167,7 +143,7 @@ test("a column that a view holds narrow is tried once, reported each day, and tr
   expect(once.configVersion).toBe(contact.configVersion + 1);
   expect(after.configVersion).toBe(once.configVersion);
   expect(narrow).toBe("character varying(10)");
-  expect(log.filter(({ message }) => String(message).startsWith("narrower"))).toMatchObject([
+  expect(world.log.filter(({ message }) => String(message).startsWith("narrower"))).toMatchObject([
     { level: "warn", mapping_id: contact.id, columns: ["lastname"] },
     { level: "warn" },
   ]);
@@ -175,8 +151,7 @@ test("a column that a view holds narrow is tried once, reported each day, and tr
 });
 
 test("a field that is gone from Salesforce breaks its own mapping, by name, and no other", async () => {
-  await cloud.take("events");
-  const account = await mappingOf("Account");
+  await newEvents(world);
   await world.sql("ALTER TABLE salesforce.contact ADD COLUMN gone__c varchar(80)");
   await world.sql(
     `UPDATE salesforce._bridge_state SET shape = jsonb_set(shape, '{columns}', shape -> 'columns' ||
@@ -186,10 +161,9 @@ test("a field that is gone from Salesforce breaks its own mapping, by name, and 
   await world.rest("POST", "/sobjects/Account", { Name: "Continues" });
 
   for (let i = 0; i < 3; i++) await world.cycle(contact);
-  await world.cycle(account);
+  await world.cycle(await mappingOf("Account"));
 
-  const sent = (await cloud.take("events")) as { event_id: string }[];
-  expect(await world.events(sent.map(({ event_id }) => event_id))).toMatchObject([
+  expect(await newEvents(world)).toMatchObject([
     {
       event: "sync.broken",
       detail: { mapping_id: contact.id, sf_object: "Contact", message: expect.stringContaining("Gone__c") },
@@ -198,16 +172,31 @@ test("a field that is gone from Salesforce breaks its own mapping, by name, and 
   expect(await world.sql("SELECT name FROM salesforce.account")).toEqual([{ name: "Continues" }]);
 });
 
-test("the daily check brings the metadata of a schema to this version, which a deployment alone does not", async () => {
-  await world.sql("DROP VIEW salesforce._trigger_log_archive");
-  await world.sql(`DO $$ DECLARE made record; BEGIN
-    FOR made IN SELECT relname FROM pg_class WHERE relnamespace = 'salesforce'::regnamespace AND relkind = 'r'
-      AND (starts_with(relname, '_bridge_') AND relname <> '_bridge_meta' OR relname = '_trigger_log')
-    LOOP EXECUTE format('DROP TABLE salesforce.%I CASCADE', made.relname); END LOOP; END $$`);
-  await world.sql("UPDATE salesforce._bridge_meta SET schema_version = 0");
+test("a try that fails keeps its reason without the customer's words, and the minute sweep sends another one", async () => {
+  await world.asSuperuser(`
+    CREATE FUNCTION public.refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'secret of the customer'; END $$;
+    CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE TRIGGER') EXECUTE FUNCTION public.refuse()`);
+  const account = await mappingOf("Account");
+  const message = { workspace_id: account.workspaceId, mapping_id: account.id, import_id: null };
+  const provision = (more: object = {}) =>
+    provisionMapping(
+      { ...provisioningServices(world.cloud.clock.now() + 300_000), log: world.services.log },
+      { ...message, ...more },
+    );
 
-  await look();
+  await expect(provision({ anew: true })).rejects.toThrow("secret of the customer");
 
-  expect(await world.sql("SELECT schema_version > 0 AS moved FROM salesforce._bridge_meta")).toEqual([{ moved: true }]);
-  expect(await world.sql("SELECT count(*)::int AS n FROM salesforce._trigger_log_archive")).toEqual([{ n: 0 }]);
+  const { provisioning } = await mappingOf("Account");
+  const reason = expect.stringMatching(/^PostgreSQL refused \(SQLSTATE P0001\): .*; Bridge tries again every minute$/);
+  expect(provisioning).toMatchObject({ reason });
+  expect(JSON.stringify(provisioning)).not.toContain("secret of the customer");
+  expect(world.log.at(-1)).toMatchObject({ level: "error", event: "provisioning", state: "pending", reason });
+
+  await world.asSuperuser("DROP EVENT TRIGGER refuse");
+  contact = account;
+  expect((await askedAfter(3)).filter(({ describe }) => describe !== true)).toEqual([message]);
+  await provision();
+
+  expect(await mappingOf("Account")).toMatchObject({ provisioning: { state: "ready" } });
+  expect(world.log.at(-1)).toMatchObject({ level: "info", event: "provisioning", state: "ready" });
 });

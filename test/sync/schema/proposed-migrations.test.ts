@@ -10,19 +10,17 @@ import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { Proposal } from "../../../lib/model/mapping/migration.ts";
 import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../../support/worlds/carry-out.ts";
 import { minutesLater } from "../../support/worlds/minute-later.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { bothSides } from "../world.ts";
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let api: ApiClient;
 let contact: Mapping;
 aWorldForEachTest(async (made) => {
-  ({ cloud, world } = made);
+  world = made.world;
   await leaveBehind();
   api = await apiClient(world.workspaceId);
   await world.createRecords("Contact", [
@@ -34,7 +32,7 @@ aWorldForEachTest(async (made) => {
 
 /** What the worlds before have left in the queues is not ours; messages with a delay turn up once time has passed. */
 async function leaveBehind(): Promise<void> {
-  for (const name of ["provisioning", "loads"] as const) await cloud.take(name);
+  for (const name of ["provisioning", "loads"] as const) await world.cloud.take(name);
 }
 
 /** Readers see it within two seconds. */
@@ -75,23 +73,28 @@ const table = (name = "contact") =>
      ORDER BY 1, 2`,
     [`salesforce.${name}`],
   );
-const bothSides = async () => ({
-  rows: await world.sql("SELECT lastname, email FROM salesforce.contact ORDER BY lastname"),
-  records: (await world.soql("SELECT LastName, Email FROM Contact ORDER BY LastName")).map(({ LastName, Email }) => ({
-    lastname: LastName,
-    email: Email,
-  })),
-});
+const expectEqual = async () => {
+  const { rows, records } = await bothSides(world);
+  expect(rows).toEqual(records);
+  return rows;
+};
+const OWN_KEY = {
+  object: "Contact",
+  fields: ["Email", "External_Id__c", "LastName"],
+  upsertField: "External_Id__c",
+};
+/** As whoever changed the table does when the mapping is to follow. */
+async function activateAgain(): Promise<void> {
+  await api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: contact.id } });
+  await api.ask(activateMapping, "activate-mapping", { path: { mapping_id: contact.id } });
+  await carryOut(world.cloud, world.services);
+}
 
 test("a table of the application's is not altered: the mapping waits, says for what, and continues once it is migrated", async () => {
   await world.sql("CREATE TABLE salesforce.contact (id bigserial PRIMARY KEY, email text, note text)");
   await changesAre("propose");
   const before = await table();
-  contact = await mapped(world, {
-    object: "Contact",
-    fields: ["Email", "External_Id__c", "LastName"],
-    upsertField: "External_Id__c",
-  });
+  contact = await mapped(world, OWN_KEY);
 
   expect(await table()).toEqual(before);
   expect(await shown()).toMatchObject({
@@ -155,39 +158,15 @@ test("a table of the application's is not altered: the mapping waits, says for w
   expect(await shown()).toMatchObject({ state: "running", reason: null });
   expect(await proposals()).toEqual([]);
   expect(await table()).toEqual(migrated);
-  const { rows, records } = await bothSides();
-  expect(rows).toEqual(records);
-  expect(rows).toHaveLength(3);
+  expect(await expectEqual()).toHaveLength(3);
 
   await api.ask(deleteMapping, "delete-mapping", { path: { mapping_id: contact.id } });
-  await carryOut(cloud, world.services);
+  await carryOut(world.cloud, world.services);
   expect(await table()).toEqual(migrated);
 });
 
-longTest("a table that is not there is proposed, and a setting of apply makes it", async () => {
-  await changesAre("propose");
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
-
-  expect(await table()).toEqual([]);
-  const [proposal] = await proposals();
-  expect(proposal?.sql[0]).toMatch(/^CREATE TABLE "salesforce"\."contact" \(id bigserial PRIMARY KEY, "sfid" varchar/);
-  expect(await shown()).toMatchObject({ reason: expect.stringContaining("table salesforce.contact is missing;") });
-
-  await changesAre("apply");
-  expect(await proposals()).toEqual([]);
-  await aMinuteLater();
-
-  expect(await shown()).toMatchObject({ state: "running" });
-  const { rows, records } = await bothSides();
-  expect(rows).toEqual(records);
-});
-
 test("the migration of a missing table makes what Bridge would make, but for the default and what an ORM cannot say", async () => {
-  contact = await mapped(world, {
-    object: "Contact",
-    fields: ["Email", "External_Id__c", "LastName"],
-    upsertField: "External_Id__c",
-  });
+  contact = await mapped(world, OWN_KEY);
   const made = await table();
   await changesAre("propose");
   await world.sql("ALTER TABLE salesforce.contact RENAME TO before");
@@ -195,23 +174,19 @@ test("the migration of a missing table makes what Bridge would make, but for the
     await world.sql(`ALTER INDEX salesforce.contact_${index} RENAME TO before_${index}`);
   }
   await world.sql("ALTER SEQUENCE salesforce.contact_id_seq RENAME TO before_id_seq");
-  for (const act of ["deactivate-mapping", "activate-mapping"] as const) {
-    const handler = act === "activate-mapping" ? activateMapping : deactivateMapping;
-    await api.ask(handler, act, { path: { mapping_id: contact.id } });
-    await carryOut(cloud, world.services);
-  }
+  await activateAgain();
+  expect(await shown()).toMatchObject({ reason: expect.stringContaining("table salesforce.contact is missing;") });
   await migrate();
 
   const isProposed = ({ name }: Row) => name !== "_ab_lastop";
   expect((await table()).filter(isProposed)).toEqual(made.filter(isProposed));
   await aMinuteLater();
   await world.cycle(contact);
-  const { rows, records } = await bothSides();
-  expect(rows).toEqual(records);
+  await expectEqual();
 });
 
-longTest("a column that the application dropped is proposed, and filled from Salesforce once it is back", async () => {
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+test("of columns that are gone one that was dropped is proposed and filled once it is back, and one that was renamed is not proposed", async () => {
+  contact = await mapped(world, OWN_KEY);
   await changesAre("propose");
   // Later pulls do not read the records again.
   await world.pass(3600);
@@ -221,53 +196,33 @@ longTest("a column that the application dropped is proposed, and filled from Sal
   await world.cycle(contact);
   expect(await shown()).toMatchObject({ state: "broken", failure: "column_gone" });
 
-  await api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: contact.id } });
-  await api.ask(activateMapping, "activate-mapping", { path: { mapping_id: contact.id } });
-  await carryOut(cloud, world.services);
+  await activateAgain();
   expect((await proposals()).flatMap(({ sql }) => sql)).toEqual([
     'ALTER TABLE "salesforce"."contact" ADD COLUMN "email" varchar(80)',
   ]);
   await migrate();
   await aMinuteLater();
   await world.cycle(contact);
+  expect(await expectEqual()).toMatchObject([{ Email: "marie@example.com" }, { Email: "grace@example.com" }]);
 
-  const { rows, records } = await bothSides();
-  expect(rows).toEqual(records);
-  expect(rows).toMatchObject([{ email: "marie@example.com" }, { email: "grace@example.com" }]);
+  const rename = (from: string, to: string) =>
+    world.sql(`ALTER TABLE salesforce.contact RENAME COLUMN ${from} TO ${to}`);
+  await rename("external_id__c", "own_id");
+  await world.cycle(contact);
+  await activateAgain();
+  contact = await current();
+  await world.cycle(contact);
+
+  expect(await proposals()).toEqual([]);
+  expect(await shown()).toMatchObject({
+    state: "broken",
+    failure: "column_gone",
+    reason: expect.stringContaining("column external_id__c of table salesforce.contact is gone"),
+  });
+  await rename("own_id", "external_id__c");
+  await world.cycle(contact);
+  expect(await shown()).toMatchObject({ state: "running" });
 });
-
-longTest(
-  "a column that the application renamed is not proposed, and its mapping continues once it is named back",
-  async () => {
-    contact = await mapped(world, {
-      object: "Contact",
-      fields: ["Email", "External_Id__c", "LastName"],
-      upsertField: "External_Id__c",
-    });
-    await changesAre("propose");
-    await leaveBehind();
-    const rename = (from: string, to: string) =>
-      world.sql(`ALTER TABLE salesforce.contact RENAME COLUMN ${from} TO ${to}`);
-    await rename("external_id__c", "own_id");
-    await world.cycle(contact);
-
-    await api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: contact.id } });
-    await api.ask(activateMapping, "activate-mapping", { path: { mapping_id: contact.id } });
-    await carryOut(cloud, world.services);
-    contact = await current();
-    await world.cycle(contact);
-
-    expect(await proposals()).toEqual([]);
-    expect(await shown()).toMatchObject({
-      state: "broken",
-      failure: "column_gone",
-      reason: expect.stringContaining("column external_id__c of table salesforce.contact is gone"),
-    });
-    await rename("own_id", "external_id__c");
-    await world.cycle(contact);
-    expect(await shown()).toMatchObject({ state: "running" });
-  },
-);
 
 test("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
   contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
@@ -281,8 +236,8 @@ test("a field that has grown holds nothing up: its wider column is proposed unti
   const look = async () => {
     const message = { workspace_id: world.workspaceId, mapping_id: contact.id, import_id: null, describe: true };
     await queue("provisioning").send([{ message }]);
-    await carryOut(cloud, world.services);
-    await carryOut(cloud, world.services);
+    await carryOut(world.cloud, world.services);
+    await carryOut(world.cloud, world.services);
     contact = await current();
   };
   const before = await table();
@@ -307,6 +262,5 @@ test("a field that has grown holds nothing up: its wider column is proposed unti
   expect(contact.provisioning).toEqual({ state: "ready", version: contact.configVersion });
   await world.rest("POST", "/sobjects/Contact", { LastName: "Wolfeschlegelsteinhausenbergerdorff" });
   await world.cycle(contact);
-  const { rows, records } = await bothSides();
-  expect(rows).toEqual(records);
+  await expectEqual();
 });

@@ -139,23 +139,6 @@ test("why a schema cannot be upgraded is in health and in the log, and the sweep
   expect((await health()).sync.upgrade).toBeUndefined();
 });
 
-longTest("a next upgrade does not begin with the reason of the last", async () => {
-  become(1);
-  await made.world.sql("UPDATE salesforce._bridge_meta SET schema_version = 7");
-  await sweep();
-  await carryOut(made.cloud, made.world.services);
-  await made.world.sql(`UPDATE salesforce._bridge_meta SET schema_version = ${RELEASED}`);
-  await sweep();
-  await carryOut(made.cloud, made.world.services);
-  expect(await versionOf()).toBe(10);
-
-  await made.world.sql(`UPDATE salesforce._bridge_meta SET schema_version = ${RELEASED}`);
-  SCHEMA_VERSION.newest = RELEASED + 2;
-  await sweep();
-
-  expect((await health()).sync.upgrade).toBe("the schema salesforce is being upgraded from version 9 to 11");
-});
-
 longTest(
   "a process that has seen that a schema is up to date does not read its version again, and works in a newer one as it is",
   async () => {
