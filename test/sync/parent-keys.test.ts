@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { workspaces } from "../../functions/services/composition.ts";
+import { describe, expect, test } from "vitest";
 import { exportConfig } from "../../lib/config/export-config.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import { readStates } from "../../lib/settings/mapping-states.ts";
 import { longTest } from "../support/run/whole-grid.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
-import { stateNeeds } from "../support/worlds/worlds.ts";
+import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { aWorldForAllTests, idOf, statesShown } from "./world.ts";
 
 const CONTACT = { object: "Contact", fields: ["Account.External_Id__c", "AccountId", "LastName"] };
 const ACCOUNT = {
@@ -15,25 +12,26 @@ const ACCOUNT = {
   upsertField: "External_Id__c",
 };
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let account: Mapping;
 let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud);
+aWorldForAllTests(async (made) => {
+  world = made.world;
   await world.rest("POST", "/sobjects/Account", { Name: "First", External_Id__c: "A-1" });
   await world.rest("POST", "/sobjects/Contact", { LastName: "Loaded", Account: { External_Id__c: "A-1" } });
   const mappings = await world.map(ACCOUNT, CONTACT);
-  const [one, other] = mappings.toSorted((a, b) => (a.sfObject < b.sfObject ? -1 : 1));
-  if (!one || !other) throw new Error("the mappings were not made");
-  [account, contact] = [one, other];
-});
-afterAll(async () => {
-  await world.close();
-  await cloud.close();
+  [account, contact] = mappings.toSorted((a, b) => (a.sfObject < b.sfObject ? -1 : 1)) as [Mapping, Mapping];
 });
 
+const cycles = async (...mappings: readonly Mapping[]) => {
+  for (const mapping of mappings) await world.cycle(mapping);
+};
+const insert = (lastname: string, key: string) =>
+  world.sql("INSERT INTO salesforce.contact (lastname, account__external_id__c) VALUES ($1, $2)", [lastname, key]);
+const insertAccount = (name: string, key: string) =>
+  world.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ($1, $2)", [name, key]);
+const rename = (lastname: string, key: string | null) =>
+  world.sql("UPDATE salesforce.contact SET account__external_id__c = $2 WHERE lastname = $1", [lastname, key]);
 const row = async (lastName: string) =>
   (
     await world.sql(
@@ -42,13 +40,11 @@ const row = async (lastName: string) =>
       [lastName],
     )
   )[0];
-const parentOf = async (lastName: string) =>
-  (await world.soql(`SELECT Account.Name FROM Contact WHERE LastName = '${lastName}'`))[0]?.["Account"] ?? null;
+const parentOf = async (lastName: string) => {
+  const [found] = await world.soql(`SELECT Account.Name FROM Contact WHERE LastName = '${lastName}'`);
+  return (found?.["Account"] as { Name: string } | null)?.Name ?? null;
+};
 const changes = () => world.sql("SELECT state FROM salesforce._trigger_log WHERE state <> 'SUCCESS'");
-
-test("the first load fills the column with the parent's external id", async () => {
-  expect(await row("Loaded")).toMatchObject({ key: "A-1", parent: "First" });
-});
 
 test("the mapping exports the field by the name that Heroku Connect gives it, whatever way it was asked for", async () => {
   const [document] = exportConfig([contact]).mappings;
@@ -66,61 +62,46 @@ test.each([
   await expect(world.map({ object: "Contact", fields: ["LastName", field] })).rejects.toThrow(reason);
 });
 
-test("a row names its parent by external id, and gets the parent's sfid", async () => {
-  await world.sql("INSERT INTO salesforce.contact (lastname, account__external_id__c) VALUES ('Child', 'a-1')");
+test("a row names its parent by external id, and gets the parent's sfid; one whose parent is not in Salesforce yet waits for it and then travels", async () => {
+  expect(await row("Loaded")).toMatchObject({ key: "A-1", parent: "First" });
+  await insert("Child", "a-1");
+  await insert("Early", "A-2");
+  await insertAccount("Second", "A-2");
 
-  await world.cycle(contact);
-  await world.cycle(contact);
-
-  expect(await parentOf("Child")).toMatchObject({ Name: "First" });
+  await cycles(contact, contact);
+  expect(await parentOf("Child")).toBe("First");
   expect(await row("Child")).toMatchObject({ key: "A-1", parent: "First", error: null });
+  expect(await changes()).toHaveLength(2);
+  await cycles(account, contact, contact);
+
+  expect(await parentOf("Early")).toBe("Second");
+  expect(await row("Early")).toMatchObject({ key: "A-2", parent: "Second", lastop: "SYNCED" });
   expect(await changes()).toEqual([]);
 });
 
-test("a row whose parent is not in Salesforce yet waits for it and then travels", async () => {
-  await world.sql("INSERT INTO salesforce.contact (lastname, account__external_id__c) VALUES ('Early', 'A-2')");
-  await world.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ('Second', 'A-2')");
-
-  await world.cycle(contact);
-  const waiting = await world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE state <> 'SUCCESS'");
-  await world.cycle(account);
-  await world.cycle(contact);
-  await world.cycle(contact);
-
-  expect(waiting).toHaveLength(2);
-  expect(await parentOf("Early")).toMatchObject({ Name: "Second" });
-  expect(await row("Early")).toMatchObject({ key: "A-2", parent: "Second", lastop: "SYNCED" });
-});
-
-test("another external id in the column gives the record another parent, and NULL none", async () => {
-  await world.sql("UPDATE salesforce.contact SET account__external_id__c = 'A-2' WHERE lastname = 'Child'");
-  await world.sql("UPDATE salesforce.contact SET account__external_id__c = NULL WHERE lastname = 'Early'");
-
-  await world.cycle(contact);
-  await world.cycle(contact);
-
-  expect(await parentOf("Child")).toMatchObject({ Name: "Second" });
-  expect(await parentOf("Early")).toBeNull();
-  expect(await row("Child")).toMatchObject({ key: "A-2", parent: "Second" });
-  expect(await row("Early")).toMatchObject({ key: null, parent: null });
-});
-
-test("a parent given by its sfid wins over its external id, for Salesforce takes only one", async () => {
+test("another external id gives the record another parent, NULL none, and a parent given by its sfid wins, for Salesforce takes only one", async () => {
+  await rename("Child", "A-2");
+  await rename("Early", null);
   await world.sql(
     `INSERT INTO salesforce.contact (lastname, accountid, account__external_id__c)
      SELECT 'Both', sfid, 'A-1' FROM salesforce.account WHERE name = 'Second'`,
   );
 
-  await world.cycle(contact);
-  await world.cycle(contact);
+  await cycles(contact, contact);
 
-  expect(await parentOf("Both")).toMatchObject({ Name: "Second" });
+  expect([await parentOf("Child"), await parentOf("Early"), await parentOf("Both")]).toEqual([
+    "Second",
+    null,
+    "Second",
+  ]);
+  expect(await row("Child")).toMatchObject({ key: "A-2", parent: "Second" });
+  expect(await row("Early")).toMatchObject({ key: null, parent: null });
   expect(await row("Both")).toMatchObject({ key: "A-2", parent: "Second" });
 });
 
 test("another parent in Salesforce is another external id in the row", async () => {
-  const [found] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Loaded'");
-  await world.rest("PATCH", `/sobjects/Contact/${found?.["Id"]}`, { Account: { External_Id__c: "A-2" } });
+  const path = `/sobjects/Contact/${await idOf(world, "Loaded")}`;
+  await world.rest("PATCH", path, { Account: { External_Id__c: "A-2" } });
 
   await world.cycle(contact);
 
@@ -143,11 +124,8 @@ describe("a child whose parent is not there for long", () => {
   const HOUR = 3_600;
   /** A row of now, by the time that the test moves; PostgreSQL stamps what is captured by its own. */
   const childOf = async (lastname: string, key: string) => {
-    await world.sql("INSERT INTO salesforce.contact (lastname, account__external_id__c) VALUES ($1, $2)", [
-      lastname,
-      key,
-    ]);
-    const now = new Date(cloud.clock.now());
+    await insert(lastname, key);
+    const now = new Date(world.cloud.clock.now());
     await world.sql("UPDATE salesforce._trigger_log SET created_at = $1 WHERE state = 'NEW'", [now]);
   };
   const change = async (lastname: string) =>
@@ -165,14 +143,9 @@ describe("a child whose parent is not there for long", () => {
       await world.cycle(contact, "beat");
     }
   };
-  const notices = async () => {
-    const workspace = await workspaces().find(world.workspaceId);
-    if (!workspace) throw new Error("the test's workspace is gone");
-    const states = await readStates(stateNeeds(), workspace, false, new Date(cloud.clock.now()));
-    return states.find(({ sf_object }) => sf_object === "Contact")?.notices;
-  };
+  const notices = async () => (await statesShown(world)).find(({ sf_object }) => sf_object === "Contact")?.notices;
 
-  test("waits without using up an attempt, says for whom, and goes with the slot after the parent's save", async () => {
+  test("waits without using up an attempt, says for whom, and goes with the slot after its own parent's save", async () => {
     await childOf("Patient", "A-10");
     await pass(3);
     const waiting = await change("Patient");
@@ -190,50 +163,55 @@ describe("a child whose parent is not there for long", () => {
           "create the parents, or correct the external ids by which rows name them; after 31 days the changes end FAILED",
       },
     ]);
-    await world.sql(
-      "INSERT INTO salesforce.account (name, external_id__c) VALUES ('Tenth', 'a-10'), ('Other', 'A-11')",
-    );
+    await insertAccount("Not it", "A-100");
+    await world.cycle(account);
+    expect(await change("Patient")).toEqual(waiting);
+    await insertAccount("Tenth", "a-10");
     await world.cycle(account);
     await world.pass(10);
     await world.cycle(contact, "beat");
 
     expect(await change("Patient")).toMatchObject({ state: "SUCCESS" });
-    expect(await parentOf("Patient")).toMatchObject({ Name: "Tenth" });
+    expect(await parentOf("Patient")).toBe("Tenth");
     expect(await notices()).toEqual([]);
   });
 
-  test("is woken by its own parent alone", async () => {
-    await childOf("Sleeper", "A-20");
+  /** The other ways in which a parent appears, and the beats until the child goes. */
+  test.each<
+    readonly [string, key: string, appears: () => Promise<unknown>, goes: () => Promise<unknown>, parent: string]
+  >([
+    [
+      "at once where a record gets its key by an update",
+      "A-20",
+      async () => {
+        await world.sql("UPDATE salesforce.account SET external_id__c = 'A-20' WHERE name = 'Not it'");
+        await world.cycle(account);
+      },
+      () => world.cycle(contact, "beat"),
+      "Not it",
+    ],
+    [
+      "within a quarter of an hour where another user has made it",
+      "A-30",
+      () => world.rest("POST", "/sobjects/Account", { Name: "Thirtieth", External_Id__c: "A-30" }),
+      () => pass(0.25, 300),
+      "Thirtieth",
+    ],
+    [
+      "at once with a change that names another",
+      "A-40",
+      () => rename("A-40", "A-1"),
+      () => world.cycle(contact, "beat"),
+      "First",
+    ],
+  ])("finds one %s", async (_, key, appears, goes, parent) => {
+    await childOf(key, key);
     await pass(2);
-    const before = await change("Sleeper");
-    await world.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ('Not it', 'A-200')");
-    await world.cycle(account);
+    await appears();
 
-    expect(await change("Sleeper")).toEqual(before);
-    await world.sql("UPDATE salesforce.account SET external_id__c = 'A-20' WHERE name = 'Not it'");
-    await world.cycle(account);
-    await world.cycle(contact, "beat");
-    expect(await parentOf("Sleeper")).toMatchObject({ Name: "Not it" });
-  });
+    await goes();
 
-  test("finds a parent that another user has made within a quarter of an hour", async () => {
-    await childOf("Finder", "A-30");
-    await pass(2);
-    await world.rest("POST", "/sobjects/Account", { Name: "Thirtieth", External_Id__c: "A-30" });
-
-    await pass(0.25, 300);
-
-    expect(await parentOf("Finder")).toMatchObject({ Name: "Thirtieth" });
-  });
-
-  test("goes at once with a change that names another parent", async () => {
-    await childOf("Corrected", "A-40");
-    await pass(2);
-
-    await world.sql("UPDATE salesforce.contact SET account__external_id__c = 'A-1' WHERE lastname = 'Corrected'");
-    await world.cycle(contact, "beat");
-
-    expect(await parentOf("Corrected")).toMatchObject({ Name: "First" });
+    expect(await parentOf(key)).toBe(parent);
     expect(await changes()).toEqual([]);
   });
 
