@@ -1,26 +1,17 @@
 import { beforeEach, expect, test } from "vitest";
-import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { longTest } from "../support/run/whole-grid.ts";
-import type { SyncWorld } from "../support/worlds/sync-world.ts";
-import { mapped } from "../support/worlds/worlds.ts";
-import { aWorldForAllTests, numbered, WIDE, WIDE_CONTACT } from "./world.ts";
+import { allInOneWorld, numbered, WIDE, WIDE_CONTACT, world } from "./world.ts";
 
-let world: SyncWorld;
-let contact: Mapping;
 /** What the cycles asked of the org, and wrote to it. */
 let calls: string[];
-aWorldForAllTests(async (made) => {
-  world = made.world;
-  contact = await mapped(world, { object: "Contact", fields: ["LastName", ...WIDE] });
-  await world.cycle(contact);
+allInOneWorld(async () => {
+  await world.mapContact(["LastName", ...WIDE]);
+  await world.cycles();
 }, WIDE_CONTACT);
 beforeEach(() => {
   calls = [];
 });
 
-const cycles = async (count: number) => {
-  for (let cycle = 0; cycle < count; cycle += 1) await world.cycle(contact);
-};
 const inOrg = async (lastName: string) =>
   (await world.soql(`SELECT count(Id) n FROM Contact WHERE LastName LIKE '${lastName}'`))[0]?.["n"];
 
@@ -32,30 +23,28 @@ async function cycleTaking(seconds: Readonly<Record<string, number>>, first?: ()
     if (calls.length === 1) await first?.();
     await world.pass(seconds[call] ?? 0);
   });
-  await world.cycle(contact);
+  await world.cycles();
   world.interfere(null);
 }
 
 test("neither an insert nor a change that comes meanwhile waits for the end of a long pull", async () => {
   await world.createRecords("Contact", numbered(600, "There "));
   await world.pass(120);
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Here')");
+  await world.insert("Here");
 
   await cycleTaking({ "org.query": 10, "org.write": 1 });
 
   // Two slots, and the call that was under way.
   expect(calls.slice(0, 4)).toContain("org.write");
   expect(await inOrg("Here")).toBe(1);
-  await cycles(9);
-  expect(await world.sql("SELECT count(*)::int AS n FROM salesforce.contact")).toEqual([{ n: 601 }]);
+  await world.cycles(9);
+  expect(await world.names()).toHaveLength(601);
 
   await world.pass(120);
   await world.createRecords("Contact", numbered(600, "Later there "));
   await world.pass(120);
   calls = [];
-  await cycleTaking({ "org.query": 10, "org.write": 0 }, () =>
-    world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Here later')"),
-  );
+  await cycleTaking({ "org.query": 10, "org.write": 0 }, () => world.insert("Here later"));
 
   expect(calls.slice(0, 4)).toContain("org.write");
   expect(await inOrg("Here later")).toBe(1);
@@ -63,14 +52,14 @@ test("neither an insert nor a change that comes meanwhile waits for the end of a
 
 longTest("a record does not wait for the end of a long push", async () => {
   await world.pass(3_600);
-  await cycles(2);
+  await world.cycles(2);
   await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd ' || n FROM generate_series(1, 801) n");
 
   await cycleTaking({ "org.query": 1, "org.write": 15 });
 
   expect(calls.filter((call) => call === "org.write").length).toBeGreaterThan(2);
   expect(calls.join()).not.toContain("org.write,org.write,org.write");
-  await cycles(2);
+  await world.cycles(2);
   expect(await inOrg("Crowd %")).toBe(801);
 });
 
@@ -86,7 +75,7 @@ longTest("after a pause a long pull comes to its end before anything is sent, so
   await world.pass(601);
 
   await cycleTaking({ "org.query": 5, "org.queryTogether": 5, "org.write": 1 });
-  await cycles(2);
+  await world.cycles(2);
 
   // Every page of 150 such wide records, which take longer than two slots, and the check before the save.
   expect(calls.indexOf("org.write")).toBeGreaterThanOrEqual(Math.ceil(801 / 150) + 1);

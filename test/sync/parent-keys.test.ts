@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { exportConfig } from "../../lib/config/export-config.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { longTest } from "../support/run/whole-grid.ts";
-import type { SyncWorld } from "../support/worlds/sync-world.ts";
-import { aWorldForAllTests, idOf, statesShown } from "./world.ts";
+import { allInOneWorld, world } from "./world.ts";
 
 const CONTACT = { object: "Contact", fields: ["Account.External_Id__c", "AccountId", "LastName"] };
 const ACCOUNT = {
@@ -12,20 +11,15 @@ const ACCOUNT = {
   upsertField: "External_Id__c",
 };
 
-let world: SyncWorld;
 let account: Mapping;
-let contact: Mapping;
-aWorldForAllTests(async (made) => {
-  world = made.world;
+allInOneWorld(async () => {
   await world.rest("POST", "/sobjects/Account", { Name: "First", External_Id__c: "A-1" });
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Loaded", Account: { External_Id__c: "A-1" } });
-  const mappings = await world.map(ACCOUNT, CONTACT);
-  [account, contact] = mappings.toSorted((a, b) => (a.sfObject < b.sfObject ? -1 : 1)) as [Mapping, Mapping];
+  await world.create("Loaded", { Account: { External_Id__c: "A-1" } });
+  await world.map(ACCOUNT, CONTACT);
+  account = await world.mappingOf("Account");
+  world.contact = await world.mappingOf("Contact");
 });
 
-const cycles = async (...mappings: readonly Mapping[]) => {
-  for (const mapping of mappings) await world.cycle(mapping);
-};
 const insert = (lastname: string, key: string) =>
   world.sql("INSERT INTO salesforce.contact (lastname, account__external_id__c) VALUES ($1, $2)", [lastname, key]);
 const insertAccount = (name: string, key: string) =>
@@ -44,14 +38,14 @@ const parentOf = async (lastName: string) => {
   const [found] = await world.soql(`SELECT Account.Name FROM Contact WHERE LastName = '${lastName}'`);
   return (found?.["Account"] as { Name: string } | null)?.Name ?? null;
 };
-const changes = () => world.sql("SELECT state FROM salesforce._trigger_log WHERE state <> 'SUCCESS'");
+const unsettled = async () => (await world.states()).filter((state) => state !== "SUCCESS");
 
 test("the mapping exports the field by the name that Heroku Connect gives it, whatever way it was asked for", async () => {
-  const [document] = exportConfig([contact]).mappings;
+  const [document] = exportConfig([world.contact]).mappings;
   const again = await world.map({ ...CONTACT, fields: ["Account__r.external_id__c", "AccountId", "LastName"] });
 
   expect(document?.config).toMatchObject({ fields: { Account__External_Id__c: {}, AccountId: {}, LastName: {} } });
-  expect(again.find(({ id }) => id === contact.id)).toMatchObject({ configVersion: contact.configVersion });
+  expect(again.find(({ id }) => id === world.contact.id)).toMatchObject({ configVersion: world.contact.configVersion });
 });
 
 test.each([
@@ -68,15 +62,16 @@ test("a row names its parent by external id, and gets the parent's sfid; one who
   await insert("Early", "A-2");
   await insertAccount("Second", "A-2");
 
-  await cycles(contact, contact);
+  await world.cycles(2);
   expect(await parentOf("Child")).toBe("First");
   expect(await row("Child")).toMatchObject({ key: "A-1", parent: "First", error: null });
-  expect(await changes()).toHaveLength(2);
-  await cycles(account, contact, contact);
+  expect(await unsettled()).toHaveLength(2);
+  await world.cycles(1, account);
+  await world.cycles(2);
 
   expect(await parentOf("Early")).toBe("Second");
   expect(await row("Early")).toMatchObject({ key: "A-2", parent: "Second", lastop: "SYNCED" });
-  expect(await changes()).toEqual([]);
+  expect(await unsettled()).toEqual([]);
 });
 
 test("another external id gives the record another parent, NULL none, and a parent given by its sfid wins, for Salesforce takes only one", async () => {
@@ -87,7 +82,7 @@ test("another external id gives the record another parent, NULL none, and a pare
      SELECT 'Both', sfid, 'A-1' FROM salesforce.account WHERE name = 'Second'`,
   );
 
-  await cycles(contact, contact);
+  await world.cycles(2);
 
   expect([await parentOf("Child"), await parentOf("Early"), await parentOf("Both")]).toEqual([
     "Second",
@@ -100,10 +95,9 @@ test("another external id gives the record another parent, NULL none, and a pare
 });
 
 test("another parent in Salesforce is another external id in the row", async () => {
-  const path = `/sobjects/Contact/${await idOf(world, "Loaded")}`;
-  await world.rest("PATCH", path, { Account: { External_Id__c: "A-2" } });
+  await world.patch("Loaded", { Account: { External_Id__c: "A-2" } });
 
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(await row("Loaded")).toMatchObject({ key: "A-2", parent: "Second" });
 });
@@ -114,7 +108,7 @@ test("a row and its parent in the same table travel in one cycle, the parent fir
      VALUES ('Root', 'R', NULL), ('Branch', 'B', 'R'), ('Leaf', 'L', 'B')`,
   );
 
-  await world.cycle(account);
+  await world.cycles(1, account);
 
   const [leaf] = await world.soql("SELECT Parent.Name, Parent.Parent.Name FROM Account WHERE Name = 'Leaf'");
   expect(leaf).toMatchObject({ Parent: { Name: "Branch", Parent: { Name: "Root" } } });
@@ -137,13 +131,8 @@ describe("a child whose parent is not there for long", () => {
       )
     )[0];
   /** Beats of some hours, as many as matter: how often a parent is looked for depends on the age of the change. */
-  const pass = async (hours: number, step = HOUR) => {
-    for (let seconds = 0; seconds < hours * HOUR; seconds += step) {
-      await world.pass(step);
-      await world.cycle(contact, "beat");
-    }
-  };
-  const notices = async () => (await statesShown(world)).find(({ sf_object }) => sf_object === "Contact")?.notices;
+  const pass = (hours: number, step = HOUR) => world.beats(Math.ceil((hours * HOUR) / step), step);
+  const notices = async () => (await world.shown()).find(({ sf_object }) => sf_object === "Contact")?.notices;
 
   test("waits without using up an attempt, says for whom, and goes with the slot after its own parent's save", async () => {
     await childOf("Patient", "A-10");
@@ -164,12 +153,11 @@ describe("a child whose parent is not there for long", () => {
       },
     ]);
     await insertAccount("Not it", "A-100");
-    await world.cycle(account);
+    await world.cycles(1, account);
     expect(await change("Patient")).toEqual(waiting);
     await insertAccount("Tenth", "a-10");
-    await world.cycle(account);
-    await world.pass(10);
-    await world.cycle(contact, "beat");
+    await world.cycles(1, account);
+    await world.beats(1, 10);
 
     expect(await change("Patient")).toMatchObject({ state: "SUCCESS" });
     expect(await parentOf("Patient")).toBe("Tenth");
@@ -185,9 +173,9 @@ describe("a child whose parent is not there for long", () => {
       "A-20",
       async () => {
         await world.sql("UPDATE salesforce.account SET external_id__c = 'A-20' WHERE name = 'Not it'");
-        await world.cycle(account);
+        await world.cycles(1, account);
       },
-      () => world.cycle(contact, "beat"),
+      () => world.cycle(world.contact, "beat"),
       "Not it",
     ],
     [
@@ -201,7 +189,7 @@ describe("a child whose parent is not there for long", () => {
       "at once with a change that names another",
       "A-40",
       () => rename("A-40", "A-1"),
-      () => world.cycle(contact, "beat"),
+      () => world.cycle(world.contact, "beat"),
       "First",
     ],
   ])("finds one %s", async (_, key, appears, goes, parent) => {
@@ -212,21 +200,21 @@ describe("a child whose parent is not there for long", () => {
     await goes();
 
     expect(await parentOf(key)).toBe(parent);
-    expect(await changes()).toEqual([]);
+    expect(await unsettled()).toEqual([]);
   });
 
   longTest(
     "costs its waiting calls that become rare, and ends FAILED in Salesforce's words after 31 days",
     async () => {
       await childOf("Orphan", "A-50");
-      await world.cycle(contact);
+      await world.cycles();
       const saves = () => world.log.reduce((sum, { saves }) => sum + Number(saves ?? 0), 0);
       const before = saves();
       await pass(1, 60);
       expect(saves() - before).toBeLessThan(25);
       await world.pass(31 * 24 * HOUR);
 
-      await world.cycle(contact, "beat");
+      await world.cycle(world.contact, "beat");
 
       expect(await change("Orphan")).toMatchObject({
         state: "FAILED",

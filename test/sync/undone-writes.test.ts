@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { firstInGate } from "../support/run/whole-grid.ts";
-import type { SyncWorld } from "../support/worlds/sync-world.ts";
-import { mapped } from "../support/worlds/worlds.ts";
-import { aWorldForAllTests } from "./world.ts";
+import { allInOneWorld, world } from "./world.ts";
 
 /**
  * The loops that write until nothing is left, and the write that each expects. The first three stop with a reason; the others
@@ -30,13 +27,10 @@ const LOOPS = [
   ["cycles are counted", "_bridge_cycles", "INSERT", "ends"],
 ] as const;
 
-let world: SyncWorld;
-let contact: Mapping;
 /** How often each event was published. */
 let published: Map<string, number>;
-aWorldForAllTests(async (made) => {
-  world = made.world;
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+allInOneWorld(async () => {
+  await world.mapContact(["Email", "LastName"]);
   const { announcements } = world.services;
   const publish: typeof announcements.publish = async (events) => {
     for (const { id } of events) {
@@ -56,12 +50,12 @@ afterEach(letGo);
 /** A trigger of the owner's on one of our tables; before it come one change that Salesforce takes, one that it refuses, and a record. */
 async function undo(table: string, operation: string, body: string): Promise<void> {
   await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Goes', NULL), ('Bad', 'none')");
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Comes" });
+  await world.create("Comes");
   await world.sql(`CREATE FUNCTION salesforce.undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
     CREATE TRIGGER undo BEFORE ${operation} ON salesforce.${table} FOR EACH ROW EXECUTE FUNCTION salesforce.undo()`);
 }
 const cycles = async (count: number) => {
-  for (let cycle = 0; cycle < count; cycle += 1) await world.cycle(contact).catch(() => undefined);
+  for (let cycle = 0; cycle < count; cycle += 1) await world.cycle(world.contact).catch(() => undefined);
 };
 
 test.each(firstInGate(6, LOOPS))("where a trigger undoes every write, %s: %s %s", async (_, table, operation, end) => {
@@ -73,9 +67,9 @@ test.each(firstInGate(6, LOOPS))("where a trigger undoes every write, %s: %s %s"
   // What the last two cycles and the outbox said.
   if (end === "says why") expect(JSON.stringify(world.log.slice(-8))).toMatch(/a trigger or a rule of yours undoes it/);
   await letGo();
-  await world.cycle(contact);
+  await world.cycles();
   await world.pass(3600);
-  await world.cycle(contact);
+  await world.cycles();
   expect(await world.sql("SELECT FROM salesforce._trigger_log WHERE processed_at IS NULL")).toEqual([]);
 });
 

@@ -1,23 +1,18 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import type { Row, SyncWorld } from "../support/worlds/sync-world.ts";
-import { aWorldForAllTests } from "./world.ts";
+import { allInOneWorld, world } from "./world.ts";
 
 const TEXT = 'a "quote", it\'s <b>bold</b> & more;\r\n\ttabbed – ünïcödé 🎈 \\ end';
 const FIELDS = ["Amount", "CloseDate", "Description", "IsPrivate", "Name", "NextStep", "Probability", "StageName"];
 
-let world: SyncWorld;
 let opportunity: Mapping;
 let task: Mapping;
 /** Calls that others made before the first cycle, the import's describes among them. */
 let foreignCalls: number;
-aWorldForAllTests(async (made) => {
-  world = made.world;
-  const mappings = await world.map(
-    { object: "Opportunity", fields: FIELDS },
-    { object: "Task", fields: ["ActivityDate", "ReminderDateTime", "Subject"] },
-  );
-  [opportunity, task] = mappings as [Mapping, Mapping];
+allInOneWorld(async () => {
+  const taskFields = ["ActivityDate", "ReminderDateTime", "Subject"];
+  await world.map({ object: "Opportunity", fields: FIELDS }, { object: "Task", fields: taskFields });
+  [opportunity, task] = [await world.mappingOf("Opportunity"), await world.mappingOf("Task")];
   foreignCalls = (await world.calls()) - (await countedCalls());
 });
 
@@ -25,21 +20,11 @@ const countedCalls = async () =>
   (await world.sql("SELECT api_calls FROM salesforce._bridge_state"))
     .flatMap((row) => Object.values(row["api_calls"] as Record<string, number>))
     .reduce((sum, calls) => sum + calls, 0);
-const log = () => world.sql("SELECT action, state FROM salesforce._trigger_log");
-const inRow = async (name: string): Promise<Row | undefined> =>
-  (
-    await world.sql(
-      `SELECT amount::text, closedate::text, description, isprivate, nextstep, probability::text
-       FROM salesforce.opportunity WHERE name = $1`,
-      [name],
-    )
-  )[0];
-const inOrg = async (name: string): Promise<Row | undefined> =>
-  (
-    await world.soql(
-      `SELECT Id, Amount, CloseDate, Description, IsPrivate, NextStep FROM Opportunity WHERE Name = '${name}'`,
-    )
-  )[0];
+const COLUMNS = "amount::text, closedate::text, description, isprivate, nextstep, probability::text";
+const inRow = async (name: string) =>
+  (await world.sql(`SELECT ${COLUMNS} FROM salesforce.opportunity WHERE name = $1`, [name]))[0];
+const inOrg = async (name: string) =>
+  (await world.soql(`SELECT Id, ${FIELDS.join(", ")} FROM Opportunity WHERE Name = '${name}'`))[0];
 
 test("values of every kind travel both ways as they are", async () => {
   await world.sql(
@@ -52,7 +37,7 @@ test("values of every kind travel both ways as they are", async () => {
 
   await world.cycle(opportunity);
 
-  expect(await log()).toEqual([{ action: "INSERT", state: "SUCCESS" }]);
+  expect(await world.changes()).toEqual([{ action: "INSERT", state: "SUCCESS" }]);
   const out = { Amount: 1234567.8, CloseDate: "2026-02-28", Description: TEXT, IsPrivate: true, NextStep: null };
   expect(await inOrg("Out")).toMatchObject(out);
   expect(await inRow("In")).toMatchObject({
@@ -67,8 +52,7 @@ test("a value set to NULL here is null there, and the other way round", async ()
   const values = { Description: null, Amount: null, NextStep: "begun" };
   await world.rest("PATCH", `/sobjects/Opportunity/${found?.["Id"]}`, values);
 
-  await world.cycle(opportunity);
-  await world.cycle(opportunity);
+  await world.cycles(2, opportunity);
 
   expect(await inOrg("Out")).toMatchObject({ Description: null, IsPrivate: false });
   // Salesforce knows no unset checkbox, and the row gets it.
@@ -94,13 +78,13 @@ test("an instant is the same instant on both sides, whatever the session's time 
 
 test("what Salesforce rounds or trims comes back, and is not sent again", async () => {
   await world.sql("UPDATE salesforce.opportunity SET nextstep = 'trailing   ' WHERE name = 'Out'");
-  for (let i = 0; i < 2; i++) await world.cycle(opportunity);
-  const before = await log();
+  await world.cycles(2, opportunity);
+  const before = await world.changes();
 
   await world.cycle(opportunity);
 
   expect(await inRow("Out")).toMatchObject({ nextstep: "trailing" });
-  expect(await log()).toEqual(before);
+  expect(await world.changes()).toEqual(before);
 });
 
 test("1,000 rows take five saving calls, and every call is counted as the org counts it", async () => {

@@ -1,35 +1,29 @@
 import { beforeEach, expect, test } from "vitest";
-import { schedules } from "../../../functions/services/provisioning-services.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { idOf, MANY, numbered, UNCOUNTED, WIDE, WIDE_CONTACT, writeUncaptured } from "../world.ts";
+import type { Row } from "../../support/worlds/sync-world.ts";
+import { mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, MANY, numbered, UNCOUNTED, WIDE, WIDE_CONTACT, world } from "../world.ts";
 
-let world: SyncWorld;
-aWorldForEachTest((made) => {
-  ({ world } = made);
-}, WIDE_CONTACT);
+eachInAWorld(undefined, WIDE_CONTACT);
 beforeEach(() => world.pass(1));
 
 const create = (count: number) => world.createRecords("Contact", numbered(count));
 const fault = (fault: Row) => world.fault({ times: 0, ...fault });
 const oldCount = (count?: number | null) => fault({ kind: "oldCount", object: "Contact", count });
-const mapContact = (): Promise<Mapping> => mapped(world, { object: "Contact", fields: ["LastName", ...WIDE] });
-const rows = async () => (await world.sql("SELECT count(*)::int AS n FROM salesforce.contact"))[0]?.["n"];
+const map = () => world.mapContact(["LastName", ...WIDE]);
+const rows = async () => (await world.names()).length;
 const asked = async () =>
   ((await world.control("GET", "/requests")) as { readonly path: string }[]).map(({ path }) =>
     decodeURIComponent(path),
   );
 const jobs = async () =>
   ((await world.rest("GET", "/jobs/query")) as { readonly records: readonly Record<string, string>[] }).records;
-const lastLine = (kind: string) => world.log.findLast(({ event }) => event === kind);
 
 test("an object that is too large to be counted in time is loaded and compared all the same", async () => {
   await create(MANY);
   await fault({ kind: "queryTimeout", object: "Contact", size: 500 });
 
-  const contact = await mapContact();
-  await world.work(contact, "sweep");
+  await map();
+  await world.sweep();
 
   expect(await rows()).toBe(MANY);
   expect((await asked()).filter((path) => /COUNT\(\)/.test(path))).toEqual([]);
@@ -40,10 +34,10 @@ test("an object that Salesforce calls too large for our user is read in smaller 
   await fault(UNCOUNTED);
   await fault({ kind: "largeOperation", object: "Contact", size: 20 });
 
-  const contact = await mapContact();
+  await map();
   await create(50);
   await world.pass(70);
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(await rows()).toBe(110);
   expect((await jobs()).map((job) => job["errorMessage"])).toEqual([expect.stringMatching(/^OPERATION_TOO_LARGE/)]);
@@ -56,7 +50,7 @@ test.each([true, false])(
     if (byBulk) await fault(UNCOUNTED);
     await fault({ kind: "largeOperation", object: "Contact" });
 
-    await expect(mapContact()).rejects.toThrow("OPERATION_TOO_LARGE");
+    await expect(map()).rejects.toThrow("OPERATION_TOO_LARGE");
 
     const line = world.log.findLast(({ level }) => level === "error");
     expect(line).toMatchObject({ reason: "salesforce_too_large", remedy: expect.stringContaining("View All Data") });
@@ -70,11 +64,11 @@ test.each([0, -1, 1])(
     await create(MANY);
     await oldCount(count);
 
-    const contact = await mapContact();
-    const line = lastLine("load");
-    await world.rest("POST", "/sobjects/Contact", { LastName: "Later" });
+    await map();
+    const line = world.lastLine("load");
+    await world.create("Later");
     await world.pass(70);
-    await world.cycle(contact);
+    await world.cycles();
 
     expect(await jobs()).toMatchObject([{ query: expect.stringMatching(/ WHERE Id > '003\w+' AND /) }]);
     expect(line).toMatchObject({ outcome: "done", read: MANY, notes: [] });
@@ -85,16 +79,16 @@ test.each([0, -1, 1])(
 
 test("a comparison with an old count meets each record once, by REST or by the job", async () => {
   await create(MANY);
-  const contact = await mapContact();
+  await map();
   await oldCount();
-  await world.rest("DELETE", `/sobjects/Contact/${await idOf(world, "Contact 500")}`);
-  for (const what of ["recycle-bin", "delete-log"]) await world.control("DELETE", `/${what}`);
-  await writeUncaptured(world, `DELETE FROM salesforce.contact WHERE lastname IN ('Contact 0', 'Contact ${MANY - 1}')`);
+  await world.removeForGood("Contact 500");
+  await world.control("DELETE", "/delete-log");
+  await world.writeUncaptured(`DELETE FROM salesforce.contact WHERE lastname IN ('Contact 0', 'Contact ${MANY - 1}')`);
 
-  await world.work(contact, "sweep");
+  await world.sweep();
 
   expect(await jobs()).toHaveLength(2);
-  expect(lastLine("sweep")).toMatchObject({ inserted: 2, deleted: 1 });
+  expect(world.lastLine("sweep")).toMatchObject({ inserted: 2, deleted: 1 });
   expect(await rows()).toBe(MANY - 1);
 });
 
@@ -103,10 +97,10 @@ test("where the Bulk API refuses the rest of more than was counted, REST reads i
   await oldCount();
   await fault({ kind: "malformedRequest", code: "FEATURE_NOT_ENABLED", path: "POST .*/jobs/query" });
 
-  await mapContact();
+  await map();
 
   expect(await rows()).toBe(MANY);
-  expect(lastLine("load")?.["notes"]).toEqual([expect.stringMatching(/^the Bulk API refused/)]);
+  expect(world.lastLine("load")?.["notes"]).toEqual([expect.stringMatching(/^the Bulk API refused/)]);
 });
 
 test.each([
@@ -118,7 +112,7 @@ test.each([
   await create(3);
   await counted();
 
-  await mapContact();
+  await map();
 
   expect(await rows()).toBe(3);
   expect(await jobs()).toHaveLength(byJobs);
@@ -131,7 +125,7 @@ test("archived tasks are loaded by either API, deleted ones are not, and a sweep
   );
   const [gone] = await world.soql("SELECT Id FROM Task WHERE Subject = 'Gone'");
   await world.rest("DELETE", `/sobjects/Task/${gone?.["Id"]}`);
-  for await (const { mappingId } of schedules().list()) await schedules().remove(mappingId); // those of the tests before
+  await world.stopMinutes();
   await world.pass(86_400);
   await world.control("POST", "/archive", { before: new Date(world.cloud.clock.now()).toISOString() });
   await world.rest("POST", "/sobjects/Task", { Subject: "Newest" });
@@ -146,7 +140,7 @@ test("archived tasks are loaded by either API, deleted ones are not, and a sweep
     await world.work(task, kind);
     expect(await subjects()).toEqual(all);
   }
-  await writeUncaptured(world, "DELETE FROM salesforce.task");
+  await world.writeUncaptured("DELETE FROM salesforce.task");
   await world.work(task, "backfill");
 
   expect(await subjects()).toEqual(all);

@@ -1,17 +1,12 @@
 import { beforeEach, expect, test } from "vitest";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { idOf, numbered, UNCOUNTED, WIDE, WIDE_CONTACT, writeUncaptured } from "../world.ts";
+import { eachInAWorld, numbered, UNCOUNTED, WIDE, WIDE_CONTACT, world } from "../world.ts";
 
 /** Records of a quarter of a megabyte: a page of a Bulk job's results, 4 MB, holds some sixteen of them. */
 const MANY = 40;
 const SAGA = "n".repeat(131_000);
 
-let world: SyncWorld;
-aWorldForEachTest((made) => {
-  ({ world } = made);
-}, WIDE_CONTACT);
+eachInAWorld(undefined, WIDE_CONTACT);
 beforeEach(async () => {
   await world.pass(1);
   for (const prefix of ["L", "M"])
@@ -19,19 +14,12 @@ beforeEach(async () => {
   await world.fault(UNCOUNTED);
 });
 
-const mapContact = () => mapped(world, { object: "Contact", fields: ["LastName", ...WIDE] });
-const rows = async () => (await world.sql("SELECT count(*)::int AS n FROM salesforce.contact"))[0]?.["n"];
-const readSoFar = async () => {
-  const [{ load } = {}] = await world.sql("SELECT load FROM salesforce._bridge_loads");
-  return (load as { readonly read?: number } | null)?.read ?? null;
-};
-const lastLine = () => world.log.findLast(({ event }) => event === "load") ?? {};
+const map = () => world.mapContact(["LastName", ...WIDE]);
+const readSoFar = async () => ((await world.checkpoint()) as { readonly read?: number } | null)?.read ?? null;
 /** Continues, in another invocation, what the first load has left. */
 async function goOn() {
-  const [contact] = await world.mappings();
-  if (!contact) throw new Error("the mapping is gone");
   world.interfere(null);
-  await world.work(contact, "load");
+  await world.work(await world.mappingOf(), "load");
 }
 
 /** From now on a process dies before its nth call of this name. */
@@ -46,12 +34,11 @@ function dieBefore(nth: number, name: string, seen: string[] = []): void {
 test.each(firstInGate(1, ["load", "backfill", "sweep"] as const))(
   "a %s of which each invocation takes a single page comes to its end",
   async (kind) => {
-    let work: () => Promise<unknown> = mapContact;
+    let work: () => Promise<unknown> = map;
     if (kind !== "load") {
-      const contact = await mapContact();
-      const id = await idOf(world, "M19");
-      await writeUncaptured(world, `DELETE FROM salesforce.contact WHERE sfid = '${id}'`);
-      work = () => world.work(contact, kind);
+      await map();
+      await world.writeUncaptured("DELETE FROM salesforce.contact WHERE lastname = 'M19'");
+      work = () => world.work(world.contact, kind);
     }
     const reached: (number | null)[] = [];
     while (reached.length < 12 && reached.at(-1) !== null) {
@@ -59,8 +46,8 @@ test.each(firstInGate(1, ["load", "backfill", "sweep"] as const))(
       else dieBefore(kind === "backfill" ? 5 : reached.length === 0 ? 4 : 3, "store.apply");
       await work().catch(() => undefined);
       reached.push(await readSoFar());
-      const [contact] = await world.mappings();
-      work = async () => contact && world.work(contact, "load");
+      const contact = await world.mappingOf();
+      work = () => world.work(contact, "load");
     }
     world.interfere(null);
 
@@ -68,7 +55,7 @@ test.each(firstInGate(1, ["load", "backfill", "sweep"] as const))(
     expect(reached.at(-1)).toBeNull();
     const read = reached.slice(0, -1).map(Number);
     expect(read).toEqual([...new Set(read)].toSorted((a, b) => a - b));
-    expect(await rows()).toBe(MANY);
+    expect(await world.names()).toHaveLength(MANY);
   },
 );
 
@@ -76,41 +63,29 @@ test("parts are read side by side, and none is written again as far as it was wr
   await world.fault({ kind: "smallBatches", path: "/results", size: 20, times: 0 });
   const calls: string[] = [];
   dieBefore(6, "store.apply", calls);
-  await expect(mapContact()).rejects.toThrow("killed");
+  await expect(map()).rejects.toThrow("killed");
   const before = await readSoFar();
 
   await goOn();
 
   expect(calls.join()).toContain("org.bulkResults,org.bulkResults");
   expect(before).toBeGreaterThan(0);
-  expect(lastLine()).toMatchObject({ outcome: "done", read: MANY - Number(before) });
-  expect(await rows()).toBe(MANY);
-});
-
-longTest("a part whose connection breaks in its middle is continued from there", async () => {
-  await world.fault({ kind: "resetInBody", path: "/results", times: 1 });
-  await expect(mapContact()).rejects.toThrow("BROKEN_ANSWER");
-  const before = await readSoFar();
-
-  await goOn();
-
-  expect(before).toBeGreaterThan(0);
-  expect(lastLine()).toMatchObject({ outcome: "done", read: MANY - Number(before) });
-  expect(await rows()).toBe(MANY);
+  expect(world.lastLine("load")).toMatchObject({ outcome: "done", read: MANY - Number(before) });
+  expect(await world.names()).toHaveLength(MANY);
 });
 
 longTest("results in another order than before are not continued: another job begins", async () => {
   dieBefore(4, "store.apply");
-  await expect(mapContact()).rejects.toThrow("killed");
+  await expect(map()).rejects.toThrow("killed");
   const other = `jsonb_set(load::jsonb, '{bulk,written,0,lastId}', '"003000000000000AAA"')`;
   await world.sql(`UPDATE salesforce._bridge_loads SET load = ${other}`);
 
   await goOn();
 
-  expect(lastLine()["notes"]).toEqual([
+  expect(world.lastLine("load")?.["notes"]).toEqual([
     expect.stringMatching(
       /^Bulk query job \w+ gives its results in another order than before; started over as job \w+$/,
     ),
   ]);
-  expect(await rows()).toBe(MANY);
+  expect(await world.names()).toHaveLength(MANY);
 });

@@ -3,43 +3,33 @@ import { handler as captureMapping } from "../../../functions/api/capture-mappin
 import { handler as readHealth } from "../../../functions/api/read-health.ts";
 import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
 import { handler as testPostgres } from "../../../functions/api/test-postgres.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
 import { firstInGate } from "../../support/run/whole-grid.ts";
-import { carryOut } from "../../support/worlds/carry-out.ts";
-import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { bothSides, newEvents } from "../world.ts";
+import type { Row } from "../../support/worlds/sync-world.ts";
+import { eachInAWorld, world } from "../world.ts";
 
 /** What the application does to a mapped table, and what becomes of its mapping and of the values. */
 
-let world: SyncWorld;
-let contact: Mapping;
-let api: ApiClient;
-aWorldForEachTest(async (made) => {
-  world = made.world;
-  api = await apiClient(world.workspaceId);
-});
+eachInAWorld();
 
 const FIELDS = ["LastName", "Title", "Email"];
 async function twoPeople(more: object = {}): Promise<void> {
-  await world.createRecords("Contact", [
-    { LastName: "Curie", Title: "Dr", Email: "marie@example.com" },
-    { LastName: "Hopper", Title: "Ms", Email: "grace@example.com" },
-  ]);
-  contact = await mapped(world, { object: "Contact", fields: FIELDS, ...more });
+  await world.create("Curie", { Title: "Dr", Email: "marie@example.com" });
+  await world.create("Hopper", { Title: "Ms", Email: "grace@example.com" });
+  await world.mapContact(FIELDS, more);
   await world.pass(1_200);
-  await world.cycle(contact);
-  await newEvents(world);
+  await world.cycles();
+  await world.newEvents();
 }
 
-const shown = async () => dataOf<Row>(await api.ask(readMapping, "read-mapping", { path: { mapping_id: contact.id } }));
-const health = async () => dataOf<{ sync: { status: string } }>(await api.ask(readHealth, "read-health")).sync.status;
+const shown = async () =>
+  dataOf<Row>(await world.api.ask(readMapping, "read-mapping", { path: { mapping_id: world.contact.id } }));
+const health = async () =>
+  dataOf<{ sync: { status: string } }>(await world.api.ask(readHealth, "read-health")).sync.status;
 /** What `bridge doctor` finds in the database. */
 const doctor = async () =>
   dataOf<{ findings: readonly { ok: boolean; message: string; remedy: string | null }[] }>(
-    await api.ask(testPostgres, "test-postgres"),
+    await world.api.ask(testPostgres, "test-postgres"),
   ).findings.filter(({ ok }) => !ok);
 
 test.each([
@@ -67,14 +57,14 @@ test.each([
     await world.sql(away);
 
     await write("grace@navy.example");
-    await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace", Email: "ada@example.com" });
-    for (let i = 0; i < 4; i++) await world.cycle(contact);
-    for (const kind of ["sweep", "load", "backfill"] as const) await world.work(contact, kind);
+    await world.create("Lovelace", { Email: "ada@example.com" });
+    await world.cycles(4);
+    for (const kind of ["sweep", "load", "backfill"] as const) await world.work(world.contact, kind);
     await write("grace@yale.example");
 
     const message = expect.stringContaining(says);
-    expect(await newEvents(world)).toMatchObject([
-      { event: "sync.broken", detail: { mapping_id: contact.id, reason, message, failed_cycles: 1 } },
+    expect(await world.newEvents()).toMatchObject([
+      { event: "sync.broken", detail: { mapping_id: world.contact.id, reason, message, failed_cycles: 1 } },
     ]);
     expect(await shown()).toMatchObject({ state: "broken", failure: reason, reason: message });
     expect(await health()).toBe("broken");
@@ -86,11 +76,11 @@ test.each([
     ]);
 
     await world.sql(back);
-    for (let i = 0; i < 2; i++) await world.cycle(contact);
-    const { rows, records } = await bothSides(world, FIELDS);
+    await world.cycles(2);
+    const { rows, records } = await world.bothSides(FIELDS);
     expect(rows).toEqual(records);
     expect(rows.map(({ Email }) => Email)).toEqual(["marie@example.com", "grace@yale.example", "ada@example.com"]);
-    expect((await newEvents(world)).map(({ event }) => event)).toEqual(["sync.recovered"]);
+    expect(await world.eventNames()).toEqual(["sync.recovered"]);
     expect(await health()).toBe("running");
   },
 );
@@ -99,8 +89,8 @@ test.each([
 async function settle(): Promise<void> {
   for (let cycle = 0; cycle < 3; cycle += 1) {
     await world.pass(10);
-    await world.cycle(contact);
-    await world.work(contact, "load");
+    await world.cycles();
+    await world.work(world.contact, "load");
   }
 }
 
@@ -109,7 +99,7 @@ const dropAndAdd = (type: string) =>
     `ALTER TABLE salesforce.contact DROP COLUMN title; ALTER TABLE salesforce.contact ADD COLUMN title ${type}`,
   );
 const titles = async () => {
-  const { rows, records } = await bothSides(world, FIELDS);
+  const { rows, records } = await world.bothSides(FIELDS);
   return [rows.map(({ Title }) => Title), records.map(({ Title }) => Title)];
 };
 const THEIRS = ["Dr", "Ms"];
@@ -125,12 +115,12 @@ test.each(firstInGate(1, KINDS))(
   async (_, more, change) => {
     await twoPeople(more);
     await dropAndAdd("varchar(128)");
-    contact = await mapped(world, { object: "Contact", fields: FIELDS, ...more, ...change });
+    await world.mapContact(FIELDS, { ...more, ...change });
 
     await settle();
 
     expect(await titles()).toEqual([THEIRS, THEIRS]);
-    expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
+    expect(await world.changes()).toEqual([]);
   },
 );
 
@@ -165,10 +155,9 @@ test.each(firstInGate(1, CHOICES))(
     });
     expect(await titles()).toEqual([["new", "new"], THEIRS]);
 
-    const path = { mapping_id: contact.id };
-    dataOf(await api.ask(captureMapping, "capture-mapping", { path, body: { uncaptured } }));
-    await carryOut(world.cloud, world.services);
-    contact = (await world.mappings())[0] ?? contact;
+    const path = { mapping_id: world.contact.id };
+    dataOf(await world.api.ask(captureMapping, "capture-mapping", { path, body: { uncaptured } }));
+    await world.carryOut();
     await settle();
 
     expect(await titles()).toEqual([decided, decided]);

@@ -1,47 +1,29 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { firstInGate } from "../../support/run/whole-grid.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { longTexts, MANY, WIDE } from "../world.ts";
+import { mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, longTexts, MANY, orgWith, WIDE, world } from "../world.ts";
 
-const NUMBERS = { precision: 18, scale: 2 } as const;
-
-let world: SyncWorld;
-aWorldForEachTest(
-  async (made) => {
-    world = made.world;
-    await world.sql("CREATE SCHEMA IF NOT EXISTS salesforce");
-  },
-  {
-    definition: {
-      objects: [
-        {
-          name: "Meter__c",
-          label: "Meter",
-          labelPlural: "Meters",
-          fields: [
-            { name: "Amount__c", type: "currency", ...NUMBERS },
-            { name: "Count__c", type: "number", precision: 18, scale: 0 },
-            { name: "Share__c", type: "percent", precision: 5, scale: 1 },
-            { name: "Double__c", type: "formula", formula: "Amount__c * 2", returns: "double" },
-            ...longTexts(),
-          ],
-        },
-      ],
-    },
-  },
+eachInAWorld(
+  () => world.sql("CREATE SCHEMA IF NOT EXISTS salesforce"),
+  orgWith(
+    "Meter__c",
+    { name: "Amount__c", type: "currency", precision: 18, scale: 2 },
+    { name: "Count__c", type: "number", precision: 18, scale: 0 },
+    { name: "Share__c", type: "percent", precision: 5, scale: 1 },
+    { name: "Double__c", type: "formula", formula: "Amount__c * 2", returns: "double" },
+    ...longTexts(),
+  ),
 );
 
 const map = (...fields: string[]) => mapped(world, { object: "Meter__c", fields: [...fields, "Name"] });
 const rows = (columns: string) => world.sql(`SELECT ${columns} FROM salesforce.meter__c ORDER BY name`);
-const errors = () => world.sql("SELECT error FROM salesforce._bridge_inbound_errors");
 
 /** Compares every record and row again, as each day; how many were written. */
 async function compare(meter: Mapping): Promise<unknown> {
   await world.pass(3_600);
   await world.work(meter, "sweep");
-  return world.log.findLast(({ event }) => event === "sweep")?.["updated"];
+  return world.lastLine("sweep")?.["updated"];
 }
 
 /** Records with more places than their fields have, and numbers that Java writes with an exponent. */
@@ -95,7 +77,7 @@ test.each(firstInGate(1, COLUMNS))(
 
     const expected = ["a", "b", "c"].flatMap((name, place) => (held[place] === null ? [] : [[name, held[place]]]));
     expect((await rows("name, amount__c::text")).map(({ name, amount__c }) => [name, amount__c])).toEqual(expected);
-    const refused = await errors();
+    const refused = await world.setAside();
     expect(refused).toHaveLength(3 - expected.length);
     for (const { error } of refused) expect(error).toMatch(/invalid input syntax|out of range/);
     if (refused.length === 0) expect(await compare(meter), "written by a comparison").toBe(0);
@@ -124,5 +106,5 @@ test("what an application writes into a whole-number column comes back as it was
     { fields: { name: ["mine", "theirs"], count__c: expect.any(Array) } },
   ]);
   expect(await world.sql("SELECT FROM salesforce._bridge_history WHERE fields ? 'amount__c'")).toEqual([]);
-  expect(await errors()).toEqual([]);
+  expect(await world.setAside()).toEqual([]);
 });

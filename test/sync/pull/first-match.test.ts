@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
-import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { numbered, writeUncaptured } from "../world.ts";
+import type { Row } from "../../support/worlds/sync-world.ts";
+import { eachInAWorld, numbered, world } from "../world.ts";
 
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest((made) => {
-  ({ world } = made);
-});
+eachInAWorld();
 
 /** A table of the application's, and records of the same people; every third differs in two fields, one row says nothing. */
 async function bothHave(people: number): Promise<void> {
@@ -28,29 +22,14 @@ async function bothHave(people: number): Promise<void> {
     SELECT 'N' || n, CASE WHEN n % 3 = 0 THEN 'n' || n || '@ours.example' ELSE 'n' || n || '@theirs.example' END, 'K-' || n,
       CASE WHEN n = 0 THEN NULL WHEN n % 3 = 0 THEN 'ours' ELSE 'theirs ' END FROM generate_series(0, ${people - 1}) n`);
 }
+const FIELDS = ["LastName", "Email", "Description", "External_Id__c"];
 const map = async (conflict_policy: string, more: Row = {}) => {
-  contact = await mapped(world, {
-    object: "Contact",
-    fields: ["Description", "Email", "External_Id__c", "LastName"],
-    upsertField: "External_Id__c",
-    bridge: { conflict_policy, ...more },
-  });
+  await world.mapContact(FIELDS, { upsertField: "External_Id__c", bridge: { conflict_policy, ...more } });
 };
-const cycles = async () => {
-  for (let i = 0; i < 3; i++) await world.cycle(contact);
-};
-const rows = async () =>
-  (await world.sql("SELECT email, description FROM salesforce.contact WHERE sfid IS NOT NULL ORDER BY id")).map(
-    ({ email, description }) => [email, description],
-  );
+/** Both sides' emails and descriptions, in the order of the people. */
+const rows = async () => (await world.bothSides(FIELDS)).rows.map(({ Email, Description }) => [Email, Description]);
 const records = async () =>
-  (await world.soql("SELECT Email, Description FROM Contact ORDER BY LastName")).map((one) => [
-    one["Email"],
-    one["Description"],
-  ]);
-const log = () => world.sql('SELECT action, state, captured, "values" FROM salesforce._trigger_log ORDER BY id');
-const conflicts = () =>
-  world.sql("SELECT field, postgres, salesforce, winner FROM salesforce._bridge_conflicts ORDER BY id");
+  (await world.bothSides(FIELDS)).records.map(({ Email, Description }) => [Email, Description]);
 const conflictsOfFive = (winner: string) => [
   { field: "email", postgres: "n0@ours.example", salesforce: "n0@theirs.example", winner },
   { field: "email", postgres: "n3@ours.example", salesforce: "n3@theirs.example", winner },
@@ -77,18 +56,22 @@ test.each(firstInGate(1, ["by the upsert field", "by the sfid that the applicati
       ["n4@theirs.example", "theirs"],
     ];
     expect(await rows()).toEqual(expected);
-    expect(await log()).toEqual([
+    expect(await world.changes('action, state, captured, "values"')).toEqual([
       { action: "UPDATE", state: "NEW", captured: "match", values: { email: "n0@ours.example" } },
       { action: "UPDATE", state: "NEW", captured: "match", values: { email: "n3@ours.example", description: "ours" } },
     ]);
-    expect(await conflicts()).toEqual(conflictsOfFive("postgres"));
-    await cycles();
+    expect(await world.conflicts()).toEqual(conflictsOfFive("postgres"));
+    await world.cycles(3);
     expect(await records()).toEqual(expected);
-    expect((await log()).map(({ state }) => state)).toEqual(["SUCCESS", "SUCCESS"]);
+    expect(await world.states()).toEqual(["SUCCESS", "SUCCESS"]);
   },
 );
 
-const THEIRS = [["salesforce_wins"], ["latest_wins"], ["postgres_wins", { sync_direction: "sf_to_pg" }]] as const;
+const THEIRS: [string, Row?][] = [
+  ["salesforce_wins"],
+  ["latest_wins"],
+  ["postgres_wins", { sync_direction: "sf_to_pg" }],
+];
 
 test.each(firstInGate(1, THEIRS))(
   "Salesforce's values win at the first match with %s, or where a mapping only reads, and each one that was overwritten is recorded, once",
@@ -96,16 +79,16 @@ test.each(firstInGate(1, THEIRS))(
     await bothHave(5);
 
     await map(policy, more);
-    await cycles();
+    await world.cycles(3);
     await world.sql(
       "UPDATE salesforce._bridge_state SET position = NULL; UPDATE salesforce._bridge_loads SET load = NULL",
     );
-    await world.work(contact, "load");
-    await world.work(contact, "sweep");
+    await world.work(world.contact, "load");
+    await world.sweep();
 
     expect(await rows()).toEqual([0, 1, 2, 3, 4].map((n) => [`n${n}@theirs.example`, "theirs"]));
-    expect(await log()).toEqual([]);
-    expect(await conflicts()).toEqual(conflictsOfFive("salesforce"));
+    expect(await world.changes('action, state, captured, "values"')).toEqual([]);
+    expect(await world.conflicts()).toEqual(conflictsOfFive("salesforce"));
   },
 );
 
@@ -117,7 +100,7 @@ longTest(
     await world.sql("UPDATE salesforce.contact SET description = 'changed since'");
 
     await map("postgres_wins", { active: true });
-    await cycles();
+    await world.cycles(3);
 
     expect(await records()).toEqual([["n0@ours.example", "changed since"]]);
   },
@@ -126,16 +109,13 @@ longTest(
 test("a record that appears later meets the row of the same key by the policy, too", async () => {
   await bothHave(1);
   await map("postgres_wins");
-  await world.pass(3600);
-  await world.cycle(contact, "pull");
-  const later = { LastName: "Later", External_Id__c: "K-later" };
-  await writeUncaptured(
-    world,
+  await world.settle();
+  await world.writeUncaptured(
     "INSERT INTO salesforce.contact (lastname, external_id__c, email) VALUES ('Later', 'K-later', 'later@ours.example')",
   );
-  await world.rest("POST", "/sobjects/Contact", { ...later, Email: "later@theirs.example" });
+  await world.create("Later", { External_Id__c: "K-later", Email: "later@theirs.example" });
 
-  await cycles();
+  await world.cycles(3);
 
   expect((await records()).map(([email]) => email)).toContain("later@ours.example");
 });

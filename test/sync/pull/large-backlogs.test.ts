@@ -1,23 +1,14 @@
 import { afterEach, expect, test } from "vitest";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { mapped } from "../../support/worlds/worlds.ts";
-import { aWorldForAllTests, longTexts, numbered, statesShown } from "../world.ts";
+import { allInOneWorld, longTexts, numbered, world } from "../world.ts";
 
 /** Pages of the mapping hold fifty records, for its six long texts may be long. */
 const PAGE = 50;
 const LONG = Array.from({ length: 6 }, (_, at) => `Story${at}__c`);
 
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForAllTests(
-  async (made) => {
-    world = made.world;
+allInOneWorld(
+  () => {
     const parents = ["Account.External_Id__c", "Account.Key__c", "AccountId"];
-    contact = await mapped(world, {
-      object: "Contact",
-      fields: [...parents, "Department", "Email", "LastName", "Title", ...LONG],
-    });
+    return world.mapContact([...parents, "Department", "Email", "LastName", "Title", ...LONG]);
   },
   {
     definition: {
@@ -47,7 +38,7 @@ const arrived = async (department: string) =>
   (await world.sql("SELECT count(*)::int AS n FROM salesforce.contact WHERE department = $1", [department]))[0]?.["n"];
 const state = async () => (await world.sql("SELECT position, lanes FROM salesforce._bridge_state"))[0] ?? {};
 
-const shown = async () => (await statesShown(world))[0];
+const shown = async () => (await world.shown())[0];
 
 /** A query alone, or one with the stamps of our own saves beside it. */
 const isQuery = (call: string) => call === "org.query" || call === "org.queryTogether";
@@ -58,7 +49,7 @@ async function killedAtQuery(nth: number): Promise<void> {
   world.interfere((call) => {
     if (isQuery(call) && ++queries >= nth) throw new Error("killed");
   });
-  await world.cycle(contact);
+  await world.cycles();
   world.interfere(null);
 }
 
@@ -70,7 +61,7 @@ test("many records of one second arrive although no cycle reads more than one pa
     await killedAtQuery(2);
     expect(await arrived(department)).toBe(cycles * PAGE);
   }
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(await arrived(department)).toBe(3 * PAGE + 10);
 });
@@ -83,7 +74,7 @@ test("a late lane that no cycle comes through continues where it ended, and find
   await world.heldUp();
   const department = await create(3 * 31);
   await world.pass(100);
-  await world.cycle(contact);
+  await world.cycles();
   await world.pass(101);
   const late = await held;
   await world.pass(300);
@@ -92,7 +83,7 @@ test("a late lane that no cycle comes through continues where it ended, and find
   // Its fast lane has one page; the late lane has a page each time.
   for (let cycles = 1; cycles <= 3; cycles += 1) await killedAtQuery(3);
   const { lanes } = (await state()) as { lanes: { late: { afterId: string } | null } };
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(lanes.late).toMatchObject({ afterId: expect.stringMatching(/^003/) });
   expect(await arrived(department)).toBe(93);
@@ -102,7 +93,7 @@ test("a late lane that no cycle comes through continues where it ended, and find
 
 test("a read that takes the org too long is asked for in halves, the next cycle begins with the small one, and it grows again", async () => {
   await world.pass(3_600);
-  await world.cycle(contact);
+  await world.cycles();
   await world.fault({ kind: "queryTimeout", object: "Contact", size: 20, times: 0 });
   const department = await create(45);
   await world.pass(70);
@@ -112,12 +103,12 @@ test("a read that takes the org too long is asked for in halves, the next cycle 
     limits.push(...[asked].flat().flatMap((soql) => /Department.* LIMIT (\d+)$/.exec(String(soql))?.[1] ?? []));
   });
 
-  await world.cycle(contact);
+  await world.cycles();
   expect(await arrived(department)).toBe(45);
   expect(limits.slice(0, 3)).toEqual(["50", "25", "12"]);
 
   limits = [];
-  await world.cycle(contact);
+  await world.cycles();
   expect(limits[0]).toBe("12");
   expect((await shown())?.notices).toMatchObject([{ message: expect.stringContaining("a 4th of a page's records") }]);
 
@@ -125,7 +116,7 @@ test("a read that takes the org too long is asked for in halves, the next cycle 
   for (let quarters = 0; quarters < 2; quarters += 1) {
     await world.pass(15 * 60);
     limits = [];
-    await world.cycle(contact);
+    await world.cycles();
   }
   expect(limits[0]).toBe("50");
   expect((await shown())?.notices).toEqual([]);
@@ -134,7 +125,7 @@ test("a read that takes the org too long is asked for in halves, the next cycle 
 test("a backlog of more than 25 pages goes to the Bulk API, and what changes meanwhile does not wait for it", async () => {
   const known = await create(2, { Title: "As it was" });
   await world.pass(3_600);
-  await world.cycle(contact);
+  await world.cycles();
   await world.cloud.take("loads");
   const [gone, edited] = await world.sql("SELECT id::int, sfid FROM salesforce.contact WHERE department = $1", [known]);
   const department = await create(27 * PAGE);
@@ -144,7 +135,7 @@ test("a backlog of more than 25 pages goes to the Bulk API, and what changes mea
   await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
   await world.pass(120);
 
-  await world.cycle(contact);
+  await world.cycles();
   const [{ load } = {}] = await world.sql("SELECT load FROM salesforce._bridge_loads");
   expect(load).toMatchObject({ kind: "backlog", since: expect.any(String), bulk: { jobId: expect.any(String) } });
   expect(await arrived(department)).toBe(25 * PAGE);
@@ -152,12 +143,12 @@ test("a backlog of more than 25 pages goes to the Bulk API, and what changes mea
     { message: expect.stringContaining("the Bulk API brings it, 0 of") },
   ]);
   const meanwhile = await create(1);
-  await world.cycle(contact);
+  await world.cycles();
   expect(await arrived(meanwhile)).toBe(1);
   const messages = (await world.cloud.take("loads")) as { readonly mapping_id: string; readonly kind: string }[];
-  expect(messages).toContainEqual(expect.objectContaining({ mapping_id: contact.id, kind: "load" }));
+  expect(messages).toContainEqual(expect.objectContaining({ mapping_id: world.contact.id, kind: "load" }));
 
-  await world.work(contact, "load");
+  await world.work(world.contact, "load");
 
   expect(await arrived(department)).toBe(27 * PAGE);
   expect(await world.sql("SELECT FROM salesforce.contact WHERE sfid = $1", [gone?.["sfid"]])).toEqual([]);

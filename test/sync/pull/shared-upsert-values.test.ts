@@ -1,103 +1,75 @@
 import { expect, test } from "vitest";
 import { queue } from "../../../functions/services/composition.ts";
 import { longTest } from "../../support/run/whole-grid.ts";
-import { carryOut } from "../../support/worlds/carry-out.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { statesShown, writeUncaptured } from "../world.ts";
+import { eachInAWorld, orgWith, world } from "../world.ts";
 
-let world: SyncWorld;
-aWorldForEachTest(
-  (made) => {
-    world = made.world;
-  },
-  {
-    definition: {
-      objects: [{ name: "Contact", fields: [{ name: "Code__c", type: "text", length: 20, externalId: true }] }],
-    },
-  },
-);
+eachInAWorld(undefined, orgWith("Contact", { name: "Code__c", type: "text", length: 20, externalId: true }));
 
 const create = (codes: Readonly<Record<string, string>>) =>
   world.createRecords(
     "Contact",
     Object.entries(codes).map(([LastName, Code__c]) => ({ LastName, Code__c })),
   );
-const mapContact = () => mapped(world, { object: "Contact", fields: ["Code__c", "LastName"], upsertField: "Code__c" });
+const map = () => world.mapContact(["Code__c", "LastName"], { upsertField: "Code__c" });
 const rows = async () =>
   (await world.sql("SELECT lastname, code__c, sfid FROM salesforce.contact ORDER BY lastname, id")).map(
     ({ lastname, code__c, sfid }) => `${lastname} ${code__c}${sfid === null ? " alone" : ""}`,
   );
-const errors = () => world.sql("SELECT sfid, error FROM salesforce._bridge_inbound_errors");
 const indexes = async () =>
   (await world.sql("SELECT indexdef FROM pg_indexes WHERE tablename = 'contact' AND indexdef LIKE '%code__c%'")).map(
     ({ indexdef }) => String(indexdef).replace(/ON .*/, "").trim(),
   );
+const NOT_UNIQUE = expect.stringContaining("does not keep the upsert field Code__c unique");
 
 test("records that share a value of an upsert field that Salesforce does not keep unique have a row each, and an insert with their value fails and says so", async () => {
   await create({ Curie: "K-1", Hopper: "K-1" });
-  const contact = await mapContact();
+  await map();
   await create({ Noether: "K-1" });
   await world.sql("INSERT INTO salesforce.contact (lastname, code__c) VALUES ('Bassi', 'K-1'), ('Franklin', 'K-2')");
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(await rows()).toEqual(["Bassi K-1 alone", "Curie K-1", "Franklin K-2", "Hopper K-1", "Noether K-1"]);
-  expect(await errors()).toEqual([]);
+  expect(await world.setAside()).toEqual([]);
   expect(await indexes()).toEqual(["CREATE INDEX contact_code__c_idx"]);
-  expect(await world.sql("SELECT state, sf_message FROM salesforce._trigger_log ORDER BY id")).toEqual([
+  expect(await world.changes("state, sf_message")).toEqual([
     { state: "FAILED", sf_message: expect.stringContaining("more than one record") },
     { state: "SUCCESS", sf_message: null },
   ]);
-  expect((await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).map(({ LastName }) => LastName)).toEqual([
-    ...["Curie", "Franklin", "Hopper", "Noether"],
-  ]);
-  expect(await statesShown(world)).toMatchObject([
-    { notices: [{ message: expect.stringContaining("does not keep the upsert field Code__c unique") }] },
-  ]);
+  expect(await world.namesThere()).toEqual(["Curie", "Franklin", "Hopper", "Noether"]);
+  expect(await world.shown()).toMatchObject([{ notices: [{ message: NOT_UNIQUE }] }]);
 });
 
 test("a row meets the one record of its value; where several have it, or several rows do, none is mistaken for another", async () => {
-  const contact = await mapContact();
-  await writeUncaptured(
-    world,
+  await map();
+  await world.writeUncaptured(
     "INSERT INTO salesforce.contact (lastname, code__c) VALUES ('One', 'K-1'), ('Two', 'K-2'), ('Two', 'K-2'), ('Three', 'K-3')",
   );
   await create({ R0: "K-1", R1: "K-2", R2: "K-3", R3: "K-3" });
 
-  await world.cycle(contact);
+  await world.cycles();
 
-  expect(await rows()).toEqual([
-    ...["R0 K-1", "R1 K-2", "R2 K-3", "R3 K-3"],
-    ...["Three K-3 alone", "Two K-2 alone", "Two K-2 alone"],
-  ]);
-  expect(await errors()).toEqual([]);
+  const alone = ["Three K-3 alone", "Two K-2 alone", "Two K-2 alone"];
+  expect(await rows()).toEqual(["R0 K-1", "R1 K-2", "R2 K-3", "R3 K-3", ...alone]);
+  expect(await world.setAside()).toEqual([]);
 });
 
-longTest(
-  "a table from before has its unique index replaced by the daily check, which shows what to do about the field",
-  async () => {
-    const contact = await mapContact();
-    await world.sql(`DROP INDEX salesforce.contact_code__c_idx;
+longTest("a table from before has its unique index replaced by the daily check, which shows what to do", async () => {
+  await map();
+  await world.sql(`DROP INDEX salesforce.contact_code__c_idx;
     CREATE UNIQUE INDEX contact_code__c_key ON salesforce.contact (code__c);
     UPDATE salesforce._bridge_state SET shape = shape - 'repeatsUpsertValues'`);
-    await create({ Curie: "K-1", Hopper: "K-1" });
-    await world.cycle(contact);
-    expect(await errors()).toHaveLength(1);
-    const message = { workspace_id: world.workspaceId, mapping_id: contact.id, import_id: null, describe: true };
-    await queue("provisioning").send([{ message }]);
-    // The check, and the new version that it asks for.
-    for (let turn = 0; turn < 2; turn += 1) await carryOut(world.cloud, world.services);
-    await world.pass(3600);
-    for (const mapping of await world.mappings()) await world.work(mapping, "sweep");
+  await create({ Curie: "K-1", Hopper: "K-1" });
+  await world.cycles();
+  expect(await world.setAside()).toHaveLength(1);
+  const message = { workspace_id: world.workspaceId, mapping_id: world.contact.id, import_id: null, describe: true };
+  await queue("provisioning").send([{ message }]);
+  // The check, and the new version that it asks for.
+  for (let turn = 0; turn < 2; turn += 1) await world.carryOut();
+  await world.pass(3600);
+  await world.sweep();
 
-    expect(await indexes()).toEqual(["CREATE INDEX contact_code__c_idx"]);
-    expect(await rows()).toEqual(["Curie K-1", "Hopper K-1"]);
-    expect(await errors()).toEqual([]);
-    expect(world.log).toContainEqual(
-      expect.objectContaining({
-        level: "warn",
-        message: expect.stringContaining("does not keep the upsert field Code__c"),
-      }),
-    );
-  },
-);
+  expect(await indexes()).toEqual(["CREATE INDEX contact_code__c_idx"]);
+  expect(await rows()).toEqual(["Curie K-1", "Hopper K-1"]);
+  expect(await world.setAside()).toEqual([]);
+  expect(world.log).toContainEqual(expect.objectContaining({ level: "warn", message: NOT_UNIQUE }));
+});

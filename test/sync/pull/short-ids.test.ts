@@ -1,17 +1,12 @@
 import { expect, test } from "vitest";
 import { firstInGate } from "../../support/run/whole-grid.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-aWorldForEachTest((made) => {
-  world = made.world;
-});
+eachInAWorld();
 
-const CONTACT = { object: "Contact", fields: ["LastName", "Phone"] };
+const map = () => world.mapContact(["LastName", "Phone"]);
 const rows = () => world.sql("SELECT sfid, lastname, phone FROM salesforce.contact ORDER BY lastname");
-const aRecord = async (LastName: string) =>
-  ((await world.rest("POST", "/sobjects/Contact", { LastName })) as { id: string }).id;
+const aRecord = async (LastName: string) => ((await world.create(LastName)) as { id: string }).id;
 
 test.each(firstInGate(1, ["char(18)", "text"]))(
   "rows that name their records by 15 characters meet them, where the column was there as %s",
@@ -25,8 +20,8 @@ test.each(firstInGate(1, ["char(18)", "text"]))(
         place < 2 ? id.slice(0, 15) : id,
       ]);
 
-    const contact = await mapped(world, CONTACT);
-    await world.cycle(contact);
+    await map();
+    await world.cycles();
 
     expect((await rows()).map(({ sfid, lastname }) => [sfid, lastname])).toEqual([
       [ids[0], "Curie"],
@@ -48,7 +43,7 @@ const WRITES: Readonly<Record<string, (id: string, name: string) => string>> = {
 };
 
 test("whatever writes 15 characters gives the row the id of 18, which is unique", async () => {
-  const contact = await mapped(world, CONTACT);
+  await map();
   const expected: { sfid: string; lastname: string; phone: string }[] = [];
   for (const [name, statement] of Object.entries(WRITES)) {
     const id = await aRecord(name);
@@ -62,10 +57,9 @@ test("whatever writes 15 characters gives the row the id of 18, which is unique"
         name,
       ).rejects.toThrow(/unique/);
   }
-  await world.cycle(contact);
+  await world.cycles();
   await world.sql("UPDATE salesforce.contact SET phone = '1' WHERE lastname <> 'Other'");
-  await world.cycle(contact);
-  await world.cycle(contact);
+  await world.cycles(2);
 
   expect((await rows()).filter(({ lastname }) => lastname !== "Other").toSorted(byName)).toEqual(
     expected.toSorted(byName),
@@ -78,7 +72,7 @@ const byName = (one: { lastname?: unknown }, other: { lastname?: unknown }) =>
   String(one.lastname) < String(other.lastname) ? -1 : 1;
 
 test("a column that holds 15 characters alone refuses no write", async () => {
-  await mapped(world, CONTACT);
+  await map();
   await world.sql("ALTER TABLE salesforce.contact ALTER COLUMN sfid TYPE varchar(15)");
   const id = await aRecord("Curie");
 

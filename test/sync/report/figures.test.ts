@@ -132,7 +132,7 @@ describe("a cycle that does not begin, or that an error ends, is reported whatev
   const state = "salesforce._bridge_state";
 
   /** What prevents it, and whether its message comes back. */
-  const PATHS: readonly (readonly [string, () => Promise<unknown>, comesBack?: true])[] = [
+  const PATHS: [string, () => Promise<unknown>, comesBack?: true][] = [
     ["the mappings cannot be read", () => item("mappings", "head", "generation"), true],
     [
       "the org does not answer",

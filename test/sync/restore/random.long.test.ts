@@ -5,13 +5,12 @@ import { handler as readRestorePlan } from "../../../functions/api/read-restore-
 import { handler as retryRow } from "../../../functions/api/retry-row.ts";
 import { handler as setPostgres } from "../../../functions/api/set-postgres.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
 import { createDice, type Dice } from "../../support/doubles/dice.ts";
 import { takeBackup } from "../../support/worlds/backups.ts";
-import { carryOut, importMappings } from "../../support/worlds/carry-out.ts";
-import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest } from "../../support/worlds/worlds.ts";
+import { importMappings } from "../../support/worlds/carry-out.ts";
+import type { Row } from "../../support/worlds/sync-world.ts";
+import { eachInAWorld, world } from "../world.ts";
 
 /** Tag: what distinguishes a record; the others are written by the application, by colleagues, by both. */
 const TABLES = [
@@ -24,12 +23,8 @@ const POLICIES = ["salesforce_wins", "postgres_wins", "latest_wins"] as const;
 const SEEDS = Number(process.env["RESTORE_SEEDS"] ?? 12);
 const FIRST = Number(process.env["RESTORE_SEED"] ?? 1);
 
-let world: SyncWorld;
-let api: ApiClient;
 let mappings: readonly Mapping[];
-aWorldForEachTest((made) => {
-  ({ world } = made);
-});
+eachInAWorld();
 
 const asked = (policy: string, more: readonly string[] = []) =>
   TABLES.map(({ object, tag, here, there, both }) => ({
@@ -153,14 +148,15 @@ interface Planned {
   readonly state: string;
   readonly groups: readonly { readonly group: string | null; readonly rows: number }[];
 }
-const plan = async () => dataOf<{ mappings: Planned[] }>(await api.ask(readRestorePlan, "read-restore-plan")).mappings;
+const plan = async () =>
+  dataOf<{ mappings: Planned[] }>(await world.api.ask(readRestorePlan, "read-restore-plan")).mappings;
 
 async function acceptAll(body: object): Promise<void> {
   for (const { mapping_id, state, groups } of await plan()) {
     if (state === "in_step" && groups.length === 0) continue;
-    const answer = await api.ask(acceptRestore, "accept-restore", { path: { mapping_id }, body });
+    const answer = await world.api.ask(acceptRestore, "accept-restore", { path: { mapping_id }, body });
     expect(answer.status, answer.text).toBe(200);
-    await carryOut(world.cloud, world.services);
+    await world.carryOut();
   }
 }
 
@@ -183,11 +179,11 @@ async function decideUnclear(): Promise<void> {
     const mapping = mappings.find(({ pgTable }) => pgTable === table_name);
     const rows = [{ record_id: Number(record_id), decision }];
     const asked = { path: { mapping_id: mapping?.id ?? "" }, body: { rows } };
-    expect((await api.ask(acceptRestore, "accept-restore", asked)).status).toBe(200);
+    expect((await world.api.ask(acceptRestore, "accept-restore", asked)).status).toBe(200);
   }
   for (const { id, table_name, record_id } of await openWith("IN_DOUBT")) {
     await link(String(table_name), record_id);
-    await api.ask(retryRow, "retry-row", { path: { row_id: String(id) } });
+    await world.api.ask(retryRow, "retry-row", { path: { row_id: String(id) } });
   }
 }
 
@@ -286,7 +282,6 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST + at))("seed %i", { tim
   const what = (["PostgreSQL", "DynamoDB", "both", "tail"] as const)[seed % 4];
   const policy = POLICIES[Math.floor(seed / 4) % 3] ?? "salesforce_wins";
   books = new Books();
-  api = await apiClient(world.workspaceId);
   await world.map(...asked(policy));
   mappings = await world.mappings();
   await live(dice, 40);
@@ -297,7 +292,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST + at))("seed %i", { tim
   const changes = what !== "tail" && dice.isUnder(0.4);
   if (changes) {
     await importMappings(world.workspaceId, asked(policy, ["Description"]));
-    await carryOut(world.cloud, world.services);
+    await world.carryOut();
     mappings = await world.mappings();
   }
   await live(dice, what === "tail" ? 10 : 25);
@@ -309,12 +304,12 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST + at))("seed %i", { tim
   if (what !== "DynamoDB") await backup.restorePostgres();
   if (what === "DynamoDB" || what === "both") await backup.restoreDynamoDb();
   mappings = await world.mappings();
-  if (what === "both") await api.ask(beginRestore, "begin-restore");
+  if (what === "both") await world.api.ask(beginRestore, "begin-restore");
   if (what === "PostgreSQL" && changes) {
     await world.cycle(mappings[0] as Mapping);
     const body = { url: world.databaseUrl };
-    await api.ask(setPostgres, "set-postgres", { body });
-    await carryOut(world.cloud, world.services);
+    await world.api.ask(setPostgres, "set-postgres", { body });
+    await world.carryOut();
   }
   await live(dice, 10);
   books.at = 3;

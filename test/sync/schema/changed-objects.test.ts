@@ -3,35 +3,23 @@ import { beforeEach, expect, test } from "vitest";
 import { database, mappings as kept, queue } from "../../../functions/services/composition.ts";
 import { provisioningServices, schedules, swept } from "../../../functions/services/provisioning-services.ts";
 import { hash } from "../../../lib/model/beat.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { Outgoing, ProvisioningMessage } from "../../../lib/model/messages.ts";
 import { sweep } from "../../../lib/sync/beat/sweep-minute.ts";
 import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
-import { carryOut } from "../../support/worlds/carry-out.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForAllTests, newEvents } from "../world.ts";
+import { allInOneWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForAllTests(async (made) => {
-  world = made.world;
+allInOneWorld(async () => {
   await world.map({ object: "Contact", fields: ["Email", "LastName"] }, { object: "Account", fields: ["Name"] });
 });
 beforeEach(async () => {
-  contact = await mappingOf("Contact");
+  world.contact = await world.mappingOf();
 });
-
-async function mappingOf(object: string): Promise<Mapping> {
-  const found = (await world.mappings()).find(({ sfObject }) => sfObject === object);
-  if (!found) throw new Error(`${object} is not mapped`);
-  return found;
-}
 
 /** The daily check, and the new version that it may ask for. */
 const look = async () => {
-  const { workspaceId: workspace_id, id: mapping_id } = contact;
-  await queue("provisioning").send([{ message: { workspace_id, mapping_id, import_id: null, describe: true } }]);
-  for (let turn = 0; turn < 2; turn += 1) await carryOut(world.cloud, world.services);
+  const message = { workspace_id: world.workspaceId, mapping_id: world.contact.id, import_id: null, describe: true };
+  await queue("provisioning").send([{ message }]);
+  for (let turn = 0; turn < 2; turn += 1) await world.carryOut();
 };
 const typeOfLastName = async () =>
   (
@@ -51,14 +39,14 @@ async function lastNameWasShort(): Promise<void> {
     ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE varchar(10); ${trigger?.["definition"]};
     UPDATE salesforce._bridge_state SET shape = jsonb_set(shape, '{columns}', (
        SELECT jsonb_agg(CASE WHEN c ->> 'column' = 'lastname' THEN c || '{"length": 10}' ELSE c END)
-       FROM jsonb_array_elements(shape -> 'columns') c)) WHERE mapping_id = '${contact.id}'`);
+       FROM jsonb_array_elements(shape -> 'columns') c)) WHERE mapping_id = '${world.contact.id}'`);
 }
 
 const DAY = 24 * 60;
 /** Minutes until the mapping's own one. */
 const untilItsMinute = () => {
   const minute = Math.floor(world.cloud.clock.now() / 60_000);
-  return ((hash(contact.id) % DAY) - (minute % DAY) + DAY) % DAY;
+  return ((hash(world.contact.id) % DAY) - (minute % DAY) + DAY) % DAY;
 };
 
 /** What the sweep asks of provisioning so many minutes from now. */
@@ -73,7 +61,7 @@ async function askedAfter(minutes: number): Promise<ProvisioningMessage[]> {
   };
   const clock = { ...world.cloud.clock, now: () => world.cloud.clock.now() + minutes * 60_000 };
   await sweep({ mappings: kept(), schedules: schedules(), swept: swept(), queues, clock, log: () => undefined });
-  return asked.filter(({ mapping_id }) => mapping_id === contact.id);
+  return asked.filter(({ mapping_id }) => mapping_id === world.contact.id);
 }
 
 /** As before the service's first sweep. */
@@ -85,7 +73,7 @@ const neverSwept = () =>
 test("once a day, at the mapping's own minute or by the next sweep after it, the sweep asks for a check of the object", async () => {
   const until = untilItsMinute();
   expect(await askedAfter(until)).toEqual([
-    { workspace_id: contact.workspaceId, mapping_id: contact.id, import_id: null, describe: true },
+    { workspace_id: world.contact.workspaceId, mapping_id: world.contact.id, import_id: null, describe: true },
   ]);
   expect(await askedAfter(until + 1)).toEqual([]);
 
@@ -106,23 +94,23 @@ test("after an outage of hours each mapping is looked at once, some with each sw
 
 test("a field that has grown in Salesforce widens its column without any user's doing, and one that is as it was changes nothing", async () => {
   await look();
-  expect(await mappingOf("Contact")).toMatchObject({ configVersion: contact.configVersion });
+  expect(await world.mappingOf()).toMatchObject({ configVersion: world.contact.configVersion });
   await lastNameWasShort();
   const longName = "Skłodowska-Curie-of-Warsaw";
-  await world.rest("POST", "/sobjects/Contact", { LastName: longName });
-  await world.cycle(contact);
-  const narrow = await world.sql("SELECT error FROM salesforce._bridge_inbound_errors");
+  await world.create(longName);
+  await world.cycles();
+  const narrow = await world.setAside();
 
   await look();
-  const renewed = await mappingOf("Contact");
+  const renewed = await world.mappingOf();
   await world.work(renewed, "sweep");
 
   expect(narrow).toMatchObject([{ error: expect.stringMatching(/too long for type character varying\(10\)/) }]);
-  expect(renewed).toMatchObject({ configVersion: contact.configVersion + 1, provisioning: { state: "ready" } });
+  expect(renewed).toMatchObject({ configVersion: world.contact.configVersion + 1, provisioning: { state: "ready" } });
   expect(await typeOfLastName()).toBe("character varying(80)");
-  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: longName }]);
+  expect(await world.names()).toEqual([longName]);
   expect(world.log).toContainEqual(
-    expect.objectContaining({ event: "object_described", mapping_id: contact.id, changed: ["lastname"] }),
+    expect.objectContaining({ event: "object_described", mapping_id: world.contact.id, changed: ["lastname"] }),
   );
 });
 
@@ -132,41 +120,41 @@ test("a column that a view holds narrow is tried once, reported each day, and tr
   await world.sql("CREATE VIEW names AS SELECT lastname FROM salesforce.contact");
 
   await look();
-  const once = await mappingOf("Contact");
+  const once = await world.mappingOf();
   await look();
   await look();
-  const after = await mappingOf("Contact");
+  const after = await world.mappingOf();
   const narrow = await typeOfLastName();
   await world.sql("DROP VIEW names");
   await world.map({ object: "Contact", fields: ["Email", "LastName", "Title"] });
 
-  expect(once.configVersion).toBe(contact.configVersion + 1);
+  expect(once.configVersion).toBe(world.contact.configVersion + 1);
   expect(after.configVersion).toBe(once.configVersion);
   expect(narrow).toBe("character varying(10)");
   expect(world.log.filter(({ message }) => String(message).startsWith("narrower"))).toMatchObject([
-    { level: "warn", mapping_id: contact.id, columns: ["lastname"] },
+    { level: "warn", mapping_id: world.contact.id, columns: ["lastname"] },
     { level: "warn" },
   ]);
   expect(await typeOfLastName()).toBe("character varying(80)");
 });
 
 test("a field that is gone from Salesforce breaks its own mapping, by name, and no other", async () => {
-  await newEvents(world);
+  await world.newEvents();
   await world.sql("ALTER TABLE salesforce.contact ADD COLUMN gone__c varchar(80)");
   await world.sql(
     `UPDATE salesforce._bridge_state SET shape = jsonb_set(shape, '{columns}', shape -> 'columns' ||
        jsonb_build_array((shape -> 'columns' -> 0) || '{"field": "Gone__c", "column": "gone__c"}')) WHERE mapping_id = $1`,
-    [contact.id],
+    [world.contact.id],
   );
   await world.rest("POST", "/sobjects/Account", { Name: "Continues" });
 
-  for (let i = 0; i < 3; i++) await world.cycle(contact);
-  await world.cycle(await mappingOf("Account"));
+  await world.cycles(3);
+  await world.cycles(1, await world.mappingOf("Account"));
 
-  expect(await newEvents(world)).toMatchObject([
+  expect(await world.newEvents()).toMatchObject([
     {
       event: "sync.broken",
-      detail: { mapping_id: contact.id, sf_object: "Contact", message: expect.stringContaining("Gone__c") },
+      detail: { mapping_id: world.contact.id, sf_object: "Contact", message: expect.stringContaining("Gone__c") },
     },
   ]);
   expect(await world.sql("SELECT name FROM salesforce.account")).toEqual([{ name: "Continues" }]);
@@ -176,7 +164,7 @@ test("a try that fails keeps its reason without the customer's words, and the mi
   await world.asSuperuser(`
     CREATE FUNCTION public.refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'secret of the customer'; END $$;
     CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE TRIGGER') EXECUTE FUNCTION public.refuse()`);
-  const account = await mappingOf("Account");
+  const account = await world.mappingOf("Account");
   const message = { workspace_id: account.workspaceId, mapping_id: account.id, import_id: null };
   const provision = (more: object = {}) =>
     provisionMapping(
@@ -186,17 +174,17 @@ test("a try that fails keeps its reason without the customer's words, and the mi
 
   await expect(provision({ anew: true })).rejects.toThrow("secret of the customer");
 
-  const { provisioning } = await mappingOf("Account");
+  const { provisioning } = await world.mappingOf("Account");
   const reason = expect.stringMatching(/^PostgreSQL refused \(SQLSTATE P0001\): .*; Bridge tries again every minute$/);
   expect(provisioning).toMatchObject({ reason });
   expect(JSON.stringify(provisioning)).not.toContain("secret of the customer");
   expect(world.log.at(-1)).toMatchObject({ level: "error", event: "provisioning", state: "pending", reason });
 
   await world.asSuperuser("DROP EVENT TRIGGER refuse");
-  contact = account;
+  world.contact = account;
   expect((await askedAfter(3)).filter(({ describe }) => describe !== true)).toEqual([message]);
   await provision();
 
-  expect(await mappingOf("Account")).toMatchObject({ provisioning: { state: "ready" } });
+  expect(await world.mappingOf("Account")).toMatchObject({ provisioning: { state: "ready" } });
   expect(world.log.at(-1)).toMatchObject({ level: "info", event: "provisioning", state: "ready" });
 });

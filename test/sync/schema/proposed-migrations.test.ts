@@ -6,57 +6,35 @@ import { handler as deleteMapping } from "../../../functions/api/delete-mapping.
 import { handler as listProposals } from "../../../functions/api/list-proposals.ts";
 import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
 import { queue } from "../../../functions/services/composition.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { Proposal } from "../../../lib/model/mapping/migration.ts";
-import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import { carryOut } from "../../support/worlds/carry-out.ts";
 import { minutesLater } from "../../support/worlds/minute-later.ts";
-import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { bothSides } from "../world.ts";
+import type { Row } from "../../support/worlds/sync-world.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-let api: ApiClient;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  world = made.world;
-  await leaveBehind();
-  api = await apiClient(world.workspaceId);
-  await world.createRecords("Contact", [
-    { LastName: "Curie", Email: "marie@example.com" },
-    { LastName: "Hopper", Email: "grace@example.com" },
-  ]);
+eachInAWorld(async () => {
+  await world.create("Curie", { Email: "marie@example.com" });
+  await world.create("Hopper", { Email: "grace@example.com" });
   await world.sql("CREATE SCHEMA IF NOT EXISTS salesforce");
 });
 
-/** What the worlds before have left in the queues is not ours; messages with a delay turn up once time has passed. */
-async function leaveBehind(): Promise<void> {
-  for (const name of ["provisioning", "loads"] as const) await world.cloud.take(name);
-}
-
 /** Readers see it within two seconds. */
 const changesAre = async (schema_changes: string) => {
-  await api.ask(changePostgres, "change-postgres", { body: { schema_changes } });
+  await world.api.ask(changePostgres, "change-postgres", { body: { schema_changes } });
   await world.pass(3);
 };
-const shown = async () => dataOf<Row>(await api.ask(readMapping, "read-mapping", { path: { mapping_id: contact.id } }));
+const shown = async () =>
+  dataOf<Row>(await world.api.ask(readMapping, "read-mapping", { path: { mapping_id: world.contact.id } }));
 const proposals = async () =>
-  dataOf<readonly (Proposal & { readonly awaited: boolean })[]>(await api.ask(listProposals, "list-proposals"));
+  dataOf<readonly (Proposal & { readonly awaited: boolean })[]>(await world.api.ask(listProposals, "list-proposals"));
 const migrate = async () => {
   for (const { sql } of await proposals()) for (const statement of sql) await world.sql(statement);
 };
 
 async function aMinuteLater(): Promise<readonly Row[]> {
   const log = await minutesLater(world);
-  contact = await current();
+  world.contact = await world.mappingOf();
   return log;
-}
-
-async function current(): Promise<Mapping> {
-  const found = (await world.mappings())[0];
-  if (!found) throw new Error("the mapping is gone");
-  return found;
 }
 
 /** Everything that the catalog says of the table, but its triggers. */
@@ -74,27 +52,24 @@ const table = (name = "contact") =>
     [`salesforce.${name}`],
   );
 const expectEqual = async () => {
-  const { rows, records } = await bothSides(world);
+  const { rows, records } = await world.bothSides();
   expect(rows).toEqual(records);
   return rows;
 };
-const OWN_KEY = {
-  object: "Contact",
-  fields: ["Email", "External_Id__c", "LastName"],
-  upsertField: "External_Id__c",
-};
+const OWN_KEY = ["Email", "External_Id__c", "LastName"];
+const UPSERT = { upsertField: "External_Id__c" };
 /** As whoever changed the table does when the mapping is to follow. */
 async function activateAgain(): Promise<void> {
-  await api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: contact.id } });
-  await api.ask(activateMapping, "activate-mapping", { path: { mapping_id: contact.id } });
-  await carryOut(world.cloud, world.services);
+  await world.api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: world.contact.id } });
+  await world.api.ask(activateMapping, "activate-mapping", { path: { mapping_id: world.contact.id } });
+  await world.carryOut();
 }
 
 test("a table of the application's is not altered: the mapping waits, says for what, and continues once it is migrated", async () => {
   await world.sql("CREATE TABLE salesforce.contact (id bigserial PRIMARY KEY, email text, note text)");
   await changesAre("propose");
   const before = await table();
-  contact = await mapped(world, OWN_KEY);
+  await world.mapContact(OWN_KEY, UPSERT);
 
   expect(await table()).toEqual(before);
   expect(await shown()).toMatchObject({
@@ -105,7 +80,7 @@ test("a table of the application's is not altered: the mapping waits, says for w
   });
   expect(await proposals()).toEqual([
     {
-      mapping_id: contact.id,
+      mapping_id: world.contact.id,
       sf_object: "Contact",
       schema: "salesforce",
       table: "contact",
@@ -152,7 +127,7 @@ test("a table of the application's is not altered: the mapping waits, says for w
   await aMinuteLater();
   await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Lovelace', 'ada@example.com')");
   const [marked] = await world.sql("SELECT _ab_lastop FROM salesforce.contact WHERE lastname = 'Lovelace'");
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(marked).toEqual({ _ab_lastop: "PENDING" });
   expect(await shown()).toMatchObject({ state: "running", reason: null });
@@ -160,13 +135,13 @@ test("a table of the application's is not altered: the mapping waits, says for w
   expect(await table()).toEqual(migrated);
   expect(await expectEqual()).toHaveLength(3);
 
-  await api.ask(deleteMapping, "delete-mapping", { path: { mapping_id: contact.id } });
-  await carryOut(world.cloud, world.services);
+  await world.api.ask(deleteMapping, "delete-mapping", { path: { mapping_id: world.contact.id } });
+  await world.carryOut();
   expect(await table()).toEqual(migrated);
 });
 
 test("the migration of a missing table makes what Bridge would make, but for the default and what an ORM cannot say", async () => {
-  contact = await mapped(world, OWN_KEY);
+  await world.mapContact(OWN_KEY, UPSERT);
   const made = await table();
   await changesAre("propose");
   await world.sql("ALTER TABLE salesforce.contact RENAME TO before");
@@ -181,19 +156,19 @@ test("the migration of a missing table makes what Bridge would make, but for the
   const isProposed = ({ name }: Row) => name !== "_ab_lastop";
   expect((await table()).filter(isProposed)).toEqual(made.filter(isProposed));
   await aMinuteLater();
-  await world.cycle(contact);
+  await world.cycles();
   await expectEqual();
 });
 
 test("of columns that are gone one that was dropped is proposed and filled once it is back, and one that was renamed is not proposed", async () => {
-  contact = await mapped(world, OWN_KEY);
+  await world.mapContact(OWN_KEY, UPSERT);
   await changesAre("propose");
   // Later pulls do not read the records again.
   await world.pass(3600);
-  for (let i = 0; i < 2; i++) await world.cycle(contact);
-  await leaveBehind();
+  await world.cycles(2);
+  for (const name of ["provisioning", "loads"] as const) await world.cloud.take(name);
   await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email");
-  await world.cycle(contact);
+  await world.cycles();
   expect(await shown()).toMatchObject({ state: "broken", failure: "column_gone" });
 
   await activateAgain();
@@ -202,16 +177,16 @@ test("of columns that are gone one that was dropped is proposed and filled once 
   ]);
   await migrate();
   await aMinuteLater();
-  await world.cycle(contact);
+  await world.cycles();
   expect(await expectEqual()).toMatchObject([{ Email: "marie@example.com" }, { Email: "grace@example.com" }]);
 
   const rename = (from: string, to: string) =>
     world.sql(`ALTER TABLE salesforce.contact RENAME COLUMN ${from} TO ${to}`);
   await rename("external_id__c", "own_id");
-  await world.cycle(contact);
+  await world.cycles();
   await activateAgain();
-  contact = await current();
-  await world.cycle(contact);
+  world.contact = await world.mappingOf();
+  await world.cycles();
 
   expect(await proposals()).toEqual([]);
   expect(await shown()).toMatchObject({
@@ -220,12 +195,12 @@ test("of columns that are gone one that was dropped is proposed and filled once 
     reason: expect.stringContaining("column external_id__c of table salesforce.contact is gone"),
   });
   await rename("own_id", "external_id__c");
-  await world.cycle(contact);
+  await world.cycles();
   expect(await shown()).toMatchObject({ state: "running" });
 });
 
 test("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+  await world.mapContact(["Email", "LastName"]);
   await changesAre("propose");
   await world.sql("ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE varchar(20)");
   await world.sql(
@@ -234,15 +209,15 @@ test("a field that has grown holds nothing up: its wider column is proposed unti
        FROM jsonb_array_elements(shape -> 'columns') c))`,
   );
   const look = async () => {
-    const message = { workspace_id: world.workspaceId, mapping_id: contact.id, import_id: null, describe: true };
+    const message = { workspace_id: world.workspaceId, mapping_id: world.contact.id, import_id: null, describe: true };
     await queue("provisioning").send([{ message }]);
-    await carryOut(world.cloud, world.services);
-    await carryOut(world.cloud, world.services);
-    contact = await current();
+    await world.carryOut();
+    await world.carryOut();
+    world.contact = await world.mappingOf();
   };
   const before = await table();
   await look();
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(await table()).toEqual(before);
   expect(await shown()).toMatchObject({ state: "running", reason: null });
@@ -259,8 +234,8 @@ test("a field that has grown holds nothing up: its wider column is proposed unti
   await migrate();
   expect(await proposals()).toEqual([]);
   await look();
-  expect(contact.provisioning).toEqual({ state: "ready", version: contact.configVersion });
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Wolfeschlegelsteinhausenbergerdorff" });
-  await world.cycle(contact);
+  expect(world.contact.provisioning).toEqual({ state: "ready", version: world.contact.configVersion });
+  await world.create("Wolfeschlegelsteinhausenbergerdorff");
+  await world.cycles();
   await expectEqual();
 });

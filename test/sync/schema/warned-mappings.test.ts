@@ -2,26 +2,20 @@ import { expect, test } from "vitest";
 import { handler as createMapping } from "../../../functions/api/create-mapping.ts";
 import { handler as importConfig } from "../../../functions/api/import-config.ts";
 import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
-import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-let api: ApiClient;
-aWorldForEachTest(async (made) => {
-  world = made.world;
-  api = await apiClient(world.workspaceId);
-});
+eachInAWorld();
 
 interface Warned {
   readonly warnings?: readonly { readonly path: string; readonly message: string }[];
   readonly notices?: readonly { readonly message: string; readonly remedy: string }[];
 }
 
-const ask = async (...asked: Parameters<ApiClient["ask"]>) => dataOf<Warned>(await api.ask(...asked));
+const ask = async (...asked: Parameters<typeof world.api.ask>) => dataOf<Warned>(await world.api.ask(...asked));
 
-test.each([
+test.each<[string, string[], { sync_direction?: string }, string | null]>([
   ["lacks required fields", ["Email"], {}, "Lead requires LastName, Company"],
   ["has some of them", ["Email", "lastname"], {}, "Lead requires Company"],
   ["has all of them", ["LastName", "Company"], {}, null],
