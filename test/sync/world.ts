@@ -92,7 +92,7 @@ const ACTS = {
     own.contact = await mapped(own, { object: "Contact", fields, ...more });
   },
   mappingOf,
-  /** What the workers of the configuration are asked for. The Contact is of the version that comes of it. */
+  /** Does what the workers of the configuration are asked for. The Contact is of its newest version then. */
   carryOut: async () => {
     await carryOut(own.cloud, own.services);
     own.contact = (await mappingOf()) ?? own.contact;

@@ -8,7 +8,7 @@ import { firstInGate } from "../../support/run/whole-grid.ts";
 import type { Row } from "../../support/worlds/sync-world.ts";
 import { eachInAWorld, world } from "../world.ts";
 
-/** What the application does to a mapped table, and what becomes of its mapping and of the values. */
+/** What the application does to a mapped table, and the effect on its mapping and on the values. */
 
 eachInAWorld();
 

@@ -156,7 +156,7 @@ test.each(firstInGate(2, NONE))("%s is sent nowhere and is no conflict", async (
   expect([await changes(), await world.conflicts()]).toEqual([[], []]);
 });
 
-/** What applications do to the rows that we write; each makes of our value another one. The last looks like a write, once. */
+/** What applications do to the rows that we write; each makes of our value another one. The last resembles a write, once. */
 const TRIGGERS = [
   ["makes every email lower case", "NEW.email := lower(NEW.email);", 0],
   ["writes the time of each update", "NEW.description := clock_timestamp()::text;", 0],

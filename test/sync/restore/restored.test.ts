@@ -99,7 +99,7 @@ async function live(): Promise<void> {
   await cycles();
 }
 
-/** PostgreSQL as it was at the backup, after both sides have gone on. */
+/** PostgreSQL as it was at the backup, after both sides have continued. */
 async function restoreAfterLive(): Promise<Backup> {
   const backup = await backUp();
   await live();

@@ -52,7 +52,7 @@ const expectEqual = async () => {
 };
 const OWN_KEY = ["Email", "External_Id__c", "LastName"];
 const UPSERT = { upsertField: "External_Id__c" };
-/** As whoever changed the table does when the mapping is to follow. */
+/** Makes the mapping follow a table that was changed. */
 async function activateAgain(): Promise<void> {
   await world.api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: world.contact.id } });
   await world.api.ask(activateMapping, "activate-mapping", { path: { mapping_id: world.contact.id } });
