@@ -2,23 +2,11 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { now, workspaces } from "../../functions/services/composition.ts";
 import { loginServices } from "../../functions/services/login-services.ts";
-import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { connectByCredentials } from "../../lib/settings/connect-salesforce.ts";
 import { createOrgUser } from "../support/clients/org-user.ts";
-import type { SyncWorld } from "../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
+import { eachInAWorld, LOST, world } from "./world.ts";
 
-const LOST = { kind: "saveThenDrop", path: "services/Soap" };
-const ELEVEN_MINUTES = 11 * 60;
-
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  ({ world } = made);
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
-});
-
-const records = () => world.soql("SELECT Id, LastName, CreatedById FROM Contact");
+eachInAWorld(() => world.mapContact(["Email", "LastName"]));
 
 /** What an administrator does when the integration's user is exchanged. */
 async function connectAs(name: string): Promise<string> {
@@ -26,32 +14,24 @@ async function connectAs(name: string): Promise<string> {
   const { userId, username, password } = await createOrgUser(world.org, name);
   const workspace = await workspaces().find(world.workspaceId);
   if (!workspace) throw new Error("the workspace is gone");
-  await connectByCredentials(loginServices(), { workspace, actor: "test", at: now() }, url, {
-    kind: "password",
-    clientId,
-    clientSecret,
-    username,
-    password,
-  });
+  const credentials = { kind: "password", clientId, clientSecret, username, password } as const;
+  await connectByCredentials(loginServices(), { workspace, actor: "test", at: now() }, url, credentials);
   return userId;
 }
 
 test("an insert whose answer was lost is found though the org was connected as another user since", async () => {
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await world.insert("Curie");
   await world.fault(LOST);
-  await world.cycle(contact);
+  await world.cycles();
   const another = await connectAs("another");
 
-  await world.cycle(contact);
-  await world.pass(ELEVEN_MINUTES);
-  await world.cycle(contact);
-  await world.cycle(contact);
+  await world.cycles();
+  await world.untilKnown();
 
-  const [record, ...others] = await records();
-  expect(others).toEqual([]);
-  expect(record?.["CreatedById"]).not.toBe(another);
-  const rows = await world.sql("SELECT sfid, lastname FROM salesforce.contact");
-  expect(rows).toEqual([{ sfid: record?.["Id"], lastname: "Curie" }]);
+  const { rows, records } = await world.bothSides();
+  expect(records).toMatchObject([{ LastName: "Curie" }]);
+  expect(rows).toEqual(records);
+  expect(await world.soql("SELECT CreatedById FROM Contact")).not.toEqual([{ CreatedById: another }]);
 });
 
 /** What Bridge asks an org for, and the permission that it takes, in the words of security.md. */
@@ -69,30 +49,25 @@ async function everyWork(): Promise<readonly string[]> {
   await connectAs("integration");
   await world.colleague("POST", "/sobjects/Contact", { LastName: "Hopper" });
   await world.control("DELETE", "/requests");
-  const account = await mapped(world, {
-    object: "Account",
-    fields: ["Name", "External_Id__c"],
-    upsertField: "External_Id__c",
-  });
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie'), ('Noether')");
+  await world.map({ object: "Account", fields: ["Name", "External_Id__c"], upsertField: "External_Id__c" });
+  await world.insert("Curie", "Noether");
   await world.sql("INSERT INTO salesforce.account (name, external_id__c) VALUES ('Acme', 'a1')");
-  for (const mapping of [contact, account, contact]) await world.cycle(mapping);
+  for (const object of ["Contact", "Account", "Contact"]) await world.cycles(1, await world.mappingOf(object));
   await world.sql("UPDATE salesforce.contact SET email = 'marie@example.com' WHERE lastname = 'Curie'");
-  await world.cycle(contact);
+  await world.cycles();
   await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'Curie'");
-  await world.cycle(contact);
+  await world.cycles();
   const seen = (await world.control("GET", "/requests")) as readonly { request: string; operation: string | null }[];
   return seen.map(({ request, operation }) => decodeURIComponent(operation ? `${request} ${operation}` : request));
 }
 
 /** The record is there for all users but us: gone without a trace that we may see. */
 async function sweepWithoutHopper(): Promise<void> {
-  const [hopper] = await world.sql("SELECT sfid FROM salesforce.contact WHERE lastname = 'Hopper'");
-  await world.colleague("DELETE", `/sobjects/Contact/${hopper?.["sfid"]}`);
+  await world.colleague("DELETE", `/sobjects/Contact/${await world.idOf("Hopper")}`);
   await world.control("DELETE", "/recycle-bin");
   await world.control("DELETE", "/delete-log");
-  await world.pass(ELEVEN_MINUTES);
-  await world.work(contact, "sweep");
+  await world.pass(11 * 60);
+  await world.sweep();
 }
 
 const rows = () => world.sql("SELECT lastname, _ab_lastop FROM salesforce.contact ORDER BY lastname");
@@ -115,14 +90,11 @@ test("an integration user needs no permission beyond those of security.md, and k
 
 test("without View Setup and Configuration rows move all the same", async () => {
   await world.fault({ kind: "malformedRequest", code: "INSUFFICIENT_ACCESS", path: "/limits", times: 0 });
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Hopper" });
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Noether')");
+  await world.create("Hopper");
+  await world.insert("Noether");
 
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(await rows()).toEqual(BOTH);
-  expect(await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).toEqual([
-    { LastName: "Hopper" },
-    { LastName: "Noether" },
-  ]);
+  expect(await world.namesThere()).toEqual(["Hopper", "Noether"]);
 });

@@ -1,27 +1,21 @@
 import { expect, test } from "vitest";
 import { firstInGate } from "../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
-import type { SyncWorld } from "../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "./world.ts";
 
-let world: SyncWorld;
-aWorldForEachTest((made: { readonly cloud: BridgeCloud; readonly world: SyncWorld }) => {
-  world = made.world;
-});
+eachInAWorld();
 
 test("triggers of the application find what they name without a schema, whether Bridge or the application writes the row", async () => {
   await world.asSuperuser(`CREATE TABLE public.greeted (lastname text); GRANT ALL ON public.greeted TO PUBLIC;
     CREATE FUNCTION public.greeting(text) RETURNS text LANGUAGE sql AS $$ SELECT 'hello ' || $1 $$;
     CREATE FUNCTION public.greet() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       INSERT INTO greeted VALUES (greeting(NEW.lastname)); RETURN NEW; END $$`);
-  const contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+  await world.mapContact(["Email", "LastName"]);
   await world.sql(`CREATE TRIGGER greet AFTER INSERT OR UPDATE ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION greet();
     ALTER TABLE salesforce.contact ENABLE ALWAYS TRIGGER greet`);
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Row')");
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Record" });
+  await world.insert("Row");
+  await world.create("Record");
 
-  await world.cycle(contact);
-  await world.cycle(contact);
+  await world.cycles(2);
 
   expect(await world.sql("SELECT DISTINCT lastname FROM public.greeted ORDER BY 1")).toEqual([
     { lastname: "hello Record" },
@@ -30,41 +24,26 @@ test("triggers of the application find what they name without a schema, whether 
   expect(await world.sql("SELECT FROM salesforce.contact WHERE sfid IS NULL OR _ab_err IS NOT NULL")).toEqual([]);
 });
 
+const BESIDE = `CREATE SCHEMA "Ext 1"; GRANT USAGE ON SCHEMA "Ext 1" TO PUBLIC; CREATE EXTENSION citext SCHEMA "Ext 1"`;
+const DOMAIN = `CREATE EXTENSION citext SCHEMA public; CREATE DOMAIN public.external AS public.citext CHECK (VALUE <> '')`;
+
 test.each(
   firstInGate(1, [
-    [
-      "citext in a schema beside the path",
-      'CREATE SCHEMA "Ext 1"; CREATE EXTENSION citext SCHEMA "Ext 1"',
-      '"Ext 1".citext',
-    ],
-    ["citext in public", "CREATE EXTENSION citext SCHEMA public", "public.citext"],
-    [
-      "a domain over citext",
-      "CREATE EXTENSION citext SCHEMA public; CREATE DOMAIN public.external AS public.citext CHECK (VALUE <> '')",
-      "public.external",
-    ],
+    ["citext in a schema beside the path", BESIDE, '"Ext 1".citext'],
+    ["a domain over citext", DOMAIN, "public.external"],
   ] as const),
 )("a row meets its record by an upsert value whose case differs, the column being %s", async (_, make, type) => {
   await world.asSuperuser(make);
-  await world.asSuperuser(
-    'DO $$ BEGIN IF to_regnamespace(\'"Ext 1"\') IS NOT NULL THEN GRANT USAGE ON SCHEMA "Ext 1" TO PUBLIC; END IF; END $$',
-  );
   await world.sql(`CREATE SCHEMA IF NOT EXISTS salesforce;
     CREATE TABLE salesforce.contact (id bigserial PRIMARY KEY, external_id__c ${type}, lastname varchar(80));
     INSERT INTO salesforce.contact (external_id__c, lastname) VALUES ('ABC-1', 'Curie'), ('ABC-2', 'Meitner')`);
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Curie", External_Id__c: "abc-1" });
+  await world.create("Curie", { External_Id__c: "abc-1" });
 
-  const contact = await mapped(world, {
-    object: "Contact",
-    fields: ["External_Id__c", "LastName"],
-    upsertField: "External_Id__c",
-  });
-  await world.cycle(contact);
+  await world.mapContact(["External_Id__c", "LastName"], { upsertField: "External_Id__c" });
+  await world.cycles();
 
-  expect(await world.sql("SELECT lastname, sfid IS NULL AS unmet FROM salesforce.contact ORDER BY id LIMIT 3")).toEqual(
-    [
-      { lastname: "Curie", unmet: false },
-      { lastname: "Meitner", unmet: expect.any(Boolean) },
-    ],
-  );
+  expect(await world.sql("SELECT lastname, sfid IS NULL AS unmet FROM salesforce.contact ORDER BY id")).toEqual([
+    { lastname: "Curie", unmet: false },
+    { lastname: "Meitner", unmet: expect.any(Boolean) },
+  ]);
 });

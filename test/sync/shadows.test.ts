@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { databases } from "../../lib/adapters/postgres/operations/inspect-database.ts";
 import { postgresMonitoring } from "../../lib/adapters/postgres/operations/monitoring.ts";
 import { rowQueriesOf } from "../../lib/adapters/postgres/operations/row-operations.ts";
@@ -9,28 +9,19 @@ import { herokuConnectSchemas } from "../../lib/heroku-connect/inspect-heroku-co
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { ROW_STATES } from "../../lib/model/record/row-state.ts";
 import { plantShadows, type Shadows } from "../support/doubles/shadows.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
 import { mapped } from "../support/worlds/worlds.ts";
+import { allInOneWorld, world } from "./world.ts";
 
 const FIELDS = ["AccountId", "Birthdate", "Email", "External_Id__c", "FirstName", "LastName", "Name"];
 const PAGE = { limit: 20, offset: 0 };
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
 let superuser: Client;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud);
+allInOneWorld(async () => {
   superuser = new Client({ connectionString: world.superuserUrl });
   await superuser.connect();
   await superuser.query("SET search_path = pg_catalog");
 });
-afterAll(async () => {
-  await superuser.end();
-  await world.close();
-  await cloud.close();
-});
+afterAll(() => superuser.end());
 
 const connection = () => ({ url: world.databaseUrl, schema: "salesforce" });
 const noNames = { sfid: null, row: null, key: null };
@@ -75,7 +66,7 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
     await world.work(contact, "load");
   },
   "the API reads": async ({ id, pgTable }) => {
-    const now = () => new Date(cloud.clock.now());
+    const now = () => new Date(world.cloud.clock.now());
     const queries = await rowQueriesOf(now).open(connection());
     await queries.progress();
     await queries.lag(id);
@@ -107,7 +98,7 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
     await monitored.listChanges({ place: null, at: now(), table: pgTable, limit: 10 });
   },
   "people retry, dismiss, confirm and reject": async ({ id }) => {
-    const queries = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection());
+    const queries = await rowQueriesOf(() => new Date(world.cloud.clock.now())).open(connection());
     const found = await queries.findFailed({ id: null, fingerprint: null, table: null }, 10);
     for (const ids of found.idsByMapping.values()) await queries.retry(id, ids);
     await world.cycle((await world.mappings())[0] as Mapping);
@@ -128,10 +119,10 @@ const LIFE: Readonly<Record<string, (contact: Mapping) => Promise<unknown>>> = {
   "the doctor looks, and the daily check runs": async (contact) => {
     await databases.look(connection());
     await herokuConnectSchemas.look(connection());
-    await createProvisioner(connection(), () => new Date(cloud.clock.now())).migrate(contact);
+    await createProvisioner(connection(), () => new Date(world.cloud.clock.now())).migrate(contact);
   },
   "the mapping and the workspace go": async (contact) => {
-    await createProvisioner(connection(), () => new Date(cloud.clock.now())).retire(contact);
+    await createProvisioner(connection(), () => new Date(world.cloud.clock.now())).retire(contact);
     await customerSchema.waiting(connection(), world.workspaceId);
     await customerSchema.clear(connection(), world.workspaceId);
   },

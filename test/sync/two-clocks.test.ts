@@ -1,71 +1,85 @@
 import { expect, test } from "vitest";
-import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import type { SyncWorld } from "../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
+import { eachInAWorld, numbered, world } from "./world.ts";
 
-/** The org has a clock of its own, two minutes behind the service's. Whatever is asked of the org is asked by its time. */
+/** The org has a clock of its own. Whatever is asked of the org is asked by its time. */
 
-let world: SyncWorld;
-aWorldForEachTest(async (made) => {
-  ({ world } = made);
-  await world.control("POST", "/clock", { advanceMilliseconds: -120_000 });
-});
+eachInAWorld();
 
-const map = (): Promise<Mapping> => mapped(world, { object: "Contact", fields: ["LastName"] });
-const rows = () => world.sql("SELECT lastname FROM salesforce.contact ORDER BY id");
-const makeRecord = (LastName: string) => world.colleague("POST", "/sobjects/Contact", { LastName });
+const moveClock = (seconds: number) => world.control("POST", "/clock", { advanceMilliseconds: seconds * 1000 });
+const TWO_MINUTES_BEHIND = -120;
+const makeRecord = async (LastName: string) =>
+  ((await world.colleague("POST", "/sobjects/Contact", { LastName })) as { id: string }).id;
 
-/** Ends each cycle where it would look for what was committed late, which would find what the others have missed. */
-const withoutTheSlowLane = () =>
-  world.interfere((call) => {
-    if (call === "store.unseen") throw new Error("killed");
-  });
-
-test("a record that is created between two cycles arrives with the second", async () => {
-  const contact = await map();
-  await world.cycle(contact);
-
+test("a record that is created between two cycles arrives with the second, and what getDeleted did not cover yet is asked for again, from where Salesforce says", async () => {
+  await moveClock(TWO_MINUTES_BEHIND);
+  await world.mapContact(["LastName"]);
+  await world.cycles();
   await world.pass(10);
   await makeRecord("Ada");
-  await world.cycle(contact);
+  await world.cycles();
+  expect(await world.names()).toEqual(["Ada"]);
 
-  expect(await rows()).toEqual([{ lastname: "Ada" }]);
-});
-
-test("what getDeleted did not cover yet is asked for again, from where Salesforce says", async () => {
-  const contact = await map();
-  const { id } = (await makeRecord("Ada")) as { id: string };
-  await world.cycle(contact);
   await world.pass(300);
-  await world.cycle(contact);
-  expect(await rows()).toEqual([{ lastname: "Ada" }]);
+  await world.cycles();
   await world.pass(200);
-  await world.rest("DELETE", `/sobjects/Contact/${id}`);
+  await world.remove("Ada");
   await world.control("DELETE", "/recycle-bin");
-
   await world.fault({ kind: "laggingReplication", object: "Contact", milliseconds: 180_000 });
   await world.pass(100);
-  await world.cycle(contact);
-  const whileItLags = await rows();
+  await world.cycles();
+  expect(await world.names()).toEqual(["Ada"]);
   await world.pass(300);
-  await world.cycle(contact);
+  await world.cycles();
 
-  expect(whileItLags).toEqual([{ lastname: "Ada" }]);
-  expect(await rows()).toEqual([]);
+  expect(await world.names()).toEqual([]);
 });
 
 test("a first load hands over what was committed while it read, under a stamp from before it", async () => {
+  await moveClock(TWO_MINUTES_BEHIND);
   await world.fault({ kind: "heldCommit", path: "POST .*/sobjects/Contact", milliseconds: 40_000 });
   const late = makeRecord("Late");
   await world.heldUp();
   await world.pass(20);
-  const contact = await map();
-  expect(await rows()).toEqual([]);
+  await world.mapContact(["LastName"]);
+  expect(await world.names()).toEqual([]);
   await world.pass(20);
   await late;
-  withoutTheSlowLane();
+  // Ends the cycle where it would look for what was committed late, which would find what the others have missed.
+  world.interfere((call) => {
+    if (call === "store.unseen") throw new Error("killed");
+  });
 
-  await world.cycle(contact);
+  await world.cycles();
 
-  expect(await rows()).toEqual([{ lastname: "Late" }]);
+  expect(await world.names()).toEqual(["Late"]);
+});
+
+test("when the org's clock goes back by an hour, its changes are pulled, each once, and the operator is warned", async () => {
+  const notices = async () => (await world.shown()).flatMap((state) => state.notices.map(({ message }) => message));
+  await world.mapContact(["LastName"]);
+  await world.createRecords("Contact", numbered(100, "Before "));
+  for (const name of ["Edited", "Gone"]) await makeRecord(name);
+  await world.cycles();
+  expect(await world.names()).toHaveLength(102);
+
+  await moveClock(-3_600);
+  await world.pass(10);
+  await world.createRecords("Contact", numbered(2500, "Behind "));
+  await world.patch("Edited", { LastName: "Edited again" }, "colleague");
+  await world.remove("Gone");
+  await world.cycles();
+
+  const after = await world.names();
+  expect(after.filter((name) => String(name).startsWith("Behind"))).toHaveLength(2500);
+  expect(after).toHaveLength(2601);
+  expect(after).toContain("Edited again");
+  expect(after).not.toContain("Gone");
+  expect(JSON.stringify(world.log)).toContain("Salesforce's clock went back");
+  expect(await notices()).toEqual([expect.stringContaining("Salesforce's clock went back: changes are pulled")]);
+  expect(await world.changes()).toEqual([]);
+
+  await world.pass(3_720);
+  await world.cycles();
+  expect(await world.names()).toEqual(after);
+  expect(await notices()).toEqual([]);
 });

@@ -1,23 +1,19 @@
-import { Client } from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { firstInGate } from "../support/run/whole-grid.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
-import { mapped } from "../support/worlds/worlds.ts";
+import { allInOneWorld, world } from "./world.ts";
 
 /**
- * The loops that write until nothing is left, the write that each expects, and whether it stops with a reason; else it ends
- * because it goes through what it found once, by a key that only grows.
+ * The loops that write until nothing is left, and the write that each expects. The first three stop with a reason; the others
+ * end because they go through what they found once, by a key that only grows.
  */
 const LOOPS = [
   ["events leave the outbox", "_bridge_outbox", "DELETE", "says why"],
   ["changes are claimed until none is due", "_trigger_log", "UPDATE", "says why"],
   ["a lease is acquired and given back", "_bridge_state", "UPDATE", "says why"],
   ["claimed changes are named", "_bridge_in_hand", "INSERT", "ends"],
-  ["what a lost cycle left is removed", "_bridge_in_hand", "DELETE", "ends"],
   ["failures become events", "_bridge_outbox", "INSERT", "ends"],
   ["answers are stored", "_bridge_pushed", "INSERT", "ends"],
+  ["what a lost cycle left is removed", "_bridge_in_hand", "DELETE", "ends"],
   ["records that became no rows are kept", "_bridge_inbound_errors", "INSERT", "ends"],
   ["settled changes are pruned", "_trigger_log", "DELETE", "ends"],
   ["a load keeps how far it is", "_bridge_loads", "UPDATE", "ends"],
@@ -31,18 +27,10 @@ const LOOPS = [
   ["cycles are counted", "_bridge_cycles", "INSERT", "ends"],
 ] as const;
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
-let owner: Client;
-let contact: Mapping;
 /** How often each event was published. */
 let published: Map<string, number>;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud);
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
-  owner = new Client({ connectionString: world.databaseUrl });
-  await owner.connect();
+allInOneWorld(async () => {
+  await world.mapContact(["Email", "LastName"]);
   const { announcements } = world.services;
   const publish: typeof announcements.publish = async (events) => {
     for (const { id } of events) {
@@ -53,67 +41,50 @@ beforeAll(async () => {
   };
   Object.assign(world.services, { announcements: { ...announcements, publish } });
 });
-afterAll(async () => {
-  await owner.end();
-  await world.close();
-  await cloud.close();
-});
 beforeEach(() => {
   published = new Map();
 });
-afterEach(async () => {
-  await owner.query("DROP FUNCTION IF EXISTS public.undo() CASCADE; DROP FUNCTION IF EXISTS salesforce.undo() CASCADE");
-});
+const letGo = () => world.sql("DROP FUNCTION IF EXISTS salesforce.undo() CASCADE");
+afterEach(letGo);
 
-const undo = (table: string, operation: string, body = "RETURN NULL;", when = "") =>
-  owner.query(`CREATE FUNCTION salesforce.undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
-    CREATE TRIGGER undo BEFORE ${operation} ON salesforce.${table} FOR EACH ROW ${when} EXECUTE FUNCTION salesforce.undo()`);
-
-/** One change that Salesforce takes, one that it refuses, and one record that comes. */
-async function work(name: string): Promise<void> {
-  await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ($1, NULL), ('Bad', 'none')", [name]);
-  await world.rest("POST", "/sobjects/Contact", { LastName: `${name} comes` });
+/** A trigger of the owner's on one of our tables; before it come one change that Salesforce takes, one that it refuses, and a record. */
+async function undo(table: string, operation: string, body: string): Promise<void> {
+  await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Goes', NULL), ('Bad', 'none')");
+  await world.create("Comes");
+  await world.sql(`CREATE FUNCTION salesforce.undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
+    CREATE TRIGGER undo BEFORE ${operation} ON salesforce.${table} FOR EACH ROW EXECUTE FUNCTION salesforce.undo()`);
 }
+const cycles = async (count: number) => {
+  for (let cycle = 0; cycle < count; cycle += 1) await world.cycle(world.contact).catch(() => undefined);
+};
 
-/** What the last two cycles and the outbox said. */
-const said = () => JSON.stringify(world.log.slice(-8));
+test.each(firstInGate(6, LOOPS))("where a trigger undoes every write, %s: %s %s", async (_, table, operation, end) => {
+  await undo(table, operation, "RETURN NULL;");
 
-test.each(firstInGate(8, LOOPS))("where a trigger undoes every write, %s: %s %s", async (_, table, operation, end) => {
-  await work("First");
-  await undo(table, operation);
-
-  await world.cycle(contact).catch(() => undefined);
-  await world.cycle(contact).catch(() => undefined);
+  await cycles(2);
 
   expect(Math.max(0, ...published.values())).toBeLessThan(3);
-  if (end === "says why") expect(said()).toMatch(/a trigger or a rule of yours undoes it/);
-  await owner.query("DROP FUNCTION salesforce.undo() CASCADE");
-  await world.cycle(contact);
-  const waiting = "SELECT FROM salesforce._trigger_log WHERE processed_at IS NULL";
+  // What the last two cycles and the outbox said.
+  if (end === "says why") expect(JSON.stringify(world.log.slice(-8))).toMatch(/a trigger or a rule of yours undoes it/);
+  await letGo();
+  await world.cycles();
   await world.pass(3600);
-  await world.cycle(contact);
-  expect(await world.sql(waiting)).toEqual([]);
+  await world.cycles();
+  expect(await world.sql("SELECT FROM salesforce._trigger_log WHERE processed_at IS NULL")).toEqual([]);
 });
 
 /** Triggers that let a write through, and put back what it changed. */
-const REVERTS = [
-  [
-    "a claimed change is NEW again",
-    "_trigger_log",
-    "UPDATE",
-    "NEW.state := 'NEW'; NEW.last_operation := NULL; NEW.processed_at := NULL;",
-  ],
-  ["the failures of a cycle are counted on", "_bridge_state", "UPDATE", "NEW.running_failed := 1000;"],
-] as const;
+const NEW_AGAIN = "NEW.state := 'NEW'; NEW.last_operation := NULL; NEW.processed_at := NULL; RETURN NEW;";
 
-test.each(REVERTS)("where a trigger puts back what was written, %s: %s %s", async (_, table, operation, body) => {
-  await work("Second");
-  await undo(table, operation, `${body} RETURN NEW;`);
+test.each([
+  ["a claimed change is NEW again", "_trigger_log", NEW_AGAIN],
+  ["the failures of a cycle are counted on", "_bridge_state", "NEW.running_failed := 1000; RETURN NEW;"],
+] as const)("where a trigger puts back what was written, %s: %s", async (_, table, body) => {
+  await undo(table, "UPDATE", body);
 
-  for (let cycle = 0; cycle < 4; cycle += 1) await world.cycle(contact).catch(() => undefined);
+  await cycles(4);
 
-  const spikes = await world.sql("SELECT FROM salesforce._bridge_outbox WHERE event = 'sync.failure_spike'");
-  expect(spikes).toEqual([]);
+  expect(await world.sql("SELECT FROM salesforce._bridge_outbox WHERE event = 'sync.failure_spike'")).toEqual([]);
   expect(published.size).toBeLessThan(4);
   expect(Math.max(0, ...published.values())).toBeLessThan(3);
 });

@@ -1,53 +1,36 @@
 import { expect, test } from "vitest";
-import { handler as activateMapping } from "../../../functions/api/activate-mapping.ts";
-import { handler as deactivateMapping } from "../../../functions/api/deactivate-mapping.ts";
+import { handler as captureMapping } from "../../../functions/api/capture-mapping.ts";
 import { handler as readHealth } from "../../../functions/api/read-health.ts";
 import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
 import { handler as testPostgres } from "../../../functions/api/test-postgres.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { carryOut } from "../../support/worlds/carry-out.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
+import type { Row } from "../../support/worlds/sync-world.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
-let contact: Mapping;
-let api: ApiClient;
-aWorldForEachTest(async (made) => {
-  ({ cloud, world } = made);
-  await world.createRecords("Contact", [
-    { LastName: "Curie", Email: "marie@example.com" },
-    { LastName: "Hopper", Email: "grace@example.com" },
-  ]);
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
-  api = await apiClient(world.workspaceId);
-  await newEvents();
-});
+/** What the application does to a mapped table, and the effect on its mapping and on the values. */
 
-const newEvents = async () => {
-  const events = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
-  const mine = events.filter(({ workspace_id }) => workspace_id === world.workspaceId);
-  return world.events(mine.map(({ event_id }) => event_id));
-};
+eachInAWorld();
+
+const FIELDS = ["LastName", "Title", "Email"];
+async function twoPeople(more: object = {}): Promise<void> {
+  await world.create("Curie", { Title: "Dr", Email: "marie@example.com" });
+  await world.create("Hopper", { Title: "Ms", Email: "grace@example.com" });
+  await world.mapContact(FIELDS, more);
+  await world.pass(1_200);
+  await world.cycles();
+  await world.newEvents();
+}
+
 const shown = async () =>
-  dataOf<object>(await api.ask(readMapping, "read-mapping", { path: { mapping_id: contact.id } }));
-const health = async () => dataOf<{ sync: { status: string } }>(await api.ask(readHealth, "read-health")).sync.status;
+  dataOf<Row>(await world.api.ask(readMapping, "read-mapping", { path: { mapping_id: world.contact.id } }));
+const health = async () =>
+  dataOf<{ sync: { status: string } }>(await world.api.ask(readHealth, "read-health")).sync.status;
 /** What `bridge doctor` finds in the database. */
 const doctor = async () =>
   dataOf<{ findings: readonly { ok: boolean; message: string; remedy: string | null }[] }>(
-    await api.ask(testPostgres, "test-postgres"),
+    await world.api.ask(testPostgres, "test-postgres"),
   ).findings.filter(({ ok }) => !ok);
-const bothSides = async () => ({
-  rows: await world.sql("SELECT lastname, email FROM salesforce.contact ORDER BY lastname"),
-  records: (await world.soql("SELECT LastName, Email FROM Contact ORDER BY LastName")).map(({ LastName, Email }) => ({
-    lastname: LastName,
-    email: Email,
-  })),
-});
 
 test.each([
   {
@@ -67,62 +50,116 @@ test.each([
 ])(
   "while $what the application writes on, the mapping is broken and says why, and nothing is lost once it is back",
   async ({ away, back, reason, says }) => {
+    await twoPeople();
+    const table = reason === "table_gone" ? "person" : "contact";
     const write = (email: string) =>
-      world.sql(
-        `UPDATE salesforce.${reason === "table_gone" ? "person" : "contact"} SET email = '${email}' WHERE email LIKE 'grace%'`,
-      );
+      world.sql(`UPDATE salesforce.${table} SET email = '${email}' WHERE email LIKE 'grace%'`);
     await world.sql(away);
 
     await write("grace@navy.example");
-    await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace", Email: "ada@example.com" });
-    for (let i = 0; i < 4; i++) await world.cycle(contact);
-    for (const kind of ["sweep", "load", "backfill"] as const) await world.work(contact, kind);
+    await world.create("Lovelace", { Email: "ada@example.com" });
+    await world.cycles(4);
+    for (const kind of ["sweep", "load", "backfill"] as const) await world.work(world.contact, kind);
     await write("grace@yale.example");
 
     const message = expect.stringContaining(says);
-    expect(await newEvents()).toMatchObject([
-      { event: "sync.broken", detail: { mapping_id: contact.id, reason, message, failed_cycles: 1 } },
+    expect(await world.newEvents()).toMatchObject([
+      { event: "sync.broken", detail: { mapping_id: world.contact.id, reason, message, failed_cycles: 1 } },
     ]);
     expect(await shown()).toMatchObject({ state: "broken", failure: reason, reason: message });
     expect(await health()).toBe("broken");
-    const found = says.replace("salesforce.contact", "contact");
     expect(await doctor()).toMatchObject([
       {
-        message: found,
+        message: says.replace("salesforce.contact", "contact"),
         remedy: expect.stringMatching(/deactivate \S+ mapping and activate it|deactivate and activate the mapping/),
       },
     ]);
 
     await world.sql(back);
-    for (let i = 0; i < 2; i++) await world.cycle(contact);
-    const { rows, records } = await bothSides();
+    await world.cycles(2);
+    const { rows, records } = await world.bothSides(FIELDS);
     expect(rows).toEqual(records);
-    expect(rows).toEqual([
-      { lastname: "Curie", email: "marie@example.com" },
-      { lastname: "Hopper", email: "grace@yale.example" },
-      { lastname: "Lovelace", email: "ada@example.com" },
-    ]);
-    expect((await newEvents()).map(({ event }) => event)).toEqual(["sync.recovered"]);
+    expect(rows.map(({ Email }) => Email)).toEqual(["marie@example.com", "grace@yale.example", "ada@example.com"]);
+    expect(await world.eventNames()).toEqual(["sync.recovered"]);
     expect(await health()).toBe("running");
   },
 );
 
-longTest(
-  "a column that was dropped is added and filled from Salesforce when its mapping is activated again",
-  async () => {
-    await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email");
-    await world.cycle(contact);
-    expect(await shown()).toMatchObject({ state: "broken", failure: "column_gone" });
+/** As long as it takes until nothing is read any more. */
+async function settle(): Promise<void> {
+  for (let cycle = 0; cycle < 3; cycle += 1) {
+    await world.pass(10);
+    await world.cycles();
+    await world.work(world.contact, "load");
+  }
+}
 
-    await api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: contact.id } });
-    await api.ask(activateMapping, "activate-mapping", { path: { mapping_id: contact.id } });
-    await carryOut(cloud, world.services);
-    contact = (await world.mappings()).find(({ id }) => id === contact.id) ?? contact;
-    await world.work(contact, "load");
-    await world.cycle(contact);
+const dropAndAdd = (type: string) =>
+  world.sql(
+    `ALTER TABLE salesforce.contact DROP COLUMN title; ALTER TABLE salesforce.contact ADD COLUMN title ${type}`,
+  );
+const titles = async () => {
+  const { rows, records } = await world.bothSides(FIELDS);
+  return [rows.map(({ Title }) => Title), records.map(({ Title }) => Title)];
+};
+const THEIRS = ["Dr", "Ms"];
 
-    const { rows, records } = await bothSides();
-    expect(rows).toEqual(records);
-    expect(rows).toMatchObject([{ email: "marie@example.com" }, { email: "grace@example.com" }]);
+const KINDS = [
+  ["where PostgreSQL wins", { bridge: { conflict_policy: "postgres_wins" } }, {}],
+  ["from Salesforce", { bridge: { sync_direction: "sf_to_pg" } }, {}],
+  ["where the mapping is changed before any cycle has seen it", {}, { pollingSeconds: 20 }],
+] as const;
+
+test.each(firstInGate(1, KINDS))(
+  "a column that is dropped and added again is filled from Salesforce, %s",
+  async (_, more, change) => {
+    await twoPeople(more);
+    await dropAndAdd("varchar(128)");
+    await world.mapContact(FIELDS, { ...more, ...change });
+
+    await settle();
+
+    expect(await titles()).toEqual([THEIRS, THEIRS]);
+    expect(await world.changes()).toEqual([]);
+  },
+);
+
+test("what the application writes into it at once is sent, and the other rows are filled", async () => {
+  await twoPeople();
+  await dropAndAdd("varchar(128)");
+  await world.sql("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'");
+
+  await settle();
+
+  expect(await titles()).toEqual([
+    ["Professor", "Ms"],
+    ["Professor", "Ms"],
+  ]);
+});
+
+const CHOICES = [
+  ["salesforce", "salesforce_wins", THEIRS],
+  ["mine", "postgres_wins", ["new", "new"]],
+] as const;
+
+test.each(firstInGate(1, CHOICES))(
+  "where it holds values that nothing captured a person decides: --%s",
+  async (uncaptured, conflict_policy, decided) => {
+    await twoPeople({ bridge: { conflict_policy } });
+    await dropAndAdd("varchar(128) DEFAULT 'new'");
+
+    await settle();
+
+    expect(await shown()).toMatchObject({
+      reason: expect.stringMatching(/title of table salesforce.contact was dropped and added again/),
+    });
+    expect(await titles()).toEqual([["new", "new"], THEIRS]);
+
+    const path = { mapping_id: world.contact.id };
+    dataOf(await world.api.ask(captureMapping, "capture-mapping", { path, body: { uncaptured } }));
+    await world.carryOut();
+    await settle();
+
+    expect(await titles()).toEqual([decided, decided]);
   },
 );

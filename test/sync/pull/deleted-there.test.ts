@@ -2,88 +2,70 @@ import { Client } from "pg";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, LOST, world } from "../world.ts";
 
-const LOST = { kind: "saveThenDrop", path: "services/Soap" };
-const ELEVEN_MINUTES = 11 * 60;
 const TEN_MINUTES = 600_000;
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
-let contact: Mapping;
-let id: string;
-aWorldForEachTest((made) => {
-  ({ cloud, world } = made);
-});
+eachInAWorld();
 
-/** A row with its record, under a policy. */
-async function meet(policy: Mapping["conflictPolicy"]): Promise<void> {
-  const fields = ["Email", "LastName", "Title"];
-  contact = await mapped(world, { object: "Contact", fields, bridge: { conflict_policy: policy } });
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
-  await world.cycle(contact);
-  const [record] = await world.soql("SELECT Id FROM Contact");
-  id = String(record?.["Id"]);
+/** Rows with their records, under a policy. */
+async function meet(policy: Mapping["conflictPolicy"], ...others: readonly string[]): Promise<void> {
+  await world.mapContact(["Email", "LastName", "Title"], { bridge: { conflict_policy: policy } });
+  await world.sql("INSERT INTO salesforce.contact (lastname) SELECT unnest($1::text[])", [["Curie", ...others]]);
+  await world.cycles();
 }
 
 const rows = () => world.sql("SELECT lastname, email, title, _ab_lastop FROM salesforce.contact ORDER BY id");
-const records = () => world.soql("SELECT LastName, Email, Title FROM Contact");
-const changes = () => world.sql("SELECT action, state FROM salesforce._trigger_log ORDER BY id");
+const records = () => world.soql("SELECT LastName, Email, Title FROM Contact ORDER BY LastName");
+const professor = "UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'";
 
 /** A change of the application, captured so long before or after now by the org's time. */
-async function change(statement: string, milliseconds: number): Promise<void> {
-  await world.sql(statement);
+async function change(milliseconds: number): Promise<void> {
+  await world.sql(professor);
   await world.sql("UPDATE salesforce._trigger_log SET created_at = $1 WHERE state = 'NEW'", [
-    new Date(cloud.clock.now() + milliseconds).toISOString(),
+    new Date(world.cloud.clock.now() + milliseconds).toISOString(),
   ]);
 }
-
-const cycles = async () => {
-  for (let turn = 0; turn < 3; turn++) await world.cycle(contact);
-};
 
 test("a record that was deleted for good while a transaction held its row takes the row with it later", async () => {
   await meet("salesforce_wins");
   await world.pass(300);
-  await world.cycle(contact);
+  await world.cycles();
   const user = new Client({ connectionString: world.databaseUrl });
   await user.connect();
-  await user.query("BEGIN");
-  await user.query("UPDATE salesforce.contact SET title = 'Professor'");
-  await world.rest("DELETE", `/sobjects/Contact/${id}`);
+  await user.query(`BEGIN; ${professor}`);
+  await world.remove("Curie");
   await world.control("DELETE", "/recycle-bin");
   await world.pass(300);
-  await world.cycle(contact);
+  await world.cycles();
   await user.query("ROLLBACK");
   await user.end();
-  const before = await rows();
+  expect(await rows()).toHaveLength(1);
 
   for (const seconds of [10, 300]) {
     await world.pass(seconds);
-    await world.cycle(contact);
+    await world.cycles();
   }
 
-  expect(before).toHaveLength(1);
   expect(await rows()).toEqual([]);
-  expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
+  expect(await world.setAside()).toEqual([]);
 });
 
 describe("a record that was deleted in Salesforce beneath a change of its row", () => {
+  beforeEach(() => meet("latest_wins"));
+
   test.each(["before any pull has met that", "after a pull has met that"])(
     "comes back with the change when the later one wins and that is the change, sent %s",
     async (when) => {
-      await meet("latest_wins");
-      await world.rest("DELETE", `/sobjects/Contact/${id}`);
+      await world.remove("Curie");
       await world.pass(5);
-      await change("UPDATE salesforce.contact SET title = 'Professor'", 1000);
+      await change(1000);
       // A save that is refused for a time is sent after the next pull.
       if (when.startsWith("after")) await world.fault({ kind: "lockedRow", object: "Contact" });
 
-      await cycles();
+      await world.cycles(3);
       await world.pass(120);
-      await cycles();
+      await world.cycles(3);
 
       expect(await records()).toMatchObject([{ LastName: "Curie", Title: "Professor" }]);
       expect(await rows()).toMatchObject([{ lastname: "Curie", title: "Professor" }]);
@@ -91,34 +73,14 @@ describe("a record that was deleted in Salesforce beneath a change of its row", 
   );
 
   test("takes its row with it when the later one wins and that is the deletion", async () => {
-    await meet("latest_wins");
-    await world.rest("DELETE", `/sobjects/Contact/${id}`);
-    await change("UPDATE salesforce.contact SET title = 'Professor'", -TEN_MINUTES);
+    await world.remove("Curie");
+    await change(-TEN_MINUTES);
 
-    await cycles();
+    await world.cycles(3);
 
-    expect(await records()).toEqual([]);
-    expect(await rows()).toEqual([]);
-    expect(await changes()).toMatchObject([{ state: "SUCCESS" }, { state: "FAILED" }]);
+    expect([await records(), await rows()]).toEqual([[], []]);
+    expect(await world.changes()).toMatchObject([{ state: "SUCCESS" }, { state: "FAILED" }]);
   });
-});
-
-test("updates before and behind one whose record is brought back end as Salesforce has answered them", async () => {
-  await meet("postgres_wins");
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Meitner'), ('Noether')");
-  await world.cycle(contact);
-  const [record] = await world.soql("SELECT Id FROM Contact WHERE LastName = 'Meitner'");
-  await world.rest("DELETE", `/sobjects/Contact/${record?.["Id"]}`);
-  await world.sql("UPDATE salesforce.contact SET title = 'Professor'");
-
-  await world.cycle(contact);
-  await world.cycle(contact);
-
-  expect((await changes()).map(({ state }) => state)).toEqual(Array(6).fill("SUCCESS"));
-  expect(await world.soql("SELECT LastName, Title FROM Contact ORDER BY LastName")).toEqual(
-    ["Curie", "Meitner", "Noether"].map((LastName) => ({ LastName, Title: "Professor" })),
-  );
-  expect(await world.sql("SELECT rows_failed::int FROM salesforce._bridge_state")).toEqual([{ rows_failed: 0 }]);
 });
 
 const MERGED = [
@@ -127,93 +89,101 @@ const MERGED = [
   ["salesforce_wins", "in a retry"],
   ["postgres_wins", "after a pull has met that"],
   ["postgres_wins", "in a retry"],
-  ["latest_wins", "before any pull has met that"],
-  ["latest_wins", "in a retry"],
-  ["salesforce_wins", "before any pull has met that"],
-  ["salesforce_wins", "after a pull has met that"],
 ] as const;
 
 test.each(firstInGate(2, MERGED))(
   "a merged record, where %s, stays merged: the change of its row fails and names the master, sent %s",
   async (policy, when) => {
     await meet(policy);
-    const { id: master } = (await world.rest("POST", "/sobjects/Contact", { LastName: "Master" })) as { id: string };
-    await world.cycle(contact);
+    const { id: master } = (await world.create("Master")) as { id: string };
+    await world.cycles();
     if (when === "in a retry") {
       await world.fault({ kind: "lockedRow", object: "Contact" });
-      await world.sql("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'");
-      await world.cycle(contact);
+      await world.sql(professor);
+      await world.cycles();
     }
-    await world.merge("Contact", master, id);
-    if (when !== "in a retry")
-      await change("UPDATE salesforce.contact SET title = 'Professor' WHERE lastname = 'Curie'", 5000);
+    await world.merge("Contact", master, String(await world.idOf("Curie")));
+    if (when !== "in a retry") await change(5000);
 
     // A beat so soon after a pull only sends.
-    await world.cycle(contact, when.startsWith("before") ? "beat" : "poll");
+    await world.cycle(world.contact, when.startsWith("before") ? "beat" : "poll");
     await world.pass(120);
-    await cycles();
+    await world.cycles(3);
 
     expect(await records()).toEqual([{ LastName: "Master", Email: null, Title: null }]);
     expect(await rows()).toMatchObject([{ lastname: "Master", title: null }]);
-    expect(await world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE action = 'UPDATE'")).toEqual([
+    expect(
+      (await world.changes("action, state, sf_message")).filter(({ action }) => action === "UPDATE"),
+    ).toMatchObject([
       { state: "FAILED", sf_message: expect.stringContaining(`was merged into ${master} in Salesforce`) },
     ]);
-    expect(await world.soql("SELECT Id FROM Contact")).toEqual([{ Id: master }]);
   },
 );
 
-describe("an update that ran beside one whose record cannot be brought back", () => {
+describe("where PostgreSQL wins, of three updates whose middle record is deleted in Salesforce", () => {
   beforeEach(async () => {
-    await meet("postgres_wins");
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Meitner')");
-    await world.cycle(contact);
-    await world.rest("DELETE", `/sobjects/Contact/${id}`);
+    await meet("postgres_wins", "Aspasia", "Meitner");
+    await world.remove("Curie");
     await world.sql("UPDATE salesforce.contact SET title = 'Professor'");
   });
   const updates = () =>
-    world.sql("SELECT state, sf_message FROM salesforce._trigger_log WHERE action = 'UPDATE' ORDER BY id");
+    world.sql(`SELECT l.state, l.sf_message FROM salesforce._trigger_log l JOIN salesforce.contact c ON c.id = l.record_id
+      WHERE action = 'UPDATE' ORDER BY c.lastname`);
+  const professors = async () =>
+    (await records()).filter(({ Title }) => Title === "Professor").map(({ LastName }) => LastName);
+  const undelete = (fault: object) => world.fault({ path: "services/Soap", record: "undelete", ...fault });
+  const ALL = ["Aspasia", "Curie", "Meitner"];
 
-  test("stays, and the other one fails with what Salesforce said", async () => {
-    await world.fault({ kind: "malformedRequest", path: "services/Soap", record: "undelete", times: 0 });
+  test("all end as Salesforce has answered them, and the record is brought back", async () => {
+    await world.cycles(2);
 
-    await world.cycle(contact);
+    expect((await updates()).map(({ state }) => state)).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
+    expect(await professors()).toEqual(ALL);
+    expect(await world.sql("SELECT rows_failed::int FROM salesforce._bridge_state")).toEqual([{ rows_failed: 0 }]);
+  });
+
+  test("the one whose record cannot be brought back fails with what Salesforce said, and the others stay", async () => {
+    await undelete({ kind: "malformedRequest", times: 0 });
+
+    await world.cycles();
 
     expect(await updates()).toEqual([
+      { state: "SUCCESS", sf_message: null },
       { state: "FAILED", sf_message: expect.stringContaining("ENTITY_IS_DELETED") },
       { state: "SUCCESS", sf_message: null },
     ]);
-    expect(await records()).toMatchObject([{ LastName: "Meitner", Title: "Professor" }]);
+    expect(await professors()).toEqual(["Aspasia", "Meitner"]);
   });
 
-  test("is not mistaken for one that did not when the org gives no answer to that", async () => {
-    await world.fault({ kind: "unavailable", path: "services/Soap", record: "undelete" });
+  test("none is mistaken for one that did not run when the org gives no answer to that", async () => {
+    await undelete({ kind: "unavailable" });
 
-    await world.cycle(contact);
-    const doubtful = await updates();
-    await world.pass(ELEVEN_MINUTES);
-    await cycles();
+    await world.cycles();
+    expect((await updates()).map(({ state }) => state)).toEqual(["PENDING", "PENDING", "PENDING"]);
+    await world.untilKnown(3);
 
-    expect(doubtful).toMatchObject([{ state: "PENDING" }, { state: "PENDING" }]);
-    expect((await records()).map(({ LastName, Title }) => [LastName, Title])).toEqual([
-      ["Curie", "Professor"],
-      ["Meitner", "Professor"],
-    ]);
+    expect(await professors()).toEqual(ALL);
   });
 });
 
 describe("a row that was deleted while its record was changed in Salesforce, which wins", () => {
-  test("comes back as the record is, and nothing of its changes from before is sent", async () => {
+  beforeEach(async () => {
     await meet("salesforce_wins");
     await world.sql("UPDATE salesforce.contact SET email = 'old@example.com'");
+  });
+  const deleteAndChange = async () => {
     await world.sql("DELETE FROM salesforce.contact");
     await world.pass(5);
-    await world.rest("PATCH", `/sobjects/Contact/${id}`, { Title: "Professor" });
+    await world.patch("Curie", { Title: "Professor" });
+    await world.cycles(3);
+  };
 
-    await cycles();
+  test("comes back as the record is, and nothing of its changes from before is sent", async () => {
+    await deleteAndChange();
 
     expect(await records()).toMatchObject([{ LastName: "Curie", Email: null, Title: "Professor" }]);
     expect(await rows()).toMatchObject([{ lastname: "Curie", email: null, title: "Professor" }]);
-    expect(await changes()).toMatchObject([
+    expect(await world.changes()).toEqual([
       { action: "INSERT", state: "SUCCESS" },
       { action: "UPDATE", state: "FAILED" },
       { action: "DELETE", state: "FAILED" },
@@ -221,17 +191,10 @@ describe("a row that was deleted while its record was changed in Salesforce, whi
   });
 
   longTest("shows what a save of before, whose answer was lost, has changed in the record", async () => {
-    await meet("salesforce_wins");
-    await world.sql("UPDATE salesforce.contact SET email = 'old@example.com'");
     await world.fault(LOST);
-    await world.cycle(contact);
-    await world.sql("DELETE FROM salesforce.contact");
-    await world.pass(5);
-    await world.rest("PATCH", `/sobjects/Contact/${id}`, { Title: "Professor" });
-
-    await cycles();
-    await world.pass(ELEVEN_MINUTES);
-    await cycles();
+    await world.cycles();
+    await deleteAndChange();
+    await world.untilKnown(3);
 
     expect(await records()).toMatchObject([{ Email: "old@example.com", Title: "Professor" }]);
     expect(await rows()).toMatchObject([{ email: "old@example.com", title: "Professor" }]);

@@ -1,36 +1,31 @@
 import { describe, expect, test } from "vitest";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import type { Row } from "../../support/worlds/sync-world.ts";
+import { eachInAWorld, world } from "../world.ts";
 
 /** What a push has saved comes back with the next pull. For a minute it is asked for again by ids and stamps alone. */
 
-let world: SyncWorld;
-aWorldForEachTest((made) => {
-  ({ world } = made);
-});
+eachInAWorld();
 
 const OVERLAP_SECONDS = 60;
 
 /** A mapping whose rows, one for each name, were pulled more than a minute ago. */
-async function following(names: readonly string[], bridge: Row = {}): Promise<Mapping> {
+async function following(names: readonly string[], bridge: Row = {}): Promise<void> {
   await world.createRecords(
     "Contact",
     names.map((LastName) => ({ LastName, Title: "Ms" })),
   );
-  const contact = await mapped(world, { object: "Contact", fields: ["LastName", "Title"], bridge });
+  await world.mapContact(["LastName", "Title"], { bridge });
   await world.pass(2 * OVERLAP_SECONDS);
-  await world.cycle(contact);
-  return contact;
+  await world.cycles();
 }
 
 /** So many polls, ten seconds apart: the records that each has read with their fields, and its calls. */
-async function polls(contact: Mapping, count: number): Promise<{ read: number[]; calls: number[] }> {
+async function polls(count: number): Promise<{ read: number[]; calls: number[] }> {
   const [read, calls]: [number[], number[]] = [[], []];
   for (let poll = 0; poll < count; poll += 1) {
     await world.pass(9);
     const [before, lines] = [await world.calls(), world.log.length];
-    await world.cycle(contact);
+    await world.cycles();
     calls.push((await world.calls()) - before);
     // A cycle that has met nothing leaves no line.
     read.push(Number(world.log.slice(lines).find(({ event }) => event === "cycle")?.["read"] ?? 0));
@@ -40,16 +35,12 @@ async function polls(contact: Mapping, count: number): Promise<{ read: number[];
 
 const titles = async () =>
   Object.fromEntries(
-    (await world.sql("SELECT lastname, title FROM salesforce.contact ORDER BY lastname")).map((row) => [
-      String(row["lastname"]),
-      row["title"],
-    ]),
+    (await world.bothSides(["LastName", "Title"])).rows.map(({ LastName, Title }) => [LastName, Title]),
   );
-const idOf = async (name: string) => (await world.soql(`SELECT Id FROM Contact WHERE LastName = '${name}'`))[0]?.["Id"];
 
 /** A save that begins now and is committed after so many seconds, with the stamp of its beginning. */
 async function savedLate(by: "colleague" | "rest", method: string, name: string, seconds: number, body?: Row) {
-  const id = await idOf(name);
+  const id = await world.idOf(name);
   await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: seconds * 1000, times: 1 });
   const saved = world[by](method, `/sobjects/Contact/${id}`, body);
   await world.heldUp();
@@ -57,23 +48,23 @@ async function savedLate(by: "colleague" | "rest", method: string, name: string,
 }
 
 test("what was pushed is read with its fields once, and each poll of the minute after it is one call", async () => {
-  const contact = await following(["Ada", "Grace", "Mary"]);
+  await following(["Ada", "Grace", "Mary"]);
   await world.sql("UPDATE salesforce.contact SET title = 'Dr'");
-  await world.cycle(contact);
+  await world.cycles();
 
-  expect(await polls(contact, 8)).toEqual({ read: [3, 0, 0, 0, 0, 0, 0, 0], calls: [1, 1, 1, 1, 1, 1, 1, 1] });
+  expect(await polls(8)).toEqual({ read: [3, 0, 0, 0, 0, 0, 0, 0], calls: [1, 1, 1, 1, 1, 1, 1, 1] });
 });
 
 test("changes of colleagues cost no call beyond the poll, and do not bring the echo back", async () => {
-  const contact = await following(["Ada", "Grace"]);
+  await following(["Ada", "Grace"]);
   await world.sql("UPDATE salesforce.contact SET title = 'Dr' WHERE lastname = 'Ada'");
-  await world.cycle(contact);
-  await polls(contact, 1);
+  await world.cycles();
+  await polls(1);
 
-  await world.colleague("PATCH", `/sobjects/Contact/${await idOf("Grace")}`, { Title: "Prof" });
+  await world.patch("Grace", { Title: "Prof" }, "colleague");
 
   // What others have saved is read with its fields for a minute.
-  expect(await polls(contact, 3)).toEqual({ read: [1, 1, 1], calls: [1, 1, 1] });
+  expect(await polls(3)).toEqual({ read: [1, 1, 1], calls: [1, 1, 1] });
   expect(await titles()).toEqual({ Ada: "Dr", Grace: "Prof" });
 });
 
@@ -83,44 +74,44 @@ describe("what is committed after the pull has passed its stamp arrives with the
     { by: "colleague", what: "of another record", other: true, title: "Prof" },
     { by: "rest", what: "of our own user, of another record", other: true, title: "Prof" },
   ] as const)("a save $what ($by)", async ({ by, other, title }) => {
-    const contact = await following(["Ada", "Grace"]);
+    await following(["Ada", "Grace"]);
     await world.sql("UPDATE salesforce.contact SET title = 'Dr' WHERE lastname = 'Ada'");
-    await world.cycle(contact);
+    await world.cycles();
     const name = other ? "Grace" : "Ada";
     const { saved } = await savedLate(by, "PATCH", name, 25, { Title: title });
-    await polls(contact, 2);
+    await polls(2);
     expect((await titles())[name]).toBe(other ? "Ms" : "Dr");
 
     await world.pass(10);
     await saved;
-    await world.cycle(contact);
+    await world.cycles();
 
     expect((await titles())[name]).toBe(title);
   });
 
   test.each(["colleague", "rest"] as const)("a deletion (%s)", async (by) => {
-    const contact = await following(["Ada", "Grace"]);
+    await following(["Ada", "Grace"]);
     const { saved } = await savedLate(by, "DELETE", "Grace", 25);
-    await polls(contact, 2);
+    await polls(2);
 
     await world.pass(10);
     await saved;
-    await world.cycle(contact);
+    await world.cycles();
 
     expect(Object.keys(await titles())).toEqual(["Ada"]);
   });
 
   test("of our own user, into the filter of the mapping", async () => {
-    const contact = await following(["Ada", "Grace"], { filter: "Title = 'Ms' OR Title = 'Dr'" });
-    await world.rest("PATCH", `/sobjects/Contact/${await idOf("Grace")}`, { Title: "Mrs" });
-    await polls(contact, 8);
+    await following(["Ada", "Grace"], { filter: "Title = 'Ms' OR Title = 'Dr'" });
+    await world.patch("Grace", { Title: "Mrs" });
+    await polls(8);
     expect(Object.keys(await titles())).toEqual(["Ada"]);
     const { saved } = await savedLate("rest", "PATCH", "Grace", 25, { Title: "Dr" });
-    await polls(contact, 2);
+    await polls(2);
 
     await world.pass(10);
     await saved;
-    await world.cycle(contact);
+    await world.cycles();
 
     expect(await titles()).toEqual({ Ada: "Ms", Grace: "Dr" });
   });
@@ -128,18 +119,18 @@ describe("what is committed after the pull has passed its stamp arrives with the
 
 test("an echo of several pages costs a call at each poll, and all of its pages once, as the position passes them", async () => {
   const names = Array.from({ length: 25 }, (_, at) => `Contact ${String(at).padStart(2, "0")}`);
-  const contact = await following([...names, "Zed"]);
+  await following([...names, "Zed"]);
   // Pages of ten records.
   await world.sql(`UPDATE salesforce._bridge_state SET lanes = '{"size": {"rows": 8, "fields": 0, "since": 4e15}}'`);
   await world.sql("UPDATE salesforce.contact SET title = 'Dr' WHERE lastname <> 'Zed'");
-  await world.cycle(contact);
+  await world.cycles();
   // Of the same second, and by its id behind the first page.
   const { saved } = await savedLate("rest", "PATCH", "Zed", 25, { Title: "Prof" });
-  await polls(contact, 2);
+  await polls(2);
   await world.pass(10);
   await saved;
 
-  const after = await polls(contact, 6);
+  const after = await polls(6);
 
   expect(after.calls.slice(0, 3)).toEqual([1, 1, 1]);
   expect(after.calls.reduce((sum, calls) => sum + calls, 0)).toBeLessThanOrEqual(6 + 3 + 2);
@@ -153,13 +144,13 @@ describe("all of the last minute is read with its fields", () => {
     ["of an object that does not say who saved its records", "shape = shape - 'namesWriter'"],
     ["of a table whose rows are not sent", `shape = shape || '{"direction": "sf_to_pg"}'`],
   ])("%s", async (_, state) => {
-    const contact = await following(["Ada", "Grace"]);
+    await following(["Ada", "Grace"]);
     await world.sql("UPDATE salesforce.contact SET title = 'Dr'");
-    await world.cycle(contact);
-    await polls(contact, 1);
+    await world.cycles();
+    await polls(1);
 
     await world.sql(`UPDATE salesforce._bridge_state SET ${state}`);
 
-    expect((await polls(contact, 1)).read).toEqual([2]);
+    expect((await polls(1)).read).toEqual([2]);
   });
 });

@@ -1,46 +1,24 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { workspaces } from "../../../functions/services/composition.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { readStates } from "../../../lib/settings/mapping-states.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
-import { mapped, stateNeeds } from "../../support/worlds/worlds.ts";
+import { afterEach, expect, test } from "vitest";
+import { allInOneWorld, longTexts, numbered, world } from "../world.ts";
 
 /** Pages of the mapping hold fifty records, for its six long texts may be long. */
 const PAGE = 50;
-const WIDE = Array.from({ length: 6 }, (_, at) => `Story${at}__c`);
+const LONG = Array.from({ length: 6 }, (_, at) => `Story${at}__c`);
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
-let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud, {
+allInOneWorld(
+  () => {
+    const parents = ["Account.External_Id__c", "Account.Key__c", "AccountId"];
+    return world.mapContact([...parents, "Department", "Email", "LastName", "Title", ...LONG]);
+  },
+  {
     definition: {
       objects: [
         { name: "Account", fields: [{ name: "Key__c", type: "text", length: 40, externalId: true, unique: true }] },
-        { name: "Contact", fields: WIDE.map((name) => ({ name, type: "longTextArea" as const, length: 131_072 })) },
+        { name: "Contact", fields: longTexts(LONG) },
       ],
     },
-  });
-  contact = await mapped(world, {
-    object: "Contact",
-    fields: [
-      "Account.External_Id__c",
-      "Account.Key__c",
-      "AccountId",
-      "Department",
-      "Email",
-      "LastName",
-      "Title",
-      ...WIDE,
-    ],
-  });
-});
-afterAll(async () => {
-  await world.close();
-  await cloud.close();
-});
+  },
+);
 afterEach(async () => {
   world.interfere(null);
   await world.control("DELETE", "/faults");
@@ -52,10 +30,7 @@ let made = 0;
 async function create(count: number, values: object = {}): Promise<string> {
   made += 1;
   const department = `D${made}`;
-  await world.createRecords(
-    "Contact",
-    Array.from({ length: count }, (_, at) => ({ LastName: `Contact ${at}`, Department: department, ...values })),
-  );
+  await world.createRecords("Contact", numbered(count, "Contact ", { Department: department, ...values }));
   return department;
 }
 
@@ -63,12 +38,7 @@ const arrived = async (department: string) =>
   (await world.sql("SELECT count(*)::int AS n FROM salesforce.contact WHERE department = $1", [department]))[0]?.["n"];
 const state = async () => (await world.sql("SELECT position, lanes FROM salesforce._bridge_state"))[0] ?? {};
 
-/** What API, console and `doctor` show of the mapping. */
-async function shown() {
-  const workspace = await workspaces().find(world.workspaceId);
-  if (!workspace) throw new Error("the test's workspace is gone");
-  return (await readStates(stateNeeds(), workspace, false, new Date(cloud.clock.now())))[0];
-}
+const shown = async () => (await world.shown())[0];
 
 /** A query alone, or one with the stamps of our own saves beside it. */
 const isQuery = (call: string) => call === "org.query" || call === "org.queryTogether";
@@ -79,7 +49,7 @@ async function killedAtQuery(nth: number): Promise<void> {
   world.interfere((call) => {
     if (isQuery(call) && ++queries >= nth) throw new Error("killed");
   });
-  await world.cycle(contact);
+  await world.cycles();
   world.interfere(null);
 }
 
@@ -91,20 +61,20 @@ test("many records of one second arrive although no cycle reads more than one pa
     await killedAtQuery(2);
     expect(await arrived(department)).toBe(cycles * PAGE);
   }
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(await arrived(department)).toBe(3 * PAGE + 10);
 });
 
 test("a late lane that no cycle comes through continues where it ended, and finds what was committed late", async () => {
-  const size = { rows: 6, fields: 0, since: cloud.clock.now() }; // pages of 31 stamps
+  const size = { rows: 6, fields: 0, since: world.cloud.clock.now() }; // pages of 31 stamps
   await world.sql("UPDATE salesforce._bridge_state SET lanes = $1", [JSON.stringify({ size })]);
   await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 200_000, times: 1 });
   const held = create(1);
   await world.heldUp();
   const department = await create(3 * 31);
   await world.pass(100);
-  await world.cycle(contact);
+  await world.cycles();
   await world.pass(101);
   const late = await held;
   await world.pass(300);
@@ -113,7 +83,7 @@ test("a late lane that no cycle comes through continues where it ended, and find
   // Its fast lane has one page; the late lane has a page each time.
   for (let cycles = 1; cycles <= 3; cycles += 1) await killedAtQuery(3);
   const { lanes } = (await state()) as { lanes: { late: { afterId: string } | null } };
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(lanes.late).toMatchObject({ afterId: expect.stringMatching(/^003/) });
   expect(await arrived(department)).toBe(93);
@@ -123,7 +93,7 @@ test("a late lane that no cycle comes through continues where it ended, and find
 
 test("a read that takes the org too long is asked for in halves, the next cycle begins with the small one, and it grows again", async () => {
   await world.pass(3_600);
-  await world.cycle(contact);
+  await world.cycles();
   await world.fault({ kind: "queryTimeout", object: "Contact", size: 20, times: 0 });
   const department = await create(45);
   await world.pass(70);
@@ -133,12 +103,12 @@ test("a read that takes the org too long is asked for in halves, the next cycle 
     limits.push(...[asked].flat().flatMap((soql) => /Department.* LIMIT (\d+)$/.exec(String(soql))?.[1] ?? []));
   });
 
-  await world.cycle(contact);
+  await world.cycles();
   expect(await arrived(department)).toBe(45);
   expect(limits.slice(0, 3)).toEqual(["50", "25", "12"]);
 
   limits = [];
-  await world.cycle(contact);
+  await world.cycles();
   expect(limits[0]).toBe("12");
   expect((await shown())?.notices).toMatchObject([{ message: expect.stringContaining("a 4th of a page's records") }]);
 
@@ -146,7 +116,7 @@ test("a read that takes the org too long is asked for in halves, the next cycle 
   for (let quarters = 0; quarters < 2; quarters += 1) {
     await world.pass(15 * 60);
     limits = [];
-    await world.cycle(contact);
+    await world.cycles();
   }
   expect(limits[0]).toBe("50");
   expect((await shown())?.notices).toEqual([]);
@@ -155,8 +125,8 @@ test("a read that takes the org too long is asked for in halves, the next cycle 
 test("a backlog of more than 25 pages goes to the Bulk API, and what changes meanwhile does not wait for it", async () => {
   const known = await create(2, { Title: "As it was" });
   await world.pass(3_600);
-  await world.cycle(contact);
-  await cloud.take("loads");
+  await world.cycles();
+  await world.cloud.take("loads");
   const [gone, edited] = await world.sql("SELECT id::int, sfid FROM salesforce.contact WHERE department = $1", [known]);
   const department = await create(27 * PAGE);
   await world.pass(1);
@@ -165,7 +135,7 @@ test("a backlog of more than 25 pages goes to the Bulk API, and what changes mea
   await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
   await world.pass(120);
 
-  await world.cycle(contact);
+  await world.cycles();
   const [{ load } = {}] = await world.sql("SELECT load FROM salesforce._bridge_loads");
   expect(load).toMatchObject({ kind: "backlog", since: expect.any(String), bulk: { jobId: expect.any(String) } });
   expect(await arrived(department)).toBe(25 * PAGE);
@@ -173,12 +143,12 @@ test("a backlog of more than 25 pages goes to the Bulk API, and what changes mea
     { message: expect.stringContaining("the Bulk API brings it, 0 of") },
   ]);
   const meanwhile = await create(1);
-  await world.cycle(contact);
+  await world.cycles();
   expect(await arrived(meanwhile)).toBe(1);
-  const messages = (await cloud.take("loads")) as { readonly mapping_id: string; readonly kind: string }[];
-  expect(messages).toContainEqual(expect.objectContaining({ mapping_id: contact.id, kind: "load" }));
+  const messages = (await world.cloud.take("loads")) as { readonly mapping_id: string; readonly kind: string }[];
+  expect(messages).toContainEqual(expect.objectContaining({ mapping_id: world.contact.id, kind: "load" }));
 
-  await world.work(contact, "load");
+  await world.work(world.contact, "load");
 
   expect(await arrived(department)).toBe(27 * PAGE);
   expect(await world.sql("SELECT FROM salesforce.contact WHERE sfid = $1", [gone?.["sfid"]])).toEqual([]);

@@ -1,75 +1,58 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { schedules } from "../../../functions/services/provisioning-services.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  ({ world } = made);
-  contact = await mapped(world, { object: "Contact", fields: ["Description", "LastName"] });
-});
-
-const rows = () => world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname");
-const setAside = () => world.sql("SELECT sqlstate, attempts FROM salesforce._bridge_inbound_errors");
+eachInAWorld(() => world.mapContact(["Description", "LastName"]));
 
 test("a record whose parent row of the application's own comes later is a row with the beat that follows", async () => {
   await world.sql("CREATE TABLE family (name text PRIMARY KEY)");
   await world.sql("ALTER TABLE salesforce.contact ADD FOREIGN KEY (lastname) REFERENCES family");
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
-  await world.cycle(contact);
-  expect(await setAside()).toEqual([{ sqlstate: "23503", attempts: 1 }]);
+  await world.create("Curie");
+  await world.cycles();
+  expect(await world.setAside()).toMatchObject([{ sqlstate: "23503", attempts: 1 }]);
 
   await world.sql("INSERT INTO family VALUES ('Curie')");
   await world.pass(10);
-  await world.cycle(contact, "beat");
+  await world.cycle(world.contact, "beat");
 
-  expect(await rows()).toEqual([{ lastname: "Curie" }]);
-  expect(await setAside()).toEqual([]);
+  expect(await world.names()).toEqual(["Curie"]);
+  expect(await world.setAside()).toEqual([]);
 });
 
 test("a record whose value another row has is read again less and less often, and in the end only by the sweep", async () => {
   await world.sql("ALTER TABLE salesforce.contact ADD UNIQUE (lastname)");
   for (let made = 0; made < 2; made++) {
-    await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
-    await world.cycle(contact);
+    await world.create("Curie");
+    await world.cycles();
   }
 
-  for await (const { mappingId } of schedules().list()) await schedules().remove(mappingId); // a day passes, of which no minute counts
+  await world.stopMinutes();
   const readAgainAt: number[] = [];
   let passed = 0;
   for (const age of [10, 1_200, 5_000, 20_000, 80_000]) {
     await world.sql("UPDATE salesforce._bridge_inbound_errors SET attempts = 0");
     await world.pass(age - passed);
-    await world.cycle(contact, "beat");
-    if ((await setAside())[0]?.["attempts"] !== 0) readAgainAt.push(age);
+    await world.cycle(world.contact, "beat");
+    if ((await world.setAside())[0]?.["attempts"] !== 0) readAgainAt.push(age);
     passed = age;
   }
-  await world.rest("DELETE", `/sobjects/Contact/${await firstContact()}`);
-  await world.cycle(contact);
-  await world.work(contact, "sweep");
+  const [first] = await world.sql("SELECT sfid FROM salesforce.contact");
+  await world.rest("DELETE", `/sobjects/Contact/${first?.["sfid"]}`);
+  await world.cycles();
+  await world.sweep();
 
   expect(readAgainAt).toEqual([10, 1_200, 5_000]);
-  expect(await rows()).toEqual([{ lastname: "Curie" }]);
-  expect(await setAside()).toEqual([]);
+  expect(await world.names()).toEqual(["Curie"]);
+  expect(await world.setAside()).toEqual([]);
 });
 
 test("a text that an index of the application cannot hold keeps back its own record and no other", async () => {
   await world.sql("CREATE INDEX ON salesforce.contact (description)");
-  await world.rest("POST", "/sobjects/Contact", {
-    LastName: "Curie",
-    Description: randomBytes(9_000).toString("base64"),
-  });
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Meitner" });
+  await world.create("Curie", { Description: randomBytes(9_000).toString("base64") });
+  await world.create("Meitner");
 
-  await world.cycle(contact);
+  await world.cycles();
 
-  expect(await rows()).toEqual([{ lastname: "Meitner" }]);
-  expect(await setAside()).toMatchObject([{ sqlstate: "54000" }]);
+  expect(await world.names()).toEqual(["Meitner"]);
+  expect(await world.setAside()).toMatchObject([{ sqlstate: "54000" }]);
 });
-
-async function firstContact(): Promise<unknown> {
-  return (await world.sql("SELECT sfid FROM salesforce.contact"))[0]?.["sfid"];
-}

@@ -1,62 +1,39 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { gatherFigures } from "../../../functions/invocation/emit-figures.ts";
 import { database } from "../../../functions/services/composition.ts";
 import { handler as fanOutCycles } from "../../../functions/workers/fan-out-cycles.ts";
 import { handler as runCycle } from "../../../functions/workers/run-cycle.ts";
 import { periodAt, phaseOf } from "../../../lib/model/beat.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { TableName } from "../../../lib/model/resources.ts";
 import type { Figures } from "../../../lib/sync/ports/cycle-ports.ts";
 import { firstInGate } from "../../support/run/whole-grid.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
-import { mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-beforeEach(async () => {
-  world = await createSyncWorld(cloud, { dailyApiRequests: 1000 });
-});
-afterEach(async () => {
+eachInAWorld(undefined, { dailyApiRequests: 1000 });
+afterEach(() => {
   vi.unstubAllEnvs();
-  await world.close();
 });
-afterAll(() => cloud.close());
 
-test("a cycle shows what Salesforce took and refused, how long the oldest row waits, and the org's use of its calls", async () => {
-  const contact = await mapped(world, { object: "Contact", fields: ["LastName", "Email"] });
+test("a cycle shows what Salesforce took and refused, how long the oldest row waits beside the deletes that are held, and the org's use of its calls", async () => {
+  await world.mapContact(["LastName", "Email"]);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Accepted'), (NULL)");
   await world.sql(
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at, due_at, "values")
-     VALUES ('UPDATE', 'contact', 999, clock_timestamp() - interval '20 minutes', $1, '{}')`,
-    [new Date(cloud.clock.now() + 3_600_000)],
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at, due_at, held, "values") VALUES
+     ('UPDATE', 'contact', 999, clock_timestamp() - interval '20 minutes', $1, false, '{}'),
+     ('DELETE', 'contact', 998, clock_timestamp() - interval '60 minutes', NULL, true, '{}')`,
+    [new Date(world.cloud.clock.now() + 3_600_000)],
   );
 
-  await world.cycle(contact);
+  await world.cycles();
 
-  const [figures] = world.figures.slice(-1);
-  expect(figures).toMatchObject({ accepted: 1, refused: 1 });
-  expect(figures?.oldestWaitingSeconds).toBeGreaterThanOrEqual(1200);
-  expect(figures?.oldestWaitingSeconds).toBeLessThan(1300);
-  expect(figures?.budgetShare).toBeGreaterThan(0);
-  expect(figures?.budgetShare).toBeLessThan(0.1);
-});
-
-test("deletes that the breaker holds are a figure of their own, and no rows that wait for Salesforce", async () => {
-  const contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
-  await world.sql(
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at, held, "values")
-     VALUES ('DELETE', 'contact', 1, clock_timestamp() - interval '20 minutes', true, '{}')`,
-  );
-
-  await world.cycle(contact);
-
-  expect(world.figures.at(-1)).toMatchObject({ oldestWaitingSeconds: 0, heldDeletes: 1, failed: false });
+  const { oldestWaitingSeconds, budgetShare, ...figures } = world.figures.at(-1) ?? QUIET;
+  expect(figures).toMatchObject({ accepted: 1, refused: 1, heldDeletes: 1, failed: false });
+  expect(oldestWaitingSeconds).toBeGreaterThanOrEqual(1200);
+  expect(oldestWaitingSeconds).toBeLessThan(1300);
+  expect(budgetShare).toBeGreaterThan(0);
+  expect(budgetShare).toBeLessThan(0.1);
 });
 
 const QUIET: Figures = {
@@ -117,11 +94,9 @@ test("idle cycles cost no line, and neither does one on this machine", () => {
 });
 
 describe("a cycle that does not begin, or that an error ends, is reported whatever happens to its own report:", () => {
-  let contact: Mapping;
   beforeEach(async () => {
-    for (const queue of ["provisioning", "loads"] as const) await cloud.take(queue);
-    contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
-    await world.cycle(contact);
+    await world.mapContact(["LastName"]);
+    await world.cycles();
     vi.stubEnv("METRICS_NAMESPACE", "Bridge");
   });
 
@@ -135,62 +110,37 @@ describe("a cycle that does not begin, or that an error ends, is reported whatev
       }),
     );
 
-  /** What prevents it, and whether its message comes back. */
-  const PATHS: Readonly<Record<string, { readonly comesBack: boolean; readonly prevent: () => Promise<unknown> }>> = {
-    "the mappings cannot be read": {
-      comesBack: true,
-      prevent: () => item("mappings", "head", "generation"),
-    },
-    "the org does not answer": {
-      comesBack: false,
-      prevent: async () => {
-        await world.fault({ kind: "serverError", path: "services/data", times: 0 });
-        await world.pass(3_600); // an org of a thousand calls a day is asked rarely
-      },
-    },
-    "the org refuses the login": {
-      comesBack: false,
-      prevent: async () => {
-        await world.fault({ kind: "refusedGrant", path: "oauth2/token", times: 0 });
-        await world.control("DELETE", "/sessions");
-        await world.pass(3_600); // as above
-      },
-    },
-    "the beat rests after such a refusal": {
-      comesBack: false,
-      prevent: async () => {
-        await world.fault({ kind: "refusedGrant", path: "oauth2/token", times: 0 });
-        await world.control("DELETE", "/sessions");
-        await world.cycle(contact);
-      },
-    },
-    "the database accepts no connection": { comesBack: false, prevent: () => world.databaseGoesAway() },
-    "the credentials cannot be decrypted": {
-      comesBack: false,
-      prevent: () => item("workspaces", "workspace", "postgres"),
-    },
-    "the database lacks Bridge's tables": {
-      comesBack: false,
-      prevent: () => world.sql("DELETE FROM salesforce._bridge_state"),
-    },
-    "its end cannot be kept": {
-      comesBack: false,
-      prevent: () => world.sql("ALTER TABLE salesforce._bridge_state ADD CHECK (lease_until IS NOT NULL) NOT VALID"),
-    },
-    "the engine's memory cannot be read": {
-      comesBack: true,
-      prevent: () => item("engine", `mapping#${contact.id}`, "broken_since"),
-    },
+  const orgRefusesLogin = async () => {
+    await world.fault({ kind: "refusedGrant", path: "oauth2/token", times: 0 });
+    await world.control("DELETE", "/sessions");
   };
+  const anHour = () => world.pass(3_600); // an org of a thousand calls a day is asked rarely
+  const state = "salesforce._bridge_state";
+
+  /** What prevents it, and whether its message comes back. */
+  const PATHS: [string, () => Promise<unknown>, comesBack?: true][] = [
+    ["the mappings cannot be read", () => item("mappings", "head", "generation"), true],
+    [
+      "the org does not answer",
+      () => world.fault({ kind: "serverError", path: "services/data", times: 0 }).then(anHour),
+    ],
+    ["the org refuses the login", () => orgRefusesLogin().then(anHour)],
+    ["the beat rests after such a refusal", () => orgRefusesLogin().then(() => world.cycles())],
+    ["the database accepts no connection", () => world.databaseGoesAway()],
+    ["the credentials cannot be decrypted", () => item("workspaces", "workspace", "postgres")],
+    ["the database lacks Bridge's tables", () => world.sql(`DELETE FROM ${state}`)],
+    ["its end cannot be kept", () => world.sql(`ALTER TABLE ${state} ADD CHECK (lease_until IS NOT NULL) NOT VALID`)],
+    ["the engine's memory cannot be read", () => item("engine", `mapping#${world.contact.id}`, "broken_since"), true],
+  ];
 
   const beat = () =>
     linesOf(async () => {
-      const slot = Math.floor(cloud.clock.now() / 1000);
-      const message = { workspace_id: world.workspaceId, mapping_id: contact.id, kind: "beat", slot };
+      const slot = Math.floor(world.cloud.clock.now() / 1000);
+      const message = { workspace_id: world.workspaceId, mapping_id: world.contact.id, kind: "beat", slot };
       return runCycle({ Records: [{ messageId: "one", body: JSON.stringify(message) }] } as SQSEvent);
     });
 
-  test.each(firstInGate(2, Object.entries(PATHS)))("%s", async (_, { comesBack, prevent }) => {
+  test.each(firstInGate(2, PATHS))("%s", async (_, prevent, comesBack) => {
     await world.pass(50);
     expect(await beat(), "one that goes well costs no line").toEqual({ answer: { batchItemFailures: [] }, lines: [] });
 
@@ -207,9 +157,9 @@ describe("a cycle that does not begin, or that an error ends, is reported whatev
     vi.stubEnv("QUEUE_CYCLES", `${process.env["QUEUE_CYCLES"]}-gone`);
 
     const { lines, answer } = await linesOf(async () => {
-      const period = periodAt(new Date(cloud.clock.now()), phaseOf(world.workspaceId));
+      const period = periodAt(new Date(world.cloud.clock.now()), phaseOf(world.workspaceId));
       const scheduled_at = new Date(period * 1000).toISOString();
-      const tick = { workspace_id: world.workspaceId, mapping_id: contact.id, scheduled_at };
+      const tick = { workspace_id: world.workspaceId, mapping_id: world.contact.id, scheduled_at };
       return fanOutCycles({ Records: [{ messageId: "one", body: JSON.stringify(tick) }] } as SQSEvent);
     });
 

@@ -6,92 +6,64 @@ import { handler as deleteMapping } from "../../../functions/api/delete-mapping.
 import { handler as listProposals } from "../../../functions/api/list-proposals.ts";
 import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
 import { queue } from "../../../functions/services/composition.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { Proposal } from "../../../lib/model/mapping/migration.ts";
-import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { carryOut } from "../../support/worlds/carry-out.ts";
 import { minutesLater } from "../../support/worlds/minute-later.ts";
-import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import type { Row } from "../../support/worlds/sync-world.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
-let api: ApiClient;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  ({ cloud, world } = made);
-  await leaveBehind();
-  api = await apiClient(world.workspaceId);
-  await world.createRecords("Contact", [
-    { LastName: "Curie", Email: "marie@example.com" },
-    { LastName: "Hopper", Email: "grace@example.com" },
-  ]);
+eachInAWorld(async () => {
+  await world.create("Curie", { Email: "marie@example.com" });
+  await world.create("Hopper", { Email: "grace@example.com" });
   await world.sql("CREATE SCHEMA IF NOT EXISTS salesforce");
 });
 
-/** What the worlds before have left in the queues is not ours; messages with a delay turn up once time has passed. */
-async function leaveBehind(): Promise<void> {
-  for (const name of ["provisioning", "loads"] as const) await cloud.take(name);
-}
-
 /** Readers see it within two seconds. */
 const changesAre = async (schema_changes: string) => {
-  await api.ask(changePostgres, "change-postgres", { body: { schema_changes } });
+  await world.api.ask(changePostgres, "change-postgres", { body: { schema_changes } });
   await world.pass(3);
 };
-const shown = async () => dataOf<Row>(await api.ask(readMapping, "read-mapping", { path: { mapping_id: contact.id } }));
+const shown = async () =>
+  dataOf<Row>(await world.api.ask(readMapping, "read-mapping", { path: { mapping_id: world.contact.id } }));
 const proposals = async () =>
-  dataOf<readonly (Proposal & { readonly awaited: boolean })[]>(await api.ask(listProposals, "list-proposals"));
+  dataOf<readonly (Proposal & { readonly awaited: boolean })[]>(await world.api.ask(listProposals, "list-proposals"));
 const migrate = async () => {
   for (const { sql } of await proposals()) for (const statement of sql) await world.sql(statement);
 };
 
 async function aMinuteLater(): Promise<readonly Row[]> {
   const log = await minutesLater(world);
-  contact = await current();
+  world.contact = await world.mappingOf();
   return log;
 }
 
-async function current(): Promise<Mapping> {
-  const found = (await world.mappings())[0];
-  if (!found) throw new Error("the mapping is gone");
-  return found;
-}
-
-/** Everything that the catalog says of the table, but its triggers. */
-const table = (name = "contact") =>
+/** The columns and the indexes of the table, as the catalog has them. */
+const table = () =>
   world.sql(
-    `SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS "notNull",
-       pg_get_expr(d.adbin, d.adrelid) AS text
-     FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-     WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
-     UNION ALL SELECT c.relname, am.amname, i.indisvalid, pg_get_indexdef(c.oid) || ' ' || c.reloptions::text
-     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am am ON am.oid = c.relam WHERE i.indrelid = to_regclass($1)
-     UNION ALL SELECT conname, contype::text, convalidated, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = to_regclass($1) AND contype <> 'n'
-     UNION ALL SELECT relname, 'table', true, reloptions::text FROM pg_class WHERE oid = to_regclass($1)
+    `SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS is FROM pg_attribute a
+     WHERE a.attrelid = to_regclass('salesforce.contact') AND a.attnum > 0 AND NOT a.attisdropped
+     UNION ALL SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'salesforce' AND tablename = 'contact'
      ORDER BY 1, 2`,
-    [`salesforce.${name}`],
   );
-const bothSides = async () => ({
-  rows: await world.sql("SELECT lastname, email FROM salesforce.contact ORDER BY lastname"),
-  records: (await world.soql("SELECT LastName, Email FROM Contact ORDER BY LastName")).map(({ LastName, Email }) => ({
-    lastname: LastName,
-    email: Email,
-  })),
-});
+const expectEqual = async () => {
+  const { rows, records } = await world.bothSides();
+  expect(rows).toEqual(records);
+  return rows;
+};
+const OWN_KEY = ["Email", "External_Id__c", "LastName"];
+const UPSERT = { upsertField: "External_Id__c" };
+/** Makes the mapping follow a table that was changed. */
+async function activateAgain(): Promise<void> {
+  await world.api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: world.contact.id } });
+  await world.api.ask(activateMapping, "activate-mapping", { path: { mapping_id: world.contact.id } });
+  await world.carryOut();
+}
 
 test("a table of the application's is not altered: the mapping waits, says for what, and continues once it is migrated", async () => {
   await world.sql("CREATE TABLE salesforce.contact (id bigserial PRIMARY KEY, email text, note text)");
   await changesAre("propose");
   const before = await table();
-  contact = await mapped(world, {
-    object: "Contact",
-    fields: ["Email", "External_Id__c", "LastName"],
-    upsertField: "External_Id__c",
-  });
+  await world.mapContact(OWN_KEY, UPSERT);
 
   expect(await table()).toEqual(before);
   expect(await shown()).toMatchObject({
@@ -102,7 +74,7 @@ test("a table of the application's is not altered: the mapping waits, says for w
   });
   expect(await proposals()).toEqual([
     {
-      mapping_id: contact.id,
+      mapping_id: world.contact.id,
       sf_object: "Contact",
       schema: "salesforce",
       table: "contact",
@@ -149,128 +121,75 @@ test("a table of the application's is not altered: the mapping waits, says for w
   await aMinuteLater();
   await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Lovelace', 'ada@example.com')");
   const [marked] = await world.sql("SELECT _ab_lastop FROM salesforce.contact WHERE lastname = 'Lovelace'");
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(marked).toEqual({ _ab_lastop: "PENDING" });
   expect(await shown()).toMatchObject({ state: "running", reason: null });
   expect(await proposals()).toEqual([]);
   expect(await table()).toEqual(migrated);
-  const { rows, records } = await bothSides();
-  expect(rows).toEqual(records);
-  expect(rows).toHaveLength(3);
+  expect(await expectEqual()).toHaveLength(3);
 
-  await api.ask(deleteMapping, "delete-mapping", { path: { mapping_id: contact.id } });
-  await carryOut(cloud, world.services);
+  await world.api.ask(deleteMapping, "delete-mapping", { path: { mapping_id: world.contact.id } });
+  await world.carryOut();
   expect(await table()).toEqual(migrated);
 });
 
-longTest("a table that is not there is proposed, and a setting of apply makes it", async () => {
-  await changesAre("propose");
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
-
-  expect(await table()).toEqual([]);
-  const [proposal] = await proposals();
-  expect(proposal?.sql[0]).toMatch(/^CREATE TABLE "salesforce"\."contact" \(id bigserial PRIMARY KEY, "sfid" varchar/);
-  expect(await shown()).toMatchObject({ reason: expect.stringContaining("table salesforce.contact is missing;") });
-
-  await changesAre("apply");
-  expect(await proposals()).toEqual([]);
-  await aMinuteLater();
-
-  expect(await shown()).toMatchObject({ state: "running" });
-  const { rows, records } = await bothSides();
-  expect(rows).toEqual(records);
-});
-
-test("the migration of a missing table makes what Bridge would make, but for the default and what an ORM cannot say", async () => {
-  contact = await mapped(world, {
-    object: "Contact",
-    fields: ["Email", "External_Id__c", "LastName"],
-    upsertField: "External_Id__c",
-  });
+test("the migration of a missing table makes what Bridge would make", async () => {
+  await world.mapContact(OWN_KEY, UPSERT);
   const made = await table();
   await changesAre("propose");
-  await world.sql("ALTER TABLE salesforce.contact RENAME TO before");
-  for (const index of ["pkey", "sfid_key", "external_id__c_key"]) {
-    await world.sql(`ALTER INDEX salesforce.contact_${index} RENAME TO before_${index}`);
-  }
-  await world.sql("ALTER SEQUENCE salesforce.contact_id_seq RENAME TO before_id_seq");
-  for (const act of ["deactivate-mapping", "activate-mapping"] as const) {
-    const handler = act === "activate-mapping" ? activateMapping : deactivateMapping;
-    await api.ask(handler, act, { path: { mapping_id: contact.id } });
-    await carryOut(cloud, world.services);
-  }
+  await world.sql("DROP TABLE salesforce.contact");
+  await activateAgain();
+  expect(await shown()).toMatchObject({ reason: expect.stringContaining("table salesforce.contact is missing;") });
   await migrate();
 
-  const isProposed = ({ name }: Row) => name !== "_ab_lastop";
-  expect((await table()).filter(isProposed)).toEqual(made.filter(isProposed));
+  expect(await table()).toEqual(made);
   await aMinuteLater();
-  await world.cycle(contact);
-  const { rows, records } = await bothSides();
-  expect(rows).toEqual(records);
+  await world.cycles();
+  await expectEqual();
 });
 
-longTest("a column that the application dropped is proposed, and filled from Salesforce once it is back", async () => {
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+test("of columns that are gone one that was dropped is proposed and filled once it is back, and one that was renamed is not proposed", async () => {
+  await world.mapContact(OWN_KEY, UPSERT);
   await changesAre("propose");
   // Later pulls do not read the records again.
   await world.pass(3600);
-  for (let i = 0; i < 2; i++) await world.cycle(contact);
-  await leaveBehind();
+  await world.cycles(2);
+  for (const name of ["provisioning", "loads"] as const) await world.cloud.take(name);
   await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email");
-  await world.cycle(contact);
+  await world.cycles();
   expect(await shown()).toMatchObject({ state: "broken", failure: "column_gone" });
 
-  await api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: contact.id } });
-  await api.ask(activateMapping, "activate-mapping", { path: { mapping_id: contact.id } });
-  await carryOut(cloud, world.services);
+  await activateAgain();
   expect((await proposals()).flatMap(({ sql }) => sql)).toEqual([
     'ALTER TABLE "salesforce"."contact" ADD COLUMN "email" varchar(80)',
   ]);
   await migrate();
   await aMinuteLater();
-  await world.cycle(contact);
+  await world.cycles();
+  expect(await expectEqual()).toMatchObject([{ Email: "marie@example.com" }, { Email: "grace@example.com" }]);
 
-  const { rows, records } = await bothSides();
-  expect(rows).toEqual(records);
-  expect(rows).toMatchObject([{ email: "marie@example.com" }, { email: "grace@example.com" }]);
+  const rename = (from: string, to: string) =>
+    world.sql(`ALTER TABLE salesforce.contact RENAME COLUMN ${from} TO ${to}`);
+  await rename("external_id__c", "own_id");
+  await world.cycles();
+  await activateAgain();
+  world.contact = await world.mappingOf();
+  await world.cycles();
+
+  expect(await proposals()).toEqual([]);
+  expect(await shown()).toMatchObject({
+    state: "broken",
+    failure: "column_gone",
+    reason: expect.stringContaining("column external_id__c of table salesforce.contact is gone"),
+  });
+  await rename("own_id", "external_id__c");
+  await world.cycles();
+  expect(await shown()).toMatchObject({ state: "running" });
 });
 
-longTest(
-  "a column that the application renamed is not proposed, and its mapping continues once it is named back",
-  async () => {
-    contact = await mapped(world, {
-      object: "Contact",
-      fields: ["Email", "External_Id__c", "LastName"],
-      upsertField: "External_Id__c",
-    });
-    await changesAre("propose");
-    await leaveBehind();
-    const rename = (from: string, to: string) =>
-      world.sql(`ALTER TABLE salesforce.contact RENAME COLUMN ${from} TO ${to}`);
-    await rename("external_id__c", "own_id");
-    await world.cycle(contact);
-
-    await api.ask(deactivateMapping, "deactivate-mapping", { path: { mapping_id: contact.id } });
-    await api.ask(activateMapping, "activate-mapping", { path: { mapping_id: contact.id } });
-    await carryOut(cloud, world.services);
-    contact = await current();
-    await world.cycle(contact);
-
-    expect(await proposals()).toEqual([]);
-    expect(await shown()).toMatchObject({
-      state: "broken",
-      failure: "column_gone",
-      reason: expect.stringContaining("column external_id__c of table salesforce.contact is gone"),
-    });
-    await rename("own_id", "external_id__c");
-    await world.cycle(contact);
-    expect(await shown()).toMatchObject({ state: "running" });
-  },
-);
-
 test("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
+  await world.mapContact(["Email", "LastName"]);
   await changesAre("propose");
   await world.sql("ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE varchar(20)");
   await world.sql(
@@ -279,15 +198,15 @@ test("a field that has grown holds nothing up: its wider column is proposed unti
        FROM jsonb_array_elements(shape -> 'columns') c))`,
   );
   const look = async () => {
-    const message = { workspace_id: world.workspaceId, mapping_id: contact.id, import_id: null, describe: true };
+    const message = { workspace_id: world.workspaceId, mapping_id: world.contact.id, import_id: null, describe: true };
     await queue("provisioning").send([{ message }]);
-    await carryOut(cloud, world.services);
-    await carryOut(cloud, world.services);
-    contact = await current();
+    await world.carryOut();
+    await world.carryOut();
+    world.contact = await world.mappingOf();
   };
   const before = await table();
   await look();
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(await table()).toEqual(before);
   expect(await shown()).toMatchObject({ state: "running", reason: null });
@@ -304,9 +223,8 @@ test("a field that has grown holds nothing up: its wider column is proposed unti
   await migrate();
   expect(await proposals()).toEqual([]);
   await look();
-  expect(contact.provisioning).toEqual({ state: "ready", version: contact.configVersion });
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Wolfeschlegelsteinhausenbergerdorff" });
-  await world.cycle(contact);
-  const { rows, records } = await bothSides();
-  expect(rows).toEqual(records);
+  expect(world.contact.provisioning).toEqual({ state: "ready", version: world.contact.configVersion });
+  await world.create("Wolfeschlegelsteinhausenbergerdorff");
+  await world.cycles();
+  await expectEqual();
 });

@@ -5,7 +5,6 @@ import { handler as sweepMinute } from "../../../functions/workers/sweep-minute.
 import { FIRST_VERSION, MIGRATIONS } from "../../../lib/adapters/postgres/schema/migrations.ts";
 import { SCHEMA_VERSION } from "../../../lib/model/workspace/schema-version.ts";
 import { call } from "../../support/clients/call.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { carryOut } from "../../support/worlds/carry-out.ts";
 import { type Asking, anIdleContactForEachTest } from "../../support/worlds/worlds.ts";
 
@@ -138,40 +137,3 @@ test("why a schema cannot be upgraded is in health and in the log, and the sweep
   expect(await versionOf()).toBe(11);
   expect((await health()).sync.upgrade).toBeUndefined();
 });
-
-longTest("a next upgrade does not begin with the reason of the last", async () => {
-  become(1);
-  await made.world.sql("UPDATE salesforce._bridge_meta SET schema_version = 7");
-  await sweep();
-  await carryOut(made.cloud, made.world.services);
-  await made.world.sql(`UPDATE salesforce._bridge_meta SET schema_version = ${RELEASED}`);
-  await sweep();
-  await carryOut(made.cloud, made.world.services);
-  expect(await versionOf()).toBe(10);
-
-  await made.world.sql(`UPDATE salesforce._bridge_meta SET schema_version = ${RELEASED}`);
-  SCHEMA_VERSION.newest = RELEASED + 2;
-  await sweep();
-
-  expect((await health()).sync.upgrade).toBe("the schema salesforce is being upgraded from version 9 to 11");
-});
-
-longTest(
-  "a process that has seen that a schema is up to date does not read its version again, and works in a newer one as it is",
-  async () => {
-    for (const [version, lastName] of [
-      [1, "Not read again"],
-      [10, "Newer"],
-    ] as const) {
-      await made.world.sql(`UPDATE salesforce._bridge_meta SET schema_version = ${version}`);
-      await insert(lastName);
-      await made.world.pass(30);
-      await made.world.cycle(made.contact);
-    }
-    await sweep();
-
-    expect(await contacts()).toEqual([{ LastName: "Newer" }, { LastName: "Not read again" }]);
-    expect(await upgrades()).toEqual([]);
-    expect((await health()).sync.upgrade).toBeUndefined();
-  },
-);

@@ -2,53 +2,44 @@ import { expect, test } from "vitest";
 import { handler as createMapping } from "../../../functions/api/create-mapping.ts";
 import { handler as importConfig } from "../../../functions/api/import-config.ts";
 import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
-import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-let api: ApiClient;
-aWorldForEachTest(async (made) => {
-  world = made.world;
-  api = await apiClient(world.workspaceId);
-});
+eachInAWorld();
 
 interface Warned {
-  readonly id: string;
   readonly warnings?: readonly { readonly path: string; readonly message: string }[];
   readonly notices?: readonly { readonly message: string; readonly remedy: string }[];
 }
 
-const ask = async (...asked: Parameters<ApiClient["ask"]>) => dataOf<Warned>(await api.ask(...asked));
-const create = (body: object) => ask(createMapping, "create-mapping", { body });
+const ask = async (...asked: Parameters<typeof world.api.ask>) => dataOf<Warned>(await world.api.ask(...asked));
 
-test.each([
-  ["lacks required fields", { sf_object: "Lead", fields: ["Email"] }, "Lead requires LastName, Company"],
-  ["has some of them", { sf_object: "Lead", fields: ["Email", "lastname"] }, "Lead requires Company"],
-])("a mapping that %s is created with a warning, which a plan of it has as well", async (_, body, requires) => {
-  const message = expect.stringContaining(`Salesforce will refuse rows that are inserted: ${requires}`);
+test.each<[string, string[], { sync_direction?: string }, string | null]>([
+  ["lacks required fields", ["Email"], {}, "Lead requires LastName, Company"],
+  ["has some of them", ["Email", "lastname"], {}, "Lead requires Company"],
+  ["has all of them", ["LastName", "Company"], {}, null],
+  ["only reads", ["Email"], { sync_direction: "sf_to_pg" }, null],
+])(
+  "a mapping that %s is warned of what Salesforce would refuse, as a plan of it is",
+  async (_, fields, bridge, requires) => {
+    const message = expect.stringContaining(`Salesforce will refuse rows that are inserted: ${requires}`);
+    const config = {
+      access: bridge.sync_direction ? "read_only" : "read_write",
+      fields: Object.fromEntries(fields.map((field) => [field, {}])),
+    };
 
-  const mapping = {
-    object_name: body.sf_object,
-    config: { access: "read_write", fields: Object.fromEntries(body.fields.map((field) => [field, {}])) },
-  };
-  const plan = await ask(importConfig, "import-config", {
-    query: { dry_run: "true" },
-    body: { version: 1, mappings: [mapping] },
-  });
-  const created = await create(body);
+    const plan = await ask(importConfig, "import-config", {
+      query: { dry_run: "true" },
+      body: { version: 1, mappings: [{ object_name: "Lead", config: { ...config, bridge } }] },
+    });
+    const created = await ask(createMapping, "create-mapping", { body: { sf_object: "Lead", fields, ...bridge } });
 
-  expect(created.warnings).toEqual([{ path: "body.fields", message }]);
-  expect(plan.warnings).toContainEqual({ path: "mappings[0].config.fields", message });
-});
-
-test.each([
-  ["has all of them", { sf_object: "Lead", fields: ["LastName", "Company"] }],
-  ["only reads", { sf_object: "Lead", fields: ["Email"], sync_direction: "sf_to_pg" }],
-])("a mapping that %s is created without a warning", async (_, body) => {
-  expect((await create(body)).warnings).toEqual([]);
-});
+    expect(created.warnings).toEqual(requires ? [{ path: "body.fields", message }] : []);
+    const warned = plan.warnings?.filter((one) => one.message.includes("refuse rows")) ?? [];
+    expect(warned).toEqual(requires ? [{ path: "mappings[0].config.fields", message }] : []);
+  },
+);
 
 test("required fields that are lacking, and columns that never hold their fields, are notices of the mapping", async () => {
   await world.sql(`CREATE SCHEMA IF NOT EXISTS salesforce; CREATE TABLE salesforce.opportunity (id serial PRIMARY KEY, name text, amount money, closedate timestamptz,

@@ -152,7 +152,7 @@ export const PULL_BUGS: readonly Bug[] = [
     file: "lib/adapters/postgres/session/sql.ts",
     from: "`(ROW(${row(left)}) IS DISTINCT FROM ROW(${row(right)}))`",
     to: "`coalesce(ROW(${row(left)}) <> ROW(${row(right)}), false)`",
-    near: ["sync/values-both-ways", "sync/one-row-each-way"],
+    near: ["sync/values-both-ways"],
   },
   {
     id: "news-under-way-forgotten",

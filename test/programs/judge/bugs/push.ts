@@ -16,7 +16,7 @@ export const PUSH_BUGS: readonly Bug[] = [
     file: "lib/adapters/postgres/capture/capture.ts",
     from: "IS DISTINCT FROM ${literal(shape.table)} OR",
     to: "IS DISTINCT FROM ${literal(shape.schema)} OR",
-    near: ["adapters/postgres/capture/capture", "sync/one-row-each-way"],
+    near: ["adapters/postgres/capture/capture", "sync/values-both-ways"],
   },
   {
     id: "nested-writes-in-wrong-order",
@@ -56,7 +56,7 @@ export const PUSH_BUGS: readonly Bug[] = [
     file: "lib/adapters/postgres/log/change-rows.ts",
     from: 'values: action === "INSERT" ? withoutNulls(values) : values,',
     to: "values: withoutNulls(values),",
-    near: ["adapters/postgres/push/push", "sync/one-row-each-way"],
+    near: ["adapters/postgres/push/push", "sync/values-both-ways"],
   },
   {
     id: "fold-in-wrong-order",
