@@ -286,41 +286,27 @@ An import would give: 0 created, 1 updated, 2 as they were. Nothing is changed y
   expect(world.calls()).toEqual(Array(2).fill("POST /config/import?dry_run=true"));
 });
 
-describe("mapping capture", () => {
-  const answer = (uncaptured: string) => ({ mapping_id: "map_1", uncaptured, rows: 1234, calls: 7, queued: true });
+test("mapping capture asks which side wins, shows rows and calls, and only then does it, in one call", async () => {
   const call = "POST /mappings/map_1/capture";
-  beforeEach(() => {
-    world.answer("GET /monitoring/mappings", [{ ...CONTACT, conflict_policy: "salesforce_wins" }]);
-  });
+  const answer = { mapping_id: "map_1", uncaptured: "mine", rows: 1234, calls: 7, queued: true };
+  world.answer("GET /monitoring/mappings", [{ ...CONTACT, conflict_policy: "salesforce_wins" }]);
+  world.answer(call, answer);
 
-  test("asks which side wins for uncaptured writes, and does nothing before it is answered", async () => {
-    const neither = await world.run("mapping capture contact");
-    const both = await world.run("mapping capture contact --salesforce --mine");
+  const neither = await world.run("mapping capture contact");
+  const both = await world.run("mapping capture contact --salesforce --mine");
+  expect([neither.code, both.code, world.asked]).toEqual([2, 2, []]);
+  for (const option of ["--salesforce", "--mine"]) expect(neither.stderr).toContain(option);
+  const { code, stderr } = await world.run("mapping capture contact --mine");
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    "This sends 1234 rows of contact; where a record of Salesforce has changed meanwhile, salesforce_wins decides. It takes about 7 API calls.",
+  );
+  expect(stderr).toContain("not confirmed");
+  for (const side of ["salesforce", "mine"])
+    expect(await world.line.json(["mapping", "capture", "contact", `--${side}`, "--yes"])).toEqual(answer);
 
-    expect([neither.code, both.code]).toEqual([2, 2]);
-    for (const option of ["--salesforce", "--mine"]) expect(neither.stderr).toContain(option);
-    expect(world.asked).toEqual([]);
-  });
-
-  test("shows rows and calls before it does anything", async () => {
-    world.answer(call, answer("mine"));
-
-    const { code, stderr } = await world.run("mapping capture contact --mine");
-
-    expect(code).toBe(2);
-    expect(stderr).toContain(
-      "This sends 1234 rows of contact; where a record of Salesforce has changed meanwhile, salesforce_wins decides. It takes about 7 API calls.",
-    );
-    expect(stderr).toContain("not confirmed");
-    expect([world.calls("POST"), world.bodies("POST")]).toEqual([[`${call}?dry_run=true`], [{ uncaptured: "mine" }]]);
-  });
-
-  test.each(["salesforce", "mine"])("with --%s and --yes is one call, whose answer programs can read", async (side) => {
-    world.answer(call, answer(side));
-
-    expect(await world.line.json(["mapping", "capture", "contact", `--${side}`, "--yes"])).toEqual(answer(side));
-    expect([world.calls("POST"), world.bodies("POST")]).toEqual([[call], [{ uncaptured: side }]]);
-  });
+  expect(world.calls("POST")).toEqual([`${call}?dry_run=true`, call, call]);
+  expect(world.bodies("POST")).toEqual(["mine", "salesforce", "mine"].map((uncaptured) => ({ uncaptured })));
 });
 
 test("a mapping is named by its object or its table in any case, and an empty text takes a setting away", async () => {
