@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { programOf } from "../../lib/cli/program.ts";
 import { examplesOf } from "../../lib/cli/tree/examples.ts";
 import { shortTime, spokenTime } from "../../lib/cli/words.ts";
+import { commandsOf, silent } from "./every-command.ts";
 import { CONTACT, eachCliWorld, has } from "./world.ts";
 
 /** The command line's nouns and verbs; those of Heroku Connect's plugin where it has them. */
@@ -252,16 +252,7 @@ test("open starts the browser at a page of the console, and no token goes along;
 });
 
 describe("every command", () => {
-  const silent = { write: () => undefined };
-  const terminal = {
-    ...{ stdin: Readable.from([]), stdout: silent, stderr: silent, env: {}, folder: "/" },
-    interrupted: new AbortController().signal,
-  };
-  const program = programOf(() => async () => undefined, terminal);
-  const commandsOf = (command: Command, before: readonly string[] = []): readonly string[] =>
-    command.commands.length === 0
-      ? [before.join(" ")]
-      : command.commands.flatMap((inner) => commandsOf(inner, [...before, inner.name()]));
+  const program = programOf(() => async () => undefined, silent);
   const commands = commandsOf(program);
 
   test("is in the help, one to a line, and by the noun and verb that users of Heroku Connect know", async () => {
@@ -306,7 +297,7 @@ describe("every command", () => {
         ran = "";
         const typed = [...example.replace(/ [<>|] ?\S+$/, "").matchAll(/"([^"]*)"|(\S+)/g)].slice(1);
         const words = typed.map(([, quoted, word]) => quoted ?? word ?? "");
-        await programOf(does, terminal).parseAsync(words, { from: "user" });
+        await programOf(does, silent).parseAsync(words, { from: "user" });
         expect(ran).toBe(name);
       }
     }
