@@ -11,25 +11,19 @@ const world = eachCliWorld();
 describe("secrets", () => {
   const made = { id: "tok_1", owner: "ada@example.com", scopes: ["read"], token: "brg_rNEW" };
 
-  test("a new token is alone on standard output, so that it can be piped", async () => {
-    world.answer("POST /tokens", made);
-
-    const created = await world.run("token create ci --owner ada@example.com");
-
-    expect(created).toMatchObject({ stdout: "brg_rNEW\n", stderr: has("shown this once") });
-    expect(world.asked[0]?.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
-  });
-
-  test("a rotated token is alone on standard output before the old one gets its end", async () => {
+  test("a new token is alone on standard output, and a rotated one before the old one gets its end", async () => {
     const old = { id: "tok_0", name: "ci", owner: "ada@example.com", scopes: ["operate"], state: "valid" };
     world.answer("GET /tokens", [{ ...old, created_at: "2026-03-01T12:00:00Z", valid_until: "2026-03-31T12:00:00Z" }]);
     world.answer("POST /tokens", made);
+
+    const created = await world.run("token create ci --owner ada@example.com");
     world.refuse("DELETE /tokens/tok_0", 500, "INTERNAL_ERROR");
     const failed = await world.run("token rotate ci");
     world.answer("DELETE /tokens/tok_0", old);
-
     const rotated = await world.run("token rotate ci --overlap 48");
 
+    expect(created).toMatchObject({ code: 0, stdout: "brg_rNEW\n", stderr: has("shown this once") });
+    expect(world.asked[0]?.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
     expect(failed).toMatchObject({ code: 1, stdout: "brg_rNEW\n" });
     expect(rotated).toMatchObject({ code: 0, stdout: "brg_rNEW\n", stderr: has("valid for 48 more hours") });
     expect(world.calls().at(-1)).toContain("in_hours=48");
@@ -41,11 +35,10 @@ describe("secrets", () => {
     world.answer("POST /webhooks/whk_1/rotate-secret", { secret: "whsec_NEW" });
 
     const rotated = await world.run("webhook rotate whk_1 --overlap 48");
-    const refused = await world.run("webhook rotate whk_1 --overlap 169");
 
     expect(rotated).toMatchObject({ stdout: "whsec_NEW\n", stderr: has("the old one signs for 48 hours, too") });
+    expect((await world.run("webhook rotate whk_1 --overlap 169")).code).toBe(6);
     expect(world.calls()).toEqual(["POST /webhooks/whk_1/rotate-secret?overlap_seconds=172800"]);
-    expect(refused.code).toBe(6);
   });
 
   test("the database's URL is read from standard input or a file, and no option takes it; --test only checks", async () => {
@@ -66,30 +59,24 @@ describe("secrets", () => {
     expect(refused.code).toBe(2);
   });
 
-  test("a login is kept for its user's eyes only, and its token goes to no other address", async () => {
+  test("a login is kept for its user's eyes only if it opens something, and its token goes to no other address", async () => {
     const user = world.user();
-    world.answer("GET /tokens/current", made);
+    const file = join(user.folder, ".config/bridge/config.json");
     const login = () => user.run(["login", world.url, "--workspace", "ws_1"], { stdin: "brg_kept\n" });
+    world.refuse("GET /tokens/current", 401, "UNAUTHORIZED");
+    expect([(await login()).code, existsSync(file)]).toEqual([4, false]);
+    world.answer("GET /tokens/current", made);
 
-    expect([(await login()).code, (await login()).code]).toEqual([0, 0]);
+    expect((await login()).code).toBe(0);
     await user.run(["whoami"]);
     const elsewhere = await user.run(["health", "--url", "http://127.0.0.1:1"]);
 
-    const file = join(user.folder, ".config/bridge/config.json");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(file, "utf8")).profiles.ws_1.token).toBe("brg_kept");
     expect(world.asked.at(-1)?.headers.authorization).toBe("Bearer brg_kept");
     expect(elsewhere).toMatchObject({ code: 3, stderr: has("there is no token for http://127.0.0.1:1") });
     expect((await user.run(["logout"])).code).toBe(0);
     expect(readFileSync(file, "utf8")).not.toContain("brg_kept");
-  });
-
-  test("a token that opens nothing is not kept", async () => {
-    const user = world.user();
-    world.refuse("GET /tokens/current", 401, "UNAUTHORIZED");
-
-    expect((await user.run(["login", world.url, "--workspace", "ws_1"], { stdin: "brg_bad\n" })).code).toBe(4);
-    expect(existsSync(join(user.folder, ".config/bridge/config.json"))).toBe(false);
   });
 
   test.each([
@@ -164,40 +151,30 @@ test.each([
   if (line.includes("--fingerprint")) expect(world.bodies("POST").at(-1)).toEqual({ fingerprint: "f1" });
 });
 
-describe("mapping reject-deletes", () => {
+test("mapping reject-deletes says what cannot come back, and with --yes continues until all but what stays held", async () => {
   const nothing = { rows: 0, records: 0, recreated: 0, gone: 0, staying: [], lost_columns: [], lost_children: [] };
+  const stays = { deletes: "record", sfid: null, record_id: 7, reason: "duplicate key" };
   const path = "POST /mappings/map_1/reject-deletes";
+  const lost = { lost_columns: ["note"], lost_children: ["salesforce.child"] };
+  world.answerEach(
+    path,
+    { ...nothing, rows: 60, records: 5, ...lost, next: null },
+    { ...nothing, rows: 1000, next: "log:9" },
+    { ...nothing, rows: 150, staying: [stays], next: "record:" },
+    { ...nothing, records: 3, next: null },
+  );
 
-  test("says what cannot come back before it does anything", async () => {
-    const lost = { lost_columns: ["note"], lost_children: ["salesforce.child"] };
-    world.answer(path, { ...nothing, rows: 60, records: 5, ...lost, next: null });
+  const unsaid = await world.run("mapping reject-deletes contact");
+  const said = await world.run("mapping reject-deletes contact --yes");
 
-    const { code, stderr } = await world.run("mapping reject-deletes contact");
-
-    expect(code).toBe(2);
-    expect(stderr).toContain(
-      "This inserts 60 rows of contact again and undeletes 5 records of Contact. Not mapped, so empty: note. Not restored: rows of salesforce.child.",
-    );
-    expect(stderr).toContain("not confirmed");
-    expect([world.calls("POST"), world.bodies("POST")]).toEqual([[`${path}?dry_run=true`], [{}]]);
-  });
-
-  test("with --yes continues until every delete was handled, and ends unwell where some stay held", async () => {
-    const stays = { deletes: "record", sfid: null, record_id: 7, reason: "duplicate key" };
-    world.answerEach(
-      path,
-      { ...nothing, rows: 1000, next: "log:9" },
-      { ...nothing, rows: 150, staying: [stays], next: "record:" },
-      { ...nothing, records: 3, next: null },
-    );
-
-    const { code, stdout, stderr } = await world.run("mapping reject-deletes contact --yes");
-
-    expect(code).toBe(10);
-    expect(stdout).toBe("Contact: inserted 1150 rows again, undeleted 3 records, still holds 1 delete.\n");
-    expect(stderr).toContain("row 7 stays held: duplicate key");
-    expect(world.bodies(path)).toEqual([null, "log:9", "record:"].map((after) => ({ after, recreate: false })));
-  });
+  expect(unsaid).toMatchObject({ code: 2, stderr: has("not confirmed") });
+  expect(unsaid.stderr).toContain(
+    "This inserts 60 rows of contact again and undeletes 5 records of Contact. Not mapped, so empty: note. Not restored: rows of salesforce.child.",
+  );
+  const stdout = "Contact: inserted 1150 rows again, undeleted 3 records, still holds 1 delete.\n";
+  expect(said).toMatchObject({ code: 10, stdout, stderr: has("row 7 stays held: duplicate key") });
+  expect(world.calls("POST")).toEqual([`${path}?dry_run=true`, path, path, path]);
+  expect(world.bodies(path).slice(1)).toEqual([null, "log:9", "record:"].map((after) => ({ after, recreate: false })));
 });
 
 test("held deletes are confirmed after a question, which means no without a terminal, or with --yes", async () => {
@@ -209,12 +186,11 @@ test("held deletes are confirmed after a question, which means no without a term
   expect((await world.run("mapping held-deletes contact")).stdout).toContain("00Q000000000001AAA");
   expect((await world.run("mapping confirm-deletes contact")).code).toBe(2);
   expect(world.calls("POST")).toEqual([]);
-  expect((await world.run("mapping confirm-deletes contact --yes")).stdout).toBe("Contact lets 3 deletes go.\n");
   await world.run("mapping confirm-deletes contact --yes --only record:7");
   expect(world.calls().at(-1)).toContain("only=record%3A7");
 });
 
-describe("mapping dry-run", () => {
+test("mapping dry-run waits for the result, shows fields and samples, and says how to continue", async () => {
   const run = {
     ...{ state: "running", error: null, records: 10, read: 0, matched: 0, differing: 0, records_changed: 0 },
     ...{ rows_changed: 0, fields: [], samples: [], digest: null },
@@ -225,40 +201,25 @@ describe("mapping dry-run", () => {
     fields: [{ field: "Email", rows: 2 }],
     samples: [{ sfid: "003000000000001AAA", record_id: 7, differences: [difference] }],
   };
-  beforeEach(() => {
-    world.answer("GET /monitoring/mappings", [{ ...CONTACT, conflict_policy: "postgres_wins" }]);
-  });
+  world.answer("GET /monitoring/mappings", [{ ...CONTACT, conflict_policy: "postgres_wins" }]);
+  world.answer("POST /mappings/map_1/dry-run", run);
+  world.answer("GET /mappings/map_1/dry-run", found);
+  world.answer("POST /mappings/map_1/activate", {});
 
-  test("waits for the result, shows fields and samples, and says how to continue; programs get the answer", async () => {
-    world.answer("POST /mappings/map_1/dry-run", run);
-    world.answer("GET /mappings/map_1/dry-run", found);
+  const { code, stdout, stderr } = await world.run("mapping dry-run contact");
+  const json = await world.line.json(["mapping", "dry-run", "contact"]);
+  await world.run("mapping activate contact --digest d1");
+  world.answer("POST /mappings/map_1/dry-run", { ...run, state: "failing", error: "the database is gone" });
+  const failing = await world.run("mapping dry-run contact");
 
-    const { code, stdout, stderr } = await world.run("mapping dry-run contact");
-
-    expect(code).toBe(0);
-    expect(stderr).toContain("Email differs in 2 rows");
-    expect(stdout).toMatch(/003000000000001AAA\s+Email\s+ours\s+theirs\s+postgres/);
-    expect(stdout).toContain(
-      "9 rows have a record of Contact with the same key, 2 of them with other values. With postgres_wins the first load changes 2 records in Salesforce and no rows in PostgreSQL. Continue with: bridge mapping activate Contact --digest d1",
-    );
-    expect(await world.line.json(["mapping", "dry-run", "contact"])).toEqual(found);
-  });
-
-  test("ends unwell, with the reason, where it does not continue", async () => {
-    world.answer("POST /mappings/map_1/dry-run", { ...run, state: "failing", error: "the database is gone" });
-
-    const failing = await world.run("mapping dry-run contact");
-
-    expect(failing).toMatchObject({ code: 10, stdout: has("has stopped: the database is gone") });
-  });
-
-  test("activate hands the digest over", async () => {
-    world.answer("POST /mappings/map_1/activate", {});
-
-    await world.run("mapping activate contact --digest d1");
-
-    expect(world.calls()).toContain("POST /mappings/map_1/activate?digest=d1");
-  });
+  expect([code, json]).toEqual([0, found]);
+  expect(stderr).toContain("Email differs in 2 rows");
+  expect(stdout).toMatch(/003000000000001AAA\s+Email\s+ours\s+theirs\s+postgres/);
+  expect(stdout).toContain(
+    "9 rows have a record of Contact with the same key, 2 of them with other values. With postgres_wins the first load changes 2 records in Salesforce and no rows in PostgreSQL. Continue with: bridge mapping activate Contact --digest d1",
+  );
+  expect(world.calls()).toContain("POST /mappings/map_1/activate?digest=d1");
+  expect(failing).toMatchObject({ code: 10, stdout: has("has stopped: the database is gone") });
 });
 
 test("config plan, as import --dry-run, shows each change with its old and its new value, and changes nothing", async () => {
@@ -339,15 +300,12 @@ test("a webhook gets all events where it gets what one without --events gets, an
   expect(stdout).toMatch(/^wh_2 .* deletes\.held$/m);
 });
 
-test("a command that deletes or ends something asks first, and does nothing without an answer", async () => {
+test("a command that deletes or ends something asks first; a token is ended by its name where only one has it", async () => {
   world.answer("DELETE /mappings/map_1", {});
-
   expect((await world.run("mapping delete contact")).code).toBe(2);
   expect(world.calls("DELETE")).toEqual([]);
   expect((await world.run("mapping delete contact --yes")).code).toBe(0);
-});
 
-test("a token is ended by its name where only one has it, and otherwise by its id", async () => {
   const one = { id: "tok_1", name: "ci", owner: "ada@example.com", state: "valid" };
   world.answer("GET /tokens", [one, { ...one, id: "tok_2", name: "two" }, { ...one, id: "tok_3", name: "two" }]);
   world.answer("DELETE /tokens/tok_1", one);
@@ -386,20 +344,19 @@ describe("the schema of the database", () => {
     world.answer("GET /connections", { postgres, salesforce: null });
   });
 
-  test("is dumped without Bridge's rows by options that can be pasted", async () => {
+  test("is dumped without Bridge's rows, and detached, by what can be pasted and is not run", async () => {
     const { stdout } = await world.run("schema exclude");
     const json = await world.line.json(["schema", "exclude"]);
+    const detach = await world.run("schema detach");
+    world.answer("GET /connections", { postgres: null, salesforce: null });
+    const unconnected = await world.run("schema exclude");
 
     expect(stdout).toBe("--exclude-table-data='crm._bridge_*' --exclude-table-data='crm._trigger_log*'\n");
     expect(json).toEqual({ schema: "crm", options: stdout.trim().split(" ") });
-  });
-
-  test("is detached by a statement that is printed and not run, with the warning beside it", async () => {
-    const { stdout, stderr } = await world.run("schema detach");
-
-    expect(stdout).toBe('SELECT "crm"._bridge_detach();\n');
-    expect(stderr).toContain("In the original it ends the sync");
-    expect(world.calls()).toEqual(["GET /connections"]);
+    expect(detach.stdout).toBe('SELECT "crm"._bridge_detach();\n');
+    expect(detach.stderr).toContain("In the original it ends the sync");
+    expect(unconnected).toMatchObject({ code: 7, stderr: has("bridge connect postgres") });
+    expect(world.calls()).toEqual(Array(4).fill("GET /connections"));
   });
 
   test("is kept as long as was said, and the setting is shown without options", async () => {
@@ -420,15 +377,6 @@ describe("the schema of the database", () => {
       { log_autovacuum: null },
     ]);
     expect(mistyped).toMatchObject({ code: 6, stderr: has("vacuum_scale_factor=0.02, or none") });
-  });
-
-  test("has no name before a database is connected", async () => {
-    world.answer("GET /connections", { postgres: null, salesforce: null });
-
-    const { code, stderr } = await world.run("schema exclude");
-
-    expect(code).not.toBe(0);
-    expect(stderr).toContain("bridge connect postgres");
   });
 
   test.each([
@@ -459,21 +407,18 @@ describe("types of the mapped tables", () => {
     });
   });
 
-  test("are interfaces in TypeScript, as node-postgres gives rows", async () => {
+  test("are interfaces in TypeScript, as node-postgres gives rows, of mappings that are there", async () => {
     const { code, stdout } = await world.run("types --for ts");
 
-    expect(code).toBe(0);
-    for (const part of [
-      "/** A row of crm.contact. */\nexport interface Contact {\n  id: string;\n",
-      "  /** Last Name */\n  lastname: string | null;\n",
-      "  /** Amount * / */\n  amount__c: string | null;\n",
-      "  born__c: Date | null;\n",
-      "  account__ref__c: string | null;\n}\n",
-    ])
-      expect(stdout).toContain(part);
+    expect([code, (await world.run("types Lead --for ts")).code]).toEqual([0, 5]);
+    expect(stdout).toContain("/** A row of crm.contact. */\nexport interface Contact {\n  id: string;\n");
+    expect(stdout).toContain("  /** Last Name */\n  lastname: string | null;\n");
+    expect(stdout).toContain("  /** Amount * / */\n  amount__c: string | null;\n");
+    expect(stdout).toContain("  born__c: Date | null;\n");
+    expect(stdout).toContain("  account__ref__c: string | null;\n}\n");
   });
 
-  test("are tables that Drizzle understands, and only of a mapping that is there", async () => {
+  test("are tables that Drizzle understands", async () => {
     const { stdout } = await world.run("types contact --for drizzle");
 
     const code = stdout.replace(/^\/\/.*\nimport \{(.*)\} from .*;/, "const {$1} = drizzle;").replaceAll("export ", "");
@@ -484,7 +429,6 @@ describe("types of the mapped tables", () => {
       ...{ id: "bigserial", sfid: "varchar(18)", lastname: "varchar(80)", amount__c: "numeric(18, 2)" },
       ...{ born__c: "timestamp with time zone", account__ref__c: "text", isdeleted: "boolean", _ab_err: "text" },
     });
-    expect((await world.run("types Lead --for ts")).code).toBe(5);
   });
 });
 
@@ -493,13 +437,14 @@ describe("a migration that is proposed", () => {
     'ALTER TABLE "crm"."contact" ADD COLUMN "sfid" varchar(18), ADD COLUMN "amount" numeric(18,2)',
     'CREATE UNIQUE INDEX CONCURRENTLY "contact_sfid_key" ON "crm"."contact" ("sfid")',
   ];
+  const [indexes, wider] = [[{ name: "contact_sfid_key", column: "sfid", unique: true }], []];
+  const columns = [
+    { column: "sfid", type: "varchar(18)" },
+    { column: "amount", type: "numeric(18,2)" },
+  ];
   const proposal = {
     ...{ mapping_id: "map_1", sf_object: "Contact", schema: "crm", table: "contact", awaited: true, create: false },
-    columns: [
-      { column: "sfid", type: "varchar(18)" },
-      { column: "amount", type: "numeric(18,2)" },
-    ],
-    ...{ wider: [], indexes: [{ name: "contact_sfid_key", column: "sfid", unique: true }], sql },
+    ...{ columns, wider, indexes, sql },
   };
   const path = "GET /connections/postgres/proposals";
 
@@ -528,15 +473,20 @@ describe("a migration that is proposed", () => {
 });
 
 describe("from the command line", () => {
-  test("one failure is dismissed by its number, and never all of them unsaid", async () => {
+  test("one failure is dismissed or retried by its number, and never all of them unsaid", async () => {
     world.answer("POST /monitoring/errors/dismiss", { dismissed: 1, remaining: 0 });
+    world.answer("POST /monitoring/errors/7/retry", { retried: 0, remaining: 0 });
+    world.answer("GET /monitoring/activity/7", {});
+    const settled = await world.run("errors --retry 7");
+    world.refuse("GET /monitoring/activity/7", 404, "NOT_FOUND");
+    const unknown = await world.run("errors --retry 7");
     const one = await world.run("errors --dismiss 4711");
     const unsaid = [await world.run("errors --dismiss"), await world.run("errors --dismiss --retry --yes")];
     world.answer("POST /monitoring/errors/dismiss", { dismissed: 0, remaining: 0 });
     const absent = [await world.run("errors --dismiss 9"), await world.run("errors --dismiss nine")];
 
     expect(one).toMatchObject({ code: 0, stdout: "The failure 4711 is dismissed.\n" });
-    expect([...unsaid, ...absent].map(({ code }) => code)).toEqual([2, 2, 5, 6]);
+    expect([settled, unknown, ...unsaid, ...absent].map(({ code }) => code)).toEqual([0, 5, 2, 2, 5, 6]);
     expect(world.bodies("POST /monitoring/errors/dismiss")).toEqual([{ id: 4711 }, { id: 9 }]);
   });
 
@@ -568,16 +518,6 @@ describe("from the command line", () => {
     expect(list.stdout).toMatch(/^ID .*\n +7 /);
     const says = "The row has the other value of conflict 7 now; the next cycle sends it.\n";
     expect([turned.code, turned.stdout, unknown.code]).toEqual([0, says, 5]);
-  });
-
-  test("a change that is not there is not retried, one that no longer waits for a retry is no failure", async () => {
-    world.answer("POST /monitoring/errors/7/retry", { retried: 0, remaining: 0 });
-    world.answer("GET /monitoring/activity/7", {});
-    const settled = await world.run("errors --retry 7");
-    world.refuse("GET /monitoring/activity/7", 404, "NOT_FOUND");
-    const unknown = await world.run("errors --retry 7");
-
-    expect([settled.code, unknown.code]).toEqual([0, 5]);
   });
 
   test("the audit log as CSV is that of the actor who was asked for", async () => {

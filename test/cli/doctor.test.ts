@@ -9,7 +9,7 @@ const world = eachCliWorld();
 const encrypted = { check: "tls", ok: true, message: "the connection is encrypted", remedy: null };
 const budget = {
   ...{ calls_used: 10, calls_limit: 15_000, calls_left: 14_990, counted_at: null, since: null },
-  ...{ forecast_calls_per_day: 9_216, pace: "normal" },
+  ...{ forecast_calls_per_day: 9_216, pace: "normal", allowed_calls: 12_000, own_calls: 9_599 },
 };
 const page = { total: 0, limit: 1, offset: 0 };
 const running = { ...CONTACT, state: "running", failure: null, reason: null, upsert_field: "Key__c" };
@@ -58,7 +58,8 @@ test("warns of what works and should be checked, and ends well", async () => {
   const findings = [{ ...encrypted, message: "the connection is not encrypted", remedy: "use ?sslmode=verify-full" }];
   world.answer("POST /connections/postgres/test", { ok: true, findings });
   world.answer("GET /monitoring/conflicts", [{ at: new Date().toISOString() }, { at: "2026-01-01T00:00:00Z" }]);
-  world.answer("GET /monitoring/budget", { ...budget, forecast_calls_per_day: 16_640, pace: "stretched" });
+  const much = { forecast_calls_per_day: 16_640, pace: "stretched", own_calls: 9_600 };
+  world.answer("GET /monitoring/budget", { ...budget, ...much });
   world.refuse("GET /doorbell", 403, "FORBIDDEN");
   const upgrade = "the schema salesforce is being upgraded from version 8 to 9";
   world.answer("GET /health", { sync: { upgrade }, incidents: [{ ...incident, cause: "webhook_paused", said: null }] });
@@ -75,6 +76,7 @@ test("warns of what works and should be checked, and ends well", async () => {
     "the connection is not encrypted\n    use ?sslmode=verify-full\n",
     "1 conflict in the last 24 hours",
     "pulls are further apart",
+    "Bridge has made 9600 of the 12000 calls of its share: 10 used in 24 hours\n",
     "the mappings cost 16640 API calls a day while nothing changes; the org allows 15000\n",
     "doorbells could not be checked: in words\n    sign in with a token",
     `${upgrade}\n`,
@@ -93,18 +95,6 @@ test("names a check that failed to run as one that ran", async () => {
   for (const path of ["inbound-errors", "conflicts"]) world.refuse(`GET /monitoring/${path}`, 403, "FORBIDDEN");
 
   expect(await checks()).toEqual(before);
-});
-
-test("warns from 80 % of Bridge's share of the calls on", async () => {
-  const first = { ...budget, allowed_calls: 12_000, own_calls: 9_600 };
-  world.answer("GET /monitoring/budget", first);
-  const much = await doctor();
-  world.answer("GET /monitoring/budget", { ...first, own_calls: 9_599 });
-  const less = await doctor();
-
-  const says = "! Bridge has made 9600 of the 12000 calls of its share: 10 used in 24 hours\n";
-  expect(much).toMatchObject({ code: 0, stdout: has(says) });
-  expect(less).toMatchObject({ code: 0, stdout: expect.not.stringMatching(/^!/m) });
 });
 
 test("begins with incidents, each with what waits, what helps and how; nothing is well that they stop", async () => {
@@ -146,30 +136,24 @@ test("begins with incidents, each with what waits, what helps and how; nothing i
   expect(JSON.parse(json).findings[0]).toMatchObject({ check: "salesforce_limit", ok: false, remedy: "wait" });
 });
 
-test("says once that the database is gone, and nothing of what only the database knows", async () => {
-  const message = "PostgreSQL db:5432 does not answer";
-  world.answer("GET /health", {
-    ...{ sync: {}, incidents: [{ ...incident, cause: "postgres_unavailable", stops: true, message }] },
-  });
-  world.refuse("GET /monitoring/inbound-errors", 503, "UNAVAILABLE");
-
-  const { stdout } = await doctor();
-
-  expect(stdout.startsWith(`✗ ${message}\n`)).toBe(true);
-  expect(stdout).not.toContain("could not be checked");
-});
-
-test("says once who paused the workspace and why, as a warning with its remedy", async () => {
+test("says once who paused the workspace, or that the database is gone, and nothing of what only that knows", async () => {
   const why = "the workspace is paused since 2026-11-25T03:00:00.000Z by ada@example.com (the org moves; call Bo)";
   const reason = `${why}; resume it with: bridge resume`;
   const paused = { ...running, active: true, state: "paused", reason, notices: [] };
   world.answer("GET /monitoring/mappings", [paused, { ...paused, sf_object: "Account" }]);
+  const { stdout: pause } = await doctor("--all");
+  const message = "PostgreSQL db:5432 does not answer";
+  const gone = { ...incident, cause: "postgres_unavailable", stops: true, message };
+  world.answer("GET /health", { sync: {}, incidents: [gone] });
+  world.refuse("GET /monitoring/inbound-errors", 503, "UNAVAILABLE");
 
-  const { stdout } = await doctor("--all");
+  const { stdout } = await doctor();
 
-  expect(stdout).toContain(`! ${why}\n    resume it with: bridge resume\n`);
-  expect(stdout.match(/the org moves/g)).toHaveLength(1);
-  expect(stdout).toContain("✓ Contact is paused");
+  expect(pause).toContain(`! ${why}\n    resume it with: bridge resume\n`);
+  expect(pause.match(/the org moves/g)).toHaveLength(1);
+  expect(pause).toContain("✓ Contact is paused");
+  expect(stdout.startsWith(`✗ ${message}\n`)).toBe(true);
+  expect(stdout).not.toContain("could not be checked");
 });
 
 test("says of an object that can be saved when Salesforce last accepted a change of it", async () => {
@@ -220,15 +204,11 @@ describe("where this user is signed in to another workspace of the deployment", 
     }
   });
 
-  test("warns that both spend the calls of one org, with their sum and a share for each", async () => {
+  test("warns that both spend the calls of one org, with their sum, unless the shares add up to one's", async () => {
     const says = `! ${spend}: together 17292 a day while nothing changes; the org allows 15000\n    give each its share: bridge budget --share 40%\n`;
 
     expect(await doctor()).toMatchObject({ code: 0, stdout: has(says) });
-  });
-
-  test("has nothing to say against it once the shares add up to what one workspace has", async () => {
     for (const below of ["", other]) world.answer(`GET ${below}/monitoring/budget`, { ...forecast, calls_share: 0.4 });
-
     expect((await doctor("--all")).stdout).toContain(`✓ ${spend}`);
   });
 

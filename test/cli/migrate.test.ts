@@ -17,14 +17,10 @@ beforeEach(() => {
 const finding = (check: string, ok: boolean, remedy: string | null = null) => ({
   ...{ check, ok, message: `${check} is ${ok ? "well" : "not well"}`, remedy },
 });
+const PLANNED = { action: "create", object_name: "Contact", pg_table: "contact", fields_added: ["Email"] };
 const IMPORTED = {
   ...{ created: 1, updated: 0, skipped: 0 },
-  changes: [
-    {
-      ...{ action: "create", object_name: "Contact", pg_table: "contact", fields_added: ["Email"], fields_removed: [] },
-      ...{ settings_changed: [], settings: [] },
-    },
-  ],
+  changes: [{ ...PLANNED, fields_removed: [], settings_changed: [], settings: [] }],
 };
 const TABLE = {
   ...{ table: "contact", rows: 12_000, triggers: ["hc_contact_logtrigger", "hc_contact_status_trigger"] },
@@ -91,16 +87,6 @@ test("nothing is changed before a user says yes, nor where something must be cor
   expect(changes()).toEqual([]);
 });
 
-test("a table that could not be adopted is named with the reason, and the same command continues", async () => {
-  mappingIs("provisioning_failed", "contact belongs to u_heroku");
-  const failed = await migrate("--yes");
-  mappingIs("running", null);
-  const again = await migrate("--yes");
-
-  expect([failed.code, again.code]).toEqual([10, 0]);
-  expect(failed.stderr).toContain("Contact is not adopted: contact belongs to u_heroku");
-});
-
 test.each<[string, (text: string) => Buffer]>([
   ["UTF-8 with a byte-order mark", (text) => Buffer.from(`\uFEFF${text}`)],
   ["UTF-16, as PowerShell writes it", (text) => Buffer.from(`\uFEFF${text}`, "utf16le")],
@@ -117,15 +103,18 @@ test.each<[string, (text: string) => Buffer]>([
   expect(world.bodies("POST /config/import")).toMatchObject([{ mappings }, { mappings }]);
 });
 
-test("an inactive mapping is waited for, until Heroku Connect captures its table no more", async () => {
+test("a table that is not adopted is named with the reason, and one of an inactive mapping is waited for", async () => {
+  mappingIs("provisioning_failed", "contact belongs to u_heroku");
+  const failed = await migrate("--yes");
   mappingIs("paused", null);
-
-  const moving = migrate("--yes");
   const looks = () => world.calls(`${ADOPT}?dry_run=true`).length;
-  await vi.waitFor(() => expect(looks()).toBeGreaterThan(2), { timeout: 60_000, interval: 5 });
+  const before = looks();
+  const again = migrate("--yes");
+  await vi.waitFor(() => expect(looks()).toBeGreaterThan(before + 2), { timeout: 60_000, interval: 5 });
   adoption("adopted", []);
 
-  expect(await moving).toMatchObject({ code: 0, stdout: expect.stringMatching(/Contact +contact +paused/) });
+  expect(failed).toMatchObject({ code: 10, stderr: has("Contact is not adopted: contact belongs to u_heroku") });
+  expect(await again).toMatchObject({ code: 0, stdout: expect.stringMatching(/Contact +contact +paused/) });
 });
 
 describe("a rehearsal", () => {
@@ -183,16 +172,12 @@ describe("a rehearsal", () => {
     );
   });
 
-  test("on the database that is connected is refused before a workspace is created", async () => {
+  test("on the database that is connected is refused before a workspace is created; one that fails leaves none", async () => {
     const refused = await rehearse("postgres://other:p@db.example.com:5432/acme?sslmode=require\n");
-
     expect(refused).toMatchObject({ code: 2, stderr: has("name a copy of it") });
     expect([operated, world.calls()]).toEqual([[], ["GET /connections"]]);
-  });
 
-  test("that fails leaves no workspace either", async () => {
     world.refuse(`PUT ${at}/connections/postgres`, 400, "VALIDATION_ERROR");
-
     expect((await rehearse()).code).not.toBe(0);
     expect(operated).toMatchObject([{ name: "Rehearsal" }, { workspaceId: "ws_copy" }]);
   });

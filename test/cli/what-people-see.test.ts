@@ -56,24 +56,20 @@ describe("tables", () => {
   const token = (name: string) => ({ id: "tok_1", name, owner: "ada@example.com", scopes: ["read"], ...last });
   const LONG = "tok_4v3I1yjsuUwHPlUxk7YeYG";
 
-  test("fit the terminal, whatever is in them", async () => {
-    world.answer("GET /tokens", [token("x".repeat(300)), token("名前".repeat(40))]);
-
-    const { stdout } = await world.run("token list --no-color", { columns: 100 });
-
-    for (const row of stdout.trimEnd().split("\n")) expect(row.length).toBeLessThanOrEqual(100);
-    expect(stdout).toContain("…");
-  });
-
-  test("keep ids whole on a narrow terminal: what can be left out goes first", async () => {
+  test("fit the terminal, whatever is in them, and keep ids whole: what can be left out goes first", async () => {
     const at = "2024-11-20T13:18:35.047Z";
-    world.answer("GET /tokens", [{ ...token("continuous integration"), id: LONG, valid_until: at, last_used_at: at }]);
+    const whole = { ...token("continuous integration"), id: LONG, valid_until: at, last_used_at: at };
+    const rowsOf = async (tokens: readonly object[], columns: number) => {
+      world.answer("GET /tokens", tokens);
+      const { stdout } = await world.run("token list --no-color", { columns });
+      for (const row of stdout.trimEnd().split("\n")) expect(row.length).toBeLessThanOrEqual(columns);
+      return stdout;
+    };
 
-    const { stdout } = await world.run("token list --no-color", { columns: 80 });
-
-    for (const whole of [LONG, "20 Nov 2024"]) expect(stdout).toContain(whole);
-    expect(stdout).not.toContain("LAST USED");
-    for (const row of stdout.trimEnd().split("\n")) expect(row.length).toBeLessThanOrEqual(80);
+    expect(await rowsOf([token("x".repeat(300)), token("名前".repeat(40))], 100)).toContain("…");
+    const narrow = await rowsOf([whole], 80);
+    for (const shown of [LONG, "20 Nov 2024"]) expect(narrow).toContain(shown);
+    expect(narrow).not.toContain("LAST USED");
   });
 
   test.each([20, 60])("keep ids and reasons on %i columns, row by row where a table is too broad", async (columns) => {
@@ -117,12 +113,6 @@ describe("tables", () => {
       expect(stdout.includes("\u001b[")).toBe(hasColours);
     },
   );
-
-  test("say what to do next when they are empty", async () => {
-    world.answer("GET /monitoring/mappings", []);
-
-    expect((await world.run("mapping list")).stdout).toContain("bridge mapping create");
-  });
 });
 
 describe("times", () => {
@@ -140,13 +130,15 @@ describe("times", () => {
     expect([shortTime(text, now), spokenTime(text, now)]).toEqual([short, spoken]);
   });
 
-  test("are as people say them on a terminal, and whole in a pipe", async () => {
+  test("are as people say them on a terminal, and whole in a pipe; an empty table says what to do next", async () => {
     const created_at = new Date(Date.now() - 3 * 24 * 3600 * 1000).toISOString();
     const change = { id: 1, table_name: "contact", action: "INSERT", state: "NEW", sfid: null, synced_at: null };
     world.answer("GET /monitoring/activity", [{ ...change, created_at }]);
+    world.answer("GET /monitoring/mappings", []);
 
     expect((await world.run("activity --no-color", { columns: 100 })).stdout).toContain(shortTime(created_at));
     expect((await world.run("activity")).stdout).toContain(created_at);
+    expect((await world.run("mapping list")).stdout).toContain("bridge mapping create");
   });
 });
 
@@ -227,9 +219,7 @@ test("watching shows each answer in place of the last one, and a service that is
 
   expect((await watching).code).toBe(130);
   expect(out[0]).toBe("\u001b[H\u001b[2Jcalls used by all clients  1\nevery 1 s, Ctrl-C ends\n");
-});
-
-test("watching ends at once where the first check fails, and beside what changes something it is refused", async () => {
+  // It ends at once where the first check fails, and beside what changes something it is refused.
   expect((await world.run("mapping show nothing --watch")).code).toBe(5);
   expect((await world.run("errors --retry --watch")).code).toBe(2);
   expect((await world.run("budget --watch often")).code).toBe(6);

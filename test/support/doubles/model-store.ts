@@ -8,32 +8,23 @@ import type { ModelClock } from "./model-clock.ts";
 import { partOf } from "./model-org.ts";
 
 /** The rules of the statements in `lib/adapters/postgres`; without one of them something must go wrong. */
-export interface StoreRules {
+export const TRUE_RULES = {
   /** Each holder gets a new fence. */
-  readonly newFence: boolean;
-  /** A holder whose lease is gone finds out when it renews it. */
-  readonly renewTells: boolean;
-  /** Changes are marked sent only by the holder of the lease, and only those that it has claimed. */
-  readonly marksOwn: boolean;
-  /** Results are written down only by the holder of the lease. */
-  readonly settlesOwn: boolean;
-  /** A change that is under way or in doubt holds back later ones of its row. */
-  readonly holdsBack: boolean;
-  /** What was marked sent is in doubt, not NEW again. */
-  readonly keepsDoubts: boolean;
-  /** A change is in doubt since it was sent. */
-  readonly datesDoubts: boolean;
-}
-
-export const TRUE_RULES: StoreRules = {
   newFence: true,
+  /** A holder whose lease is gone finds out when it renews it. */
   renewTells: true,
+  /** Changes are marked sent only by the holder of the lease, and only those that it has claimed. */
   marksOwn: true,
+  /** Results are written down only by the holder of the lease. */
   settlesOwn: true,
+  /** A change that is under way or in doubt holds back later ones of its row. */
   holdsBack: true,
+  /** What was marked sent is in doubt, not NEW again. */
   keepsDoubts: true,
+  /** A change is in doubt since it was sent. */
   datesDoubts: true,
 };
+export type StoreRules = Readonly<typeof TRUE_RULES>;
 
 interface Change {
   readonly id: number;
