@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CONTACT, eachCliWorld } from "./world.ts";
 
 const world = eachCliWorld();
@@ -42,34 +42,25 @@ describe("budget", () => {
   });
 });
 
-describe("a change of a mapping", () => {
-  beforeEach(() => {
-    const settings = { fields: ["LastName"], calls_per_day: 147, sync_direction: "read_only", filter: null };
-    world.answer("GET /mappings/map_1", { ...CONTACT, ...settings, sf_polling_seconds: 600, when_quiet_seconds: null });
-    world.answer("PATCH /mappings/map_1", { ...CONTACT, state: "ready" });
-    world.answer("GET /monitoring/budget", { with_mapping: { own_calls_per_day: 8_643 } });
-  });
+test("a change of a mapping that costs more of the org's calls says so before it is saved, and no other", async () => {
+  const settings = { fields: ["LastName"], calls_per_day: 147, sync_direction: "read_only", filter: null };
+  world.answer("GET /mappings/map_1", { ...CONTACT, ...settings, sf_polling_seconds: 600, when_quiet_seconds: null });
+  world.answer("PATCH /mappings/map_1", { ...CONTACT, state: "ready" });
+  world.answer("GET /monitoring/budget", { with_mapping: { own_calls_per_day: 8_643 } });
 
-  test("that costs more of the org's calls says so before it is saved", async () => {
-    const { stderr } = await world.run("mapping update contact --interval 10");
+  const { stderr } = await world.run("mapping update contact --interval 10");
 
-    expect(stderr).toContain("That costs 8643 of the org's API calls a day while nothing changes, 8496 more than now.");
-    const calls = world.calls();
-    const asking = calls.findIndex((call) => call.startsWith("GET /monitoring/budget"));
-    expect(calls[asking]).toMatch(/mapping_id=map_1.*sf_polling_seconds=10&/);
-    expect(asking).toBeLessThan(calls.indexOf("PATCH /mappings/map_1"));
-  });
-
-  test.each([
-    ["that costs no more", () => world.answer("GET /monitoring/budget", { with_mapping: { own_calls_per_day: 75 } })],
-    ["whose cost is unknown", () => world.refuse("GET /monitoring/budget", 503, "UNAVAILABLE")],
-  ])("%s is applied without a question", async (_, happens) => {
-    happens();
-
-    const { code, stderr } = await world.run("mapping update contact --interval 1200");
-
+  expect(stderr).toContain("That costs 8643 of the org's API calls a day while nothing changes, 8496 more than now.");
+  const calls = world.calls();
+  const asking = calls.findIndex((call) => call.startsWith("GET /monitoring/budget"));
+  expect(calls[asking]).toMatch(/mapping_id=map_1.*sf_polling_seconds=10&/);
+  expect(asking).toBeLessThan(calls.indexOf("PATCH /mappings/map_1"));
+  world.answer("GET /monitoring/budget", { with_mapping: { own_calls_per_day: 75 } });
+  const cheaper = await world.run("mapping update contact --interval 1200");
+  world.refuse("GET /monitoring/budget", 503, "UNAVAILABLE");
+  const unknown = await world.run("mapping update contact --interval 10");
+  for (const { code, stderr } of [cheaper, unknown])
     expect([code, stderr]).toEqual([0, expect.not.stringContaining("costs")]);
-  });
 });
 
 const calls = {

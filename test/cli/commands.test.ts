@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import * as drizzle from "drizzle-orm/pg-core";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Operator } from "../../lib/cli/operator.ts";
 import { CONTACT, eachCliWorld, has } from "./world.ts";
 
 const world = eachCliWorld();
@@ -84,15 +85,11 @@ describe("secrets", () => {
     ["the instance on this machine, also for one without a demo", null, null],
   ])("a new workspace's token is kept for %s", async (_, workspace_id, url) => {
     const made: string[] = [];
-    const user = world.user(
-      {},
-      {
-        createWorkspace: async ({ name }) => {
-          made.push(name);
-          return { workspaceId: "ws_2", token: "brg_first" };
-        },
-      },
-    );
+    const createWorkspace: Operator["createWorkspace"] = async ({ name }) => {
+      made.push(name);
+      return { workspaceId: "ws_2", token: "brg_first" };
+    };
+    const user = world.user({}, { createWorkspace });
     mkdirSync(join(user.folder, "data"));
     user.file("data/instance.json", JSON.stringify({ base_url: world.url, workspace_id, api_token: "brg_local" }));
     const create = "workspace create Acme --owner ada@example.com --login".split(" ");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { OperatedWorkspace } from "../../lib/cli/operator.ts";
+import type { OperatedWorkspace, Operator } from "../../lib/cli/operator.ts";
 import { eachCliWorld, has } from "./world.ts";
 
 const world = eachCliWorld();
@@ -39,17 +39,8 @@ describe("a deployment", () => {
   const switched: unknown[] = [];
   const workspace = (id: string, name: string, more: object) =>
     ({
-      ...{
-        id,
-        name,
-        connected: true,
-        pause: null,
-        broken: [],
-        rows_refused: 0,
-        waiting: null,
-        oldest_waiting_at: null,
-      },
-      ...{ counted_at: null, calls_used: null, calls_limit: null, calls_at: null, ...more },
+      ...{ id, name, connected: true, pause: null, broken: [], rows_refused: 0, waiting: null },
+      ...{ oldest_waiting_at: null, counted_at: null, calls_used: null, calls_limit: null, calls_at: null, ...more },
     }) as OperatedWorkspace;
   const counted_at = new Date().toISOString();
   const oldest_waiting_at = new Date(Date.now() - 600_000).toISOString();
@@ -60,24 +51,20 @@ describe("a deployment", () => {
     workspace("ws_3", "Cyan", { pause: { since: SINCE, by: "ada@example.com", reason: null } }),
     workspace("ws_4", "Dune", { connected: false }),
   ];
-  const run = (typed: string) =>
-    world
-      .user(
-        {},
-        {
-          switchPause: async (to) => {
-            switched.push(to);
-            return { paused: to.paused, at: SINCE, by: to.actor, reason: to.reason };
-          },
-          createToken: async () => ({ workspaceId: "deployment", token: "brg_aNEW" }),
-          listWorkspaces: async () => workspaces,
-        },
-      )
-      .run(typed.split(" "));
+  const operator: Partial<Operator> = {
+    switchPause: async (to) => {
+      switched.push(to);
+      return { paused: to.paused, at: SINCE, by: to.actor, reason: to.reason };
+    },
+    createToken: async () => ({ workspaceId: "deployment", token: "brg_aNEW" }),
+    listWorkspaces: async () => workspaces,
+  };
+  const run = (typed: string) => world.user({}, operator).run(typed.split(" "));
 
-  test("is paused and resumed by its operators, and --by without --deployment is a mistake", async () => {
+  test("is paused and resumed by its operators, who get a token alone on standard output, and --by without --deployment is a mistake", async () => {
     const paused = await run("pause --deployment --by oncall@example.com --reason region");
     const resumed = await run("resume --deployment");
+    const token = await run("operator token --owner oncall@example.com");
     const mistaken = await run("pause --by oncall@example.com");
 
     expect(switched).toEqual([
@@ -86,6 +73,7 @@ describe("a deployment", () => {
     ]);
     expect(paused.stdout).toContain(`Every workspace is paused, since ${SINCE} by oncall@example.com (region)`);
     expect(resumed.stdout).toContain("but for workspaces with a pause of their own");
+    expect(token).toMatchObject({ stdout: "brg_aNEW\n", stderr: has("the workspace deployment") });
     expect([mistaken.code, mistaken.stderr]).toEqual([2, "bridge: --by goes with --deployment\n"]);
   });
 
@@ -100,11 +88,5 @@ describe("a deployment", () => {
     expect(stdout).toMatch(/ws_3 +Cyan +paused .*by ada@example.com, 2026-11-25T03:00:00.000Z/);
     expect(stdout).toMatch(/ws_4 +Dune +not connected/);
     expect(JSON.parse(programs.stdout)).toEqual(workspaces);
-  });
-
-  test("gives its operators a token, alone on standard output", async () => {
-    const given = await run("operator token --owner oncall@example.com");
-
-    expect(given).toMatchObject({ stdout: "brg_aNEW\n", stderr: has("the workspace deployment") });
   });
 });

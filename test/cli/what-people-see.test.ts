@@ -8,17 +8,6 @@ import { shortTime, spokenTime } from "../../lib/cli/words.ts";
 import { commandsOf, silent } from "./every-command.ts";
 import { CONTACT, eachCliWorld, has } from "./world.ts";
 
-/** The command line's nouns and verbs; those of Heroku Connect's plugin where it has them. */
-const EVERYDAY_COMMANDS = [
-  ..."login|logout|whoami|doctor|org|objects|connections|health|activity|errors|poll|abort|audit".split("|"),
-  ..."workspace create|workspace list|workspace show|workspace rename|connect postgres|connect salesforce".split("|"),
-  ..."mapping create|mapping list|mapping show|mapping update|mapping activate|mapping deactivate".split("|"),
-  ..."mapping reload|mapping delete|mapping restore|config export|config import|config baseline".split("|"),
-  ..."config drift|webhook create|webhook list|webhook show|webhook rotate|webhook test".split("|"),
-  ..."webhook deliveries|completion|open|types|config plan|webhook listen|webhook trigger".split("|"),
-  ..."webhook retry|webhook delivery|token create|token list|token revoke|migrate heroku-connect".split("|"),
-];
-
 const world = eachCliWorld();
 
 describe("exit codes show the kind of failure", () => {
@@ -101,18 +90,14 @@ describe("tables", () => {
     [{ NO_COLOR: "1" }, ["--color"], undefined, true],
     [{ FORCE_COLOR: "1" }, ["--no-color"], undefined, false],
     [{ FORCE_COLOR: "1" }, ["--json"], undefined, false],
-  ])(
-    "have colours with %j and %j on a terminal of %s columns: %j",
-    async (environment, options, columns, hasColours) => {
-      world.answer("GET /tokens", [token("a")]);
+  ])("have colours with %j and %j on %s columns: %j", async (environment, options, columns, hasColours) => {
+    world.answer("GET /tokens", [token("a")]);
+    const user = world.user({ ...world.signedIn, ...environment });
 
-      const typing = columns === undefined ? {} : { columns };
-      const user = world.user({ ...world.signedIn, ...environment });
-      const { stdout } = await user.run(["token", "list", ...options], typing);
+    const { stdout } = await user.run(["token", "list", ...options], columns === undefined ? {} : { columns });
 
-      expect(stdout.includes("\u001b[")).toBe(hasColours);
-    },
-  );
+    expect(stdout.includes("\u001b[")).toBe(hasColours);
+  });
 });
 
 describe("times", () => {
@@ -158,24 +143,20 @@ describe("names and values", () => {
     ]);
   });
 
-  test.each([
-    [
-      "token.created",
-      { name: "nightly job", scopes: ["read", "operate"] },
-      'created the token "nightly job" (scopes read and operate)',
-    ],
-    ["webhook.delivery_retried", { event: "sync.broken" }, "sent a delivery of the webhook again (event sync.broken)"],
-    [
-      "mapping.updated",
-      { sf_object: "Contact", changes: { filter: null } },
-      "updated the mapping Contact (changes filter none)",
-    ],
-    ["workspace.paused", {}, "paused the workspace"],
-  ])("of %s in the audit log are a sentence", async (action, detail, sentence) => {
+  test("of the audit log are a sentence", async () => {
     const entry = { actor: "ada@example.com", created_at: "2026-03-01T12:00:00.000Z", resource_id: "x" };
-    world.answer("GET /audit-log", [{ ...entry, action, detail }]);
+    const token = { name: "nightly job", scopes: ["read", "operate"], valid_until: null };
+    world.answer("GET /audit-log", [
+      { ...entry, action: "token.created", detail: token },
+      { ...entry, action: "mapping.updated", detail: { sf_object: "Contact", changes: { filter: null } } },
+      { ...entry, action: "workspace.paused", detail: {} },
+    ]);
 
-    expect((await world.run("audit")).stdout).toContain(`  ${sentence}\n`);
+    const { stdout } = await world.run("audit");
+
+    expect(stdout).toContain('  created the token "nightly job" (scopes read and operate)\n');
+    expect(stdout).toContain("  updated the mapping Contact (changes filter none)\n");
+    expect(stdout).toContain("  paused the workspace\n");
   });
 });
 
@@ -245,7 +226,7 @@ describe("every command", () => {
   const program = programOf(() => async () => undefined, silent);
   const commands = commandsOf(program);
 
-  test("is in the help, one to a line, and by the noun and verb that users of Heroku Connect know", async () => {
+  test("is in the help, one to a line", async () => {
     const { stdout } = await world.run("--help");
 
     expect(stdout.match(/^[A-Z][\w ]+:$/gm)).toEqual([
@@ -256,7 +237,6 @@ describe("every command", () => {
       if (name !== "complete") expect(stdout).toMatch(new RegExp(`^ {2}${name}(?: [<[].+[>\\]])? {2,}\\S.*$`, "m"));
     }
     expect(stdout.split("\n").filter((line) => line.startsWith(" ".repeat(20)))).toHaveLength(2); // of options
-    expect(commands).toEqual(expect.arrayContaining(EVERYDAY_COMMANDS));
   });
 
   test("has help that says what it does, with examples, and where the options of all commands are", async () => {
