@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeEach, expect, test, vi } from "vitest";
 import { PLACES } from "./places.ts";
-import { consoleUser, goTo, inBrowser, signedIn } from "./world.ts";
+import { consoleUser, goTo, inBrowser, PATIENCE, signedIn } from "./world.ts";
 
 /** Every page, those of unknown ids, and unknown ones. */
 const ALL_PLACES = [...PLACES, "/mappings/map_none", "/mappings/map_none/edit", "/activity/1", "/webhooks/whk_none"];
@@ -50,7 +50,7 @@ inBrowser("when things break, the console", () => {
           await page.clock.runFor(15_000); // the attempts that follow the first
           expect(await found()).toEqual({ place, says: true, loading: 0 });
         };
-        await vi.waitFor(isDone, { timeout: 20_000 }).catch(() => undefined);
+        await vi.waitFor(isDone, { timeout: PATIENCE }).catch(() => undefined);
         pages.push({ ...(await found()), leads: await page.getByRole("link", { name: "Mappings" }).count() });
       }
 
@@ -158,7 +158,7 @@ inBrowser("when things break, the console", () => {
         asked = 0;
         for (let second = 0; second < seconds; second += 1) {
           await page.clock.runFor(1000);
-          await vi.waitFor(() => expect(open.size).toBe(0));
+          await vi.waitFor(() => expect(open.size).toBe(0), PATIENCE);
         }
         return asked;
       };
@@ -166,7 +166,7 @@ inBrowser("when things break, the console", () => {
 
       const idle = await pass(60);
       await page.mouse.move(400, 400);
-      await vi.waitFor(() => expect(asked).toBeGreaterThan(idle));
+      await vi.waitFor(() => expect(asked).toBeGreaterThan(idle), PATIENCE);
 
       expect(idle).toBeLessThanOrEqual(15);
       expect(idle).toBeGreaterThan(0);

@@ -23,7 +23,6 @@ export type User = ReturnType<typeof consoleUser>;
 
 /** Tests in a browser; without one they are skipped, and it is said. */
 export function inBrowser(name: string, tests: () => void): void {
-  vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
   sayWithoutChromium();
   describe.skipIf(findChromium() === undefined)(name, tests);
 }
@@ -50,6 +49,7 @@ export async function signedIn(
   { bridge }: ConsoleWorld,
   workspace: Pick<TestWorkspace, "id" | "token">,
 ): Promise<Page> {
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   await page.goto(`${bridge.baseUrl}/#/sign-in?workspace=${workspace.id}&token=${workspace.token}`);
   await page.getByRole("heading", { name: "Overview" }).waitFor();

@@ -39,6 +39,9 @@ test("folds what is well into one line, which --all opens", async () => {
   expect(code).toBe(0);
   expect(folded).toMatch(/^✓ \d checks passed; --all lists them\n$/);
   expect(stdout).not.toMatch(/^[!✗]/m);
+  world.answer("GET /monitoring/budget", { ...budget, own_calls: 9_600 });
+  const much = "! Bridge has made 9600 of the 12000 calls of its share: 10 used in 24 hours\n"; // 80 %
+  expect(await doctor()).toMatchObject({ code: 0, stdout: has(much) });
   expect(stdout).toContain("✓ the mappings cost 9216 API calls a day while nothing changes; the org allows 15000\n");
 });
 
@@ -58,8 +61,7 @@ test("warns of what works and should be checked, and ends well", async () => {
   const findings = [{ ...encrypted, message: "the connection is not encrypted", remedy: "use ?sslmode=verify-full" }];
   world.answer("POST /connections/postgres/test", { ok: true, findings });
   world.answer("GET /monitoring/conflicts", [{ at: new Date().toISOString() }, { at: "2026-01-01T00:00:00Z" }]);
-  const much = { forecast_calls_per_day: 16_640, pace: "stretched", own_calls: 9_600 };
-  world.answer("GET /monitoring/budget", { ...budget, ...much });
+  world.answer("GET /monitoring/budget", { ...budget, forecast_calls_per_day: 16_640, pace: "stretched" });
   world.refuse("GET /doorbell", 403, "FORBIDDEN");
   const upgrade = "the schema salesforce is being upgraded from version 8 to 9";
   world.answer("GET /health", { sync: { upgrade }, incidents: [{ ...incident, cause: "webhook_paused", said: null }] });
@@ -76,7 +78,6 @@ test("warns of what works and should be checked, and ends well", async () => {
     "the connection is not encrypted\n    use ?sslmode=verify-full\n",
     "1 conflict in the last 24 hours",
     "pulls are further apart",
-    "Bridge has made 9600 of the 12000 calls of its share: 10 used in 24 hours\n",
     "the mappings cost 16640 API calls a day while nothing changes; the org allows 15000\n",
     "doorbells could not be checked: in words\n    sign in with a token",
     `${upgrade}\n`,
