@@ -35,7 +35,7 @@ export function eachCliWorld(before: typeof beforeEach | typeof beforeAll = befo
 }
 
 /** Starts it; the user is signed in by the environment, and the service has a mapping of Contact. */
-export async function startCliWorld() {
+async function startCliWorld() {
   const answers = new Map<string, readonly Answer[]>();
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
