@@ -73,7 +73,7 @@ async function startCliWorld() {
     calls: (beginning = ""): readonly string[] => begun(beginning).map(({ call }) => call),
     /** The parsed bodies of these calls. */
     bodies: (beginning: string): readonly unknown[] => begun(beginning).map(({ body }) => JSON.parse(body)),
-    /** What comes of a command, whose words are apart by spaces. */
+    /** The result of a command, whose words are apart by spaces. */
     run: (typed: string | readonly string[], typing?: Typing): Promise<Ended> =>
       line.run(typeof typed === "string" ? typed.split(" ") : typed, typing),
     /** The service answers with one after the other, and then always with the last. */
