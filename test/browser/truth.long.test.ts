@@ -1,88 +1,60 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { findChromium, sayWithoutChromium } from "../support/clients/browser.ts";
-import { dataOf } from "../support/clients/data-of.ts";
-import type { TestWorkspace } from "../support/worlds/workspace.ts";
+import { beforeEach, expect, test, vi } from "vitest";
 import { PLACES } from "./places.ts";
-import { type ConsoleWorld, goTo, signedIn, startConsoleWorld } from "./world.ts";
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
+import { consoleUser, goTo, inBrowser, PATIENCE, signedIn } from "./world.ts";
 
 /** Every page, those of unknown ids, and unknown ones. */
-const ALL_PLACES = [
-  ...PLACES,
-  "/mappings/map_none",
-  "/mappings/map_none/edit",
-  "/activity/1",
-  "/webhooks/whk_none",
-] as const;
+const ALL_PLACES = [...PLACES, "/mappings/map_none", "/mappings/map_none/edit", "/activity/1", "/webhooks/whk_none"];
 
 const API = "**/api/v1/**";
 
+const FAILURE = { success: false, error: { code: "INTERNAL_ERROR", message: "something failed" } };
+
 /** How the API can fail a page. */
-const CUTS = {
-  cut: (page: Page) => page.route(API, (route) => route.abort()),
-  "answering 500": (page: Page) =>
-    page.route(API, (route) =>
-      route.fulfill({
-        status: 500,
-        json: { success: false, error: { code: "INTERNAL_ERROR", message: "something failed" } },
-      }),
-    ),
-  silent: (page: Page) => page.route(API, () => undefined),
-  "answering with a proxy's page": (page: Page) =>
-    page.route(API, (route) => route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" })),
-} as const;
+const CUTS: Readonly<Record<string, Parameters<Page["route"]>[1]>> = {
+  cut: (route) => route.abort(),
+  "answering 500": (route) => route.fulfill({ status: 500, json: FAILURE }),
+  silent: () => undefined,
+  "answering with a proxy's page": (route) =>
+    route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" }),
+};
 
-sayWithoutChromium();
-
-describe.skipIf(findChromium() === undefined)("when things break, the console", () => {
-  let world: ConsoleWorld;
-  let workspace: TestWorkspace;
-  let other: TestWorkspace;
+inBrowser("when things break, the console", () => {
+  const user = consoleUser("truth");
+  const { world } = user;
   let page: Page;
-
-  beforeAll(async () => {
-    world = await startConsoleWorld();
-    workspace = await world.bridge.createWorkspace("truth");
-    other = await world.bridge.createWorkspace("another");
-  });
   beforeEach(async () => {
     const context = await world.browser.newContext({ viewport: { width: 1280, height: 900 } });
-    page = await signedIn(context, world, workspace);
+    page = await signedIn(context, world, user.workspace);
     return () => context.close();
   });
-  afterAll(() => world.close());
 
-  test.each(Object.keys(CUTS) as (keyof typeof CUTS)[])(
+  test.each(Object.entries(CUTS))(
     "keeps its places and says what is wrong on every page, with the API %s",
-    async (how) => {
+    async (_, fails) => {
       await page.clock.install();
-      const pages: Record<string, unknown> = {};
+      const pages: unknown[] = [];
       for (const place of ALL_PLACES) {
         await page.unrouteAll();
         await page.goto("about:blank");
-        await CUTS[how](page);
+        await page.route(API, fails);
         await goTo(page, world, place);
         await page.getByRole("heading", { level: 1 }).waitFor();
         const says = page.getByRole("alert").or(page.getByText("The org's objects could not be read"));
         const isAsking = !["/configuration/import", "/webhooks/new"].includes(place);
+        const found = async () => ({
+          ...{ place, says: !isAsking || (await says.count()) > 0 },
+          loading: await page.getByText("Loading", { exact: true }).count(),
+        });
         const isDone = async () => {
           await page.clock.runFor(15_000); // the attempts that follow the first
-          expect(await page.getByText("Loading", { exact: true }).count()).toBe(0);
-          if (isAsking) expect(await says.count()).toBeGreaterThan(0);
+          expect(await found()).toEqual({ place, says: true, loading: 0 });
         };
-        await vi.waitFor(isDone, { timeout: 20_000 }).catch(() => undefined);
-        pages[place] = {
-          says: !isAsking || (await says.count()) > 0,
-          loading: await page.getByText("Loading", { exact: true }).count(),
-          leads: await page.getByRole("link", { name: "Mappings" }).count(),
-        };
+        await vi.waitFor(isDone, { timeout: PATIENCE }).catch(() => undefined);
+        pages.push({ ...(await found()), leads: await page.getByRole("link", { name: "Mappings" }).count() });
       }
 
-      expect(pages).toEqual(
-        Object.fromEntries(ALL_PLACES.map((place) => [place, { says: true, loading: 0, leads: 1 }])),
-      );
+      expect(pages).toEqual(ALL_PLACES.map((place) => ({ place, says: true, loading: 0, leads: 1 })));
     },
   );
 
@@ -121,24 +93,19 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
     await page.getByText(/this page shows is from/).waitFor();
   });
 
-  test("names a page that is not there, also by an address that is no text", async () => {
+  test("names a page that is not there, also by an address that is no text, or that fails, and continues elsewhere", async () => {
+    const heading = (name: string) => page.getByRole("heading", { name, exact: true }).waitFor();
     await goTo(page, world, "/mappings/%zz");
-
-    await page.getByRole("heading", { name: "Not here" }).waitFor();
-    expect(await page.getByRole("link", { name: "Mappings" }).count()).toBe(1);
-  });
-
-  test("keeps its places when a page fails, and continues elsewhere", async () => {
+    await heading("Not here");
     await page.route("**/monitoring/activity**", (route) => route.fulfill({ json: { success: true, data: [null] } }));
     await goTo(page, world, "/activity");
+    await heading("This page failed");
 
-    await page.getByRole("heading", { name: "This page failed" }).waitFor();
     await page.getByRole("link", { name: "Mappings" }).click();
-
-    await page.getByRole("heading", { name: "Mappings", exact: true }).waitFor();
+    await heading("Mappings");
   });
 
-  test("is loaded again once when the code of a page is gone, and says so when it stays gone", async () => {
+  test("is loaded again once when the code of a page is gone, and says so when it stays gone or nothing loads", async () => {
     let loads = 0;
     page.on("load", () => (loads += 1));
     await page.route("**/assets/tokens-*.js", (route) => route.fulfill({ status: 404, json: {} }), { times: 1 });
@@ -149,53 +116,17 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
     await page.route("**/assets/audit-log-*.js", (route) => route.fulfill({ status: 404, json: {} }));
     await page.getByRole("link", { name: "Audit log" }).click();
     await page.getByText("The code of this page is missing").waitFor();
-    expect(loads).toBe(1);
-  });
-
-  test("is not loaded again where there is nothing to load", async () => {
     await page.route("**/*", (route) => route.abort());
-    await page.getByRole("link", { name: "Tokens" }).click();
-
+    await page.getByRole("link", { name: "Webhooks" }).click();
     await page.getByText("The code of this page did not load").waitFor();
-    expect(await page.getByRole("link", { name: "Mappings" }).count()).toBe(1);
-  });
-
-  test("asks before a link ends the session of another workspace, and keeps no token in the address", async () => {
-    const link = (to: TestWorkspace) => `${world.bridge.baseUrl}/#/sign-in?workspace=${to.id}&token=${to.token}`;
-    const asked: string[] = [];
-    page.on("request", (request) => void (request.url().includes(other.id) && asked.push(request.url())));
-
-    await page.goto(link(other));
-    await page.getByText(`This link opens Test (${other.id})`).waitFor();
-    expect(page.url()).not.toContain("token");
-    expect(asked).toEqual([`${world.bridge.baseUrl}/api/v1/t/${other.id}`]); // for its name
-    await page.getByRole("button", { name: `Stay in ${workspace.id}` }).click();
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
-    expect(await page.locator(".who-name").first().getAttribute("title")).toBe(workspace.id);
-
-    await page.goto(link(other));
-    await page.getByRole("button", { name: `Sign in to ${other.id}` }).click();
-    await page.locator(`.who-name[title="${other.id}"]`).first().waitFor();
-    expect(page.url()).not.toContain("token");
-  });
-
-  test("takes a link's token from the address also when it is refused", async () => {
-    await page.goto(`${world.bridge.baseUrl}/#/sign-in?workspace=${workspace.id}&token=brg_a_mistake`);
-
-    await page.getByText("This token is not valid").waitFor();
-    expect(page.url()).not.toContain("token");
-    await page.getByRole("button", { name: `Stay in ${workspace.id}` }).click();
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    expect(loads).toBe(1);
   });
 
   test("shows on an invitation why its new token does not sign in, and signs in once it does", async () => {
     const body = { name: "Eve", owner: "eve@example.com", scopes: ["read"], invitation: true };
-    const path = `/api/v1/t/${workspace.id}/tokens`;
-    const { token } = dataOf<{ token: string }>(
-      await world.bridge.request("POST", path, { token: workspace.token, body }),
-    );
+    const { token } = await user.ask<{ token: string }>("POST", "/tokens", body);
     const visit = await (await world.browser.newContext()).newPage();
-    await goTo(visit, world, `/sign-in?workspace=${workspace.id}&invitation=${token}`);
+    await goTo(visit, world, `/sign-in?workspace=${user.workspace.id}&invitation=${token}`);
     await visit.getByRole("button", { name: "Accept the invitation" }).click();
     const kept = visit.getByRole("button", { name: "I have kept it" });
     await visit.route("**/tokens/current", (route) => route.abort(), { times: 1 });
@@ -208,7 +139,7 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
     await visit.context().close();
   });
 
-  test.each(["/", "/mappings", "/activity", "/activity/failed", "/activity/conflicts", "/webhooks", "/tokens"])(
+  test.each(["/", "/mappings", "/activity", "/webhooks", "/tokens"])(
     "asks at most 15 times a minute on %s when it is untouched, and again at once when it is touched",
     async (place) => {
       await page.goto("about:blank");
@@ -227,7 +158,7 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
         asked = 0;
         for (let second = 0; second < seconds; second += 1) {
           await page.clock.runFor(1000);
-          await vi.waitFor(() => expect(open.size).toBe(0));
+          await vi.waitFor(() => expect(open.size).toBe(0), PATIENCE);
         }
         return asked;
       };
@@ -235,7 +166,7 @@ describe.skipIf(findChromium() === undefined)("when things break, the console", 
 
       const idle = await pass(60);
       await page.mouse.move(400, 400);
-      await vi.waitFor(() => expect(asked).toBeGreaterThan(idle));
+      await vi.waitFor(() => expect(asked).toBeGreaterThan(idle), PATIENCE);
 
       expect(idle).toBeLessThanOrEqual(15);
       expect(idle).toBeGreaterThan(0);

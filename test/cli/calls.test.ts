@@ -1,111 +1,82 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type CliWorld, startCliWorld } from "./world.ts";
+import { describe, expect, test } from "vitest";
+import { CONTACT, eachCliWorld } from "./world.ts";
 
-let world: CliWorld;
-beforeEach(async () => {
-  world = await startCliWorld();
-});
-afterEach(() => world.close());
-
-const hour = (sf_object: string, at: string, calls: number, changes: number) => ({
-  ...{ mapping_id: `map_${sf_object}`, sf_object, at, calls, changes },
-});
-
-const budget = {
-  ...{ calls_used: 9_700, calls_limit: 15_000, allowed_calls: 12_000, own_calls: 9_599 },
-  ...{ forecast_calls_per_day: 8_646, pace: "normal", pace_seconds: 10, since: null },
-  hours: [
-    hour("Contact", "2026-02-03T09:00:00.000Z", 20, 7),
-    hour("Account", "2026-02-03T09:00:00.000Z", 361, 0),
-    hour("Account", "2026-02-03T10:00:00.000Z", 360, 5),
-  ],
-  with_doorbells: { calls_per_day: 366, pace_seconds: 10 },
-};
+const world = eachCliWorld();
 
 describe("budget", () => {
+  const hour = (sf_object: string, of: number, calls: number, changes: number) => ({
+    ...{ mapping_id: `map_${sf_object}`, sf_object, at: `2026-02-03T${of}:00:00.000Z`, calls, changes },
+  });
+  const budget = {
+    ...{ calls_used: 9_700, calls_limit: 15_000, allowed_calls: 12_000, own_calls: 9_599 },
+    ...{ forecast_calls_per_day: 8_646, pace: "normal", pace_seconds: 10, since: null },
+    hours: [hour("Contact", 10, 20, 7), hour("Account", 10, 361, 0), hour("Account", 11, 360, 5)],
+    with_doorbells: { calls_per_day: 366, pace_seconds: 10 },
+  };
+
   test("shows what each object's mapping has spent, and what all would cost with doorbells", async () => {
     world.answer("GET /monitoring/budget", budget);
 
-    const { stdout, stderr } = await world.line.run(["budget", "--no-color"]);
+    const { stdout, stderr } = await world.run("budget --no-color");
 
-    expect(stdout).toMatch(/Account +721 +5 +361 from 2026-02-03[T ]09:00:00.*\n.*Contact +20 +7 /);
+    expect(stdout).toMatch(/Account +721 +5 +361 from 2026-02-03[T ]10:00:00.*\n.*Contact +20 +7 /);
     expect(stdout).toMatch(/with doorbells calls per day +366\n/);
     expect(stderr).toBe(""); // 9,599 of 12,000 are not yet 80 %
   });
 
-  test("warns from 80 % of the share on, and says since when the share is spent", async () => {
-    world.answer("GET /monitoring/budget", { ...budget, own_calls: 9_600 });
-    const much = await world.line.run(["budget"]);
-    const since = "2026-02-03T14:20:00.000Z";
-    world.answer("GET /monitoring/budget", {
-      ...budget,
-      own_calls: 12_000,
-      pace: "waiting",
-      pace_seconds: 3_600,
-      since,
-    });
-    const spent = await world.line.run(["budget"]);
-
-    expect(much.stderr).toContain("Bridge has made 9600 of the 12000 calls of its share in 24 hours.");
-    expect(spent.stderr).toContain(`Bridge's share was spent at ${since}: rows wait, pulls come every 3600 s.`);
-    expect(spent.stderr).not.toContain("Bridge has made");
-  });
-});
-
-describe("a change of a mapping", () => {
-  const mapping = { id: "map_1", sf_object: "Lead", pg_table: "lead", state: "ready" };
-  const current = {
-    ...{ ...mapping, fields: ["LastName"], calls_per_day: 147, sync_direction: "read_only", filter: null },
-    ...{ sf_polling_seconds: 600, when_quiet_seconds: null },
-  };
-  beforeEach(() => {
-    world.answer("GET /monitoring/mappings", [mapping]);
-    world.answer("GET /mappings/map_1", current);
-    world.answer("PATCH /mappings/map_1", mapping);
-    world.answer("GET /monitoring/budget", { with_mapping: { own_calls_per_day: 8_643 } });
-  });
-
-  test("that costs more of the org's calls says so before it is saved", async () => {
-    const { stderr } = await world.line.run(["mapping", "update", "lead", "--interval", "10"]);
-
-    expect(stderr).toContain("That costs 8643 of the org's API calls a day while nothing changes, 8496 more than now.");
-    const calls = world.asked.map(({ call }) => call);
-    const asking = calls.findIndex((call) => call.startsWith("GET /monitoring/budget"));
-    expect(calls[asking]).toMatch(/mapping_id=map_1.*sf_polling_seconds=10&/);
-    expect(asking).toBeLessThan(calls.indexOf("PATCH /mappings/map_1"));
-  });
-
-  test("that costs no more, or whose cost is unknown, is applied without a question", async () => {
-    world.refuse("GET /monitoring/budget", 503, "UNAVAILABLE");
-    const unknown = await world.line.run(["mapping", "update", "lead", "--interval", "10"]);
-    world.answer("GET /monitoring/budget", { with_mapping: { own_calls_per_day: 75 } });
-    const cheaper = await world.line.run(["mapping", "update", "lead", "--interval", "1200"]);
-
-    expect([unknown.code, unknown.stderr, cheaper.code, cheaper.stderr]).toEqual([
-      ...[0, expect.not.stringContaining("costs"), 0, expect.not.stringContaining("costs")],
-    ]);
-  });
-});
-
-describe("the plan of an import", () => {
-  const planned = { created: 5, updated: 0, skipped: 0, changes: [], warnings: [] };
-  const calls = {
-    ...{ calls_per_day: 8_655, calls_per_day_now: 0, calls_limit: 15_000, allowed_calls: 12_000, pace_seconds: 10 },
-  };
-
-  test.each([
-    [calls, ["8655 a day", "(0 now)", "57.7 % of the org's 15000", "may make 12000: pulls come as configured"]],
-    [{ ...calls, pace_seconds: 43 }, ["may make 12000: pulls come at least 43 s apart"]],
+  const since = "2026-02-03T14:20:00.000Z";
+  test.each<[Readonly<Record<string, unknown>>, string]>([
+    [{ forecast_calls_per_day: 16_640 }, "The forecast of 16640 calls a day is above the org's 15000"],
+    [{ own_calls: 9_600 }, "Bridge has made 9600 of the 12000 calls of its share in 24 hours."],
     [
-      { ...calls, calls_limit: null, allowed_calls: null, pace_seconds: null },
-      ["The org has not reported its limit yet", "count against the org's limit, as Heroku Connect's do not"],
+      { own_calls: 12_000, pace: "waiting", pace_seconds: 3_600, since },
+      `Bridge's share was spent at ${since}: rows wait, pulls come every 3600 s.`,
     ],
-  ])("says the calls of %o", async (calls, said) => {
-    world.answer("POST /config/import", { ...planned, calls });
-    const file = world.line.file("document.json", "{}");
+  ])("warns of %o, and ends well", async (more, says) => {
+    world.answer("GET /monitoring/budget", { ...budget, ...more });
 
-    const { stderr } = await world.line.run(["config", "plan", file]);
+    const { code, stderr } = await world.run("budget");
 
-    for (const words of said) expect(stderr).toContain(words);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(says)]);
+    if (more["pace"]) expect(stderr).not.toContain("Bridge has made");
   });
+});
+
+test("a change of a mapping that costs more of the org's calls says so before it is saved, and no other", async () => {
+  const settings = { fields: ["LastName"], calls_per_day: 147, sync_direction: "read_only", filter: null };
+  world.answer("GET /mappings/map_1", { ...CONTACT, ...settings, sf_polling_seconds: 600, when_quiet_seconds: null });
+  world.answer("PATCH /mappings/map_1", { ...CONTACT, state: "ready" });
+  world.answer("GET /monitoring/budget", { with_mapping: { own_calls_per_day: 8_643 } });
+
+  const { stderr } = await world.run("mapping update contact --interval 10");
+
+  expect(stderr).toContain("That costs 8643 of the org's API calls a day while nothing changes, 8496 more than now.");
+  const calls = world.calls();
+  const asking = calls.findIndex((call) => call.startsWith("GET /monitoring/budget"));
+  expect(calls[asking]).toMatch(/mapping_id=map_1.*sf_polling_seconds=10&/);
+  expect(asking).toBeLessThan(calls.indexOf("PATCH /mappings/map_1"));
+  world.answer("GET /monitoring/budget", { with_mapping: { own_calls_per_day: 75 } });
+  const cheaper = await world.run("mapping update contact --interval 1200");
+  world.refuse("GET /monitoring/budget", 503, "UNAVAILABLE");
+  const unknown = await world.run("mapping update contact --interval 10");
+  for (const { code, stderr } of [cheaper, unknown])
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining("costs")]);
+});
+
+const calls = {
+  ...{ calls_per_day: 8_655, calls_per_day_now: 0, calls_limit: 15_000, allowed_calls: 12_000, pace_seconds: 10 },
+};
+const unknown = { calls_limit: null, allowed_calls: null, pace_seconds: null };
+
+test.each([
+  [{}, ["8655 a day", "(0 now)", "57.7 % of the org's 15000", "may make 12000: pulls come as configured"]],
+  [{ pace_seconds: 43 }, ["may make 12000: pulls come at least 43 s apart"]],
+  [unknown, ["The org has not reported its limit yet", "count against the org's limit, as Heroku Connect's do not"]],
+])("the plan of an import says its calls, with %o", async (more, said) => {
+  const planned = { created: 5, updated: 0, skipped: 0, changes: [], warnings: [] };
+  world.answer("POST /config/import", { ...planned, calls: { ...calls, ...more } });
+
+  const { stderr } = await world.run(`config plan ${world.line.file("document.json", "{}")}`);
+
+  for (const words of said) expect(stderr).toContain(words);
 });

@@ -2,20 +2,18 @@ import { execFile } from "node:child_process";
 import { existsSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CliWorld, startCliWorld } from "./world.ts";
+import { beforeAll, expect, test } from "vitest";
+import { eachCliWorld } from "./world.ts";
 
 const PROJECT = join(import.meta.dirname, "../..");
 
-let world: CliWorld;
+const world = eachCliWorld(beforeAll);
 beforeAll(async () => {
-  world = await startCliWorld();
   symlinkSync(join(PROJECT, "bin/bridge.mjs"), join(world.line.folder, "bridge"));
   world.answer("GET /monitoring/mappings", [{ sf_object: "Contact" }, { sf_object: "Account" }]);
   world.line.file("mappings.json", "{}");
   world.line.file("completion.bash", (await run("bridge", ["completion", "bash"])).stdout);
 });
-afterAll(() => world.close());
 
 /** What a user sees who types this and presses Tab in a bash that has sourced what `bridge completion bash` printed. */
 async function tab(...words: readonly string[]): Promise<readonly string[]> {
@@ -30,10 +28,8 @@ async function tab(...words: readonly string[]): Promise<readonly string[]> {
 
 const run = (shell: string, args: readonly string[]) => {
   const { folder } = world.line;
-  const signedIn = { BRIDGE_URL: world.url, BRIDGE_WORKSPACE: "ws_1", BRIDGE_TOKEN: "t" };
-  const { PATH } = process.env;
-  const env = { ...signedIn, HOME: folder, PATH: [folder, join(PROJECT, "node_modules/.bin"), PATH].join(delimiter) };
-  return promisify(execFile)(shell, args, { cwd: folder, env });
+  const path = [folder, join(PROJECT, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
+  return promisify(execFile)(shell, args, { cwd: folder, env: { ...world.signedIn, HOME: folder, PATH: path } });
 };
 
 test("Tab in bash completes commands, options behind any command, mappings by their object, and files", async () => {
@@ -42,11 +38,7 @@ test("Tab in bash completes commands, options behind any command, mappings by th
   expect(await tab("bridge", "mapping", "show", "")).toEqual(["Contact", "Account"]);
   expect(await tab("bridge", "errors", "--table", "")).toEqual([]);
   expect(await tab("bridge", "config", "import", "map")).toEqual(["mappings.json"]);
-});
-
-test("Tab names no mapping, and says nothing, where no service answers", async () => {
   world.refuse("GET /monitoring/mappings", 500, "INTERNAL_ERROR");
-
   expect(await tab("bridge", "poll", "")).toEqual([]);
 });
 
@@ -54,10 +46,4 @@ test.skipIf(!existsSync("/usr/bin/fish"))("Tab in fish shows what each command i
   const { stdout } = await run("fish", ["-c", 'bridge completion fish | source; complete -C "bridge tok"']);
 
   expect(stdout).toBe("token\tAPI tokens of the workspace\n");
-});
-
-test("a shell that is not known is refused by its name", async () => {
-  const { code, stderr } = await world.line.run(["completion", "tcsh"]);
-
-  expect([code, stderr]).toEqual([6, 'bridge: name one of bash, zsh, fish, not "tcsh"\n']);
 });

@@ -1,91 +1,28 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type CliWorld, startCliWorld } from "./world.ts";
+import { describe, expect, test } from "vitest";
+import { eachCliWorld, has } from "./world.ts";
 
-let world: CliWorld;
-beforeEach(async () => {
-  world = await startCliWorld();
-});
-afterEach(() => world.close());
+const world = eachCliWorld();
 
 const SINCE = "2026-03-04T05:06:07.000Z";
 const URL_OF = "https://bridge.example.com/ring/ws_1/ring_abc";
-const bell = (sf_object: string, state: string, since: string | null = SINCE) => ({
-  ...{ mapping_id: `map_${sf_object}`, sf_object, state, since, rung_at: null },
-});
 const mapping = (sf_object: string, more = {}) => ({
   ...{ sf_object, active: true, sync_direction: "bidirectional", sf_notify_enabled: true, ...more },
 });
 
-function say(mappings: readonly object[], more = {}) {
-  world.answer("GET /doorbell", { created_at: "2026-03-01T00:00:00.000Z", mappings, ...more });
-}
-
 describe("bridge doorbell", () => {
   test.each([
-    [
-      "there is none",
-      { created_at: null },
-      [bell("Contact", "off", null)],
-      0,
-      /--doorbell on, then bridge doorbell --prepare/,
-    ],
-    ["it has not rung yet", {}, [bell("Contact", "waiting")], 0, /Not rung yet: deploy the metadata/],
-    [
-      "its URL is of a secret that an operator has changed",
-      { url_outdated: true },
-      [bell("Contact", "alive")],
-      0,
-      /changed the secret of its URL.* gets the new URL by: bridge doorbell --prepare/,
-    ],
-    ["it is alive", {}, [bell("Contact", "alive")], 0, /Deletes do not ring/],
-    [
-      "a change came without it",
-      {},
-      [bell("Contact", "dead", "2026-03-04T05:00:00.000Z")],
-      10,
-      /the flow Bridge Doorbell Contact is active.* Bridge's address .* works from outside/,
-    ],
-  ])("says what to do when %s", async (_, more, mappings, code, remedy) => {
-    say(mappings, more);
+    ["there is none", { created_at: null }, "off", 0, /--doorbell on, then bridge doorbell --prepare/],
+    ["it has not rung yet", {}, "waiting", 0, /Not rung yet: deploy the metadata/],
+    ["its secret was changed", { url_outdated: true }, "alive", 0, /gets the new URL by: bridge doorbell --prepare/],
+    ["it is alive", {}, "alive", 0, /Deletes do not ring/],
+    ["a change came without it", {}, "dead", 10, /flow Bridge Doorbell Contact is active.* address .* from outside/],
+  ])("says what to do when %s", async (_, more, state, code, remedy) => {
+    const bell = { mapping_id: "map_1", sf_object: "Contact", state, since: state === "off" ? null : SINCE };
+    world.answer("GET /doorbell", { created_at: SINCE, mappings: [{ ...bell, rung_at: null }], ...more });
 
-    const ended = await world.line.run(["doorbell"]);
-
-    expect(ended.code).toBe(code);
-    expect(ended.stderr).toMatch(remedy);
-  });
-
-  test("is reported by doctor where a mapping listens, and only there", async () => {
-    for (const call of ["GET /openapi.json", "POST /connections/postgres/test", "POST /connections/salesforce/test"])
-      world.answer(call, { ok: true, findings: [] });
-    for (const call of ["GET /monitoring/mappings", "GET /monitoring/failures", "GET /webhooks"])
-      world.answer(call, []);
-    world.answer("GET /health", { sync: {} });
-    say([bell("Contact", "dead", "2026-03-04T05:00:00.000Z"), bell("Account", "alive"), bell("Lead", "off", null)]);
-
-    const { stdout } = await world.line.run(["doctor", "--all"]);
-
-    expect(stdout).toContain(
-      "! the doorbell of Contact is dead since 2026-03-04T05:00:00.000Z\n    Changes of Contact came",
-    );
-    expect(stdout).toContain(`✓ the doorbell of Account is alive since ${SINCE}\n`);
-    expect(stdout).not.toContain("Lead");
-  });
-
-  test("whose URL is outdated is a warning of doctor with what to run, while it still rings", async () => {
-    for (const call of ["GET /openapi.json", "POST /connections/postgres/test", "POST /connections/salesforce/test"])
-      world.answer(call, { ok: true, findings: [] });
-    for (const call of ["GET /monitoring/mappings", "GET /monitoring/failures", "GET /webhooks"])
-      world.answer(call, []);
-    world.answer("GET /health", { sync: {} });
-    say([bell("Contact", "alive")], { url_outdated: true });
-
-    const { stdout } = await world.line.run(["doctor"]);
-
-    expect(stdout).toMatch(
-      /! the doorbell of Contact is alive since .*\n {4}An operator has .*bridge doorbell --prepare/,
-    );
+    expect(await world.run("doorbell")).toMatchObject({ code, stderr: expect.stringMatching(remedy) });
   });
 
   test("writes the metadata of the mappings that listen, into a new folder that only its owner reads", async () => {
@@ -97,22 +34,16 @@ describe("bridge doorbell", () => {
     ]);
     world.answer("GET /connections", { postgres: null, salesforce: { api_version: "66.0" } });
     world.answer("POST /doorbell", { url: URL_OF, former_until: null });
-    const prepare = () => world.line.run(["doorbell", "--prepare", "doorbell", "--user", "ada@example.com"]);
+    const prepare = () => world.run("doorbell --prepare doorbell --user ada@example.com");
 
-    const done = await prepare();
-    const again = await prepare();
+    const [done, again] = [await prepare(), await prepare()];
 
     const folder = join(world.line.folder, "doorbell");
-    expect(done.stdout).toBe(
-      "doorbell rings for Contact. Deploy it with: sf project deploy start --metadata-dir doorbell\n",
-    );
-    expect(readdirSync(folder, { recursive: true }).map(String).toSorted()).toEqual([
-      "flows",
-      "flows/Bridge_Doorbell_Contact.flow",
-      "package.xml",
-      "workflows",
-      "workflows/Contact.workflow",
-    ]);
+    const says = "doorbell rings for Contact. Deploy it with: sf project deploy start --metadata-dir doorbell\n";
+    expect(done.stdout).toBe(says);
+    const files = ["package.xml", "workflows", "workflows/Contact.workflow"];
+    const written = readdirSync(folder, { recursive: true }).map(String).toSorted();
+    expect(written).toEqual(["flows", "flows/Bridge_Doorbell_Contact.flow", ...files]);
     expect(readFileSync(join(folder, "workflows/Contact.workflow"), "utf8")).toContain(`${URL_OF}?object=Contact<`);
     expect([again.code, again.stderr]).toEqual([7, "bridge: doorbell is not empty: name a new folder\n"]);
   });
@@ -121,16 +52,15 @@ describe("bridge doorbell", () => {
     world.answer("GET /monitoring/mappings", [mapping("Account", { sf_notify_enabled: false })]);
     world.answer("GET /connections", { postgres: null, salesforce: { api_version: "66.0" } });
     world.refuse("POST /doorbell", 409, "CONFLICT", [], "deploy it with a domain");
-    const prepare = (...more: string[]) => world.line.run(["doorbell", "--prepare", "doorbell", ...more]);
 
-    const unnamed = await prepare();
-    const deaf = await prepare("--user", "ada@example.com");
+    const unnamed = await world.run("doorbell --prepare doorbell");
+    const deaf = await world.run("doorbell --prepare doorbell --user ada@example.com");
     world.answer("GET /monitoring/mappings", [mapping("Account")]);
-    const unreachable = await prepare("--user", "ada@example.com");
+    const unreachable = await world.run("doorbell --prepare doorbell --user ada@example.com");
 
-    expect([unnamed.code, deaf.code, unreachable.code]).toEqual([2, 7, 7]);
-    expect(deaf.stderr).toContain("switched on: bridge mapping update MAPPING --doorbell on");
-    expect(unreachable.stderr).toContain("deploy it with a domain");
+    expect(unnamed.code).toBe(2);
+    expect(deaf).toMatchObject({ code: 7, stderr: has("switched on: bridge mapping update MAPPING --doorbell on") });
+    expect(unreachable).toMatchObject({ code: 7, stderr: has("deploy it with a domain") });
     expect(readdirSync(world.line.folder)).not.toContain("doorbell");
   });
 
@@ -138,13 +68,12 @@ describe("bridge doorbell", () => {
     world.answer("POST /doorbell", { url: URL_OF, former_until: SINCE });
     world.answer("DELETE /doorbell", { removed: true });
 
-    const rotated = await world.line.run(["doorbell", "--rotate"]);
-    const removed = await world.line.run(["doorbell", "--remove"]);
-    const both = await world.line.run(["doorbell", "--remove", "--rotate"]);
+    const rotated = await world.run("doorbell --rotate");
+    const removed = await world.run("doorbell --remove");
+    const both = await world.run("doorbell --remove --rotate");
 
-    expect([rotated.stdout, both.code]).toEqual([`${URL_OF}\n`, 2]);
-    expect(rotated.stderr).toContain(`The former URL works until ${SINCE}`);
+    expect(rotated).toMatchObject({ stdout: `${URL_OF}\n`, stderr: has(`The former URL works until ${SINCE}`) });
     expect(removed.stdout).toContain("polled at their full pace");
-    expect(world.asked.map(({ call }) => call)).toEqual(["POST /doorbell?rotate=true", "DELETE /doorbell"]);
+    expect([both.code, world.calls()]).toEqual([2, ["POST /doorbell?rotate=true", "DELETE /doorbell"]]);
   });
 });

@@ -3,11 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { type CliWorld, startCliWorld } from "./world.ts";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+import { eachCliWorld } from "./world.ts";
 
 const PROJECT = join(import.meta.dirname, "../..");
 const TSC = join(PROJECT, "node_modules/.bin/tsc");
@@ -15,18 +13,14 @@ const run = promisify(execFile);
 
 let folder: string;
 let tarball: string;
-let world: CliWorld;
+const world = eachCliWorld(beforeAll);
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "bridge-package-"));
   await run(process.execPath, ["lib/infra/build-package.ts"], { cwd: PROJECT });
   const name = readdirSync(join(PROJECT, "dist")).find((file) => file.endsWith(`-${manifest.version}.tgz`));
   tarball = join(PROJECT, "dist", name ?? "");
-  world = await startCliWorld();
 });
-afterAll(() => {
-  world.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const MAPPING = { id: "map_1", name: "Contact", sf_object: "Contact", pg_table: "contact", active: true };
 
@@ -73,17 +67,7 @@ test("its types serve a client that was generated elsewhere, and refuse what the
   await run("npm", ["install", "--no-audit", "--no-fund", tarball, "openapi-fetch@0.17.0"], { cwd: project });
   writeFileSync(join(project, "good.ts"), CLIENT);
   writeFileSync(join(project, "wrong.ts"), WRONG);
-  const options = [
-    "--strict",
-    "--noEmit",
-    "--module",
-    "nodenext",
-    "--target",
-    "esnext",
-    "--types",
-    "node",
-    "--typeRoots",
-  ];
+  const options = "--strict --noEmit --module nodenext --target esnext --types node --typeRoots".split(" ");
   const check = (file: string) =>
     run(TSC, [...options, join(PROJECT, "node_modules/@types"), file], { cwd: project }).catch(({ stdout }) => {
       throw new Error(stdout);

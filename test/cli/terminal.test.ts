@@ -1,52 +1,34 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { EVIL, STEERING, steeringIn } from "../support/doubles/hostile-service.ts";
-import { type CliWorld, startCliWorld } from "./world.ts";
+import { eachCliWorld } from "./world.ts";
 
-let world: CliWorld;
-beforeEach(async () => {
-  world = await startCliWorld();
-});
-afterEach(() => world.close());
+const world = eachCliWorld();
 
 const token = (name: string) => ({ id: "tok_1", name, owner: "ada@example.com", scopes: ["read"], state: "valid" });
 
-const LOOKS = [{ columns: 80 }, {}];
+test.each(STEERING)("%j of an answer or a refusal is shown without effect, and the same for programs", async (sign) => {
+  for (const look of [{ columns: 80 }, {}]) {
+    world.answer("GET /tokens", [token(`a${sign}b`)]);
+    const { stdout } = await world.run("token list", look);
+    const answer = await world.run("token list --json", look);
+    const details = [{ path: `body.a${sign}b`, message: `c${sign}d` }];
+    world.refuse("GET /tokens", 400, "VALIDATION_ERROR", details, `e${sign}f`);
+    const { stderr } = await world.run("token list", look);
+    const refusal = await world.run("token list --json", look);
 
-test.each(STEERING)("%j of an answer is shown without effect, and is the same JSON for programs", async (sign) => {
-  world.answer("GET /tokens", [token(`a${sign}b`)]);
-
-  for (const look of LOOKS) {
-    const { stdout } = await world.line.run(["token", "list"], look);
-    const asJson = await world.line.run(["token", "list", "--json"], look);
-
-    expect(steeringIn(stdout)).toBeNull();
-    expect(stdout.trimEnd().split("\n")).toHaveLength(2);
-    expect(steeringIn(asJson.stdout)).toBeNull();
-    expect(JSON.parse(asJson.stdout)).toEqual([token(`a${sign}b`)]);
-  }
-});
-
-test.each(STEERING)("%j of a refusal is shown without effect, in message and details", async (sign) => {
-  const details = [{ path: `body.a${sign}b`, message: `c${sign}d` }];
-  world.refuse("GET /tokens", 400, "VALIDATION_ERROR", details, `e${sign}f`);
-
-  for (const look of LOOKS) {
-    const { stderr } = await world.line.run(["token", "list"], look);
-    const asJson = await world.line.run(["token", "list", "--json"], look);
-
-    expect(steeringIn(stderr)).toBeNull();
-    expect(stderr.trimEnd().split("\n")).toHaveLength(2);
-    expect(steeringIn(asJson.stderr)).toBeNull();
-    expect(JSON.parse(asJson.stderr).error).toMatchObject({ message: `e${sign}f`, details });
+    for (const text of [stdout, stderr, answer.stdout, refusal.stderr]) expect(steeringIn(text)).toBeNull();
+    for (const text of [stdout, stderr]) expect(text.trimEnd().split("\n")).toHaveLength(2);
+    expect(JSON.parse(answer.stdout)).toEqual([token(`a${sign}b`)]);
+    expect(JSON.parse(refusal.stderr).error).toMatchObject({ message: `e${sign}f`, details });
   }
 });
 
 test("a colour of an answer's own is shown as text beside the command line's colours", async () => {
   world.answer("GET /tokens", [token("\u001b[31mred\u001b[39m")]);
 
-  const { stdout } = await world.line.run(["token", "list"], { columns: 120 });
+  const { stdout } = await world.run("token list", { columns: 120 });
 
   expect(stdout).toContain("\\u001b[31mred\\u001b[39m");
   expect(stdout).toContain("\u001b[32mvalid");
@@ -58,7 +40,7 @@ test("a file that goes into a pipe keeps every byte, and a person who looks at i
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const user = world.user({ BRIDGE_URL: url, BRIDGE_WORKSPACE: "ws_1", BRIDGE_TOKEN: "t" });
+  const user = world.user({ ...world.signedIn, BRIDGE_URL: url });
 
   const piped = await user.run(["audit", "--csv"]);
   const looked = await user.run(["audit", "--csv"], { columns: 80 });

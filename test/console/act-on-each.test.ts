@@ -22,16 +22,3 @@ test("deliveries are sent again in their order, and what was sent is not sent tw
   expect(sent).toEqual(["a", "b", "c", "d"]);
   expect(chosen.size).toBe(0);
 });
-
-test("each is done before the next begins", async () => {
-  const steps: string[] = [];
-  const act = async (id: string) => {
-    steps.push(`begins ${id}`);
-    await Promise.resolve();
-    steps.push(`ends ${id}`);
-  };
-
-  await actOnEach(["a", "b"], act, (id) => steps.push(`done ${id}`));
-
-  expect(steps).toEqual(["begins a", "ends a", "done a", "begins b", "ends b", "done b"]);
-});

@@ -14,12 +14,9 @@ test.each([
 });
 
 test("a group shows six entries at most", () => {
-  expect(
-    matching(
-      Array.from({ length: 9 }, (_, at) => ({ name: `Page ${at}` })),
-      "page",
-    ),
-  ).toHaveLength(6);
+  const pages = Array.from({ length: 9 }, (_, at) => ({ name: `Page ${at}` }));
+
+  expect(matching(pages, "page")).toHaveLength(6);
 });
 
 test.each([

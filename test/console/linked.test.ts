@@ -11,17 +11,10 @@ test.each([
   ["[::1]", false],
   ["bridge.example.com", true],
   ["127.0.0.1.example.com", true],
-  ["127.example.com", true],
   ["localhost.example.com", true],
-  ["my-localhost", true],
-  ["128.0.0.1", true],
   ["10.0.0.7", true],
-  ["192.168.1.7", true],
   ["0.0.0.0", true],
-  ["[::]", true],
   ["[::ffff:7f00:1]", true],
-  ["[fe80::1]", true],
-  ["x1.execute-api.eu-central-1.amazonaws.com", true],
   ["", true],
 ])("without a session a link at %j needs consent: %s", (hostname, expected) => {
   expect(needsConsent(hostname, LINKED, null)).toBe(expected);

@@ -50,25 +50,17 @@ export function complaintsOf(context: BrowserContext): string[] {
 
 interface Violation {
   readonly id: string;
-  readonly impact: string;
-  readonly help: string;
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** What axe finds serious or critical on a page once nothing moves any more, a line each. */
-export const seriousFindings = (page: Page): Promise<string[]> => findings(page, ["serious", "critical"]);
-
-/** What axe finds on a page, of any grade. */
-export const allFindings = (page: Page): Promise<string[]> =>
-  findings(page, ["minor", "moderate", "serious", "critical"]);
-
-async function findings(page: Page, grades: readonly string[]): Promise<string[]> {
+/** What axe finds on a page once nothing moves any more, of any grade. */
+export async function allFindings(page: Page): Promise<string[]> {
   // What fades in has less contrast on its way, which begins with the frame after the one that shows it.
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   await page.evaluate("Promise.allSettled(document.getAnimations().map(({ finished }) => finished))");
   await page.evaluate(axe.source);
   const violations = (await page.evaluate("axe.run(document).then(({ violations }) => violations)")) as Violation[];
-  return violations
-    .filter(({ impact }) => grades.includes(impact))
-    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
+  );
 }

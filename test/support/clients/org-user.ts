@@ -1,4 +1,5 @@
 import type { Org } from "../../../lib/local/org/start-org.ts";
+import { askRest, signIn } from "./org-rest.ts";
 
 /** A user of an org and how to come in. */
 export interface OrgUser {
@@ -13,17 +14,8 @@ type Needed = Pick<Org, "url" | "accessToken" | "userId" | "clientId" | "clientS
 
 /** Makes a user beside the administrator, with the same profile, and signs in. */
 export async function createOrgUser(org: Needed, name: string): Promise<OrgUser> {
-  const { url, clientId, clientSecret } = org;
-  const ask = async (method: string, path: string, body?: object) => {
-    const answer = await fetch(`${url}/services/data/v66.0${path}`, {
-      method,
-      headers: { authorization: `Bearer ${org.accessToken}`, "content-type": "application/json" },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
-    return (text === "" ? {} : JSON.parse(text)) as Record<string, string>;
-  };
+  const ask = async (method: string, path: string, body?: object) =>
+    ((await askRest(org, method, path, body)) ?? {}) as Record<string, string>;
   const { ProfileId } = await ask("GET", `/sobjects/User/${org.userId}?fields=ProfileId`);
   const username = `${name}@bridge.example`;
   const password = `${name}-password`;
@@ -34,15 +26,9 @@ export async function createOrgUser(org: Needed, name: string): Promise<OrgUser>
     Alias: name.slice(0, 8),
     CommunityNickname: name,
     ProfileId,
-    TimeZoneSidKey: "GMT",
-    LocaleSidKey: "en_US",
-    EmailEncodingKey: "UTF-8",
-    LanguageLocaleKey: "en_US",
+    ...{ TimeZoneSidKey: "GMT", LocaleSidKey: "en_US", EmailEncodingKey: "UTF-8", LanguageLocaleKey: "en_US" },
   });
   const userId = String(made["id"]);
   await ask("POST", `/sobjects/User/${userId}/password`, { NewPassword: password });
-  const form = { grant_type: "password", client_id: clientId, client_secret: clientSecret, username, password };
-  const granted = await fetch(`${url}/services/oauth2/token`, { method: "POST", body: new URLSearchParams(form) });
-  const { access_token: accessToken } = (await granted.json()) as { access_token: string };
-  return { userId, username, password, accessToken };
+  return { userId, username, password, accessToken: await signIn(org.url, { ...org, username, password }) };
 }

@@ -5,42 +5,20 @@ import { type CommandLine, openCommandLine } from "../processes/command-line.ts"
 import type { RunningBridge } from "../worlds/running-bridge.ts";
 
 /** What setting up a workspace takes, with any client. */
-export interface SettingsClient {
-  connectPostgres(url: string, schema: string): Promise<void>;
-  connectSalesforce(connection: SalesforceConnection): Promise<void>;
-  objects(): Promise<readonly string[]>;
-  createMapping(object: string, fields: readonly string[]): Promise<void>;
-  states(): Promise<Readonly<Record<string, string>>>;
-  createWebhook(url: string): Promise<{ readonly id: string; readonly secret: string }>;
-  testWebhook(id: string): Promise<void>;
-  createToken(scope: string): Promise<string>;
-  poll(object: string): Promise<void>;
-  /** States of the changes of a table, newest first. */
-  activity(table: string): Promise<readonly string[]>;
-  importDryRun(document: object): Promise<{ readonly created: number }>;
-  import(document: object): Promise<{ readonly created: number; readonly updated: number }>;
-  exported(): Promise<{ readonly mappings: readonly { readonly object_name: string }[] }>;
-  auditedActions(): Promise<readonly string[]>;
-  close(): void;
-}
+export type SettingsClient = Awaited<ReturnType<typeof byCommandLine>>;
 
 /** A workspace that the command line made, and the token that came with it. */
 async function workspaceFromNothing(line: CommandLine): Promise<{ readonly id: string; readonly token: string }> {
   // The instance writes its operator's environment in this file; in a test it is this process's own.
   mkdirSync(join(line.folder, "data"), { recursive: true });
   writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify({ environment: {} }));
-  const made = await line.json<{ workspace_id: string; token: string }>([
-    "workspace",
-    "create",
-    "Acme",
-    "--owner",
-    "ada@example.com",
-  ]);
+  const create = "workspace create Acme --owner ada@example.com".split(" ");
+  const made = await line.json<{ workspace_id: string; token: string }>(create);
   return { id: made.workspace_id, token: made.token };
 }
 
 /** By the command line alone. */
-export async function byCommandLine(bridge: RunningBridge): Promise<SettingsClient> {
+export async function byCommandLine(bridge: RunningBridge) {
   const line = openCommandLine();
   const { id, token } = await workspaceFromNothing(line);
   const login = await line.run(["login", bridge.baseUrl, "--workspace", id], { stdin: `${token}\n` });
@@ -51,35 +29,41 @@ export async function byCommandLine(bridge: RunningBridge): Promise<SettingsClie
     if (code !== 0) throw new Error(`bridge ${args.join(" ")} ended with ${code}: ${stderr}${stdout}`);
   };
   return {
-    connectPostgres: (url, schema) => ok(["connect", "postgres", "--schema", schema], url),
-    connectSalesforce: async ({ loginUrl, credentials }) => {
+    connectPostgres: (url: string, schema: string) => ok(["connect", "postgres", "--schema", schema], url),
+    connectSalesforce: async ({ loginUrl, credentials }: SalesforceConnection) => {
       if (credentials.kind !== "password") throw new Error("the local org is connected by password");
       const { clientId, clientSecret, username, password } = credentials;
-      const files = [
-        "--client-secret-file",
-        line.file("secret", clientSecret),
-        "--password-file",
-        line.file("pw", password),
-      ];
+      const [secretFile, passwordFile] = [line.file("secret", clientSecret), line.file("pw", password)];
+      const files = ["--client-secret-file", secretFile, "--password-file", passwordFile];
       const flow = ["--flow", "password", "--login-url", loginUrl, "--client-id", clientId, "--username", username];
       await ok(["connect", "salesforce", ...flow, ...files]);
     },
     objects: async () => (await line.json<readonly { name: string }[]>(["objects"])).map(({ name }) => name),
-    createMapping: (object, fields) => ok(["mapping", "create", object, "--fields", fields.join(",")]),
-    states: async () => {
+    createMapping: (object: string, fields: readonly string[]) =>
+      ok(["mapping", "create", object, "--fields", fields.join(",")]),
+    states: async (): Promise<Readonly<Record<string, string>>> => {
       const all = await line.json<readonly { sf_object: string; state: string }[]>(["mapping", "list"]);
       return Object.fromEntries(all.map(({ sf_object, state }) => [sf_object, state]));
     },
-    createWebhook: (url) => line.json(["webhook", "create", url]),
-    testWebhook: (webhook) => ok(["webhook", "test", webhook]),
-    createToken: async (scope) =>
+    createWebhook: (url: string) =>
+      line.json<{ readonly id: string; readonly secret: string }>(["webhook", "create", url]),
+    testWebhook: (webhook: string) => ok(["webhook", "test", webhook]),
+    createToken: async (scope: string) =>
       (await line.run(["token", "create", scope, "--owner", "ada@example.com", "--scope", scope])).stdout.trim(),
-    poll: (object) => ok(["poll", object]),
-    activity: async (table) =>
+    poll: (object: string) => ok(["poll", object]),
+    /** States of the changes of a table, newest first. */
+    activity: async (table: string) =>
       (await line.json<readonly { state: string }[]>(["activity", "--table", table])).map(({ state }) => state),
-    importDryRun: (document) => line.json(["config", "import", "-", "--dry-run"], { stdin: JSON.stringify(document) }),
-    import: (document) => line.json(["config", "import", "-"], { stdin: JSON.stringify(document) }),
-    exported: async () => JSON.parse((await line.run(["config", "export"])).stdout),
+    importDryRun: (document: object) =>
+      line.json<{ readonly created: number }>(["config", "import", "-", "--dry-run"], {
+        stdin: JSON.stringify(document),
+      }),
+    import: (document: object) =>
+      line.json<{ readonly created: number; readonly updated: number }>(["config", "import", "-"], {
+        stdin: JSON.stringify(document),
+      }),
+    exported: async (): Promise<{ readonly mappings: readonly { readonly object_name: string }[] }> =>
+      JSON.parse((await line.run(["config", "export"])).stdout),
     auditedActions: async () =>
       (await line.json<readonly { action: string }[]>(["audit", "--limit", "100"])).map(({ action }) => action),
     close: line.close,

@@ -159,17 +159,7 @@ export const UNKNOWN_SIGN_INS: readonly Lie[] = [1, 2, 4, 6, 7, 8, 9, 13, 255, -
 
 /** What a server says in its turns of SCRAM, where it should give a nonce, a salt and a count, and then prove itself. */
 export const WRONG_SCRAM: readonly Lie[] = [
-  ...[
-    "",
-    "x",
-    ",,,",
-    "r=",
-    "r=a,s=,i=1",
-    "r=a,s=aaaa,i=0",
-    "r=a,s=aaaa,i=999999999",
-    "r=\u0001,s=aaaa,i=1",
-    "e=other-error",
-  ].map((said) => ({
+  ...["", "x", "r=", "r=a,s=,i=1", "r=a,s=aaaa,i=0", "r=a,s=aaaa,i=999999999", "e=other-error"].map((said) => ({
     what: `SCRAM's first ${JSON.stringify(said)}`,
     bytes: message("R", authentication(11, Buffer.from(said))),
   })),

@@ -3,15 +3,7 @@ import { once } from "node:events";
 import { isIPv6 } from "node:net";
 
 /** A DNS server on this machine that answers from a table. */
-export interface DnsServer {
-  /** `127.0.0.1:port`, as a resolver takes it. */
-  readonly address: string;
-  /** Queries for addresses (A and AAAA) that came for a name. */
-  asked(name: string): number;
-  /** Resolves with the next query, whatever it asks for. */
-  nextQuery(): Promise<void>;
-  close(): Promise<void>;
-}
+export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>;
 
 /** What a name resolves to: its addresses, given again for each pair of A and AAAA queries, or another name. */
 export type Zone = Readonly<Record<string, Entry>>;
@@ -22,7 +14,7 @@ const CNAME = 5;
 const AAAA = 28;
 const NAME_ERROR = 3;
 
-export async function startDnsServer(zone: Zone): Promise<DnsServer> {
+export async function startDnsServer(zone: Zone) {
   const socket = createSocket("udp4");
   const questions = new Map<string, number>();
   socket.on("message", (query, from) => {
@@ -35,11 +27,14 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
   return {
+    /** As a resolver takes it. */
     address: `127.0.0.1:${socket.address().port}`,
+    /** Resolves with the next query, whatever it asks for. */
     nextQuery: async () => {
       await once(socket, "message");
     },
-    asked: (name) => (questions.get(`${name}/${A}`) ?? 0) + (questions.get(`${name}/${AAAA}`) ?? 0),
+    /** Queries for addresses (A and AAAA) that came for a name. */
+    asked: (name: string) => (questions.get(`${name}/${A}`) ?? 0) + (questions.get(`${name}/${AAAA}`) ?? 0),
     close: async () => {
       socket.close();
       await once(socket, "close");

@@ -18,6 +18,16 @@ interface Kept {
 /** A request that is stopped for longer between its last check and the wire is another tale (README, In doubt). */
 const LONGEST_FLIGHT_MILLISECONDS = 20_000;
 
+/** A port of which only this part is asked: anything else is a mistake of the test. */
+export function partOf<Port extends object>(part: Partial<Port>): Port {
+  return new Proxy(part, {
+    get: (_, name) => {
+      if (name in part || name === "then") return Reflect.get(part, name); // what can be awaited has a `then`
+      throw new Error(`a cycle that only pushes asks nothing of ${String(name)}`);
+    },
+  }) as Port;
+}
+
 /** One object of an org as a model: saves arrive as steps of their own, and what arrives too late is written down. */
 export class ModelOrg {
   readonly records: Kept[] = [];
@@ -30,19 +40,15 @@ export class ModelOrg {
 
   /** The org as one cycle sees it. */
   connected(step: (label: string) => Promise<void>, fates: () => Fate): Salesforce {
-    const unused = () => {
-      throw new Error("a cycle that only pushes asks nothing of this");
-    };
     const query = async (soql: string): Promise<QueryPage> => {
       await step("query arrives");
       const page = this.#found(soql);
       await step("query answered");
       return page;
     };
-    return {
+    return partOf<Salesforce>({
       query,
       queryTogether: (soqls) => Promise.all(soqls.map(query)),
-      askTogether: unused,
       write: async (operation, _, records, externalIdField) => {
         const sentAt = this.#clock.now();
         const fate = fates();
@@ -63,19 +69,7 @@ export class ModelOrg {
       },
       calls: () => ({}),
       usage: () => null,
-      deleted: unused,
-      recordCount: unused,
-      describe: unused,
-      startBulkQuery: unused,
-      bulkQueryRecords: unused,
-      bulkResults: unused,
-      openBulkSave: unused,
-      uploadBulkSave: unused,
-      startBulkSave: unused,
-      abortBulkSave: unused,
-      pollBulkSave: unused,
-      bulkSaved: unused,
-    };
+    });
   }
 
   #save(operation: string, { id, values }: OutgoingRecord, keyField: string | null): RecordResult {

@@ -5,34 +5,26 @@ import type { Doubt, Recovered } from "../../../lib/sync/ports/doubt-ports.ts";
 import { type BeginRequest, type Begun, type Lease, LeaseLost } from "../../../lib/sync/ports/lease-ports.ts";
 import type { LateSave, PushOutcome } from "../../../lib/sync/ports/push-ports.ts";
 import type { ModelClock } from "./model-clock.ts";
+import { partOf } from "./model-org.ts";
 
 /** The rules of the statements in `lib/adapters/postgres`; without one of them something must go wrong. */
-export interface StoreRules {
+export const TRUE_RULES = {
   /** Each holder gets a new fence. */
-  readonly newFence: boolean;
-  /** A holder whose lease is gone finds out when it renews it. */
-  readonly renewTells: boolean;
-  /** Changes are marked sent only by the holder of the lease, and only those that it has claimed. */
-  readonly marksOwn: boolean;
-  /** Results are written down only by the holder of the lease. */
-  readonly settlesOwn: boolean;
-  /** A change that is under way or in doubt holds back later ones of its row. */
-  readonly holdsBack: boolean;
-  /** What was marked sent is in doubt, not NEW again. */
-  readonly keepsDoubts: boolean;
-  /** A change is in doubt since it was sent. */
-  readonly datesDoubts: boolean;
-}
-
-export const TRUE_RULES: StoreRules = {
   newFence: true,
+  /** A holder whose lease is gone finds out when it renews it. */
   renewTells: true,
+  /** Changes are marked sent only by the holder of the lease, and only those that it has claimed. */
   marksOwn: true,
+  /** Results are written down only by the holder of the lease. */
   settlesOwn: true,
+  /** A change that is under way or in doubt holds back later ones of its row. */
   holdsBack: true,
+  /** What was marked sent is in doubt, not NEW again. */
   keepsDoubts: true,
+  /** A change is in doubt since it was sent. */
   datesDoubts: true,
 };
+export type StoreRules = Readonly<typeof TRUE_RULES>;
 
 interface Change {
   readonly id: number;
@@ -106,16 +98,8 @@ export class ModelStore {
   #capture(action: Action, recordId: number, values: Change["values"], sfid: string | null): void {
     const id = this.log.length + 1;
     const capturedAt = new Date(this.#clock.now());
-    const fresh = {
-      state: "NEW",
-      fence: null,
-      batchId: null,
-      sentAt: null,
-      dueAt: null,
-      attempts: 0,
-      version: 0,
-    } as const;
-    this.log.push({ id, action, recordId, values, capturedAt, sfid, ...fresh });
+    const unsent = { state: "NEW", fence: null, batchId: null, sentAt: null, dueAt: null } as const;
+    this.log.push({ id, action, recordId, values, capturedAt, sfid, ...unsent, attempts: 0, version: 0 });
   }
 
   isSettled(): boolean {
@@ -130,10 +114,7 @@ export class ModelStore {
       await step(`${label} answered`);
       return answer;
     };
-    const unused = () => {
-      throw new Error("a cycle that only pushes asks nothing of this");
-    };
-    return {
+    return partOf<CycleStore>({
       begin: (request) => statement("begin", () => this.#begin(request)),
       renew: (lease) => statement("renew", () => this.#renew(lease)),
       recover: (lease) => statement("recover", () => this.#recover(lease)),
@@ -150,34 +131,7 @@ export class ModelStore {
         ),
       finish: (lease) => statement("finish", () => this.#finish(lease)),
       close: async () => undefined,
-      doubtsIn: unused,
-      noteLook: unused,
-      holdWaiting: unused,
-      rewoundDoubts: unused,
-      noteFindings: unused,
-      apply: unused,
-      compare: unused,
-      countUnmatched: unused,
-      dryRun: unused,
-      beginDryRun: unused,
-      saveDryRun: unused,
-      failDryRun: unused,
-      forgetGone: unused,
-      endRestores: unused,
-      unseen: unused,
-      lastRow: unused,
-      compareRows: unused,
-      countRows: unused,
-      keepComparison: unused,
-      rowsAfter: unused,
-      pulses: unused,
-      outbox: unused,
-      setAside: unused,
-      forget: unused,
-      syncStates: unused,
-      endIdle: unused,
-      addCalls: unused,
-    };
+    });
   }
 
   #begin({ mappingId, work, configVersion, owner, leaseSeconds }: BeginRequest): Begun {

@@ -17,21 +17,9 @@ type Answering = number | { readonly status: number; readonly body?: string } | 
 export type Behaviour = Answering | ((body: string) => Answering | Promise<Answering>);
 
 /** A customer's endpoint on this machine. */
-export interface Receiver {
-  readonly url: string;
-  readonly received: Received[];
-  /** Requests that are open. */
-  open(): number;
-  /** The most requests that were open at once. */
-  mostOpen(): number;
-  /** From now on it answers this. */
-  answer(behaviour: Behaviour): void;
-  /** Resolves when it has received so many requests in all. */
-  has(count: number): Promise<void>;
-  close(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-export async function startReceiver(first: Behaviour, now: () => Date = () => new Date()): Promise<Receiver> {
+export async function startReceiver(first: Behaviour, now: () => Date = () => new Date()) {
   let behaviour = first;
   const received: Received[] = [];
   const waiting = new Set<() => void>();
@@ -56,13 +44,16 @@ export async function startReceiver(first: Behaviour, now: () => Date = () => ne
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
     received,
+    /** Requests that are open, and the most that were at once. */
     open: () => open,
     mostOpen: () => mostOpen,
-    answer: (next) => {
+    /** From now on it answers this. */
+    answer: (next: Behaviour) => {
       behaviour = next;
     },
-    has: (count) =>
-      new Promise((resolve) => {
+    /** Resolves when it has received so many requests in all. */
+    has: (count: number) =>
+      new Promise<void>((resolve) => {
         const look = () => {
           if (received.length < count) return;
           waiting.delete(look);

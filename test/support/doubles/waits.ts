@@ -2,20 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../../lib/sync/ports/cycle-ports.ts";
 
 /** Knows who waits for time that is moved by hand: the org's held commits, and the timers of cycles. */
-export interface Waits {
-  /** Resolves when the org holds something up. */
-  untilHeldUp(): Promise<void>;
-  /** Resolves when a cycle cannot continue without time: its save is held up, or it makes no call and a timer of it is set. */
-  untilTimeIsNeeded(): Promise<void>;
-  /** A sleep of the org. */
-  sleep<Answer>(begin: () => Promise<Answer>): Promise<Answer>;
-  /** A call of a cycle to its database or its org. */
-  call<Answer>(name: string, run: () => Promise<Answer>): Promise<Answer>;
-  /** A clock whose timers are those of a cycle. */
-  timed(clock: Clock): Clock;
-}
+export type Waits = ReturnType<typeof createWaits>;
 
-export function createWaits(): Waits {
+export function createWaits() {
   const count = { calls: 0, saves: 0, sleeps: 0, heldSaves: 0, timers: 0 };
   let changed = Promise.withResolvers<void>();
   const tell = () => {
@@ -43,14 +32,21 @@ export function createWaits(): Waits {
     }
   };
   return {
+    /** Resolves when the org holds something up. */
     untilHeldUp: () => {
       const before = count.sleeps;
       return until(() => count.sleeps > before);
     },
+    /** Resolves when a cycle cannot continue without time: its save is held up, or it makes no call and a timer of it is set. */
     untilTimeIsNeeded: () => until(() => count.heldSaves > 0 || (count.calls === 0 && count.timers > 0)),
-    sleep: (begin) => during(count.saves > 0 ? ["sleeps", "heldSaves"] : ["sleeps"], begin),
-    call: (name, run) => during(name === "org.write" ? ["calls", "saves"] : ["calls"], run),
-    timed: (clock) => ({
+    /** A sleep of the org. */
+    sleep: <Answer>(begin: () => Promise<Answer>) =>
+      during(count.saves > 0 ? ["sleeps", "heldSaves"] : ["sleeps"], begin),
+    /** A call of a cycle to its database or its org. */
+    call: <Answer>(name: string, run: () => Promise<Answer>) =>
+      during(name === "org.write" ? ["calls", "saves"] : ["calls"], run),
+    /** A clock whose timers are those of a cycle. */
+    timed: (clock: Clock): Clock => ({
       now: clock.now,
       at: (epochMilliseconds, run) => {
         const ended = Promise.withResolvers<void>();

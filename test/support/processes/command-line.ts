@@ -15,7 +15,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-interface Typing {
+export interface Typing {
   /** What is piped in. */
   readonly stdin?: string | Buffer;
   /** Replaces a person's terminal of this many columns. */

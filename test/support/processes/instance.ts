@@ -7,6 +7,7 @@ import pg from "pg";
 import type { LogLine } from "../../../lib/local/cloud/lambda/log.ts";
 import type { InstanceFile } from "../../../lib/local/instance-file.ts";
 import { checkDescribed } from "../checks/described-api.ts";
+import { askRest } from "../clients/org-rest.ts";
 import { expectNoRefusals, ISOLATES } from "../run/isolation.ts";
 import { keepSecret, passwordIn, refuseSecretsInFolder } from "../run/secrets.ts";
 
@@ -158,15 +159,9 @@ export class RunningInstance {
   }
 
   /** A request to the org as any client of Salesforce sends it. */
-  async org(method: string, path: string, body?: unknown): Promise<unknown> {
-    const answer = await fetch(`${this.file.salesforce.url}/services/data/v66.0${path}`, {
-      method,
-      headers: { authorization: `Bearer ${this.file.salesforce.access_token}`, "content-type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
-    return text === "" ? null : JSON.parse(text);
+  org(method: string, path: string, body?: unknown): Promise<unknown> {
+    const { url, access_token: accessToken } = this.file.salesforce;
+    return askRest({ url, accessToken }, method, path, body);
   }
 
   async soql(query: string): Promise<Record<string, unknown>[]> {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type OrgOptions, startOrg } from "../../../lib/local/org/start-org.ts";
 import type { SalesforceConnection } from "../../../lib/model/workspace/workspace.ts";
+import { askOrg, connectionOf } from "../clients/org-rest.ts";
 import { keepSecret } from "../run/secrets.ts";
 
 /** A local org and how a workspace is connected to it. End it with `close()`. */
@@ -24,27 +25,10 @@ export async function startConnectedOrg({
     fields: [{ name: "Code__c", type: "text" as const, length: 20, externalId: true, unique: true }],
   }));
   const org = await startOrg({ dataDir, definition: { objects } as never, ...options });
-  const { clientId, clientSecret, username, password } = org;
-  for (const secret of [clientSecret, password, org.accessToken]) keepSecret(secret);
+  keepSecret(org.accessToken);
   return {
-    connection: {
-      loginUrl: org.url,
-      instanceUrl: org.url,
-      organizationId: org.organizationId,
-      userId: "",
-      formerUserIds: [],
-      apiVersion: "66.0",
-      credentials: { kind: "password", clientId, clientSecret, username, password },
-      accessToken: null,
-    },
-    control: async (method, path, order) => {
-      const headers = { authorization: `Bearer ${org.accessToken}` };
-      const body = order ? JSON.stringify(order) : null;
-      const answer = await fetch(`${org.url}/_sim${path}`, { method, headers, body });
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(`${method} /_sim${path} answered ${answer.status}: ${text}`);
-      return text === "" ? null : JSON.parse(text);
-    },
+    connection: connectionOf(org),
+    control: (method, path, order) => askOrg(org, method, `/_sim${path}`, order),
     close: async () => {
       await org.close();
       rmSync(dataDir, { recursive: true, force: true });

@@ -12,18 +12,7 @@ import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import { makeWebhook } from "./make-webhook.ts";
 
 /** Webhooks whose workers are processes of their own and die at a given point, on a clock that is moved by hand. */
-export interface CrashWorld {
-  /**
-   * Publishes `events` to a receiver that fails `failures` times each, lets the workers run until nothing is left to do,
-   * and dies once at `die`. `disturb` is called between two steps of time. Gives what is wrong with the end.
-   */
-  run(story: Story): Promise<Ending>;
-  /** Takes what can be seen in a queue out of it, and gives it to the test. */
-  take(queue: WorkedQueue): Promise<unknown[]>;
-  /** Puts a message into a queue, to be seen after a while. */
-  put(queue: WorkedQueue, message: unknown, delaySeconds: number): void;
-  close(): Promise<void>;
-}
+export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
 
 export interface Story {
   readonly events: number;
@@ -54,10 +43,14 @@ export const WORKED = [
 ] as const;
 export type WorkedQueue = (typeof WORKED)[number];
 
-export async function startCrashWorld(): Promise<CrashWorld> {
+export async function startCrashWorld() {
   const cloud = await startBridgeCloud();
   let worker = startWorker();
 
+  /**
+   * Publishes `events` to a receiver that fails `failures` times each, lets the workers run until nothing is left to do,
+   * and dies once at `die`. `disturb` is called between two steps of time. Gives what is wrong with the end.
+   */
   const run = async ({ events: count, failures, die, disturb }: Story): Promise<Ending> => {
     const seen = new Map<string, number>();
     const receiver = await startReceiver((body) => {
@@ -100,8 +93,10 @@ export async function startCrashWorld(): Promise<CrashWorld> {
 
   return {
     run,
-    take: (queue) => cloud.take(queue),
-    put: (queue, message, DelaySeconds) => {
+    /** Takes what can be seen in a queue out of it, and gives it to the test. */
+    take: (queue: WorkedQueue) => cloud.take(queue),
+    /** Puts a message into a queue, to be seen after a while. */
+    put: (queue: WorkedQueue, message: unknown, DelaySeconds: number) => {
       const QueueUrl = process.env[queueVariable(queue)] ?? "";
       cloud.sqs.actions.SendMessage({ QueueUrl, MessageBody: JSON.stringify(message), DelaySeconds });
     },

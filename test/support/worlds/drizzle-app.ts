@@ -17,23 +17,10 @@ export interface TableCode {
 export type SchemaCode = Readonly<Record<string, TableCode>>;
 
 /** An application whose tables in the schema `salesforce` belong to Drizzle, with its folder of migrations. */
-export interface DrizzleApp {
-  readonly folder: string;
-  /** What its code says the tables are. */
-  code: SchemaCode;
-  /** What `drizzle-kit generate` would write for the code as it is. */
-  generate(): Promise<readonly string[]>;
-  /** Writes the next migration, generated, or with these statements, as after `drizzle-kit generate --custom`. */
-  write(name: string, statements?: readonly string[]): Promise<void>;
-  /** Runs the migrations that the database has not seen, as `drizzle-kit migrate`. */
-  migrate(): Promise<void>;
-  /** What `drizzle-kit push` would change in the database, sequences of tables that it must leave alone aside. */
-  drift(): Promise<readonly string[]>;
-  close(): Promise<void>;
-}
+export type DrizzleApp = Awaited<ReturnType<typeof createDrizzleApp>>;
 
 /** Makes one, with an empty folder; its tables come with the first migration. */
-export async function createDrizzleApp(url: string, code: SchemaCode): Promise<DrizzleApp> {
+export async function createDrizzleApp(url: string, first: SchemaCode) {
   const folder = mkdtempSync(join(tmpdir(), "bridge-drizzle-"));
   const meta = join(folder, "meta");
   mkdirSync(meta);
@@ -51,11 +38,14 @@ export async function createDrizzleApp(url: string, code: SchemaCode): Promise<D
   };
   const current = async () => generateDrizzleJson(await tablesOf(app.code), (await last()).id);
 
-  const app: DrizzleApp = {
+  const app = {
     folder,
-    code,
-    generate: async () => generateMigration(await last(), await current()),
-    write: async (name, statements) => {
+    /** What its code says the tables are. */
+    code: first,
+    /** What `drizzle-kit generate` would write for the code as it is. */
+    generate: async (): Promise<readonly string[]> => generateMigration(await last(), await current()),
+    /** Writes the next migration, generated, or with these statements, as after `drizzle-kit generate --custom`. */
+    write: async (name: string, statements?: readonly string[]) => {
       const sql = statements ?? (await app.generate());
       const { version, dialect, entries } = journal();
       const idx = entries.length;
@@ -66,8 +56,10 @@ export async function createDrizzleApp(url: string, code: SchemaCode): Promise<D
       const entry = { idx, version, when, tag: `${prefix}_${name}`, breakpoints: true };
       save(journalFile, { version, dialect, entries: [...entries, entry] });
     },
+    /** Runs the migrations that the database has not seen, as `drizzle-kit migrate`. */
     migrate: () => migrate(db, { migrationsFolder: folder }),
-    drift: async () => {
+    /** What `drizzle-kit push` would change in the database, sequences of tables that it must leave alone aside. */
+    drift: async (): Promise<readonly string[]> => {
       const tables = ["!_bridge_*", "!_trigger_log*"];
       // It shows its progress on the terminal.
       const terminal = vi.spyOn(process.stdout, "write").mockReturnValue(true);
@@ -109,18 +101,5 @@ async function tablesOf(code: SchemaCode): Promise<Record<string, unknown>> {
   return tablesBy(orm);
 }
 
-const NAMES = [
-  "bigint",
-  "bigserial",
-  "boolean",
-  "date",
-  "index",
-  "integer",
-  "numeric",
-  "pgSchema",
-  "text",
-  "time",
-  "timestamp",
-  "uniqueIndex",
-  "varchar",
-];
+const NAMES =
+  "bigint bigserial boolean date index integer numeric pgSchema text time timestamp uniqueIndex varchar".split(" ");

@@ -20,25 +20,14 @@ import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { auditEntry } from "../../../lib/model/workspace/audit.ts";
 import { readFleet } from "../../../lib/settings/workspaces/fleet.ts";
 import { call } from "../clients/call.ts";
-import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
+import { startBridgeCloud } from "./bridge-cloud.ts";
 import { makeWebhook } from "./make-webhook.ts";
 import { createSyncWorld, type SyncWorld } from "./sync-world.ts";
 import { createTestWorkspace, tokenFor } from "./workspace.ts";
 import { mapped } from "./worlds.ts";
 
 /** A workspace of which something is poisoned, and another one beside it. */
-export interface PoisonedWorld {
-  readonly cloud: BridgeCloud;
-  readonly world: SyncWorld;
-  readonly contact: Mapping;
-  /** One cycle of the poisoned workspace, and one sweep of all. */
-  work(): Promise<void>;
-  /** What is wrong then for others. */
-  neighbours(): Promise<readonly string[]>;
-  /** What the poisoned workspace's own readers meet: errors that do not say that it is their database. */
-  own(): Promise<readonly string[]>;
-  close(): Promise<void>;
-}
+export type PoisonedWorld = Awaited<ReturnType<typeof startPoisonedWorld>>;
 
 type Handler = Parameters<typeof call>[0];
 
@@ -50,7 +39,7 @@ const READING = (Object.keys(ROUTES) as RouteName[]).filter((name) => {
 });
 
 /** A contact that is mapped, with a change in every state, and every kind of item in DynamoDB that follows. */
-export async function startPoisonedWorld(): Promise<PoisonedWorld> {
+export async function startPoisonedWorld() {
   process.env["RATE_LIMIT_PER_MINUTE"] = "1000000000";
   const cloud = await startBridgeCloud();
   const world = await createSyncWorld(cloud);
@@ -77,22 +66,22 @@ export async function startPoisonedWorld(): Promise<PoisonedWorld> {
     cloud,
     world,
     contact,
+    /** One cycle of the poisoned workspace, and one sweep of all. */
     work: async () => {
       await world.pass(61); // smaller totals of a later minute are stored
       await world.cycle(contact);
       const { batchItemFailures } = (await sweepMinute(TICK)) as { readonly batchItemFailures: readonly unknown[] };
       if (batchItemFailures.length > 0) throw new Error("the minute sweep has not done all");
     },
+    /** What is wrong then for others. */
     neighbours: () => wrongFor(neighbour.id, waiting),
-    own: async () => {
+    /** What the poisoned workspace's own readers meet: errors that do not say that it is their database. */
+    own: async (): Promise<readonly string[]> => {
       const wrong = READING.map(async (name) => {
         const { handler } = (await import(`../../../functions/api/${name}.ts`)) as { handler: Handler };
         // What its owner wrote may be none of the words that the API describes.
-        const asked = call(handler, name, { token, path }).catch((error: Error) => ({
-          status: 200,
-          text: String(error),
-        }));
-        const { status, text } = await asked;
+        const asked = call(handler, name, { token, path });
+        const { status, text } = await asked.catch((error: Error) => ({ status: 200, text: String(error) }));
         const isMeant = text.includes("database could not be asked") || text.includes("answers what is not described");
         return (status < 500 && !text.startsWith("Error")) || isMeant
           ? []

@@ -15,18 +15,7 @@ import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { createTestWorkspace, type TestWorkspace } from "./workspace.ts";
 
 /** The deployed bundles on the embedded cloud, with an org and a database, asked over HTTP. End it with `close()`. */
-export interface RunningBridge {
-  readonly baseUrl: string;
-  readonly metricsUrl: string;
-  readonly host: Host;
-  readonly org: ConnectedOrg;
-  readonly database: TestDatabase;
-  /** A workspace with both sides connected, in a schema of its own. */
-  createWorkspace(schema?: string): Promise<TestWorkspace>;
-  /** A request as any client sends it; `path` is below the base URL. */
-  request(method: string, path: string, request?: HttpRequest): Promise<HttpAnswer>;
-  close(): Promise<void>;
-}
+export type RunningBridge = Awaited<ReturnType<typeof startRunningBridge>>;
 
 export interface HttpRequest {
   readonly token?: string;
@@ -58,7 +47,7 @@ export async function startRunningBridge({
   things = 0,
   controls = false,
   isolate = ISOLATES,
-}: Settings = {}): Promise<RunningBridge> {
+}: Settings = {}) {
   const folder = mkdtempSync(join(tmpdir(), "bridge-running-"));
   const [cloud, org, database, assembly] = await Promise.all([
     startCloud({ dataDir: join(folder, "cloud") }),
@@ -81,9 +70,12 @@ export async function startRunningBridge({
     host,
     org,
     database,
-    createWorkspace: (schema = "salesforce") =>
+    /** A workspace with both sides connected, in a schema of its own. */
+    createWorkspace: (schema = "salesforce"): Promise<TestWorkspace> =>
       createTestWorkspace({ salesforce: org.connection, postgres: { url: database.url, schema } }),
-    request: (method, path, request) => send(host.baseUrl, method, path, request),
+    /** A request as any client sends it; `path` is below the base URL. */
+    request: (method: string, path: string, request?: HttpRequest): Promise<HttpAnswer> =>
+      send(host.baseUrl, method, path, request),
     close: async () => {
       await closeAll(host, cloud, org, database, folder);
       expectNoRefusals(said);

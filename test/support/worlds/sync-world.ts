@@ -14,10 +14,10 @@ import type { CycleMessage, LoadMessage } from "../../../lib/model/messages.ts";
 import { handleCycleMessage } from "../../../lib/sync/beat/handle-cycle-message.ts";
 import { handleLoadMessage } from "../../../lib/sync/load/handle-load-message.ts";
 import type { Figures, MessageNeeds } from "../../../lib/sync/ports/cycle-ports.ts";
+import { askOrg, askRest, connectionOf } from "../clients/org-rest.ts";
 import { createOrgUser, type OrgUser } from "../clients/org-user.ts";
 import { type Interference, interferedWith } from "../doubles/interference.ts";
 import { createWaits, type Waits } from "../doubles/waits.ts";
-import { keepSecret } from "../run/secrets.ts";
 import type { BridgeCloud } from "./bridge-cloud.ts";
 import { type Asked, carryOut, closedWorkspaces, importMappings } from "./carry-out.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
@@ -26,66 +26,7 @@ import { createTestWorkspace } from "./workspace.ts";
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A workspace whose database and org are real, with its mappings provisioned and loaded. Time is moved by hand. */
-export interface SyncWorld {
-  readonly cloud: BridgeCloud;
-  readonly org: Org;
-  readonly workspaceId: string;
-  readonly databaseUrl: string;
-  /** The same database, as a superuser. */
-  readonly superuserUrl: string;
-  /** Statements of a superuser, on a connection of their own. */
-  asSuperuser(statements: string): Promise<unknown>;
-  readonly services: MessageNeeds;
-  readonly log: readonly Row[];
-  /** What each cycle reported for the operator's alarms. */
-  readonly figures: readonly Figures[];
-  /** The application's own connection. */
-  sql(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Rows of a query of the org. */
-  soql(query: string): Promise<Row[]>;
-  /** A REST call of another user than us; counts like ours. */
-  rest(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** The same by another user, so that what it creates is not ours. */
-  colleague(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** Merges a record into a master, as people do it; counts like ours. */
-  merge(object: string, master: string, loser: string): Promise<void>;
-  /** The org's own count of calls, those of this test left out. */
-  calls(): Promise<number>;
-  /** How many requests the org has seen. */
-  requests(): Promise<number>;
-  /** Events that were announced, by their ids. */
-  events(ids: readonly string[]): Promise<readonly Event[]>;
-  /** Orders the org to go wrong (its `/_sim/faults`). */
-  fault(fault: Row): Promise<void>;
-  /** A control of the org, `DELETE /_sim/sessions`; not counted. */
-  control(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** Imports mappings and carries everything out that follows: tables, loads. */
-  map(...asked: readonly Asked[]): Promise<Mapping[]>;
-  mappings(): Promise<Mapping[]>;
-  /** Long work of a mapping, as its message asks for it. */
-  work(mapping: Mapping, kind: LoadMessage["kind"]): Promise<void>;
-  /** Makes records in the org, many at a time. */
-  createRecords(object: string, records: readonly Row[]): Promise<void>;
-  /** One cycle of a mapping, as after a poll; the time moves on a second first, so that stamps differ. */
-  cycle(mapping: Mapping, kind?: "beat" | "poll" | "pull"): Promise<void>;
-  /** A cycle whose own timers run by the moved time, too. */
-  cycleOnTestClock(mapping: Mapping): Promise<void>;
-  /** Cycles of several mappings, or several of one, at once. */
-  cyclesAtOnce(...mappings: readonly Mapping[]): Promise<void>;
-  /** One beat of these mappings, as their messages would come: one after the other, all of one slot. */
-  beat(mappings: readonly Mapping[]): Promise<void>;
-  pass(seconds: number): Promise<void>;
-  /** No client can connect to the customer's database any more, until it comes back. */
-  databaseGoesAway(): Promise<void>;
-  databaseComesBack(): Promise<void>;
-  /** Awaits work that may itself wait for time, which advances as long as that takes. */
-  untilDone<Answer>(work: Promise<Answer>): Promise<Answer>;
-  /** The org holds something up, until time advances. */
-  heldUp(): Promise<void>;
-  /** Wraps the cycles' calls to the outside, until it is removed with null. */
-  interfere(interference: Interference | null): void;
-  close(): Promise<void>;
-}
+export type SyncWorld = Awaited<ReturnType<typeof createSyncWorld>>;
 
 export type WorldOptions = Pick<OrgOptions, "dailyApiRequests" | "definition"> & {
   /** The database has nothing at all, as before Bridge comes; else it has Bridge's own tables. */
@@ -93,10 +34,7 @@ export type WorldOptions = Pick<OrgOptions, "dailyApiRequests" | "definition"> &
 };
 
 /** Starts it all, empty, in a cloud that a test file starts once: the service keeps to the first that it meets. */
-export async function createSyncWorld(
-  cloud: BridgeCloud,
-  { isBefore = false, ...options }: WorldOptions = {},
-): Promise<SyncWorld> {
+export async function createSyncWorld(cloud: BridgeCloud, { isBefore = false, ...options }: WorldOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "bridge-org-"));
   const waits = createWaits();
   const clock = { now: () => new Date(cloud.clock.now()), sleep: (ms: number) => waits.sleep(() => sleep(cloud, ms)) };
@@ -121,8 +59,9 @@ export async function createSyncWorld(
     figures: (one) => figures.push(one),
     random: () => 0,
   };
-  const rest = (method: string, path: string, body?: unknown) => ask(org, method, path, body);
-  const control = (method: string, path: string, body?: unknown) => request(org, method, `/_sim${path}`, body);
+  const rest = (method: string, path: string, body?: unknown) => askRest(org, method, path, body);
+  /** A control of the org, `DELETE /_sim/sessions`; not counted. */
+  const control = (method: string, path: string, body?: unknown) => askOrg(org, method, `/_sim${path}`, body);
   let foreign = 0;
   let colleague: Promise<OrgUser> | null = null;
 
@@ -138,93 +77,112 @@ export async function createSyncWorld(
     return handleCycleMessage(by, message, { owner: "test", deadline: cloud.clock.now() + 180_000 });
   };
 
-  const world: SyncWorld = {
-    cloud,
-    org,
-    workspaceId: workspace.id,
+  const mapped = async (): Promise<Mapping[]> => [...(await mappings().list(workspace.id)).mappings];
+  const byAnother = (method: string, path: string, body?: unknown) => {
+    foreign += 1;
+    return rest(method, path, body);
+  };
+
+  return {
+    ...{ cloud, org, workspaceId: workspace.id, services, control, mappings: mapped },
     databaseUrl: database.url,
+    /** The same database, as a superuser. */
     superuserUrl: database.superuserUrl,
+    /** Statements of a superuser, on a connection of their own. */
     asSuperuser: database.asSuperuser,
-    services,
-    log,
-    figures,
-    sql: async (text, values = []) => (await application.query<Row>(text, [...values])).rows,
-    soql: async (query) => {
-      foreign += 1;
-      const { records } = (await rest("GET", `/query?q=${encodeURIComponent(query)}`)) as { records: Row[] };
+    log: log as readonly Row[],
+    /** What each cycle reported for the operator's alarms. */
+    figures: figures as readonly Figures[],
+    /** The application's own connection. */
+    sql: async (text: string, values: readonly unknown[] = []): Promise<Row[]> =>
+      (await application.query<Row>(text, [...values])).rows,
+    /** Rows of a query of the org. */
+    soql: async (query: string): Promise<Row[]> => {
+      const { records } = (await byAnother("GET", `/query?q=${encodeURIComponent(query)}`)) as { records: Row[] };
       return records.map(({ attributes: _, ...record }) => record);
     },
-    rest: (method, path, body) => {
-      foreign += 1;
-      return rest(method, path, body);
-    },
-    colleague: async (method, path, body) => {
+    /** A REST call of another user than us; counts like ours. */
+    rest: byAnother,
+    /** The same by another user, so that what it creates is not ours. */
+    colleague: async (method: string, path: string, body?: unknown) => {
       if (colleague === null) {
         colleague = createOrgUser(org, "colleague");
         foreign += 3;
       }
       foreign += 1;
-      return ask({ ...org, accessToken: (await colleague).accessToken }, method, path, body);
+      return askRest({ ...org, accessToken: (await colleague).accessToken }, method, path, body);
     },
-    merge: async (object, master, loser) => {
+    /** Merges a record into a master, as people do it; counts like ours. */
+    merge: async (object: string, master: string, loser: string) => {
       foreign += 1;
       await soap(
         org,
         `<merge><request><masterRecord><type>${object}</type><Id>${master}</Id></masterRecord><recordToMergeIds>${loser}</recordToMergeIds></request></merge>`,
       );
     },
+    /** The org's own count of calls, those of this test left out. */
     calls: async () => ((await control("GET", "/calls")) as { used: number }).used - foreign,
+    /** How many requests the org has seen. */
     requests: async () => ((await control("GET", "/requests")) as unknown[]).length,
-    events: async (ids) => {
+    /** Events that were announced, by their ids. */
+    events: async (ids: readonly string[]): Promise<readonly Event[]> => {
       const found = await eventRows().read(ids.map((eventId) => ({ workspaceId: workspace.id, eventId })));
       return ids.flatMap((id) => found.find((event) => event.id === id) ?? []);
     },
-    fault: async (fault) => {
+    /** Orders the org to go wrong (its `/_sim/faults`). */
+    fault: async (fault: Row) => {
       await control("POST", "/faults", fault);
     },
-    control,
-    map: async (...asked) => {
+    /** Imports mappings and carries everything out that follows: tables, loads. */
+    map: async (...asked: readonly Asked[]) => {
       await importMappings(workspace.id, asked);
       await carryOut(cloud, invocation());
-      const all = await world.mappings();
+      const all = await mapped();
       for (const { id } of all) scheduled.add(id);
       return all;
     },
-    mappings: async () => [...(await mappings().list(workspace.id)).mappings],
-    work: (mapping, kind) =>
-      handleLoadMessage(
-        services,
-        { workspace_id: workspace.id, mapping_id: mapping.id, kind },
-        { owner: "test", deadline: cloud.clock.now() + 900_000 },
-      ),
-    createRecords: async (object, records) => {
+    /** Long work of a mapping, as its message asks for it. */
+    work: (mapping: Mapping, kind: LoadMessage["kind"]) => {
+      const message = { workspace_id: workspace.id, mapping_id: mapping.id, kind };
+      return handleLoadMessage(services, message, { owner: "test", deadline: cloud.clock.now() + 900_000 });
+    },
+    /** Makes records in the org, many at a time. */
+    createRecords: async (object: string, records: readonly Row[]) => {
       for (let start = 0; start < records.length; start += 200) {
         const some = records.slice(start, start + 200).map((record) => ({ attributes: { type: object }, ...record }));
-        await world.rest("POST", "/composite/sobjects", { allOrNone: true, records: some });
+        await byAnother("POST", "/composite/sobjects", { allOrNone: true, records: some });
       }
     },
-    cycle: async (mapping, kind = "poll") => {
+    /** One cycle of a mapping, as after a poll; the time moves on a second first, so that stamps differ. */
+    cycle: async (mapping: Mapping, kind: "beat" | "poll" | "pull" = "poll") => {
       await cloud.clock.advance({ seconds: 1 });
       await answer(mapping, kind);
     },
-    cycleOnTestClock: async (mapping) => {
+    /** A cycle whose own timers run by the moved time, too. */
+    cycleOnTestClock: async (mapping: Mapping) => {
       await answer(mapping, "poll", { ...invocation(), clock: waits.timed(cloud.clock) });
     },
-    cyclesAtOnce: async (...all) => {
+    /** Cycles of several mappings, or several of one, at once. */
+    cyclesAtOnce: async (...all: readonly Mapping[]) => {
       await cloud.clock.advance({ seconds: 1 });
       await Promise.all(all.map((mapping) => answer(mapping, "poll")));
     },
-    beat: async (all) => {
+    /** One beat of these mappings, as their messages would come: one after the other, all of one slot. */
+    beat: async (all: readonly Mapping[]) => {
       for (const mapping of all) await answer(mapping, "beat");
     },
+    /** No client can connect to the customer's database any more, until it comes back. */
     databaseGoesAway: () => admit(database, false),
     databaseComesBack: () => admit(database, true),
-    untilDone: (work) => untilDone(cloud, waits, work),
+    /** Awaits work that may itself wait for time, which advances as long as that takes. */
+    untilDone: <Answer>(work: Promise<Answer>) => untilDone(cloud, waits, work),
+    /** The org holds something up, until time advances. */
     heldUp: () => waits.untilHeldUp(),
-    interfere: (next) => {
+    /** Wraps the cycles' calls to the outside, until it is removed with null. */
+    interfere: (next: Interference | null) => {
       interference = next;
     },
-    pass: (seconds) => cloud.clock.advance({ seconds }),
+    pass: (seconds: number) => cloud.clock.advance({ seconds }),
     close: async () => {
       closedWorkspaces.add(workspace.id);
       // Else each minute that a later test of the file lets pass has its ticks as well.
@@ -233,7 +191,6 @@ export async function createSyncWorld(
       await closeAll(application, org, database, folder);
     },
   };
-  return world;
 }
 
 /** A database to copy that has Bridge's own tables and no mapping's, there for all files of this process. */
@@ -287,24 +244,6 @@ function sleep(cloud: BridgeCloud, milliseconds: number): Promise<void> {
   return new Promise((resolve) => cloud.clock.at(cloud.clock.now() + milliseconds, () => resolve()));
 }
 
-function connectionOf({ url, organizationId, clientId, clientSecret, username, password }: Org) {
-  for (const secret of [clientSecret, password]) keepSecret(secret);
-  return {
-    loginUrl: url,
-    instanceUrl: url,
-    organizationId,
-    userId: "",
-    formerUserIds: [],
-    apiVersion: "66.0",
-    credentials: { kind: "password", clientId, clientSecret, username, password },
-    accessToken: null,
-  } as const;
-}
-
-function ask(org: Org, method: string, path: string, body?: unknown): Promise<unknown> {
-  return request(org, method, `/services/data/v66.0${path}`, body);
-}
-
 async function soap({ url, accessToken }: Org, operation: string): Promise<void> {
   const header = `<SessionHeader><sessionId>${accessToken}</sessionId></SessionHeader>`;
   const response = await fetch(`${url}/services/Soap/u/66.0`, {
@@ -314,15 +253,4 @@ async function soap({ url, accessToken }: Org, operation: string): Promise<void>
   });
   const text = await response.text();
   if (!text.includes("<success>true</success>")) throw new Error(`${operation}: ${response.status} ${text}`);
-}
-
-async function request({ url, accessToken }: Org, method: string, path: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  return text === "" ? null : JSON.parse(text);
 }

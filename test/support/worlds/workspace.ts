@@ -36,16 +36,13 @@ export async function operatorsWorkspace(): Promise<TestWorkspace> {
 }
 
 const tokensOf =
-  (workspaceId: string): TestWorkspace["tokenWith"] =>
+  (workspaceId: string, owner = "owner@example.com"): TestWorkspace["tokenWith"] =>
   async (scopes, validUntil) => {
-    const asked = { workspaceId, name: "another", owner: "owner@example.com", actor: "owner@example.com" };
+    const asked = { workspaceId, name: "another", owner, actor: owner };
     const needs = { tokens: tokens(), pepper: pepper() };
     return (await createToken(needs, { ...asked, scopes, validUntil: validUntil ?? null, at: now() })).token;
   };
 
 /** A token of Ada's. */
-export async function tokenFor(workspaceId: string, scope: Scope = "admin"): Promise<string> {
-  const ada = "ada@example.com";
-  const asked = { workspaceId, name: "test", owner: ada, actor: ada, scopes: [scope], validUntil: null, at: now() };
-  return (await createToken({ tokens: tokens(), pepper: pepper() }, asked)).token;
-}
+export const tokenFor = (workspaceId: string, scope: Scope = "admin"): Promise<string> =>
+  tokensOf(workspaceId, "ada@example.com")([scope]);
