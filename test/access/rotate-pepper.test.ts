@@ -3,9 +3,6 @@ import { join } from "node:path";
 import { GetCommand, ScanCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { handler as listTokens } from "../../functions/api/list-tokens.ts";
-import { handler as makeDoorbell } from "../../functions/api/make-doorbell.ts";
-import { handler as readDoorbell } from "../../functions/api/read-doorbell.ts";
-import { handler as revokeToken } from "../../functions/api/revoke-token.ts";
 import { handler as ring } from "../../functions/api/ring.ts";
 import {
   database,
@@ -304,23 +301,23 @@ function meet(isMet: (command: unknown) => boolean, happens: () => Promise<unkno
 
 async function doorbellUrl(): Promise<string> {
   const path = { workspace_id: own.id };
-  return dataOf<{ readonly url: string }>(await call(makeDoorbell, "make-doorbell", { token: own.token, path })).url;
+  return dataOf<{ readonly url: string }>(await ask("make-doorbell", { token: own.token, path })).url;
 }
 
 async function doorbellState(): Promise<boolean> {
-  const answer = await call(readDoorbell, "read-doorbell", { token: own.token, path: { workspace_id: own.id } });
+  const answer = await ask("read-doorbell", { token: own.token, path: { workspace_id: own.id } });
   return dataOf<{ readonly url_outdated: boolean }>(answer).url_outdated;
 }
 
 async function rings(url: string): Promise<number> {
   const ring_token = url.split("/").at(-1) ?? "";
-  return (await call(ring, "ring", { path: { workspace_id: own.id, ring_token } })).status;
+  return (await ask("ring", { path: { workspace_id: own.id, ring_token } })).status;
 }
 
 const formerDoorbells = async () => (await pepperRotation(database(), vault()).findFormer())?.doorbells;
 
 const revoke = (token_id: string) =>
-  call(revokeToken, "revoke-token", { token: own.token, path: { workspace_id: own.id, token_id } });
+  ask("revoke-token", { token: own.token, path: { workspace_id: own.id, token_id } });
 
 async function audited(workspaceId: string) {
   return (await auditPage({ workspaceId, actor: null, action: null }, { limit: 5, offset: 0 })).entries;

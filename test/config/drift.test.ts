@@ -1,8 +1,5 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { handler as importConfig } from "../../functions/api/import-config.ts";
-import { handler as readDrift } from "../../functions/api/read-drift.ts";
-import { handler as saveBaseline } from "../../functions/api/save-baseline.ts";
 import { database, mappings } from "../../functions/services/composition.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
@@ -23,11 +20,11 @@ beforeEach(async () => {
 
 const request = () => ({ path: { workspace_id: workspace.id }, token: workspace.token });
 const importing = (...entries: readonly [string, Record<string, unknown>][]) =>
-  call(importConfig, "import-config", {
+  ask("import-config", {
     ...request(),
     body: { version: 1, mappings: entries.map(([object_name, config]) => ({ object_name, config })) },
   });
-const drift = () => call(readDrift, "read-drift", request());
+const drift = () => ask("read-drift", request());
 const idOf = async (object: string) =>
   (await mappings().list(workspace.id)).mappings.find(({ sfObject }) => sfObject === object)?.id;
 
@@ -41,7 +38,7 @@ test("without a baseline there is no drift to read: 404 BASELINE_NOT_FOUND", asy
 test("right after a baseline nothing has drifted", async () => {
   await importing(["Contact", { fields: { LastName: {} } }]);
 
-  const saved = await call(saveBaseline, "save-baseline", request());
+  const saved = await ask("save-baseline", request());
   const answer = await drift();
 
   expect(saved.json?.data).toEqual({
@@ -61,7 +58,7 @@ test("right after a baseline nothing has drifted", async () => {
 
 test("every kind of change is reported with its mapping, its object and its field", async () => {
   await importing(["Contact", { fields: { LastName: {}, Email: {} } }], ["Account", { fields: { Name: {} } }]);
-  await call(saveBaseline, "save-baseline", request());
+  await ask("save-baseline", request());
   await importing(
     [
       "Contact",
@@ -89,7 +86,7 @@ test("every kind of change is reported with its mapping, its object and its fiel
 
 test("a mapping that was deleted since is listed", async () => {
   await importing(["Contact", { fields: { LastName: {} } }]);
-  await call(saveBaseline, "save-baseline", request());
+  await ask("save-baseline", request());
   const { generation, mappings: listed } = await mappings().list(workspace.id);
   const [contact] = listed;
   if (!contact) throw new Error("nothing was imported");
@@ -105,7 +102,7 @@ test("a mapping that was deleted since is listed", async () => {
 test("a mapping that was deleted and made again is another one: its history is empty", async () => {
   const asPinned: [string, Record<string, unknown>] = ["Contact", { fields: { LastName: {} } }];
   await importing(asPinned, ["Account", { fields: { Name: {} } }]);
-  await call(saveBaseline, "save-baseline", request());
+  await ask("save-baseline", request());
   const { generation, mappings: listed } = await mappings().list(workspace.id);
   const contact = listed.find(({ sfObject }) => sfObject === "Contact");
   if (!contact) throw new Error("nothing was imported");
@@ -125,10 +122,10 @@ test("a mapping that was deleted and made again is another one: its history is e
 });
 
 test("drift is measured against the most recent baseline", async () => {
-  await call(saveBaseline, "save-baseline", request());
+  await ask("save-baseline", request());
   await importing(["Contact", { fields: { LastName: {} } }]);
   await cloud.clock.advance({ seconds: 1 });
-  const second = await call(saveBaseline, "save-baseline", request());
+  const second = await ask("save-baseline", request());
 
   expect((await drift()).json?.data).toEqual({ ...(second.json?.data as object), drifted: false, changes: [] });
 });
@@ -142,7 +139,7 @@ test("baselines that newer ones have replaced take no room", async () => {
     );
     return answer.Items?.length;
   };
-  const save = () => call(saveBaseline, "save-baseline", request());
+  const save = () => ask("save-baseline", request());
   await save();
   await cloud.clock.advance({ seconds: 1 });
   await save();

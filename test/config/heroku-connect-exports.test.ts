@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { handler as importConfig } from "../../functions/api/import-config.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
@@ -172,7 +171,7 @@ const EXPORTS: Readonly<Record<string, readonly [object, Readonly<Record<string,
 test.each(Object.entries(EXPORTS))(
   "an export of %s is planned, and warned of is what matters alone",
   async (_, [document, expected]) => {
-    const answer = await call(importConfig, "import-config", {
+    const answer = await ask("import-config", {
       path: { workspace_id: workspace.id },
       token: workspace.token,
       body: document,

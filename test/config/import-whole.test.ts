@@ -1,7 +1,5 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { handler as exportConfig } from "../../functions/api/export-config.ts";
-import { handler as importConfig } from "../../functions/api/import-config.ts";
 import {
   counters,
   database,
@@ -33,8 +31,8 @@ beforeEach(async () => {
 });
 
 const who = () => ({ path: { workspace_id: workspace.id }, token: workspace.token });
-const importing = (body: unknown) => call(importConfig, "import-config", { ...who(), body });
-const exported = async () => (await call(exportConfig, "export-config", who())).text;
+const importing = (body: unknown) => ask("import-config", { ...who(), body });
+const exported = async () => (await ask("export-config", who())).text;
 
 const things = (pollingSeconds: number) => ({
   version: 1,

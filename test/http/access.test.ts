@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { handler as nudge } from "../../functions/api/nudge.ts";
-import { handler as readMetrics } from "../../functions/api/read-metrics.ts";
-import { handler as renameWorkspace } from "../../functions/api/rename-workspace.ts";
 import { handler as noSuchEndpoint } from "../../functions/no-such-endpoint.ts";
 import { database, now, vault, workspaces } from "../../functions/services/composition.ts";
 import { isRefused } from "../../lib/access/rate-limit.ts";
@@ -24,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => cloud.close());
 
 const list = (request: Request = {}) =>
-  call(listMappings, "list-mappings", { path: { workspace_id: own.id }, ...request });
+  ask("list-mappings", { path: { workspace_id: own.id }, ...request });
 
 describe("tokens that are accepted (contract 5, 7)", () => {
   test("the workspace's own token", async () => {
@@ -70,7 +67,7 @@ describe("tokens that are accepted (contract 5, 7)", () => {
     const path = { workspace_id: leaving.id };
     const ids = async () => (await workspaces().list()).map(({ id }) => id);
     const renaming = () =>
-      call(renameWorkspace, "rename-workspace", { path, token: leaving.token, body: { name: "Alive" } });
+      ask("rename-workspace", { path, token: leaving.token, body: { name: "Alive" } });
     expect([(await list({ token: leaving.token, path })).status, await ids()]).toEqual([
       200,
       expect.arrayContaining([leaving.id]),
@@ -136,7 +133,7 @@ describe("the rate limit (contract 8)", () => {
 
   test("of nudges has its own name and quota, and does not change the other one", async () => {
     const address = "198.51.100.12";
-    const nudged = await call(nudge, "nudge", { address, path: { workspace_id: own.id } });
+    const nudged = await ask("nudge", { address, path: { workspace_id: own.id } });
     const listed = await list({ address, token: own.token });
 
     expect(nudged.headers["RateLimit-Policy"]).toBe('"nudge";q=6000;w=60');
@@ -147,7 +144,7 @@ describe("the rate limit (contract 8)", () => {
   test("does not count scrapes of the metrics", async () => {
     const address = "198.51.100.10";
     for (let made = 0; made < 301; made += 1) {
-      expect((await call(readMetrics, "read-metrics", { address })).status).toBe(200);
+      expect((await ask("read-metrics", { address })).status).toBe(200);
     }
     expect((await list({ token: own.token, address })).status).toBe(200);
   });

@@ -1,13 +1,5 @@
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { handler as createWebhook } from "../../functions/api/create-webhook.ts";
-import { handler as listActivity } from "../../functions/api/list-activity.ts";
-import { handler as listChanges } from "../../functions/api/list-changes.ts";
-import { handler as listConflicts } from "../../functions/api/list-conflicts.ts";
-import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
-import { handler as listErrors } from "../../functions/api/list-errors.ts";
-import { handler as listFailures } from "../../functions/api/list-failures.ts";
-import { handler as listInboundErrors } from "../../functions/api/list-inbound-errors.ts";
 import { auditLog, deliveries, now } from "../../functions/services/composition.ts";
 import { ROUTES, type RouteName } from "../../lib/http/routes.ts";
 import { createTestClock } from "../../lib/local/clock.ts";
@@ -41,7 +33,7 @@ beforeAll(async () => {
   // On a busy machine the first connection may count as one to a silent database, which is asked again later.
   await vi.waitFor(async () => {
     await cloud.clock.advance({ minutes: 1 });
-    expect((await ask(listActivity, "list-activity")).status).toBe(200);
+    expect((await ask("list-activity")).status).toBe(200);
   }, 300_000);
 });
 afterAll(async () => {
@@ -119,16 +111,16 @@ interface Feed {
 
 /** All changes: a page ends before what an older transaction may still add, in whichever file's database that is. */
 async function followed(query: Query, since: Query = {}): Promise<readonly Listed[]> {
-  const { changes, next, waiting } = dataOf<Feed>(await ask(listChanges, "list-changes", { ...query, ...since }));
+  const { changes, next, waiting } = dataOf<Feed>(await ask("list-changes", { ...query, ...since }));
   return waiting ? [...changes, ...(await followed(query, { since: next }))] : changes;
 }
 
 const LISTS = {
-  "list-activity": asks(listActivity, "list-activity"),
-  "list-errors": asks(listErrors, "list-errors"),
-  "list-conflicts": asks(listConflicts, "list-conflicts"),
-  "list-inbound-errors": asks(listInboundErrors, "list-inbound-errors"),
-  "list-failures": async (query: Query) => dataOf<readonly Listed[]>(await ask(listFailures, "list-failures", query)),
+  "list-activity": asks("list-activity"),
+  "list-errors": asks("list-errors"),
+  "list-conflicts": asks("list-conflicts"),
+  "list-inbound-errors": asks("list-inbound-errors"),
+  "list-failures": async (query: Query) => dataOf<readonly Listed[]>(await ask("list-failures", query)),
   "list-changes": followed,
 } satisfies Partial<Record<RouteName, (query: Query) => Promise<readonly Listed[]>>>;
 
@@ -225,7 +217,7 @@ test("deliveries of a webhook are its own", async () => {
   const make = async () => {
     const path = { workspace_id: workspace.id };
     const body = { url: "https://hooks.example.com/", events: ["record.failed"] };
-    const made = await call(createWebhook, "create-webhook", { token: workspace.token, path, body });
+    const made = await ask("create-webhook", { token: workspace.token, path, body });
     const webhookId = dataOf<{ id: string }>(made).id;
     const same = {
       workspaceId: workspace.id,
@@ -241,7 +233,7 @@ test("deliveries of a webhook are its own", async () => {
   const both = [await make(), await make()];
 
   for (const { webhookId, id } of both) {
-    const listed = await ask(listDeliveries, "list-deliveries", {}, { webhook_id: webhookId });
+    const listed = await ask("list-deliveries", {}, { webhook_id: webhookId });
     expect(dataOf<readonly Listed[]>(listed).map((delivery) => delivery["id"])).toEqual([id]);
   }
 });
@@ -249,7 +241,7 @@ test("deliveries of a webhook are its own", async () => {
 test("deliveries are filtered by status and event, page by page, and name the row that each is about", async () => {
   const path = { workspace_id: workspace.id };
   const body = { url: "https://hooks.example.com/", events: ["record.failed", "sync.broken"] };
-  const made = await call(createWebhook, "create-webhook", { token: workspace.token, path, body });
+  const made = await ask("create-webhook", { token: workspace.token, path, body });
   const webhookId = dataOf<{ id: string }>(made).id;
   const data = { mapping_id: "map_contact", sf_object: "Contact", table_name: "contact", record_id: 7 };
   const delivery = (at: number) => ({
@@ -264,7 +256,7 @@ test("deliveries are filtered by status and event, page by page, and name the ro
   const all = Array.from({ length: 60 }, (_, at) => delivery(at));
   await deliveries().add(all);
   const wanted = all.filter(({ event, status }) => event === "record.failed" && status === "failed").reverse();
-  const list = (query: Query) => ask(listDeliveries, "list-deliveries", query, { webhook_id: webhookId });
+  const list = (query: Query) => ask("list-deliveries", query, { webhook_id: webhookId });
   const filter = { event: "record.failed", status: "failed" };
 
   const first = await list({ ...filter, limit: "15", subjects: "true" });

@@ -1,14 +1,7 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { handler as changeWebhook } from "../../functions/api/change-webhook.ts";
-import { handler as createToken } from "../../functions/api/create-token.ts";
-import { handler as createWebhook } from "../../functions/api/create-webhook.ts";
 import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
-import { handler as listTokens } from "../../functions/api/list-tokens.ts";
 import { handler as pollNow } from "../../functions/api/poll-now.ts";
-import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
-import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
-import { handler as testWebhook } from "../../functions/api/test-webhook.ts";
 import { mappings } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { newId } from "../../lib/model/id.ts";
@@ -33,7 +26,7 @@ beforeEach(async () => {
 const BODY = { name: "ci", owner: "ada@example.com", scopes: ["read"] };
 
 const make = (key: string, body: object = BODY, token = workspace.token) =>
-  call(createToken, "create-token", {
+  ask("create-token", {
     path: { workspace_id: workspace.id },
     token,
     body,
@@ -41,7 +34,7 @@ const make = (key: string, body: object = BODY, token = workspace.token) =>
   });
 
 const count = async () => {
-  const listed = await call(listTokens, "list-tokens", {
+  const listed = await ask("list-tokens", {
     path: { workspace_id: workspace.id },
     token: workspace.token,
   });
@@ -85,7 +78,7 @@ describe("one key names one request: the same key for", () => {
       headers: { "Idempotency-Key": key },
     });
   const webhookId = async (key: string) =>
-    dataOf<{ id: string }>(await post(createWebhook, "create-webhook", key, { body: BODY_OF_WEBHOOK })).id;
+    dataOf<{ id: string }>(await post("create-webhook", key, { body: BODY_OF_WEBHOOK })).id;
   const mapping = async (object: string) => {
     const shape = contactShape({ mappingId: newId("map"), sfObject: object, table: object.toLowerCase() });
     const made = mappingOf(shape, workspace.id);
@@ -116,23 +109,23 @@ describe("one key names one request: the same key for", () => {
 
   test("another act on the same mapping is refused", async () => {
     const path = { mapping_id: await mapping("Contact") };
-    await post(pollNow, "poll-now", "n1", { path });
+    await post("poll-now", "n1", { path });
 
-    expect((await post(reloadMapping, "reload-mapping", "n1", { path })).status).toBe(422);
+    expect((await post("reload-mapping", "n1", { path })).status).toBe(422);
   });
 
   test("another webhook, another query and another endpoint of one body is refused", async () => {
     const [one, other] = [await webhookId("w1"), await webhookId("w2")];
     const rotate = (id: string, query: Record<string, string>) =>
-      post(rotateSecret, "rotate-webhook-secret", "w3", { path: { webhook_id: id }, query });
+      post("rotate-webhook-secret", "w3", { path: { webhook_id: id }, query });
     const first = await rotate(one, { overlap_seconds: "60" });
 
     const refused = [
       await rotate(other, { overlap_seconds: "60" }),
       await rotate(one, { overlap_seconds: "61" }),
       await rotate(one, {}),
-      await post(testWebhook, "test-webhook", "w3", { path: { webhook_id: one } }),
-      await post(createWebhook, "create-webhook", "w3", { body: BODY_OF_WEBHOOK }),
+      await post("test-webhook", "w3", { path: { webhook_id: one } }),
+      await post("create-webhook", "w3", { body: BODY_OF_WEBHOOK }),
     ];
 
     expect(first.status).toBe(200);
@@ -141,16 +134,16 @@ describe("one key names one request: the same key for", () => {
   });
 
   test("a body in another order of its keys is the same request", async () => {
-    const first = await post(createWebhook, "create-webhook", "o1", { body: BODY_OF_WEBHOOK });
+    const first = await post("create-webhook", "o1", { body: BODY_OF_WEBHOOK });
     const turned = { events: BODY_OF_WEBHOOK.events, url: BODY_OF_WEBHOOK.url };
 
-    expect((await post(createWebhook, "create-webhook", "o1", { body: turned })).text).toBe(first.text);
+    expect((await post("create-webhook", "o1", { body: turned })).text).toBe(first.text);
   });
 
   test("a method that is no POST is not kept: it is carried out each time", async () => {
     const path = { webhook_id: await webhookId("x1") };
     const changed = (description: string) =>
-      post(changeWebhook, "change-webhook", "x1", { path, body: { description } });
+      post("change-webhook", "x1", { path, body: { description } });
 
     const answers = [await changed("first"), await changed("second")];
 

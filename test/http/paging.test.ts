@@ -1,11 +1,6 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handler as createWebhook } from "../../functions/api/create-webhook.ts";
-import { handler as listActivity } from "../../functions/api/list-activity.ts";
-import { handler as listChanges } from "../../functions/api/list-changes.ts";
-import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
-import { handler as listErrors } from "../../functions/api/list-errors.ts";
 import { auditLog, deliveries, now } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { createTestClock } from "../../lib/local/clock.ts";
@@ -115,7 +110,7 @@ test.each(firstInGate(2, FILTERS))(
 
     const ids = await pagedIds<number>(
       async (query) => {
-        const page = await ask(listActivity, "list-activity", { ...filter, ...query, limit: "200" });
+        const page = await ask("list-activity", { ...filter, ...query, limit: "200" });
         read.lowest = Math.min(read.lowest, ...dataOf<readonly { id: number }[]>(page).map(({ id }) => id));
         return page;
       },
@@ -141,12 +136,12 @@ test("failed rows paged by before_id while some are retried: those that stay fai
   const stay = await logIds("id % 2 = 0");
 
   const ids = await pagedIds<number>(
-    (query) => ask(listErrors, "list-errors", { ...query, limit: "50" }),
+    (query) => ask("list-errors", { ...query, limit: "50" }),
     () => retry("id % 2 = 1"),
   );
 
   expect(ids.filter((id) => id % 2 === 0)).toEqual(stay);
-  const page = await ask(listErrors, "list-errors", { before_id: String(stay.at(-2)), limit: "1" });
+  const page = await ask("list-errors", { before_id: String(stay.at(-2)), limit: "1" });
   expect(page.json).toMatchObject({ data: [{ id: stay.at(-1) }], meta: { total: stay.length, limit: 1, offset: 0 } });
 });
 
@@ -158,7 +153,7 @@ interface Feed {
 }
 
 const follow = async (since: string | null, more: Query = {}) =>
-  dataOf<Feed>(await ask(listChanges, "list-changes", { ...(since === null ? {} : { since }), ...more }));
+  dataOf<Feed>(await ask("list-changes", { ...(since === null ? {} : { since }), ...more }));
 
 /** Reads on until nothing waits: transactions of other databases of the server are waited for, too. */
 async function followAll(since: string | null): Promise<Pick<Feed, "changes" | "next">> {
@@ -240,14 +235,14 @@ test("a cursor that is older than what the log keeps is refused with 410 and the
   const later = await followAll(next);
   await cloud.clock.advance({ days: 12 });
 
-  const expired = await ask(listChanges, "list-changes", { since: next });
+  const expired = await ask("list-changes", { since: next });
 
   expect(expired.status).toBe(410);
   expect(expired.json?.error).toMatchObject({
     code: "CURSOR_EXPIRED",
     message: expect.stringMatching(/31 days; ask again without `since`/),
   });
-  expect((await ask(listChanges, "list-changes", { since: later.next })).status).toBe(200);
+  expect((await ask("list-changes", { since: later.next })).status).toBe(200);
 });
 
 test("a cursor that waits for an open transaction grows old, for what waits may be forgotten before it is shown", async () => {
@@ -264,16 +259,16 @@ test("a cursor that waits for an open transaction grows old, for what waits may 
   await late.query("COMMIT");
 
   expect(later.waiting).toBe(true);
-  expect((await ask(listChanges, "list-changes", { since: later.next })).json?.error?.code).toBe("CURSOR_EXPIRED");
+  expect((await ask("list-changes", { since: later.next })).json?.error?.code).toBe("CURSOR_EXPIRED");
 });
 
 test("a cursor of a database that was replaced is refused with 410, and what is no cursor with 400", async () => {
   const { next } = await followAll(null);
   await customer.sql("TRUNCATE salesforce._trigger_log RESTART IDENTITY");
 
-  expect((await ask(listChanges, "list-changes", { since: next })).json?.error?.code).toBe("CURSOR_EXPIRED");
+  expect((await ask("list-changes", { since: next })).json?.error?.code).toBe("CURSOR_EXPIRED");
   for (const since of ["yesterday", "1.2.3", "9.1.1.1.1"]) {
-    const { status, json } = await ask(listChanges, "list-changes", { since });
+    const { status, json } = await ask("list-changes", { since });
     expect([status, json?.error?.details?.[0]?.path]).toEqual([400, "since"]);
   }
 });
@@ -354,7 +349,7 @@ test("entries that were written before their ids had their place are paged by be
 test("deliveries are paged by before_id while others are created, some in the same millisecond", async () => {
   const path = { workspace_id: workspace.id };
   const body = { url: "https://hooks.example.com/", events: ["record.failed"] };
-  const made = await call(createWebhook, "create-webhook", { token: workspace.token, path, body });
+  const made = await ask("create-webhook", { token: workspace.token, path, body });
   const webhookId = dataOf<{ id: string }>(made).id;
   const deliver = async (count: number, at: Date) =>
     deliveries().add(
@@ -371,7 +366,7 @@ test("deliveries are paged by before_id while others are created, some in the sa
       ),
     );
   await deliver(100, now());
-  const list = (query: Query) => ask(listDeliveries, "list-deliveries", query, { webhook_id: webhookId });
+  const list = (query: Query) => ask("list-deliveries", query, { webhook_id: webhookId });
   const beginning = dataOf<readonly { id: string }[]>(await list({ limit: "200" })).map(({ id }) => id);
 
   const ids = await pagedIds<string>(

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import type { SQSEvent } from "aws-lambda";
 import { expect, test, vi } from "vitest";
-import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
 import { counters, deliveries, engineReports, now, webhooks } from "../../functions/services/composition.ts";
 import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
 import { metricsText, scraper } from "../../lib/metrics/scrape.ts";
@@ -39,7 +38,7 @@ async function queueDepth(): Promise<number | undefined> {
 async function deactivate(): Promise<void> {
   const token = await tokenFor(world.workspaceId);
   const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
-  expect(await call(deactivateMapping, "deactivate-mapping", { token, path })).toMatchObject({ status: 200 });
+  expect(await ask("deactivate-mapping", { token, path })).toMatchObject({ status: 200 });
 }
 
 test("rows in NEW are reported from minute to minute while no mapping of the workspace is active", async () => {

@@ -2,7 +2,6 @@ import { CancelKeyDeletionCommand, EnableKeyCommand, ScheduleKeyDeletionCommand 
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { SQSEvent } from "aws-lambda";
 import { afterEach, expect, test, vi } from "vitest";
-import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
 import { database, mappings, ticks } from "../../functions/services/composition.ts";
 import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
 import { workspaceKey } from "../../lib/adapters/dynamodb/access/workspace-key.ts";
@@ -31,7 +30,7 @@ afterEach(deactivate);
 async function deactivate(): Promise<void> {
   if (!(await mappings().find(world.workspaceId, contact.id))?.active) return;
   const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
-  expect(await call(deactivateMapping, "deactivate-mapping", { token, path })).toMatchObject({ status: 200 });
+  expect(await ask("deactivate-mapping", { token, path })).toMatchObject({ status: 200 });
 }
 
 const sweep = () => sweepMinute({ Records: [{ messageId: "tick", body: "{}" }] } as SQSEvent);

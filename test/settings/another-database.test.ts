@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
 import { counters, workspaces } from "../../functions/services/composition.ts";
 import { openSession } from "../../lib/adapters/postgres/session/session.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
@@ -23,7 +22,7 @@ aWorldForEachTest(async (made) => {
 
 /** Connects the workspace as its owner would, and lets the workers do what follows. */
 async function connect(url: string, more: object = {}): Promise<number> {
-  const { status } = await call(setPostgres, "set-postgres", {
+  const { status } = await ask("set-postgres", {
     token: await tokenFor(world.workspaceId),
     path: { workspace_id: world.workspaceId },
     body: { url, ...more },

@@ -1,9 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handler as changeBudget } from "../../functions/api/change-budget.ts";
-import { handler as createMapping } from "../../functions/api/create-mapping.ts";
-import { handler as importConfig } from "../../functions/api/import-config.ts";
-import { handler as readBudget } from "../../functions/api/read-budget.ts";
-import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
@@ -42,20 +37,20 @@ async function openWorkspace() {
   const { token } = workspace;
   return {
     create: async (body: object) =>
-      dataOf<Mapping>(await call(createMapping, "create-mapping", { path, token, body: { ...body, active: true } })),
+      dataOf<Mapping>(await ask("create-mapping", { path, token, body: { ...body, active: true } })),
     update: async (id: string, body: object) =>
-      dataOf<Mapping>(await call(updateMapping, "update-mapping", { path: { ...path, mapping_id: id }, token, body })),
+      dataOf<Mapping>(await ask("update-mapping", { path: { ...path, mapping_id: id }, token, body })),
     plan: async (...mappings: readonly object[]) => {
       const query = { dry_run: "true" };
-      const planned = await call(importConfig, "import-config", { path, token, query, body: { version: 1, mappings } });
+      const planned = await ask("import-config", { path, token, query, body: { version: 1, mappings } });
       return dataOf<{ readonly calls: Cost }>(planned).calls;
     },
-    change: (body: object) => call(changeBudget, "change-budget", { path, token, body }),
+    change: (body: object) => ask("change-budget", { path, token, body }),
     audited: async () => {
       const filter = { workspaceId: workspace.id, actor: null, action: "workspace.budget_changed" };
       return (await auditPage(filter, { limit: 10, offset: 0 })).entries.map(({ detail }) => detail);
     },
-    ask: (query: Record<string, string> = {}) => call(readBudget, "read-budget", { path, token, query }),
+    ask: (query: Record<string, string> = {}) => ask("read-budget", { path, token, query }),
   };
 }
 

@@ -1,7 +1,4 @@
 import { beforeEach, expect, test } from "vitest";
-import { handler as compareMapping } from "../../functions/api/compare-mapping.ts";
-import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
-import { handler as readMapping } from "../../functions/api/read-mapping.ts";
 import { now } from "../../functions/services/composition.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { call } from "../support/clients/call.ts";
@@ -26,12 +23,11 @@ beforeEach(async () => {
 });
 
 const path = () => ({ workspace_id: world.workspaceId, mapping_id: contact.id });
-const compared = async () =>
-  (await call(readMapping, "read-mapping", { token, path: path() })).json?.data as { compared: unknown };
+const compared = async () => (await ask("read-mapping", { token, path: path() })).json?.data as { compared: unknown };
 
 test("both sides are compared when a user asks, and the mapping says what was found", async () => {
   const before = await compared();
-  const asked = await call(compareMapping, "compare-mapping", { token, path: path() });
+  const asked = await ask("compare-mapping", { token, path: path() });
   const messages = await cloud.take("loads");
   await world.work(contact, "sweep");
   const equal = await compared();
@@ -54,12 +50,12 @@ test("both sides are compared when a user asks, and the mapping says what was fo
 });
 
 test("a mapping that is paused is not compared, and says why", async () => {
-  await call(deactivateMapping, "deactivate-mapping", {
+  await ask("deactivate-mapping", {
     token: await tokenFor(world.workspaceId, "admin"),
     path: path(),
   });
 
-  const refused = await call(compareMapping, "compare-mapping", { token, path: path() });
+  const refused = await ask("compare-mapping", { token, path: path() });
 
   expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("is paused") });
 });

@@ -1,8 +1,4 @@
 import { expect, test } from "vitest";
-import { handler as activateMapping } from "../../functions/api/activate-mapping.ts";
-import { handler as readDryRun } from "../../functions/api/read-dry-run.ts";
-import { handler as readMapping } from "../../functions/api/read-mapping.ts";
-import { handler as startDryRun } from "../../functions/api/start-dry-run.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { type ApiClient, apiClient } from "../support/clients/api-client.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
@@ -55,19 +51,17 @@ async function bothHave(people: number, differing: number, bridge: object = {}):
 }
 
 const at = () => ({ path: { mapping_id: contact.id } });
-const shown = async () => dataOf<Shown>(await api.ask(readDryRun, "read-dry-run", at()));
+const shown = async () => dataOf<Shown>(await api.ask("read-dry-run", at()));
 const state = async () =>
-  dataOf<{ state: string; failure: string | null; reason: string | null }>(
-    await api.ask(readMapping, "read-mapping", at()),
-  );
+  dataOf<{ state: string; failure: string | null; reason: string | null }>(await api.ask("read-mapping", at()));
 const activate = async (query: Readonly<Record<string, string>> = {}) => {
-  const answer = await api.ask(activateMapping, "activate-mapping", { ...at(), query });
+  const answer = await api.ask("activate-mapping", { ...at(), query });
   contact = (await world.mappings())[0] ?? contact;
   return answer;
 };
 /** Starts a dry run, and carries out what it asks for. */
 async function compared(): Promise<Shown> {
-  expect(dataOf<Shown>(await api.ask(startDryRun, "start-dry-run", at()))).toMatchObject({ state: "running", read: 0 });
+  expect(dataOf<Shown>(await api.ask("start-dry-run", at()))).toMatchObject({ state: "running", read: 0 });
   await carryOut(cloud, world.services);
   return await shown();
 }
@@ -213,7 +207,7 @@ test("where Salesforce wins, a dry run shows how many rows would be overwritten,
 
 longTest("a dry run that Salesforce refuses says why, and continues from its last page", async () => {
   await bothHave(2_300, 3, { active: false });
-  await api.ask(startDryRun, "start-dry-run", at());
+  await api.ask("start-dry-run", at());
   await cloud.take("loads");
   let queries = 0;
   world.interfere((call) => {

@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handler as acceptInvitation } from "../../functions/api/accept-invitation.ts";
-import { handler as createToken } from "../../functions/api/create-token.ts";
-import { handler as listMappings } from "../../functions/api/list-mappings.ts";
-import { handler as listTokens } from "../../functions/api/list-tokens.ts";
-import { handler as readOwnToken } from "../../functions/api/read-own-token.ts";
-import { handler as revokeToken } from "../../functions/api/revoke-token.ts";
+import type { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
@@ -29,21 +24,18 @@ interface Token {
 
 const invite = async (scopes: readonly string[], more: object = {}): Promise<Token> => {
   const body = { name: "Ada", owner: "ada@example.com", scopes, invitation: true, ...more };
-  return dataOf(await call(createToken, "create-token", at(workspace.token, { body })));
+  return dataOf(await ask("create-token", at(workspace.token, { body })));
 };
 
-const accept = (token: string) => call(acceptInvitation, "accept-invitation", at(token));
-const maps = async (token: string) => (await call(listMappings, "list-mappings", at(token))).status;
-const list = async () => dataOf<readonly Token[]>(await call(listTokens, "list-tokens", at(workspace.token)));
+const accept = (token: string) => ask("accept-invitation", at(token));
+const maps = async (token: string) => (await ask("list-mappings", at(token))).status;
+const list = async () => dataOf<readonly Token[]>(await ask("list-tokens", at(workspace.token)));
 const listed = async (wanted: string) => (await list()).find(({ id }) => id === wanted);
 
 test("an invitation opens nothing but its own acceptance, which gives its owner a token, once", async () => {
   const invited = await invite(["operate"]);
   expect(await listed(invited.id)).toMatchObject({ state: "invited", scopes: ["operate"], owner: "ada@example.com" });
-  for (const [handler, route] of [
-    [listMappings, "list-mappings"],
-    [readOwnToken, "read-own-token"],
-  ] as const) {
+  for (const [handler, route] of [["list-mappings"], ["read-own-token"]] as const) {
     const refused = await call(handler as typeof listMappings, route as "list-mappings", at(invited.token));
     expect(refused.status).toBe(401);
     expect(refused.json?.error?.message).toContain("bridge accept");
@@ -53,7 +45,7 @@ test("an invitation opens nothing but its own acceptance, which gives its owner 
 
   expect(accepted).toMatchObject({ owner: "ada@example.com", scopes: ["operate"], state: "valid", valid_until: null });
   expect(await maps(accepted.token)).toBe(200);
-  expect((await call(listTokens, "list-tokens", at(accepted.token))).status).toBe(403);
+  expect((await ask("list-tokens", at(accepted.token))).status).toBe(403);
   expect(await listed(invited.id)).toMatchObject({ state: "revoked" });
   expect((await accept(invited.token)).status).toBe(409);
   await cloud.clock.advance({ seconds: 4 });
@@ -92,9 +84,9 @@ test.each([
 
 test("withdrawn, it gives no token, and one that administers is no administrator yet", async () => {
   const invited = await invite(["admin"]);
-  const { id } = dataOf<Token>(await call(readOwnToken, "read-own-token", at(workspace.token)));
+  const { id } = dataOf<Token>(await ask("read-own-token", at(workspace.token)));
   const revoke = (wanted: string) =>
-    call(revokeToken, "revoke-token", at(workspace.token, { path: { workspace_id: workspace.id, token_id: wanted } }));
+    ask("revoke-token", at(workspace.token, { path: { workspace_id: workspace.id, token_id: wanted } }));
 
   expect((await revoke(id)).status).toBe(409);
   expect((await revoke(invited.id)).status).toBe(200);
@@ -106,9 +98,9 @@ test("a token is no invitation, and another workspace's invitation is none here"
   const other = await createTestWorkspace();
   const body = { name: "Eve", owner: "eve@example.com", scopes: ["read"], invitation: true };
   const path = { workspace_id: other.id };
-  const theirs = dataOf<Token>(await call(createToken, "create-token", { path, token: other.token, body }));
+  const theirs = dataOf<Token>(await ask("create-token", { path, token: other.token, body }));
 
   for (const token of [workspace.token, theirs.token]) expect((await accept(token)).status).toBe(403);
 
-  expect((await call(acceptInvitation, "accept-invitation", { path, token: theirs.token })).status).toBe(200);
+  expect((await ask("accept-invitation", { path, token: theirs.token })).status).toBe(200);
 });

@@ -2,9 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { handler as readConnections } from "../../functions/api/read-connections.ts";
-import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
-import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
 import { openSession } from "../../lib/adapters/postgres/session/session.ts";
 import { failureOf } from "../../lib/sync/report/cycle-failure.ts";
 import { call } from "../support/clients/call.ts";
@@ -77,15 +74,13 @@ function fullUrl(password: string): string {
 }
 
 const put = (url: string) =>
-  call(setPostgres, "set-postgres", {
+  ask("set-postgres", {
     token: workspace.token,
     path: { workspace_id: workspace.id },
     body: { url },
   });
 const look = async () =>
-  dataOf<Checked>(
-    await call(testPostgres, "test-postgres", { token: workspace.token, path: { workspace_id: workspace.id } }),
-  );
+  dataOf<Checked>(await ask("test-postgres", { token: workspace.token, path: { workspace_id: workspace.id } }));
 const whoIs = async (url: string) => {
   const session = await openSession({ url, schema: "salesforce" });
   const [row] = await session.query("SELECT current_user::text AS name");
@@ -119,7 +114,7 @@ test.each([
 
   expect(await whoIs(url)).toBe(role);
   expect((await look()).ok).toBe(true);
-  const view = await call(readConnections, "read-connections", {
+  const view = await ask("read-connections", {
     token: workspace.token,
     path: { workspace_id: workspace.id },
   });
@@ -185,7 +180,7 @@ test.each([
 
   expect(status).toBe(400);
   expect(JSON.stringify(json?.error)).toMatch(sentence);
-  const view = await call(readConnections, "read-connections", {
+  const view = await ask("read-connections", {
     token: workspace.token,
     path: { workspace_id: workspace.id },
   });

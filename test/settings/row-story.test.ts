@@ -1,8 +1,4 @@
 import { expect, test } from "vitest";
-import { handler as listActivity } from "../../functions/api/list-activity.ts";
-import { handler as readStory } from "../../functions/api/read-row-story.ts";
-import { handler as readThroughput } from "../../functions/api/read-throughput.ts";
-import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { now } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { call, type Request } from "../support/clients/call.ts";
@@ -39,7 +35,7 @@ interface Story {
 type Handler = Parameters<typeof call>[0];
 const ask = (handler: Handler, route: RouteName, request: Request = {}) =>
   call(handler, route, { token, ...request, path: { workspace_id: world.workspaceId, ...request.path } });
-const askStory = (key: string, table = "contact") => ask(readStory, "read-row-story", { path: { table, key } });
+const askStory = (key: string, table = "contact") => ask("read-row-story", { path: { table, key } });
 const storyOf = async (key: string) => dataOf<Story>(await askStory(key));
 /** Writes as of the world's time: the database has its own. */
 const write = async (sql: string) => {
@@ -114,7 +110,7 @@ longTest("a retried change keeps each refusal, and a change that lost a conflict
   await world.sql("UPDATE salesforce.contact SET email = 'nowhere'");
   await world.cycle(contact);
   await world.pass(60);
-  await ask(retryRows, "retry-rows", { body: { table: "contact" } });
+  await ask("retry-rows", { body: { table: "contact" } });
   await world.cycle(contact);
 
   const texts = tale(await storyOf(String(row?.["sfid"])));
@@ -154,7 +150,7 @@ test("a row is found by id, short id, key and upsert value, and one that is gone
       { key: "C-2" },
       { key: "C-2", row: "1" },
       { row: "2", state: "SUCCESS" },
-    ].map(async (query) => (await ask(listActivity, "list-activity", { query })).json?.meta?.total),
+    ].map(async (query) => (await ask("list-activity", { query })).json?.meta?.total),
   );
 
   expect(found.map(({ record_id }) => record_id)).toEqual([1, 1, 1, 1]);
@@ -204,8 +200,7 @@ longTest(
     await world.pass(5);
     await world.cycle(contact);
 
-    const { pulled } =
-      dataOf<{ mappings: { pulled: number }[] }>(await ask(readThroughput, "read-throughput")).mappings[0] ?? {};
+    const { pulled } = dataOf<{ mappings: { pulled: number }[] }>(await ask("read-throughput")).mappings[0] ?? {};
 
     expect(await world.sql("SELECT name FROM salesforce.contact ORDER BY id")).toEqual([
       { name: "Lovelace" },

@@ -1,9 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handler as createToken } from "../../functions/api/create-token.ts";
-import { handler as listMappings } from "../../functions/api/list-mappings.ts";
-import { handler as listTokens } from "../../functions/api/list-tokens.ts";
-import { handler as readOwnToken } from "../../functions/api/read-own-token.ts";
-import { handler as revokeToken } from "../../functions/api/revoke-token.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
@@ -25,10 +20,10 @@ interface Token {
   readonly token: string;
 }
 
-const make = async (body: object): Promise<Token> => dataOf(await call(createToken, "create-token", request({ body })));
+const make = async (body: object): Promise<Token> => dataOf(await ask("create-token", request({ body })));
 
 const revoke = (id: string, query: object = {}) =>
-  call(revokeToken, "revoke-token", request({ path: { workspace_id: workspace.id, token_id: id }, query }));
+  ask("revoke-token", request({ path: { workspace_id: workspace.id, token_id: id }, query }));
 
 test("a new token opens what its scope says, is shown once, and never again", async () => {
   const made = await make({ name: "grafana", owner: "Ada@Example.com", scopes: ["read"], valid_days: 30 });
@@ -41,19 +36,19 @@ test("a new token opens what its scope says, is shown once, and never again", as
     valid_until: "2026-03-31T12:00:00.000Z",
   });
   expect(made.token).toMatch(/^brg_r/);
-  const own = await call(readOwnToken, "read-own-token", request({ token: made.token }));
+  const own = await ask("read-own-token", request({ token: made.token }));
   expect(own.json?.data).toMatchObject({ id: made.id, owner: "ada@example.com" });
-  const refused = await call(listTokens, "list-tokens", request({ token: made.token }));
+  const refused = await ask("list-tokens", request({ token: made.token }));
   expect(refused.json).toMatchObject({ error: { code: "FORBIDDEN" } });
 
-  const listed = await call(listTokens, "list-tokens", request());
+  const listed = await ask("list-tokens", request());
   expect(listed.json?.data).toHaveLength(2);
   expect(listed.text).not.toContain(made.token);
 });
 
 test("a revoked token opens nothing any more, within seconds", async () => {
   const made = await make({ name: "laptop", owner: "ada@example.com", scopes: ["operate"] });
-  const asks = () => call(listMappings, "list-mappings", request({ token: made.token }));
+  const asks = () => ask("list-mappings", request({ token: made.token }));
   expect((await asks()).status).toBe(200);
 
   const revoked = await revoke(made.id);
@@ -65,18 +60,18 @@ test("a revoked token opens nothing any more, within seconds", async () => {
 });
 
 test("the last token that administers a workspace cannot be revoked", async () => {
-  const { id } = dataOf<Token>(await call(readOwnToken, "read-own-token", request()));
+  const { id } = dataOf<Token>(await ask("read-own-token", request()));
 
   const refused = await revoke(id);
 
   expect(refused.status).toBe(409);
   expect(refused.json?.error?.message).toContain("make another one first");
-  expect((await call(listTokens, "list-tokens", request())).status).toBe(200);
+  expect((await ask("list-tokens", request())).status).toBe(200);
 });
 
 test("another workspace's token can be neither seen nor revoked", async () => {
   const other = await createTestWorkspace();
-  const theirs = await call(readOwnToken, "read-own-token", {
+  const theirs = await ask("read-own-token", {
     path: { workspace_id: other.id },
     token: other.token,
   });
@@ -105,7 +100,7 @@ test.each([
   ["valid for no day", { name: "x", owner: "ada@example.com", scopes: ["read"], valid_days: 0 }, "body.valid_days"],
   ["with a misspelt setting", { name: "x", owner: "ada@example.com", scopes: ["read"], days: 3 }, "body"],
 ])("a token %s is refused with the place of the mistake", async (_, body, path) => {
-  const refused = await call(createToken, "create-token", request({ body }));
+  const refused = await ask("create-token", request({ body }));
 
   expect(refused.status).toBe(400);
   expect(refused.json?.error?.details?.map((detail) => detail.path)).toContain(path);
@@ -116,7 +111,7 @@ test("a revoked token is listed for thirty days, and gone then", async () => {
   await revoke(id);
   const listed = async () => {
     await cloud.dynamodb.sweepExpired();
-    const tokens = dataOf<readonly Token[]>(await call(listTokens, "list-tokens", request()));
+    const tokens = dataOf<readonly Token[]>(await ask("list-tokens", request()));
     return tokens.some((token) => token.id === id);
   };
   await cloud.clock.advance({ hours: 29 * 24 });
@@ -128,7 +123,7 @@ test("a revoked token is listed for thirty days, and gone then", async () => {
 
 test("a token that is rotated opens the API beside its successor for the hours that were given, and no longer", async () => {
   const made = await make({ name: "worker", owner: "ada@example.com", scopes: ["operate"], valid_days: 30 });
-  const asks = async () => (await call(listMappings, "list-mappings", request({ token: made.token }))).status;
+  const asks = async () => (await ask("list-mappings", request({ token: made.token }))).status;
 
   const ending = await revoke(made.id, { in_hours: "24" });
   const longer = await revoke(made.id, { in_hours: "48" });

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handler as readWorkspace } from "../../functions/api/read-workspace.ts";
-import { handler as renameWorkspace } from "../../functions/api/rename-workspace.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
@@ -17,8 +15,8 @@ async function openWorkspace() {
   const asked = (body?: unknown) => ({ path: { workspace_id: id }, token, ...(body === undefined ? {} : { body }) });
   return {
     id,
-    read: () => call(readWorkspace, "read-workspace", asked()),
-    rename: (name: unknown) => call(renameWorkspace, "rename-workspace", asked({ name })),
+    read: () => ask("read-workspace", asked()),
+    rename: (name: unknown) => ask("rename-workspace", asked({ name })),
     audited: async () => {
       const { entries } = await auditPage(
         { workspaceId: id, actor: null, action: "workspace.renamed" },

@@ -1,6 +1,4 @@
 import { beforeEach, expect, test } from "vitest";
-import { handler as readStory } from "../../functions/api/read-row-story.ts";
-import { handler as writeRow } from "../../functions/api/write-row.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
@@ -29,7 +27,7 @@ beforeEach(async () => {
 
 async function write(body: object, { table = "contact", key = String(KEY), scope = "operate" as Scope } = {}) {
   const path = { workspace_id: world.workspaceId, table, key };
-  return call(writeRow, "write-row", { token: await tokenFor(world.workspaceId, scope), path, body });
+  return ask("write-row", { token: await tokenFor(world.workspaceId, scope), path, body });
 }
 
 const everything = () =>
@@ -43,7 +41,7 @@ interface Story {
 }
 const story = async () =>
   dataOf<Story>(
-    await call(readStory, "read-row-story", {
+    await ask("read-row-story", {
       token: await tokenFor(world.workspaceId, "operate"),
       path: { workspace_id: world.workspaceId, table: "contact", key: String(KEY) },
     }),

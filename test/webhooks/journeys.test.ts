@@ -1,14 +1,6 @@
 import { createHmac } from "node:crypto";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { handler as changeWebhook } from "../../functions/api/change-webhook.ts";
-import { handler as deleteWebhook } from "../../functions/api/delete-webhook.ts";
-import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
-import { handler as readDelivery } from "../../functions/api/read-delivery.ts";
-import { handler as readWebhook } from "../../functions/api/read-webhook.ts";
-import { handler as replayWebhook } from "../../functions/api/replay-webhook.ts";
-import { handler as retryDelivery } from "../../functions/api/retry-delivery.ts";
-import { handler as rotateSecret } from "../../functions/api/rotate-webhook-secret.ts";
 import { database, deliveries as kept } from "../../functions/services/composition.ts";
 import { EVENT_TYPES } from "../../lib/model/delivery/event.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
@@ -162,7 +154,7 @@ describe("signatures (contract 6.3)", () => {
     await world.publish("sync.broken");
     await world.work();
     const path = { webhook_id: webhook.id };
-    const { secret } = await world.ask<{ secret: string }>(rotateSecret, "rotate-webhook-secret", { path });
+    const { secret } = await world.ask<{ secret: string }>("rotate-webhook-secret", { path });
     await world.publish("sync.recovered");
     await world.work();
     await world.cloud.clock.advance({ hours: 25 });
@@ -184,7 +176,7 @@ describe("signatures (contract 6.3)", () => {
   test("the official verifier accepts a delivery under either secret for 24 hours after a rotation, then the new alone", async () => {
     const webhook = await world.webhook({ answers: 200 });
     const path = { webhook_id: webhook.id };
-    const { secret } = await world.ask<{ secret: string }>(rotateSecret, "rotate-webhook-secret", { path });
+    const { secret } = await world.ask<{ secret: string }>("rotate-webhook-secret", { path });
     await world.publish("sync.broken");
     await world.work();
     await world.cloud.clock.advance({ hours: 25 });
@@ -278,7 +270,7 @@ describe("webhooks that change", () => {
     await world.publish("sync.broken");
     await world.work();
 
-    const answer = await world.call(deleteWebhook, "delete-webhook", { path: { webhook_id: webhook.id } });
+    const answer = await world.call("delete-webhook", { path: { webhook_id: webhook.id } });
     await world.publish("sync.broken");
     await world.pass({ hours: 3 });
 
@@ -291,7 +283,7 @@ describe("webhooks that change", () => {
     await world.publish("sync.broken");
     await world.work();
 
-    await world.call(changeWebhook, "change-webhook", { path: { webhook_id: webhook.id }, body: { active: false } });
+    await world.call("change-webhook", { path: { webhook_id: webhook.id }, body: { active: false } });
     await world.publish("sync.broken");
     await world.pass({ hours: 3 });
     const list = await deliveries(webhook);
@@ -387,7 +379,7 @@ describe("webhooks that change", () => {
   test("a webhook is given up on once it has failed for longer than a delivery is retried", async () => {
     const webhook = await world.webhook({ answers: 500 });
     const givenUp = async () =>
-      (await world.ask<{ given_up: boolean }>(readWebhook, "read-webhook", change(webhook, {}))).given_up;
+      (await world.ask<{ given_up: boolean }>("read-webhook", change(webhook, {}))).given_up;
     await world.publish("sync.broken");
     await world.pass({ seconds: 9300 });
     const before = await givenUp();
@@ -403,10 +395,10 @@ describe("webhooks that change", () => {
     const webhook = await world.webhook({ answers: 500 });
     await world.publish("sync.broken");
     await world.pass({ seconds: 60 });
-    const failing = await world.call(changeWebhook, "change-webhook", change(webhook, { description: "x" }));
+    const failing = await world.call("change-webhook", change(webhook, { description: "x" }));
     webhook.receiver.answer(200);
     await world.pass({ minutes: 6 });
-    const answering = await world.call(changeWebhook, "change-webhook", change(webhook, { description: "y" }));
+    const answering = await world.call("change-webhook", change(webhook, { description: "y" }));
 
     expect(failing.json?.data).toMatchObject({ failing_since: world.after(0), description: "x" });
     expect(answering.json?.data).toMatchObject({ failing_since: null });
@@ -452,14 +444,14 @@ interface Listed {
 }
 
 const deliveries = (webhook: WorldWebhook) =>
-  world.ask<readonly Listed[]>(listDeliveries, "list-deliveries", { path: { webhook_id: webhook.id } });
+  world.ask<readonly Listed[]>("list-deliveries", { path: { webhook_id: webhook.id } });
 
 const switchTo = (webhook: WorldWebhook, active: boolean) =>
-  world.call(changeWebhook, "change-webhook", change(webhook, { active }));
+  world.call("change-webhook", change(webhook, { active }));
 
 /** So many seconds after the test began. */
 const replay = (webhook: WorldWebhook, seconds: number) =>
-  world.call(replayWebhook, "replay-webhook", {
+  world.call("replay-webhook", {
     path: { webhook_id: webhook.id },
     query: { since: world.after(seconds) },
   });
@@ -472,7 +464,7 @@ interface History {
 
 function read(webhook: WorldWebhook, deliveryId: string) {
   const path = { webhook_id: webhook.id, delivery_id: deliveryId };
-  return world.ask<History>(readDelivery, "read-delivery", { path });
+  return world.ask<History>("read-delivery", { path });
 }
 
 const history = async (webhook: WorldWebhook, deliveryId: string) => (await read(webhook, deliveryId)).attempts;
@@ -480,7 +472,7 @@ const history = async (webhook: WorldWebhook, deliveryId: string) => (await read
 async function retryFirst(webhook: WorldWebhook) {
   const [delivery] = await deliveries(webhook);
   const path = { webhook_id: webhook.id, delivery_id: delivery?.id ?? "" };
-  return [await world.call(retryDelivery, "retry-delivery", { path }), path.delivery_id] as const;
+  return [await world.call("retry-delivery", { path }), path.delivery_id] as const;
 }
 
 const change = (webhook: WorldWebhook, body: object) => ({ path: { webhook_id: webhook.id }, body });
