@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
-import { call } from "../support/clients/call.ts";
+import { ask as askApi } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -25,7 +25,7 @@ interface Page {
 }
 
 const ask = async ({ id }: Mapping, query: Record<string, string> = {}, scope: Scope = "operate") =>
-  ask("list-rows", {
+  askApi("list-rows", {
     token: await tokenFor(world.workspaceId, scope),
     path: { workspace_id: world.workspaceId, mapping_id: id },
     query,
@@ -145,27 +145,19 @@ longTest("of 100,000 rows, a tenth of them failed, each page comes at once", asy
   await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, state, last_operation, processed_at, sf_message)
     SELECT 'UPDATE', 'contact', n, NULL, 'FAILED', 'FAILED', now(), 'INVALID' FROM generate_series(10, 100000, 10) n`);
   await world.sql("ANALYZE");
-  const token = await tokenFor(world.workspaceId, "operate");
-  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
-  const took: Record<string, number> = {};
-  const queries: Record<string, string>[] = [
-    {},
-    { after: "synced:90000" },
-    { state: "failed" },
-    { state: "failed", after: "failed:90000" },
-    { state: "waiting" },
-    { state: "no_record" },
-    { state: "conflict" },
-    { state: "synced", after: "synced:90000" },
-    { sort: "state" },
-    { find: "guest 9999" },
-    { find: "guest 9999", column: "lastname" },
-  ];
-  for (const query of queries) {
+  let slowest = 0;
+  for (const query of [
+    ...[{}, { after: "synced:90000" }, { sort: "state" }, { find: "guest 9999" }],
+    ...[
+      { find: "guest 9999", column: "lastname" },
+      { state: "failed", after: "failed:90000" },
+    ],
+    ...["failed", "waiting", "no_record", "conflict", "synced"].map((state) => ({ state })),
+  ]) {
     const begun = performance.now();
-    expect((await ask("list-rows", { token, path, query })).status).toBe(200);
-    took[JSON.stringify(query)] = Math.round(performance.now() - begun);
+    expect((await ask(contact, query)).status).toBe(200);
+    slowest = Math.max(slowest, performance.now() - begun);
   }
 
-  expect(Math.max(...Object.values(took))).toBeLessThan(1_500);
+  expect(slowest).toBeLessThan(1_500);
 });

@@ -1,14 +1,9 @@
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { handler as abortPoll } from "../../functions/api/abort-poll.ts";
-import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.ts";
-import { handler as pushExisting } from "../../functions/api/push-existing.ts";
-import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
-import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { literal } from "../../lib/adapters/postgres/session/sql.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import { call } from "../support/clients/call.ts";
+import { ask } from "../support/clients/ask.ts";
 import { isWholeGrid } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { Row, SyncWorld } from "../support/worlds/sync-world.ts";
@@ -30,7 +25,6 @@ const STATE = "SELECT FROM salesforce._bridge_state";
 
 interface Case {
   readonly route: RouteName;
-  readonly handler: Parameters<typeof call>[0];
   readonly before: readonly string[];
   /** What another transaction has locked before the request, and what it asks for while the request waits for it. */
   readonly holds: string;
@@ -44,7 +38,6 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     route: "reload-mapping",
-    handler: reloadMapping,
     before: [],
     holds: "SELECT FROM salesforce._bridge_loads FOR UPDATE",
     wants: `${STATE} FOR UPDATE`,
@@ -54,7 +47,6 @@ const CASES: readonly Case[] = [
   },
   {
     route: "retry-rows",
-    handler: retryRows,
     before: [
       "INSERT INTO salesforce.contact (lastname) VALUES ('Curie')",
       `UPDATE salesforce._trigger_log SET state = 'FAILED', last_operation = 'FAILED', processed_at = now(), sf_message = 'no'`,
@@ -69,7 +61,6 @@ const CASES: readonly Case[] = [
   },
   {
     route: "push-existing",
-    handler: pushExisting,
     before: [
       "SET bridge.in_sync = 'contact'",
       "INSERT INTO salesforce.contact (lastname) VALUES ('Curie')",
@@ -83,7 +74,6 @@ const CASES: readonly Case[] = [
   },
   {
     route: "confirm-deletes",
-    handler: confirmDeletes,
     before: [
       `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, held_at, stamp, read_at)
        SELECT mapping_id, sfid, now(), now(), now() FROM salesforce._bridge_state, (VALUES ('A'), ('B')) AS s (sfid)`,
@@ -99,7 +89,6 @@ const CASES: readonly Case[] = [
   },
   {
     route: "abort-poll",
-    handler: abortPoll,
     before: ["UPDATE salesforce._bridge_state SET lease_until = clock_timestamp() + interval '1 hour'"],
     holds: `${STATE} FOR UPDATE`,
     wants: "LOCK TABLE salesforce._bridge_aborts IN EXCLUSIVE MODE",
@@ -122,7 +111,7 @@ test.for(isWholeGrid ? CASES : CASES.filter(({ route }) => route === "retry-rows
     await other.query("SET deadlock_timeout = '1h'; SET statement_timeout = '30s'; BEGIN");
     await other.query(asked.holds);
 
-    const answering = call(asked.handler, asked.route, {
+    const answering = ask(asked.route, {
       token,
       path: { workspace_id: world.workspaceId, mapping_id: contact.id },
       ...(asked.route === "retry-rows" ? { body: { table: "contact" } } : {}),

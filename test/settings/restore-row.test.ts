@@ -193,6 +193,17 @@ test("what Salesforce refuses in passing is asked for again a minute later, with
   expect(await notes()).toEqual([]);
 });
 
+test("and is given up after the sixth attempt, with the reason", async () => {
+  await deletedAndAskedFor(["Ada"]);
+  await world.fault({ kind: "lockedRow", object: "Contact", times: 0 });
+  await cycle();
+  await world.sql("UPDATE salesforce._bridge_inbound_errors SET attempts = attempts + 5");
+  await world.pass(60);
+  await cycle();
+
+  expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
+});
+
 test("a call that Salesforce refuses as a whole ends its restores with the reason until they are tried again, and holds up nothing else", async () => {
   const [sfid] = await deletedAndAskedFor(["Ada"]);
   await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { now } from "../../functions/services/composition.ts";
-import type { RouteName } from "../../lib/http/routes.ts";
-import { call, type Request } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -32,9 +31,7 @@ interface Story {
   }[];
 }
 
-type Handler = Parameters<typeof call>[0];
-const ask = (handler: Handler, route: RouteName, request: Request = {}) =>
-  call(handler, route, { token, ...request, path: { workspace_id: world.workspaceId, ...request.path } });
+const ask = askingIn(() => ({ id: world.workspaceId, token }));
 const askStory = (key: string, table = "contact") => ask("read-row-story", { path: { table, key } });
 const storyOf = async (key: string) => dataOf<Story>(await askStory(key));
 /** Writes as of the world's time: the database has its own. */
@@ -142,15 +139,14 @@ test("a row is found by id, short id, key and upsert value, and one that is gone
   const elsewhere = await askStory("1", "nowhere");
 
   await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Curie', 'C-2')");
+  const pairs = [
+    { key: "C-2", row: "1" },
+    { row: "2", state: "SUCCESS" },
+  ];
   const totals = await Promise.all(
-    [
-      { sfid },
-      { row: "1" },
-      { row: "2" },
-      { key: "C-2" },
-      { key: "C-2", row: "1" },
-      { row: "2", state: "SUCCESS" },
-    ].map(async (query) => (await ask("list-activity", { query })).json?.meta?.total),
+    [{ sfid }, { row: "1" }, { row: "2" }, { key: "C-2" }, ...pairs].map(
+      async (query) => (await ask("list-activity", { query })).json?.meta?.total,
+    ),
   );
 
   expect(found.map(({ record_id }) => record_id)).toEqual([1, 1, 1, 1]);

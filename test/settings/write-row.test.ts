@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
+import { ask } from "../support/clients/ask.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
-import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
