@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   CreateAliasCommand,
   CreateKeyCommand,
@@ -30,10 +28,10 @@ import { auditEntry } from "../../lib/model/workspace/audit.ts";
 import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
 import type { SalesforceConnection } from "../../lib/model/workspace/workspace.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
-import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace } from "../support/worlds/workspace.ts";
+import { operator } from "./operator.ts";
 
 const ALIAS = "alias/bridge-test";
 const postgres = { url: "postgres://u@db.example.com/app", schema: "salesforce" };
@@ -157,13 +155,7 @@ test("a session that is renewed meanwhile, and a connection that is changed, are
 
   expect([hasRun, remaining]).toEqual([true, []]);
   expect((await connections().read(workspaceId))?.connection).toEqual(renewed);
-  expect(
-    (
-      await workspaces()
-        .find(workspaceId)
-        .then((found) => found?.open())
-    )?.postgres?.schema,
-  ).toBe("another");
+  expect((await (await workspaces().find(workspaceId))?.open())?.postgres?.schema).toBe("another");
 });
 
 longTest("a session under renewal is left to it, so that the refresh token that the org gives is kept", async () => {
@@ -211,13 +203,4 @@ async function opened(): Promise<readonly string[]> {
   const sealed = [kept.secrets.current, ...kept.secrets.previous.map(({ secret }) => secret)];
   const by = freshVault();
   return (await Promise.all(sealed.map((text) => by.open(workspaceId, text)))).toSorted();
-}
-
-/** The operator's command line on this cloud. */
-function operator(): CommandLine {
-  const line = openCommandLine();
-  onTestFinished(line.close);
-  mkdirSync(join(line.folder, "data"), { recursive: true });
-  writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify({ environment: {} }));
-  return line;
 }
