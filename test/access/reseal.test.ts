@@ -118,20 +118,6 @@ longTest("what no key opens is listed by workspace and kind, and the rest is sea
   expect(stderr).toContain(`${workspaceId}: replaced webhook secret: DisabledException`);
 });
 
-longTest("a command that breaks off is ended by the same one", async () => {
-  const former = await replaceKey();
-  const breakOff = (resealed: number) => {
-    if (resealed === 3) throw new Error("power cut");
-  };
-
-  await expect(resealed(freshVault(), breakOff)).rejects.toThrow("power cut");
-  await resealed();
-  await disable(former);
-
-  expect((await connectionsIn(database(), freshVault()).read(workspaceId))?.connection).toEqual(salesforce);
-  expect(await opened()).toEqual(["first", "next", "now", "second"]);
-});
-
 test("a session that is renewed meanwhile, and a connection that is changed, are not overwritten", async () => {
   const renewed = { ...salesforce, accessToken: "00D000000000001!second" };
   const read = await connections().read(workspaceId);

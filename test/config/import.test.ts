@@ -138,28 +138,6 @@ describe("an import (contract 4.1.7)", () => {
     expect(await exported()).toBe(before);
   });
 
-  test("sets a filter, gives it back in the next export byte for byte, changes it and takes it away", async () => {
-    const filter = "Department IN ('R&D', 'IT') AND NOT (Email = null)";
-    const imported = (bridge: unknown) => contact({ ...LAST_NAME, bridge });
-
-    const created = await imported({ filter });
-    const before = await exported();
-    const same = await importing(before);
-    const silent = await imported({});
-    const after = await exported();
-    const changed = await imported({ filter: "Department = 'IT'" });
-    const cleared = await imported({ filter: null });
-
-    expect(created.json?.data).toEqual({ created: 1, updated: 0, skipped: 0 });
-    expect(JSON.parse(before).data.mappings[0].config.bridge.filter).toBe(filter);
-    expect([same, silent].map(({ json }) => json?.data)).toEqual(Array(2).fill({ created: 0, updated: 0, skipped: 1 }));
-    expect(after).toBe(before);
-    expect([changed, cleared].map(({ json }) => json?.data)).toEqual(
-      Array(2).fill({ created: 0, updated: 1, skipped: 0 }),
-    );
-    expect((await kept())?.bridge["filter"]).toBeNull();
-  });
-
   test("takes a setting only from its own place: the same word elsewhere is another product's", async () => {
     const bridge = { sf_polling_seconds: "soon", upsert_field: "Email" };
     const answer = await contact({ ...LAST_NAME, active: false, filter: 7, bridge });

@@ -118,6 +118,7 @@ test("what each active mapping does is reported as of the last sweep", async () 
   await world.sql("ALTER TABLE salesforce._bridge_state RENAME COLUMN last_run_at TO hidden");
   await sweep();
   expect(await scraped("waiting_rows")).toBe(2);
+  await world.sql("ALTER TABLE salesforce._bridge_state RENAME COLUMN hidden TO last_run_at");
 
   await deactivate();
   await sweep();

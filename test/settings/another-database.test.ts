@@ -54,24 +54,6 @@ test("a workspace that moves to an empty database has its tables and its records
   expect([before, await rowsShown()]).toEqual([3, 1]);
 });
 
-longTest("a mapping that was deleted and is restored counts from a new beginning, too", async () => {
-  const { workspaceId, id: mappingId, sfObject } = contact;
-  const seen: unknown[] = [];
-  for (const [rowsSynced, minute] of [
-    [500, 0],
-    [400, 0], // reported late, by a cycle that was frozen
-    [3, 2],
-    [500, 0], // and this one later still
-    [4, 4],
-  ] as const) {
-    const totals = { workspaceId, mappingId, sfObject, rowsSynced, rowsFailed: 0, apiCalls: {} };
-    await counters().set(totals, new Date(Date.UTC(2027, 0, 1, 0, minute)));
-    seen.push(await rowsShown());
-  }
-
-  expect(seen).toEqual([500, 500, 3, 3, 4]);
-});
-
 test("a mapping whose tables are not in the database is reported as broken, with the remedy", async () => {
   await world.sql("DROP SCHEMA salesforce CASCADE");
 

@@ -3,7 +3,6 @@ import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
 import { ask as askApi } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -134,30 +133,4 @@ test("a token that only reads sees keys and states, no values, and may neither s
   expect(rows.map(({ state, values }) => [state, values])).toContainEqual(["failed", null]);
   expect((await ask(contact, { find: "a" }, "read")).status).toBe(403);
   expect((await ask(contact, { sides: "true" }, "read")).status).toBe(403);
-});
-
-longTest("of 100,000 rows, a tenth of them failed, each page comes at once", async () => {
-  const contact = await contactOfAllStates();
-  await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER USER");
-  await world.sql(`INSERT INTO salesforce.contact (id, lastname, sfid)
-    SELECT n, 'Guest ' || n, '003' || lpad(n::text, 15, '0') FROM generate_series(10, 100000) n`);
-  await world.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER USER");
-  await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, state, last_operation, processed_at, sf_message)
-    SELECT 'UPDATE', 'contact', n, NULL, 'FAILED', 'FAILED', now(), 'INVALID' FROM generate_series(10, 100000, 10) n`);
-  await world.sql("ANALYZE");
-  let slowest = 0;
-  for (const query of [
-    ...[{}, { after: "synced:90000" }, { sort: "state" }, { find: "guest 9999" }],
-    ...[
-      { find: "guest 9999", column: "lastname" },
-      { state: "failed", after: "failed:90000" },
-    ],
-    ...["failed", "waiting", "no_record", "conflict", "synced"].map((state) => ({ state })),
-  ]) {
-    const begun = performance.now();
-    expect((await ask(contact, query)).status).toBe(200);
-    slowest = Math.max(slowest, performance.now() - begun);
-  }
-
-  expect(slowest).toBeLessThan(1_500);
 });

@@ -185,26 +185,3 @@ test("what Salesforce changes in a row is reported with old and new value and it
   expect(unkept.values).toEqual([{ field: "Name", column: "name", postgres: "Apex", salesforce: "Apex", equal: true }]);
   expect(unkept.events).toEqual([]);
 });
-
-longTest(
-  "a first load keeps no history, and what Salesforce makes of our own values does not count as written there",
-  async () => {
-    await world.createRecords("Contact", [{ LastName: "Lovelace" }]);
-    const contact = await mapped(world, { object: "Contact", fields: ["LastName", "Name"] });
-    await write("INSERT INTO salesforce.contact (lastname) VALUES ('Byron')");
-    await world.cycle(contact);
-    await world.pass(5);
-    await world.cycle(contact);
-
-    const { pulled } = dataOf<{ mappings: { pulled: number }[] }>(await ask("read-throughput")).mappings[0] ?? {};
-
-    expect(await world.sql("SELECT name FROM salesforce.contact ORDER BY id")).toEqual([
-      { name: "Lovelace" },
-      { name: "Byron" },
-    ]);
-    expect(await world.sql("SELECT fields FROM salesforce._bridge_history")).toEqual([
-      { fields: { name: [null, "Byron"] } },
-    ]);
-    expect(pulled).toBe(1);
-  },
-);

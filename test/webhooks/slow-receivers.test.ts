@@ -112,32 +112,6 @@ describe("a slow receiver", () => {
     expect(webhook.receiver.received).toHaveLength(10);
   });
 
-  longTest("gives back a slot for which nothing is left, because another attempt was quicker", async () => {
-    const webhook = await slowWebhook();
-    webhook.receiver.answer(200);
-    await publishMany(2);
-    await world.workAtOnce("events");
-    const { rows } = await deliveries().since(webhook.id, new Date(0), { limit: 3 });
-    const pending = rows.filter(({ status }) => status === "pending");
-    const wakeUps = pending.map(({ id }) => ({ deliveryId: id, kind: "automatic", number: 1 }) as const);
-    const slots: DeliverNeeds["slots"] = {
-      ...world.slots,
-      take: async (...asked) => {
-        const isTaken = await world.slots.take(...asked);
-        if (asked[1] !== pending[0]?.id) await expect.poll(() => webhook.receiver.received.length).toBe(3);
-        return isTaken;
-      },
-    };
-
-    const faults = await deliver({ ...needs(), slots }, wakeUps);
-
-    const taken = Array.from({ length: SLOW_ATTEMPTS }, (_, at) =>
-      world.slots.take(webhook.id, `${at}`, inSeconds(10)),
-    );
-    expect(faults).toEqual([]);
-    expect(await Promise.all(taken)).not.toContain(false);
-  });
-
   longTest("keeps its deliveries in their queue when a fault keeps it from a slot", async () => {
     const webhook = await slowWebhook();
     await publishMany(3);
