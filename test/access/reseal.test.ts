@@ -27,7 +27,7 @@ import { webhookItem } from "../../lib/adapters/dynamodb/delivery/webhook-item.t
 import { auditEntry } from "../../lib/model/workspace/audit.ts";
 import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
 import type { SalesforceConnection } from "../../lib/model/workspace/workspace.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace } from "../support/worlds/workspace.ts";
@@ -95,10 +95,7 @@ test("after a change of the key every secret is opened by the new key alone", as
   const answered = await repeatsIn(database(), freshVault()).begin(NAMED(), now());
   expect(answered).toMatchObject({ state: "done", answer: { body: "kept" } });
   expect(await pepperIn(database(), freshVault(), now).read()).not.toBeNull();
-  const { entries } = await auditPage(
-    { workspaceId: DEPLOYMENT, actor: null, action: "secrets.resealed" },
-    { limit: 5, offset: 0 },
-  );
+  const { entries } = await auditedIn(DEPLOYMENT, "secrets.resealed", 5);
   expect(entries).toMatchObject([{ actor: "ada@example.com", detail: { resealed: 9, remaining: 0 } }]);
 });
 

@@ -14,7 +14,6 @@ import {
 } from "../../functions/services/composition.ts";
 import { cacheTokens } from "../../lib/access/cache.ts";
 import type { TokenHash } from "../../lib/access/ports.ts";
-import { endFormerPepper } from "../../lib/access/rotate-pepper.ts";
 import { tokenHash } from "../../lib/access/token.ts";
 import { pepper as pepperIn } from "../../lib/adapters/dynamodb/access/pepper.ts";
 import { pepperRotation } from "../../lib/adapters/dynamodb/access/pepper-rotation.ts";
@@ -232,35 +231,6 @@ describe("the end of the former pepper", () => {
     const made = await own.tokenWith(["admin"]);
     expect((await list(made)).status).toBe(200);
     expect((await stored()).map((item) => item["pepper"]).toSorted()).toEqual([1, 3]);
-  });
-
-  longTest("is ended by the same command when it breaks off anywhere", async () => {
-    await own.tokenWith(["admin"]);
-    await rotated();
-    const needs = { rotation: pepperRotation(database(), vault()), workspaces: workspaces() };
-    const revoked: string[] = [];
-    const end = (dieAt: number) => {
-      let effects = 0;
-      const mortal =
-        <Given extends unknown[], Answer>(work: (...given: Given) => Promise<Answer>) =>
-        async (...given: Given): Promise<Answer> => {
-          const answer = await work(...given);
-          effects += 1;
-          if (effects === dieAt) throw new Error("power cut");
-          return answer;
-        };
-      const { revokeFormer, end: delete_, ...rotation } = needs.rotation;
-      const dying = { ...rotation, revokeFormer: mortal(revokeFormer), end: mortal(delete_) };
-      return endFormerPepper({ ...needs, rotation: dying }, { actor: "system", at: now() });
-    };
-
-    await expect(end(1)).rejects.toThrow("power cut");
-    revoked.push(...(await stored()).filter((item) => item["revoked_at"]).map(({ id }) => String(id)));
-    await end(0);
-
-    expect(revoked).toHaveLength(1);
-    expect((await stored()).every((item) => item["revoked_at"] !== undefined)).toBe(true);
-    expect(await needs.rotation.findFormer()).toBeNull();
   });
 });
 

@@ -2,7 +2,7 @@ import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { database, mappings } from "../../functions/services/composition.ts";
 import { askingIn } from "../support/clients/ask.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -95,6 +95,5 @@ test("drift is measured against the most recent baseline; those that newer ones 
 
   expect(await kept()).toBe(two);
   expect((await drift()).json?.data).toEqual({ ...(third.json?.data as object), drifted: false, changes: [] });
-  const filter = { workspaceId: workspace.id, actor: null, action: "config.baseline_saved" };
-  expect((await auditPage(filter, { limit: 9, offset: 0 })).entries).toHaveLength(3);
+  expect((await auditedIn(workspace.id, "config.baseline_saved", 9)).entries).toHaveLength(3);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { counters } from "../../functions/services/composition.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { askingIn } from "../support/clients/ask.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { isWholeGrid } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
@@ -287,8 +287,7 @@ describe("an import (contract 4.1.7)", () => {
     await contact(CONTACT);
     await contact({ bridge: { active: false } });
 
-    const everything = { workspaceId: workspace.id, actor: null, action: null };
-    const { entries, total } = await auditPage(everything, { limit: 500, offset: 0 });
+    const { entries, total } = await auditedIn(workspace.id, null, 500);
 
     expect(total).toBe(6);
     const detail = { sf_object: "Contact", pg_table: "contact" };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askingIn } from "../support/clients/ask.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
@@ -42,8 +42,7 @@ async function openWorkspace() {
     },
     change: (body: object) => asking("change-budget", { body }),
     audited: async () => {
-      const filter = { workspaceId: workspace.id, actor: null, action: "workspace.budget_changed" };
-      return (await auditPage(filter, { limit: 10, offset: 0 })).entries.map(({ detail }) => detail);
+      return (await auditedIn(workspace.id, "workspace.budget_changed", 10)).entries.map(({ detail }) => detail);
     },
     ask: (query: Record<string, string> = {}) => asking("read-budget", { query }),
   };

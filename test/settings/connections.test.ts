@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { askingIn } from "../support/clients/ask.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn, auditPage } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
@@ -137,7 +137,7 @@ describe("PostgreSQL", () => {
     }
   });
 
-  test("before a database is connected no setting of it is taken, and a dry run that finds faults connects nothing", async () => {
+  test("before a database is connected no setting of it is accepted, and a dry run that finds faults connects nothing", async () => {
     const other = await createTestWorkspace();
     const there = askingIn(() => other);
     const url = new URL(database.url);
@@ -488,8 +488,7 @@ describe("Salesforce", () => {
   });
 
   test("every connection is in the audit log, without its secrets", async () => {
-    const filter = { workspaceId: workspace.id, actor: null, action: "connection.salesforce_authorized" };
-    const { entries } = await auditPage(filter, { limit: 10, offset: 0 });
+    const { entries } = await auditedIn(workspace.id, "connection.salesforce_authorized", 10);
 
     expect(entries[0]?.detail).toMatchObject({ flow: "client_credentials", username: "admin@bridge.example" });
     const { clientSecret, password } = passwordOf();

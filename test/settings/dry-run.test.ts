@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { askingIn } from "../support/clients/ask.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
@@ -146,8 +146,7 @@ test("an activation that would change more than 100 records waits for the digest
   ]);
   expect((await newEvents()).map(({ event }) => event)).toEqual(["sync.recovered"]);
   expect(await state()).toMatchObject({ state: "running", failure: null });
-  const filter = { workspaceId: world.workspaceId, actor: null, action: "mapping.dry_run_confirmed" };
-  const { entries } = await auditPage(filter, { limit: 10, offset: 0 });
+  const { entries } = await auditedIn(world.workspaceId, "mapping.dry_run_confirmed", 10);
   expect(entries.map(({ detail }) => detail["digest"])).toEqual([digest, "0".repeat(32)]);
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { mappings } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { askingIn } from "../support/clients/ask.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
@@ -47,8 +47,7 @@ async function openWorkspace() {
       await mappings().setProvisioning(workspace.id, id, version, { state: "failed", version, reason: "it is a view" });
     },
     audited: async () => {
-      const filter = { workspaceId: workspace.id, actor: null, action: null };
-      const { entries } = await auditPage(filter, { limit: 50, offset: 0 });
+      const { entries } = await auditedIn(workspace.id, null, 50);
       return entries.filter(({ action }) => action.startsWith("mapping.")).map(({ action }) => action);
     },
   };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { askingIn } from "../support/clients/ask.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import type { Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { longTest } from "../support/run/whole-grid.ts";
@@ -112,8 +112,7 @@ test("rows whose deletes are rejected come back under their keys with sfid and m
   expect(await world.sql(ended)).toEqual([{ action: "DELETE", state: "SUCCESS", said: "REJECTED" }]);
   expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
   expect(await world.soql("SELECT count(Id) FROM Contact")).toMatchObject([{ expr0: 1_001 }]);
-  const filter = { workspaceId: world.workspaceId, actor: null, action: "deletes.rejected" };
-  expect((await auditPage(filter, { limit: 10, offset: 0 })).entries).toHaveLength(3);
+  expect((await auditedIn(world.workspaceId, "deletes.rejected", 10)).entries).toHaveLength(3);
 });
 
 test("records whose deletes are rejected are undeleted, and one that is gone for good is created again once asked for", async () => {
@@ -232,7 +231,6 @@ test("held deletes have names on both sides, and only those that were chosen go 
   ]);
   const detail = await ask("read-mapping");
   expect(detail.json?.data).toMatchObject({ held_deletes: 1, sent_deletes: 1 });
-  const filter = { workspaceId: world.workspaceId, actor: null, action: "deletes.confirmed" };
-  const [entry] = (await auditPage(filter, { limit: 1, offset: 0 })).entries;
+  const [entry] = (await auditedIn(world.workspaceId, "deletes.confirmed", 1)).entries;
   expect(entry?.detail).toMatchObject({ sfids: [], trigger_log_ids: [Number(keyOf("Grace").slice(7))] });
 });

@@ -3,7 +3,7 @@ import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
 import { ask as askApi } from "../support/clients/ask.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
@@ -79,10 +79,7 @@ test("a record that a colleague deleted is found by id, key and upsert value, sa
   expect(await records()).toEqual(["Ada", "Grace"]);
   expect((await story("K-Ada")).restore).toBeNull();
   expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
-  const { entries } = await auditPage(
-    { workspaceId: world.workspaceId, actor: null, action: "rows.restored" },
-    { limit: 9, offset: 0 },
-  );
+  const { entries } = await auditedIn(world.workspaceId, "rows.restored", 9);
   expect(entries.map(({ detail }) => detail)).toMatchObject([{ record_id: FIRST, sfid: ada?.["sfid"] }]);
 });
 

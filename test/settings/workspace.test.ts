@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askingIn } from "../support/clients/ask.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace } from "../support/worlds/workspace.ts";
 
@@ -19,10 +19,7 @@ async function openWorkspace() {
     read: () => ask("read-workspace"),
     rename: (name: unknown) => ask("rename-workspace", { body: { name } }),
     audited: async () => {
-      const { entries } = await auditPage(
-        { workspaceId: id, actor: null, action: "workspace.renamed" },
-        { limit: 10, offset: 0 },
-      );
+      const { entries } = await auditedIn(id, "workspace.renamed", 10);
       return entries.map(({ actor, detail }) => ({ actor, detail }));
     },
   };

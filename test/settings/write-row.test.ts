@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
 import { ask } from "../support/clients/ask.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
@@ -63,10 +63,7 @@ test("a refused value is shown with its rule, and the one that is written instea
     { LastName: "Lovelace", Email: "ada@example.com" },
   ]);
   expect((await story()).refused).toBeNull();
-  const { entries } = await auditPage(
-    { workspaceId: world.workspaceId, actor: null, action: "rows.written" },
-    { limit: 9, offset: 0 },
-  );
+  const { entries } = await auditedIn(world.workspaceId, "rows.written", 9);
   expect(entries.map(({ detail }) => detail)).toMatchObject([{ record_id: KEY, columns: ["email"] }]);
 });
 

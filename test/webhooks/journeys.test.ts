@@ -3,7 +3,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { database, deliveries as kept } from "../../functions/services/composition.ts";
 import { EVENT_TYPES } from "../../lib/model/delivery/event.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { firstInGate, isWholeGrid } from "../support/run/whole-grid.ts";
 import { startWebhookWorld, type WebhookWorld, type WorldWebhook } from "../support/worlds/webhook-world.ts";
@@ -309,8 +309,7 @@ describe("webhooks that change", () => {
     expect(received.slice(0, 1)).toEqual(["evt_taken"]);
     expect(received.slice(1, 3).sort()).toEqual(["evt_missed", "evt_missed_too"]);
     expect(received.slice(3)).toEqual(["evt_given_up"]);
-    const filter = { workspaceId: world.workspace().id, actor: null, action: "webhook.replayed" };
-    const { entries } = await auditPage(filter, { limit: 9, offset: 0 });
+    const { entries } = await auditedIn(world.workspace().id, "webhook.replayed", 9);
     expect(entries.map(({ resourceId, detail }) => ({ resourceId, detail }))).toEqual([
       { resourceId: webhook.id, detail: { since: world.after(0), deliveries: 1 } },
       { resourceId: webhook.id, detail: { since: world.after(3600), deliveries: 2 } },
