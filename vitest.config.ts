@@ -20,7 +20,7 @@ const RUNNING = [
     "conformance/*",
     "journeys/*",
     "sync/beat/sweep-grants",
-    "webhooks/{crash,guarded,hosted-day}",
+    "webhooks/{crash,guarded}",
   ],
 ];
 

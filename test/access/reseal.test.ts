@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   CreateAliasCommand,
   CreateKeyCommand,
@@ -29,11 +27,11 @@ import { webhookItem } from "../../lib/adapters/dynamodb/delivery/webhook-item.t
 import { auditEntry } from "../../lib/model/workspace/audit.ts";
 import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
 import type { SalesforceConnection } from "../../lib/model/workspace/workspace.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
-import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace } from "../support/worlds/workspace.ts";
+import { operator } from "./operator.ts";
 
 const ALIAS = "alias/bridge-test";
 const postgres = { url: "postgres://u@db.example.com/app", schema: "salesforce" };
@@ -97,10 +95,7 @@ test("after a change of the key every secret is opened by the new key alone", as
   const answered = await repeatsIn(database(), freshVault()).begin(NAMED(), now());
   expect(answered).toMatchObject({ state: "done", answer: { body: "kept" } });
   expect(await pepperIn(database(), freshVault(), now).read()).not.toBeNull();
-  const { entries } = await auditPage(
-    { workspaceId: DEPLOYMENT, actor: null, action: "secrets.resealed" },
-    { limit: 5, offset: 0 },
-  );
+  const { entries } = await auditedIn(DEPLOYMENT, "secrets.resealed", 5);
   expect(entries).toMatchObject([{ actor: "ada@example.com", detail: { resealed: 9, remaining: 0 } }]);
 });
 
@@ -118,20 +113,6 @@ longTest("what no key opens is listed by workspace and kind, and the rest is sea
     ...{ workspace_id: workspaceId, kind: "database URL", reason: expect.stringContaining("DisabledException") },
   });
   expect(stderr).toContain(`${workspaceId}: replaced webhook secret: DisabledException`);
-});
-
-longTest("a command that breaks off is ended by the same one", async () => {
-  const former = await replaceKey();
-  const breakOff = (resealed: number) => {
-    if (resealed === 3) throw new Error("power cut");
-  };
-
-  await expect(resealed(freshVault(), breakOff)).rejects.toThrow("power cut");
-  await resealed();
-  await disable(former);
-
-  expect((await connectionsIn(database(), freshVault()).read(workspaceId))?.connection).toEqual(salesforce);
-  expect(await opened()).toEqual(["first", "next", "now", "second"]);
 });
 
 test("a session that is renewed meanwhile, and a connection that is changed, are not overwritten", async () => {
@@ -157,13 +138,7 @@ test("a session that is renewed meanwhile, and a connection that is changed, are
 
   expect([hasRun, remaining]).toEqual([true, []]);
   expect((await connections().read(workspaceId))?.connection).toEqual(renewed);
-  expect(
-    (
-      await workspaces()
-        .find(workspaceId)
-        .then((found) => found?.open())
-    )?.postgres?.schema,
-  ).toBe("another");
+  expect((await (await workspaces().find(workspaceId))?.open())?.postgres?.schema).toBe("another");
 });
 
 longTest("a session under renewal is left to it, so that the refresh token that the org gives is kept", async () => {
@@ -211,13 +186,4 @@ async function opened(): Promise<readonly string[]> {
   const sealed = [kept.secrets.current, ...kept.secrets.previous.map(({ secret }) => secret)];
   const by = freshVault();
   return (await Promise.all(sealed.map((text) => by.open(workspaceId, text)))).toSorted();
-}
-
-/** The operator's command line on this cloud. */
-function operator(): CommandLine {
-  const line = openCommandLine();
-  onTestFinished(line.close);
-  mkdirSync(join(line.folder, "data"), { recursive: true });
-  writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify({ environment: {} }));
-  return line;
 }

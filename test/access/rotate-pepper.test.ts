@@ -1,12 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { GetCommand, ScanCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handler as listTokens } from "../../functions/api/list-tokens.ts";
-import { handler as makeDoorbell } from "../../functions/api/make-doorbell.ts";
-import { handler as readDoorbell } from "../../functions/api/read-doorbell.ts";
-import { handler as revokeToken } from "../../functions/api/revoke-token.ts";
-import { handler as ring } from "../../functions/api/ring.ts";
 import {
   database,
   freshVault,
@@ -20,7 +14,6 @@ import {
 } from "../../functions/services/composition.ts";
 import { cacheTokens } from "../../lib/access/cache.ts";
 import type { TokenHash } from "../../lib/access/ports.ts";
-import { endFormerPepper } from "../../lib/access/rotate-pepper.ts";
 import { tokenHash } from "../../lib/access/token.ts";
 import { pepper as pepperIn } from "../../lib/adapters/dynamodb/access/pepper.ts";
 import { pepperRotation } from "../../lib/adapters/dynamodb/access/pepper-rotation.ts";
@@ -29,13 +22,14 @@ import type { Database } from "../../lib/adapters/dynamodb/client/client.ts";
 import { lambda } from "../../lib/http/lambda.ts";
 import { auditEntry } from "../../lib/model/workspace/audit.ts";
 import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
+import { askingIn } from "../support/clients/ask.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import { call } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
+import { operator } from "./operator.ts";
 
 let cloud: BridgeCloud;
 let own: TestWorkspace;
@@ -123,22 +117,19 @@ describe("after a rotation of the pepper", () => {
   test("of processes that move a token at once each finds it, and it is kept once", async () => {
     const hashes = await hashesAfterRotation();
 
-    const found = await Promise.all(Array.from({ length: 8 }, () => tokensIn(database()).find(...hashes)));
-
-    expect(new Set(found.map((token) => token?.workspaceId))).toEqual(new Set([own.id]));
-    expect(await stored()).toMatchObject([{ pk: hashes[0].hash, pepper: 2 }]);
-    await tokensIn(database()).touch(hashes[1], now()); // of a request that found it before it moved
-    expect(await stored()).toHaveLength(1);
-  });
-
-  test("a token is found that another process moves between the two look-ups", async () => {
-    const hashes = await hashesAfterRotation();
     const meeting = meet(
       (command) => command instanceof GetCommand && command.input.Key?.["pk"] === hashes[1].hash,
       () => tokensIn(database()).find(...hashes),
     );
 
-    expect(await tokensIn(meeting).find(...hashes)).toMatchObject({ workspaceId: own.id });
+    const first = await tokensIn(meeting).find(...hashes); // which another process moves between the two look-ups
+    const found = await Promise.all(Array.from({ length: 8 }, () => tokensIn(database()).find(...hashes)));
+
+    expect(first).toMatchObject({ workspaceId: own.id });
+    expect(new Set(found.map((token) => token?.workspaceId))).toEqual(new Set([own.id]));
+    expect(await stored()).toMatchObject([{ pk: hashes[0].hash, pepper: 2 }]);
+    await tokensIn(database()).touch(hashes[1], now()); // of a request that found it before it moved
+    expect(await stored()).toHaveLength(1);
   });
 
   longTest.each([
@@ -241,45 +232,7 @@ describe("the end of the former pepper", () => {
     expect((await list(made)).status).toBe(200);
     expect((await stored()).map((item) => item["pepper"]).toSorted()).toEqual([1, 3]);
   });
-
-  longTest("is ended by the same command when it breaks off anywhere", async () => {
-    await own.tokenWith(["admin"]);
-    await rotated();
-    const needs = { rotation: pepperRotation(database(), vault()), workspaces: workspaces() };
-    const revoked: string[] = [];
-    const end = (dieAt: number) => {
-      let effects = 0;
-      const mortal =
-        <Given extends unknown[], Answer>(work: (...given: Given) => Promise<Answer>) =>
-        async (...given: Given): Promise<Answer> => {
-          const answer = await work(...given);
-          effects += 1;
-          if (effects === dieAt) throw new Error("power cut");
-          return answer;
-        };
-      const { revokeFormer, end: delete_, ...rotation } = needs.rotation;
-      const dying = { ...rotation, revokeFormer: mortal(revokeFormer), end: mortal(delete_) };
-      return endFormerPepper({ ...needs, rotation: dying }, { actor: "system", at: now() });
-    };
-
-    await expect(end(1)).rejects.toThrow("power cut");
-    revoked.push(...(await stored()).filter((item) => item["revoked_at"]).map(({ id }) => String(id)));
-    await end(0);
-
-    expect(revoked).toHaveLength(1);
-    expect((await stored()).every((item) => item["revoked_at"] !== undefined)).toBe(true);
-    expect(await needs.rotation.findFormer()).toBeNull();
-  });
 });
-
-/** The operator's command line on this cloud. */
-function operator(): CommandLine {
-  const line = openCommandLine();
-  onTestFinished(line.close);
-  mkdirSync(join(line.folder, "data"), { recursive: true });
-  writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify({ environment: {} }));
-  return line;
-}
 
 /** The hashes of the workspace's token under the pepper in use and the former one, not moved yet. */
 async function hashesAfterRotation(): Promise<readonly [TokenHash, TokenHash]> {
@@ -302,25 +255,13 @@ function meet(isMet: (command: unknown) => boolean, happens: () => Promise<unkno
   return { ...database(), client: Object.assign(Object.create(database().client), { send }) };
 }
 
-async function doorbellUrl(): Promise<string> {
-  const path = { workspace_id: own.id };
-  return dataOf<{ readonly url: string }>(await call(makeDoorbell, "make-doorbell", { token: own.token, path })).url;
-}
-
-async function doorbellState(): Promise<boolean> {
-  const answer = await call(readDoorbell, "read-doorbell", { token: own.token, path: { workspace_id: own.id } });
-  return dataOf<{ readonly url_outdated: boolean }>(answer).url_outdated;
-}
-
-async function rings(url: string): Promise<number> {
-  const ring_token = url.split("/").at(-1) ?? "";
-  return (await call(ring, "ring", { path: { workspace_id: own.id, ring_token } })).status;
-}
-
+const ask = askingIn(() => own);
+const doorbellUrl = async () => dataOf<{ readonly url: string }>(await ask("make-doorbell")).url;
+const doorbellState = async () => dataOf<{ readonly url_outdated: boolean }>(await ask("read-doorbell")).url_outdated;
+const rings = async (url: string) => (await ask("ring", { path: { ring_token: url.split("/").at(-1) ?? "" } })).status;
 const formerDoorbells = async () => (await pepperRotation(database(), vault()).findFormer())?.doorbells;
 
-const revoke = (token_id: string) =>
-  call(revokeToken, "revoke-token", { token: own.token, path: { workspace_id: own.id, token_id } });
+const revoke = (token_id: string) => ask("revoke-token", { path: { token_id } });
 
 async function audited(workspaceId: string) {
   return (await auditPage({ workspaceId, actor: null, action: null }, { limit: 5, offset: 0 })).entries;

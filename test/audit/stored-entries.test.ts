@@ -5,9 +5,8 @@ import { auditLog, database, now } from "../../functions/services/composition.ts
 import { createTestClock } from "../../lib/local/clock.ts";
 import { newId } from "../../lib/model/id.ts";
 import type { AuditAction } from "../../lib/model/workspace/audit.ts";
-import { call, type Response } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { answerWhole } from "../support/doubles/answer-whole.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
@@ -36,15 +35,12 @@ interface Made {
 
 type Query = Readonly<Record<string, string>>;
 
-let handler: Parameters<typeof call>[0];
 let cloud: BridgeCloud;
 let workspace: TestWorkspace;
 /** Newest first, as the log has them; the oldest two are those of the workspace itself and of its token. */
 let log: readonly Made[];
 beforeAll(async () => {
   process.env["RATE_LIMIT_PER_MINUTE"] = "1000000";
-  answerWhole();
-  handler = (await import("../../functions/api/list-audit-log.ts")).handler as typeof handler;
   cloud = await startBridgeCloud({ clock: createTestClock(new Date()) });
   workspace = await createTestWorkspace();
   for (const [at, version] of VERSIONS.entries()) {
@@ -58,8 +54,7 @@ afterAll(async () => {
   await cloud.close();
 });
 
-const ask = (query: Query): Promise<Response> =>
-  call(handler, "list-audit-log", { token: workspace.token, path: { workspace_id: workspace.id }, query });
+const ask = (query: Query, of = workspace) => askingIn(() => of)("list-audit-log", { query });
 
 const actorAt = (at: number) => (at % 3 === 0 ? "ada@example.com" : "eva@example.com");
 
@@ -183,8 +178,7 @@ test("under every filter, pages by offset, pages by before_id and the CSV hold t
 
 test("a before_id that the list does not have is refused: another actor's or action's, another workspace's, an invented one", async () => {
   const other = await createTestWorkspace();
-  const path = { workspace_id: other.id };
-  const strange = dataOf<readonly Made[]>(await call(handler, "list-audit-log", { token: other.token, path }));
+  const strange = dataOf<readonly Made[]>(await ask({}, other));
   const invented = ["aud_1", "aud_1.1.1.1.1", "aud_1.zz.zz.zz.zz", `${log[0]?.id}.1`];
   const ids = [...log, ...strange].map(({ id }) => id).concat(invented);
   const findings: string[] = [];

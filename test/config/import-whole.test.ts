@@ -1,7 +1,5 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { handler as exportConfig } from "../../functions/api/export-config.ts";
-import { handler as importConfig } from "../../functions/api/import-config.ts";
 import {
   counters,
   database,
@@ -13,8 +11,8 @@ import {
 import type { ImportPlan } from "../../lib/config/ports.ts";
 import { rollForward } from "../../lib/config/roll-forward.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
+import { askingIn } from "../support/clients/ask.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
-import { call } from "../support/clients/call.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
@@ -32,9 +30,9 @@ beforeEach(async () => {
   await cloud.clock.advance({ minutes: 2 }); // a new minute of the rate limit
 });
 
-const who = () => ({ path: { workspace_id: workspace.id }, token: workspace.token });
-const importing = (body: unknown) => call(importConfig, "import-config", { ...who(), body });
-const exported = async () => (await call(exportConfig, "export-config", who())).text;
+const ask = askingIn(() => workspace);
+const importing = (body: unknown) => ask("import-config", { body });
+const exported = async () => (await ask("export-config")).text;
 
 const things = (pollingSeconds: number) => ({
   version: 1,

@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { handler as exportConfig } from "../../functions/api/export-config.ts";
-import { handler as importConfig } from "../../functions/api/import-config.ts";
-import { handler as listMappings } from "../../functions/api/list-mappings.ts";
 import { counters } from "../../functions/services/composition.ts";
 import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
-import { call, type Request } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { firstInGate, isWholeGrid } from "../support/run/whole-grid.ts";
+import { isWholeGrid } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -27,25 +24,31 @@ beforeEach(async () => {
   await cloud.clock.advance({ minutes: 2 }); // a new minute of the rate limit
 });
 
-const ask = (handler: Parameters<typeof call>[0], route: Parameters<typeof call>[1], request: Request = {}) =>
-  call(handler, route, { path: { workspace_id: workspace.id }, token: workspace.token, ...request });
+const ask = askingIn(() => workspace);
+const importing = (body: unknown, query: Record<string, string> = {}) => ask("import-config", { body, query });
+/** An import of one Contact's config. */
+const contact = (config: object, query: Record<string, string> = {}) =>
+  importing({ version: 1, mappings: [{ object_name: "Contact", config }] }, query);
 
-const importing = (body: unknown, query: Record<string, string> = {}) =>
-  ask(importConfig, "import-config", { body, query });
+const exported = async () => (await ask("export-config")).text;
+const document = async () =>
+  JSON.parse(await exported()).data as { mappings: { object_name: string; config: Config }[] };
+const kept = async () => (await document()).mappings[0]?.config;
 
-const exported = async () => (await ask(exportConfig, "export-config")).text;
+interface Config {
+  readonly fields: object;
+  readonly bridge: Readonly<Record<string, unknown>>;
+}
 
-const withoutUpsert = {
-  version: 1,
-  mappings: [{ object_name: "Contact", config: { fields: { LastName: {}, Email: {} } } }],
-};
+const LAST_NAME = { fields: { LastName: {} } };
+const CONTACT = { fields: { LastName: {}, Email: {} } };
 
 describe("an import (contract 4.1.7)", () => {
   test("creates what is new, and notifies workers and webhooks", async () => {
-    const answer = await importing(withoutUpsert);
+    const answer = await contact(CONTACT);
 
     expect(answer.json).toEqual({ success: true, data: { created: 1, updated: 0, skipped: 0 } });
-    const list = await ask(listMappings, "list-mappings");
+    const list = await ask("list-mappings");
     expect(list.json?.data).toEqual([
       {
         id: expect.stringMatching(/^map_/),
@@ -80,8 +83,8 @@ describe("an import (contract 4.1.7)", () => {
       version: 1,
       mappings: [
         { object_name: "Account", config: { fields: { Name: {} } } },
-        { object_name: "Contact", config: { fields: { LastName: {} } } },
-        { object_name: "Lead", config: { fields: { LastName: {} } } },
+        { object_name: "Contact", config: LAST_NAME },
+        { object_name: "Lead", config: LAST_NAME },
       ],
     });
 
@@ -94,13 +97,9 @@ describe("an import (contract 4.1.7)", () => {
     });
 
     expect(answer.json?.data).toEqual({ created: 0, updated: 1, skipped: 1 });
-    const document = JSON.parse(await exported()).data;
-    expect(document.mappings.map(({ object_name }: { object_name: string }) => object_name)).toEqual([
-      "Account",
-      "Contact",
-      "Lead",
-    ]);
-    expect(document.mappings[1].config).toEqual({
+    const { mappings } = await document();
+    expect(mappings.map(({ object_name }) => object_name)).toEqual(["Account", "Contact", "Lead"]);
+    expect(mappings[1]?.config).toEqual({
       access: "read_write",
       bridge: {
         active: true,
@@ -139,71 +138,33 @@ describe("an import (contract 4.1.7)", () => {
     expect(await exported()).toBe(before);
   });
 
-  test("sets a filter, gives it back in the next export byte for byte, changes it and takes it away", async () => {
-    const filter = "Department IN ('R&D', 'IT') AND NOT (Email = null)";
-    const imported = (bridge: unknown) =>
-      importing({ version: 1, mappings: [{ object_name: "Contact", config: { fields: { LastName: {} }, bridge } }] });
-
-    const created = await imported({ filter });
-    const before = await exported();
-    const same = await importing(before);
-    const silent = await imported({});
-    const after = await exported();
-    const changed = await imported({ filter: "Department = 'IT'" });
-    const cleared = await imported({ filter: null });
-
-    expect(created.json?.data).toEqual({ created: 1, updated: 0, skipped: 0 });
-    expect(JSON.parse(before).data.mappings[0].config.bridge.filter).toBe(filter);
-    expect([same, silent].map(({ json }) => json?.data)).toEqual(Array(2).fill({ created: 0, updated: 0, skipped: 1 }));
-    expect(after).toBe(before);
-    expect([changed, cleared].map(({ json }) => json?.data)).toEqual(
-      Array(2).fill({ created: 0, updated: 1, skipped: 0 }),
-    );
-    expect(JSON.parse(await exported()).data.mappings[0].config.bridge.filter).toBeNull();
-  });
-
   test("takes a setting only from its own place: the same word elsewhere is another product's", async () => {
-    const fields = { LastName: {} };
-    const config = { fields, active: false, filter: 7, bridge: { sf_polling_seconds: "soon", upsert_field: "Email" } };
-
-    const answer = await importing({ version: 1, mappings: [{ object_name: "Contact", config }] });
+    const bridge = { sf_polling_seconds: "soon", upsert_field: "Email" };
+    const answer = await contact({ ...LAST_NAME, active: false, filter: 7, bridge });
 
     expect(answer.json?.data).toEqual({ created: 1, updated: 0, skipped: 0 });
-    const { config: kept } = JSON.parse(await exported()).data.mappings[0];
-    expect(kept).toMatchObject({ active: false, filter: 7, sf_polling_seconds: 10 });
-    expect(kept).not.toHaveProperty("upsert_field");
-    expect(kept.bridge).toMatchObject({ active: true, filter: null });
+    const config = await kept();
+    expect(config).toMatchObject({ active: false, filter: 7, sf_polling_seconds: 10 });
+    expect(config).not.toHaveProperty("upsert_field");
+    expect(config?.bridge).toMatchObject({ active: true, filter: null });
   });
 
   test("takes Heroku Connect's own export as it is, and gives its foreign keys back", async () => {
+    const fields = { Id: {}, SystemModstamp: {}, IsDeleted: {}, CreatedDate: {}, Name: {}, Code__c: {} };
+    const indexes = { Id: { unique: true }, SystemModstamp: { unique: false }, Code__c: { unique: true } };
+    const polling = { sf_notify_enabled: false, sf_polling_seconds: 600, sf_max_daily_api_calls: 30000 };
+    const applied = { upsert_field: "Code__c", applied_at: "2023-02-14T01:40:34.070538Z" };
+    const features = { features: { poll_db_no_merge: true }, api_version: "57.0", logplex_log_enabled: false };
     const answer = await importing({
       mappings: [
-        {
-          object_name: "Thing1__c",
-          config: {
-            access: "read_only",
-            sf_notify_enabled: false,
-            sf_polling_seconds: 600,
-            sf_max_daily_api_calls: 30000,
-            upsert_field: "Code__c",
-            applied_at: "2023-02-14T01:40:34.070538Z",
-            fields: { Id: {}, SystemModstamp: {}, IsDeleted: {}, CreatedDate: {}, Name: {}, Code__c: {} },
-            indexes: { Id: { unique: true }, SystemModstamp: { unique: false }, Code__c: { unique: true } },
-          },
-        },
+        { object_name: "Thing1__c", config: { access: "read_only", ...polling, ...applied, fields, indexes } },
       ],
-      connection: {
-        app_name: "app",
-        organization_id: "00D",
-        features: { poll_db_no_merge: true },
-        api_version: "57.0",
-        logplex_log_enabled: false,
-      },
+      connection: { app_name: "app", organization_id: "00D", ...features },
       version: 1,
     });
 
     expect(answer.json?.data).toEqual({ created: 1, updated: 0, skipped: 0 });
-    const { config } = JSON.parse(await exported()).data.mappings[0];
+    const config = await kept();
     expect(config).toMatchObject({
       access: "read_only",
       sf_max_daily_api_calls: 30000,
@@ -213,11 +174,18 @@ describe("an import (contract 4.1.7)", () => {
       bridge: { sync_direction: "sf_to_pg" },
     });
     expect(config).not.toHaveProperty("applied_at");
-    expect(Object.keys(config.fields)).toEqual(["Code__c", "CreatedDate", "Id", "IsDeleted", "Name", "SystemModstamp"]);
+    expect(Object.keys(config?.fields ?? {})).toEqual([
+      "Code__c",
+      "CreatedDate",
+      "Id",
+      "IsDeleted",
+      "Name",
+      "SystemModstamp",
+    ]);
   });
 
   test("with dry_run shows the plan and changes nothing", async () => {
-    await importing(withoutUpsert);
+    await contact(CONTACT);
 
     const answer = await importing(
       {
@@ -236,48 +204,32 @@ describe("an import (contract 4.1.7)", () => {
       skipped: 0,
       changes: [
         {
-          object_name: "Contact",
-          pg_table: "contact",
-          action: "update",
-          fields_added: ["Phone"],
-          fields_removed: ["Email"],
-          settings_changed: ["sf_polling_seconds"],
+          ...{ object_name: "Contact", pg_table: "contact", action: "update" },
+          ...{ fields_added: ["Phone"], fields_removed: ["Email"], settings_changed: ["sf_polling_seconds"] },
           settings: [{ name: "sf_polling_seconds", before: "10", after: "60" }],
         },
         {
-          object_name: "Account",
-          pg_table: "account",
-          action: "create",
-          fields_added: ["Name"],
-          fields_removed: [],
-          settings_changed: [],
-          settings: [],
+          ...{ object_name: "Account", pg_table: "account", action: "create" },
+          ...{ fields_added: ["Name"], fields_removed: [], settings_changed: [], settings: [] },
         },
       ],
       warnings: [],
       calls: expect.objectContaining({ calls_per_day: 8_646, calls_per_day_now: 8_643, pace_seconds: 10 }),
     });
-    expect(JSON.parse(await exported()).data.mappings).toHaveLength(1);
+    expect((await document()).mappings).toHaveLength(1);
   });
 
   test("with dry_run warns of keys without effect, by the nearest that has one, and of an upsert field that would be lost", async () => {
-    const of = (config: object, more: object = {}) => ({
-      version: 1,
-      mappings: [
-        { object_name: "Contact", config: { fields: { External_Id__c: {}, LastName: {} }, ...config }, ...more },
-      ],
-    });
-    await importing(of({ upsert_field: "External_Id__c", sf_max_daily_api_calls: 5 }));
+    const fields = { External_Id__c: {}, LastName: {} };
+    const identified = { fields, upsert_field: "External_Id__c" };
+    await contact({ ...identified, sf_max_daily_api_calls: 5 });
 
-    const document = {
-      ...of({ sf_poling_seconds: 60, revision: 7, bridge: { direction: "sf_to_pg" } }, { table: "x" }),
-      name: "x",
-    };
-    const answer = await importing(document, { dry_run: "true" });
-    const stays = await importing(of({ upsert_field: "External_Id__c", sf_max_daily_api_calls: 6 }), {
-      dry_run: "true",
-    });
+    const config = { fields, sf_poling_seconds: 60, revision: 7, bridge: { direction: "sf_to_pg" } };
+    const mappings = [{ object_name: "Contact", config, table: "x" }];
+    const answer = await importing({ version: 1, mappings, name: "x" }, { dry_run: "true" });
+    const stays = await contact({ ...identified, sf_max_daily_api_calls: 6 }, { dry_run: "true" });
 
+    const nearest = (name: string) => `is not known and has no effect; the nearest that has is ${name}`;
     expect(answer.json?.data).toMatchObject({
       warnings: [
         {
@@ -287,63 +239,41 @@ describe("an import (contract 4.1.7)", () => {
         },
         { path: "name", message: expect.stringMatching(/^is not known and has no effect/) },
         { path: "mappings[0].table", message: expect.stringMatching(/^is not known/) },
-        {
-          path: "mappings[0].config.sf_poling_seconds",
-          message: "is not known and has no effect; the nearest that has is sf_polling_seconds",
-        },
-        {
-          path: "mappings[0].config.bridge.direction",
-          message: "is not known and has no effect; the nearest that has is sync_direction",
-        },
+        { path: "mappings[0].config.sf_poling_seconds", message: nearest("sf_polling_seconds") },
+        { path: "mappings[0].config.bridge.direction", message: nearest("sync_direction") },
       ],
     });
     expect(stays.json?.data).toMatchObject({ warnings: [] });
   });
 
-  const PLACES: readonly (readonly [string, (keys: object) => object])[] = [
-    ["keys of a config", (keys) => ({ version: 1, mappings: [{ object_name: "Contact", config: keys }] })],
-    ["keys of the document", (keys) => ({ version: 1, mappings: [], ...keys })],
-    ["keys of a mapping", (keys) => ({ version: 1, mappings: [{ object_name: "Contact", config: {}, ...keys }] })],
-    [
-      "keys of a bridge part",
-      (keys) => ({ version: 1, mappings: [{ object_name: "Contact", config: { bridge: keys } }] }),
-    ],
-  ];
+  test("with dry_run warns of 60,000 unknown keys fifty times, and of one as long as the body", async () => {
+    await contact(CONTACT);
+    const compared = vi.spyOn(String.prototype, "toLowerCase");
 
-  test.each(firstInGate(1, PLACES))(
-    "with dry_run warns of 60,000 unknown %s fifty times, and of one as long as the body",
-    async (_, document) => {
-      await importing(withoutUpsert);
-      const compared = vi.spyOn(String.prototype, "toLowerCase");
+    const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${at}`, 1]));
+    const answer = await contact(many, { dry_run: "true" });
+    const long = await contact({ ["x".repeat(900_000)]: 1 }, { dry_run: "true" });
 
-      const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${at}`, 1]));
-      const answer = await importing(document(many), { dry_run: "true" });
-      const long = await importing(document({ ["x".repeat(900_000)]: 1 }), { dry_run: "true" });
-
-      const { warnings } = dataOf<{ warnings: { path: string; message: string }[] }>(answer);
-      expect(warnings).toHaveLength(51);
-      expect(warnings[0]?.message).toMatch(/^is not known and has no effect; the nearest that has is /);
-      expect(warnings.at(-1)).toEqual({ path: "mappings", message: "and 59950 more warnings" });
-      expect(long.json?.data).toMatchObject({ warnings: [{ path: expect.stringMatching(/^.{100,250}$/) }] });
-      // The work: how many letters were compared with how many.
-      const letters = compared.mock.contexts.filter((text) => String(text).length > 64);
-      expect([compared.mock.calls.length < 20_000, letters]).toEqual([true, []]);
-      compared.mockRestore();
-    },
-  );
+    const { warnings } = dataOf<{ warnings: { path: string; message: string }[] }>(answer);
+    expect(warnings).toHaveLength(51);
+    expect(warnings[0]?.message).toMatch(/^is not known and has no effect; the nearest that has is /);
+    expect(warnings.at(-1)).toEqual({ path: "mappings", message: "and 59950 more warnings" });
+    expect(long.json?.data).toMatchObject({ warnings: [{ path: expect.stringMatching(/^.{100,250}$/) }] });
+    // The work: how many letters were compared with how many.
+    const letters = compared.mock.contexts.filter((text) => String(text).length > 64);
+    expect([compared.mock.calls.length < 20_000, letters]).toEqual([true, []]);
+    compared.mockRestore();
+  });
 
   test("names no more of thousands of unknown fields or objects than an answer bears", async () => {
-    const named = (of: (at: number) => object) => ({
-      version: 1,
-      mappings: Array.from({ length: 2_000 }, (_, at) => of(at)),
-    });
+    const named = Array.from({ length: 2_000 }, (_, at) => ({ object_name: `No_${at}__c`, config: {} }));
     const fields = Object.fromEntries(Array.from({ length: MANY }, (_, at) => [`N${at}`, {}]));
     const some = Object.fromEntries(Object.entries(fields).slice(0, 800));
 
     const answers = [
-      await importing(named((at) => ({ object_name: `No_${at}__c`, config: {} }))),
-      await importing({ version: 1, mappings: [{ object_name: "Contact", config: { fields } }] }),
-      await importing({ version: 1, mappings: [{ object_name: "Contact", config: { fields: some } }] }),
+      await importing({ version: 1, mappings: named }),
+      await contact({ fields }),
+      await contact({ fields: some }),
       await importing({ version: 1, mappings: [{ object_name: "x".repeat(900_000), config: {} }] }),
     ];
 
@@ -354,16 +284,17 @@ describe("an import (contract 4.1.7)", () => {
   });
 
   test("is in the audit log with everything that it changed", async () => {
-    await importing(withoutUpsert);
-    await importing({ version: 1, mappings: [{ object_name: "Contact", config: { bridge: { active: false } } }] });
+    await contact(CONTACT);
+    await contact({ bridge: { active: false } });
 
-    const { entries, total } = await auditOf(workspace);
+    const { entries, total } = await auditedIn(workspace.id, null, 500);
 
     expect(total).toBe(6);
+    const detail = { sf_object: "Contact", pg_table: "contact" };
     expect(entries.slice(0, 4).map(({ action, detail }) => ({ action, detail }))).toEqual([
-      { action: "mapping.deactivated", detail: { sf_object: "Contact", pg_table: "contact" } },
+      { action: "mapping.deactivated", detail },
       { action: "config.imported", detail: { created: 0, updated: 1, skipped: 0 } },
-      { action: "mapping.created", detail: { sf_object: "Contact", pg_table: "contact" } },
+      { action: "mapping.created", detail },
       { action: "config.imported", detail: { created: 1, updated: 0, skipped: 0 } },
     ]);
     expect(new Set(entries.map(({ actor }) => actor))).toEqual(new Set(["owner@example.com"]));
@@ -372,85 +303,45 @@ describe("an import (contract 4.1.7)", () => {
 
 describe("an import with one bad entry changes nothing and says what is wrong", () => {
   const good = { object_name: "Account", config: { fields: { Name: {} } } };
-  const entry = (config: unknown, object_name: unknown = "Contact") => ({ object_name, config });
-  const LAST = "mappings[1]";
+  const filter = (text: unknown) => ({ ...LAST_NAME, bridge: { filter: text } });
+  const table = (pg_table: string) => ({ ...LAST_NAME, bridge: { pg_table } });
+  const NAME = { fields: { Name: {} } };
 
-  test.each([
-    ["an unknown object", entry({ fields: { Name: {} } }, "Nothing__c"), `${LAST}.object_name`],
-    ["an unknown field", entry({ fields: { LastName: {}, Nothing__c: {} } }), `${LAST}.config.fields.Nothing__c`],
-    ["a compound field", entry({ fields: { MailingAddress: {} } }), `${LAST}.config.fields.MailingAddress`],
-    ["no fields for a new mapping", entry({}), `${LAST}.config.fields`],
-    [
-      "an upsert field that is not mapped",
-      entry({ fields: { Name: {} }, upsert_field: "Code__c" }, "Thing1__c"),
-      `${LAST}.config.upsert_field`,
-    ],
-    [
-      "an upsert field that is no external id",
-      entry({ fields: { LastName: {} }, upsert_field: "LastName" }),
-      `${LAST}.config.upsert_field`,
-    ],
-    [
-      "polling below ten seconds",
-      entry({ fields: { Name: {} }, sf_polling_seconds: 9 }),
-      `${LAST}.config.sf_polling_seconds`,
-    ],
-    [
-      "polling in halves",
-      entry({ fields: { Name: {} }, sf_polling_seconds: 10.5 }),
-      `${LAST}.config.sf_polling_seconds`,
-    ],
-    [
-      "polling as text",
-      entry({ fields: { Name: {} }, sf_polling_seconds: "600" }),
-      `${LAST}.config.sf_polling_seconds`,
-    ],
-    ["an unknown access", entry({ fields: { Name: {} }, access: "write_only" }), `${LAST}.config.access`],
+  test.each<[string, unknown, string, unknown?]>([
+    ["an unknown object", NAME, "object_name", "Nothing__c"],
+    ["an unknown field", { fields: { LastName: {}, Nothing__c: {} } }, "config.fields.Nothing__c"],
+    ["a compound field", { fields: { MailingAddress: {} } }, "config.fields.MailingAddress"],
+    ["no fields for a new mapping", {}, "config.fields"],
+    ["an upsert field that is not mapped", { ...NAME, upsert_field: "Code__c" }, "config.upsert_field", "Thing1__c"],
+    ["an upsert field that is no external id", { ...LAST_NAME, upsert_field: "LastName" }, "config.upsert_field"],
+    ["polling below ten seconds", { ...NAME, sf_polling_seconds: 9 }, "config.sf_polling_seconds"],
+    ["polling in halves", { ...NAME, sf_polling_seconds: 10.5 }, "config.sf_polling_seconds"],
+    ["polling as text", { ...NAME, sf_polling_seconds: "600" }, "config.sf_polling_seconds"],
+    ["an unknown access", { ...NAME, access: "write_only" }, "config.access"],
     [
       "access against direction",
-      entry({ fields: { LastName: {} }, access: "read_only", bridge: { sync_direction: "bidirectional" } }),
-      `${LAST}.config.access`,
+      { ...LAST_NAME, access: "read_only", bridge: { sync_direction: "bidirectional" } },
+      "config.access",
     ],
-    ["fields as a list", entry({ fields: ["Name"] }), `${LAST}.config.fields`],
-    ["a field without an object", entry({ fields: { Name: true } }), `${LAST}.config.fields.Name`],
-    ["a field twice but for case", entry({ fields: { Name: {}, name: {} } }), `${LAST}.config.fields.name`],
-    ["an object twice but for case", entry({ fields: { Name: {} } }, "ACCOUNT"), `${LAST}.object_name`],
-    [
-      "the table of another entry",
-      entry({ fields: { LastName: {} }, bridge: { pg_table: "account" } }),
-      `${LAST}.config.bridge.pg_table`,
-    ],
-    [
-      "a table of the service's own",
-      entry({ fields: { LastName: {} }, bridge: { pg_table: "_trigger_log" } }),
-      `${LAST}.config.bridge.pg_table`,
-    ],
-    [
-      "a filter that is no condition",
-      entry({ fields: { LastName: {} }, bridge: { filter: "Email = 'a' ORDER BY Email" } }),
-      `${LAST}.config.bridge.filter`,
-    ],
-    [
-      "a filter by a field that the object does not have",
-      entry({ fields: { LastName: {} }, bridge: { filter: "Gone__c = 1" } }),
-      `${LAST}.config.bridge.filter`,
-    ],
-    [
-      "a filter that is no text",
-      entry({ fields: { LastName: {} }, bridge: { filter: ["Email = null"] } }),
-      `${LAST}.config.bridge.filter`,
-    ],
-    ["a config that is none", entry(null), `${LAST}.config`],
-    ["an object that is a number", entry({ fields: { Name: {} } }, 5), `${LAST}.object_name`],
-    ["an entry that is a text", "Contact", LAST],
-  ])("%s", async (_, bad, path) => {
-    const answer = await importing({ version: 1, mappings: [good, bad] });
+    ["fields as a list", { fields: ["Name"] }, "config.fields"],
+    ["a field without an object", { fields: { Name: true } }, "config.fields.Name"],
+    ["a field twice but for case", { fields: { Name: {}, name: {} } }, "config.fields.name"],
+    ["an object twice but for case", NAME, "object_name", "ACCOUNT"],
+    ["the table of another entry", table("account"), "config.bridge.pg_table"],
+    ["a table of the service's own", table("_trigger_log"), "config.bridge.pg_table"],
+    ["a filter that is no condition", filter("Email = 'a' ORDER BY Email"), "config.bridge.filter"],
+    ["a filter by a field that the object does not have", filter("Gone__c = 1"), "config.bridge.filter"],
+    ["a filter that is no text", filter(["Email = null"]), "config.bridge.filter"],
+    ["a config that is none", null, "config"],
+    ["an object that is a number", NAME, "object_name", 5],
+  ])("%s", async (_, config, place, object_name = "Contact") => {
+    const answer = await importing({ version: 1, mappings: [good, { object_name, config }] });
 
+    const path = `mappings[1].${place}`;
     expect(answer.status).toBe(400);
-    expect(answer.json?.error?.code).toBe("VALIDATION_ERROR");
-    expect(answer.json?.error?.details?.map((detail) => detail.path)).toEqual([path]);
+    expect(answer.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path }] });
     expect(answer.json?.error?.message).toContain(path);
-    expect(JSON.parse(await exported()).data.mappings).toEqual([]);
+    expect((await document()).mappings).toEqual([]);
   });
 
   test.each([
@@ -462,6 +353,7 @@ describe("an import with one bad entry changes nothing and says what is wrong", 
     ["another version", { version: 2, mappings: [] }, 400],
     ["no mappings", { version: 1 }, 400],
     ["mappings as an object", { version: 1, mappings: {} }, 400],
+    ["an entry that is a text", { version: 1, mappings: [good, "Contact"] }, 400],
     ["more mappings than one import may hold", { version: 1, mappings: Array.from({ length: 2001 }, () => ({})) }, 400],
     ["more than 1 MiB", JSON.stringify({ version: 1, mappings: [], more: "x".repeat(1024 * 1024) }), 413],
     ["deeper than 32 levels", `{"version":1,"mappings":${"[".repeat(32)}${"]".repeat(32)}}`, 400],
@@ -477,16 +369,13 @@ describe("an import with one bad entry changes nothing and says what is wrong", 
 
     expect(answer.status).toBe(status);
     expect(answer.json?.success).toBe(false);
-    expect(JSON.parse(await exported()).data.mappings).toEqual([]);
+    expect((await document()).mappings).toEqual([]);
   });
 
   test("a table that another mapping of the workspace has: 409 CONFLICT", async () => {
     await importing({ version: 1, mappings: [good] });
 
-    const answer = await importing({
-      version: 1,
-      mappings: [entry({ fields: { LastName: {} }, bridge: { pg_table: "account" } })],
-    });
+    const answer = await contact(table("account"));
 
     expect(answer.status).toBe(409);
     expect(answer.json?.error).toMatchObject({
@@ -498,51 +387,38 @@ describe("an import with one bad entry changes nothing and says what is wrong", 
   test("a workspace without an org: 409 with the remedy", async () => {
     workspace = await createTestWorkspace();
 
-    const answer = await importing(withoutUpsert);
+    const answer = await contact(CONTACT);
 
     expect(answer.status).toBe(409);
     expect(answer.json?.error?.message).toContain("connect an org first");
   });
 });
 
-const auditOf = ({ id }: TestWorkspace) =>
-  auditPage({ workspaceId: id, actor: null, action: null }, { limit: 500, offset: 0 });
-
-/** A document's entry with keys of another product, on each level that may have them. */
-const withForeignKeys = {
-  version: 1,
-  mappings: [
-    { object_name: "Contact", config: { fields: { LastName: {} }, sf_max_daily_api_calls: 30_000, hc: { a: [1] } } },
-  ],
-};
+/** Keys of another product, on each level that may have them. */
+const FOREIGN = { ...LAST_NAME, sf_max_daily_api_calls: 30_000, hc: { a: [1] } };
 
 describe("keys of another product that an earlier import brought", () => {
-  const config = async () => JSON.parse(await exported()).data.mappings[0].config;
   const importedAgain = async (config: object) => {
-    await importing(withForeignKeys);
-    return importing({ version: 1, mappings: [{ object_name: "Contact", config }] });
+    await contact(FOREIGN);
+    return contact(config);
   };
 
   test.each([
-    ["without any of them", { fields: { LastName: {} } }],
+    ["without any of them", LAST_NAME],
     ["without its fields, too", {}],
-    ["with one of them", { fields: { LastName: {} }, sf_max_daily_api_calls: 30_000 }],
-    ["with all of them", withForeignKeys.mappings[0]?.config ?? {}],
+    ["with one of them", { ...LAST_NAME, sf_max_daily_api_calls: 30_000 }],
+    ["with all of them", FOREIGN],
   ])("stay when a document %s is imported, which changes nothing", async (_, again) => {
     const answer = await importedAgain(again);
 
     expect(answer.json?.data).toEqual({ created: 0, updated: 0, skipped: 1 });
-    expect(await config()).toMatchObject({ sf_max_daily_api_calls: 30_000, hc: { a: [1] } });
+    expect(await kept()).toMatchObject({ sf_max_daily_api_calls: 30_000, hc: { a: [1] } });
   });
 
   test("stay beside a setting that changes, and take a new value where one is given", async () => {
-    const answer = await importedAgain({ fields: { LastName: {}, Email: {} }, sf_max_daily_api_calls: 5 });
+    const answer = await importedAgain({ ...CONTACT, sf_max_daily_api_calls: 5 });
 
     expect(answer.json?.data).toEqual({ created: 0, updated: 1, skipped: 0 });
-    expect(await config()).toMatchObject({
-      sf_max_daily_api_calls: 5,
-      hc: { a: [1] },
-      fields: { Email: {}, LastName: {} },
-    });
+    expect(await kept()).toMatchObject({ sf_max_daily_api_calls: 5, hc: { a: [1] }, ...CONTACT });
   });
 });

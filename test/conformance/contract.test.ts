@@ -90,19 +90,7 @@ describe("3 GET monitoring/activity", () => {
   });
 
   test.each([
-    ["?limit=1", 1, { total: 3, limit: 1, offset: 0 }],
-    ["?limit=2&offset=2", 1, { total: 3, limit: 2, offset: 2 }],
-    ["?offset=3", 0, { total: 3, limit: 50, offset: 3 }],
-    ["?limit=200", 3, { total: 3, limit: 200, offset: 0 }],
-    ["?limit=201", 3, { total: 3, limit: 200, offset: 0 }],
     ["?limit=999999", 3, { total: 3, limit: 200, offset: 0 }],
-    ["?state=NEW", 1, { total: 1, limit: 50, offset: 0 }],
-    ["?state=PENDING", 0, { total: 0, limit: 50, offset: 0 }],
-    ["?state=SUCCESS", 1, { total: 1, limit: 50, offset: 0 }],
-    ["?state=FAILED", 1, { total: 1, limit: 50, offset: 0 }],
-    ["?table=contact", 2, { total: 2, limit: 50, offset: 0 }],
-    ["?table=contact&state=SUCCESS", 1, { total: 1, limit: 50, offset: 0 }],
-    ["?table=nothing", 0, { total: 0, limit: 50, offset: 0 }],
     ["?table=contact%27%20OR%20true%20--", 0, { total: 0, limit: 50, offset: 0 }],
     ["?unknown=1", 3, { total: 3, limit: 50, offset: 0 }],
   ])("%s gives %i rows and %o", async (query, rows, meta) => {
@@ -260,27 +248,13 @@ describe("11, 12 GET audit-log", () => {
     expect(answer.json?.data).toEqual([entry("Account"), entry("Contact")]);
   });
 
-  test.each([
-    ["?limit=1", { limit: 1, offset: 0 }],
-    ["?limit=501", { limit: 500, offset: 0 }],
-    ["?offset=2", { limit: 50, offset: 2 }],
-    ["?actor=Owner@Example.com", { limit: 50, offset: 0 }],
-    ["?format=json", { limit: 50, offset: 0 }],
-  ])("%s", async (query, meta) => {
-    const answer = await world.ask("GET", `/audit-log${query}`);
+  test("filters by actor, whatever its case, and by action match exactly", async () => {
+    const total = async (query: string) => (await world.ask("GET", `/audit-log?${query}`)).json?.meta?.total;
 
-    expect(answer.json?.meta).toEqual({ ...meta, total: expect.any(Number) });
-    const total = answer.json?.meta?.total ?? 0;
-    expect(total).toBeGreaterThan(4);
-    expect(answer.json?.data).toHaveLength(Math.min(meta.limit, total - meta.offset));
-  });
-
-  test("filters by actor and by action match exactly", async () => {
-    expect((await world.ask("GET", "/audit-log?actor=nobody@example.com")).json?.meta?.total).toBe(0);
-    expect((await world.ask("GET", "/audit-log?action=mapping")).json?.meta?.total).toBe(0);
-    expect((await world.ask("GET", "/audit-log?actor=owner@example.com&action=token.created")).json?.meta?.total).toBe(
-      1,
-    );
+    expect(await total("actor=Owner@Example.com")).toBeGreaterThan(4);
+    expect(await total("actor=nobody@example.com")).toBe(0);
+    expect(await total("action=mapping")).toBe(0);
+    expect(await total("actor=owner@example.com&action=token.created")).toBe(1);
   });
 
   test.each(["limit=x", "limit=0", "offset=-1", "format=xml", "actor=", "action=%00"])(
@@ -299,10 +273,6 @@ describe("11, 12 GET audit-log", () => {
     const [columns, ...rows] = parse(answer.text) as string[][];
     expect(columns).toEqual(["id", "created_at", "actor", "action", "resource_type", "resource_id", "detail"]);
     expect(rows.map(([, , , action]) => action)).toEqual(["mapping.created", "mapping.created"]);
-    const all = await world.ask("GET", "/audit-log?format=csv");
-    const total = (await world.ask("GET", "/audit-log?limit=1")).json?.meta?.total ?? 0;
-    expect(parse(all.text)).toHaveLength(total + 1);
-    expect(parse((await world.ask("GET", "/audit-log?format=csv&limit=2")).text)).toHaveLength(3);
   });
 });
 
@@ -390,45 +360,34 @@ describe("errors (7)", () => {
     ["POST", "/webhooks/whk_none/deliveries/dlv_none/retry", 404, "WEBHOOK_NOT_FOUND"],
     ["GET", "/nothing", 404, "NOT_FOUND"],
     ["GET", "/config/nothing", 404, "NOT_FOUND"],
-    ["GET", "/mappings/map_none/poll-now", 405, "METHOD_NOT_ALLOWED"],
-    ["DELETE", "/health", 405, "METHOD_NOT_ALLOWED"],
-    ["PUT", "/config/import", 405, "METHOD_NOT_ALLOWED"],
   ])("%s %s: %i %s", async (method, path, status, code) => {
     const answer = await world.ask(method, path);
 
     expectRefusal(answer, status, code);
-    if (status === 405) expect(answer.headers.get("allow")).toMatch(/^[A-Z]+(, [A-Z]+)*$/);
   });
 
   test.each([
-    "/nowhere",
-    "/api",
-    "/api/v1",
-    "/api/v1/t",
-    "/api/v2/t/x/mappings",
-    "/favicon.ico",
-    "/%00",
-    "/..%2f..",
-    "//api//metrics",
-  ])("an unknown path (%s) is answered in the envelope", async (path) => {
-    const answer = await world.bridge.request("GET", path, { token: world.workspace.token });
+    ["GET", "/api/v1/t/ws_1/mappings/map_none/poll-now", "POST"],
+    ["DELETE", "/api/v1/t/ws_1/mappings", "GET, POST"],
+    ["PUT", "/api/v1/t/ws_1/config/import", "POST"],
+    ["POST", "/api/metrics", "GET"],
+    ["POST", "/", "GET"],
+    ["PUT", "/assets/index-1.js", "GET"],
+  ])("%s %s is refused with the methods that it has: 405", async (method, path, allowed) => {
+    const answer = await world.bridge.request(method, path);
 
-    expectRefusal(answer, 404, "NOT_FOUND");
+    expectRefusal(answer, 405, "METHOD_NOT_ALLOWED");
+    expect(answer.headers.get("allow")).toBe(allowed);
   });
 
-  test("a mapping of another workspace is as unknown as none, byte for byte", async () => {
-    const other = await world.bridge.createWorkspace("elsewhere");
+  test.each(["/nowhere", "/api/v1", "/api/v2/t/x/mappings", "/%00", "/..%2f..", "//api//metrics"])(
+    "an unknown path (%s) is answered in the envelope",
+    async (path) => {
+      const answer = await world.bridge.request("GET", path, { token: world.workspace.token });
 
-    for (const action of ["poll-now", "abort"]) {
-      const [foreign, none] = await Promise.all(
-        [world.contactId, "map_none"].map((id) =>
-          world.bridge.request("POST", `/api/v1/t/${other.id}/mappings/${id}/${action}`, { token: other.token }),
-        ),
-      );
-      expect(foreign?.status).toBe(404);
-      expect(foreign?.text).toBe(none?.text);
-    }
-  });
+      expectRefusal(answer, 404, "NOT_FOUND");
+    },
+  );
 
   test("a workspace that does not exist says that it was not found or access was denied", async () => {
     const answer = await world.bridge.request("GET", "/api/v1/t/ws_none/mappings", { token: world.workspace.token });
@@ -456,10 +415,13 @@ describe.each([
   ["/openapi.json", "application/json", NOTHING, '"openapi":"3.1.1"'],
   ["/docs/errors", "text/html; charset=utf-8", ITS_OWN_STYLE, '<article id="RATE_LIMITED">'],
 ])("the description of the API at %s", (path, type, policy, text) => {
-  test.each(["", "?of=nothing"])("is answered without a token and kept by no cache, with %o behind it", async (end) => {
-    const answer = await world.bridge.request("GET", `${path}${end}`);
+  test("is answered without a token and kept by no cache, for GET alone", async () => {
+    const answer = await world.bridge.request("GET", `${path}?of=nothing`);
+    const slash = await world.bridge.request("GET", `${path}/`);
+    const below = await world.bridge.request("GET", `${path}/more`);
+    const others = ["POST", "DELETE", "HEAD"].map((method) => fetch(`${world.bridge.baseUrl}${path}`, { method }));
 
-    expect(answer.status).toBe(200);
+    expect([answer.status, slash.status]).toEqual([200, 200]);
     expect(answer.text).toContain(text);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       "content-type": type,
@@ -468,25 +430,8 @@ describe.each([
       "x-content-type-options": "nosniff",
       "x-request-id": expect.stringMatching(/^req_/),
     });
-  });
-
-  test.each(["POST", "PUT", "DELETE"])("is not asked for with %s", async (method) => {
-    const answer = await world.bridge.request(method, path);
-
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get("allow")).toBe("GET");
-  });
-
-  test("is reached with a slash at the end as without, nowhere below, and HEAD is refused as another method", async () => {
-    const slash = await world.bridge.request("GET", `${path}/`);
-    const below = await world.bridge.request("GET", `${path}/more`);
-    const plain = await world.bridge.request("GET", path);
-    const head = await fetch(`${world.bridge.baseUrl}${path}`, { method: "HEAD" });
-
-    expect([slash.status, plain.status]).toEqual([200, 200]);
-    expect(Object.keys(slash.json ?? {})).toEqual(Object.keys(plain.json ?? {}));
     expectRefusal(below, 404, "NOT_FOUND");
-    expect(head.status).toBe(405);
-    expect(head.headers.get("allow")).toBe("GET");
+    for (const { status, headers } of await Promise.all(others))
+      expect([status, headers.get("allow")]).toEqual([405, "GET"]);
   });
 });

@@ -4,7 +4,6 @@ import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts"
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
 import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
 import { call } from "../support/clients/call.ts";
-import { answerWhole } from "../support/doubles/answer-whole.ts";
 import { isWholeGrid } from "../support/run/whole-grid.ts";
 import { becomeUpgraded } from "../support/worlds/released-schema.ts";
 import { type Asking, anIdleContactForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -17,7 +16,6 @@ import { type Asking, anIdleContactForEachTest, mapped } from "../support/worlds
 type Handler = Parameters<typeof call>[0];
 const handlers = new Map<RouteName, Handler>();
 beforeAll(async () => {
-  answerWhole();
   for (const name of (await readEndpoints()).keys())
     handlers.set(name, ((await import(`../../functions/api/${name}.ts`)) as { handler: Handler }).handler);
 });

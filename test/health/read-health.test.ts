@@ -16,16 +16,8 @@ const mapping = (id: string, active: boolean): Mapping => ({
 });
 
 const report = (mappingId: string, more: Partial<EngineReport> = {}): EngineReport => ({
-  mappingId,
-  broken: false,
-  failure: null,
-  message: null,
-  said: null,
-  failingSince: null,
-  brokenSince: null,
-  restUntil: null,
-  callSize: null,
-  rewoundAt: null,
+  ...{ mappingId, broken: false, failure: null, message: null, said: null, failingSince: null, brokenSince: null },
+  ...{ restUntil: null, callSize: null, rewoundAt: null },
   ...more,
 });
 const broken = (mappingId: string, failure: FailureReason = "engine_fault") =>
@@ -71,41 +63,19 @@ function healthOf({ mappings, reports, signs }: Reported) {
 
 const [ON, OFF] = [mapping("map_on", true), mapping("map_off", false)];
 
+const [on, lateOn] = [wellAt("map_on"), late("map_on")];
+
 test.each([
-  ["running", "all is well", { mappings: [ON], reports: [report("map_on")], signs: [wellAt("map_on")] }],
-  ["broken", "an active mapping is", { mappings: [ON], reports: [broken("map_on")], signs: [wellAt("map_on")] }],
-  [
-    "running",
-    "one was broken and is paused since",
-    {
-      mappings: [ON, OFF],
-      reports: [report("map_on"), broken("map_off")],
-      signs: [wellAt("map_on"), wellAt("map_off")],
-    },
-  ],
-  [
-    "paused",
-    "the only one was broken and is paused since",
-    { mappings: [OFF], reports: [broken("map_off")], signs: [wellAt("map_off")] },
-  ],
-  [
-    "running",
-    "one was broken and is deleted since",
-    { mappings: [ON], reports: [report("map_on"), broken("map_gone")], signs: [wellAt("map_on")] },
-  ],
-  ["degraded", "an active mapping does not move", { mappings: [ON], reports: [], signs: [late("map_on")] }],
-  [
-    "running",
-    "a paused one does not move",
-    { mappings: [ON, OFF], reports: [], signs: [wellAt("map_on"), late("map_off")] },
-  ],
-  [
-    "running",
-    "a deleted one does not move",
-    { mappings: [ON], reports: [], signs: [wellAt("map_on"), late("map_gone")] },
-  ],
-] as const)("the sync is %s when %s", async (status, _, reported) => {
-  expect((await healthOf(reported)).sync.status).toBe(status);
+  ["running", "all is well", [ON], [report("map_on")], [on]],
+  ["broken", "an active mapping is", [ON], [broken("map_on")], [on]],
+  ["running", "one was broken and is paused since", [ON, OFF], [report("map_on"), broken("map_off")], [on]],
+  ["paused", "the only one was broken and is paused since", [OFF], [broken("map_off")], [wellAt("map_off")]],
+  ["running", "one was broken and is deleted since", [ON], [report("map_on"), broken("map_gone")], [on]],
+  ["degraded", "an active mapping does not move", [ON], [], [lateOn]],
+  ["running", "a paused one does not move", [ON, OFF], [], [on, late("map_off")]],
+  ["running", "a deleted one does not move", [ON], [], [on, late("map_gone")]],
+] as const)("the sync is %s when %s", async (status, _, mappings, reports, signs) => {
+  expect((await healthOf({ mappings, reports, signs })).sync.status).toBe(status);
 });
 
 test.each([

@@ -9,8 +9,8 @@ import type { RouteName } from "../../lib/http/routes.ts";
 import { ROUTES } from "../../lib/http/routes.ts";
 import type { CycleMessage } from "../../lib/model/messages.ts";
 import { handleCycleMessage } from "../../lib/sync/beat/handle-cycle-message.ts";
-import { call, type Request } from "../support/clients/call.ts";
-import { answerWhole } from "../support/doubles/answer-whole.ts";
+import { ask as askApi } from "../support/clients/ask.ts";
+import type { Request } from "../support/clients/call.ts";
 import { isWholeGrid } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
@@ -32,7 +32,6 @@ interface Example {
 let cloud: BridgeCloud;
 let world: SyncWorld;
 aWorldForEachTest((made) => {
-  answerWhole();
   ({ cloud, world } = made);
 });
 
@@ -54,12 +53,7 @@ test.runIf(isWholeGrid || WRITES)(
     await world.pass(1);
     const normalise = exampleOf();
     const ask = async <Data>(route: RouteName, { path = {}, ...request }: Request = {}): Promise<Data> => {
-      const { handler } = (await import(`../../functions/api/${route}.ts`)) as { handler: Parameters<typeof call>[0] };
-      const answer = await call(handler, route, {
-        token,
-        path: { workspace_id: world.workspaceId, ...path },
-        ...request,
-      });
+      const answer = await askApi(route, { token, path: { workspace_id: world.workspaceId, ...path }, ...request });
       if (answer.status !== 200) throw new Error(`${route} answered ${answer.status}: ${answer.text}`);
       const body = request.body === undefined ? {} : { request: normalise(request.body) };
       found[route] ??= { ...body, response: normalise(answer.json) };
@@ -132,8 +126,7 @@ test.runIf(isWholeGrid || WRITES)(
     await ask("read-health");
     await ask("read-budget");
     await ask("read-throughput", { query: { minutes: "60" } });
-    const polled = (await import("../../functions/api/poll-now.ts")).handler as Parameters<typeof call>[0];
-    const again = await call(polled, "poll-now", { token, path: { workspace_id: world.workspaceId, ...path } });
+    const again = await askApi("poll-now", { token, path: { workspace_id: world.workspaceId, ...path } });
     await runCycles();
     await ask("read-cycle", { path: { ...path, mark: again.headers["Bridge-Cycle"] ?? "" } });
     await ask("retry-row", { path: { row_id: String(marks.find(({ state }) => state === "FAILED")?.id) } });

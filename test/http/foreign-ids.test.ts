@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mintToken } from "../../lib/access/token.ts";
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
-import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
-import { call } from "../support/clients/call.ts";
+import { SCOPES, type Scope } from "../../lib/model/workspace/token.ts";
+import { askingIn } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { answerWhole } from "../support/doubles/answer-whole.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
-
-type Handler = Parameters<typeof call>[0];
 
 let cloud: BridgeCloud;
 let org: ConnectedOrg;
@@ -19,14 +16,9 @@ let own: TestWorkspace;
 let stranger: TestWorkspace;
 /** Of another workspace, by the names that paths have for them. */
 let foreign: Readonly<Record<string, string>>;
-const handlers = new Map<RouteName, Handler>();
 beforeAll(async () => {
   process.env["RATE_LIMIT_PER_MINUTE"] = "1000000";
-  answerWhole();
   [cloud, org, database] = [await startBridgeCloud(), await startConnectedOrg(), await createTestDatabase()];
-  for (const name of (await readEndpoints()).keys()) {
-    handlers.set(name, ((await import(`../../functions/api/${name}.ts`)) as { handler: Handler }).handler);
-  }
   own = await open("one");
   stranger = await open("other");
   foreign = await makeIds(stranger);
@@ -41,15 +33,11 @@ afterAll(async () => {
 const open = (schema: string) =>
   createTestWorkspace({ salesforce: org.connection, postgres: { url: database.url, schema } });
 
-const ask = (route: RouteName, workspace: TestWorkspace, path: object, body?: object) => {
-  const handler = handlers.get(route);
-  if (!handler) throw new Error(`${route} has no function`);
-  const request = { path: { workspace_id: workspace.id, ...path }, token: workspace.token };
-  return call(handler, route, { ...request, ...(body === undefined ? {} : { body }) });
-};
+const ask = (route: RouteName, workspace: TestWorkspace, path: Readonly<Record<string, string>>, body?: object) =>
+  askingIn(() => workspace)(route, { path, ...(body && { body }) });
 
 async function makeIds(workspace: TestWorkspace): Promise<Readonly<Record<string, string>>> {
-  const make = async (route: RouteName, path: object, body?: object) =>
+  const make = async (route: RouteName, path: Readonly<Record<string, string>>, body?: object) =>
     dataOf<{ id: string }>(await ask(route, workspace, path, body)).id;
   const webhook_id = await make("create-webhook", {}, { url: "http://127.0.0.1:9/", events: ["sync.broken"] });
   await ask("test-webhook", workspace, { webhook_id });
@@ -76,15 +64,16 @@ describe("a refused caller finds out nothing of what there is, whatever is asked
   const nothing = { ...unknown, ...numbers, object_name: "None", table: "none" };
   const statusOf = async (route: RouteName, id: string, token: string) =>
     (await ask(route, { ...own, id, token }, nothing)).status;
-  let reading: string;
+  const lesser = new Map<Scope, string>();
   beforeAll(async () => {
-    reading = await own.tokenWith(["read"]);
+    for (const scope of SCOPES) lesser.set(scope, await own.tokenWith([scope]));
   });
 
   test.each(guarded)(
     "%s: 401 comes before 404, and 403 before what is not found in a workspace",
     async (route, scope) => {
-      const others = [stranger.token, ...(scope === "read" ? [] : [reading])];
+      const below = SCOPES.slice(0, SCOPES.indexOf(scope ?? "read")).map((one) => lesser.get(one) ?? "");
+      const others = [stranger.token, ...below];
 
       expect(await statusOf(route, "ws_none", mintToken("admin"))).toBe(401);
       expect(await statusOf(route, own.id, mintToken("admin"))).toBe(401);
@@ -108,7 +97,7 @@ describe("what belongs to another workspace is not there, to the last byte of th
 
   test("a delivery of one webhook is not found below another of the same workspace", async () => {
     const other = await makeIds(own);
-    const mixed = { webhook_id: other["webhook_id"], delivery_id: foreign["delivery_id"] };
+    const mixed = { webhook_id: other["webhook_id"] ?? "", delivery_id: foreign["delivery_id"] ?? "" };
 
     expect((await ask("read-delivery", own, mixed)).status).toBe(404);
     expect((await ask("retry-delivery", own, mixed)).status).toBe(404);

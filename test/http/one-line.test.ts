@@ -18,20 +18,7 @@ const RIGHT = [
 ];
 
 /** What makes a text more than it looks like: controls (line breaks and tabs are some), ends of lines, directions, halves. */
-const MARKS = [
-  "\u0000",
-  "\u0007",
-  "\b",
-  "\t",
-  "\n",
-  "\r",
-  "\u001b[31m",
-  "\u007f",
-  "\u0085",
-  "\u009b",
-  "\u2028",
-  "\u2029",
-];
+const MARKS = [..."\u0000\u0007\b\t\n\r\u007f\u0085\u009b\u2028\u2029", "\u001b[31m"];
 const DIRECTIONS = ["\u202a", "\u202e", "\u2066", "\u2069", "\ud800"];
 
 /** A secret may hold anything, and is shown to no one, and so may the value of a row; a filter may have several lines. */

@@ -1,33 +1,24 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handler as createWebhook } from "../../functions/api/create-webhook.ts";
-import { handler as listActivity } from "../../functions/api/list-activity.ts";
-import { handler as listChanges } from "../../functions/api/list-changes.ts";
-import { handler as listDeliveries } from "../../functions/api/list-deliveries.ts";
-import { handler as listErrors } from "../../functions/api/list-errors.ts";
 import { auditLog, deliveries, now } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { createTestClock } from "../../lib/local/clock.ts";
 import { newDelivery } from "../../lib/model/delivery/delivery.ts";
 import { newId } from "../../lib/model/id.ts";
 import { type Customer, createCustomer } from "../adapters/postgres/customer.ts";
-import { call, type Response } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
+import type { Response } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { answerWhole } from "../support/doubles/answer-whole.ts";
 import { createDice } from "../support/doubles/dice.ts";
-import { firstInGate, isWholeGrid } from "../support/run/whole-grid.ts";
+import { isWholeGrid } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
 
-let listAuditLog: Handler;
 let cloud: BridgeCloud;
 let customer: Customer;
 let workspace: TestWorkspace;
 beforeAll(async () => {
   process.env["RATE_LIMIT_PER_MINUTE"] = "1000000";
-  answerWhole();
-  listAuditLog = (await import("../../functions/api/list-audit-log.ts")).handler as Handler;
   cloud = await startBridgeCloud({ clock: createTestClock(new Date()) });
   customer = await createCustomer();
   workspace = await createTestWorkspace({ postgres: { url: customer.url, schema: "salesforce" } });
@@ -38,11 +29,10 @@ afterAll(async () => {
   await cloud.close();
 });
 
-type Handler = Parameters<typeof call>[0];
 type Query = Readonly<Record<string, string>>;
 
-const ask = (handler: Handler, route: RouteName, query: Query = {}, path: Query = {}): Promise<Response> =>
-  call(handler, route, { token: workspace.token, query, path: { workspace_id: workspace.id, ...path } });
+const ask = (route: RouteName, query: Query = {}, path: Query = {}) =>
+  askingIn(() => workspace)(route, { query, path });
 
 /** Every id of a list, read page by page behind the last one; `between` happens after each page. */
 async function pagedIds<Id extends string | number>(
@@ -95,14 +85,10 @@ async function emptyLog(): Promise<void> {
 /** Ten pages, or more of them. */
 const ROWS = isWholeGrid ? 5000 : 2000;
 
-const FILTERS: readonly (readonly [string, Query])[] = [
+test.each<[string, Query]>([
   ["without a filter", {}],
   ["with state=NEW", { state: "NEW" }],
-  ["with state=SUCCESS", { state: "SUCCESS" }],
-  ["of one table", { table: "contact" }],
-];
-
-test.each(firstInGate(2, FILTERS))(
+])(
   "thousands of rows %s, paged by before_id while rows are added, settled and retried: each of the beginning once",
   async (_, filter) => {
     await emptyLog();
@@ -115,7 +101,7 @@ test.each(firstInGate(2, FILTERS))(
 
     const ids = await pagedIds<number>(
       async (query) => {
-        const page = await ask(listActivity, "list-activity", { ...filter, ...query, limit: "200" });
+        const page = await ask("list-activity", { ...filter, ...query, limit: "200" });
         read.lowest = Math.min(read.lowest, ...dataOf<readonly { id: number }[]>(page).map(({ id }) => id));
         return page;
       },
@@ -141,12 +127,12 @@ test("failed rows paged by before_id while some are retried: those that stay fai
   const stay = await logIds("id % 2 = 0");
 
   const ids = await pagedIds<number>(
-    (query) => ask(listErrors, "list-errors", { ...query, limit: "50" }),
+    (query) => ask("list-errors", { ...query, limit: "50" }),
     () => retry("id % 2 = 1"),
   );
 
   expect(ids.filter((id) => id % 2 === 0)).toEqual(stay);
-  const page = await ask(listErrors, "list-errors", { before_id: String(stay.at(-2)), limit: "1" });
+  const page = await ask("list-errors", { before_id: String(stay.at(-2)), limit: "1" });
   expect(page.json).toMatchObject({ data: [{ id: stay.at(-1) }], meta: { total: stay.length, limit: 1, offset: 0 } });
 });
 
@@ -158,7 +144,7 @@ interface Feed {
 }
 
 const follow = async (since: string | null, more: Query = {}) =>
-  dataOf<Feed>(await ask(listChanges, "list-changes", { ...(since === null ? {} : { since }), ...more }));
+  dataOf<Feed>(await ask("list-changes", { ...(since === null ? {} : { since }), ...more }));
 
 /** Reads on until nothing waits: transactions of other databases of the server are waited for, too. */
 async function followAll(since: string | null): Promise<Pick<Feed, "changes" | "next">> {
@@ -240,14 +226,14 @@ test("a cursor that is older than what the log keeps is refused with 410 and the
   const later = await followAll(next);
   await cloud.clock.advance({ days: 12 });
 
-  const expired = await ask(listChanges, "list-changes", { since: next });
+  const expired = await ask("list-changes", { since: next });
 
   expect(expired.status).toBe(410);
   expect(expired.json?.error).toMatchObject({
     code: "CURSOR_EXPIRED",
     message: expect.stringMatching(/31 days; ask again without `since`/),
   });
-  expect((await ask(listChanges, "list-changes", { since: later.next })).status).toBe(200);
+  expect((await ask("list-changes", { since: later.next })).status).toBe(200);
 });
 
 test("a cursor that waits for an open transaction grows old, for what waits may be forgotten before it is shown", async () => {
@@ -264,114 +250,74 @@ test("a cursor that waits for an open transaction grows old, for what waits may 
   await late.query("COMMIT");
 
   expect(later.waiting).toBe(true);
-  expect((await ask(listChanges, "list-changes", { since: later.next })).json?.error?.code).toBe("CURSOR_EXPIRED");
+  expect((await ask("list-changes", { since: later.next })).json?.error?.code).toBe("CURSOR_EXPIRED");
 });
 
 test("a cursor of a database that was replaced is refused with 410, and what is no cursor with 400", async () => {
   const { next } = await followAll(null);
   await customer.sql("TRUNCATE salesforce._trigger_log RESTART IDENTITY");
 
-  expect((await ask(listChanges, "list-changes", { since: next })).json?.error?.code).toBe("CURSOR_EXPIRED");
+  expect((await ask("list-changes", { since: next })).json?.error?.code).toBe("CURSOR_EXPIRED");
   for (const since of ["yesterday", "1.2.3", "9.1.1.1.1"]) {
-    const { status, json } = await ask(listChanges, "list-changes", { since });
+    const { status, json } = await ask("list-changes", { since });
     expect([status, json?.error?.details?.[0]?.path]).toEqual([400, "since"]);
   }
 });
 
-const entryAt = (actor: string, createdAt: Date) => ({
-  id: newId("aud"),
-  workspaceId: workspace.id,
-  actor,
-  action: "mapping.updated" as const,
-  resourceId: "map_1",
-  detail: {},
-  createdAt,
-});
-
 test("the audit log is paged by before_id under each filter while entries are added, by one day or all", async () => {
   const start = now().getTime();
-  const added = [...Array(60)].map((_, at) =>
-    entryAt(at % 3 === 0 ? "ada@example.com" : "eva@example.com", new Date(start + at * 3_600_000)),
-  );
-  for (const entry of added) await auditLog().append(entry);
-  const times = (entries: readonly { readonly createdAt: Date }[]) =>
-    entries.map(({ createdAt }) => createdAt.toISOString()).toReversed();
-  const noise = () => auditLog().append(entryAt("ada@example.com", new Date(start + 90 * 3_600_000)));
+  const entryAt = (at: number, actor: string) =>
+    auditLog().append({
+      ...{ id: newId("aud"), workspaceId: workspace.id, actor, action: "mapping.updated", resourceId: "map_1" },
+      ...{ detail: { at }, createdAt: new Date(start + at * 3_600_000) },
+    });
+  const hours = [...Array(60).keys()];
+  for (const at of hours) await entryAt(at, at % 3 === 0 ? "ada@example.com" : "eva@example.com");
   const paged = async (filter: Query) => {
-    const listed = new Map<string, string>();
-    const ids = await pagedIds<string>(async (query) => {
-      const page = await ask(listAuditLog, "list-audit-log", { ...filter, ...query, limit: "7" });
-      for (const { id, created_at } of dataOf<readonly { id: string; created_at: string }[]>(page))
-        listed.set(id, created_at);
-      return page;
-    }, noise);
+    const listed = new Map<string, number>();
+    const ids = await pagedIds<string>(
+      async (query) => {
+        const page = await ask("list-audit-log", { ...filter, ...query, limit: "7" });
+        for (const { id, detail } of dataOf<readonly { id: string; detail: { at: number } }[]>(page))
+          listed.set(id, detail.at);
+        return page;
+      },
+      () => entryAt(90, "ada@example.com"),
+    );
     expect(listed.size).toBe(ids.length);
-    return ids.map((id) => listed.get(id) ?? "").filter((at) => at <= (times(added)[0] ?? ""));
+    return ids.map((id) => listed.get(id) ?? 0).filter((at) => at < 60);
   };
-  const [from, to] = [new Date(start + 10 * 3_600_000).toISOString(), new Date(start + 34 * 3_600_000).toISOString()];
+  const [from, to] = [10, 34].map((at) => new Date(start + at * 3_600_000).toISOString());
+  const added = hours.toReversed();
 
-  expect(await paged({ action: "mapping.updated" })).toEqual(times(added));
-  expect(await paged({ actor: "ada@example.com" })).toEqual(times(added.filter((_, at) => at % 3 === 0)));
-  expect(await paged({ actor: "eva@example.com", action: "mapping.updated", from, to })).toEqual(
-    times(added.filter((_, at) => at % 3 !== 0 && at >= 10 && at < 34)),
-  );
-  expect((await ask(listAuditLog, "list-audit-log", { from, to, limit: "1" })).json?.meta?.total).toBe(24);
-  expect((await ask(listAuditLog, "list-audit-log", { from, to, format: "csv" })).text.split("\r\n").length).toBe(26);
+  expect(await paged({ action: "mapping.updated" })).toEqual(added);
+  expect(await paged({ actor: "ada@example.com" })).toEqual(added.filter((at) => at % 3 === 0));
+  const one = { actor: "eva@example.com", action: "mapping.updated", from: String(from), to: String(to) };
+  expect(await paged(one)).toEqual(added.filter((at) => at % 3 !== 0 && at >= 10 && at < 34));
   for (const query of [{ before_id: "aud_1" }, { from: "yesterday" }, { to: "2026-13-01" }] as Query[]) {
     for (const format of ["json", "csv"]) {
-      const answer = await ask(listAuditLog, "list-audit-log", { ...query, format });
+      const answer = await ask("list-audit-log", { ...query, format });
       expect([answer.status, answer.json?.error?.details?.[0]?.path]).toEqual([400, Object.keys(query)[0]]);
     }
   }
 });
 
-test("entries that were written before their ids had their place are paged by before_id as well", async () => {
-  const old = { ...entryAt("old@example.com", now()), id: "aud_1" };
-  const place = await auditLog()
-    .append(old)
-    .then(() => ask(listAuditLog, "list-audit-log", { actor: "old@example.com" }));
-  const [{ id } = { id: "" }] = dataOf<readonly { id: string }[]>(place);
-  const Key = { pk: `${workspace.id}#actor#old%40example.com`, sk: "000000000001" };
-  const entry = JSON.stringify({ ...old, workspace_id: workspace.id, resource_id: "map_1", created_at: old.createdAt });
-  await cloud.clients.documents.send(
-    new UpdateCommand({
-      TableName: "bridge-test-audit",
-      Key,
-      UpdateExpression: "SET entry = :entry",
-      ExpressionAttributeValues: { ":entry": entry },
-    }),
-  );
-  await auditLog().append(entryAt("old@example.com", now()));
-
-  const newest = await ask(listAuditLog, "list-audit-log", { actor: "old@example.com", limit: "1" });
-  const behind = await ask(listAuditLog, "list-audit-log", { actor: "old@example.com", before_id: "aud_1" });
-
-  expect(id).toMatch(/^aud_1(\.[0-9a-z]+){4}$/);
-  expect(newest.json?.meta?.total).toBe(2);
-  expect(behind.json).toMatchObject({ data: [], meta: { total: 2 } });
-});
-
 test("deliveries are paged by before_id while others are created, some in the same millisecond", async () => {
-  const path = { workspace_id: workspace.id };
   const body = { url: "https://hooks.example.com/", events: ["record.failed"] };
-  const made = await call(createWebhook, "create-webhook", { token: workspace.token, path, body });
+  const made = await askingIn(() => workspace)("create-webhook", { body });
   const webhookId = dataOf<{ id: string }>(made).id;
   const deliver = async (count: number, at: Date) =>
     deliveries().add(
       [...Array(count)].map((_, number) =>
         newDelivery({
-          id: newId("dlv"),
-          workspaceId: workspace.id,
-          webhookId,
-          eventId: newId("evt"),
-          event: "record.failed",
-          body: "{}",
+          ...{ id: newId("dlv"), workspaceId: workspace.id, webhookId, eventId: newId("evt") },
+          ...{ event: "record.failed", body: "{}" },
           createdAt: new Date(at.getTime() + Math.floor(number / 4)),
         }),
       ),
     );
   await deliver(100, now());
-  const list = (query: Query) => ask(listDeliveries, "list-deliveries", query, { webhook_id: webhookId });
+  const list = (query: Query) => ask("list-deliveries", query, { webhook_id: webhookId });
   const beginning = dataOf<readonly { id: string }[]>(await list({ limit: "200" })).map(({ id }) => id);
 
   const ids = await pagedIds<string>(

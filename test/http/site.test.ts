@@ -10,9 +10,6 @@ const SITE: Site = new Map([
   ["index.html", Buffer.from(PAGE)],
   ["docs/index.html", Buffer.from("<head></head>All pages")],
   ["docs/rows.html", Buffer.from("<head></head>Rows")],
-  ["docs/errors.html", Buffer.from("<head></head>Codes")],
-  ["openapi.html", Buffer.from("<head></head>Endpoints")],
-  ["openapi.json", Buffer.from("{}")],
   ["assets/index-1.js", Buffer.from("console.log('here')")],
   ["assets/geist.woff2", Buffer.from([0, 255, 17])],
 ]);
@@ -71,21 +68,6 @@ describe("the documentation", () => {
     expect(() => answerFile(SITE, asked)).toThrow("the documentation has no such page; its list is at /docs");
   });
 });
-
-test.each([
-  ["/docs/{page}", "errors", "text/html; charset=utf-8", "<head></head>Codes"],
-  ["/openapi", undefined, "text/html; charset=utf-8", "<head></head>Endpoints"],
-  ["/openapi.json", undefined, "application/json", "{}"],
-])(
-  "the description of the API at %s (%s) comes as it was built, with no leave to run anything",
-  async (resource, page, type, text) => {
-    const { headers, ...answer } = answerFile(SITE, event({ resource, ...(page !== undefined && { page }) }));
-
-    expect(headers["Content-Type"]).toBe(type);
-    expect(headers["Content-Security-Policy"] ?? "").not.toContain("script-src");
-    expect(await textOf({ headers, ...answer })).toBe(text);
-  },
-);
 
 describe("what the page loads", () => {
   test("is kept for good, because its name changes with its content", () => {

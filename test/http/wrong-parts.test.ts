@@ -4,9 +4,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mappings } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
-import { call } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
+import type { Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { answerWhole } from "../support/doubles/answer-whole.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { importMappings } from "../support/worlds/carry-out.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
@@ -33,8 +33,6 @@ const RELEASED = JSON.parse(readFileSync(join(import.meta.dirname, "released-ope
 const OPERATIONS = Object.values(RELEASED.paths).flatMap((methods) => Object.values(methods));
 const CANDIDATES = ["?", 5, true, ["?"], { wrong: 1 }, null];
 
-type Handler = Parameters<typeof call>[0];
-
 let cloud: BridgeCloud;
 let org: ConnectedOrg;
 let workspace: TestWorkspace;
@@ -42,7 +40,6 @@ let workspace: TestWorkspace;
 let path: Readonly<Record<string, string>>;
 beforeAll(async () => {
   process.env["RATE_LIMIT_PER_MINUTE"] = "1000000000";
-  answerWhole();
   cloud = await startBridgeCloud();
   org = await startConnectedOrg();
   workspace = await createTestWorkspace({ salesforce: org.connection });
@@ -50,11 +47,7 @@ beforeAll(async () => {
   const [mapping] = (await mappings().list(workspace.id)).mappings;
   const body = { url: "https://hooks.example.com/", events: ["sync.broken"] };
   path = { workspace_id: workspace.id, object_name: "Contact", row_id: "1", change_id: "1" };
-  const webhook = await call(await handlerOf("create-webhook"), "create-webhook", {
-    token: workspace.token,
-    path,
-    body,
-  });
+  const webhook = await askIn("create-webhook", { body });
   path = { ...path, mapping_id: mapping?.id ?? "", webhook_id: dataOf<{ id: string }>(webhook).id };
 });
 afterAll(async () => {
@@ -63,6 +56,7 @@ afterAll(async () => {
   await cloud.close();
 });
 
+const askIn = askingIn(() => workspace);
 const ajv = new Ajv2020({ strict: false });
 
 /** Values that the schema does not take. */
@@ -102,12 +96,8 @@ test.each(properties)("%s refuses a wrong %s of the body by its name", async (ro
 });
 
 test("a parameter that an endpoint of ours does not have is refused with the nearest one", async () => {
-  const asked = { token: workspace.token, path };
-  const webhooks = await call(await handlerOf("list-webhooks"), "list-webhooks", { ...asked, query: { limit: "1" } });
-  const changes = await call(await handlerOf("list-conflicts"), "list-conflicts", {
-    ...asked,
-    query: { ofset: "1", mapping: "map_1" },
-  });
+  const webhooks = await askIn("list-webhooks", { path, query: { limit: "1" } });
+  const changes = await askIn("list-conflicts", { path, query: { ofset: "1", mapping: "map_1" } });
 
   expect([webhooks.status, changes.status]).toEqual([400, 400]);
   expect(webhooks.json?.error?.details).toEqual([
@@ -120,8 +110,7 @@ test("a parameter that an endpoint of ours does not have is refused with the nea
 });
 
 test("the contract's endpoints ignore what they do not have, and name it in a Warning that no text can break", async () => {
-  const list = async (query: Readonly<Record<string, string>>) =>
-    call(await handlerOf("list-audit-log"), "list-audit-log", { token: workspace.token, path, query });
+  const list = (query: Readonly<Record<string, string>>) => askIn("list-audit-log", { query });
 
   const odd = await list({ 'a"\r\nSet-Cookie: x\\': "1", ofset: "5" });
   const plain = await list({ offset: "5" });
@@ -135,14 +124,10 @@ test("the contract's endpoints ignore what they do not have, and name it in a Wa
   expect((await list({ pi: "1" })).headers["Warning"]).toMatch(/^299 - "pi was ignored/);
 });
 
-async function expectRefused(route: RouteName, name: string, request: Parameters<typeof call>[2]): Promise<void> {
-  const { status, json } = await call(await handlerOf(route), route, { token: workspace.token, path, ...request });
+async function expectRefused(route: RouteName, name: string, request: Request): Promise<void> {
+  const { status, json } = await askIn(route, { path, ...request });
   const badPaths = json?.error?.details?.map((detail) => detail.path) ?? [];
 
   expect({ request, status }).toEqual({ request, status: 400 });
   expect(badPaths.some((one) => one?.split(/[.[]/).includes(name))).toBe(true);
-}
-
-async function handlerOf(route: RouteName): Promise<Handler> {
-  return ((await import(`../../functions/api/${route}.ts`)) as { handler: Handler }).handler;
 }

@@ -59,32 +59,7 @@ test("the four metrics are reported as the contract names them, zero series incl
   );
 });
 
-test("no series is there twice: mappings of one object, the deleted ones too, are one", () => {
-  const text = metricsText({
-    totals: [
-      totals("ws_a", "Contact", "m1", { rowsSynced: 5, apiCalls: { SOAP: 1 } }),
-      totals("ws_a", "Contact", "m2", { rowsSynced: 2, apiCalls: { SOAP: 4 } }),
-    ],
-    depths: [],
-    calls: [],
-    pauses: [],
-  });
-
-  const series = parseExposition(text).flatMap(({ samples }) => samples);
-  expect(series).toContainEqual({
-    name: "bridge_sync_rows_total",
-    labels: { workspace_id: "ws_a", object: "Contact" },
-    value: 7,
-  });
-  expect(series).toContainEqual({
-    name: "bridge_sf_api_calls_total",
-    labels: { workspace_id: "ws_a", api: "SOAP" },
-    value: 5,
-  });
-  expect(new Set(series.map(({ name, labels }) => JSON.stringify([name, labels]))).size).toBe(series.length);
-});
-
-test("hostile names come back from an independent parser as they were", () => {
+test("hostile names come back from an independent parser as they were, and mappings of one object are one series", () => {
   const names = [
     'a"b',
     "a\\b",
@@ -98,29 +73,25 @@ test("hostile names come back from an independent parser as they were", () => {
     'a\\\nb"',
     "} 5\nfake_total 1",
   ];
+  const more = (SOAP: number) => ({ rowsSynced: SOAP, apiCalls: { SOAP } });
   const text = metricsText({
-    totals: names.map((name, at) => totals(name, name, `m${at}`)),
+    totals: names.flatMap((name) => [totals(name, name, "m1", more(5)), totals(name, name, "gone", more(2))]),
     depths: [],
     calls: [],
     pauses: [],
   });
 
-  const [rows] = parseExposition(text);
+  const [rows, , , calls] = parseExposition(text);
   expect(rows?.samples.map(({ labels }) => labels["object"]).toSorted()).toEqual(names.toSorted());
   expect(rows?.samples.every(({ labels }) => labels["workspace_id"] === labels["object"])).toBe(true);
+  for (const series of [rows, calls]) expect(series?.samples.map(({ value }) => value)).toEqual(names.map(() => 7));
 });
 
 test("without any workspace the metrics are described all the same", () => {
-  expect(
-    parseExposition(metricsText({ totals: [], depths: [], calls: [], pauses: [] })).map(({ name, type }) => [
-      name,
-      type,
-    ]),
-  ).toEqual([
-    ["bridge_sync_rows_total", "counter"],
-    ["bridge_sync_errors_total", "counter"],
-    ["bridge_trigger_log_queue_depth", "gauge"],
-    ["bridge_sf_api_calls_total", "counter"],
+  const described = parseExposition(metricsText({ totals: [], depths: [], calls: [], pauses: [] }));
+  expect(described.map(({ name, type }) => `${type} ${name}`)).toEqual([
+    ...["counter bridge_sync_rows_total", "counter bridge_sync_errors_total", "gauge bridge_trigger_log_queue_depth"],
+    "counter bridge_sf_api_calls_total",
   ]);
 });
 

@@ -2,14 +2,13 @@ import { CancelKeyDeletionCommand, EnableKeyCommand, ScheduleKeyDeletionCommand 
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { SQSEvent } from "aws-lambda";
 import { afterEach, expect, test, vi } from "vitest";
-import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
 import { database, mappings, ticks } from "../../functions/services/composition.ts";
 import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
 import { workspaceKey } from "../../lib/adapters/dynamodb/access/workspace-key.ts";
 import { periodAt, phaseOf } from "../../lib/model/beat.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { DEPLOYMENT } from "../../lib/model/workspace/pause.ts";
-import { call } from "../support/clients/call.ts";
+import { ask } from "../support/clients/ask.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -31,7 +30,7 @@ afterEach(deactivate);
 async function deactivate(): Promise<void> {
   if (!(await mappings().find(world.workspaceId, contact.id))?.active) return;
   const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
-  expect(await call(deactivateMapping, "deactivate-mapping", { token, path })).toMatchObject({ status: 200 });
+  expect(await ask("deactivate-mapping", { token, path })).toMatchObject({ status: 200 });
 }
 
 const sweep = () => sweepMinute({ Records: [{ messageId: "tick", body: "{}" }] } as SQSEvent);
@@ -78,17 +77,6 @@ test("a mapping that is broken is counted as that, and its silence is no second 
   await ticks().note(world.workspaceId, [contact.id], period); // its ticks come
 
   expect(await figuresOfSweep()).toEqual({ MappingsSilent: 0, MappingsBroken: 1 });
-});
-
-longTest("a mapping whose ticks got lost is counted in the minute in which its beats are sent instead", async () => {
-  await world.pass(7 * 60);
-  await world.cycle(contact);
-  await cloud.take("cycles");
-
-  expect(await figuresOfSweep()).toEqual({ MappingsSilent: 1 });
-  expect(await figuresOfSweep()).toEqual({ MappingsSilent: 0 });
-  await world.pass(10);
-  expect((await cloud.take("cycles")).length).toBeGreaterThan(0);
 });
 
 longTest("a key that will be deleted is reported each minute, with a line that says how to save it", async () => {

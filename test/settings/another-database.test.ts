@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
 import { counters, workspaces } from "../../functions/services/composition.ts";
 import { openSession } from "../../lib/adapters/postgres/session/session.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import { call } from "../support/clients/call.ts";
+import { ask } from "../support/clients/ask.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
@@ -23,7 +22,7 @@ aWorldForEachTest(async (made) => {
 
 /** Connects the workspace as its owner would, and lets the workers do what follows. */
 async function connect(url: string, more: object = {}): Promise<number> {
-  const { status } = await call(setPostgres, "set-postgres", {
+  const { status } = await ask("set-postgres", {
     token: await tokenFor(world.workspaceId),
     path: { workspace_id: world.workspaceId },
     body: { url, ...more },
@@ -32,12 +31,10 @@ async function connect(url: string, more: object = {}): Promise<number> {
   return status;
 }
 
-const databaseUrl = async (): Promise<string> =>
-  (await (await workspaces().find(world.workspaceId))?.open())?.postgres?.url ?? "";
+const rowsShown = async () =>
+  (await counters().readAll()).totals.find(({ mappingId }) => mappingId === contact.id)?.rowsSynced;
 
 test("a workspace that moves to an empty database has its tables and its records there, and its metrics begin again and keep moving", async () => {
-  const rowsShown = async () =>
-    (await counters().readAll()).totals.find(({ mappingId }) => mappingId === contact.id)?.rowsSynced;
   await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, 3) i");
   await world.cycle(contact);
   const before = await rowsShown();
@@ -55,39 +52,6 @@ test("a workspace that moves to an empty database has its tables and its records
   await other.close();
   expect(rows.map(({ lastname }) => lastname)).toEqual(["Curie", "L1", "L2", "L3", "Lovelace", "Noether"]);
   expect([before, await rowsShown()]).toEqual([3, 1]);
-});
-
-longTest("a mapping that was deleted and is restored counts from a new beginning, too", async () => {
-  const { workspaceId, id: mappingId, sfObject } = contact;
-  const expectRowsSynced = (rowsSynced: number, minute: number) =>
-    counters().set(
-      { workspaceId, mappingId, sfObject, rowsSynced, rowsFailed: 0, apiCalls: {} },
-      new Date(Date.UTC(2027, 0, 1, 0, minute)),
-    );
-  const rowsShown = async () =>
-    (await counters().readAll()).totals.find((totals) => totals.mappingId === mappingId)?.rowsSynced;
-  const seen: unknown[] = [];
-
-  for (const [rows, minute] of [
-    [500, 0],
-    [400, 0], // reported late, by a cycle that was frozen
-    [3, 2],
-    [500, 0], // and this one later still
-    [4, 4],
-  ] as const) {
-    await expectRowsSynced(rows, minute);
-    seen.push(await rowsShown());
-  }
-
-  expect(seen).toEqual([500, 500, 3, 3, 4]);
-});
-
-longTest("what was dropped does not prevent a new password, and is there again with its rows", async () => {
-  await world.sql("DROP TABLE salesforce.contact");
-
-  expect(await connect(await databaseUrl())).toBe(200);
-
-  expect(await world.sql("SELECT lastname FROM salesforce.contact")).toEqual([{ lastname: "Curie" }]);
 });
 
 test("a mapping whose tables are not in the database is reported as broken, with the remedy", async () => {

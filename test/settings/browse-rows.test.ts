@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import { handler as listRows } from "../../functions/api/list-rows.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
-import { call } from "../support/clients/call.ts";
+import { ask as askApi } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -26,7 +24,7 @@ interface Page {
 }
 
 const ask = async ({ id }: Mapping, query: Record<string, string> = {}, scope: Scope = "operate") =>
-  call(listRows, "list-rows", {
+  askApi("list-rows", {
     token: await tokenFor(world.workspaceId, scope),
     path: { workspace_id: world.workspaceId, mapping_id: id },
     query,
@@ -135,38 +133,4 @@ test("a token that only reads sees keys and states, no values, and may neither s
   expect(rows.map(({ state, values }) => [state, values])).toContainEqual(["failed", null]);
   expect((await ask(contact, { find: "a" }, "read")).status).toBe(403);
   expect((await ask(contact, { sides: "true" }, "read")).status).toBe(403);
-});
-
-longTest("of 100,000 rows, a tenth of them failed, each page comes at once", async () => {
-  const contact = await contactOfAllStates();
-  await world.sql("ALTER TABLE salesforce.contact DISABLE TRIGGER USER");
-  await world.sql(`INSERT INTO salesforce.contact (id, lastname, sfid)
-    SELECT n, 'Guest ' || n, '003' || lpad(n::text, 15, '0') FROM generate_series(10, 100000) n`);
-  await world.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER USER");
-  await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, state, last_operation, processed_at, sf_message)
-    SELECT 'UPDATE', 'contact', n, NULL, 'FAILED', 'FAILED', now(), 'INVALID' FROM generate_series(10, 100000, 10) n`);
-  await world.sql("ANALYZE");
-  const token = await tokenFor(world.workspaceId, "operate");
-  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
-  const took: Record<string, number> = {};
-  const queries: Record<string, string>[] = [
-    {},
-    { after: "synced:90000" },
-    { state: "failed" },
-    { state: "failed", after: "failed:90000" },
-    { state: "waiting" },
-    { state: "no_record" },
-    { state: "conflict" },
-    { state: "synced", after: "synced:90000" },
-    { sort: "state" },
-    { find: "guest 9999" },
-    { find: "guest 9999", column: "lastname" },
-  ];
-  for (const query of queries) {
-    const begun = performance.now();
-    expect((await call(listRows, "list-rows", { token, path, query })).status).toBe(200);
-    took[JSON.stringify(query)] = Math.round(performance.now() - begun);
-  }
-
-  expect(Math.max(...Object.values(took))).toBeLessThan(1_500);
 });

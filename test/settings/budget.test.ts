@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handler as changeBudget } from "../../functions/api/change-budget.ts";
-import { handler as createMapping } from "../../functions/api/create-mapping.ts";
-import { handler as importConfig } from "../../functions/api/import-config.ts";
-import { handler as readBudget } from "../../functions/api/read-budget.ts";
-import { handler as updateMapping } from "../../functions/api/update-mapping.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
-import { call } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
@@ -27,10 +22,6 @@ interface Budget {
   readonly with_mapping: { readonly own_calls_per_day: number; readonly forecast_calls_per_day: number } | null;
 }
 
-interface Cost {
-  readonly pace_seconds: number;
-}
-
 interface Mapping {
   readonly id: string;
   readonly calls_per_day: number;
@@ -38,24 +29,22 @@ interface Mapping {
 
 async function openWorkspace() {
   const workspace = await createTestWorkspace({ salesforce: org.connection });
-  const path = { workspace_id: workspace.id };
-  const { token } = workspace;
+  const asking = askingIn(() => workspace);
   return {
     create: async (body: object) =>
-      dataOf<Mapping>(await call(createMapping, "create-mapping", { path, token, body: { ...body, active: true } })),
-    update: async (id: string, body: object) =>
-      dataOf<Mapping>(await call(updateMapping, "update-mapping", { path: { ...path, mapping_id: id }, token, body })),
+      dataOf<Mapping>(await asking("create-mapping", { body: { ...body, active: true } })),
+    update: async (mapping_id: string, body: object) =>
+      dataOf<Mapping>(await asking("update-mapping", { path: { mapping_id }, body })),
     plan: async (...mappings: readonly object[]) => {
-      const query = { dry_run: "true" };
-      const planned = await call(importConfig, "import-config", { path, token, query, body: { version: 1, mappings } });
-      return dataOf<{ readonly calls: Cost }>(planned).calls;
+      const body = { version: 1, mappings };
+      const planned = await asking("import-config", { query: { dry_run: "true" }, body });
+      return dataOf<{ readonly calls: { readonly pace_seconds: number } }>(planned).calls;
     },
-    change: (body: object) => call(changeBudget, "change-budget", { path, token, body }),
+    change: (body: object) => asking("change-budget", { body }),
     audited: async () => {
-      const filter = { workspaceId: workspace.id, actor: null, action: "workspace.budget_changed" };
-      return (await auditPage(filter, { limit: 10, offset: 0 })).entries.map(({ detail }) => detail);
+      return (await auditedIn(workspace.id, "workspace.budget_changed", 10)).entries.map(({ detail }) => detail);
     },
-    ask: (query: Record<string, string> = {}) => call(readBudget, "read-budget", { path, token, query }),
+    ask: (query: Record<string, string> = {}) => asking("read-budget", { query }),
   };
 }
 
@@ -130,14 +119,6 @@ test("the dry run of an import says what it will cost of the org's calls, and ho
   expect(calls.pace_seconds).toBeLessThan(70);
 });
 
-test.each(["9", "ten", ""])("an interval of %j is refused with its place", async (sf_polling_seconds) => {
-  const { ask } = await openWorkspace();
-
-  const refused = await ask({ sf_polling_seconds });
-
-  expect(refused.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "sf_polling_seconds" }] });
-});
-
 test("a workspace says what of the org's calls Bridge may make, and what is left out stays", async () => {
   const { ask, audited, change } = await openWorkspace();
   const fresh = { calls_share: 0.8, most_calls: null, when_quiet_seconds: null };
@@ -156,19 +137,16 @@ test("a workspace says what of the org's calls Bridge may make, and what is left
 });
 
 test.each([
-  [{ calls_share: 0 }, "body.calls_share"],
   [{ calls_share: 5e-324 }, "body.calls_share"], // DynamoDB keeps no number below 1e-130
-  [{ calls_share: 1.1 }, "body.calls_share"],
-  [{ calls_share: "80%" }, "body.calls_share"],
-  [{ most_calls: 0 }, "body.most_calls"],
   [{ most_calls: 1.5 }, "body.most_calls"],
   [{ when_quiet_seconds: 9 }, "body.when_quiet_seconds"],
-  [{ when_quiet_seconds: "60" }, "body.when_quiet_seconds"],
 ])("%j is refused with its place", async (body, path) => {
-  const { audited, change } = await openWorkspace();
+  const { ask, audited, change } = await openWorkspace();
 
   const refused = await change(body);
+  const asked = await ask({ sf_polling_seconds: "9" });
 
   expect(refused.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path }] });
+  expect(asked.json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "sf_polling_seconds" }] });
   expect(await audited()).toEqual([]);
 });

@@ -1,10 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
-import { handler as compareMapping } from "../../functions/api/compare-mapping.ts";
-import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
-import { handler as readMapping } from "../../functions/api/read-mapping.ts";
 import { now } from "../../functions/services/composition.ts";
+import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import { call } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
+import { dataOf } from "../support/clients/data-of.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
@@ -25,13 +24,13 @@ beforeEach(async () => {
   await cloud.take("loads");
 });
 
-const path = () => ({ workspace_id: world.workspaceId, mapping_id: contact.id });
-const compared = async () =>
-  (await call(readMapping, "read-mapping", { token, path: path() })).json?.data as { compared: unknown };
+const asking = askingIn(() => ({ id: world.workspaceId, token }));
+const ask = (route: RouteName) => asking(route, { path: { mapping_id: contact.id } });
+const compared = async () => dataOf<{ compared: unknown }>(await ask("read-mapping"));
 
 test("both sides are compared when a user asks, and the mapping says what was found", async () => {
   const before = await compared();
-  const asked = await call(compareMapping, "compare-mapping", { token, path: path() });
+  const asked = await ask("compare-mapping");
   const messages = await cloud.take("loads");
   await world.work(contact, "sweep");
   const equal = await compared();
@@ -54,12 +53,10 @@ test("both sides are compared when a user asks, and the mapping says what was fo
 });
 
 test("a mapping that is paused is not compared, and says why", async () => {
-  await call(deactivateMapping, "deactivate-mapping", {
-    token: await tokenFor(world.workspaceId, "admin"),
-    path: path(),
-  });
+  token = await tokenFor(world.workspaceId, "admin");
+  await ask("deactivate-mapping");
 
-  const refused = await call(compareMapping, "compare-mapping", { token, path: path() });
+  const refused = await ask("compare-mapping");
 
   expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("is paused") });
 });

@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handler as acceptInvitation } from "../../functions/api/accept-invitation.ts";
-import { handler as createToken } from "../../functions/api/create-token.ts";
-import { handler as listMappings } from "../../functions/api/list-mappings.ts";
-import { handler as listTokens } from "../../functions/api/list-tokens.ts";
-import { handler as readOwnToken } from "../../functions/api/read-own-token.ts";
-import { handler as revokeToken } from "../../functions/api/revoke-token.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
-import { call } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -19,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.close());
 
-const at = (token: string, more: object = {}) => ({ path: { workspace_id: workspace.id }, token, ...more });
+const ask = askingIn(() => workspace);
 
 interface Token {
   readonly id: string;
@@ -29,22 +23,19 @@ interface Token {
 
 const invite = async (scopes: readonly string[], more: object = {}): Promise<Token> => {
   const body = { name: "Ada", owner: "ada@example.com", scopes, invitation: true, ...more };
-  return dataOf(await call(createToken, "create-token", at(workspace.token, { body })));
+  return dataOf(await ask("create-token", { body }));
 };
 
-const accept = (token: string) => call(acceptInvitation, "accept-invitation", at(token));
-const maps = async (token: string) => (await call(listMappings, "list-mappings", at(token))).status;
-const list = async () => dataOf<readonly Token[]>(await call(listTokens, "list-tokens", at(workspace.token)));
+const accept = (token: string) => ask("accept-invitation", { token: token });
+const maps = async (token: string) => (await ask("list-mappings", { token: token })).status;
+const list = async () => dataOf<readonly Token[]>(await ask("list-tokens"));
 const listed = async (wanted: string) => (await list()).find(({ id }) => id === wanted);
 
 test("an invitation opens nothing but its own acceptance, which gives its owner a token, once", async () => {
   const invited = await invite(["operate"]);
   expect(await listed(invited.id)).toMatchObject({ state: "invited", scopes: ["operate"], owner: "ada@example.com" });
-  for (const [handler, route] of [
-    [listMappings, "list-mappings"],
-    [readOwnToken, "read-own-token"],
-  ] as const) {
-    const refused = await call(handler as typeof listMappings, route as "list-mappings", at(invited.token));
+  for (const route of ["list-mappings", "read-own-token"] as const) {
+    const refused = await ask(route, { token: invited.token });
     expect(refused.status).toBe(401);
     expect(refused.json?.error?.message).toContain("bridge accept");
   }
@@ -53,13 +44,12 @@ test("an invitation opens nothing but its own acceptance, which gives its owner 
 
   expect(accepted).toMatchObject({ owner: "ada@example.com", scopes: ["operate"], state: "valid", valid_until: null });
   expect(await maps(accepted.token)).toBe(200);
-  expect((await call(listTokens, "list-tokens", at(accepted.token))).status).toBe(403);
+  expect((await ask("list-tokens", { token: accepted.token })).status).toBe(403);
   expect(await listed(invited.id)).toMatchObject({ state: "revoked" });
   expect((await accept(invited.token)).status).toBe(409);
   await cloud.clock.advance({ seconds: 4 });
   expect((await accept(invited.token)).status).toBe(401);
-  const everything = { workspaceId: workspace.id, actor: null, action: null };
-  const { entries } = await auditPage(everything, { limit: 3, offset: 0 });
+  const { entries } = await auditedIn(workspace.id, null, 3);
   expect(entries.map(({ actor, action }) => [actor, action])).toEqual([
     ["ada@example.com", "token.created"],
     ["ada@example.com", "invitation.accepted"],
@@ -92,9 +82,8 @@ test.each([
 
 test("withdrawn, it gives no token, and one that administers is no administrator yet", async () => {
   const invited = await invite(["admin"]);
-  const { id } = dataOf<Token>(await call(readOwnToken, "read-own-token", at(workspace.token)));
-  const revoke = (wanted: string) =>
-    call(revokeToken, "revoke-token", at(workspace.token, { path: { workspace_id: workspace.id, token_id: wanted } }));
+  const { id } = dataOf<Token>(await ask("read-own-token"));
+  const revoke = (wanted: string) => ask("revoke-token", { path: { workspace_id: workspace.id, token_id: wanted } });
 
   expect((await revoke(id)).status).toBe(409);
   expect((await revoke(invited.id)).status).toBe(200);
@@ -106,9 +95,9 @@ test("a token is no invitation, and another workspace's invitation is none here"
   const other = await createTestWorkspace();
   const body = { name: "Eve", owner: "eve@example.com", scopes: ["read"], invitation: true };
   const path = { workspace_id: other.id };
-  const theirs = dataOf<Token>(await call(createToken, "create-token", { path, token: other.token, body }));
+  const theirs = dataOf<Token>(await ask("create-token", { path, token: other.token, body }));
 
   for (const token of [workspace.token, theirs.token]) expect((await accept(token)).status).toBe(403);
 
-  expect((await call(acceptInvitation, "accept-invitation", { path, token: theirs.token })).status).toBe(200);
+  expect((await ask("accept-invitation", { path, token: theirs.token })).status).toBe(200);
 });

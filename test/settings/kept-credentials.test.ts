@@ -2,12 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { handler as readConnections } from "../../functions/api/read-connections.ts";
-import { handler as setPostgres } from "../../functions/api/set-postgres.ts";
-import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
 import { openSession } from "../../lib/adapters/postgres/session/session.ts";
 import { failureOf } from "../../lib/sync/report/cycle-failure.ts";
-import { call } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { createTestDatabase, type TestDatabase } from "../support/worlds/postgres.ts";
@@ -76,16 +73,10 @@ function fullUrl(password: string): string {
   return url.href;
 }
 
-const put = (url: string) =>
-  call(setPostgres, "set-postgres", {
-    token: workspace.token,
-    path: { workspace_id: workspace.id },
-    body: { url },
-  });
-const look = async () =>
-  dataOf<Checked>(
-    await call(testPostgres, "test-postgres", { token: workspace.token, path: { workspace_id: workspace.id } }),
-  );
+const ask = askingIn(() => workspace);
+const put = (url: string) => ask("set-postgres", { body: { url } });
+const view = () => ask("read-connections");
+const look = async () => dataOf<Checked>(await ask("test-postgres"));
 const whoIs = async (url: string) => {
   const session = await openSession({ url, schema: "salesforce" });
   const [row] = await session.query("SELECT current_user::text AS name");
@@ -119,11 +110,7 @@ test.each([
 
   expect(await whoIs(url)).toBe(role);
   expect((await look()).ok).toBe(true);
-  const view = await call(readConnections, "read-connections", {
-    token: workspace.token,
-    path: { workspace_id: workspace.id },
-  });
-  expect(view.text).not.toContain("pw-");
+  expect((await view()).text).not.toContain("pw-");
 });
 
 test("while what is kept is not the new password yet, cycles say that the database refuses it, and ask once each", async () => {
@@ -151,45 +138,25 @@ test("a server without a connection left is asked again by the credentials that 
   expect(manager.asked).toEqual(before);
 });
 
+const theirs = { value: "{}", tags: { "bridge-workspace": "other" } };
+
 test.each([
-  [
-    "a secret of another workspace",
-    { secret: ARN },
-    () => manager.secrets.set(ARN, { value: "{}", tags: { "bridge-workspace": "other" } }),
-    /tag it with bridge-workspace=/,
-  ],
-  [
-    "a secret that functions may not read",
-    { secret: ARN },
-    () => manager.secrets.set(ARN, { value: "{}", tags: {} }),
-    /AccessDeniedException.*tag it with bridge-workspace/,
-  ],
-  ["a secret that is not there", { secret: ARN }, () => manager.secrets.delete(ARN), /ResourceNotFoundException/],
-  [
-    "a secret without credentials",
-    { secret: ARN },
-    () => tagged('{"username":"ada"}'),
-    /neither a postgres:\/\/ URL nor JSON with username and password/,
-  ],
-  [
-    "a command that is not the operator's",
-    { command: "printenv" },
-    () => undefined,
-    /no command printenv: name it in CREDENTIAL_COMMANDS/,
-  ],
-  ["a command that fails", { command: "broken" }, () => undefined, /exit code 3; run it by hand/],
-])("%s connects nothing, and says what helps", async (_, parameters, prepare, sentence) => {
-  prepare();
+  ["a secret of another workspace", { secret: ARN }, () => theirs, /tag it with bridge-workspace=/],
+  ["a secret that may not be read", { secret: ARN }, () => ({ ...theirs, tags: {} }), /AccessDeniedException.*tag it/],
+  ["a secret that is not there", { secret: ARN }, () => null, /ResourceNotFoundException/],
+  ["a secret without credentials", { secret: ARN }, () => tagged("{}"), /neither a postgres:\/\/ URL nor JSON/],
+  ["a command that is not the operator's", { command: "printenv" }, () => null, /name it in CREDENTIAL_COMMANDS/],
+  ["a command that fails", { command: "broken" }, () => null, /exit code 3; run it by hand/],
+])("%s connects nothing, and says what helps", async (_, parameters, keep, sentence) => {
+  manager.secrets.delete(ARN);
+  const secret = keep();
+  if (secret !== null && "value" in secret) manager.secrets.set(ARN, secret);
 
   const { status, json } = await put(urlWith({ ...parameters, options: String(rotations) }));
 
   expect(status).toBe(400);
   expect(JSON.stringify(json?.error)).toMatch(sentence);
-  const view = await call(readConnections, "read-connections", {
-    token: workspace.token,
-    path: { workspace_id: workspace.id },
-  });
-  expect(view.json?.data).toMatchObject({ postgres: null });
+  expect((await view()).json?.data).toMatchObject({ postgres: null });
 });
 
 test.each([
@@ -198,10 +165,7 @@ test.each([
   ["a name that is no ARN", "postgres://db.example/app?secret=shop"],
   ["a command in place of its name", "postgres://db.example/app?command=cat%20/etc/passwd"],
 ])("a URL with %s is refused by its field", async (_, url) => {
-  const { status, json } = await put(url);
-
-  expect(status).toBe(400);
-  expect(json?.error?.details?.map(({ path }) => path)).toEqual(["body.url"]);
+  expect((await put(url)).json?.error).toMatchObject({ code: "VALIDATION_ERROR", details: [{ path: "body.url" }] });
 });
 
 test("on one machine a secret of AWS is refused with what there is instead", async () => {

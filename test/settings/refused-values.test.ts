@@ -1,23 +1,31 @@
 import { expect, test } from "vitest";
-import { handler as listInboundErrors } from "../../functions/api/list-inbound-errors.ts";
-import { handler as readDryRun } from "../../functions/api/read-dry-run.ts";
-import { handler as startDryRun } from "../../functions/api/start-dry-run.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import { type ApiClient, apiClient } from "../support/clients/api-client.ts";
+import { askingIn } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { firstInGate, longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { carryOut } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
+import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
-let api: ApiClient;
+let token: string;
 aWorldForEachTest(async (made) => {
   ({ cloud, world } = made);
-  api = await apiClient(world.workspaceId);
+  token = await tokenFor(world.workspaceId);
 });
+
+const ask = askingIn(() => ({ id: world.workspaceId, token }));
+
+/** What a dry run of the mapping finds. */
+async function found({ id }: Mapping): Promise<Found> {
+  const at = { path: { mapping_id: id } };
+  dataOf(await ask("start-dry-run", at));
+  await carryOut(cloud, world.services);
+  return dataOf<Found>(await ask("read-dry-run", at));
+}
 
 const PEOPLE = 120;
 /** Of the records, the one whose title the column refuses. */
@@ -61,44 +69,31 @@ async function people(
 }
 
 const TYPES: readonly (readonly [type: string, good: string, bad: string, reason: RegExp])[] = [
-  ["int", "5", "call back", /invalid input syntax for type integer/],
   ["public.short", "abc", "abcdef", /violates check constraint/],
   ["public.mood", "calm", "angry", /invalid input value for enum/],
   ["date", "2026-01-02", "soon", /invalid input syntax for type date/],
-  ["boolean", "true", "perhaps", /invalid input syntax for type boolean/],
   ["text[]", "{a}", "a", /malformed array literal/],
-  ["uuid", "6f9619ff-8b86-d011-b42d-00c04fc964ff", "none", /invalid input syntax for type uuid/],
 ];
 
-test.each(firstInGate(2, TYPES))(
+test.each(firstInGate(1, TYPES))(
   "a value that a column of type %s cannot hold stops no dry run, which names it",
   async (type, good, bad, reason) => {
     const contact = await people(type, good, bad, { active: false, conflict_policy: "salesforce_wins" });
-    const at = { path: { mapping_id: contact.id } };
-    dataOf(await api.ask(startDryRun, "start-dry-run", at));
-    await carryOut(cloud, world.services);
 
-    const found = dataOf<Found>(await api.ask(readDryRun, "read-dry-run", at));
+    const { samples, ...is } = await found(contact);
 
-    expect(found).toMatchObject({ state: "done", matched: PEOPLE, differing: 2, records_refused: 1, rows_changed: 1 });
+    expect(is).toMatchObject({ state: "done", matched: PEOPLE, differing: 2, records_refused: 1, rows_changed: 1 });
+    const title = { field: "Title", postgres: null, winner: "salesforce" };
     const [record] = await world.soql(`SELECT Id FROM Contact WHERE External_Id__c = 'K-${REFUSED}'`);
-    expect(found.samples).toContainEqual({
+    expect(samples).toContainEqual({
       sfid: record?.["Id"],
       record_id: REFUSED + 1,
-      differences: [
-        {
-          field: "Title",
-          postgres: null,
-          salesforce: bad,
-          winner: "salesforce",
-          refused: expect.stringMatching(reason),
-        },
-      ],
+      differences: [{ ...title, salesforce: bad, refused: expect.stringMatching(reason) }],
     });
   },
 );
 
-longTest("two refused values in two columns of one record, and one in another, are named each", async () => {
+test("two refused values in two columns of one record, and one in another, are named each, and stop no dry run", async () => {
   await world.createRecords("Contact", [
     { LastName: "A", External_Id__c: "K-0", Title: "x", Department: "y" },
     { LastName: "B", External_Id__c: "K-1", Title: "7", Department: "z" },
@@ -113,47 +108,29 @@ longTest("two refused values in two columns of one record, and one in another, a
     upsertField: "External_Id__c",
     bridge: { active: false },
   });
-  const at = { path: { mapping_id: contact.id } };
-  dataOf(await api.ask(startDryRun, "start-dry-run", at));
-  await carryOut(cloud, world.services);
 
-  const { samples, ...found } = dataOf<Found>(await api.ask(readDryRun, "read-dry-run", at));
+  const { samples, ...is } = await found(contact);
 
-  expect(found).toMatchObject({ state: "done", matched: 3, differing: 2, records_refused: 2, rows_changed: 0 });
+  expect(is).toMatchObject({ state: "done", matched: 3, differing: 2, records_refused: 2, rows_changed: 0 });
   expect(samples.map(({ record_id, differences }) => [record_id, differences.length])).toEqual([
     [1, 2],
     [2, 1],
   ]);
 });
 
-test.each(firstInGate(1, TYPES.slice(0, 4)))(
-  "and no first load, where PostgreSQL wins: %s",
-  async (type, good, bad, reason) => {
-    const contact = await people(type, good, bad, { conflict_policy: "postgres_wins" });
+test.each(TYPES.slice(0, 1))("and no first load, where PostgreSQL wins: %s", async (type, good, bad, reason) => {
+  const contact = await people(type, good, bad, { conflict_policy: "postgres_wins" });
 
-    const rows = await world.sql("SELECT count(sfid) AS met FROM salesforce.contact");
+  const rows = await world.sql("SELECT count(sfid) AS met FROM salesforce.contact");
 
-    expect(rows).toEqual([{ met: String(PEOPLE - 1) }]);
-    const errors = dataOf<object[]>(
-      await api.ask(listInboundErrors, "list-inbound-errors", { query: { mapping_id: contact.id } }),
-    );
-    expect(errors).toMatchObject([{ error: expect.stringMatching(reason) }]);
-  },
-);
+  expect(rows).toEqual([{ met: String(PEOPLE - 1) }]);
+  const errors = dataOf<object[]>(await ask("list-inbound-errors", { query: { mapping_id: contact.id } }));
+  expect(errors).toMatchObject([{ error: expect.stringMatching(reason) }]);
+});
 
-longTest.each(firstInGate(1, ["varchar(3)", "char(3)"]))(
-  "a text that is too long for a column of type %s differs from what is left of it",
-  async (type) => {
-    const contact = await people(type, "abc", "abcdef", { active: false });
-    const at = { path: { mapping_id: contact.id } };
-    dataOf(await api.ask(startDryRun, "start-dry-run", at));
-    await carryOut(cloud, world.services);
-    await world.sql("UPDATE salesforce.contact SET title = 'abc'");
+longTest("a text that is too long for its column differs from what is left of it", async () => {
+  const contact = await people("varchar(3)", "abc", "abcdef", { active: false });
 
-    expect(dataOf<Found>(await api.ask(readDryRun, "read-dry-run", at))).toMatchObject({
-      state: "done",
-      differing: 2,
-      fields: expect.arrayContaining([{ field: "Title", rows: 1 }]),
-    });
-  },
-);
+  const fields = expect.arrayContaining([{ field: "Title", rows: 1 }]);
+  expect(await found(contact)).toMatchObject({ state: "done", differing: 2, fields });
+});

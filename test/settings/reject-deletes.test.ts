@@ -1,11 +1,9 @@
 import { expect, test } from "vitest";
-import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.ts";
-import { handler as listHeldDeletes } from "../../functions/api/list-held-deletes.ts";
-import { handler as readMapping } from "../../functions/api/read-mapping.ts";
-import { handler as rejectDeletes } from "../../functions/api/reject-deletes.ts";
+import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
-import { call } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
+import type { Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -39,9 +37,11 @@ async function withRecords(names: readonly string[], more: Partial<Parameters<ty
   contact = await mapped(world, { object: "Contact", fields, bridge: { delete_limit: "0" }, ...more });
 }
 
+const asking = askingIn(() => ({ id: world.workspaceId, token }));
+const ask = (route: RouteName, more: Request = {}) => asking(route, { path: { mapping_id: contact.id }, ...more });
+
 async function reject(body: object = {}, query = {}): Promise<Answer> {
-  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
-  const answer = await call(rejectDeletes, "reject-deletes", { token, path, body, query });
+  const answer = await ask("reject-deletes", { body, query });
   expect(answer.json?.error).toBeUndefined();
   return answer.json?.data as Answer;
 }
@@ -112,25 +112,7 @@ test("rows whose deletes are rejected come back under their keys with sfid and m
   expect(await world.sql(ended)).toEqual([{ action: "DELETE", state: "SUCCESS", said: "REJECTED" }]);
   expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
   expect(await world.soql("SELECT count(Id) FROM Contact")).toMatchObject([{ expr0: 1_001 }]);
-  const filter = { workspaceId: world.workspaceId, actor: null, action: "deletes.rejected" };
-  expect((await auditPage(filter, { limit: 10, offset: 0 })).entries).toHaveLength(3);
-});
-
-longTest("what a constraint refuses stays held with the reason, and the other rows come back", async () => {
-  await withRecords(["A", "B", "C", "D", "E"]);
-  await world.sql("CREATE UNIQUE INDEX one_of_a_name ON salesforce.contact (lastname)");
-  await world.sql("DELETE FROM salesforce.contact");
-  await cycles(1);
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('C')");
-
-  const [answer] = await rejectAll();
-
-  expect(answer).toMatchObject({ rows: 4, staying: [{ deletes: "record", reason: expect.any(String) }] });
-  expect(answer?.staying[0]?.reason).toContain("one_of_a_name");
-  expect((await rows()).map(({ lastname }) => lastname).toSorted()).toEqual(["A", "B", "C", "D", "E"]);
-  expect(await held()).toEqual({ records: 1, rows: 0 });
-  await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'C'");
-  expect((await rejectAll())[0]).toMatchObject({ rows: 1, staying: [] });
+  expect((await auditedIn(world.workspaceId, "deletes.rejected", 10)).entries).toHaveLength(3);
 });
 
 test("records whose deletes are rejected are undeleted, and one that is gone for good is created again once asked for", async () => {
@@ -167,44 +149,36 @@ test("records whose deletes are rejected are undeleted, and one that is gone for
 });
 
 longTest(
-  "without an upsert field a record that is gone for good is not created again, also when that is asked for",
+  "what a constraint refuses, what left the filter and what is gone without an upsert field stay held, each with its reason",
   async () => {
-    await withRecords(["Gone"]);
-    const before = await rows();
-    await deleteRecords(before.map(({ sfid }) => sfid));
+    await withRecords(["A", "B", "Gone", "In"], { bridge: { delete_limit: "0", filter: "LastName != 'Out'" } });
+    const ids = new Map((await rows()).map(({ lastname, sfid }) => [lastname, sfid]));
+    await world.sql("CREATE UNIQUE INDEX one_of_a_name ON salesforce.contact (lastname)");
+    await world.sql("DELETE FROM salesforce.contact WHERE lastname IN ('A', 'B')");
+    await deleteRecords([ids.get("Gone")]);
     await world.control("DELETE", "/recycle-bin");
+    await world.colleague("PATCH", `/sobjects/Contact/${ids.get("In")}`, { LastName: "Out" });
+    await cycles(1);
+    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('B')");
 
-    const [, answer] = await rejectAll(true);
+    const answers = await rejectAll(true);
 
-    expect(answer).toMatchObject({
-      recreated: 0,
-      gone: 0,
-      staying: [{ reason: expect.stringContaining("upsert field") }],
-    });
-    expect([await rows(), await held()]).toEqual([before, { records: 0, rows: 1 }]);
-    expect(await world.sql("SELECT FROM salesforce._trigger_log")).toEqual([]);
+    expect(answers.flatMap((one) => [one.rows, one.records, one.recreated]).reduce((sum, one) => sum + one)).toBe(1);
+    const reasons = answers.flatMap(({ staying }) => staying).map(({ reason }) => reason);
+    expect(reasons.filter((reason) => reason.includes("one_of_a_name"))).toHaveLength(1);
+    expect(reasons.filter((reason) => reason.includes("upsert field"))).toHaveLength(1);
+    expect(reasons.filter((reason) => reason.includes("filter"))).toHaveLength(1);
+    expect((await rows()).map(({ lastname }) => lastname).toSorted()).toEqual(["A", "B", "Gone", "In"]);
+    expect(await held()).toEqual({ records: 1, rows: 2 });
   },
 );
-
-longTest("a row whose record has only left the filter stays held, and says so", async () => {
-  await withRecords(["In"], { bridge: { delete_limit: "0", filter: "LastName = 'In'" } });
-  const before = await rows();
-  await world.colleague("PATCH", `/sobjects/Contact/${before[0]?.["sfid"]}`, { LastName: "Out" });
-  await cycles(1);
-
-  const [, answer] = await rejectAll(true);
-
-  expect(answer).toMatchObject({ records: 0, gone: 0, staying: [{ reason: expect.stringContaining("filter") }] });
-  expect([await rows(), await held()]).toEqual([before, { records: 0, rows: 1 }]);
-});
 
 test("while the org refuses, nothing is undeleted and the deletes stay held", async () => {
   await withRecords(["A"]);
   await deleteRecords((await rows()).map(({ sfid }) => sfid));
   await world.fault({ kind: "unavailable", path: "services/Soap", times: 0 });
 
-  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
-  const answer = await call(rejectDeletes, "reject-deletes", { token, path, body: { after: "record:" } });
+  const answer = await ask("reject-deletes", { body: { after: "record:" } });
 
   expect(answer.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("undeleted") });
   expect(await held()).toEqual({ records: 0, rows: 1 });
@@ -216,9 +190,7 @@ interface Held {
   readonly deletes: string;
 }
 
-const path = () => ({ workspace_id: world.workspaceId, mapping_id: contact.id });
-const listHeld = async (): Promise<readonly Held[]> =>
-  dataOf(await call(listHeldDeletes, "list-held-deletes", { token, path: path() }));
+const listHeld = async (): Promise<readonly Held[]> => dataOf(await ask("list-held-deletes"));
 const namesOf = (some: readonly Held[]) => some.map(({ deletes, name }) => `${deletes} ${name}`).toSorted();
 
 test("held deletes have names on both sides, and only those that were chosen go or come back; a choice that is none is refused", async () => {
@@ -230,8 +202,7 @@ test("held deletes have names on both sides, and only those that were chosen go 
   const keyOf = (name: string) => before.find((one) => one.name === name)?.key ?? "";
   const chosen = (...names: readonly string[]) => ({ only: names.map(keyOf).join(",") });
 
-  const confirm = (query: { readonly only: string }) =>
-    call(confirmDeletes, "confirm-deletes", { token, path: path(), query });
+  const confirm = (query: { readonly only: string }) => ask("confirm-deletes", { query });
 
   const choices = ["", "row", "row:1", "record:x", "record:1,", "table:contact"];
   const codes = await Promise.all(choices.map(async (only) => (await confirm({ only })).json?.error?.code));
@@ -258,9 +229,8 @@ test("held deletes have names on both sides, and only those that were chosen go 
     { LastName: "Ada" },
     { LastName: "Emmy" },
   ]);
-  const detail = await call(readMapping, "read-mapping", { token, path: path() });
+  const detail = await ask("read-mapping");
   expect(detail.json?.data).toMatchObject({ held_deletes: 1, sent_deletes: 1 });
-  const filter = { workspaceId: world.workspaceId, actor: null, action: "deletes.confirmed" };
-  const [entry] = (await auditPage(filter, { limit: 1, offset: 0 })).entries;
+  const [entry] = (await auditedIn(world.workspaceId, "deletes.confirmed", 1)).entries;
   expect(entry?.detail).toMatchObject({ sfids: [], trigger_log_ids: [Number(keyOf("Grace").slice(7))] });
 });

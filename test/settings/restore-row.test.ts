@@ -1,14 +1,10 @@
 import { expect, test } from "vitest";
-import { handler as readStory } from "../../functions/api/read-row-story.ts";
-import { handler as restoreRow } from "../../functions/api/restore-row.ts";
-import { handler as retryInbound } from "../../functions/api/retry-inbound.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
-import { call } from "../support/clients/call.ts";
+import { ask as askApi } from "../support/clients/ask.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -45,9 +41,8 @@ async function cycle() {
   await world.pass(5);
 }
 
-type Handler = Parameters<typeof call>[0];
-const ask = async (handler: Handler, route: RouteName, key: unknown, scope: Scope = "operate") =>
-  call(handler, route, {
+const ask = async (route: RouteName, key: unknown, scope: Scope = "operate") =>
+  askApi(route, {
     token: await tokenFor(world.workspaceId, scope),
     path: { workspace_id: world.workspaceId, table: "contact", key: String(key) },
   });
@@ -57,8 +52,8 @@ interface Story {
   readonly sfid: string;
   readonly restore: Readonly<Record<string, unknown>> | null;
 }
-const story = async (key: unknown) => dataOf<Story>(await ask(readStory, "read-row-story", key));
-const restore = (key: unknown, scope?: Scope) => ask(restoreRow, "restore-row", key, scope);
+const story = async (key: unknown) => dataOf<Story>(await ask("read-row-story", key));
+const restore = (key: unknown, scope?: Scope) => ask("restore-row", key, scope);
 const rows = () => world.sql("SELECT id, sfid, lastname, external_id__c FROM salesforce.contact ORDER BY id");
 const records = async () =>
   (await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).map((one) => one["LastName"]);
@@ -84,10 +79,7 @@ test("a record that a colleague deleted is found by id, key and upsert value, sa
   expect(await records()).toEqual(["Ada", "Grace"]);
   expect((await story("K-Ada")).restore).toBeNull();
   expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
-  const { entries } = await auditPage(
-    { workspaceId: world.workspaceId, actor: null, action: "rows.restored" },
-    { limit: 9, offset: 0 },
-  );
+  const { entries } = await auditedIn(world.workspaceId, "rows.restored", 9);
   expect(entries.map(({ detail }) => detail)).toMatchObject([{ record_id: FIRST, sfid: ada?.["sfid"] }]);
 });
 
@@ -134,22 +126,6 @@ test.each(["bidirectional", "pg_to_sf"] as const)(
   },
 );
 
-longTest("a row whose delete is held stays, and its record comes out of the recycle bin", async () => {
-  const before = await synced(["Ada"], { delete_limit: "0" });
-  await world.colleague("DELETE", `/sobjects/Contact/${before[0]?.["sfid"]}`);
-  await cycle();
-  const held = await world.sql("SELECT sfid FROM salesforce._bridge_held_deletes");
-
-  const asked = await restore(FIRST);
-  await cycle();
-
-  expect(held).toHaveLength(1);
-  expect(dataOf(asked)).toMatchObject({ restored: "by_next_cycle" });
-  expect(await rows()).toEqual(before);
-  expect(await records()).toEqual(["Ada"]);
-  expect(await world.sql("SELECT sfid FROM salesforce._bridge_held_deletes")).toEqual([]);
-});
-
 test("what cannot come back is refused with the reason, and nothing is changed", async () => {
   const [ada, grace, emmy] = await synced(["Ada", "Grace", "Emmy"], { filter: "LastName != 'Out'" });
   await world.colleague("DELETE", `/sobjects/Contact/${ada?.["sfid"]}`);
@@ -165,33 +141,15 @@ test("what cannot come back is refused with the reason, and nothing is changed",
   const before = await everything();
 
   const refused = async (key: unknown) => (await restore(key)).json?.error;
-  expect(await refused(ada?.["sfid"])).toMatchObject({
-    code: "CONFLICT",
-    message: expect.stringContaining("recycle bin"),
-  });
-  expect(await refused(emmy?.["sfid"])).toMatchObject({
-    message: expect.stringContaining("left the mapping's filter"),
-  });
-  expect(await refused(grace?.["id"])).toMatchObject({
-    code: "CONFLICT",
-    message: expect.stringContaining("are there"),
-  });
+  for (const [key, reason] of [
+    [ada?.["sfid"], "recycle bin"],
+    [emmy?.["sfid"], "left the mapping's filter"],
+    [grace?.["id"], "are there"],
+  ])
+    expect(await refused(key)).toMatchObject({ code: "CONFLICT", message: expect.stringContaining(String(reason)) });
   expect(await refused("K-Nobody")).toMatchObject({ code: "NOT_FOUND" });
   expect((await restore(ada?.["sfid"], "read")).status).toBe(403);
   expect(await everything()).toEqual(before);
-});
-
-longTest("a mapping that only reads changes nothing in Salesforce: it says where the record is undeleted", async () => {
-  const [ada] = await synced(["Ada"], { sync_direction: "sf_to_pg" });
-  await world.colleague("DELETE", `/sobjects/Contact/${ada?.["sfid"]}`);
-  await cycle();
-
-  const { restore: shown } = await story("K-Ada");
-  const refused = await restore("K-Ada");
-
-  expect(shown).toMatchObject({ can: false, why: expect.stringContaining("undelete the record in Salesforce") });
-  expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("only reads") });
-  expect(await world.sql("SELECT FROM salesforce._bridge_inbound_errors")).toEqual([]);
 });
 
 test("what Salesforce refuses to undelete is kept as the reason, and can be asked for again", async () => {
@@ -206,8 +164,6 @@ test("what Salesforce refuses to undelete is kept as the reason, and can be aske
   expect(kept).toMatchObject({ error: expect.stringMatching(/^it was not restored: /), retry_at: null });
   expect(await rows()).toEqual([]);
 });
-
-const inPassing = { kind: "lockedRow", object: "Contact" } as const;
 const notes = () => world.sql("SELECT error, retry_at FROM salesforce._bridge_inbound_errors ORDER BY sfid");
 async function deletedAndAskedFor(names: readonly string[]) {
   const before = await synced(names);
@@ -217,46 +173,36 @@ async function deletedAndAskedFor(names: readonly string[]) {
   return before.map(({ sfid }) => sfid);
 }
 
-test.each([
-  ["a lock", inPassing],
-  ["an error that passes", { kind: "validation", object: "Contact", code: "UNKNOWN_EXCEPTION" }],
-])(
-  "what Salesforce refuses in passing (%s) is asked for again a minute later, with the reason meanwhile",
-  async (_, fault) => {
-    const sfids = await deletedAndAskedFor(["Ada", "Grace"]);
-    await world.fault({ ...fault, times: 2 });
+test("what Salesforce refuses in passing is asked for again a minute later, with the reason meanwhile", async () => {
+  const sfids = await deletedAndAskedFor(["Ada", "Grace"]);
+  await world.fault({ kind: "lockedRow", object: "Contact", times: 2 });
 
-    await cycle();
-    await cycle();
-    const meanwhile = [await records(), await notes()];
-    await world.pass(60);
-    await cycle();
+  await cycle();
+  await cycle();
+  const meanwhile = [await records(), await notes()];
+  await world.pass(60);
+  await cycle();
 
-    const waits = {
-      error: expect.stringMatching(/^RESTORE: it was not restored: [A-Z_]+/),
-      retry_at: expect.any(Date),
-    };
-    expect(meanwhile).toEqual([[], [waits, waits]]);
-    expect((await rows()).map(({ sfid }) => sfid)).toEqual(sfids);
-    expect(await notes()).toEqual([]);
-  },
-);
-
-longTest("what is refused in passing for half an hour is given up, with the reason, for few calls", async () => {
-  await deletedAndAskedFor(["Ada"]);
-  await world.fault({ ...inPassing, times: 0 });
-  const before = await world.requests();
-  for (let minutes = 0; minutes < 40; minutes += 1) {
-    await world.pass(60);
-    await world.cycle(contact, "beat");
-  }
-
-  expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
-  expect(await world.requests()).toBeLessThan(before + 6 * 40);
+  const error = expect.stringMatching(/^RESTORE: it was not restored: [A-Z_]+/);
+  const waits = { error, retry_at: expect.any(Date) };
+  expect(meanwhile).toEqual([[], [waits, waits]]);
+  expect((await rows()).map(({ sfid }) => sfid)).toEqual(sfids);
+  expect(await notes()).toEqual([]);
 });
 
-test("a call that Salesforce refuses as a whole ends its restores with the reason, and holds up nothing else", async () => {
+test("and is given up after the sixth attempt, with the reason", async () => {
   await deletedAndAskedFor(["Ada"]);
+  await world.fault({ kind: "lockedRow", object: "Contact", times: 0 });
+  await cycle();
+  await world.sql("UPDATE salesforce._bridge_inbound_errors SET attempts = attempts + 5");
+  await world.pass(60);
+  await cycle();
+
+  expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
+});
+
+test("a call that Salesforce refuses as a whole ends its restores with the reason until they are tried again, and holds up nothing else", async () => {
+  const [sfid] = await deletedAndAskedFor(["Ada"]);
   await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
   await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 1 });
 
@@ -264,6 +210,16 @@ test("a call that Salesforce refuses as a whole ends its restores with the reaso
 
   expect(await records()).toEqual(["Emmy"]);
   expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
+
+  await askApi("retry-inbound", {
+    token: await tokenFor(world.workspaceId, "operate"),
+    path: { workspace_id: world.workspaceId, mapping_id: contact.id },
+    query: { sfid: String(sfid) },
+  });
+  await cycle();
+
+  expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
+  expect(await notes()).toEqual([]);
 });
 
 test("restores that wait hold up no record that is read again, and no trouble of their rows ends them", async () => {
@@ -272,15 +228,10 @@ test("restores that wait hold up no record that is read again, and no trouble of
   await world.sql(
     `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, retry_at, first_at, last_at)
      SELECT $1, '003000000000' || lpad(n::text, 6, '0'), 'RESTORE: waits', now() - interval '9 years', now(), now()
-     FROM generate_series(1, 300) n`,
-    [contact.id],
-  );
-  await world.sql(
-    `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, retry_at, first_at, last_at)
-     VALUES ($1, $2, 'to be read', now() - interval '1 year', now(), now())`,
+     FROM generate_series(1, 300) n
+     UNION ALL SELECT $1, $2, 'to be read', now() - interval '1 year', now(), now()`,
     [contact.id, id],
   );
-
   await cycle();
 
   expect((await notes()).filter(({ error }) => error === "to be read")).toEqual([]);
@@ -305,26 +256,7 @@ test("an undelete that gets no answer is asked for again later, and holds up nei
   expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
 });
 
-test("a refused restore that is tried again is undeleted, not read at each beat", async () => {
-  const [sfid] = await deletedAndAskedFor(["Ada"]);
-  await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 1 });
-  await cycle();
-  const refused = await notes();
-
-  const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
-  await call(retryInbound, "retry-inbound", {
-    token: await tokenFor(world.workspaceId, "operate"),
-    path,
-    query: { sfid: String(sfid) },
-  });
-  await cycle();
-
-  expect(refused).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /) }]);
-  expect((await rows()).map((row) => row["sfid"])).toEqual([sfid]);
-  expect(await notes()).toEqual([]);
-});
-
-test("a mapping that only reads since ends the restores that it was asked for", async () => {
+test("a mapping that only reads since ends the restores that it was asked for, and takes no other: it says where", async () => {
   await deletedAndAskedFor(["Ada"]);
   await world.sql("UPDATE salesforce._bridge_inbound_errors SET retry_at = now() - interval '9 years'");
   const fields = ["LastName", "External_Id__c"];
@@ -334,4 +266,7 @@ test("a mapping that only reads since ends the restores that it was asked for", 
   await cycle();
 
   expect(await notes()).toMatchObject([{ error: "it was not restored: the mapping only reads now", retry_at: null }]);
+  const refused = await restore("K-Ada");
+  expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("only reads") });
+  expect((await story("K-Ada")).restore).toMatchObject({ why: expect.stringContaining("undelete the record") });
 });

@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import { handler as listActivity } from "../../functions/api/list-activity.ts";
-import { handler as readStory } from "../../functions/api/read-row-story.ts";
-import { handler as readThroughput } from "../../functions/api/read-throughput.ts";
-import { handler as retryRows } from "../../functions/api/retry-rows.ts";
 import { now } from "../../functions/services/composition.ts";
-import type { RouteName } from "../../lib/http/routes.ts";
-import { call, type Request } from "../support/clients/call.ts";
+import { askingIn } from "../support/clients/ask.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
@@ -36,10 +31,8 @@ interface Story {
   }[];
 }
 
-type Handler = Parameters<typeof call>[0];
-const ask = (handler: Handler, route: RouteName, request: Request = {}) =>
-  call(handler, route, { token, ...request, path: { workspace_id: world.workspaceId, ...request.path } });
-const askStory = (key: string, table = "contact") => ask(readStory, "read-row-story", { path: { table, key } });
+const ask = askingIn(() => ({ id: world.workspaceId, token }));
+const askStory = (key: string, table = "contact") => ask("read-row-story", { path: { table, key } });
 const storyOf = async (key: string) => dataOf<Story>(await askStory(key));
 /** Writes as of the world's time: the database has its own. */
 const write = async (sql: string) => {
@@ -114,7 +107,7 @@ longTest("a retried change keeps each refusal, and a change that lost a conflict
   await world.sql("UPDATE salesforce.contact SET email = 'nowhere'");
   await world.cycle(contact);
   await world.pass(60);
-  await ask(retryRows, "retry-rows", { body: { table: "contact" } });
+  await ask("retry-rows", { body: { table: "contact" } });
   await world.cycle(contact);
 
   const texts = tale(await storyOf(String(row?.["sfid"])));
@@ -146,15 +139,14 @@ test("a row is found by id, short id, key and upsert value, and one that is gone
   const elsewhere = await askStory("1", "nowhere");
 
   await write("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Curie', 'C-2')");
+  const pairs = [
+    { key: "C-2", row: "1" },
+    { row: "2", state: "SUCCESS" },
+  ];
   const totals = await Promise.all(
-    [
-      { sfid },
-      { row: "1" },
-      { row: "2" },
-      { key: "C-2" },
-      { key: "C-2", row: "1" },
-      { row: "2", state: "SUCCESS" },
-    ].map(async (query) => (await ask(listActivity, "list-activity", { query })).json?.meta?.total),
+    [{ sfid }, { row: "1" }, { row: "2" }, { key: "C-2" }, ...pairs].map(
+      async (query) => (await ask("list-activity", { query })).json?.meta?.total,
+    ),
   );
 
   expect(found.map(({ record_id }) => record_id)).toEqual([1, 1, 1, 1]);
@@ -193,27 +185,3 @@ test("what Salesforce changes in a row is reported with old and new value and it
   expect(unkept.values).toEqual([{ field: "Name", column: "name", postgres: "Apex", salesforce: "Apex", equal: true }]);
   expect(unkept.events).toEqual([]);
 });
-
-longTest(
-  "a first load keeps no history, and what Salesforce makes of our own values does not count as written there",
-  async () => {
-    await world.createRecords("Contact", [{ LastName: "Lovelace" }]);
-    const contact = await mapped(world, { object: "Contact", fields: ["LastName", "Name"] });
-    await write("INSERT INTO salesforce.contact (lastname) VALUES ('Byron')");
-    await world.cycle(contact);
-    await world.pass(5);
-    await world.cycle(contact);
-
-    const { pulled } =
-      dataOf<{ mappings: { pulled: number }[] }>(await ask(readThroughput, "read-throughput")).mappings[0] ?? {};
-
-    expect(await world.sql("SELECT name FROM salesforce.contact ORDER BY id")).toEqual([
-      { name: "Lovelace" },
-      { name: "Byron" },
-    ]);
-    expect(await world.sql("SELECT fields FROM salesforce._bridge_history")).toEqual([
-      { fields: { name: [null, "Byron"] } },
-    ]);
-    expect(pulled).toBe(1);
-  },
-);

@@ -1,36 +1,12 @@
 import { expect, test } from "vitest";
-import { handler as activateMapping } from "../../functions/api/activate-mapping.ts";
-import { handler as confirmDeletes } from "../../functions/api/confirm-deletes.ts";
-import { handler as deactivateMapping } from "../../functions/api/deactivate-mapping.ts";
-import { handler as deleteMapping } from "../../functions/api/delete-mapping.ts";
-import { handler as dismissRows } from "../../functions/api/dismiss-rows.ts";
-import { handler as listConflicts } from "../../functions/api/list-conflicts.ts";
-import { handler as listErrors } from "../../functions/api/list-errors.ts";
-import { handler as listFailures } from "../../functions/api/list-failures.ts";
-import { handler as listHeldDeletes } from "../../functions/api/list-held-deletes.ts";
-import { handler as listInboundErrors } from "../../functions/api/list-inbound-errors.ts";
-import { handler as listMappingStates } from "../../functions/api/list-mapping-states.ts";
-import { handler as pollNow } from "../../functions/api/poll-now.ts";
-import { handler as pushExisting } from "../../functions/api/push-existing.ts";
-import { handler as readBudget } from "../../functions/api/read-budget.ts";
-import { handler as readChange } from "../../functions/api/read-change.ts";
-import { handler as readMapping } from "../../functions/api/read-mapping.ts";
-import { handler as readThroughput } from "../../functions/api/read-throughput.ts";
-import { handler as reloadMapping } from "../../functions/api/reload-mapping.ts";
-import { handler as restoreMapping } from "../../functions/api/restore-mapping.ts";
-import { handler as retryInbound } from "../../functions/api/retry-inbound.ts";
-import { handler as retryRow } from "../../functions/api/retry-row.ts";
-import { handler as retryRows } from "../../functions/api/retry-rows.ts";
-import { handler as testPostgres } from "../../functions/api/test-postgres.ts";
-import { handler as useOtherValue } from "../../functions/api/use-other-value.ts";
 import { mappings } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { askingIn } from "../support/clients/ask.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
-import { call, type Request, type Response } from "../support/clients/call.ts";
+import type { Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
-import type { Asked } from "../support/worlds/carry-out.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -43,77 +19,53 @@ aWorldForEachTest(async (at) => {
   token = await tokenFor(world.workspaceId);
 });
 
-type Handler = Parameters<typeof call>[0];
-
-const ask = (handler: Handler, route: RouteName, request: Request = {}): Promise<Response> =>
-  call(handler, route, { token, ...request, path: { workspace_id: world.workspaceId, ...request.path } });
-const on = ({ id }: Mapping, handler: Handler, route: RouteName) => ask(handler, route, { path: { mapping_id: id } });
+const ask = askingIn(() => ({ id: world.workspaceId, token }));
+const on = ({ id }: Mapping, route: RouteName) => ask(route, { path: { mapping_id: id } });
+const rowsOf = async <Row>(route: RouteName, request?: Request) => dataOf<readonly Row[]>(await ask(route, request));
+const failed = async () => (await rowsOf<{ failed: number }>("list-mapping-states"))[0]?.failed;
 
 const CONTACT = { object: "Contact", fields: ["LastName", "Email"] };
 
-async function mapOne(asked: Asked): Promise<Mapping> {
-  return mapped(world, asked);
-}
-
 test("a mapping's view says what it does: rows synced, waiting and failed, its lag and its calls", async () => {
-  const mapping = await mapOne(CONTACT);
+  const mapping = await mapped(world, CONTACT);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");
   await world.cycle(mapping);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Hopper')");
 
-  const detail = await on(mapping, readMapping, "read-mapping");
-  const [listed] = dataOf<readonly object[]>(await ask(listMappingStates, "list-mapping-states"));
+  const detail = await on(mapping, "read-mapping");
+  const [listed] = dataOf<readonly object[]>(await ask("list-mapping-states"));
 
   const expected = { id: mapping.id, state: "running", rows_synced: 1, waiting: 1, failed: 0, reason: null };
   expect(detail.json?.data).toMatchObject({ ...expected, progress: null });
   expect(detail.json?.data).toMatchObject({ lag_seconds: { p50: expect.any(Number), p95: expect.any(Number) } });
   expect(dataOf<{ api_calls: Record<string, number> }>(detail).api_calls["SOAP"]).toBe(1);
   expect(listed).toMatchObject(expected);
-  const budget = await ask(readBudget, "read-budget");
+  const budget = await ask("read-budget");
   expect(budget.json?.data).toMatchObject({ calls_limit: 15_000, forecast_calls_per_day: 8643, pace: "normal" });
 });
 
 test("the results of changes over the last minutes are listed by mapping and step, with the lag, the oldest that waits and how cycles ended", async () => {
-  const contact = await mapOne(CONTACT);
-  const nothing = await ask(readThroughput, "read-throughput");
-  const refused = await ask(readThroughput, "read-throughput", { query: { minutes: "soon" } });
+  const contact = await mapped(world, CONTACT);
+  const nothing = await ask("read-throughput");
+  const refused = await ask("read-throughput", { query: { minutes: "soon" } });
   await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('A', NULL), ('B', NULL), ('C', 'wrong')");
   await world.cycle(contact);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('D')");
 
-  const answer = await ask(readThroughput, "read-throughput", { query: { minutes: "1440" } });
-  const [listed] = dataOf<readonly { oldest_waiting_at: string }[]>(
-    await ask(listMappingStates, "list-mapping-states"),
-  );
-  const [waiting] = await world.sql(
-    "SELECT to_json(created_at AT TIME ZONE 'UTC') AS at FROM salesforce._trigger_log WHERE state = 'NEW'",
-  );
+  const answer = await ask("read-throughput", { query: { minutes: "1440" } });
+  const [listed] = await rowsOf<{ oldest_waiting_at: string }>("list-mapping-states");
+  const [waiting] = await world.sql("SELECT created_at FROM salesforce._trigger_log WHERE state = 'NEW'");
 
   const shown = dataOf<{ step_seconds: number; from: string; to: string; mappings: readonly object[] }>(answer);
+  const counts = { accepted: 2, refused: 1, pulled: 0 };
+  const step = { at: expect.stringMatching(/Z$/), ...counts, cycles: { well: 1, failed: 0, stopped: 0 } };
+  const lag_seconds = { p50: expect.any(Number), p95: expect.any(Number) };
   expect(shown).toMatchObject({ step_seconds: 1440 });
   expect(new Date(shown.from).getTime()).toBeGreaterThanOrEqual(new Date(shown.to).getTime() - 86_400_000);
   expect(shown.mappings).toEqual([
-    {
-      mapping_id: contact.id,
-      sf_object: "Contact",
-      accepted: 2,
-      refused: 1,
-      pulled: 0,
-      lag_seconds: { p50: expect.any(Number), p95: expect.any(Number) },
-      steps: [
-        {
-          at: expect.stringMatching(/Z$/),
-          accepted: 2,
-          refused: 1,
-          pulled: 0,
-          cycles: { well: 1, failed: 0, stopped: 0 },
-        },
-      ],
-    },
+    { mapping_id: contact.id, sf_object: "Contact", ...counts, lag_seconds, steps: [step] },
   ]);
-  expect(new Date(listed?.oldest_waiting_at ?? 0).getTime()).toBe(
-    Math.floor(new Date(`${waiting?.["at"]}Z`).getTime()),
-  );
+  expect(new Date(listed?.oldest_waiting_at ?? 0)).toEqual(waiting?.["created_at"]);
   expect(dataOf<{ mappings: readonly object[] }>(nothing).mappings).toMatchObject([
     { accepted: 0, refused: 0, lag_seconds: null, steps: [] },
   ]);
@@ -126,7 +78,7 @@ test("the results of changes over the last minutes are listed by mapping and ste
   await world.fault({ kind: "unavailable", times: 0 });
   await world.cycle(contact);
 
-  const later = dataOf<Throughput>(await ask(readThroughput, "read-throughput"));
+  const later = dataOf<Throughput>(await ask("read-throughput"));
 
   expect(later.mappings[0]).toMatchObject({ pulled: 3, accepted: 3 });
   const [well, failed] = later.mappings[0]?.steps.slice(-2) ?? [];
@@ -142,16 +94,16 @@ interface Throughput {
 }
 
 test("one change shows its story: before and after, when it was sent, what Salesforce said, how often it was tried", async () => {
-  const contact = await mapOne(CONTACT);
+  const contact = await mapped(world, CONTACT);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Lovelace')");
   await world.cycle(contact);
   await world.sql("UPDATE salesforce.contact SET email = 'nowhere'");
   await world.cycle(contact);
-  const [{ id } = { id: 0 }] = dataOf<readonly { id: number }[]>(await ask(listErrors, "list-errors"));
+  const [{ id } = { id: 0 }] = dataOf<readonly { id: number }[]>(await ask("list-errors"));
 
-  const story = await ask(readChange, "read-change", { path: { change_id: String(id) } });
-  const gone = await ask(readChange, "read-change", { path: { change_id: "999999" } });
-  const odd = await ask(readChange, "read-change", { path: { change_id: "1;DROP" } });
+  const story = await ask("read-change", { path: { change_id: String(id) } });
+  const gone = await ask("read-change", { path: { change_id: "999999" } });
+  const odd = await ask("read-change", { path: { change_id: "1;DROP" } });
 
   expect(story.json?.data).toMatchObject({
     id,
@@ -171,29 +123,37 @@ test("one change shows its story: before and after, when it was sent, what Sales
   expect([gone.status, odd.status]).toEqual([404, 404]);
 });
 
-test("failed rows are reported by kind, and tried again one by one or a kind with one request", async () => {
-  const mapping = await mapOne(CONTACT);
+test("failed rows are reported by kind, with key, name and bad value, and tried again one by one or a kind at once", async () => {
+  const mapping = await mapped(world, CONTACT);
   await world.sql(
-    `INSERT INTO salesforce.contact (lastname, email) VALUES ('A', 'no address'), ('B', 'call me instead'), (NULL, NULL)`,
+    "INSERT INTO salesforce.contact (lastname, email) VALUES ('Ada', 'no address'), ('Grace', 'call me'), (NULL, NULL)",
   );
   await world.cycle(mapping);
 
-  const kinds = dataOf<readonly { fingerprint: string; count: number; sample: string }[]>(
-    await ask(listFailures, "list-failures"),
-  );
+  const kinds = await rowsOf<{ fingerprint: string; count: number; sample: string }>("list-failures");
+  const query = { fingerprint: kinds[0]?.fingerprint ?? "" };
+  const opened = await ask("list-failures", { query });
+  const readOnly = await ask("list-failures", { query, token: await tokenFor(world.workspaceId, "read") });
   expect(kinds.map(({ count }) => count)).toEqual([2, 1]);
   expect(kinds[0]?.sample).toContain("INVALID_EMAIL_ADDRESS");
+  const rows = [
+    { record_id: 2, name: "Grace", values: { email: "call me" }, error: expect.stringContaining("INVALID_EMAIL") },
+    { record_id: 1, name: "Ada", values: { email: "no address" } },
+  ];
+  expect(opened.json?.data).toMatchObject([{ count: 2, rows }]);
+  const unseen = rows.map(({ record_id }) => ({ record_id, name: null, values: null }));
+  expect(readOnly.json?.data).toMatchObject([{ rows: unseen }]);
 
   // What an administrator of the org might do by loosening a rule.
   const [right] = await world.sql(
     `UPDATE salesforce._trigger_log SET "values" = jsonb_set("values", '{email}', '"a@example.com"')
-     WHERE "values" ->> 'lastname' = 'A' RETURNING id::text`,
+     WHERE "values" ->> 'lastname' = 'Ada' RETURNING id::text`,
   );
-  const retryOne = (id: string) => ask(retryRow, "retry-row", { path: { row_id: id } });
-  const one = await retryOne(String(right?.["id"]));
-  const again = await retryOne(String(right?.["id"]));
-  const kind = await ask(retryRows, "retry-rows", { body: { fingerprint: kinds[0]?.fingerprint } });
-  const left = (await ask(listErrors, "list-errors")).json?.meta?.total;
+  const retryOne = (row_id: unknown) => ask("retry-row", { path: { row_id: String(row_id) } });
+  const one = await retryOne(right?.["id"]);
+  const again = await retryOne(right?.["id"]);
+  const kind = await ask("retry-rows", { body: query });
+  const left = await failed();
   await world.cycle(mapping);
 
   expect([one, again, kind].map(({ json }) => json?.data)).toEqual([
@@ -201,68 +161,49 @@ test("failed rows are reported by kind, and tried again one by one or a kind wit
     { retried: 0, remaining: 0 },
     { retried: 1, remaining: 0 },
   ]);
-  expect([left, (await ask(listErrors, "list-errors")).json?.meta?.total]).toEqual([1, 2]);
+  expect([left, await failed()]).toEqual([1, 2]);
   expect(await world.sql("SELECT lastname, _ab_lastop FROM salesforce.contact WHERE sfid IS NOT NULL")).toEqual([
-    { lastname: "A", _ab_lastop: "INSERTED" },
+    { lastname: "Ada", _ab_lastop: "INSERTED" },
   ]);
   expect((await retryOne("1; DROP TABLE x")).status).toBe(404);
 });
 
-test("a kind of failures opens its rows with key, name and bad value, and dismissed ones no longer count", async () => {
-  const mapping = await mapOne(CONTACT);
+test("dismissed failures count no longer, and what was corrected later is sent whole, with what was dismissed", async () => {
+  const mapping = await mapped(world, CONTACT);
   await world.sql(
     "INSERT INTO salesforce.contact (lastname, email) VALUES ('Ada', 'no address'), ('Grace', 'call me'), (NULL, NULL)",
   );
   await world.cycle(mapping);
-  const [kind] = dataOf<readonly { fingerprint: string }[]>(await ask(listFailures, "list-failures"));
+  const [kind] = await rowsOf<{ fingerprint: string }>("list-failures");
   const query = { fingerprint: kind?.fingerprint ?? "" };
-  const failed = async () =>
-    dataOf<readonly { failed: number }[]>(await ask(listMappingStates, "list-mapping-states")).map((one) => one.failed);
+  const [opened] = await rowsOf<{ rows: readonly { id: number }[] }>("list-failures", { query });
 
-  const opened = await ask(listFailures, "list-failures", { query });
-  const readOnly = await ask(listFailures, "list-failures", {
-    query,
-    token: await tokenFor(world.workspaceId, "read"),
-  });
   const before = await failed();
-  const dismissed = await ask(dismissRows, "dismiss-rows", { body: { id: idOf(opened) } });
-  const after = [await failed(), (await ask(listFailures, "list-failures", { query })).json?.data];
-  const rest = await ask(dismissRows, "dismiss-rows", { body: query });
-  const errors = dataOf<readonly { _ab_err: string }[]>(await ask(listErrors, "list-errors"));
+  const dismissed = await ask("dismiss-rows", { body: { id: opened?.rows[0]?.id } });
+  const after = [await failed(), (await ask("list-failures", { query })).json?.data];
+  const rest = await ask("dismiss-rows", { body: query });
+  const errors = await rowsOf<{ _ab_err: string }>("list-errors");
+  const left = await failed();
   await world.sql("UPDATE salesforce.contact SET email = 'ada@example.com' WHERE lastname = 'Ada'");
   await world.cycle(mapping);
 
-  const rows = [
-    { record_id: 2, name: "Grace", values: { email: "call me" }, error: expect.stringContaining("INVALID_EMAIL") },
-    { record_id: 1, name: "Ada", values: { email: "no address" } },
-  ];
-  expect(opened.json?.data).toMatchObject([{ count: 2, rows }]);
-  expect(readOnly.json?.data).toMatchObject([
-    { rows: rows.map(({ record_id }) => ({ record_id, name: null, values: null })) },
-  ]);
-  expect(before).toEqual([3]);
-  expect(dismissed.json?.data).toEqual({ dismissed: 1, remaining: 0 });
-  expect(after).toMatchObject([[2], [{ count: 1, rows: [{ name: "Ada" }] }]]);
-  expect(rest.json?.data).toEqual({ dismissed: 1, remaining: 0 });
-  expect(await failed()).toEqual([1]);
+  expect([before, left]).toEqual([3, 1]);
+  expect(after).toMatchObject([2, [{ count: 1, rows: [{ name: "Ada" }] }]]);
+  for (const { json } of [dismissed, rest]) expect(json?.data).toEqual({ dismissed: 1, remaining: 0 });
   expect(errors.map(({ _ab_err }) => _ab_err.endsWith(" (dismissed)"))).toEqual([false, true, true]);
-  // What was corrected later is sent whole, with what was dismissed.
   expect(await world.soql("SELECT LastName, Email FROM Contact")).toMatchObject([
     { LastName: "Ada", Email: "ada@example.com" },
   ]);
-  expect((await ask(listErrors, "list-errors")).json?.meta?.total).toBe(2);
+  expect((await ask("list-errors")).json?.meta?.total).toBe(2);
 });
 
-const idOf = (opened: Response): number =>
-  dataOf<readonly { rows: readonly { id: number }[] }[]>(opened)[0]?.rows[0]?.id ?? 0;
-
 test("a record that cannot become a row is reported with the reason, and becomes one once its table takes it", async () => {
-  const mapping = await mapOne(CONTACT);
+  const mapping = await mapped(world, CONTACT);
   await world.sql("ALTER TABLE salesforce.contact ADD CONSTRAINT decent CHECK (lastname <> 'Evil')");
   await world.rest("POST", "/sobjects/Contact", { LastName: "Evil" });
   await world.cycle(mapping);
 
-  const shown = await ask(listInboundErrors, "list-inbound-errors", { query: { mapping_id: mapping.id } });
+  const shown = await ask("list-inbound-errors", { query: { mapping_id: mapping.id } });
 
   expect(shown.json?.meta).toEqual({ total: 1, limit: 50, offset: 0 });
   expect(shown.json?.data).toMatchObject([{ sf_object: "Contact", error: expect.stringContaining("decent") }]);
@@ -273,9 +214,9 @@ test("a record that cannot become a row is reported with the reason, and becomes
   await world.pass(10);
   await world.cycle(mapping);
   const path = { mapping_id: mapping.id };
-  const none = await ask(retryInbound, "retry-inbound", { path, query: { sfid: "003000000000000AAA" } });
+  const none = await ask("retry-inbound", { path, query: { sfid: "003000000000000AAA" } });
   const stays = await world.sql("SELECT lastname FROM salesforce.contact");
-  const retried = await ask(retryInbound, "retry-inbound", { path });
+  const retried = await ask("retry-inbound", { path });
   await world.cycle(mapping);
 
   expect([none.json?.data, retried.json?.data]).toMatchObject([{ retried: 0 }, { retried: 1 }]);
@@ -284,7 +225,7 @@ test("a record that cannot become a row is reported with the reason, and becomes
 });
 
 test("a field that changed on both sides is reported with both values, times and the winner, which can be reversed", async () => {
-  const mapping = await mapOne(CONTACT);
+  const mapping = await mapped(world, CONTACT);
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Base')");
   await world.cycle(mapping);
   const [row] = await world.sql("SELECT sfid FROM salesforce.contact");
@@ -294,25 +235,18 @@ test("a field that changed on both sides is reported with both values, times and
   await world.sql("UPDATE salesforce.contact SET lastname = 'Ours'");
   await world.cycle(mapping);
 
-  const shown = await ask(listConflicts, "list-conflicts");
-  const readOnly = await ask(listConflicts, "list-conflicts", { token: await tokenFor(world.workspaceId, "read") });
+  const shown = await ask("list-conflicts");
+  const readOnly = await ask("list-conflicts", { token: await tokenFor(world.workspaceId, "read") });
 
+  const sides = { base: "Base", postgres: "Ours", salesforce: "Theirs", winner: "salesforce" };
+  const at = expect.stringMatching(/^2026-/);
   expect(shown.json?.data).toMatchObject([
-    {
-      sf_object: "Contact",
-      field: "lastname",
-      base: "Base",
-      postgres: "Ours",
-      salesforce: "Theirs",
-      winner: "salesforce",
-      postgres_at: expect.stringMatching(/^2026-/),
-      salesforce_at: expect.stringMatching(/^2026-/),
-    },
+    { sf_object: "Contact", field: "lastname", ...sides, postgres_at: at, salesforce_at: at },
   ]);
   const unseen = { field: "lastname", base: null, postgres: null, salesforce: null, winner: "salesforce" };
   expect(readOnly.json?.data).toMatchObject([unseen]);
   const [{ id } = { id: 0 }] = dataOf<readonly { id: number }[]>(shown);
-  const turn = () => ask(useOtherValue, "use-other-value", { path: { conflict_id: String(id) } });
+  const turn = () => ask("use-other-value", { path: { conflict_id: String(id) } });
   await world.sql("ALTER TABLE salesforce.contact ADD CONSTRAINT theirs CHECK (lastname = 'Theirs')");
   const refused = await turn();
   await world.sql("ALTER TABLE salesforce.contact DROP CONSTRAINT theirs");
@@ -332,28 +266,28 @@ test("rows of an adopted table are not sent until a user asks", async () => {
   await world.sql("CREATE SCHEMA IF NOT EXISTS salesforce");
   await world.sql("CREATE TABLE salesforce.account (id serial PRIMARY KEY, name varchar(255))");
   await world.sql("INSERT INTO salesforce.account (name) VALUES ('Acme'), ('Globex')");
-  const mapping = await mapOne({ object: "Account", fields: ["Name"] });
+  const mapping = await mapped(world, { object: "Account", fields: ["Name"] });
   await world.cycle(mapping);
   expect(await world.soql("SELECT Name FROM Account")).toEqual([]);
 
-  const pushed = await on(mapping, pushExisting, "push-existing");
+  const pushed = await on(mapping, "push-existing");
   await world.cycle(mapping);
 
   expect(pushed.json?.data).toEqual({ queued: 2, more: false, mapping_id: mapping.id });
   expect(await world.soql("SELECT Name FROM Account ORDER BY Name")).toEqual([{ Name: "Acme" }, { Name: "Globex" }]);
-  expect((await on(mapping, pushExisting, "push-existing")).json?.data).toMatchObject({ queued: 0 });
+  expect((await on(mapping, "push-existing")).json?.data).toMatchObject({ queued: 0 });
 });
 
 test("a reload brings back the rows of a table that was emptied, stops no pulls, and loses nothing of what they brought", async () => {
   await world.createRecords("Contact", [{ LastName: "Lovelace" }, { LastName: "Hopper" }]);
-  const mapping = await mapOne(CONTACT);
+  const mapping = await mapped(world, CONTACT);
   const names = async () => (await world.sql("SELECT lastname FROM salesforce.contact")).map((row) => row["lastname"]);
   const position = async () => (await world.sql("SELECT position FROM salesforce._bridge_state"))[0]?.["position"];
   const before = await position();
   await world.sql("TRUNCATE salesforce.contact");
 
-  const answer = await on(mapping, reloadMapping, "reload-mapping");
-  const loading = await on(mapping, readMapping, "read-mapping");
+  const answer = await on(mapping, "reload-mapping");
+  const loading = await on(mapping, "read-mapping");
   await world.rest("POST", "/sobjects/Contact", { LastName: "Hamilton" });
   await world.cycle(mapping);
   const pulled = [await names(), await position()];
@@ -368,14 +302,11 @@ test("a reload brings back the rows of a table that was emptied, stops no pulls,
   expect((await names()).sort()).toEqual(["Hamilton", "Hopper", "Lovelace"]);
   expect(await position()).toEqual(pulled[1]);
   expect(Number(pulled[1])).toBeGreaterThanOrEqual(Number(before));
-  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
-    state: "running",
-    progress: null,
-  });
+  expect((await on(mapping, "read-mapping")).json?.data).toMatchObject({ state: "running", progress: null });
 });
 
 test("deletes that the breaker holds on either side are reported, and go when they are confirmed", async () => {
-  const mapping = await mapOne(CONTACT);
+  const mapping = await mapped(world, CONTACT);
   await world.createRecords(
     "Contact",
     Array.from({ length: 120 }, (_, at) => ({ LastName: `Contact ${at}` })),
@@ -389,9 +320,9 @@ test("deletes that the breaker holds on either side are reported, and go when th
   );
 
   const path = { mapping_id: mapping.id };
-  const held = await ask(listHeldDeletes, "list-held-deletes", { path, query: { limit: "200" } });
-  const detail = await on(mapping, readMapping, "read-mapping");
-  const confirmed = await on(mapping, confirmDeletes, "confirm-deletes");
+  const held = await ask("list-held-deletes", { path, query: { limit: "200" } });
+  const detail = await on(mapping, "read-mapping");
+  const confirmed = await on(mapping, "confirm-deletes");
 
   // The breaker lets a hundred go within the hour.
   expect(held.json?.meta?.total).toBe(21);
@@ -408,29 +339,26 @@ test("deletes that the breaker holds on either side are reported, and go when th
     reason: expect.stringMatching(/^21 deletes of Contact are held.* bridge mapping held-deletes Contact/),
   });
   expect(confirmed.json?.data).toEqual({ confirmed: 21, more: false, mapping_id: mapping.id });
-  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
-    held_deletes: 0,
-    state: "running",
-    reason: null,
-  });
-  expect(dataOf(await on(mapping, listHeldDeletes, "list-held-deletes"))).toEqual([]);
+  const released = { held_deletes: 0, state: "running", reason: null };
+  expect((await on(mapping, "read-mapping")).json?.data).toMatchObject(released);
+  expect(dataOf(await on(mapping, "list-held-deletes"))).toEqual([]);
 });
 
 test("a deleted mapping captures nothing more and keeps its rows; restored, it continues where the org is", async () => {
   await world.rest("POST", "/sobjects/Contact", { LastName: "Lovelace" });
-  const mapping = await mapOne(CONTACT);
-  await on(mapping, deleteMapping, "delete-mapping");
+  const mapping = await mapped(world, CONTACT);
+  await on(mapping, "delete-mapping");
   await world.map();
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Local')");
 
   expect(await world.sql("SELECT count(*)::int AS rows FROM salesforce.contact")).toEqual([{ rows: 2 }]);
   expect(await world.sql("SELECT count(*)::int AS rows FROM salesforce._trigger_log")).toEqual([{ rows: 0 }]);
-  const deleted = await ask(listMappingStates, "list-mapping-states", { query: { deleted: "true" } });
+  const deleted = await ask("list-mapping-states", { query: { deleted: "true" } });
   expect(deleted.json?.data).toMatchObject([{ id: mapping.id, state: "deleted" }]);
 
   await world.rest("POST", "/sobjects/Contact", { LastName: "Hopper" });
-  await on(mapping, restoreMapping, "restore-mapping");
-  await on(mapping, activateMapping, "activate-mapping");
+  await on(mapping, "restore-mapping");
+  await on(mapping, "activate-mapping");
   await world.map();
   await world.cycle(mapping);
 
@@ -442,13 +370,13 @@ test("a deleted mapping captures nothing more and keeps its rows; restored, it c
 });
 
 test("the doctor finds triggers, columns and tables that were removed, and activating makes them again", async () => {
-  const mapping = await mapOne(CONTACT);
+  const mapping = await mapped(world, CONTACT);
   await world.map({ object: "Account", fields: ["Name"] });
   const findings = async () => {
-    const looked = dataOf<{ findings: readonly { ok: boolean; message: string }[] }>(
-      await ask(testPostgres, "test-postgres"),
-    );
-    return looked.findings.filter(({ ok }) => !ok).map(({ message }) => message);
+    type Looked = { findings: readonly { ok: boolean; message: string }[] };
+    return dataOf<Looked>(await ask("test-postgres"))
+      .findings.filter(({ ok }) => !ok)
+      .map(({ message }) => message);
   };
   expect(await findings()).toEqual([]);
 
@@ -463,8 +391,8 @@ test("the doctor finds triggers, columns and tables that were removed, and activ
   ]);
   await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email");
 
-  await on(mapping, deactivateMapping, "deactivate-mapping");
-  await on(mapping, activateMapping, "activate-mapping");
+  await on(mapping, "deactivate-mapping");
+  await on(mapping, "activate-mapping");
   await world.map();
   expect(await findings()).toEqual(["table account is gone"]);
 });
@@ -474,34 +402,31 @@ test("a first load shows how far it is, of how many records", async () => {
   await world.createRecords("Contact", records);
   await world.fault({ kind: "unavailable", path: "Id%20%3E|Id\\+%3E|Id%20>", nth: 1 });
 
-  await expect(mapOne(CONTACT)).rejects.toThrow();
+  await expect(mapped(world, CONTACT)).rejects.toThrow();
   const [mapping] = await world.mappings();
   if (!mapping) throw new Error("nothing was mapped");
 
-  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
+  expect((await on(mapping, "read-mapping")).json?.data).toMatchObject({
     state: "loading",
     progress: { reading: "load", rows_done: 2_000, rows_total: 2_100, ends_at: expect.any(String) },
   });
   await world.work(mapping, "load");
-  expect((await on(mapping, readMapping, "read-mapping")).json?.data).toMatchObject({
-    state: "running",
-    progress: null,
-  });
+  expect((await on(mapping, "read-mapping")).json?.data).toMatchObject({ state: "running", progress: null });
 });
 
 test("what cannot be done is refused with the reason, and what then fails was in the audit log before", async () => {
-  const mapping = await mapOne({ ...CONTACT, bridge: { sync_direction: "pg_to_sf" } });
+  const mapping = await mapped(world, { ...CONTACT, bridge: { sync_direction: "pg_to_sf" } });
   const { workspaceId, id, configVersion: version } = mapping;
   await world.rest("POST", "/sobjects/Contact", { LastName: "Not asked for" });
 
-  const reloaded = await on(mapping, reloadMapping, "reload-mapping");
+  const reloaded = await on(mapping, "reload-mapping");
   await world.work(mapping, "load");
   const pulled = await world.sql("SELECT lastname FROM salesforce.contact");
   const reason = "salesforce.contact is a view; map a plain table instead";
   await mappings().setProvisioning(workspaceId, id, version, { state: "failed", version, reason });
-  const polled = await on(mapping, pollNow, "poll-now");
+  const polled = await on(mapping, "poll-now");
   await world.databaseGoesAway();
-  const confirmed = await on(mapping, confirmDeletes, "confirm-deletes");
+  const confirmed = await on(mapping, "confirm-deletes");
   await world.databaseComesBack();
 
   expect(reloaded.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("sync_direction") });

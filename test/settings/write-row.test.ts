@@ -1,10 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
-import { handler as readStory } from "../../functions/api/read-row-story.ts";
-import { handler as writeRow } from "../../functions/api/write-row.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import type { Scope } from "../../lib/model/workspace/token.ts";
-import { auditPage } from "../support/clients/audit-page.ts";
-import { call } from "../support/clients/call.ts";
+import { ask } from "../support/clients/ask.ts";
+import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
@@ -29,7 +27,7 @@ beforeEach(async () => {
 
 async function write(body: object, { table = "contact", key = String(KEY), scope = "operate" as Scope } = {}) {
   const path = { workspace_id: world.workspaceId, table, key };
-  return call(writeRow, "write-row", { token: await tokenFor(world.workspaceId, scope), path, body });
+  return ask("write-row", { token: await tokenFor(world.workspaceId, scope), path, body });
 }
 
 const everything = () =>
@@ -43,7 +41,7 @@ interface Story {
 }
 const story = async () =>
   dataOf<Story>(
-    await call(readStory, "read-row-story", {
+    await ask("read-row-story", {
       token: await tokenFor(world.workspaceId, "operate"),
       path: { workspace_id: world.workspaceId, table: "contact", key: String(KEY) },
     }),
@@ -65,10 +63,7 @@ test("a refused value is shown with its rule, and the one that is written instea
     { LastName: "Lovelace", Email: "ada@example.com" },
   ]);
   expect((await story()).refused).toBeNull();
-  const { entries } = await auditPage(
-    { workspaceId: world.workspaceId, actor: null, action: "rows.written" },
-    { limit: 9, offset: 0 },
-  );
+  const { entries } = await auditedIn(world.workspaceId, "rows.written", 9);
   expect(entries.map(({ detail }) => detail)).toMatchObject([{ record_id: KEY, columns: ["email"] }]);
 });
 

@@ -18,3 +18,7 @@ export async function auditPage(
   }));
   return { entries, total };
 }
+
+/** The newest entries of an action, or of all, with how many there are. */
+export const auditedIn = (workspaceId: string, action: string | null, limit: number) =>
+  auditPage({ workspaceId, actor: null, action }, { limit, offset: 0 });

@@ -16,11 +16,3 @@ export function watchSockets() {
     },
   };
 }
-
-/** The same for this process, from now on. */
-export async function watchSocketsHere() {
-  const watched = watchSockets();
-  process.env["WATCHED_SOCKETS"] = watched.environment.WATCHED_SOCKETS;
-  await import(LOADED);
-  return watched;
-}

@@ -1,4 +1,27 @@
-import { answerWhole } from "../doubles/answer-whole.ts";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
 
-// Before any module of a test file is loaded: a function that streams asks for it then, and processes run many files.
-answerWhole();
+interface Prelude {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+type Streaming = (event: unknown, stream: PassThrough, context: unknown) => Promise<void>;
+
+const preludes = new WeakMap<PassThrough, Prelude>();
+
+// Replaces what Lambda's runtime gives to functions that stream, before any module of a test file is loaded: they ask for
+// it then, and processes run many files. Their answers come whole, like the others'.
+Reflect.set(globalThis, "awslambda", {
+  streamifyResponse: (handler: Streaming) => async (event: unknown, context: unknown) => {
+    const stream = new PassThrough();
+    const [body] = await Promise.all([text(stream), handler(event, stream, context)]);
+    return { ...preludes.get(stream), body };
+  },
+  HttpResponseStream: {
+    from: (stream: PassThrough, prelude: Prelude) => {
+      preludes.set(stream, prelude);
+      return stream;
+    },
+  },
+});

@@ -1,5 +1,4 @@
 import type { SQSEvent, SQSRecord } from "aws-lambda";
-import { handler as createWebhook } from "../../../functions/api/create-webhook.ts";
 import { deliveries, eventRows, events, now, slowSlots, wakeUps } from "../../../functions/services/composition.ts";
 import { handler as deliverSlowWebhook } from "../../../functions/workers/deliver-slow-webhook.ts";
 import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
@@ -14,7 +13,8 @@ import { newId } from "../../../lib/model/id.ts";
 import { type QueueName, queueVariable } from "../../../lib/model/resources.ts";
 import type { Semaphore } from "../../../lib/webhooks/ports.ts";
 import { resendOverdue } from "../../../lib/webhooks/resend-overdue.ts";
-import { call, type Request, type Response } from "../clients/call.ts";
+import { askingIn } from "../clients/ask.ts";
+import type { Request, Response } from "../clients/call.ts";
 import { type Behaviour, type Receiver, startReceiver } from "../doubles/receiver.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import { createTestWorkspace, type TestWorkspace } from "./workspace.ts";
@@ -59,9 +59,9 @@ export interface WebhookWorld {
   /** Moves time on, the workers and once a minute the sweeper with it. */
   pass(by: Duration): Promise<void>;
   /** Calls an endpoint of the workspace with its token. */
-  call(handler: Parameters<typeof call>[0], route: RouteName, request?: Request): Promise<Response>;
+  call(route: RouteName, request?: Request): Promise<Response>;
   /** The same for its `data`. */
-  ask<Data>(handler: Parameters<typeof call>[0], route: RouteName, request?: Request): Promise<Data>;
+  ask<Data>(route: RouteName, request?: Request): Promise<Data>;
   /** So many seconds after the test began, as ISO 8601. */
   after(seconds: number): string;
   /** Forgets a message instead of handing it out. */
@@ -99,14 +99,9 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
     const swept = sweptAt + (hasLost ? 60_000 : 3_600_000) - now().getTime();
     return WORKED.some((queue) => isWaiting(cloud, queue)) ? Math.min(swept, STEP_MILLISECONDS) : swept;
   };
-  const asWorkspace = (request: Request = {}): Request => ({
-    token: workspace.token,
-    ...request,
-    path: { workspace_id: workspace.id, ...request.path },
-  });
-
-  const ask = async <Data>(handler: Parameters<typeof call>[0], route: RouteName, request: Request = {}) => {
-    const { json, text } = await call(handler, route, asWorkspace(request));
+  const call = askingIn(() => workspace);
+  const ask = async <Data>(route: RouteName, request?: Request) => {
+    const { json, text } = await call(route, request);
     if (!json?.success) throw new Error(`${route} answered ${text}`);
     return json.data as Data;
   };
@@ -129,7 +124,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
       const receiver = await startReceiver(answers, now);
       receivers.push(receiver);
       const body = { url: receiver.url, events: wanted };
-      const { id, secret } = await ask<{ id: string; secret: string }>(createWebhook, "create-webhook", { body });
+      const { id, secret } = await ask<{ id: string; secret: string }>("create-webhook", { body });
       const secondsOf = (at: Date) => (at.getTime() - start.getTime()) / 1000;
       return { id, secret, receiver, calledAfterSeconds: () => receiver.received.map(({ at }) => secondsOf(at)) };
     },
@@ -147,7 +142,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
         if (untilNext() <= 0) await sweep();
       }
     },
-    call: (handler, route, request) => call(handler, route, asWorkspace(request)),
+    call,
     ask,
     after: (seconds) => new Date(start.getTime() + seconds * 1000).toISOString(),
     lose: async (queue) => {

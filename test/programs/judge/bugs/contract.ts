@@ -168,7 +168,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "lib/adapters/dynamodb/audit.ts",
     from: "for await (const { Items = [] } of pages) yield Items.map(readListed);",
     to: "for await (const { Items = [] } of pages) return yield Items.map(readListed);",
-    near: ["http/filters", "adapters/dynamodb/audit/audit"],
+    near: ["audit/stored-entries", "adapters/dynamodb/audit/audit"],
   },
   {
     id: "csv-formulas-with-tabs",
@@ -208,6 +208,6 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "lib/webhooks/ask-for.ts",
     from: "if (delivery?.webhookId === webhook.id) return delivery;",
     to: "if (delivery) return delivery;",
-    near: ["http/foreign-ids", "webhooks/settings"],
+    near: ["http/foreign-ids"],
   },
 ];

@@ -16,7 +16,7 @@ export const DELIVERY_BUGS: readonly Bug[] = [
     file: "lib/model/delivery/delivery.ts",
     from: "[30, 5 * 60, 30 * 60, 2 * 60 * 60]",
     to: "[30, 50 * 60, 30 * 60, 2 * 60 * 60]",
-    near: ["webhooks/delivery", "webhooks/hosted-day"],
+    near: ["webhooks/delivery", "webhooks/journeys"],
   },
   {
     id: "manual-retry-on-schedule",
@@ -184,7 +184,7 @@ export const DELIVERY_BUGS: readonly Bug[] = [
     file: "functions/invocation/on-queue.ts",
     from: "batchItemFailures: [...failed.keys()].map(",
     to: "batchItemFailures: [...failed.keys()].slice(failed.size).map(",
-    near: ["metrics/collect-figures", "webhooks/faults"],
+    near: ["invocation/on-queue", "metrics/collect-figures"],
   },
   {
     id: "http-outside-of-prod",

@@ -120,7 +120,7 @@ export const GATE_BUGS: readonly Bug[] = [
     file: "lib/http/lambda.ts",
     from: "limit, sourceAddress(exchange.event), exchange.at, policy);",
     to: 'limit, header(exchange.event, "authorization") ?? "", exchange.at, policy);',
-    near: ["http/access", "conformance/rate-limit"],
+    near: ["http/access"],
   },
   {
     id: "address-from-header",
@@ -128,7 +128,7 @@ export const GATE_BUGS: readonly Bug[] = [
     file: "lib/http/request.ts",
     from: "return identity?.sourceIp ??",
     to: 'return header(event, "x-forwarded-for") ?? identity?.sourceIp ??',
-    near: ["http/access", "conformance/rate-limit"],
+    near: ["http/access"],
   },
   {
     id: "limit-one-too-high",
@@ -136,7 +136,7 @@ export const GATE_BUGS: readonly Bug[] = [
     file: "lib/access/rate-limit.ts",
     from: "if (requests <= limit) return headers;",
     to: "if (requests <= limit + 1) return headers;",
-    near: ["http/access", "conformance/rate-limit"],
+    near: ["http/access"],
   },
   {
     id: "limit-by-whole-ipv6",
@@ -152,7 +152,7 @@ export const GATE_BUGS: readonly Bug[] = [
     file: "lib/access/rate-limit.ts",
     from: '{ headers: { ...headers, "Retry-After": String(secondsLeft) } }',
     to: "{ headers }",
-    near: ["http/access", "conformance/rate-limit"],
+    near: ["http/access"],
   },
   {
     id: "limit-after-other-refusals",
@@ -160,7 +160,7 @@ export const GATE_BUGS: readonly Bug[] = [
     file: "lib/http/lambda.ts",
     from: "refusal(counted ? counted.tooMany : error, exchange);",
     to: "refusal(error ?? counted?.tooMany, exchange);",
-    near: ["http/access", "conformance/rate-limit"],
+    near: ["http/access"],
   },
   {
     id: "idempotency-without-path",
