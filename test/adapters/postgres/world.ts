@@ -53,7 +53,12 @@ export const laterBy = (seconds: number) => {
 export const END: CycleEnd = { marks: {}, pulledAt: null, apiCalls: {}, error: null };
 
 export const request = (more: Partial<BeginRequest> = {}): BeginRequest => ({
-  ...{ mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null, leaseSeconds: 30 },
+  mappingId: "map_contact",
+  work: "cycle",
+  configVersion: 1,
+  owner: "a test",
+  slot: null,
+  leaseSeconds: 30,
   ...more,
 });
 

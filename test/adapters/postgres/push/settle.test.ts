@@ -67,14 +67,15 @@ test("rows get their results with the change that is settled, each its own, alon
   expect(await sql(counted)).toEqual([{ success: 3, failed: 1, rows_synced: 3, rows_failed: 1 }]);
   const pushed = "SELECT sfids FROM salesforce._bridge_pushed WHERE answered_at = $1 ORDER BY cardinality(sfids) DESC";
   expect(await sql(pushed, [orgTime(5)])).toEqual([{ sfids: [sfidOf(1), sfidOf(2)] }, { sfids: [sfidOf(3)] }]);
+  const whose = {
+    mapping_id: "map_contact",
+    sf_object: "Contact",
+    table_name: "contact",
+    record_id: 4,
+    sfid: sfidOf(4),
+  };
   expect(await store.outbox(10)).toMatchObject([
-    {
-      event: "record.failed",
-      detail: {
-        ...{ trigger_log_id: d.id, mapping_id: "map_contact", sf_object: "Contact", table_name: "contact" },
-        ...{ record_id: 4, sfid: sfidOf(4), action: "UPDATE", error: "X: no" },
-      },
-    },
+    { event: "record.failed", detail: { ...whose, trigger_log_id: d.id, action: "UPDATE", error: "X: no" } },
   ]);
 });
 
