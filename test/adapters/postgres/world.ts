@@ -117,3 +117,17 @@ export const dailyCheck = (more: Partial<PostgresConnection> = {}) =>
 /** The session that requests have. */
 export const kept = () => keepSessions(() => customer.now).take(connection());
 export const retryFailed = (ids: readonly number[]) => retryFailedOf(kept(), "salesforce", "map_contact", ids);
+
+/** What is done while a lease has so many seconds left; done again where the machine took longer than that. */
+export async function whileLeft<Answer>(seconds: number, work: BeginRequest["work"], ask: () => Promise<Answer>) {
+  const table = `salesforce.${work === "cycle" ? "_bridge_state" : "_bridge_loads"}`;
+  for (;;) {
+    const [set] = await sql(
+      `UPDATE ${table} SET lease_until = clock_timestamp() + make_interval(secs => $1), fence = fence + 1 RETURNING lease_until::text`,
+      [seconds],
+    );
+    const answer = await ask();
+    const [left] = await sql("SELECT clock_timestamp() < $1::timestamptz AS is_left", [set?.["lease_until"]]);
+    if (left?.["is_left"] === seconds > 0) return answer;
+  }
+}

@@ -1,13 +1,19 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
 import type { IdleBeats } from "../../../../lib/sync/ports/lease-ports.ts";
-import { type Customer, createCustomer } from "../customer.ts";
+import {
+  aCustomerForEachTest,
+  connection,
+  customer,
+  END,
+  laterBy,
+  request,
+  sql,
+  transaction,
+  whileLeft,
+} from "../world.ts";
 
-let customer: Customer;
-beforeEach(async () => {
-  customer = await createCustomer();
-});
-afterEach(() => customer.close());
+aCustomerForEachTest();
 
 const beats = (more: Partial<IdleBeats> = {}): IdleBeats => ({
   slot: 110,
@@ -16,10 +22,8 @@ const beats = (more: Partial<IdleBeats> = {}): IdleBeats => ({
   ...more,
 });
 
-const begin = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
-
 async function state() {
-  const [row] = await customer.sql(
+  const [row] = await sql(
     "SELECT fence::int, lease_until, slot::int, last_run_at, last_pull_at, last_error FROM salesforce._bridge_state",
   );
   return row;
@@ -43,19 +47,10 @@ test("an idle beat costs two statements beside the count of a half minute, and c
   expect(found).toMatchObject([{ mappingId: "map_contact", isIdle: true, heldDeletes: 0 }]);
   expect([...ended]).toMatchObject([["map_contact", { rowsSynced: 0, rowsFailed: 0, queueDepth: 0 }]]);
   expect(await state()).toEqual({ ...before, slot: 110, last_run_at: customer.now });
-  expect(await customer.sql("SELECT well, failed, stopped FROM salesforce._bridge_cycles")).toEqual([
+  expect(await sql("SELECT well, failed, stopped FROM salesforce._bridge_cycles")).toEqual([
     { well: 1, failed: 0, stopped: 0 },
   ]);
-  expect(await store.begin({ ...begin, slot: 110 })).toEqual({ held: false, why: "slot taken" });
-});
-
-test("mappings whose beats are looked at together are known to have changed, so that they are polled at full pace", async () => {
-  await customer.sql(`UPDATE salesforce._bridge_state SET lanes = '{"changed":{"stamp":"2026-11-20T11:59:00Z"}}'`);
-  const store = await customer.store();
-
-  const [state] = await store.syncStates(["map_contact"]);
-
-  expect(state?.marks.lanes).toEqual({ changed: { stamp: new Date("2026-11-20T11:59:00Z") } });
+  expect(await store.begin(request({ slot: 110 }))).toEqual({ held: false, why: "slot taken" });
 });
 
 test.each([
@@ -103,7 +98,7 @@ test.each([
   ],
 ])("a beat is not idle where %s", async (_, prepare) => {
   expect(await isIdle()).toBe(true);
-  await customer.sql(prepare);
+  await sql(prepare);
 
   expect(await isIdle()).toBe(false);
 });
@@ -118,28 +113,26 @@ test.each([
     "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) VALUES ('DELETE', 'contact', 1, 'x', true)",
   ],
 ])("a beat is idle where %s", async (_, prepare) => {
-  await customer.sql(prepare);
+  await sql(prepare);
 
   expect(await isIdle()).toBe(true);
 });
 
-test("deletes that are held are counted, so that they are reported though nothing else happens", async () => {
-  await customer.sql(
-    "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) VALUES ('DELETE', 'contact', 1, 'x', true)",
-  );
-  const store = await customer.store();
+test.each([
+  [1, 1],
+  [10_001, 10_000],
+])(
+  "of %i held deletes %i are counted at a beat, so that they are reported though nothing else happens",
+  async (held, counted) => {
+    await sql(
+      "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) SELECT 'DELETE', 'contact', i, 'x' || i, true FROM generate_series(1, $1) i",
+      [held],
+    );
+    const store = await customer.store();
 
-  expect(await store.syncStates(["map_contact"])).toMatchObject([{ heldDeletes: 1 }]);
-});
-
-test("of many held deletes ten thousand of a side are counted at a beat", async () => {
-  await customer.sql(
-    "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) SELECT 'DELETE', 'contact', i, 'x' || i, true FROM generate_series(1, 10001) i",
-  );
-  const store = await customer.store();
-
-  expect(await store.syncStates(["map_contact"])).toMatchObject([{ heldDeletes: 10_000 }]);
-});
+    expect(await store.syncStates(["map_contact"])).toMatchObject([{ heldDeletes: counted }]);
+  },
+);
 
 test("a running cycle, a slot that is used and another configuration are left alone", async () => {
   const running = await customer.cycle();
@@ -147,7 +140,7 @@ test("a running cycle, a slot that is used and another configuration are left al
   const before = await state();
 
   expect(await store.endIdle(beats())).toEqual(new Map());
-  await running.store.finish(running.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  await running.store.finish(running.lease, END);
   const after = await state();
   expect(await store.endIdle(beats({ beats: [{ mappingId: "map_contact", configVersion: 2 }] }))).toEqual(new Map());
   expect((await store.endIdle(beats())).size).toBe(1);
@@ -171,61 +164,43 @@ test("a beat need not be noted within a minute of the last one, and the next cou
   expect(await noted(55)).toBeNull();
   await store.endIdle(beats({ slot: 170 }));
 
-  expect(await customer.sql("SELECT sum(well)::int AS well FROM salesforce._bridge_cycles")).toEqual([{ well: 7 }]);
-  await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now() + interval '1 minute'");
+  const well = async () => (await sql("SELECT sum(well)::int AS well FROM salesforce._bridge_cycles"))[0]?.["well"];
+  expect(await well()).toBe(7);
+  await sql("UPDATE salesforce._bridge_state SET lease_until = now() + interval '1 minute'");
   expect(await noted(55)).toBeNull();
-});
 
-test("of beats that were missing for an hour a minute is counted at the most", async () => {
-  const store = await customer.store();
-  await store.endIdle(beats());
-  customer.now = new Date(customer.now.getTime() + 3_600_000);
-
+  // Of beats that were missing for an hour a minute is counted at the most.
+  await sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+  laterBy(3_600);
   await store.endIdle(beats({ slot: 3710 }));
-
-  expect(await customer.sql("SELECT sum(well)::int AS well FROM salesforce._bridge_cycles")).toEqual([{ well: 7 }]);
+  expect(await well()).toBe(13);
 });
 
 test("a cycle whose lease is old is left alone and can be aborted, until the lease has ended", async () => {
   const store = await customer.store();
-  const database = await postgresMonitoring(() => customer.now).open({ url: customer.url, schema: "salesforce" });
-  /** What is done while so many seconds of the lease are left; done again where the machine took longer than that. */
-  const whileLeft = async <Answer>(seconds: number, ask: () => Promise<Answer>) => {
-    for (;;) {
-      const [set] = await customer.sql(
-        "UPDATE salesforce._bridge_state SET lease_until = clock_timestamp() + make_interval(secs => $1) RETURNING lease_until::text",
-        [seconds],
-      );
-      const answer = await ask();
-      const [left] = await customer.sql("SELECT clock_timestamp() < $1::timestamptz AS is_left", [
-        set?.["lease_until"],
-      ]);
-      if (left?.["is_left"] === seconds > 0) return answer;
-    }
-  };
+  const database = await postgresMonitoring(() => customer.now).open(connection());
+  const left = <Answer>(seconds: number, ask: () => Promise<Answer>) => whileLeft(seconds, "cycle", ask);
 
   for (const seconds of [20, 5, 1]) {
-    expect(await whileLeft(seconds, () => store.endIdle(beats()))).toEqual(new Map());
-    expect(await whileLeft(seconds, () => database.leaseOf("map_contact"))).toMatchObject({ isHeld: true });
-    expect(await whileLeft(seconds, () => database.requestAbort("map_contact", customer.now))).toBe(true);
+    expect(await left(seconds, () => store.endIdle(beats()))).toEqual(new Map());
+    expect(await left(seconds, () => database.leaseOf("map_contact"))).toMatchObject({ isHeld: true });
+    expect(await left(seconds, () => database.requestAbort("map_contact", customer.now))).toBe(true);
   }
-  expect(await whileLeft(-0.001, () => database.leaseOf("map_contact"))).toMatchObject({ isHeld: false });
-  expect(await whileLeft(-0.001, () => database.requestAbort("map_contact", customer.now))).toBe(false);
-  expect((await whileLeft(-0.001, () => store.endIdle(beats()))).size).toBe(1);
+  expect(await left(-0.001, () => database.leaseOf("map_contact"))).toMatchObject({ isHeld: false });
+  expect(await left(-0.001, () => database.requestAbort("map_contact", customer.now))).toBe(false);
+  expect((await left(-0.001, () => store.endIdle(beats()))).size).toBe(1);
 });
 
 test("a locked row is not waited for", async () => {
   const store = await customer.store();
-  const holder = await customer.connect();
-  await holder.query("BEGIN");
-  await holder.query("SELECT FROM salesforce._bridge_state FOR UPDATE");
+  const holder = await transaction("SELECT FROM salesforce._bridge_state FOR UPDATE");
 
   expect(await store.endIdle(beats())).toEqual(new Map());
   await holder.query("ROLLBACK");
 });
 
 test("what a probe saw unchanged counts as pulled, and an older probe moves nothing back", async () => {
-  await customer.sql("UPDATE salesforce._bridge_state SET position = now(), last_pull_at = '2026-11-20T11:00:00Z'");
+  await sql("UPDATE salesforce._bridge_state SET position = now(), last_pull_at = '2026-11-20T11:00:00Z'");
   const store = await customer.store();
   const seen = (at: string) => ({ unchanged: { mappingIds: ["map_contact"], at: new Date(at) } });
 
