@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "pg";
 import { beforeEach, expect, test } from "vitest";
-import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
+import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { column, contactShape } from "../../../support/worlds/shapes.ts";
 import { image, page, sfidOf } from "../customer.ts";
 import { aCustomerForEachTest, customer, dailyCheck, END, log, sql } from "../world.ts";
@@ -133,30 +133,6 @@ test("a mapped column gets another type while the application writes, and the ne
   await writer.query("UPDATE salesforce.contact SET lastname = 'Curie' WHERE sfid IS NOT NULL");
   expect(await sql(`SELECT _ab_lastop ${ours}`)).toEqual([{ _ab_lastop: "PENDING" }]);
 });
-
-longTest(
-  "a mapped column may get a type of the application's own, also one without an equality that we find",
-  async () => {
-    await sql(`
-    CREATE SCHEMA own; CREATE TYPE own.mood AS ENUM ('good', 'bad'); CREATE TYPE own.pair AS (a json, b json);
-    ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE own.mood USING 'good', ALTER COLUMN at__c TYPE own.pair USING NULL`);
-    const change = () =>
-      writer.query(`INSERT INTO salesforce.contact (id, lastname, at__c) VALUES (1, 'good', ROW('1', '2'));
-      UPDATE salesforce.contact SET at__c = ROW('1', '3'), lastname = 'bad'; DELETE FROM salesforce.contact`);
-
-    await change();
-    const before = await taken();
-    expect(await captureOff()).toBeNull();
-    await change();
-
-    expect(before).toMatchObject([
-      { action: "INSERT", values: { lastname: "good", at__c: "(1,2)" } },
-      { action: "UPDATE", old: { lastname: "good", at__c: "(1,2)" }, values: { lastname: "bad", at__c: "(1,3)" } },
-      { action: "DELETE", old: { lastname: "bad", at__c: "(1,3)" } },
-    ]);
-    expect(await taken()).toEqual(before);
-  },
-);
 
 test("a renamed key is followed, and nothing that is written meanwhile is lost", async () => {
   await sql("ALTER TABLE salesforce.contact RENAME COLUMN id TO contact_id");

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
@@ -62,73 +62,62 @@ test.each(
   expect(await rowsReadOfTheLog(customer)).toBeLessThan("putOff" in backlog ? 200 : 5_200);
 });
 
-describe.each(
-  firstInGate(1, [
-    ["with its indexes", ""],
-    ["as version 8 made it", "DROP INDEX salesforce._bridge_log_blocked_keys"],
-  ] as const),
-)("in a log %s", (_, prepare) => {
-  beforeEach(async () => {
-    if (prepare) await sql(prepare);
-  });
+test("a change waits for an earlier one of another row that has its upsert value, whatever its case", async () => {
+  await insert(" Same");
+  const cycle = await customer.cycle();
+  await retryIn(60, cycle);
+  await sql("DELETE FROM salesforce.contact");
+  await insert("same");
+  await insert("other");
 
-  test("a change waits for an earlier one of another row that has its upsert value, whatever its case", async () => {
-    await insert(" Same");
-    const cycle = await customer.cycle();
-    await retryIn(60, cycle);
-    await sql("DELETE FROM salesforce.contact");
-    await insert("same");
-    await insert("other");
+  const meanwhile = await cycle.store.claim(cycle.lease, 10);
+  laterBy(60);
 
-    const meanwhile = await cycle.store.claim(cycle.lease, 10);
-    laterBy(60);
+  expect(keysOf(meanwhile)).toEqual(["INSERT other"]);
+  expect(keysOf(await cycle.store.claim(cycle.lease, 10))).toEqual(["INSERT  Same", "DELETE  Same", "INSERT same"]);
+});
 
-    expect(keysOf(meanwhile)).toEqual(["INSERT other"]);
-    expect(keysOf(await cycle.store.claim(cycle.lease, 10))).toEqual(["INSERT  Same", "DELETE  Same", "INSERT same"]);
-  });
+test("a change waits for an earlier one that gave the upsert value away", async () => {
+  await insert("given");
+  const cycle = await customer.cycle();
+  await retryIn(-1, cycle);
+  await sql("UPDATE salesforce.contact SET key__c = 'kept'");
+  await retryIn(60, cycle);
+  await insert("given");
+  await insert("Kept ");
 
-  test("a change waits for an earlier one that gave the upsert value away", async () => {
-    await insert("given");
-    const cycle = await customer.cycle();
-    await retryIn(-1, cycle);
-    await sql("UPDATE salesforce.contact SET key__c = 'kept'");
-    await retryIn(60, cycle);
-    await insert("given");
-    await insert("Kept ");
+  expect(await cycle.store.claim(cycle.lease, 10)).toEqual([]);
+});
 
-    expect(await cycle.store.claim(cycle.lease, 10)).toEqual([]);
-  });
-
-  test("a change waits for an earlier one of the same record, by an id of 15 or of 18 characters", async () => {
-    await sql(
-      `INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, old, held)
+test("a change waits for an earlier one of the same record, by an id of 15 or of 18 characters", async () => {
+  await sql(
+    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, old, held)
        VALUES ('DELETE', 'contact', 77, '003000000000001', '{}', true)`,
-    );
-    await sql(
-      "INSERT INTO salesforce.contact (lastname, sfid) VALUES ('Curie', '003000000000001AAA'), ('Joliot', '003000000000002AAA')",
-    );
-    await sql(
-      "UPDATE salesforce._trigger_log SET state = 'SUCCESS', last_operation = 'INSERTED', processed_at = now() WHERE action = 'INSERT'",
-    );
-    await sql("UPDATE salesforce.contact SET email = 'x@example.com'");
-    const { store, lease } = await customer.cycle();
+  );
+  await sql(
+    "INSERT INTO salesforce.contact (lastname, sfid) VALUES ('Curie', '003000000000001AAA'), ('Joliot', '003000000000002AAA')",
+  );
+  await sql(
+    "UPDATE salesforce._trigger_log SET state = 'SUCCESS', last_operation = 'INSERTED', processed_at = now() WHERE action = 'INSERT'",
+  );
+  await sql("UPDATE salesforce.contact SET email = 'x@example.com'");
+  const { store, lease } = await customer.cycle();
 
-    expect((await store.claim(lease, 10)).map(({ sfid }) => sfid)).toEqual(["003000000000002AAA"]);
-  });
+  expect((await store.claim(lease, 10)).map(({ sfid }) => sfid)).toEqual(["003000000000002AAA"]);
+});
 
-  test("of many that are due at once the first are claimed first, and none overtakes what it waits for", async () => {
-    const cycle = await customer.cycle();
-    for (const key of ["a", "b", "c"]) await insert(key);
-    await retryIn(30, cycle);
-    await sql("DELETE FROM salesforce.contact WHERE key__c = 'a'");
-    await insert("A");
-    laterBy(60);
+test("of many that are due at once the first are claimed first, and none overtakes what it waits for", async () => {
+  const cycle = await customer.cycle();
+  for (const key of ["a", "b", "c"]) await insert(key);
+  await retryIn(30, cycle);
+  await sql("DELETE FROM salesforce.contact WHERE key__c = 'a'");
+  await insert("A");
+  laterBy(60);
 
-    const claims: string[][] = [];
-    for (let claim = 0; claim < 4; claim += 1) claims.push(keysOf(await cycle.store.claim(cycle.lease, 1)));
+  const claims: string[][] = [];
+  for (let claim = 0; claim < 4; claim += 1) claims.push(keysOf(await cycle.store.claim(cycle.lease, 1)));
 
-    expect(claims).toEqual([["INSERT c"], ["INSERT b"], ["INSERT a", "DELETE a"], []]);
-  });
+  expect(claims).toEqual([["INSERT c"], ["INSERT b"], ["INSERT a", "DELETE a"], []]);
 });
 
 test("after the upgrade of a log that changes wait in, its indexes are built beside its writers", async () => {

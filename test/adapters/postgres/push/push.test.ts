@@ -33,19 +33,6 @@ beforeEach(async () => {
 
 const claim = (most = 10) => store.claim(lease, most);
 
-test("changes are claimed in the order in which they happened, each once", async () => {
-  for (const lastname of ["a", "b", "c"]) await insert(lastname);
-  await sql("UPDATE salesforce.contact SET lastname = 'A' WHERE lastname = 'a'");
-
-  const claims = [await claim(2), await claim(), await claim()];
-
-  expect(claims.map((changes) => changes.map(({ action, recordId }) => `${action} ${recordId}`))).toEqual([
-    ["INSERT 1", "INSERT 2", "UPDATE 1"],
-    ["INSERT 3"],
-    [],
-  ]);
-});
-
 test.each([
   ["UPDATE", "UPDATE salesforce.contact SET lastname = 'Sklodowska'", false],
   ["UPDATE", "UPDATE salesforce.contact SET email = 'user@example.com'", true],

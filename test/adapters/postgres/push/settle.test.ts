@@ -254,73 +254,34 @@ test("a row that was given another key while its change was sent gets its result
   expect(await store.claim(lease, 10)).toMatchObject([{ recordId: 99 }, { recordId: 1, action: "INSERT" }]);
 });
 
-const DUPLICATE = { sfid: null, _ab_lastop: "FAILED", _ab_err: expect.stringContaining("DUPLICATE_ROW") };
+test.each(firstInGate(1, [true, false]))(
+  "the row that has an sfid keeps it, and of new rows for one the first gets it, the others the reason; locked: %s",
+  async (isHeld) => {
+    await known(1);
+    for (const lastname of ["1", "2", "2.0"]) await insert(lastname);
+    await sql("UPDATE salesforce.contact SET email = 'mine@example.com' WHERE sfid IS NOT NULL");
+    const { store, lease } = await customer.cycle();
+    const sent = await store.claim(lease, 10);
+    const user = await transaction(...(isHeld ? ["SELECT FROM salesforce.contact FOR UPDATE"] : []));
 
-test("new rows get their sfids with the change that is settled, and one whose sfid another row has gets the reason", async () => {
-  await known(7);
-  await sql("DELETE FROM salesforce.contact WHERE id < 7; DELETE FROM salesforce._trigger_log");
-  for (const lastname of ["a", "b", "c"]) await insert(lastname);
-  let statements = 0;
-  const { store, lease } = await customer.cycle({ before: async () => void statements++ });
-  const [a, b, c] = (await store.claim(lease, 10)) as [ClaimedChange, ClaimedChange, ClaimedChange];
+    await store.settle(
+      lease,
+      sent.map((change) => sentAs(change, change.recordId < 3 ? 1 : 2)),
+    );
+    await user.query("COMMIT");
+    await store.claim(lease, 10);
 
-  await store.settle(lease, [sentAs(a, 1), sentAs(b, 7)]);
-  const before = statements;
-  await store.settle(lease, [sentAs(c, 3)]);
-
-  expect(statements - before, "nothing was pending").toBe(1);
-  expect(await rows("lastname, sfid, _ab_lastop, _ab_err")).toEqual([
-    { lastname: "L7", sfid: sfidOf(7), _ab_lastop: "SYNCED", _ab_err: null },
-    { lastname: "a", sfid: sfidOf(1), _ab_lastop: "INSERTED", _ab_err: null },
-    { lastname: "b", ...DUPLICATE },
-    { lastname: "c", sfid: sfidOf(3), _ab_lastop: "INSERTED", _ab_err: null },
-  ]);
-});
-
-test.each(firstInGate(1, [true, false]))("of two rows for one sfid the first gets it, locked: %s", async (isHeld) => {
-  await insert("1");
-  await insert("1.0");
-  const { store, lease } = await customer.cycle();
-  const sent = await store.claim(lease, 10);
-  const user = await transaction(...(isHeld ? ["SELECT FROM salesforce.contact FOR UPDATE"] : []));
-
-  await store.settle(
-    lease,
-    sent.map((change) => sentAs(change, 1)),
-  );
-  await user.query("COMMIT");
-  await store.claim(lease, 10);
-
-  expect(await rows("lastname, sfid, _ab_lastop, _ab_err")).toEqual([
-    { lastname: "1", sfid: sfidOf(1), _ab_lastop: "INSERTED", _ab_err: null },
-    { lastname: "1.0", ...DUPLICATE },
-  ]);
-  expect(await log("state, row_owed")).toEqual([
-    { state: "SUCCESS", row_owed: false },
-    { state: "FAILED", row_owed: false },
-  ]);
-});
-
-test("the row that has an sfid keeps it, and its accepted change, when a new row gets the same", async () => {
-  await known(1);
-  await insert("new");
-  await sql("UPDATE salesforce.contact SET email = 'mine@example.com' WHERE sfid IS NOT NULL");
-  const { store, lease } = await customer.cycle();
-  const sent = await store.claim(lease, 10);
-  const user = await transaction("SELECT FROM salesforce.contact FOR UPDATE");
-
-  await store.settle(
-    lease,
-    sent.map((change) => sentAs(change, 1)),
-  );
-  await user.query("COMMIT");
-  await store.claim(lease, 10);
-
-  expect(await rows("lastname, sfid, _ab_lastop, _ab_err")).toEqual([
-    { lastname: "L1", sfid: sfidOf(1), _ab_lastop: "UPDATED", _ab_err: null },
-    { lastname: "new", ...DUPLICATE },
-  ]);
-});
+    const duplicate = { sfid: null, _ab_lastop: "FAILED", _ab_err: expect.stringContaining("DUPLICATE_ROW") };
+    expect(await rows("lastname, sfid, _ab_lastop, _ab_err")).toEqual([
+      { lastname: "L1", sfid: sfidOf(1), _ab_lastop: "UPDATED", _ab_err: null },
+      { lastname: "1", ...duplicate },
+      { lastname: "2", sfid: sfidOf(2), _ab_lastop: "INSERTED", _ab_err: null },
+      { lastname: "2.0", ...duplicate },
+    ]);
+    expect(await states()).toEqual(["FAILED", "SUCCESS", "FAILED", "SUCCESS"]);
+    expect(await owed()).toEqual([false, false, false, false]);
+  },
+);
 
 test("a new row keeps the sfid of its insert when a later change of it needed no sending", async () => {
   const { store, lease } = await customer.cycle();

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { excludeFromDump } from "../../../../lib/cli/commands/schema.ts";
 import type { Context } from "../../../../lib/cli/context.ts";
-import { aCustomerForEachTest, customer, loseLease, sql } from "../world.ts";
+import { aCustomerForEachTest, customer, sql } from "../world.ts";
 
 aCustomerForEachTest();
 
@@ -64,16 +64,6 @@ test("a full copy is detached by a statement that needs no Bridge, and nothing i
   expect(await sql("SELECT salesforce._bridge_detach() AS removed")).toEqual([
     { removed: "0 triggers and 0 functions of Bridge are gone" },
   ]);
-});
-
-test("a database that was detached by mistake says that its changes are not captured, and is corrected", async () => {
-  await sql("SELECT salesforce._bridge_detach()");
-
-  expect((await customer.cycle()).begun.captureOff).toMatchObject({ why: "triggers" });
-  await loseLease();
-  await customer.provision({ configVersion: 2 });
-  expect((await customer.cycle()).begun.captureOff).toBeNull();
-  expect(await write()).toBe(5);
 });
 
 const PROGRAMS = process.env["POSTGRES_PROGRAMS"] ?? "";

@@ -63,14 +63,6 @@ test("a schema that is two versions newer is refused with the remedy, one of the
   }
 });
 
-test("a schema of a version before the first release is refused with the remedy, and stays as it is", async () => {
-  await sql("UPDATE salesforce._bridge_meta SET schema_version = 7");
-
-  await expect(migrateTo(LATER)).rejects.toThrow("install version 0.2.0 first");
-
-  expect(await versionOf()).toBe(7);
-});
-
 /** The schema as the released versions made it, frozen. */
 const RELEASED = readFileSync(join(import.meta.dirname, "../../../contracts/released-1-schema.sql"), "utf8");
 
