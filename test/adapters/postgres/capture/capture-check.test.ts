@@ -11,7 +11,8 @@ import { temporaryFolder } from "../../../support/run/temporary-folder.ts";
 import { longTest } from "../../../support/run/whole-grid.ts";
 import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import { image, page, untilSomebodyWaits } from "../customer.ts";
-import { aCustomerForEachTest, connection, customer, log, request, rows, sql, transaction } from "../world.ts";
+import { request } from "../cycles.ts";
+import { aCustomerForEachTest, connection, customer, log, rows, sql, transaction } from "../world.ts";
 
 aCustomerForEachTest();
 

@@ -5,7 +5,8 @@ import { beforeEach, expect, test } from "vitest";
 import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { column, contactShape } from "../../../support/worlds/shapes.ts";
 import { image, page, sfidOf } from "../customer.ts";
-import { aCustomerForEachTest, customer, dailyCheck, END, log, sql } from "../world.ts";
+import { END } from "../cycles.ts";
+import { aCustomerForEachTest, customer, dailyCheck, log, sql } from "../world.ts";
 
 const COLUMNS = [
   column("Amount__c", { type: "currency", precision: 18, scale: 2 }),

@@ -3,7 +3,8 @@ import { confirmDeletes as confirmDeletesOf } from "../../../../lib/adapters/pos
 import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
-import { aCustomerForEachTest, claimAndSend, customer, END, kept, known, laterBy, numbersTo, sql } from "../world.ts";
+import { claimAndSend, END, known, numbersTo } from "../cycles.ts";
+import { aCustomerForEachTest, customer, kept, laterBy, sql } from "../world.ts";
 
 aCustomerForEachTest({ shape: contactShape({ upsertField: "Key__c" }) });
 

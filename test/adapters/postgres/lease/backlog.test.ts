@@ -4,18 +4,8 @@ import { DeadlinePassed } from "../../../../lib/adapters/postgres/session/sessio
 import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { created, forgetReads, rowsReadOfTheLog } from "../customer.ts";
-import {
-  aCustomerForEachTest,
-  claimAndSend,
-  connection,
-  customer,
-  cycleOn,
-  END,
-  insertMany,
-  laterBy,
-  send,
-  sql,
-} from "../world.ts";
+import { claimAndSend, cycleOn, END, send } from "../cycles.ts";
+import { aCustomerForEachTest, connection, customer, insertMany, laterBy, sql } from "../world.ts";
 
 let open: () => Promise<CycleStore>;
 aCustomerForEachTest();

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { CycleCount } from "../../../../lib/sync/ports/lease-ports.ts";
-import { aCustomerForEachTest, customer, END, sql } from "../world.ts";
+import { END } from "../cycles.ts";
+import { aCustomerForEachTest, customer, sql } from "../world.ts";
 
 aCustomerForEachTest();
 

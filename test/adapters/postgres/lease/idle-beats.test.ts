@@ -1,17 +1,8 @@
 import { expect, test } from "vitest";
 import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
 import type { IdleBeats } from "../../../../lib/sync/ports/lease-ports.ts";
-import {
-  aCustomerForEachTest,
-  connection,
-  customer,
-  END,
-  laterBy,
-  request,
-  sql,
-  transaction,
-  whileLeft,
-} from "../world.ts";
+import { END, request, whileLeft } from "../cycles.ts";
+import { aCustomerForEachTest, connection, customer, laterBy, sql, transaction } from "../world.ts";
 
 aCustomerForEachTest();
 

@@ -3,18 +3,8 @@ import { guardLease } from "../../../../lib/sync/lease/lease-guard.ts";
 import { type BeginRequest, LeaseLost, LongWorkUnderWay } from "../../../../lib/sync/ports/lease-ports.ts";
 import { ModelClock } from "../../../support/doubles/model-clock.ts";
 import { image, orgTime, page, sfidOf, untilSomebodyWaits } from "../customer.ts";
-import {
-  aCustomerForEachTest,
-  customer,
-  END,
-  idsOf,
-  insert,
-  loseLease,
-  request,
-  sql,
-  transaction,
-  whileLeft,
-} from "../world.ts";
+import { END, idsOf, loseLease, request, whileLeft } from "../cycles.ts";
+import { aCustomerForEachTest, customer, insert, sql, transaction } from "../world.ts";
 
 aCustomerForEachTest();
 

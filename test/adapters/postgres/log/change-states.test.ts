@@ -1,16 +1,7 @@
 import { expect, test } from "vitest";
 import { created } from "../customer.ts";
-import {
-  aCustomerForEachTest,
-  claimAndSend,
-  customer,
-  idsOf,
-  insertMany,
-  numbersTo,
-  retriedIn,
-  send,
-  sql,
-} from "../world.ts";
+import { claimAndSend, idsOf, numbersTo, retriedIn, send } from "../cycles.ts";
+import { aCustomerForEachTest, customer, insertMany, sql } from "../world.ts";
 
 aCustomerForEachTest();
 

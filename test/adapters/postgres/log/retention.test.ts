@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import type { PostgresConnection } from "../../../../lib/model/workspace/workspace.ts";
-import { aCustomerForEachTest, connection, customer, cycleOn, dailyCheck, sql } from "../world.ts";
+import { cycleOn } from "../cycles.ts";
+import { aCustomerForEachTest, connection, customer, dailyCheck, sql } from "../world.ts";
 
 aCustomerForEachTest();
 

@@ -8,7 +8,8 @@ import { DatabaseUnavailable } from "../../../../lib/monitoring/ports.ts";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { createTestDatabase } from "../../../support/worlds/postgres.ts";
 import { type Customer, createCustomer, forgetReads, rowsReadOfTheLog } from "../customer.ts";
-import { aCustomer, customer, END, insertMany, sql } from "../world.ts";
+import { END } from "../cycles.ts";
+import { aCustomer, customer, insertMany, sql } from "../world.ts";
 
 const monitored = (url = customer.url) => postgresMonitoring(() => new Date()).open({ url, schema: "salesforce" });
 const activityOf = (page: Page<unknown>) => z.array(activityRow).parse(page.rows);

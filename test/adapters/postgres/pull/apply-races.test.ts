@@ -2,7 +2,8 @@ import type { Client } from "pg";
 import { expect, test } from "vitest";
 import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { image, orgTime, page, pushAll, sfidOf, untilSomebodyWaits } from "../customer.ts";
-import { aCustomerForEachTest, customer, END, known, loseLease, numbersTo, rows, sql, transaction } from "../world.ts";
+import { END, known, loseLease, numbersTo } from "../cycles.ts";
+import { aCustomerForEachTest, customer, rows, sql, transaction } from "../world.ts";
 
 aCustomerForEachTest();
 

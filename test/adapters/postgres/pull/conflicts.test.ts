@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { ConflictPolicy } from "../../../../lib/model/mapping/mapping.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { accepted, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
-import { aCustomer, claimAndSend, customer, END, known, laterBy, log, rows, sql } from "../world.ts";
+import { claimAndSend, END, known } from "../cycles.ts";
+import { aCustomer, customer, laterBy, log, rows, sql } from "../world.ts";
 
 /** A row that both sides know, and that the application has changed; a cycle. */
 async function changed(conflictPolicy: ConflictPolicy, ...statements: readonly string[]) {

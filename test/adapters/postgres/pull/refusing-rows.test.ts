@@ -2,19 +2,14 @@ import { expect, test } from "vitest";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { accepted, image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
+import { claimAndSend, cycleOn, END, idsOf, known, refused } from "../cycles.ts";
 import {
   aCustomerForEachTest,
-  claimAndSend,
   customer,
-  cycleOn,
-  END,
-  idsOf,
   insertMany,
-  known,
   lastOps,
   laterBy,
   log,
-  refused,
   retryFailed,
   rows,
   sql,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
-import { aCustomerForEachTest, customer, END, loseLease, numbersTo, sql, transaction } from "../world.ts";
+import { END, loseLease, numbersTo } from "../cycles.ts";
+import { aCustomerForEachTest, customer, sql, transaction } from "../world.ts";
 
 /** What an application's writers notice of a pull: a page locks few of its rows at a time, and none that it does not write. */
 

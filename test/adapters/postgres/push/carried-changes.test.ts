@@ -4,20 +4,8 @@ import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
 import type { Lease } from "../../../../lib/sync/ports/lease-ports.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { created, orgTime, pushAll, sfidOf } from "../customer.ts";
-import {
-  aCustomerForEachTest,
-  customer,
-  END,
-  idsOf,
-  laterBy,
-  log,
-  loseLease,
-  refused,
-  retryFailed,
-  send,
-  sql,
-  states,
-} from "../world.ts";
+import { END, idsOf, loseLease, refused, send } from "../cycles.ts";
+import { aCustomerForEachTest, customer, laterBy, log, retryFailed, sql, states } from "../world.ts";
 
 let store: CycleStore;
 let lease: Lease;

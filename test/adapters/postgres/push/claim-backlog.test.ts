@@ -3,16 +3,8 @@ import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { forgetReads, rowsReadOfTheLog } from "../customer.ts";
-import {
-  aCustomerForEachTest,
-  type Cycle,
-  customer,
-  dailyCheck,
-  laterBy,
-  retriedIn,
-  sql,
-  transaction,
-} from "../world.ts";
+import { type Cycle, retriedIn } from "../cycles.ts";
+import { aCustomerForEachTest, customer, dailyCheck, laterBy, sql, transaction } from "../world.ts";
 
 aCustomerForEachTest({ shape: contactShape({ upsertField: "Key__c" }) });
 

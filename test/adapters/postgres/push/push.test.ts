@@ -4,21 +4,15 @@ import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
 import type { Lease } from "../../../../lib/sync/ports/lease-ports.ts";
 import { column } from "../../../support/worlds/shapes.ts";
 import { accepted, created, sfidOf } from "../customer.ts";
+import { claimAndSend, END, idsOf, loseLease, refused, retriedIn, send } from "../cycles.ts";
 import {
   aCustomerForEachTest,
-  claimAndSend,
   customer,
-  END,
-  idsOf,
   insert,
   insertMany,
   laterBy,
   log,
-  loseLease,
-  refused,
-  retriedIn,
   rows,
-  send,
   sql,
   states,
   transaction,

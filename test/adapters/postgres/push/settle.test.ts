@@ -3,22 +3,8 @@ import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
 import { LeaseLost } from "../../../../lib/sync/ports/lease-ports.ts";
 import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { accepted, acceptedAt, orgTime, pushAll, sfidOf, untilSomebodyWaits } from "../customer.ts";
-import {
-  aCustomerForEachTest,
-  type Cycle,
-  customer,
-  END,
-  insert,
-  known,
-  lastOps,
-  log,
-  refused,
-  retriedIn,
-  rows,
-  sql,
-  states,
-  transaction,
-} from "../world.ts";
+import { type Cycle, END, known, refused, retriedIn } from "../cycles.ts";
+import { aCustomerForEachTest, customer, insert, lastOps, log, rows, sql, states, transaction } from "../world.ts";
 
 aCustomerForEachTest();
 

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { forgetReads, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";
-import { aCustomerForEachTest, customer, cycleOn, insert, sql } from "../world.ts";
+import { cycleOn } from "../cycles.ts";
+import { aCustomerForEachTest, customer, insert, sql } from "../world.ts";
 
 aCustomerForEachTest();
 beforeEach(() => {

@@ -6,7 +6,8 @@ import { FIRST_VERSION, MIGRATIONS } from "../../../../lib/adapters/postgres/sch
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "../customer.ts";
-import { aCustomerForEachTest, customer, dailyCheck, END, sql } from "../world.ts";
+import { END } from "../cycles.ts";
+import { aCustomerForEachTest, customer, dailyCheck, sql } from "../world.ts";
 
 aCustomerForEachTest();
 

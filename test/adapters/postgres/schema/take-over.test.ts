@@ -3,7 +3,8 @@ import { databases } from "../../../../lib/adapters/postgres/operations/inspect-
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, image, orgTime, page, sfidOf } from "../customer.ts";
-import { aCustomerForEachTest, connection, customer, END, sql } from "../world.ts";
+import { END } from "../cycles.ts";
+import { aCustomerForEachTest, connection, customer, sql } from "../world.ts";
 
 aCustomerForEachTest();
 

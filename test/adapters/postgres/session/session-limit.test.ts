@@ -6,7 +6,8 @@ import { NoConnectionFree, openWithinLimit } from "../../../../lib/adapters/post
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
 import { withDatabase } from "../../../../lib/monitoring/with-database.ts";
 import { untilSomebodyWaits } from "../customer.ts";
-import { aCustomerForEachTest, connection, customer, request, sql, transaction } from "../world.ts";
+import { request } from "../cycles.ts";
+import { aCustomerForEachTest, connection, customer, sql, transaction } from "../world.ts";
 
 aCustomerForEachTest();
 let opened: Session[];

@@ -6,7 +6,8 @@ import { createIdleSessions } from "../../../../lib/adapters/postgres/session/id
 import { DeadlinePassed, openSession } from "../../../../lib/adapters/postgres/session/session.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
 import { image, page } from "../customer.ts";
-import { aCustomer, aCustomerForEachTest, connection, customer, cycleOn, request, sql } from "../world.ts";
+import { cycleOn, request } from "../cycles.ts";
+import { aCustomer, aCustomerForEachTest, connection, customer, sql } from "../world.ts";
 
 describe("a database URL", () => {
   test("is parsed, its escapes included", () => {
