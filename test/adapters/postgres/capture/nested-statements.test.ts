@@ -118,21 +118,6 @@ const CASES: Readonly<Record<string, Case>> = {
       "WITH one AS (UPDATE salesforce.contact SET title = 'y' RETURNING id) SELECT public.number(id) FROM one ORDER BY id",
     ],
   },
-  "writes by the trigger of a table that is not mapped, before a statement": {
-    given: [
-      trigger("AFTER UPDATE", "UPDATE salesforce.contact SET title = NEW.name WHERE company = NEW.id", {
-        on: "public.company",
-      }),
-    ],
-    when: [
-      "BEGIN",
-      "UPDATE public.company SET name = upper(name)",
-      "UPDATE salesforce.contact SET title = 'later'",
-      "UPDATE public.company SET name = lower(name)",
-      "DELETE FROM salesforce.contact WHERE id = 2",
-      "COMMIT",
-    ],
-  },
 };
 
 const COLUMNS = ["email", "lastname", "title"];
@@ -161,17 +146,6 @@ test("rows that get other keys are logged under them, behind what their triggers
 
   const { rows } = replay(new Map(), await readLog(customer.application));
   expect(only(rows, ["title"])).toEqual(only(await readThem(), ["title"]));
-});
-
-test("a session that asks for no triggers is put in order by a mapping that captures it", async () => {
-  await customer.provision({ configVersion: 2, capture: "always" });
-  await sql(`${trigger("AFTER INSERT", numbered)}; ALTER TABLE salesforce.contact ENABLE ALWAYS TRIGGER zzz`);
-  const before = await readThem();
-  await customer.asSuperuser("SET session_replication_role = replica");
-
-  await customer.asSuperuser("INSERT INTO salesforce.contact (id, lastname, title) VALUES (5, 'Franklin', 'by app')");
-
-  await expectInOrder(before);
 });
 
 test("what triggers write within Bridge's own statements is logged in the order of causes", async () => {

@@ -44,48 +44,40 @@ test("an idle beat costs two statements beside the count of a half minute, and c
   expect(await store.begin(request({ slot: 110 }))).toEqual({ held: false, why: "slot taken" });
 });
 
+/** Writes one row into a table of ours. */
+const row = (table: string, values: Readonly<Record<string, string>>) =>
+  `INSERT INTO salesforce.${table} (${Object.keys(values).join(", ")}) VALUES (${Object.values(values).join(", ")})`;
+const change = (more: Readonly<Record<string, string>>) =>
+  row("_trigger_log", { action: "'UPDATE'", table_name: "'contact'", record_id: "1", ...more });
+const ofRecord = { mapping_id: "'map_contact'", sfid: "'x'" };
+const SETTLED = { state: "'SUCCESS'", last_operation: "'UPDATED'", processed_at: "now()" };
+const NOW = "'2026-11-20T12:00:00Z'";
+const OLD = "'2026-10-01'";
+const error = { error: "'held'", first_at: "now()", last_at: "now()" };
+const held = { stamp: "now()", read_at: "now()", held_at: "now()" };
+
 test.each([
   ["a change waits", "INSERT INTO salesforce.contact (lastname) VALUES ('Curie')"],
-  [
-    "a retry has become due",
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, due_at) VALUES ('UPDATE', 'contact', 1, '2026-11-20T12:00:00Z')`,
-  ],
-  ["a claim was lost", "INSERT INTO salesforce._bridge_in_hand (id, table_name, ids) VALUES ('x', 'contact', '{1}')"],
-  [
-    "a result was not written back",
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, row_owed)
-     VALUES ('UPDATE', 'contact', 1, 'SUCCESS', 'UPDATED', now(), true)`,
-  ],
-  [
-    "a confirmed delete waits",
-    `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, stamp, read_at, confirmed, held_at) VALUES ('map_contact', 'x', now(), now(), true, now())`,
-  ],
-  [
-    "a record must be read again",
-    `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at, retry_at)
-     VALUES ('map_contact', 'x', 'held', now(), now(), '2026-11-20T12:00:00Z')`,
-  ],
-  ["an event waits to leave", `INSERT INTO salesforce._bridge_outbox (event, detail) VALUES ('record.failed', '{}')`],
+  ["a retry has become due", change({ due_at: NOW })],
+  ["a claim was lost", row("_bridge_in_hand", { id: "'x'", table_name: "'contact'", ids: "'{1}'" })],
+  ["a result was not written back", change({ ...SETTLED, row_owed: "true" })],
+  ["a confirmed delete waits", row("_bridge_held_deletes", { ...ofRecord, ...held, confirmed: "true" })],
+  ["a record must be read again", row("_bridge_inbound_errors", { ...ofRecord, ...error, retry_at: NOW })],
+  ["an event waits to leave", row("_bridge_outbox", { event: "'record.failed'", detail: "'{}'" })],
   ["a trigger is disabled", "ALTER TABLE salesforce.contact DISABLE TRIGGER _bridge_insert"],
   ["a trigger is gone", "DROP TRIGGER _bridge_delete ON salesforce.contact"],
   ["a column was renamed", "ALTER TABLE salesforce.contact RENAME COLUMN lastname TO surname"],
   ["the table is gone", "DROP TABLE salesforce.contact CASCADE"],
   ["an error must be removed", "UPDATE salesforce._bridge_state SET last_error = 'x'"],
   ["a spike has not ended", "UPDATE salesforce._bridge_state SET running_failed = 10"],
-  [
-    "the log holds what is old enough to go",
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at)
-     VALUES ('UPDATE', 'contact', 1, 'SUCCESS', 'UPDATED', '2026-10-01')`,
-  ],
+  ["the log holds what is old enough to go", change({ ...SETTLED, processed_at: OLD })],
   [
     "a conflict is old enough to go",
-    `INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, winner, at)
-     VALUES ('map_contact', 'x', 1, 'postgres', '2026-10-01')`,
+    row("_bridge_conflicts", { ...ofRecord, record_id: "1", winner: "'postgres'", at: OLD }),
   ],
   [
     "a tombstone is old enough to go",
-    `INSERT INTO salesforce._bridge_tombstones (mapping_id, sfid, record_id, reason, by_salesforce, deleted_at)
-     VALUES ('map_contact', 'x', 1, 'deleted', true, '2026-10-01')`,
+    row("_bridge_tombstones", { ...ofRecord, record_id: "1", reason: "'x'", by_salesforce: "true", deleted_at: OLD }),
   ],
 ])("a beat is not idle where %s", async (_, prepare) => {
   expect(await isIdle()).toBe(true);
@@ -95,14 +87,8 @@ test.each([
 });
 
 test.each([
-  [
-    "a retry is not due yet",
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, due_at) VALUES ('UPDATE', 'contact', 1, '2026-11-20T12:00:01Z')`,
-  ],
-  [
-    "a delete is held",
-    "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) VALUES ('DELETE', 'contact', 1, 'x', true)",
-  ],
+  ["a retry is not due yet", change({ due_at: "'2026-11-20T12:00:01Z'" })],
+  ["a delete is held", change({ action: "'DELETE'", sfid: "'x'", held: "true" })],
 ])("a beat is idle where %s", async (_, prepare) => {
   await sql(prepare);
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { guardLease } from "../../../../lib/sync/lease/lease-guard.ts";
 import { type BeginRequest, LeaseLost, LongWorkUnderWay } from "../../../../lib/sync/ports/lease-ports.ts";
 import { ModelClock } from "../../../support/doubles/model-clock.ts";
@@ -156,45 +156,30 @@ async function everything(): Promise<unknown> {
   );
 }
 
-describe("a cycle that is frozen between its mark and the check of the clock", () => {
-  /** Marks a change, freezes for so long, and asks to save; `meanwhile` happens while it is frozen. */
-  async function frozen(seconds: number, meanwhile: () => Promise<unknown>) {
-    await insert("Curie");
-    const { store, lease } = await customer.cycle();
-    const ids = idsOf(await store.claim(lease, 1));
-    const clock = new ModelClock();
-    const hold = guardLease(store, lease, clock, clock.now() + 900_000);
-    const saving = hold.maySave(async (leaseSeconds) => {
+test("a cycle that is frozen between its mark and the check of the clock saves nothing when another has the lease by then", async () => {
+  await insert("Curie");
+  const { store, lease } = await customer.cycle();
+  const ids = idsOf(await store.claim(lease, 1));
+  const clock = new ModelClock();
+  const hold = guardLease(store, lease, clock, clock.now() + 900_000);
+  const frozen = async (seconds: number, meanwhile: () => Promise<unknown>) =>
+    hold.maySave(async (leaseSeconds) => {
       const answer = await store.markSent(lease, "batch", ids, leaseSeconds);
       clock.pass(seconds);
       await meanwhile();
       return answer;
     });
-    return { saving, lease };
-  }
 
-  test("saves nothing when another has the lease by then, and takes nothing from it", async () => {
-    const { saving, lease } = await frozen(49, async () => {
-      await loseLease();
-      await customer.cycle();
-    });
-
-    await expect(saving).rejects.toMatchObject({ name: "CycleStopped", reason: "lost" });
-    const store = await customer.store();
-    expect(await store.renew(lease, 30)).toBe("lost");
-    expect(await store.begin(request())).toEqual({ held: false, why: "running" });
+  await frozen(20, () => sql("UPDATE salesforce._bridge_state SET lease_until = now() + interval '10 s'"));
+  const renewed = "SELECT lease_until > now() + interval '20 s' AS renewed FROM salesforce._bridge_state";
+  expect(await sql(renewed), "no other has it").toEqual([{ renewed: true }]);
+  const overtaken = frozen(49, async () => {
+    await loseLease();
+    await customer.cycle();
   });
-
-  test("renews the lease again before it saves, when no other cycle has it", async () => {
-    const { saving } = await frozen(20, () =>
-      sql("UPDATE salesforce._bridge_state SET lease_until = now() + interval '10 s'"),
-    );
-
-    await saving;
-
-    const renewed = "SELECT lease_until > now() + interval '20 s' AS renewed FROM salesforce._bridge_state";
-    expect(await sql(renewed)).toEqual([{ renewed: true }]);
-  });
+  await expect(overtaken).rejects.toMatchObject({ name: "CycleStopped", reason: "lost" });
+  expect(await store.renew(lease, 30)).toBe("lost");
+  expect(await store.begin(request()), "nothing is taken from it").toEqual({ held: false, why: "running" });
 });
 
 test.each(["cycle", "load"] as const)(

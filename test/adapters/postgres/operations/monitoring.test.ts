@@ -119,25 +119,6 @@ test("a page of all that succeeded reads no more of the log than lies before its
   }
 });
 
-test("a running cycle is seen, can be asked to stop, and is not asked when it is not there", async () => {
-  await aCustomer();
-  const database = await monitored();
-  const seen = async (mappingId = "map_contact") => [
-    (await database.leaseOf(mappingId))?.isHeld ?? false,
-    await database.requestAbort(mappingId, new Date()),
-  ];
-  expect(await seen()).toEqual([false, false]);
-
-  const { store, lease } = await customer.cycle();
-
-  expect(await seen("map_other")).toEqual([false, false]);
-  expect(await store.renew(lease, 30)).toBe("held");
-  expect([await seen(), await seen()]).toEqual(Array(2).fill([true, true]));
-  expect(await store.renew(lease, 30)).toBe("aborted");
-  await store.finish(lease, END);
-  expect(await seen()).toEqual([false, false]);
-});
-
 test("health has the latest cycle of all mappings, and how many rows wait", async () => {
   await aCustomer();
   await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });

@@ -41,38 +41,6 @@ test("where Salesforce wins, its value stays, the change says so, the rest of it
   expect(Object.values(conflict ?? {})).toEqual(values);
 });
 
-test("where PostgreSQL wins, its value stays and is sent, and so does its row or its delete", async () => {
-  const { store, lease } = await changed("postgres_wins", EMAIL);
-
-  const applied = await store.apply(lease, page([image(1, 2, { lastname: "Curie", email: "sf@example.com" })]));
-  await store.apply(lease, page([image(1, 3, {}, true)]));
-
-  expect(applied).toMatchObject({ conflicts: 1 });
-  expect(await emails()).toEqual(["pg@example.com"]);
-  await sql(DELETE);
-  await store.apply(lease, page([image(1, 4, { lastname: "Sklodowska" })]));
-  expect(await emails()).toEqual([]);
-  expect(await store.claim(lease, 10)).toMatchObject([{ values: { email: "pg@example.com" } }, { action: "DELETE" }]);
-});
-
-test("a deletion in Salesforce takes a changed row with it, and the change keeps its values", async () => {
-  const { store, lease } = await changed("salesforce_wins", EMAIL);
-
-  const deleted = image(1, 2, {}, true);
-  // Of a contact it is read first whether it was merged into another one.
-  const unread = await store.apply(lease, page([deleted]));
-  const applied = await store.apply(lease, page([{ ...deleted, mergedInto: null }]));
-
-  expect(unread).toMatchObject({ deleted: 0, reread: [deleted.sfid] });
-  expect(applied).toMatchObject({ deleted: 1 });
-  expect(await emails()).toEqual([]);
-  const message = "CONFLICT: the record was deleted in Salesforce, which wins";
-  expect(await log('state, "values", sf_message')).toEqual([
-    { state: "FAILED", values: { email: "pg@example.com" }, sf_message: message },
-  ]);
-  expect(await store.outbox(10)).toMatchObject([{ event: "record.failed", detail: { sfid: sfidOf(1) } }]);
-});
-
 test("a row that was deleted right after our save of it stays deleted, whatever automation changed at the save", async () => {
   const { store, lease } = await changed("salesforce_wins", EMAIL);
   await pushAll({ store, lease }, () => null, orgTime(5));

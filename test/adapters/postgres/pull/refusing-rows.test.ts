@@ -238,18 +238,3 @@ test.each([
   expect(await states()).toEqual(["NEW", "NEW"]);
   expect(await lastOps()).toEqual(after);
 });
-
-test("what a late save has undone is sent again, whatever its row holds", async () => {
-  const cycle = await changed(1);
-  const [late] = await pushAll(cycle, () => null, orgTime(5));
-  await sql("UPDATE salesforce.contact SET email = 'newer@example.com'");
-  await pushAll(cycle, () => null, orgTime(6));
-  await close();
-  const save = { changeIds: [Number(late?.id)], recordId: Number(late?.recordId), sfid: sfidOf(1) };
-
-  const sent = await cycle.store.requeueOverwritten(cycle.lease, [{ ...save, answeredAt: orgTime(9) }]);
-
-  expect(sent).toEqual({ again: 1, underWay: 0 });
-  expect(await states()).toEqual(["SUCCESS", "NEW"]);
-  expect(await lastOps()).toEqual(["UPDATED"]);
-});

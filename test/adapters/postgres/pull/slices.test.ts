@@ -241,25 +241,3 @@ test.each([0, 1, 2, 3, 4].flatMap((step) => WRITES.map((statement) => ({ step, s
     expect(sent).toMatchObject([{ action: statement.slice(0, 6), sfid: sfidOf(1) }]);
   },
 );
-
-test("a row that waits for its slice is written before the next slices are", async () => {
-  await known(450);
-  const writer = await customer.connect();
-  const firstRow = () => sql("SELECT lastname, email FROM salesforce.contact WHERE id = 1");
-  let edit: Promise<unknown> | undefined;
-  let atLastSlice: unknown;
-  const { store, lease } = await customer.cycle({
-    before: async () => {
-      const locked = await countLocked();
-      if (locked === 200)
-        edit ??= writer.query("UPDATE salesforce.contact SET email = 'user@example.com' WHERE id = 1");
-      // One more while the edit itself, whose row the first slice has let go, is not committed.
-      if (locked === 50 || locked === 51) atLastSlice ??= await edit?.then(firstRow);
-    },
-  });
-
-  await store.apply(lease, page(named("new", 450, 2)));
-
-  expect(atLastSlice).toEqual([{ lastname: "new 1", email: "user@example.com" }]);
-  expect(await firstRow()).toEqual(atLastSlice);
-});

@@ -4,8 +4,8 @@ import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
 import type { Lease } from "../../../../lib/sync/ports/lease-ports.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { created, orgTime, pushAll, sfidOf } from "../customer.ts";
-import { END, idsOf, loseLease, refused, send } from "../cycles.ts";
-import { aCustomerForEachTest, customer, laterBy, log, retryFailed, sql, states } from "../world.ts";
+import { END, idsOf, refused, send } from "../cycles.ts";
+import { aCustomerForEachTest, customer, log, retryFailed, sql } from "../world.ts";
 
 let store: CycleStore;
 let lease: Lease;
@@ -14,13 +14,6 @@ beforeEach(() => begin());
 
 async function begin(): Promise<void> {
   ({ store, lease } = await customer.cycle());
-}
-
-/** The lease runs out while its holder says nothing more, and another cycle begins. */
-async function lose(): Promise<Awaited<ReturnType<CycleStore["recover"]>>> {
-  await loseLease();
-  await begin();
-  return await store.recover(lease);
 }
 
 const insert = () => sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
@@ -41,34 +34,6 @@ const acceptTogether = (changes: readonly ClaimedChange[]) =>
 const age = () =>
   sql(`UPDATE salesforce._trigger_log SET created_at = processed_at - interval '32 days',
        processed_at = processed_at - interval '32 days'`);
-
-test("a refused change stays FAILED, as it was, at every step of the newer one that carries it", async () => {
-  await insert();
-  await refuse();
-  const [before] = await log("state, processed_at, sf_message");
-  laterBy(60);
-  await update("m@example.com");
-  const carriedBy = async (state: string) =>
-    expect(await log("state, processed_at, sf_message")).toEqual([before, { ...NOT_YET, state }]);
-
-  const changes = await claim();
-  await carriedBy("PENDING");
-  await store.release(lease, idsOf(changes));
-  await carriedBy("NEW");
-  await claim();
-  await lose();
-  await carriedBy("NEW");
-  await sendAll();
-  const { doubts } = await lose();
-  await carriedBy("PENDING");
-  for (const doubt of doubts) await acceptTogether(doubt.changes);
-
-  expect(changes.map(({ action, attempts }) => `${action} ${attempts}`)).toEqual(["INSERT 0", "UPDATE 0"]);
-  expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
-  expect((await store.finish(lease, END)).rowsFailed).toBe(1);
-});
-
-const NOT_YET = { processed_at: null, sf_message: null };
 
 test("a write that ends in doubt leaves in doubt what it carries, too", async () => {
   await insert();

@@ -95,13 +95,6 @@ describe("a change of a row whose earlier one is settled", () => {
     ]);
   };
 
-  test("keeps it PENDING when it was committed before, and is claimed next", async () => {
-    const cycle = await changedRows(2);
-    await edit(2);
-    await cycle.store.settle(cycle.lease, cycle.sent.map(accepted));
-    await keepsPending(2, cycle);
-  });
-
   test("keeps it PENDING when it is committed while another row's change is waited for", async () => {
     const cycle = await changedRows(2);
     const user = await transaction(`SELECT FROM salesforce._trigger_log WHERE id = ${cycle.a.id} FOR UPDATE`);

@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
-  authentication,
   BROKEN,
   columns,
   DONE,
@@ -11,7 +10,6 @@ import {
   message,
   OUT_OF_TURN,
   row,
-  SCRAM,
   UNKNOWN_SIGN_INS,
   UNKNOWN_TYPES,
   WRONG_SCRAM,
@@ -115,19 +113,6 @@ test.each(firstInGate(1, ENDLESS))(
     expect(met).toMatchObject({ ...(!isAnswered && { error: { reason: "postgres_unavailable" } }), honest: true });
   },
 );
-
-test.each([
-  ["a password", message("R", authentication(3))],
-  ["an MD5 password", message("R", authentication(5, Buffer.from("salt")))],
-  ["SCRAM", SCRAM],
-])("a server that wants %s of a URL without one breaks that connection alone", async (_, bytes) => {
-  servers.plain.lie("before the password", bytes);
-  const url = `postgres://u@127.0.0.1:${servers.plain.port}/d?sslmode=disable`;
-
-  const met = await liedTo.meet({ url, moment: "before the password" });
-
-  expect(met).toMatchObject({ honest: true });
-});
 
 test.each(["", "N", "E", "X", "Sx", "SS\u0016\u0003\u0001garbage", "HTTP/1.1 400 Bad Request\r\n\r\n"])(
   "a server that answers the request for TLS by %j breaks that connection alone",

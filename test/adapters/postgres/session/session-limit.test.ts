@@ -95,18 +95,6 @@ test("loads and changes of tables leave half of the connections to the beat and 
   await third;
 });
 
-test("the server ends the connection of a client that went silent, such as a frozen function", async ({ skip }) => {
-  const [known] = await sql("SELECT 1 FROM pg_settings WHERE name = 'idle_session_timeout'");
-  skip(
-    known === undefined,
-    "PostgreSQL 13 has no limit of idle sessions; keepalive probes end those of a dead machine",
-  );
-
-  await open({ idleMilliseconds: 50 });
-
-  await untilThereAre(0);
-});
-
 test.each([
   ["cycles of many mappings have two connections, and renew their leases beside each other's work", 0, 2, false],
   ["cycles that find one connection left for all of them use it one after the other", 3, 1, false],
