@@ -46,6 +46,8 @@ test("a change is written exactly as JSON.stringify writes it, its times cut to 
   const errors = await database.listErrors({ ...asked, table: 'odd "table"' });
   const activity = await database.listActivity({ ...asked, table: "contact", state: null });
 
+  const failed = await database.listActivity({ ...asked, table: 'odd "table"', state: "FAILED" });
+  expect(activityOf(failed)).toMatchObject([{ synced_at: null, _ab_lastop: "FAILED" }]);
   const [row] = z.array(z.strictObject(errorRow.shape)).parse(errors.rows);
   expect(row).toMatchObject({ sfid: null, table_name: 'odd "table"', _ab_err: message });
   expect(activityOf(activity).map((one) => [one.created_at, one.synced_at])).toEqual(
@@ -124,11 +126,16 @@ test("health has the latest cycle of all mappings, and how many rows wait", asyn
   await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
   const { store, lease } = await customer.cycle();
   await insertMany(3);
+  await store.claim(lease, 1);
   await store.finish(lease, END);
   await sql("UPDATE salesforce._bridge_state SET last_run_at = '2020-01-01' WHERE mapping_id = 'map_lead'");
 
   const database = await monitored();
   expect(await database.check()).toMatchObject({ lastRunAt: customer.now, waitingRows: 3 });
+
+  const all = { table: null, limit: 10, offset: 0 };
+  expect(await database.listActivity({ ...all, state: "NEW" })).toMatchObject({ total: 2 });
+  expect(await database.listActivity({ ...all, state: "PENDING" })).toMatchObject({ total: 1 });
 
   await endSessions(); // the kept connection is replaced by another
   expect(await database.check()).toMatchObject({ waitingRows: 3 });
