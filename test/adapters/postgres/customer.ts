@@ -11,38 +11,13 @@ import type { CycleStore } from "../../../lib/sync/ports/cycle-ports.ts";
 import type { Begun, Lease } from "../../../lib/sync/ports/lease-ports.ts";
 import type { Page } from "../../../lib/sync/ports/pull-ports.ts";
 import type { PushOutcome } from "../../../lib/sync/ports/push-ports.ts";
-import type { Provisioner } from "../../../lib/sync/ports/schema-ports.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/worlds/postgres.ts";
 import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 
 export type Held = Extract<Begun, { held: true }>;
 
 /** A customer's database with a mapped contact table, and the service's way into it. */
-export interface Customer {
-  readonly url: string;
-  readonly shape: TableShape;
-  /** The application's connection, as the owner of everything. */
-  readonly application: Client;
-  /** Rows of one statement of the application. */
-  sql(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** The same of a superuser, for what needs one: roles, extensions, statistics, settings of the server. */
-  asSuperuser(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Another connection of the application, for a transaction of its own. */
-  connect(as?: { readonly user: string; readonly password: string }): Promise<Client>;
-  /** `before` is awaited before every statement of the store. */
-  store(before?: (statement: string) => Promise<void>): Promise<CycleStore>;
-  /** A store that holds a cycle's lease. */
-  cycle(more?: {
-    readonly work?: Lease["work"];
-    readonly leaseSeconds?: number;
-    readonly before?: (statement: string) => Promise<void>;
-  }): Promise<{ store: CycleStore; lease: Lease; begun: Held }>;
-  provision(more?: Partial<TableShape>): ReturnType<Provisioner["provision"]>;
-  retire(): Promise<void>;
-  /** The service's time; moved by assigning. */
-  now: Date;
-  close(): Promise<void>;
-}
+export type Customer = Awaited<ReturnType<typeof createCustomer>>;
 
 export type Row = Record<string, unknown>;
 
@@ -65,7 +40,7 @@ export async function createCustomer({
   readonly shape?: TableShape;
   readonly provisioned?: boolean;
   readonly like?: TestDatabase;
-} = {}): Promise<Customer> {
+} = {}) {
   const copied = like ?? (provisioned ? await provisionedOnce(shape) : undefined);
   const database = await createTestDatabase(copied ? { like: copied } : {});
   const clients: Client[] = [];
@@ -78,73 +53,96 @@ export async function createCustomer({
     clients.push(client);
     return client;
   };
-  const connect: Customer["connect"] = (as) => {
+  const connect = (as?: { readonly user: string; readonly password: string }) => {
     const url = new URL(database.url);
     return open(Object.assign(url, as && { username: as.user, password: as.password }).href);
   };
   let superuser: Promise<Client> | undefined;
   const application = await connect();
-  const provisioner = createProvisioner(connection, () => customer.now, herokuConnect);
+  let now = new Date(START);
+  const provisioner = createProvisioner(connection, () => now, herokuConnect);
+  const sql = async (text: string, values: readonly unknown[] = []): Promise<readonly Row[]> =>
+    (await application.query<Row>(text, [...values])).rows;
+  const store = async (before: (statement: string) => Promise<void> = async () => undefined) => {
+    const session = await openSession(connection);
+    const stepwise: Session = {
+      ...session,
+      query: async (text, values) => {
+        await before(text);
+        return await session.query(text, values);
+      },
+      script: async (text) => {
+        await before(text);
+        return await session.script(text);
+      },
+      copy: async (text, pieces) => {
+        await before(text);
+        await session.copy(text, pieces);
+      },
+    };
+    const opened = cycleStoreOn(stepwise, shape.schema, () => now);
+    stores.push(opened);
+    return opened;
+  };
 
-  const customer: Customer = {
+  return {
     url: database.url,
     shape,
+    /** The application's connection, as the owner of everything. */
     application,
-    now: new Date(START),
-    connect,
-    sql: async (text, values = []) => (await application.query<Row>(text, [...values])).rows,
-    asSuperuser: async (text, values = []) => {
+    /** Rows of one statement of the application. */
+    sql,
+    /** The same of a superuser, for what needs one: roles, extensions, statistics, settings of the server. */
+    asSuperuser: async (text: string, values: readonly unknown[] = []): Promise<readonly Row[]> => {
       superuser ??= open(database.superuserUrl);
       return (await (await superuser).query<Row>(text, [...values])).rows;
     },
-    async store(before = async () => undefined) {
-      const session = await openSession(connection);
-      const stepwise: Session = {
-        ...session,
-        query: async (text, values) => {
-          await before(text);
-          return await session.query(text, values);
-        },
-        script: async (text) => {
-          await before(text);
-          return await session.script(text);
-        },
-        copy: async (text, pieces) => {
-          await before(text);
-          await session.copy(text, pieces);
-        },
-      };
-      const store = cycleStoreOn(stepwise, shape.schema, () => customer.now);
-      stores.push(store);
-      return store;
-    },
-    async cycle({ work = "cycle", leaseSeconds = 30, before } = {}) {
-      const store = await customer.store(before);
-      const version = await customer.sql(
-        `SELECT config_version FROM ${shape.schema}._bridge_state WHERE mapping_id = $1`,
-        [shape.mappingId],
-      );
-      const begun = await store.begin({
-        mappingId: shape.mappingId,
+    /** Another connection of the application, for a transaction of its own. */
+    connect,
+    /** `before` is awaited before every statement of the store. */
+    store,
+    /** A store that holds a cycle's lease. */
+    async cycle({
+      work = "cycle",
+      before,
+    }: {
+      readonly work?: Lease["work"];
+      readonly before?: Parameters<typeof store>[0];
+    } = {}) {
+      const opened = await store(before);
+      const { mappingId } = shape;
+      const version = await sql(`SELECT config_version FROM ${shape.schema}._bridge_state WHERE mapping_id = $1`, [
+        mappingId,
+      ]);
+      const configVersion = Number(version[0]?.["config_version"]);
+      const begun = await opened.begin({
+        mappingId,
         work,
-        configVersion: Number(version[0]?.["config_version"]),
+        configVersion,
         owner: "a test",
         slot: null,
-        leaseSeconds,
+        leaseSeconds: 30,
       });
       if (!begun.held) throw new Error(`the lease is not free: ${begun.why}`);
-      return { store, lease: begun.lease, begun };
+      return { store: opened, lease: begun.lease, begun };
     },
-    provision: (more = {}) => provisioner.provision(mappingOf({ ...shape, ...more }), { ...shape, ...more }),
+    provision: (more: Partial<TableShape> = {}) =>
+      provisioner.provision(mappingOf({ ...shape, ...more }), { ...shape, ...more }),
     retire: () => provisioner.retire(mappingOf(shape)),
+    /** The service's time; moved by assigning. */
+    get now() {
+      return now;
+    },
+    set now(later: Date) {
+      now = later;
+    },
     async close() {
-      await expectPendingNamed((text) => customer.sql(text));
-      await Promise.all(stores.map((store) => store.close().catch(() => undefined)));
+      await expectPendingNamed(sql);
+      await Promise.all(stores.map((one) => one.close().catch(() => undefined)));
       await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
       await database.close();
     },
   };
-  return customer;
 }
 
 /** The service's time when a customer's table is created. */

@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations/monitoring.ts";
 import type { IdleBeats } from "../../../../lib/sync/ports/lease-ports.ts";
-import { type Customer, createCustomer } from "../customer.ts";
+import { END, request, whileLeft } from "../cycles.ts";
+import { aCustomerForEachTest, connection, customer, laterBy, sql, transaction } from "../world.ts";
 
-let customer: Customer;
-beforeEach(async () => {
-  customer = await createCustomer();
-});
-afterEach(() => customer.close());
+aCustomerForEachTest();
 
 const beats = (more: Partial<IdleBeats> = {}): IdleBeats => ({
   slot: 110,
@@ -16,10 +13,8 @@ const beats = (more: Partial<IdleBeats> = {}): IdleBeats => ({
   ...more,
 });
 
-const begin = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
-
 async function state() {
-  const [row] = await customer.sql(
+  const [row] = await sql(
     "SELECT fence::int, lease_until, slot::int, last_run_at, last_pull_at, last_error FROM salesforce._bridge_state",
   );
   return row;
@@ -43,103 +38,78 @@ test("an idle beat costs two statements beside the count of a half minute, and c
   expect(found).toMatchObject([{ mappingId: "map_contact", isIdle: true, heldDeletes: 0 }]);
   expect([...ended]).toMatchObject([["map_contact", { rowsSynced: 0, rowsFailed: 0, queueDepth: 0 }]]);
   expect(await state()).toEqual({ ...before, slot: 110, last_run_at: customer.now });
-  expect(await customer.sql("SELECT well, failed, stopped FROM salesforce._bridge_cycles")).toEqual([
+  expect(await sql("SELECT well, failed, stopped FROM salesforce._bridge_cycles")).toEqual([
     { well: 1, failed: 0, stopped: 0 },
   ]);
-  expect(await store.begin({ ...begin, slot: 110 })).toEqual({ held: false, why: "slot taken" });
+  expect(await store.begin(request({ slot: 110 }))).toEqual({ held: false, why: "slot taken" });
 });
 
-test("mappings whose beats are looked at together are known to have changed, so that they are polled at full pace", async () => {
-  await customer.sql(`UPDATE salesforce._bridge_state SET lanes = '{"changed":{"stamp":"2026-11-20T11:59:00Z"}}'`);
-  const store = await customer.store();
-
-  const [state] = await store.syncStates(["map_contact"]);
-
-  expect(state?.marks.lanes).toEqual({ changed: { stamp: new Date("2026-11-20T11:59:00Z") } });
-});
+/** Writes one row into a table of ours. */
+const row = (table: string, values: Readonly<Record<string, string>>) =>
+  `INSERT INTO salesforce.${table} (${Object.keys(values).join(", ")}) VALUES (${Object.values(values).join(", ")})`;
+const change = (more: Readonly<Record<string, string>>) =>
+  row("_trigger_log", { action: "'UPDATE'", table_name: "'contact'", record_id: "1", ...more });
+const ofRecord = { mapping_id: "'map_contact'", sfid: "'x'" };
+const SETTLED = { state: "'SUCCESS'", last_operation: "'UPDATED'", processed_at: "now()" };
+const NOW = "'2026-11-20T12:00:00Z'";
+const OLD = "'2026-10-01'";
+const error = { error: "'held'", first_at: "now()", last_at: "now()" };
+const held = { stamp: "now()", read_at: "now()", held_at: "now()" };
 
 test.each([
   ["a change waits", "INSERT INTO salesforce.contact (lastname) VALUES ('Curie')"],
-  [
-    "a retry has become due",
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, due_at) VALUES ('UPDATE', 'contact', 1, '2026-11-20T12:00:00Z')`,
-  ],
-  ["a claim was lost", "INSERT INTO salesforce._bridge_in_hand (id, table_name, ids) VALUES ('x', 'contact', '{1}')"],
-  [
-    "a result was not written back",
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, row_owed)
-     VALUES ('UPDATE', 'contact', 1, 'SUCCESS', 'UPDATED', now(), true)`,
-  ],
-  [
-    "a confirmed delete waits",
-    `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, stamp, read_at, confirmed, held_at) VALUES ('map_contact', 'x', now(), now(), true, now())`,
-  ],
-  [
-    "a record must be read again",
-    `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at, retry_at)
-     VALUES ('map_contact', 'x', 'held', now(), now(), '2026-11-20T12:00:00Z')`,
-  ],
-  ["an event waits to leave", `INSERT INTO salesforce._bridge_outbox (event, detail) VALUES ('record.failed', '{}')`],
+  ["a retry has become due", change({ due_at: NOW })],
+  ["a claim was lost", row("_bridge_in_hand", { id: "'x'", table_name: "'contact'", ids: "'{1}'" })],
+  ["a result was not written back", change({ ...SETTLED, row_owed: "true" })],
+  ["a confirmed delete waits", row("_bridge_held_deletes", { ...ofRecord, ...held, confirmed: "true" })],
+  ["a record must be read again", row("_bridge_inbound_errors", { ...ofRecord, ...error, retry_at: NOW })],
+  ["an event waits to leave", row("_bridge_outbox", { event: "'record.failed'", detail: "'{}'" })],
   ["a trigger is disabled", "ALTER TABLE salesforce.contact DISABLE TRIGGER _bridge_insert"],
   ["a trigger is gone", "DROP TRIGGER _bridge_delete ON salesforce.contact"],
   ["a column was renamed", "ALTER TABLE salesforce.contact RENAME COLUMN lastname TO surname"],
   ["the table is gone", "DROP TABLE salesforce.contact CASCADE"],
   ["an error must be removed", "UPDATE salesforce._bridge_state SET last_error = 'x'"],
   ["a spike has not ended", "UPDATE salesforce._bridge_state SET running_failed = 10"],
-  [
-    "the log holds what is old enough to go",
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at)
-     VALUES ('UPDATE', 'contact', 1, 'SUCCESS', 'UPDATED', '2026-10-01')`,
-  ],
+  ["the log holds what is old enough to go", change({ ...SETTLED, processed_at: OLD })],
   [
     "a conflict is old enough to go",
-    `INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, winner, at)
-     VALUES ('map_contact', 'x', 1, 'postgres', '2026-10-01')`,
+    row("_bridge_conflicts", { ...ofRecord, record_id: "1", winner: "'postgres'", at: OLD }),
   ],
   [
     "a tombstone is old enough to go",
-    `INSERT INTO salesforce._bridge_tombstones (mapping_id, sfid, record_id, reason, by_salesforce, deleted_at)
-     VALUES ('map_contact', 'x', 1, 'deleted', true, '2026-10-01')`,
+    row("_bridge_tombstones", { ...ofRecord, record_id: "1", reason: "'x'", by_salesforce: "true", deleted_at: OLD }),
   ],
 ])("a beat is not idle where %s", async (_, prepare) => {
   expect(await isIdle()).toBe(true);
-  await customer.sql(prepare);
+  await sql(prepare);
 
   expect(await isIdle()).toBe(false);
 });
 
 test.each([
-  [
-    "a retry is not due yet",
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, due_at) VALUES ('UPDATE', 'contact', 1, '2026-11-20T12:00:01Z')`,
-  ],
-  [
-    "a delete is held",
-    "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) VALUES ('DELETE', 'contact', 1, 'x', true)",
-  ],
+  ["a retry is not due yet", change({ due_at: "'2026-11-20T12:00:01Z'" })],
+  ["a delete is held", change({ action: "'DELETE'", sfid: "'x'", held: "true" })],
 ])("a beat is idle where %s", async (_, prepare) => {
-  await customer.sql(prepare);
+  await sql(prepare);
 
   expect(await isIdle()).toBe(true);
 });
 
-test("deletes that are held are counted, so that they are reported though nothing else happens", async () => {
-  await customer.sql(
-    "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) VALUES ('DELETE', 'contact', 1, 'x', true)",
-  );
-  const store = await customer.store();
+test.each([
+  [1, 1],
+  [10_001, 10_000],
+])(
+  "of %i held deletes %i are counted at a beat, so that they are reported though nothing else happens",
+  async (held, counted) => {
+    await sql(
+      "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) SELECT 'DELETE', 'contact', i, 'x' || i, true FROM generate_series(1, $1) i",
+      [held],
+    );
+    const store = await customer.store();
 
-  expect(await store.syncStates(["map_contact"])).toMatchObject([{ heldDeletes: 1 }]);
-});
-
-test("of many held deletes ten thousand of a side are counted at a beat", async () => {
-  await customer.sql(
-    "INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held) SELECT 'DELETE', 'contact', i, 'x' || i, true FROM generate_series(1, 10001) i",
-  );
-  const store = await customer.store();
-
-  expect(await store.syncStates(["map_contact"])).toMatchObject([{ heldDeletes: 10_000 }]);
-});
+    expect(await store.syncStates(["map_contact"])).toMatchObject([{ heldDeletes: counted }]);
+  },
+);
 
 test("a running cycle, a slot that is used and another configuration are left alone", async () => {
   const running = await customer.cycle();
@@ -147,7 +117,7 @@ test("a running cycle, a slot that is used and another configuration are left al
   const before = await state();
 
   expect(await store.endIdle(beats())).toEqual(new Map());
-  await running.store.finish(running.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  await running.store.finish(running.lease, END);
   const after = await state();
   expect(await store.endIdle(beats({ beats: [{ mappingId: "map_contact", configVersion: 2 }] }))).toEqual(new Map());
   expect((await store.endIdle(beats())).size).toBe(1);
@@ -171,61 +141,43 @@ test("a beat need not be noted within a minute of the last one, and the next cou
   expect(await noted(55)).toBeNull();
   await store.endIdle(beats({ slot: 170 }));
 
-  expect(await customer.sql("SELECT sum(well)::int AS well FROM salesforce._bridge_cycles")).toEqual([{ well: 7 }]);
-  await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now() + interval '1 minute'");
+  const well = async () => (await sql("SELECT sum(well)::int AS well FROM salesforce._bridge_cycles"))[0]?.["well"];
+  expect(await well()).toBe(7);
+  await sql("UPDATE salesforce._bridge_state SET lease_until = now() + interval '1 minute'");
   expect(await noted(55)).toBeNull();
-});
 
-test("of beats that were missing for an hour a minute is counted at the most", async () => {
-  const store = await customer.store();
-  await store.endIdle(beats());
-  customer.now = new Date(customer.now.getTime() + 3_600_000);
-
+  // Of beats that were missing for an hour a minute is counted at the most.
+  await sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
+  laterBy(3_600);
   await store.endIdle(beats({ slot: 3710 }));
-
-  expect(await customer.sql("SELECT sum(well)::int AS well FROM salesforce._bridge_cycles")).toEqual([{ well: 7 }]);
+  expect(await well()).toBe(13);
 });
 
 test("a cycle whose lease is old is left alone and can be aborted, until the lease has ended", async () => {
   const store = await customer.store();
-  const database = await postgresMonitoring(() => customer.now).open({ url: customer.url, schema: "salesforce" });
-  /** What is done while so many seconds of the lease are left; done again where the machine took longer than that. */
-  const whileLeft = async <Answer>(seconds: number, ask: () => Promise<Answer>) => {
-    for (;;) {
-      const [set] = await customer.sql(
-        "UPDATE salesforce._bridge_state SET lease_until = clock_timestamp() + make_interval(secs => $1) RETURNING lease_until::text",
-        [seconds],
-      );
-      const answer = await ask();
-      const [left] = await customer.sql("SELECT clock_timestamp() < $1::timestamptz AS is_left", [
-        set?.["lease_until"],
-      ]);
-      if (left?.["is_left"] === seconds > 0) return answer;
-    }
-  };
+  const database = await postgresMonitoring(() => customer.now).open(connection());
+  const left = <Answer>(seconds: number, ask: () => Promise<Answer>) => whileLeft(seconds, "cycle", ask);
 
   for (const seconds of [20, 5, 1]) {
-    expect(await whileLeft(seconds, () => store.endIdle(beats()))).toEqual(new Map());
-    expect(await whileLeft(seconds, () => database.leaseOf("map_contact"))).toMatchObject({ isHeld: true });
-    expect(await whileLeft(seconds, () => database.requestAbort("map_contact", customer.now))).toBe(true);
+    expect(await left(seconds, () => store.endIdle(beats()))).toEqual(new Map());
+    expect(await left(seconds, () => database.leaseOf("map_contact"))).toMatchObject({ isHeld: true });
+    expect(await left(seconds, () => database.requestAbort("map_contact", customer.now))).toBe(true);
   }
-  expect(await whileLeft(-0.001, () => database.leaseOf("map_contact"))).toMatchObject({ isHeld: false });
-  expect(await whileLeft(-0.001, () => database.requestAbort("map_contact", customer.now))).toBe(false);
-  expect((await whileLeft(-0.001, () => store.endIdle(beats()))).size).toBe(1);
+  expect(await left(-0.001, () => database.leaseOf("map_contact"))).toMatchObject({ isHeld: false });
+  expect(await left(-0.001, () => database.requestAbort("map_contact", customer.now))).toBe(false);
+  expect((await left(-0.001, () => store.endIdle(beats()))).size).toBe(1);
 });
 
 test("a locked row is not waited for", async () => {
   const store = await customer.store();
-  const holder = await customer.connect();
-  await holder.query("BEGIN");
-  await holder.query("SELECT FROM salesforce._bridge_state FOR UPDATE");
+  const holder = await transaction("SELECT FROM salesforce._bridge_state FOR UPDATE");
 
   expect(await store.endIdle(beats())).toEqual(new Map());
   await holder.query("ROLLBACK");
 });
 
 test("what a probe saw unchanged counts as pulled, and an older probe moves nothing back", async () => {
-  await customer.sql("UPDATE salesforce._bridge_state SET position = now(), last_pull_at = '2026-11-20T11:00:00Z'");
+  await sql("UPDATE salesforce._bridge_state SET position = now(), last_pull_at = '2026-11-20T11:00:00Z'");
   const store = await customer.store();
   const seen = (at: string) => ({ unchanged: { mappingIds: ["map_contact"], at: new Date(at) } });
 

@@ -1,89 +1,47 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
-import { longTest } from "../../../support/run/whole-grid.ts";
-import { type Customer, createCustomer, created, orgTime, pushAll, sfidOf } from "../customer.ts";
+import { expect, test } from "vitest";
+import { created } from "../customer.ts";
+import { claimAndSend, idsOf, numbersTo, retriedIn, send } from "../cycles.ts";
+import { aCustomerForEachTest, customer, insertMany, sql } from "../world.ts";
 
-let customer: Customer;
-beforeEach(async () => {
-  customer = await createCustomer();
-});
-afterEach(() => customer.close());
+aCustomerForEachTest();
 
-const insert = (rows: number) =>
-  customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || i FROM generate_series(1, $1::int) i", [rows]);
 const named = async () =>
-  (await customer.sql("SELECT ids FROM salesforce._bridge_in_hand ORDER BY ids")).map((row) =>
+  (await sql("SELECT ids FROM salesforce._bridge_in_hand ORDER BY ids")).map((row) =>
     (row["ids"] as string[]).map(Number),
   );
-const idsOf = (changes: readonly ClaimedChange[]) => changes.map(({ id }) => id);
 
-test("claimed changes are in the registry of pending ones until the last of them is settled, however they end", async () => {
-  await insert(3);
+test("claimed changes are in the registry of pending ones until the last of their batches is settled, however they end", async () => {
+  await insertMany(2_001);
   const { store, lease } = await customer.cycle();
 
-  const changes = await store.claim(lease, 10);
-  const whenClaimed = await named();
-  await store.markSent(lease, "batch", idsOf(changes));
-  await store.settle(lease, changes.slice(0, 2).map(created));
+  const changes = await store.claim(lease, 10_000);
+  await send({ store, lease }, changes.slice(0, 2_000), "first");
+  await store.settle(lease, changes.slice(0, 2_000).map(created));
   const whenSettledInPart = await named();
-  const [last] = changes.slice(2);
-  await store.settle(lease, [
-    { kind: "retry", changeIds: [Number(last?.id)], recordId: 3, afterSeconds: 60, counts: true, error: "X: later" },
-  ]);
+  await send({ store, lease }, changes.slice(2_000), "second");
+  await store.settle(
+    lease,
+    changes.slice(2_000).map((change) => retriedIn(60, change)),
+  );
 
-  expect([whenClaimed, whenSettledInPart]).toEqual([[[1, 2, 3]], [[1, 2, 3]]]);
+  expect(whenSettledInPart).toEqual([numbersTo(2_001)]);
   expect(await named()).toEqual([]);
 });
 
-test("released changes leave the registry", async () => {
-  await insert(3);
+test("released changes leave the registry, and are claimed again at once", async () => {
+  await insertMany(3);
   const { store, lease } = await customer.cycle();
   const changes = await store.claim(lease, 2);
-  const others = await store.claim(lease, 2);
+  await store.claim(lease, 2);
 
   await store.release(lease, idsOf(changes));
 
-  expect(await named()).toEqual([idsOf(others)]);
-});
-
-test("many changes stay in the registry by their claim until the last of its batches is settled", async () => {
-  await insert(2_001);
-  const { store, lease } = await customer.cycle();
-  const changes = await store.claim(lease, 10_000);
-
-  await store.markSent(lease, "first", idsOf(changes.slice(0, 2_000)));
-  await store.settle(lease, changes.slice(0, 2_000).map(created));
-  const whenSettledInPart = await named();
-  await store.markSent(lease, "second", idsOf(changes.slice(2_000)));
-  await store.settle(lease, changes.slice(2_000).map(created));
-
-  expect(whenSettledInPart).toEqual([idsOf(changes)]);
-  expect(await named()).toEqual([]);
-});
-
-test("what a lost cycle left stays in the registry until the next one has found and settled it", async () => {
-  await insert(3);
-  const lost = await customer.cycle();
-  const changes = await lost.store.claim(lost.lease, 10);
-  await lost.store.markSent(lost.lease, "batch", idsOf(changes.slice(0, 1)));
-  await customer.sql("UPDATE salesforce._bridge_state SET lease_until = now()");
-
-  const next = await customer.cycle();
-  const { doubts } = await next.store.recover(next.lease);
-  const whenInDoubt = await named();
-  await next.store.settle(next.lease, doubts.flatMap((doubt) => doubt.changes).map(created));
-  await next.store.finish(next.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
-  const last = await customer.cycle();
-  await last.store.recover(last.lease);
-
-  expect(next.begun.waiting.unfinished).toBe(true);
-  expect(whenInDoubt).toEqual([[1, 2, 3]]);
-  expect(last.begun.waiting.unfinished).toBe(true);
-  expect(await named()).toEqual([]);
+  expect(await named()).toEqual([[3]]);
+  expect(idsOf(await store.claim(lease, 10))).toEqual(idsOf(changes));
 });
 
 test("changes that could not be released stay in the registry, whatever else of their claim is settled meanwhile", async () => {
-  await insert(3);
+  await insertMany(3);
   let fails = false;
   const { store, lease } = await customer.cycle({
     before: async (statement) => {
@@ -91,7 +49,7 @@ test("changes that could not be released stay in the registry, whatever else of 
     },
   });
   const changes = await store.claim(lease, 10);
-  await store.markSent(lease, "batch", idsOf(changes.slice(0, 1)));
+  await send({ store, lease }, changes.slice(0, 1));
 
   fails = true;
   await expect(store.release(lease, idsOf(changes.slice(1)))).rejects.toThrow("timeout");
@@ -106,8 +64,8 @@ test("changes that could not be released stay in the registry, whatever else of 
 });
 
 test("a PENDING change that was never in the registry is found after the next check of the mapping", async () => {
-  await insert(2);
-  await customer.sql("UPDATE salesforce._trigger_log SET state = 'PENDING', fence = 0 WHERE id = 2");
+  await insertMany(2);
+  await sql("UPDATE salesforce._trigger_log SET state = 'PENDING', fence = 0 WHERE id = 2");
 
   await customer.provision();
 
@@ -118,52 +76,20 @@ test("a PENDING change that was never in the registry is found after the next ch
 });
 
 test("changes are claimed, marked and given back in their place, so that no index is written", async () => {
-  await insert(10);
-  const { store, lease } = await customer.cycle();
+  await insertMany(10);
+  const cycle = await customer.cycle();
 
-  const changes = await store.claim(lease, 20);
-  await store.markSent(lease, "batch", idsOf(changes));
-  await store.release(lease, idsOf(changes));
-  await store.close();
+  const changes = await claimAndSend(cycle);
+  await cycle.store.release(cycle.lease, idsOf(changes));
+  await cycle.store.close();
 
   expect(await updatesOfTheLog()).toEqual({ updated: 30, in_place: 30 });
 });
 
-longTest("pages of the log have room for each of their changes to be marked in its place", async ({ skip }) => {
-  const [{ version } = {}] = await customer.sql("SELECT current_setting('server_version_num') AS version");
-  skip(Number(version) < 140_000, "before PostgreSQL 14 a transaction of any database keeps the old versions of rows");
-  await insert(2_500);
-  const { store, lease } = await customer.cycle();
-
-  const changes = await store.claim(lease, 2_500);
-  await store.markSent(lease, "bulk update 750000000000001AAA", idsOf(changes));
-  await store.close();
-
-  expect(await updatesOfTheLog()).toEqual({ updated: 5_000, in_place: 5_000 });
-});
-
-longTest(
-  "a full page of a mapped table has room for a few rows to be changed, and their results written, in their place",
-  async () => {
-    await insert(1_000);
-    const cycle = await customer.cycle();
-    await pushAll(cycle, ({ recordId }) => sfidOf(recordId), orgTime(1));
-    await customer.sql("VACUUM FULL salesforce.contact");
-    const pages = () => customer.sql("SELECT id, (ctid::text::point)[0] AS page FROM salesforce.contact ORDER BY id");
-    const before = await pages();
-
-    await customer.sql("UPDATE salesforce.contact SET lastname = 'Curie' WHERE id % 25 = 0");
-    expect(await pages()).toEqual(before);
-    expect(await pushAll(cycle, ({ sfid }) => sfid, orgTime(2))).toHaveLength(40);
-
-    expect(await pages()).toEqual(before);
-  },
-);
-
 /** What PostgreSQL has counted; a connection shows its counts when it ends. */
 async function updatesOfTheLog() {
   for (;;) {
-    const [row] = await customer.sql(
+    const [row] = await sql(
       `SELECT n_tup_upd::int AS updated, n_tup_hot_upd::int AS in_place FROM pg_stat_user_tables
        WHERE relname = '_trigger_log'`,
     );

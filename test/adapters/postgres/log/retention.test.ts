@@ -1,15 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
-import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import type { PostgresConnection } from "../../../../lib/model/workspace/workspace.ts";
-import { mappingOf } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer } from "../customer.ts";
+import { cycleOn } from "../cycles.ts";
+import { aCustomerForEachTest, connection, customer, dailyCheck, sql } from "../world.ts";
 
-let customer: Customer;
-beforeEach(async () => {
-  customer = await createCustomer();
-});
-afterEach(() => customer.close());
+aCustomerForEachTest();
 
 /** More than one cycle takes away. */
 const MANY = 600;
@@ -17,7 +12,7 @@ const MANY = 600;
 test("changes, conflicts and tombstones stay as many days as the workspace says, each its own", async () => {
   await keepSome(daysAgo(4), MANY);
   await keepSome(daysAgo(2), 5);
-  await customer.sql(`INSERT INTO salesforce._bridge_totals VALUES ('contact', ${MANY + 5}, 0)`);
+  await sql(`INSERT INTO salesforce._bridge_totals VALUES ('contact', ${MANY + 5}, 0)`);
 
   await cycleWith({ logDays: 3, conflictDays: 5, tombstoneDays: 8 });
   const afterOne = await kept();
@@ -31,25 +26,29 @@ test("changes, conflicts and tombstones stay as many days as the workspace says,
   expect(await kept()).toEqual({ changes: 5, counted: 5, conflicts: 5, tombstones: MANY + 5 });
 });
 
-test("a workspace that says nothing keeps them for 31 days", async () => {
+test("a workspace that says nothing keeps them for 31 days, and what was pushed for a week", async () => {
+  const pushed = () => sql("SELECT sfids FROM salesforce._bridge_pushed");
+  for (const days of [9, 6])
+    await sql("INSERT INTO salesforce._bridge_pushed VALUES ('map_contact', $1, $2)", [daysAgo(days), [days]]);
   await keepSome(daysAgo(32), 3);
   await keepSome(daysAgo(30), 5);
-  await customer.sql("INSERT INTO salesforce._bridge_totals VALUES ('contact', 8, 0)");
+  await sql("INSERT INTO salesforce._bridge_totals VALUES ('contact', 8, 0)");
 
   await cycleWith(undefined);
 
   expect(await kept()).toEqual({ changes: 5, counted: 5, conflicts: 5, tombstones: 5 });
+  expect(await pushed()).toEqual([{ sfids: ["6"] }]);
 });
 
 test("the log is vacuumed as the workspace says, and otherwise as its owner has set it", async () => {
-  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_vacuum_cost_delay = 7)");
+  await sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_vacuum_cost_delay = 7)");
   const before = await options();
 
-  await lookWith({});
+  await dailyCheck({});
   const untouched = await options();
-  await lookWith({ logAutovacuum: { vacuum_scale_factor: 0.02, analyze_threshold: 5_000 } });
+  await dailyCheck({ logAutovacuum: { vacuum_scale_factor: 0.02, analyze_threshold: 5_000 } });
   const set = await options();
-  await lookWith({ logAutovacuum: { vacuum_scale_factor: 0.02, analyze_threshold: 5_000 } });
+  await dailyCheck({ logAutovacuum: { vacuum_scale_factor: 0.02, analyze_threshold: 5_000 } });
 
   expect(untouched).toEqual(before);
   expect(set.options).toEqual([
@@ -65,17 +64,17 @@ const daysAgo = (days: number) => new Date(customer.now.getTime() - days * 86_40
 /** So many of each that ended at that time. */
 async function keepSome(at: Date, count: number): Promise<void> {
   const values = [at, count];
-  await customer.sql(
+  await sql(
     `INSERT INTO salesforce._trigger_log (table_name, record_id, action, state, last_operation, created_at, processed_at)
      SELECT 'contact', i, 'UPDATE', 'SUCCESS', 'UPDATED', $1, $1 FROM generate_series(1, $2::int) i`,
     values,
   );
-  await customer.sql(
+  await sql(
     `INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, winner, at)
      SELECT 'map_contact', '003', i, 'postgres', $1 FROM generate_series(1, $2::int) i`,
     values,
   );
-  await customer.sql(
+  await sql(
     `INSERT INTO salesforce._bridge_tombstones (mapping_id, sfid, record_id, reason, by_salesforce, deleted_at)
      SELECT 'map_contact', '003', i, 'deleted', true, $1 FROM generate_series(1, $2::int) i`,
     values,
@@ -83,7 +82,7 @@ async function keepSome(at: Date, count: number): Promise<void> {
 }
 
 async function kept() {
-  const [row] = await customer.sql(
+  const [row] = await sql(
     `SELECT (SELECT count(*)::int FROM salesforce._trigger_log) AS changes,
        (SELECT success::int FROM salesforce._bridge_totals) AS counted,
        (SELECT count(*)::int FROM salesforce._bridge_conflicts) AS conflicts,
@@ -94,24 +93,14 @@ async function kept() {
 
 /** A cycle that has nothing to do but this. */
 async function cycleWith(retention: PostgresConnection["retention"]): Promise<void> {
-  const connection = { url: customer.url, schema: "salesforce", ...(retention && { retention }) };
-  const store = createCycleStores(() => customer.now)(connection);
-  const asked = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "a test", slot: null } as const;
-  const begun = await store.begin({ ...asked, leaseSeconds: 30 });
-  if (!begun.held) throw new Error(`the lease is not free: ${begun.why}`);
-  await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  const store = createCycleStores(() => customer.now)({ ...connection(), ...(retention && { retention }) });
+  await cycleOn(store);
   await store.close();
-}
-
-/** The daily check of a workspace with such a setting. */
-async function lookWith(more: Pick<PostgresConnection, "logAutovacuum">): Promise<void> {
-  const provisioner = createProvisioner({ url: customer.url, schema: "salesforce", ...more }, () => customer.now);
-  await provisioner.migrate(mappingOf(customer.shape));
 }
 
 /** The log's storage parameters, and which version of its catalog row they are in. */
 async function options() {
-  const [row] = await customer.sql(
+  const [row] = await sql(
     "SELECT reloptions AS options, xmin::text AS version FROM pg_class WHERE oid = 'salesforce._trigger_log'::regclass",
   );
   return row as { readonly options: readonly string[]; readonly version: string };

@@ -1,17 +1,13 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { captureAllOf } from "../../../../lib/adapters/postgres/schema/capture-existing.ts";
-import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { metadata } from "../../../../lib/adapters/postgres/session/sql.ts";
-import { column, contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer, untilSomebodyWaits } from "../customer.ts";
+import { column, contactShape } from "../../../support/worlds/shapes.ts";
+import { untilSomebodyWaits } from "../customer.ts";
+import { aCustomerForEachTest, customer, dailyCheck, insertMany, sql, transaction } from "../world.ts";
 
 /** What an application's writers notice of changes to their table. */
 
-let customer: Customer;
-beforeEach(async () => {
-  customer = await createCustomer();
-});
-afterEach(() => customer.close());
+aCustomerForEachTest();
 
 const wider = { columns: [...contactShape().columns, column("Title")] };
 
@@ -20,16 +16,15 @@ test.each([
   [
     "newer triggers",
     async () => {
-      await customer.sql(`UPDATE salesforce._bridge_state SET layout = layout || '{"captureVersion": 1}'`);
-      const connection = { url: customer.url, schema: "salesforce" };
-      await createProvisioner(connection, () => customer.now).migrate(mappingOf(customer.shape));
+      await sql(`UPDATE salesforce._bridge_state SET layout = layout || '{"captureVersion": 1}'`);
+      await dailyCheck();
     },
   ],
   ["the end of a mapping", () => customer.retire()],
 ])("%s waits for a transaction that has written the table, and other writers do not wait for it", async (_, change) => {
-  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie'), ('Noether')");
-  const [user, writer] = [await customer.connect(), await customer.connect()];
-  await user.query("BEGIN; UPDATE salesforce.contact SET email = 'user@example.com' WHERE id = 1");
+  await insertMany(2);
+  const user = await transaction("UPDATE salesforce.contact SET email = 'user@example.com' WHERE id = 1");
+  const writer = await customer.connect();
   await writer.query("SET lock_timeout = '1s'");
 
   const changing = change();
@@ -39,22 +34,20 @@ test.each([
   await changing;
 
   expect(written.rowCount).toBe(1);
-  expect(await customer.sql("SELECT email FROM salesforce.contact ORDER BY id")).toEqual([
+  expect(await sql("SELECT email FROM salesforce.contact ORDER BY id")).toEqual([
     { email: "user@example.com" },
     { email: "writer@example.com" },
   ]);
 });
 
 test("rows that an operator has captured are locked a thousand at a time", async () => {
-  await customer.sql("INSERT INTO salesforce.contact (lastname) SELECT 'L' || n FROM generate_series(1, 2500) n");
-  await customer.sql("TRUNCATE salesforce._trigger_log");
-  await customer.sql(captureAllOf(metadata("salesforce")), [customer.shape.mappingId]);
+  await insertMany(2_500);
+  await sql("TRUNCATE salesforce._trigger_log");
+  await sql(captureAllOf(metadata("salesforce")), [customer.shape.mappingId]);
 
   await customer.provision();
 
   expect(
-    await customer.sql(
-      "SELECT count(*)::int AS rows FROM salesforce._trigger_log GROUP BY xmin::text ORDER BY min(id)",
-    ),
+    await sql("SELECT count(*)::int AS rows FROM salesforce._trigger_log GROUP BY xmin::text ORDER BY min(id)"),
   ).toEqual([{ rows: 1_000 }, { rows: 1_000 }, { rows: 500 }]);
 });

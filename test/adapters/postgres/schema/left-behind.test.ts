@@ -1,36 +1,35 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
-import { type Customer, createCustomer, forgetReads, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";
+import { forgetReads, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";
+import { cycleOn } from "../cycles.ts";
+import { aCustomerForEachTest, customer, insert, sql } from "../world.ts";
 
-let customer: Customer;
-beforeEach(async () => {
-  customer = await createCustomer();
+aCustomerForEachTest();
+beforeEach(() => {
   customer.now = new Date(); // PostgreSQL stamps the application's changes by its own clock
 });
-afterEach(() => customer.close());
+
+const LEAD = { mappingId: "map_lead", table: "lead", sfObject: "Lead" };
 
 /** Long work of the other mapping, so many days from now. */
 async function longWorkAfter(days: number): Promise<void> {
   customer.now = new Date(Date.now() + days * 86_400_000);
   const store = await customer.store();
-  const asked = { mappingId: "map_lead", work: "load", configVersion: 1, owner: "a test", slot: null } as const;
-  const begun = await store.begin({ ...asked, leaseSeconds: 30 });
-  if (!begun.held) throw new Error(`the lease is not free: ${begun.why}`);
-  await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+  await cycleOn(store, { mappingId: "map_lead", work: "load" });
   await store.close();
 }
 
 const MANY = isWholeGrid ? 20_000 : 5_000;
 
-const inLog = () => customer.sql("SELECT table_name, state FROM salesforce._trigger_log ORDER BY id");
+const inLog = () => sql("SELECT table_name, state FROM salesforce._trigger_log ORDER BY id");
 
 test("what a deleted mapping left in the log stays for 31 days, then goes with the next long work of another", async () => {
-  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
+  await insert("Curie");
   await pushAll(await customer.cycle(), () => sfidOf(1), orgTime(1));
-  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Noether')");
+  await insert("Noether");
   await customer.retire();
-  await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
-  await customer.sql("INSERT INTO salesforce.lead (lastname) VALUES ('Germain')");
+  await customer.provision(LEAD);
+  await sql("INSERT INTO salesforce.lead (lastname) VALUES ('Germain')");
 
   await longWorkAfter(30);
   const before = await inLog();
@@ -42,40 +41,38 @@ test("what a deleted mapping left in the log stays for 31 days, then goes with t
     { table_name: "lead", state: "NEW" },
   ]);
   expect(await inLog()).toEqual([{ table_name: "lead", state: "NEW" }]);
-  expect(await customer.sql("SELECT success, failed FROM salesforce._bridge_totals")).toEqual([
-    { success: "0", failed: "0" },
-  ]);
+  expect(await sql("SELECT success, failed FROM salesforce._bridge_totals")).toEqual([{ success: "0", failed: "0" }]);
 });
 
 test("old changes are deleted, however many newer ones come before them in the log", async () => {
-  await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
+  await customer.provision(LEAD);
   const capturedAgo = (days: number, firstRow: number, count: number) =>
-    customer.sql(
+    sql(
       `INSERT INTO salesforce._trigger_log (action, table_name, record_id, created_at)
        SELECT 'UPDATE', 'contact', $1 + i, now() - make_interval(days => $2) FROM generate_series(1, $3) i`,
       [firstRow, days, count],
     );
   await capturedAgo(1, 0, MANY);
   await capturedAgo(40, 50_000, 10);
-  await customer.sql("INSERT INTO salesforce._bridge_totals VALUES ('contact', 0, 0) ON CONFLICT DO NOTHING");
+  await sql("INSERT INTO salesforce._bridge_totals VALUES ('contact', 0, 0) ON CONFLICT DO NOTHING");
   await customer.retire();
 
   await longWorkAfter(0);
 
-  expect(await customer.sql("SELECT count(*)::int AS left FROM salesforce._trigger_log")).toEqual([{ left: MANY }]);
+  expect(await sql("SELECT count(*)::int AS left FROM salesforce._trigger_log")).toEqual([{ left: MANY }]);
 });
 
 test("the log of other mappings is not read through for what a deleted one may have left", async () => {
-  await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
-  await customer.sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
-  await customer.sql(
+  await customer.provision(LEAD);
+  await sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
+  await sql(
     `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, created_at)
      SELECT 'UPDATE', CASE WHEN i % 100 = 0 THEN 'contact' ELSE 'lead' END, i, 'SUCCESS', 'UPDATED', now(), now()
      FROM generate_series(1, $1::int) i`,
     [MANY],
   );
   await customer.retire();
-  await customer.sql("ANALYZE salesforce._trigger_log");
+  await sql("ANALYZE salesforce._trigger_log");
   await forgetReads(customer);
 
   await longWorkAfter(0);
@@ -84,32 +81,20 @@ test("the log of other mappings is not read through for what a deleted one may h
 });
 
 test("what was kept for a deleted mapping's records is deleted when it is old, and what is kept for others stays", async () => {
-  await customer.provision({ mappingId: "map_lead", table: "lead", sfObject: "Lead" });
-  for (const mapping of ["map_contact", "map_lead"]) {
-    await customer.sql("INSERT INTO salesforce._bridge_pushed VALUES ($1, now(), '{003A}')", [mapping]);
-    await customer.sql(
-      `INSERT INTO salesforce._bridge_tombstones (mapping_id, sfid, record_id, reason, by_salesforce, deleted_at)
-       VALUES ($1, '003A', 1, 'deleted', true, now())`,
-      [mapping],
-    );
-    await customer.sql(
-      `INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, winner, at)
-       VALUES ($1, '003A', 1, 'postgres', now())`,
-      [mapping],
-    );
-    await customer.sql(
-      `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at)
-       VALUES ($1, '003A', 'too long', now(), now())`,
-      [mapping],
-    );
-    await customer.sql("INSERT INTO salesforce._bridge_held_deletes VALUES ($1, '003A', now(), now(), now())", [
-      mapping,
-    ]);
-  }
+  await customer.provision(LEAD);
+  for (const mapping of ["map_contact", "map_lead"])
+    await sql(`INSERT INTO salesforce._bridge_pushed VALUES ('${mapping}', now(), '{003A}');
+      INSERT INTO salesforce._bridge_tombstones (mapping_id, sfid, record_id, reason, by_salesforce, deleted_at)
+        VALUES ('${mapping}', '003A', 1, 'deleted', true, now());
+      INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, winner, at)
+        VALUES ('${mapping}', '003A', 1, 'postgres', now());
+      INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at)
+        VALUES ('${mapping}', '003A', 'too long', now(), now());
+      INSERT INTO salesforce._bridge_held_deletes VALUES ('${mapping}', '003A', now(), now(), now())`);
   const kept = async (mapping: string) => {
     const tables = ["pushed", "tombstones", "conflicts", "inbound_errors", "held_deletes"];
     const counts = tables.map((table) =>
-      customer.sql(`SELECT count(*)::int AS n FROM salesforce._bridge_${table} WHERE mapping_id = $1`, [mapping]),
+      sql(`SELECT count(*)::int AS n FROM salesforce._bridge_${table} WHERE mapping_id = $1`, [mapping]),
     );
     return (await Promise.all(counts)).map(([row]) => row?.["n"]);
   };
@@ -123,14 +108,4 @@ test("what was kept for a deleted mapping's records is deleted when it is old, a
   expect(await kept("map_contact")).toEqual([0, 0, 0, 0, 0]);
   // Of a mapping that lives, the breaker's and the inbound errors wait for an operator; all else has its own time.
   expect(await kept("map_lead")).toEqual([0, 0, 0, 1, 1]);
-});
-
-test("a mapping that is restored in time sends what has waited", async () => {
-  await customer.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Noether')");
-  await customer.retire();
-  await customer.provision({ configVersion: 2 });
-
-  const changes = await pushAll(await customer.cycle(), () => sfidOf(1), orgTime(1));
-
-  expect(changes).toMatchObject([{ action: "INSERT", values: { lastname: "Noether" } }]);
 });

@@ -1,19 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
 import { FIRST_VERSION, MIGRATIONS } from "../../../../lib/adapters/postgres/schema/migrations.ts";
-import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
-import { longTest } from "../../../support/run/whole-grid.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "../customer.ts";
+import { END } from "../cycles.ts";
+import { aCustomerForEachTest, customer, dailyCheck, sql } from "../world.ts";
 
-let customer: Customer;
-beforeEach(async () => {
-  customer = await createCustomer();
-});
-afterEach(() => customer.close());
+aCustomerForEachTest();
 
 const NEWEST = FIRST_VERSION - 1 + MIGRATIONS.length;
 
@@ -36,10 +32,8 @@ test("a schema moves to a later version once, however many processes ask for it,
   expect(await cycling).toBeGreaterThan(0);
   const written = await writing;
   expect(await versionOf()).toBe(NEWEST + 2);
-  expect(await customer.sql("SELECT FROM salesforce._bridge_later")).toEqual([]);
-  expect(await customer.sql("SELECT count(*)::int AS captured FROM salesforce._trigger_log")).toEqual([
-    { captured: written },
-  ]);
+  expect(await sql("SELECT FROM salesforce._bridge_later")).toEqual([]);
+  expect(await sql("SELECT count(*)::int AS captured FROM salesforce._trigger_log")).toEqual([{ captured: written }]);
 });
 
 test("a version that breaks off leaves the schema as it was, and is completed by the next try", async () => {
@@ -48,45 +42,30 @@ test("a version that breaks off leaves the schema as it was, and is completed by
   await expect(migrateTo(broken)).rejects.toThrow("division by zero");
 
   expect(await versionOf()).toBe(NEWEST);
-  expect(await customer.sql("SELECT to_regclass('salesforce._bridge_later') IS NULL AS gone")).toEqual([
-    { gone: true },
-  ]);
+  expect(await sql("SELECT to_regclass('salesforce._bridge_later') IS NULL AS gone")).toEqual([{ gone: true }]);
   await migrateTo(LATER);
   expect(await versionOf()).toBe(NEWEST + 2);
 });
 
-test("a schema that is two versions newer is refused with the remedy, and cycles of the older one continue in it", async () => {
-  await migrateTo(LATER);
+test("a schema that is two versions newer is refused with the remedy, one of the next version is not, and cycles continue in either", async () => {
+  for (const [versions, configVersion] of [
+    [1, 2],
+    [2, 3],
+  ] as const) {
+    await migrateTo(LATER.slice(0, MIGRATIONS.length + versions));
 
-  await expect(customer.provision()).rejects.toThrow("update this installation");
-  await createProvisioner({ url: customer.url, schema: "salesforce" }, () => customer.now).migrate(
-    mappingOf(customer.shape),
-  );
+    const provisioned = customer.provision({ configVersion });
+    await (versions === 1 ? provisioned : expect(provisioned).rejects.toThrow("update this installation"));
+    await dailyCheck();
 
-  const { store, lease } = await customer.cycle();
-  await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
-  expect(await versionOf()).toBe(NEWEST + 2);
+    const { store, lease } = await customer.cycle();
+    await store.finish(lease, END);
+    expect(await versionOf()).toBe(NEWEST + versions);
+  }
 });
 
-test("a schema that the next version has made takes mapped tables of this one, after a way back", async () => {
-  await migrateTo(LATER.slice(0, -1));
-
-  await customer.provision({ configVersion: 2 });
-
-  expect(await versionOf()).toBe(NEWEST + 1);
-});
-
-test("a schema of a version before the first release is refused with the remedy, and stays as it is", async () => {
-  await customer.sql("UPDATE salesforce._bridge_meta SET schema_version = 7");
-
-  await expect(migrateTo(LATER)).rejects.toThrow("install version 0.2.0 first");
-
-  expect(await versionOf()).toBe(7);
-});
-
-/** The schema as the released versions made it, frozen; its last statement makes a trigger that they have on their log. */
+/** The schema as the released versions made it, frozen. */
 const RELEASED = readFileSync(join(import.meta.dirname, "../../../contracts/released-1-schema.sql"), "utf8");
-const RELEASED_TRIGGER = RELEASED.slice(RELEASED.lastIndexOf("DO $bridge$"));
 
 test("a schema of the released version is the same as a new one after one check", async () => {
   await using released = await emptyCustomer();
@@ -100,24 +79,6 @@ test("a schema of the released version is the same as a new one after one check"
   expect(await catalogOf(released.customer)).toEqual(await catalogOf(fresh.customer));
   expect(await versionOf(released.customer)).toBe(NEWEST);
 });
-
-longTest(
-  "what a released version makes again beside this one goes with the next check at which no writer is in the way",
-  async () => {
-    const before = await catalogOf(customer);
-    await customer.sql(RELEASED_TRIGGER);
-    const writer = await customer.connect();
-    await writer.query("BEGIN");
-    await writer.query("INSERT INTO salesforce.contact (lastname) VALUES ('Uncommitted')");
-
-    await migrateTo(MIGRATIONS);
-    expect(await hasTrigger(customer)).toBe(true);
-    await writer.query("COMMIT");
-    await migrateTo(MIGRATIONS);
-
-    expect(await catalogOf(customer)).toEqual(before);
-  },
-);
 
 async function emptyCustomer() {
   const made = await createCustomer({ provisioned: false });
@@ -166,7 +127,7 @@ async function cyclesUntil(signal: AbortSignal): Promise<number> {
     const { store, lease } = await customer.cycle();
     expect(await store.renew(lease, 30)).toBe("held");
     const count = { ended: "well", pulled: 0, accepted: 0, refused: 0 } as const;
-    await store.finish(lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null, count });
+    await store.finish(lease, { ...END, count });
     await store.close();
     if (signal.aborted) return cycles;
   }

@@ -1,52 +1,41 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { databases } from "../../../../lib/adapters/postgres/operations/inspect-database.ts";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer, image, orgTime, page, sfidOf } from "../customer.ts";
+import { type Customer, image, orgTime, page, sfidOf } from "../customer.ts";
+import { END } from "../cycles.ts";
+import { aCustomerForEachTest, connection, customer, sql } from "../world.ts";
 
-let customer: Customer;
-beforeEach(async () => {
-  customer = await createCustomer();
-});
-afterEach(() => customer.close());
+aCustomerForEachTest();
 
 /** Another workspace takes the schema over, and its mapping of the table is provisioned. */
 async function takeOver(more: Partial<Customer["shape"]> = {}) {
-  const connection = { url: customer.url, schema: "salesforce" };
-  await databases.takeOver(connection, "w_2");
+  await databases.takeOver(connection(), "w_2");
   const shape = { ...customer.shape, mappingId: "map_new", configVersion: 3, ...more };
-  return createProvisioner(connection, () => customer.now).provision(mappingOf(shape, "w_2"), shape);
+  return createProvisioner(connection(), () => customer.now).provision(mappingOf(shape, "w_2"), shape);
 }
 
 const states = () =>
-  customer.sql(
-    "SELECT mapping_id, config_version, shape ->> 'mappingId' AS named, position FROM salesforce._bridge_state",
-  );
+  sql("SELECT mapping_id, config_version, shape ->> 'mappingId' AS named, position FROM salesforce._bridge_state");
 
 test("a mapping of the same table and object continues where that of the former workspace ended", async () => {
   const { store, lease } = await customer.cycle();
   await store.apply(lease, page([image(1, 1, { lastname: "Lovelace" })]));
-  await store.finish(lease, { marks: { position: orgTime(5) }, pulledAt: orgTime(5), apiCalls: {}, error: null });
-  await customer.sql("UPDATE salesforce.contact SET email = 'ada@example.com'");
-  await customer.sql("INSERT INTO salesforce._bridge_held_deletes VALUES ('map_contact', $1, now(), now(), now())", [
-    sfidOf(2),
-  ]);
+  await store.finish(lease, { ...END, marks: { position: orgTime(5) } });
+  await sql("UPDATE salesforce.contact SET email = 'ada@example.com'");
+  await sql("INSERT INTO salesforce._bridge_held_deletes VALUES ('map_contact', $1, now(), now(), now())", [sfidOf(2)]);
 
   await takeOver();
-  await customer.sql("UPDATE salesforce.contact SET email = 'ada@example.org'");
+  await sql("UPDATE salesforce.contact SET email = 'ada@example.org'");
 
   expect(await states()).toEqual([
     { mapping_id: "map_new", config_version: "3", named: "map_new", position: orgTime(5) },
   ]);
-  expect(await customer.sql("SELECT mapping_id, load FROM salesforce._bridge_loads")).toEqual([
+  expect(await sql("SELECT mapping_id, load FROM salesforce._bridge_loads")).toEqual([
     { mapping_id: "map_new", load: null },
   ]);
-  expect(await customer.sql("SELECT mapping_id FROM salesforce._bridge_held_deletes")).toEqual([
-    { mapping_id: "map_new" },
-  ]);
-  expect(
-    await customer.sql("SELECT state, \"values\" ->> 'email' AS email FROM salesforce._trigger_log ORDER BY id"),
-  ).toEqual([
+  expect(await sql("SELECT mapping_id FROM salesforce._bridge_held_deletes")).toEqual([{ mapping_id: "map_new" }]);
+  expect(await sql("SELECT state, \"values\" ->> 'email' AS email FROM salesforce._trigger_log ORDER BY id")).toEqual([
     { state: "NEW", email: "ada@example.com" },
     { state: "NEW", email: "ada@example.org" },
   ]);
@@ -55,14 +44,14 @@ test("a mapping of the same table and object continues where that of the former 
 test("a cycle of the former workspace that still runs loses its lease with the take-over", async () => {
   const { store, lease } = await customer.cycle();
 
-  await databases.takeOver({ url: customer.url, schema: "salesforce" }, "w_2");
+  await databases.takeOver(connection(), "w_2");
 
   await expect(store.apply(lease, page([image(1, 1, { lastname: "Lovelace" })]))).rejects.toThrow("lease");
 });
 
 test("a mapping of another object starts afresh on the table", async () => {
   const { store, lease } = await customer.cycle();
-  await store.finish(lease, { marks: { position: orgTime(5) }, pulledAt: orgTime(5), apiCalls: {}, error: null });
+  await store.finish(lease, { ...END, marks: { position: orgTime(5) } });
 
   await takeOver({ sfObject: "Lead" });
 
@@ -70,7 +59,7 @@ test("a mapping of another object starts afresh on the table", async () => {
 });
 
 test("a mapping of the same workspace still keeps its table to itself", async () => {
-  await databases.takeOver({ url: customer.url, schema: "salesforce" }, "w_1");
+  await databases.takeOver(connection(), "w_1");
 
   await expect(customer.provision({ mappingId: "map_second" })).rejects.toThrow("belongs to another mapping");
 });

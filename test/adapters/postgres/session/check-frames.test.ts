@@ -19,14 +19,3 @@ test.each([1, 2, 3, 4, 5, 6, 7, 64, 1_000, 65_536, 1_000_000])(
     expect(given).toHaveLength(13);
   },
 );
-
-test("a value of a hundred megabytes comes as it is", () => {
-  const long = message("D", row("x".repeat(100_000_000)));
-  const given: number[] = [];
-  const take = frameCheck((one) => given.push(one.length));
-
-  take(ONE_ROW);
-  for (let at = 0; at < long.length; at += 65_536) take(long.subarray(at, at + 65_536));
-
-  expect(given.at(-1)).toBe(long.length);
-});

@@ -1,20 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
 import { openWithinLimit } from "../../../../lib/adapters/postgres/session/session-limit.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../../../support/worlds/postgres.ts";
+import { aCustomerForEachTest, connection } from "../world.ts";
 
-let database: TestDatabase;
 const sessions: Session[] = [];
-beforeEach(async () => {
-  database = await createTestDatabase();
-});
+aCustomerForEachTest({ provisioned: false });
 afterEach(async () => {
   for (const session of sessions.splice(0)) await session.close().catch(() => undefined);
-  await database.close();
 });
 
-const connection = () => ({ url: database.url, schema: "salesforce" });
 async function admitted(): Promise<Session> {
   const session = await openWithinLimit(connection(), { idleMilliseconds: 30_000 });
   sessions.push(session);
@@ -57,7 +52,7 @@ describe("a statement that is asked again", () => {
 describe("a session is given up, and the next one works, where its prepared statement", () => {
   test("would give another type: the application has changed its table", async () => {
     const session = await admitted();
-    await session.query("CREATE TABLE kept (n int)");
+    await session.query("CREATE TABLE public.kept (n int)");
     for (let time = 0; time < 2; time++) await session.query(ASKED, ["0"]);
     await session.query("ALTER TABLE kept ALTER n TYPE bigint");
 

@@ -5,33 +5,34 @@ import { keepSessions } from "../../../../lib/adapters/postgres/session/request-
 import { NoConnectionFree, openWithinLimit } from "../../../../lib/adapters/postgres/session/session-limit.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
 import { withDatabase } from "../../../../lib/monitoring/with-database.ts";
-import { type Customer, createCustomer, untilSomebodyWaits } from "../customer.ts";
+import { untilSomebodyWaits } from "../customer.ts";
+import { request } from "../cycles.ts";
+import { aCustomerForEachTest, connection, customer, sql, transaction } from "../world.ts";
 
-let customer: Customer;
+aCustomerForEachTest();
 let opened: Session[];
-beforeEach(async () => {
-  customer = await createCustomer();
+beforeEach(() => {
   opened = [];
 });
-afterEach(async () => {
-  await Promise.all(opened.map((session) => session.close().catch(() => undefined)));
-  await customer.close();
-});
+afterEach(() => Promise.all(opened.map((session) => session.close().catch(() => undefined))));
 
 const IDLE = 60_000;
-const LEASE = { mappingId: "map_contact", work: "cycle", configVersion: 1, owner: "test", leaseSeconds: 30 } as const;
-const connection = () => ({ url: customer.url, schema: "salesforce", maxConnections: 4 });
+const limited = () => ({ ...connection(), maxConnections: 4 });
 
 async function open(use: Partial<Parameters<typeof openWithinLimit>[1]> = {}): Promise<Session> {
-  const session = await openWithinLimit(connection(), { idleMilliseconds: IDLE, ...use });
+  const session = await openWithinLimit(limited(), { idleMilliseconds: IDLE, ...use });
   opened.push(session);
   return session;
+}
+
+async function openMany(count: number, use: Parameters<typeof open>[0] = {}): Promise<void> {
+  for (let at = 0; at < count; at += 1) await open(use);
 }
 
 const OURS = "datname = current_database() AND application_name LIKE 'bridge%'";
 
 async function count(): Promise<number> {
-  const [row] = await customer.sql(`SELECT count(*)::int AS many FROM pg_stat_activity WHERE ${OURS}`);
+  const [row] = await sql(`SELECT count(*)::int AS many FROM pg_stat_activity WHERE ${OURS}`);
   return Number(row?.["many"]);
 }
 
@@ -41,7 +42,7 @@ async function untilThereAre(many: number): Promise<void> {
 }
 
 test("a workspace has as many connections as it may, and the next request gets the setting that says so", async () => {
-  for (let at = 0; at < 4; at += 1) await open();
+  await openMany(4);
 
   const fifth = open({ waitMilliseconds: 0 });
 
@@ -50,7 +51,8 @@ test("a workspace has as many connections as it may, and the next request gets t
   await untilThereAre(4);
 });
 
-test("of many that come at once as many get a connection as there are left", async () => {
+test("of many that come at once as many get a connection as there are left, those of an application not counted", async () => {
+  for (let at = 0; at < 6; at += 1) await customer.connect();
   await open();
 
   const ended = await Promise.allSettled(Array.from({ length: 8 }, () => open({ waitMilliseconds: 0 })));
@@ -61,9 +63,9 @@ test("of many that come at once as many get a connection as there are left", asy
 
 test("a connection that began first and was slow to sign in gets none that others have by then", async () => {
   const relay = await startHoldingRelay(new URL(customer.url));
-  const slow = openWithinLimit({ ...connection(), url: relay.url }, { idleMilliseconds: IDLE, waitMilliseconds: 0 });
+  const slow = openWithinLimit({ ...limited(), url: relay.url }, { idleMilliseconds: IDLE, waitMilliseconds: 0 });
   await relay.isHolding;
-  for (let at = 0; at < 4; at += 1) await open();
+  await openMany(4);
 
   relay.release();
 
@@ -73,18 +75,17 @@ test("a connection that began first and was slow to sign in gets none that other
 });
 
 test("who finds none free gets the one that is given back meanwhile", async () => {
-  const [first] = [await open(), await open(), await open(), await open()];
+  await openMany(4);
   const fifth = open();
   await untilThereAre(5);
 
-  await first.close();
+  await opened[0]?.close();
 
   await expect((await fifth).query("SELECT 1 AS one")).resolves.toEqual([{ one: 1 }]);
 });
 
 test("loads and changes of tables leave half of the connections to the beat and the API", async () => {
-  await open({ isLongWork: true });
-  await open({ isLongWork: true });
+  await openMany(2, { isLongWork: true });
   const third = open({ isLongWork: true });
   await untilThereAre(3);
 
@@ -94,76 +95,44 @@ test("loads and changes of tables leave half of the connections to the beat and 
   await third;
 });
 
-test("connections of an application, and of other users, are not counted", async () => {
-  for (let at = 0; at < 6; at += 1) await customer.connect();
-
-  await expect(open()).resolves.toBeDefined();
-});
-
-test("the server ends the connection of a client that went silent, such as a frozen function", async ({ skip }) => {
-  const [known] = await customer.sql("SELECT 1 FROM pg_settings WHERE name = 'idle_session_timeout'");
-  skip(
-    known === undefined,
-    "PostgreSQL 13 has no limit of idle sessions; keepalive probes end those of a dead machine",
-  );
-
-  await open({ idleMilliseconds: 50 });
-
-  await untilThereAre(0);
-});
-
-test("cycles of many mappings at once have two connections, and renew their leases beside each other's work", async () => {
-  const stores = createCycleStores(() => customer.now);
-  const held = await customer.connect();
-  await held.query("BEGIN");
-  await held.query("LOCK TABLE salesforce._bridge_state");
-
-  const begun = Array.from({ length: 20 }, (_, slot) => stores(connection()).begin({ ...LEASE, slot }));
-  await untilThereAre(2);
-  await held.query("COMMIT");
-
-  expect((await Promise.all(begun)).filter(({ held: has }) => has)).toHaveLength(1);
-  expect(await count()).toBe(2);
-});
-
 test.each([
-  ["cycles", 3, false],
-  ["loads", 1, true],
-])("%s that find one connection left for all of them use it one after the other", async (_, others, isLongWork) => {
-  for (let at = 0; at < others; at += 1) await open({ isLongWork });
+  ["cycles of many mappings have two connections, and renew their leases beside each other's work", 0, 2, false],
+  ["cycles that find one connection left for all of them use it one after the other", 3, 1, false],
+  ["loads that find one connection left for all of them use it one after the other", 1, 1, true],
+])("%s", async (_, others, theirs, isLongWork) => {
+  await openMany(others, { isLongWork });
   const stores = createCycleStores(() => customer.now, { isLongWork });
-  const held = await customer.connect();
-  await held.query("BEGIN");
-  await held.query("LOCK TABLE salesforce._bridge_state");
-  const begun = Array.from({ length: 5 }, (_, slot) => stores(connection()).begin({ ...LEASE, slot }));
+  const held = await transaction("LOCK TABLE salesforce._bridge_state");
+  const begun = Array.from({ length: 20 }, (_, slot) => stores(limited()).begin(request({ slot })));
   await untilSomebodyWaits(customer.application);
+  if (theirs === 2) await untilThereAre(2);
 
   await held.query("COMMIT");
 
   expect((await Promise.all(begun)).filter(({ held: has }) => has)).toHaveLength(1);
-  await untilThereAre(others + 1);
+  await untilThereAre(others + theirs);
 });
 
 test("long work leaves its connections to others when it is done", async () => {
   const stores = createCycleStores(() => customer.now, { isLongWork: true });
 
-  await stores(connection()).begin({ ...LEASE, slot: 0 });
+  await stores(limited()).begin(request({ slot: 0 }));
 
   await untilThereAre(0);
 });
 
 test("a request waits until the server ends the connections of functions frozen after theirs", async ({ skip }) => {
-  const [known] = await customer.sql("SELECT 1 FROM pg_settings WHERE name = 'idle_session_timeout'");
+  const [known] = await sql("SELECT 1 FROM pg_settings WHERE name = 'idle_session_timeout'");
   skip(known === undefined, "PostgreSQL 13 has no limit of idle sessions");
-  for (let at = 0; at < 4; at += 1) await open({ idleMilliseconds: 1_100 });
+  await openMany(4, { idleMilliseconds: 1_100 });
 
-  await expect(request()).resolves.toEqual([{ one: 1 }]);
+  await expect(asked()).resolves.toEqual([{ one: 1 }]);
 });
 
 test("a request that finds no connection answers 503, and says when to ask again", async () => {
-  for (let at = 0; at < 4; at += 1) await open();
+  await openMany(4);
 
-  await expect(request()).rejects.toMatchObject({
+  await expect(asked()).rejects.toMatchObject({
     code: "UNAVAILABLE",
     status: 503,
     headers: { "Retry-After": "1" },
@@ -171,12 +140,12 @@ test("a request that finds no connection answers 503, and says when to ask again
 });
 
 /** One question of an endpoint. */
-function request(): Promise<unknown> {
+function asked(): Promise<unknown> {
   const sessions = keepSessions(() => customer.now);
-  const workspace = { id: "ws_1", open: async () => ({ postgres: connection() }) } as unknown as Parameters<
+  const workspace = { id: "ws_1", open: async () => ({ postgres: limited() }) } as unknown as Parameters<
     typeof withDatabase
   >[1];
-  const databases = { open: async (of: ReturnType<typeof connection>) => sessions.take(of) };
+  const databases = { open: async (of: ReturnType<typeof limited>) => sessions.take(of) };
   return withDatabase(databases, workspace, (database) => database.query("SELECT 1 AS one"));
 }
 

@@ -52,7 +52,7 @@ export const LIMIT_BUGS: readonly Bug[] = [
     file: "lib/adapters/postgres/log/retention.ts",
     from: '`${hasSucceeded("l")} AND NOT l.row_owed`',
     to: '`${hasSucceeded("l")}`',
-    near: ["adapters/postgres/log/retention"],
+    near: ["adapters/postgres/pull/refusing-rows"],
   },
   {
     id: "tombstones-as-long-as-conflicts",
