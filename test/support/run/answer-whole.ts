@@ -6,22 +6,19 @@ interface Prelude {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-type Streaming = (event: unknown, stream: PassThrough, context: unknown) => Promise<void>;
+type Stream = PassThrough & { prelude?: Prelude };
 
-const preludes = new WeakMap<PassThrough, Prelude>();
+type Streaming = (event: unknown, stream: Stream, context: unknown) => Promise<void>;
 
 // Replaces what Lambda's runtime gives to functions that stream, before any module of a test file is loaded: they ask for
 // it then, and processes run many files. Their answers come whole, like the others'.
 Reflect.set(globalThis, "awslambda", {
   streamifyResponse: (handler: Streaming) => async (event: unknown, context: unknown) => {
-    const stream = new PassThrough();
+    const stream: Stream = new PassThrough();
     const [body] = await Promise.all([text(stream), handler(event, stream, context)]);
-    return { ...preludes.get(stream), body };
+    return { ...stream.prelude, body };
   },
   HttpResponseStream: {
-    from: (stream: PassThrough, prelude: Prelude) => {
-      preludes.set(stream, prelude);
-      return stream;
-    },
+    from: (stream: Stream, prelude: Prelude) => Object.assign(stream, { prelude }),
   },
 });
