@@ -8,13 +8,11 @@ import type { ClaimedChange } from "../../../lib/model/change/change.ts";
 import type { TableShape } from "../../../lib/model/mapping/shape.ts";
 import type { Image } from "../../../lib/model/record/record.ts";
 import type { CycleStore } from "../../../lib/sync/ports/cycle-ports.ts";
-import type { Begun, Lease } from "../../../lib/sync/ports/lease-ports.ts";
+import type { Lease } from "../../../lib/sync/ports/lease-ports.ts";
 import type { Page } from "../../../lib/sync/ports/pull-ports.ts";
 import type { PushOutcome } from "../../../lib/sync/ports/push-ports.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/worlds/postgres.ts";
 import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
-
-export type Held = Extract<Begun, { held: true }>;
 
 /** A customer's database with a mapped contact table, and the service's way into it. */
 export type Customer = Awaited<ReturnType<typeof createCustomer>>;
