@@ -3,7 +3,6 @@ import { retryFailed } from "../../../lib/adapters/postgres/operations/operation
 import { rowQueriesOf } from "../../../lib/adapters/postgres/operations/row-operations.ts";
 import { keepSessions } from "../../../lib/adapters/postgres/session/request-session.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
@@ -97,27 +96,6 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     expect(await heldBack()).toEqual([]);
   });
 
-  longTest(
-    "is joined to its record once its row has the sfid and is retried, and keeps what was changed there",
-    async () => {
-      const id = await lostInsert("Sklodowska");
-      await changedThere(id, { LastName: "Curie", Department: "Radium" });
-      await untilTheDoubtEnds();
-
-      await world.sql("UPDATE salesforce.contact SET sfid = $1", [id]);
-      await retry();
-      await world.cycle(contact);
-      await world.cycle(contact);
-
-      const [record, ...others] = await records();
-      expect(others).toEqual([]);
-      expect(record).toMatchObject({ Id: id, LastName: "Curie", Email: "a@example.com", Department: "Radium" });
-      const after = { lastname: "Curie", email: "a@example.com", department: "Radium", sfid: id };
-      expect(await rows()).toMatchObject([after]);
-      expect(await heldBack()).toEqual([]);
-    },
-  );
-
   test("loses nothing of either side between the sfid and the retry, nor of what its row was changed to since", async () => {
     const id = await lostInsert("Sklodowska");
     await changedThere(id, { LastName: "Curie" });
@@ -164,23 +142,6 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
       all.map(({ LastName, Id }) => [LastName, Id]),
     );
     expect(await states()).toEqual(["SUCCESS"]);
-  });
-
-  longTest("is not sent by a newer change of its row either, which ends FAILED beside it", async () => {
-    const id = await lostInsert("Sklodowska");
-    await changedThere(id, { LastName: "Curie" });
-    await untilTheDoubtEnds();
-
-    await world.sql("UPDATE salesforce.contact SET department = 'Physics'");
-    await world.cycle(contact);
-    await world.cycle(contact);
-
-    expect(await records()).toHaveLength(1);
-    const naming = expect.stringContaining(id);
-    expect(await changes()).toMatchObject([
-      { action: "INSERT", state: "FAILED", sf_message: naming },
-      { action: "UPDATE", state: "FAILED", sf_message: naming },
-    ]);
   });
 
   test("takes its newer changes along when its record was changed back before they came", async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { monitoring, workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -97,22 +96,6 @@ test("a change of configuration ends the running cycle, what it has sent counts,
   expect([await records(), await count("SUCCESS")]).toEqual([401, 401]);
 });
 
-test("a mapping that is deactivated starts no cycle, and continues where it ended when it is active again", async () => {
-  await world.map({ ...ASKED, bridge: { active: false } });
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Waiting')");
-  const [paused] = await world.mappings();
-  if (!paused) throw new Error("the mapping is gone");
-  await world.cycle(paused);
-  expect([await count("NEW"), await records()]).toEqual([1, 0]);
-
-  await world.map({ ...ASKED, bridge: { active: true } });
-  const [active] = await world.mappings();
-  if (!active) throw new Error("the mapping is gone");
-  await world.cycle(active);
-
-  expect([await count("SUCCESS"), await records()]).toEqual([1, 1]);
-});
-
 describe("a save that its cycle was stopped over, past its lease and before it was sent", () => {
   /** Stops the next save of a cycle while others do something. */
   const whileStopped = async (others: () => Promise<void>) => {
@@ -134,21 +117,6 @@ describe("a save that its cycle was stopped over, past its lease and before it w
     (await world.soql("SELECT LastName FROM Contact ORDER BY LastName")).map(({ LastName }) => LastName),
     (await world.sql("SELECT lastname FROM salesforce.contact ORDER BY lastname")).map(({ lastname }) => lastname),
   ];
-
-  longTest("brings an older value, and the newer one that others have sent goes again", async () => {
-    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Older', 'K-1')");
-
-    await whileStopped(async () => {
-      await world.cycle(contact);
-      await world.sql("UPDATE salesforce.contact SET lastname = 'Newer'");
-      await world.cycle(contact);
-    });
-
-    expect(await names()).toEqual([["Newer"], ["Newer"]]);
-    expect(world.log).toContainEqual(
-      expect.objectContaining({ notes: [expect.stringContaining("1 changes go again")] }),
-    );
-  });
 
   test("makes a record again whose row was deleted since, and the record is deleted again", async () => {
     await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Gone', 'K-1')");

@@ -74,29 +74,13 @@ export const RENAME: Step = {
   breaks: { failure: "column_gone", act: ({ setFields }) => setFields(["Email", "LastName", "Title"]) },
 };
 
-const ADD_COLUMN: Step = {
-  name: "add_column",
-  edit: contactOf((lines) => [...lines, 'kind: varchar("kind", { length: 10 }).notNull().default("person"),']),
-};
-
 /** What an application does to its tables in a year. */
 export const YEAR: readonly Step[] = [
-  ADD_COLUMN,
   {
-    name: "add_index",
-    edit: (code) => ({
-      ...code,
-      contact: {
-        columns: code["contact"]?.columns ?? [],
-        indexes: [...(code["contact"]?.indexes ?? []), 'index("contact_email_idx").on(table.email),'],
-      },
-    }),
+    name: "add_column",
+    edit: contactOf((lines) => [...lines, 'kind: varchar("kind", { length: 10 }).notNull().default("person"),']),
   },
-  {
-    name: "default_of_mapped_column",
-    edit: contactOf(replaced("title", 'title: varchar("title", { length: 128 }).default("none"),')),
-  },
-  { name: "type_of_mapped_column", edit: contactOf(replaced("title", 'title: text("title").default("none"),')) },
+  { name: "type_and_default_of_mapped_column", edit: contactOf(replaced("title", 'title: text("title").default("none"),')) },
   {
     name: "not_null_of_mapped_column",
     edit: contactOf(replaced("lastname", 'lastname: varchar("lastname", { length: 80 }).notNull(),')),
@@ -144,7 +128,6 @@ export const YEAR: readonly Step[] = [
       'ALTER TABLE "salesforce"."contact_new" RENAME TO "contact"',
       'ALTER INDEX "salesforce"."contact_new_pkey" RENAME TO "contact_pkey"',
       'ALTER INDEX "salesforce"."contact_new_sfid_idx" RENAME TO "contact_sfid_key"',
-      'ALTER INDEX "salesforce"."contact_new_email_idx" RENAME TO "contact_email_idx"',
     ],
     breaks: { failure: "capture_off", act: ({ captureMine }) => captureMine() },
   },

@@ -2,10 +2,10 @@ import { describe, expect, test, vi } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
 import { firstInGate, isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { ingestJobs, untilJobsEnd } from "../../support/worlds/bulk-jobs.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { insertContacts, newEvents } from "./questions.ts";
 
 vi.mock(import("../../../lib/model/change/ways.ts"), async (original) =>
   (await import("../../support/doubles/small-jobs.ts")).smallJobs(original),
@@ -16,10 +16,9 @@ const ELEVEN_MINUTES = 11 * 60;
 /** Salesforce refuses it; no rule of ours does. */
 const UNBORN = "2099-01-01";
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 aWorldForEachTest((made) => {
-  ({ cloud, world } = made);
+  ({ world } = made);
 });
 
 async function mapContact(upsertField?: string): Promise<Mapping> {
@@ -88,13 +87,8 @@ const records = (fields: string) => world.soql(`SELECT ${fields} FROM Contact`);
 const totals = async () => (await world.sql("SELECT success::int, failed::int FROM salesforce._bridge_totals"))[0];
 const errors = async () =>
   Number((await world.sql("SELECT rows_failed FROM salesforce._bridge_state"))[0]?.["rows_failed"]);
-const events = async () => {
-  const wakeUps = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
-  const mine = wakeUps.filter(({ workspace_id }) => workspace_id === world.workspaceId);
-  return (await world.events(mine.map(({ event_id }) => event_id)))
-    .map(({ event }) => event)
-    .filter((event) => event !== "mapping.activated");
-};
+const events = async () =>
+  (await newEvents(world)).map(({ event }) => event).filter((event) => event !== "mapping.activated");
 const failed = (changes: number) => Array(changes).fill("FAILED");
 
 test.each(firstInGate(1, TOLD))(
@@ -197,53 +191,6 @@ const changeThere = async (values: Row) => {
   await world.rest("PATCH", `/sobjects/Contact/${record?.["Id"]}`, values);
 };
 
-longTest(
-  "a refused value is reported as FAILED while the change that carries it is under way, and is no waiting row",
-  async () => {
-    const contact = await mapContact();
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
-    await settleDown(contact);
-    await world.sql("UPDATE salesforce.contact SET birthdate = $1", [UNBORN]);
-    await world.cycle(contact);
-    await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
-    await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
-
-    await world.cycle(contact);
-
-    expect(await states()).toEqual(["SUCCESS", "FAILED", "PENDING"]);
-    expect(await totals()).toEqual({ success: 1, failed: 1 });
-  },
-);
-
-longTest(
-  "a refused value waits with the newer change that a lock has put off, whatever is pulled meanwhile",
-  async () => {
-    const contact = await mapContact();
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
-    await settleDown(contact);
-    await world.sql("UPDATE salesforce.contact SET email = 'm@example.com', birthdate = $1", [UNBORN]);
-    await world.cycle(contact);
-    await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
-    await world.fault({ kind: "lockedRow", record: "m@example.com" });
-    await world.cycle(contact);
-    const whenLocked = await states();
-    await changeThere({ LastName: "Skłodowska" });
-    await world.cycle(contact);
-    const pulled = await rows("lastname, email");
-
-    await world.pass(61);
-    await world.cycle(contact);
-
-    expect(whenLocked).toEqual(["SUCCESS", "FAILED", "NEW"]);
-    expect(pulled).toEqual([{ lastname: "Skłodowska", email: "m@example.com" }]);
-    expect(await states()).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
-    expect(await records("LastName, Email, Birthdate")).toEqual([
-      { LastName: "Skłodowska", Email: "m@example.com", Birthdate: "1867-11-07" },
-    ]);
-    expect(await errors()).toBe(1);
-  },
-);
-
 test("a refused value is on its row with its error until the record changes in Salesforce", async () => {
   const contact = await mapContact();
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
@@ -289,10 +236,7 @@ describe("many rows, by jobs of the Bulk API,", () => {
     );
   const begin = async () => {
     contact = await mapContact("External_Id__c");
-    await world.sql(
-      "INSERT INTO salesforce.contact (lastname, external_id__c) SELECT 'L' || i, 'K-' || i FROM generate_series(1, $1) i",
-      [MANY],
-    );
+    await insertContacts(world, MANY);
     await world.cycle(contact);
     await settleDown(contact);
     await world.sql("UPDATE salesforce.contact SET birthdate = $1 WHERE id = 7", [UNBORN]);
@@ -300,8 +244,14 @@ describe("many rows, by jobs of the Bulk API,", () => {
     expect(await ofRow()).toEqual(["SUCCESS", "FAILED"]);
   };
 
+  const cycleKilledAt = async (step: string | null) => {
+    if (step !== null) await killAt(step);
+    await world.cycle(contact);
+    world.interfere(null);
+    await settleDown(contact);
+  };
   const STEPS = [
-    ["end as they should", "none"],
+    ["end as they should", null],
     ["are killed after the save", "store.settle"],
     ["are killed after the claim", "store.markSent"],
     ["are killed before their job is looked at", "org.pollBulkSave"],
@@ -309,17 +259,11 @@ describe("many rows, by jobs of the Bulk API,", () => {
   longTest.each(STEPS)("whose cycles %s: a refused value is refused once, and then arrives", async (_, step) => {
     await begin();
     await change("birthdate = coalesce(birthdate, '1867-11-07')");
-    if (step !== "none") await killAt(step);
-    await world.cycle(contact);
-    world.interfere(null);
-    await settleDown(contact);
+    await cycleKilledAt(step);
     const refused = { states: await ofRow(), errors: await errors(), totals: await totals() };
     const before = (await ingestJobs(world)).length;
     await change("birthdate = '1867-11-08'");
-    if (step !== "none") await killAt(step);
-    await world.cycle(contact);
-    world.interfere(null);
-    await settleDown(contact);
+    await cycleKilledAt(step);
 
     expect(refused).toEqual({
       states: ["SUCCESS", "FAILED", "FAILED"],
