@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { phaseOf } from "../../../lib/model/beat.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type CyclesMessage, cyclesIn, type Outgoing, type TickMessage } from "../../../lib/model/messages.ts";
 import { fanOut } from "../../../lib/sync/beat/fan-out.ts";
@@ -20,7 +19,6 @@ interface Story {
   readonly comes?: (at: number) => number;
   /** Minutes between two ticks: 5, or 1 by a version before. */
   readonly every?: number;
-  readonly sweeps?: boolean;
   /** Seconds that each schedule fires late, below 60. */
   readonly late?: (at: number) => number;
 }
@@ -35,7 +33,7 @@ interface Beats {
 
 /** Schedules, fan-out and sweep, second by second. */
 async function beatsOf(story: Story): Promise<Beats> {
-  const { minutes, mappings = 1, activeFrom = 0, comes = () => 1, every = 5, sweeps = true, late = () => 59 } = story;
+  const { minutes, mappings = 1, activeFrom = 0, comes = () => 1, every = 5, late = () => 59 } = story;
   const ids = Array.from({ length: mappings }, (_, at) => `map_${at}`);
   const active = ids.map((id) => ({ id, workspaceId: WORKSPACE, provisioning: { state: "ready" } }) as Mapping);
   const noted = new Map<string, number>();
@@ -72,7 +70,7 @@ async function beatsOf(story: Story): Promise<Beats> {
         }
     const came = coming.filter(({ at }) => at === now).map(({ tick }) => tick);
     if (came.length > 0) await fanOut({ cycles: { send }, ticks, clock }, came);
-    if (sweeps && minute > activeFrom && now % MINUTE === 37 && (await fillTicks(needs, active)) > 0)
+    if (minute > activeFrom && now % MINUTE === 37 && (await fillTicks(needs, active)) > 0)
       filled.push(Math.floor(minute));
   }
   const slots = new Map([...kept].map(([id, all]) => [id, all.toSorted((one, other) => one - other)]));
@@ -90,10 +88,6 @@ function expectEverySlot({ slots }: Beats, until: number, from = 0) {
 }
 
 const doubled = ({ slots }: Beats) => [...slots.values()].map((all) => all.length - new Set(all).size);
-
-test("the workspace of these stories is at the fourth minute and the fourth second", () => {
-  expect(phaseOf(WORKSPACE)).toBe(4);
-});
 
 test("a tick in each five minutes gives a beat every ten seconds, each once", async () => {
   const beats = await beatsOf({ minutes: 60 });
@@ -126,14 +120,6 @@ describe("ticks that get lost", () => {
 
     expectEverySlot(beats, 90);
     expect(beats.filled).toHaveLength(12);
-  });
-
-  test("without the sweep five minutes are lost, and no more", async () => {
-    const beats = await beatsOf({ minutes: 60, sweeps: false, comes: (at) => (at === 24 * MINUTE ? 0 : 1) });
-
-    const [slots = []] = beats.slots.values();
-    const gaps = slots.flatMap((slot, at) => (at > 0 && slot - (slots[at - 1] ?? 0) > 10 ? [slot] : []));
-    expect(gaps).toEqual([34 * MINUTE + 4]); // the period from 29:04 to 33:54 had none
   });
 
   test("those of one mapping of many: the others' beats are sent once", async () => {

@@ -82,7 +82,6 @@ describe("an insert whose answer was lost", () => {
     expect(await states()).toEqual(["SUCCESS"]);
   });
 
-
   longTest("ends FAILED with the reason when more records fit than rows", async () => {
     const contact = await mapContact();
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Twin')");
@@ -164,4 +163,3 @@ describe("an update whose answer was lost", () => {
     expect(await found()).toEqual([{ LastName: "Joliot", Email: null }]);
   });
 });
-

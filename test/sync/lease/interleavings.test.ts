@@ -189,4 +189,3 @@ describe("claim, lease and fence", () => {
     expect(failed).toBe(true);
   });
 });
-

@@ -80,7 +80,10 @@ export const YEAR: readonly Step[] = [
     name: "add_column",
     edit: contactOf((lines) => [...lines, 'kind: varchar("kind", { length: 10 }).notNull().default("person"),']),
   },
-  { name: "type_and_default_of_mapped_column", edit: contactOf(replaced("title", 'title: text("title").default("none"),')) },
+  {
+    name: "type_and_default_of_mapped_column",
+    edit: contactOf(replaced("title", 'title: text("title").default("none"),')),
+  },
   {
     name: "not_null_of_mapped_column",
     edit: contactOf(replaced("lastname", 'lastname: varchar("lastname", { length: 80 }).notNull(),')),
