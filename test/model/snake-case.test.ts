@@ -45,25 +45,10 @@ const inside = {
   provisioning: { since_version: 3 },
 };
 
-test("names of a schema change their spelling and times their type; keys of maps and unions stay", () => {
+test("names of a schema change their spelling and times their type; keys of maps and unions stay, and other names go", () => {
   expect(toCamelCase(attempts, outside)).toEqual(inside);
-  expect(toSnakeCase(attempts, inside)).toEqual(outside);
-});
-
-test("only names of the schema are written, in its order", () => {
   const more = { secret: "s", ...inside };
-
-  expect(JSON.stringify(toSnakeCase(attempts, more))).toBe(JSON.stringify(outside));
-});
-
-test("a row of PostgreSQL is read with its bigints as numbers, and what it lacks as null", () => {
-  const row = z.object({ record_id: z.int(), held_at: z.nullable(z.iso.datetime()), attempts: z.nullable(z.int()) });
-
-  expect(toCamelCase(row, { record_id: "12", held_at: "2026-03-01T11:00:00+00:00" })).toEqual({
-    recordId: 12,
-    heldAt: new Date("2026-03-01T11:00:00.000Z"),
-    attempts: null,
-  });
+  expect(JSON.stringify(toSnakeCase(attempts, more)), "in the schema's order").toBe(JSON.stringify(outside));
 });
 
 test("a name that the schema lacks, or another type, does not compile", () => {
@@ -80,29 +65,25 @@ test("a name that the schema lacks, or another type, does not compile", () => {
   expect(() => toSnakeCase(attempts, { ...inside, made: [{ started_at: "2026-03-01T11:00:00.000Z" }] })).toThrow();
 });
 
-test.each(
-  Object.entries({
-    activityRow,
-    capturedChange,
-    changeView,
-    conflictView,
-    connectedView,
-    connectionsView,
-    failureKind,
-    heldDelete,
-    inboundErrorView,
-    mappingItem,
-    mappingProgress,
-    mappingView,
-    tokenView,
-  }),
-)("%s goes there and back with a value in every member", (_, schema) => {
-  const sample = sampleOf(schema);
-  expect(schema.safeParse(sample)).toEqual({ success: true, data: sample });
-
-  const read = toCamelCase(schema, sample);
-
-  expect(toSnakeCase(schema as z.ZodMiniType, read)).toEqual(sample);
+test("each schema of an answer goes there and back with a value in every member", () => {
+  const schemas = {
+    ...{
+      activityRow,
+      capturedChange,
+      changeView,
+      conflictView,
+      connectedView,
+      connectionsView,
+      failureKind,
+      heldDelete,
+    },
+    ...{ inboundErrorView, mappingItem, mappingProgress, mappingView, tokenView },
+  };
+  for (const [name, schema] of Object.entries(schemas)) {
+    const sample = sampleOf(schema);
+    expect([name, schema.safeParse(sample)]).toEqual([name, { success: true, data: sample }]);
+    expect([name, toSnakeCase(schema as z.ZodMiniType, toCamelCase(schema, sample))]).toEqual([name, sample]);
+  }
 });
 
 /** A value with something in every member. */

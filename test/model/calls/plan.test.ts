@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { everySeconds, isPullDue } from "../../../lib/model/calls/interval.ts";
+import { isPullDue } from "../../../lib/model/calls/interval.ts";
 import { DEFAULT_SHARE, planCalls, rungPullAt } from "../../../lib/model/calls/plan.ts";
 import { BURSTS, isBusiness, liveThrough, type Story, WHEN_QUIET } from "../../support/doubles/month-of-calls.ts";
 import { firstInGate } from "../../support/run/whole-grid.ts";
@@ -72,20 +72,6 @@ test("once the share is spent, saves and loads wait, and pulls come once an hour
 });
 
 describe("a mapping is polled", () => {
-  const pulling = { pollingSeconds: 10, whenQuiet: null, isQuiet: false, isRung: false };
-
-  test.each([
-    [{}, 10, 10],
-    [{ pollingSeconds: 600 }, 21, 600],
-    [{}, 21, 21],
-    [{ whenQuiet: 60 }, 10, 10],
-    [{ whenQuiet: 60, isQuiet: true }, 10, 60],
-    [{ isRung: true }, 10, 240],
-    [{ isRung: true, pollingSeconds: 900 }, 10, 900],
-  ])("%j at a pace of %i s every %i s", (more, pace, seconds) => {
-    expect(everySeconds({ ...pulling, ...more }, pace)).toBe(seconds);
-  });
-
   test.each([10, 20, 21.6, 60, 97, 600])("every %d seconds on average, by beats of ten", (seconds) => {
     let [last, pulls] = [now, 0];
     for (let at = 10; at <= 86_400; at += 10) {

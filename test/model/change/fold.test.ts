@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Action, ClaimedChange } from "../../../lib/model/change/change.ts";
 import { type Folded, fold, type Write } from "../../../lib/model/change/fold.ts";
-import { BATCH_SIZE } from "../../../lib/model/change/ways.ts";
 import type { ColumnValues } from "../../../lib/model/mapping/shape.ts";
 import { isWholeGrid } from "../../support/run/whole-grid.ts";
 import { column, contactShape } from "../../support/worlds/shapes.ts";
@@ -195,16 +194,6 @@ describe("changes that share a key", () => {
     expect(folded.early).toEqual([{ recordId: 2, changeIds: [taken.id, later.id] }]);
     expect(writesOf(folded).map(({ operation }) => operation)).toEqual(["delete", "create"]);
   });
-});
-
-test("a call holds at most 200 records", () => {
-  const changes = Array.from({ length: 401 }, (_, row) =>
-    change("INSERT", row + 1, { values: { lastname: `R${row}` } }),
-  );
-
-  const sizes = fold(shape, changes).batches.map(({ writes }) => writes.length);
-
-  expect(sizes).toEqual([BATCH_SIZE, BATCH_SIZE, 1]);
 });
 
 /** What Salesforce would hold after the writes: records by id, an upsert finding its record by key. */

@@ -1,21 +1,18 @@
-import { ScanCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { handler as makeDoorbell } from "../../../functions/api/make-doorbell.ts";
 import { handler as nudge } from "../../../functions/api/nudge.ts";
-import { handler as readBudget } from "../../../functions/api/read-budget.ts";
 import { handler as readDoorbell } from "../../../functions/api/read-doorbell.ts";
 import { handler as removeDoorbell } from "../../../functions/api/remove-doorbell.ts";
 import { handler as ring } from "../../../functions/api/ring.ts";
 import { handler as updateMapping } from "../../../functions/api/update-mapping.ts";
-import { database, engineReports, now } from "../../../functions/services/composition.ts";
+import { database } from "../../../functions/services/composition.ts";
 import { schedules } from "../../../functions/services/provisioning-services.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { DEPLOYMENT } from "../../../lib/model/workspace/pause.ts";
 import { recorded } from "../../recorded/recorded.ts";
 import { elementsIn } from "../../recorded/xml-elements.ts";
 import { call, type Request } from "../../support/clients/call.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import { plannedBudget } from "../../support/doubles/planned-budget.ts";
 import { longTest } from "../../support/run/whole-grid.ts";
 import { createTestWorkspace } from "../../support/worlds/workspace.ts";
 import { type Asking, anIdleContactForEachTest } from "../../support/worlds/worlds.ts";
@@ -52,18 +49,6 @@ test("a nudge sends what was committed, and asks Salesforce for nothing; without
     code: "NOT_FOUND",
     message: expect.stringMatching(/contacts; tables that are sent: contact$/),
   });
-});
-
-test("a nudge after a rest pulls before it sends, so that changes of both sides meet by the policy", async () => {
-  const before = await world.calls();
-  await world.pass(60);
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ada')");
-
-  await ask();
-  await runWhatWasAskedFor();
-
-  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Ada" }]);
-  expect((await world.calls()) - before).toBeGreaterThan(1);
 });
 
 test("nudges that meet a running cycle come back once a second, as one", async () => {
@@ -254,24 +239,6 @@ describe("the doorbell", () => {
     expect(await rows()).toEqual([{ lastname: "Last" }]);
   });
 
-  test("leaves its changes to the next poll where the share is short, and stays alive", async () => {
-    await world.services.engine.saveBudget(world.workspaceId, async () =>
-      plannedBudget({ used: 86, limit: 100, at: now() }, { ringSeconds: 240 }),
-    );
-    const before = await world.calls();
-    await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
-    await ringAt(url);
-    await runWhatWasAskedFor();
-    const calls = (await world.calls()) - before;
-    await world.pass(55);
-    await world.cycle(contact, "poll");
-    await world.pass(40);
-
-    expect(calls).toBe(0);
-    expect(await rows()).toEqual([{ lastname: "Lovelace" }]);
-    expect(await bell()).toMatchObject({ mappings: [{ state: "alive" }] });
-  });
-
   longTest("rings nowhere with a wrong token, which counts against its caller alone", async () => {
     const wrong = new URL(`${url.href.slice(0, -1)}${url.href.endsWith("a") ? "b" : "a"}`);
     const refused = await Promise.all(Array.from({ length: 301 }, () => ringAt(wrong, { address: "192.0.2.7" })));
@@ -308,25 +275,6 @@ describe("the doorbell", () => {
     expect(JSON.stringify(await everythingKept())).not.toContain(old);
   });
 
-  longTest("is read as it is where an older version has stored when its own ring came through", async () => {
-    for (const pk of [DEPLOYMENT, world.workspaceId]) {
-      const update = new UpdateCommand({
-        TableName: database().table("engine"),
-        Key: { pk, sk: "doorbell" },
-        UpdateExpression: "SET heartbeat_at = :at",
-        ExpressionAttributeValues: { ":at": now().getTime() - 86_400_000 },
-      });
-      await database().client.send(update);
-    }
-
-    const answer = await ringAt(url);
-    const ofDeployment = await ringAt(new URL(url.href.replace(world.workspaceId, DEPLOYMENT)));
-
-    expect([answer.status, ofDeployment.status]).toEqual([200, 404]);
-    expect(await bell()).toMatchObject({ created_at: expect.any(String), mappings: [{ state: "alive" }] });
-    expect((await engineReports().readAll()).get(world.workspaceId)?.budget.doorbell).not.toBeNull();
-  });
-
   longTest(
     "that misses a change is noticed within five minutes, and counts as alive again with its next ring",
     async () => {
@@ -355,33 +303,14 @@ describe("the doorbell", () => {
     },
   );
 
-  test("is switched per mapping, by the API as well, which says what that costs before and after", async () => {
-    interface Switched {
-      readonly sf_notify_enabled: boolean;
-      readonly calls_per_day: number;
-    }
+  test("is switched per mapping, by the API as well, which says what that costs", async () => {
     const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
     const change = async (sf_notify_enabled: boolean) =>
-      dataOf<Switched>(
-        await call(updateMapping, "update-mapping", { token: admin, path, body: { sf_notify_enabled } }),
-      );
-    const priced = async (more: Readonly<Record<string, string>>) => {
-      const query = { mapping_id: contact.id, sf_polling_seconds: "10", ...more };
-      const read = await call(readBudget, "read-budget", { token, path: { workspace_id: world.workspaceId }, query });
-      return dataOf<{ with_mapping: { own_calls_per_day: number } }>(read).with_mapping.own_calls_per_day;
-    };
+      dataOf(await call(updateMapping, "update-mapping", { token: admin, path, body: { sf_notify_enabled } }));
     await ringAt(url);
 
-    const before = [await priced({}), await priced({ sf_notify_enabled: "false" })];
-    const off = await change(false);
-    const state = await bell();
-    const on = await change(true);
-
-    expect(before).toEqual([363, 8_643]);
-    expect([off, on]).toMatchObject([
-      { sf_notify_enabled: false, calls_per_day: 8_643 },
-      { sf_notify_enabled: true, calls_per_day: 363 },
-    ]);
-    expect(state).toMatchObject({ mappings: [{ state: "off" }] });
+    expect(await change(false)).toMatchObject({ sf_notify_enabled: false, calls_per_day: 8_643 });
+    expect(await bell()).toMatchObject({ mappings: [{ state: "off" }] });
+    expect(await change(true)).toMatchObject({ sf_notify_enabled: true, calls_per_day: 363 });
   });
 });

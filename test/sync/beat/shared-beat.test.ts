@@ -1,11 +1,10 @@
 import type { SQSEvent } from "aws-lambda";
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { CyclesMessage } from "../../../lib/model/messages.ts";
 import { countCalls } from "../../support/checks/count-writes.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
 
@@ -130,38 +129,6 @@ test("after a time without beats no mapping sends what Salesforce has changed me
     expect(await world.soql(`SELECT Description FROM ${object} WHERE ${field} = 'Rested'`)).toMatchObject([
       { Description: "theirs" },
     ]);
-});
-
-describe("late commits and deletes are part of the beat's own query", () => {
-  const quiet = async (minutes: number) => {
-    for (let slot = 0; slot < minutes * 6; slot++) await beat();
-  };
-  const found = (name: string) => world.sql("SELECT sfid FROM salesforce.lead WHERE lastname = $1", [name]);
-
-  longTest("a record that was committed late arrives within five minutes", async () => {
-    await world.fault({ kind: "heldCommit", object: "Lead", milliseconds: 390_000 });
-    const saving = world.rest("POST", "/sobjects/Lead", { LastName: "Late", Company: "Navy" });
-    await quiet(6.5);
-    await saving;
-
-    await quiet(5.5);
-
-    expect(await found("Late")).toHaveLength(1);
-  });
-
-  longTest("a second save in the second of a stamp that was read is read within five minutes", async () => {
-    const { id } = (await world.rest("POST", "/sobjects/Lead", { LastName: "First", Company: "Navy" })) as {
-      id: string;
-    };
-    await beat();
-    await world.sql(
-      "UPDATE salesforce.lead SET systemmodstamp = systemmodstamp + interval '10 s' WHERE lastname = 'First'",
-    );
-    await world.rest("PATCH", `/sobjects/Lead/${id}`, { LastName: "Second" });
-    await quiet(6);
-
-    expect([await found("First"), (await found("Second")).length]).toEqual([[], 1]);
-  });
 });
 
 test("an org that answers the probe with an error breaks the mapping whose beat asked, as a cycle of its own would", async () => {

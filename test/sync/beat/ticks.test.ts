@@ -152,3 +152,36 @@ test("a mapping of a version before, of which no tick was noted, has its beats w
   expectEverySlot(beats, 30, 1);
   expect(beats.filled[0]).toBe(0);
 });
+
+test("ticks share messages by workspace and period, a tick that came twice or between two periods adds none, and what was sent is noted", async () => {
+  const [one, other] = ["ws_d", "ws_e"]; // their periods begin at 10:00 and 10:01
+  const tick = (workspace_id: string, mapping_id: string, time: string): TickMessage => ({
+    ...{ workspace_id, mapping_id, scheduled_at: `2026-02-03T${time}:00Z` },
+  });
+  const sent: CyclesMessage[] = [];
+  const noted: Parameters<Ticks["note"]>[] = [];
+  const cycles = {
+    send: async (messages: readonly Outgoing<CyclesMessage>[]) =>
+      void sent.push(...messages.map(({ message }) => message)),
+  };
+  const note = async (...what: Parameters<Ticks["note"]>) => void noted.push(what);
+  const clock = { now: () => Date.parse("2026-02-03T10:00:15Z") };
+
+  await fanOut({ cycles, ticks: { note }, clock }, [
+    ...[tick(one, "map_1", "10:00"), tick(one, "map_2", "10:00"), tick(one, "map_1", "10:00")],
+    ...[tick(one, "map_late", "10:01"), tick(other, "map_3", "10:01"), tick(one, "map_4", "09:55")],
+  ]);
+
+  const ids = sent.map((message) =>
+    cyclesIn(message)
+      .map(({ mapping_id }) => mapping_id)
+      .join(),
+  );
+  expect(ids.toSorted()).toEqual(["map_1,map_2", "map_3", "map_4"].flatMap((some) => Array(30).fill(some)));
+  const at = (time: string) => Date.parse(`2026-02-03T${time}:00Z`) / 1000;
+  expect(noted).toEqual([
+    [one, ["map_1", "map_2"], at("10:00")],
+    [other, ["map_3"], at("10:01")],
+    [one, ["map_4"], at("09:55")],
+  ]);
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
-import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { ingestJobs, untilJobsEnd } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
@@ -206,19 +206,6 @@ describe("a job that takes long", () => {
     expect(await count()).toBe(MANY + 1);
     expect(await jobs()).toHaveLength(2);
   });
-
-  longTest("and is aborted by a user in Salesforce loses nothing and doubles nothing", async () => {
-    await insertMany();
-    await slowJobs(60);
-    await cycleInMovedTime();
-    const [job] = await jobs();
-    await world.rest("PATCH", `/jobs/ingest/${job?.id}`, { state: "Aborted" });
-    await world.pass(61);
-
-    await settleDown();
-
-    await expectEachOnce();
-  });
 });
 
 describe("a job goes by SOAP", () => {
@@ -318,27 +305,15 @@ longTest(
   },
 );
 
-test.each(
-  firstInGate(1, [
-    ["creating it", "POST .*/jobs/ingest$"],
-    ["uploading it", "PUT .*/jobs/ingest"],
-    ["starting it", "PATCH .*/jobs/ingest"],
-    ["looking after it", "GET .*/jobs/ingest/\\w+$"],
-    ["reading its results", "GET .*/successfulResults"],
-  ]),
-)(
-  "a lost answer to %s loses nothing and doubles nothing",
-  async (_, path) => {
-    await insertMany();
-    await world.fault({ kind: "saveThenDrop", path });
+test("a lost answer to its creation loses nothing and doubles nothing", async () => {
+  await insertMany();
+  await world.fault({ kind: "saveThenDrop", path: "POST .*/jobs/ingest$" });
 
-    await world.cycle(contact);
-    await settleDown();
+  await world.cycle(contact);
+  await settleDown();
 
-    await expectEachOnce();
-  },
-  90_000,
-);
+  await expectEachOnce();
+});
 
 test("a holder that was stopped before it started its job starts nothing: its successor did, once", async () => {
   await insertMany();

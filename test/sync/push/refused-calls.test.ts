@@ -84,19 +84,3 @@ test("a field that is gone fails the rows that changed it, and lets the others t
   });
   expect(lastFailure()).toBe("salesforce_schema");
 });
-
-longTest(
-  "what a call was refused for is searched with a bounded number of calls, and the rest of them next time",
-  async () => {
-    await insertMany(200);
-    for (let nth = 10; nth <= 200; nth += 10) await poison(`L${String(nth).padStart(3, "0")}`);
-
-    await world.cycle(contact);
-    const first = await states();
-    expect(saves()).toBeLessThanOrEqual(33);
-    expect(first["FAILED"]).toBeGreaterThan(0);
-    for (let cycle = 1; cycle <= 8; cycle++) await world.cycle(contact);
-
-    expect(await states()).toEqual({ FAILED: 20, SUCCESS: 180 });
-  },
-);
