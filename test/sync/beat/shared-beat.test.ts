@@ -1,5 +1,4 @@
 import type { SQSEvent } from "aws-lambda";
-import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
@@ -66,38 +65,6 @@ test("when every mapping asks the org, they share its session, and its count of 
   expect(calls["GetItem workspaces"]).toBe(4);
   // The claim of the probe, and the count.
   expect(calls["UpdateItem engine"]).toBe(2);
-});
-
-/** What Bridge asks PostgreSQL meanwhile. */
-async function countStatements(work: () => Promise<unknown>): Promise<number> {
-  const asked = vi.spyOn(Client.prototype, "query");
-  try {
-    await work();
-    return asked.mock.calls.length;
-  } finally {
-    asked.mockRestore();
-  }
-}
-
-const schemaNow = () =>
-  world.sql("SELECT mapping_id, last_run_at, last_pull_at, slot FROM salesforce._bridge_state ORDER BY mapping_id");
-
-test("three idle mappings cost their database three statements a beat, and are seen within a minute to have run and pulled", async () => {
-  await world.pass(300);
-  await beat();
-  await beat();
-  const before = await schemaNow();
-
-  // The state of all, which are due in the workspace, the calls of the probe; and once a minute the end of all.
-  expect(await countStatements(beat)).toBe(3);
-  expect(await schemaNow()).toEqual(before);
-  for (let more = 0; more < 5; more++) await beat();
-
-  const after = await schemaNow();
-  expect(after).toHaveLength(3);
-  for (const [at, row] of after.entries())
-    for (const column of ["last_run_at", "last_pull_at", "slot"])
-      expect(Number(row[column]), column).toBeGreaterThan(Number(before[at]?.[column]));
 });
 
 test("an idle mapping whose record has changed pulls in the same beat, beside others that stay idle", async () => {
