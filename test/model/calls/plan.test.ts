@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isPullDue } from "../../../lib/model/calls/interval.ts";
-import { DEFAULT_SHARE, planCalls, rungPullAt } from "../../../lib/model/calls/plan.ts";
+import { DEFAULT_SHARE, planCalls } from "../../../lib/model/calls/plan.ts";
 import { BURSTS, isBusiness, liveThrough, type Story, WHEN_QUIET } from "../../support/doubles/month-of-calls.ts";
 import { firstInGate } from "../../support/run/whole-grid.ts";
 
@@ -81,15 +81,5 @@ describe("a mapping is polled", () => {
     }
 
     expect(Math.abs(pulls - 86_400 / seconds)).toBeLessThanOrEqual(1);
-  });
-
-  test("at a ring two seconds after the last pull, and where the share is short so many more", () => {
-    const plan = planCalls({ now, usage, share: DEFAULT_SHARE, hours: [], mappings: five });
-    const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
-    const pullAfter = (ringSeconds: number, ago: number) => rungPullAt({ ...plan, ringSeconds }, at(-ago), now);
-
-    expect([pullAfter(2, 2), pullAfter(2, 1), pullAfter(6, 6), pullAfter(6, 1)]).toEqual([now, at(1), now, at(5)]);
-    expect([pullAfter(239, 1), pullAfter(240, 1)], "the next poll comes as soon").toEqual([at(238), null]);
-    expect(rungPullAt(null, null, now)).toEqual(now);
   });
 });

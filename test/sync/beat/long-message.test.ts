@@ -1,6 +1,5 @@
-import { SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSEvent } from "aws-lambda";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type CyclesMessage, cyclesIn } from "../../../lib/model/messages.ts";
@@ -81,22 +80,4 @@ test("of thirteen without rows that wait and with news of the org, three are pul
   for (const message of left) await run(message);
   const found = mappings.map(({ pgTable }) => world.sql(`SELECT FROM salesforce.${pgTable} WHERE code__c = 'news'`));
   expect((await Promise.all(found)).filter(({ length }) => length === 1)).toHaveLength(MANY);
-});
-
-test("where the queue refuses them, they are run by the same call", async () => {
-  await insert(mappings, "kept");
-  const send = SQSClient.prototype.send;
-  const refused = vi.spyOn(SQSClient.prototype, "send").mockImplementation(async function (
-    this: SQSClient,
-    ...asked: Parameters<SQSClient["send"]>
-  ) {
-    if (JSON.stringify(asked[0].input).includes(String.raw`\"kind\":\"beat\"`)) throw new Error("SQS is not reachable");
-    return Reflect.apply(send, this, asked);
-  } as never);
-
-  const { left } = await beat(mappings);
-  refused.mockRestore();
-
-  expect(left).toEqual([]);
-  expect(await sent("kept")).toBe(MANY);
 });

@@ -257,28 +257,6 @@ test("rows that change again while their job is at work go again after it", asyn
 });
 
 longTest(
-  "rows that a job moves out of the filter leave with its results, though pulls have passed their stamps meanwhile",
-  async () => {
-    const fields = ["External_Id__c", "LastName", "Title"];
-    const bridge = { filter: "Title = 'old'", delete_limit: "off" };
-    contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c", bridge });
-    await insertMany();
-    await push();
-    await slowJobs(300);
-    await world.sql("UPDATE salesforce.contact SET title = CASE id WHEN 1 THEN 'old' ELSE 'new' END, lastname = 'All'");
-    await cycleInMovedTime();
-    for (let slots = 0; slots < 4; slots += 1) {
-      await world.pass(90);
-      await world.cycle(contact);
-    }
-    await push();
-
-    expect(await count("Title = 'new'")).toBe(MANY - 1);
-    expect(await world.sql("SELECT id::int, lastname FROM salesforce.contact")).toEqual([{ id: 1, lastname: "All" }]);
-  },
-);
-
-longTest(
   "a new row waits behind the delete of the record with its upsert value, also when that job fails",
   async () => {
     await insertMany();
