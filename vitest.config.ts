@@ -11,7 +11,7 @@ const GRIDS = globSync("test/**/*.test.ts").filter((file) => readFileSync(file, 
 const PARTS = ["browser/**", "programs/attack/attack.*", "docs/receivers.*"].map((files) => `test/${files}`);
 
 /** Test files that replace a module, for as long as their process lives. */
-const MOCKING = ["sync/push/{apex-limits,bulk-push,org-refusals,refused-rows,refusing-rows}"];
+const MOCKING = ["sync/push/{apex-limits,bulk-push,org-refusals,refusing-rows}"];
 
 /** Test files that run the deployment's bundles, whose variables their process has. */
 const RUNNING = [

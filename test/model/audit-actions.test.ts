@@ -3,8 +3,6 @@ import { AUDIT_ACTIONS, didOf } from "../../lib/model/workspace/audit-actions.ts
 
 test.each([
   ["mapping.deactivated", "paused the mapping Contact"],
-  ["mapping.poll_triggered", "polled Contact"],
-  ["webhook.secret_rotated", "rotated the secret of the webhook Contact"],
   ["webhook.delivery_retried", "sent a delivery of the webhook Contact again"],
   ["config.baseline_saved", "saved the baseline"],
   ["mapping.flown", "did mapping.flown to Contact"],

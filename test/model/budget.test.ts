@@ -23,18 +23,13 @@ const every = (pollingSeconds: number, whenQuietSeconds: number | null = null) =
   whenQuietSeconds,
 });
 
-test("before the first plan everything runs as configured", () => {
-  expect([pullSeconds(FRESH_BUDGET, every(10), QUIET), mayPush(FRESH_BUDGET, 1), maySpare(FRESH_BUDGET, 1)]).toEqual([
-    10,
-    true,
-    true,
-  ]);
-});
-
-test("pulls keep to the pace, or to their own interval where that is longer", () => {
+test("pulls keep to the pace, or to their own interval where that is longer, and before the first plan to that", () => {
+  const fresh = [pullSeconds(FRESH_BUDGET, every(10), QUIET), mayPush(FRESH_BUDGET, 1), maySpare(FRESH_BUDGET, 1)];
+  expect(fresh).toEqual([10, true, true]);
   const budget = plannedBudget(usage, SLOW);
 
   expect([10, 60].map((pollingSeconds) => pullSeconds(budget, every(pollingSeconds), QUIET))).toEqual([22, 60]);
+  expect(pullSeconds(budget, every(10, 20), QUIET)).toBe(22);
   expect([10, 60].map((pollingSeconds) => isSparing(budget, { pollingSeconds }, true))).toEqual([true, false]);
   expect(isSparing(budget, { pollingSeconds: 10 }, false)).toBe(false);
   expect(isSparing(plannedBudget(usage, SPENT), { pollingSeconds: 3_600 }, false)).toBe(true);
@@ -57,21 +52,6 @@ describe("a mapping without changes is pulled", () => {
   ])("%s", (_, mapping, changes, seconds) => {
     expect(pullSeconds(budget, mapping, changes)).toBe(seconds);
   });
-
-  test("as far apart as the plan has it where that is longer", () => {
-    expect(pullSeconds({ ...plannedBudget(usage, { paceSeconds: 97 }), whenQuiet: 60 }, every(10), ago(300))).toBe(97);
-  });
-});
-
-test("the last change of a mapping was in the last hour in which something changed", () => {
-  const hours = [
-    { hour: 5, calls: 9, changes: 4 },
-    { hour: 7, calls: 9, changes: 1 },
-    { hour: 8, calls: 9, changes: 0 },
-  ];
-
-  expect(lastChange(hours)).toEqual(new Date(8 * 3_600_000));
-  expect(lastChange(hours.slice(2))).toBeNull();
 });
 
 test("saves and other work stop at what the plan left them, calls that were sent since included", () => {
@@ -104,7 +84,7 @@ test("a spent share says since when changes wait, however long pulls were apart 
   expect(afterPlan(second, usage, plannedBudget(usage).plan).since).toBeNull();
 });
 
-test("hours are what totals rose by, and a total that fell counts nothing", () => {
+test("hours are what totals rose by, a total that fell counts nothing, and the last change was in the last hour with one", () => {
   const totals = [
     { hour: 7, calls: 130, changes: 9 },
     { hour: 0, calls: 0, changes: 0 },
@@ -112,9 +92,13 @@ test("hours are what totals rose by, and a total that fell counts nothing", () =
     { hour: 9, calls: 20, changes: 9 },
   ];
 
-  expect(hoursOf(totals)).toEqual([
+  const hours = hoursOf(totals);
+
+  expect(hours).toEqual([
     { hour: 5, calls: 100, changes: 4 },
     { hour: 7, calls: 30, changes: 5 },
     { hour: 9, calls: 0, changes: 0 },
   ]);
+  expect(lastChange(hours)).toEqual(new Date(8 * 3_600_000));
+  expect(lastChange(hours.slice(2))).toBeNull();
 });

@@ -1,7 +1,4 @@
 import { expect, test } from "vitest";
-import { bulkError } from "../../lib/model/change/bulk-error.ts";
-import { refusalOf } from "../../lib/model/change/refusal.ts";
-import { errorText } from "../../lib/model/change/row-error.ts";
 import { cutText } from "../../lib/model/cut-text.ts";
 
 const bytes = (text: string) => Buffer.byteLength(text);
@@ -24,21 +21,4 @@ test("a cut splits no character, wherever it is", () => {
     expect(cut).toContain(`... (truncated, ${(10_000 + 2 * before.length).toLocaleString("en-US")} characters) ...`);
     expect(bytes(cut)).toBeLessThan(5_000);
   }
-});
-
-test("what Salesforce says of a record and of a call is cut, and names field and limit still", () => {
-  const message = `Description: data value too large: ${"ä".repeat(300_000)} (max length=32000)`;
-
-  const bySoap = errorText([{ code: "STRING_TOO_LONG", message, fields: ["Description"] }]);
-  const byBulk = errorText([bulkError(`STRING_TOO_LONG:${message}:Description --`)]);
-  const ofCall = refusalOf(400, "STRING_TOO_LONG", message).message;
-
-  for (const text of [bySoap, byBulk, ofCall]) expect(bytes(text)).toBeLessThan(6_000);
-  expect(bySoap).toMatch(
-    /^STRING_TOO_LONG: Description: data value too large: ää.*\(max length=32000\) \[Description\]$/,
-  );
-  expect(byBulk).toMatch(
-    /^STRING_TOO_LONG: Description: data value too large: ää.*\(max length=32000\) \[Description\]$/,
-  );
-  expect(ofCall).toMatch(/\(max length=32000\)$/);
 });

@@ -22,13 +22,6 @@ test("kept are the newest position, those of the last minutes, and one that is t
   expect(ages.at(-1)).toBeLessThanOrEqual(4);
 });
 
-test("of cycles that report once a minute the older one is no older either", () => {
-  let kept: readonly HighWater[] = [];
-  for (let minute = 0; minute <= 10; minute += 1) kept = keepHighWater(kept, reached(minute, minute, minute));
-
-  expect(kept.map(({ fence }) => fence)).toEqual([10, 9, 8]);
-});
-
 test.each([
   ["nothing was kept, as of a new mapping or one that a person has accepted", [], { fence: 1, logId: 0 }, null],
   ["nothing was lost", reports(10), { fence: 61, logId: 60 }, null],
@@ -38,13 +31,6 @@ test.each([
   ["the last minute was lost", reports(10), { fence: 55, logId: 54 }, "tail"],
   ["five minutes were lost", reports(10), { fence: 31, logId: 30 }, "rewound"],
   ["a day was lost, and other mappings have filled the log", reports(10), { fence: 3, logId: 900 }, "rewound"],
-  ["it was idle for 31 days", keepHighWater(reports(10), reached(61, 60, 44_650)), { fence: 62, logId: 60 }, null],
-  [
-    "it was idle for 31 days, and lost the last cycle",
-    keepHighWater(reports(10), reached(61, 60, 44_650)),
-    { fence: 61, logId: 60 },
-    "tail",
-  ],
   ["it is new, and no older position is known", [reached(5, 5, 0)], { fence: 4, logId: 5 }, "rewound"],
 ] as const)("where %s", (_, kept, now, lost) => {
   expect(rewindOf(kept, { ...now, at: new Date((kept[0]?.at ?? at(0)).getTime() + 60_000) })).toBe(lost);

@@ -1,9 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { EVENTS } from "../../lib/console/pages/webhooks/events.ts";
-import { describeApi } from "../../lib/infra/describe-api/document.ts";
-import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
 import { FAILURE_REASONS, reasonFor } from "../../lib/model/engine.ts";
 
 /** The reasons of `sync.broken` on the wire, by hand. */
@@ -31,21 +28,6 @@ const REASONS = [
 
 test("the reasons of sync.broken are these", () => {
   expect([...FAILURE_REASONS].toSorted()).toEqual(REASONS.toSorted());
-});
-
-test("the API describes a mapping's failure by these reasons", async () => {
-  const { schemas } = describeApi(await readEndpoints()).components;
-
-  for (const schema of ["ReadMappingData", "ListMappingStatesData"]) {
-    const text = JSON.stringify(schemas[schema]);
-    for (const reason of REASONS) expect(text, `${schema}, ${reason}`).toContain(`"${reason}"`);
-  }
-});
-
-test("the console's sample of sync.broken has one of these reasons", () => {
-  const sample = EVENTS.find(({ type }) => type === "sync.broken")?.sample;
-
-  expect(sample).toMatchObject({ reason: "salesforce_authorization", message: expect.stringContaining("connect the") });
 });
 
 test("the runbook has each reason with the remedy that the operator gets", () => {

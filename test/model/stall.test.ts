@@ -31,8 +31,6 @@ test.each<[string, Partial<Signs>, RegExp | null]>([
   ["none has begun since", { lastCycleAt: ago(181) }, /no cycle has begun for 121 s/],
   ["the last one still runs", { lastCycleAt: ago(900), isRunning: true }, null],
   ["none has ever ended", { lastCycleAt: null }, /no cycle has begun for 3540 s/],
-  ["a change is being sent", { unsentSince: ago(600), isRunning: true }, null],
-  ["a change was claimed a minute ago", { unsentSince: ago(60) }, null],
   ["a claimed change was left", { unsentSince: ago(121) }, /changes are PENDING for 121 s/],
   ["the table is of a later version", { version: 4 }, /version 4 of the configuration, and the mapping 3/],
   ["the table is of an earlier one", { version: 2 }, /version 2 of the configuration, and the mapping 3/],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { everySeconds, isPullDue } from "../../../lib/model/calls/interval.ts";
-import { DEFAULT_SHARE, planCalls, rungPullAt } from "../../../lib/model/calls/plan.ts";
+import { isPullDue } from "../../../lib/model/calls/interval.ts";
+import { DEFAULT_SHARE, planCalls } from "../../../lib/model/calls/plan.ts";
 import { BURSTS, isBusiness, liveThrough, type Story, WHEN_QUIET } from "../../support/doubles/month-of-calls.ts";
-import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 
 const live = (story: Partial<Story>) =>
   liveThrough({ mappings: 10, limit: 15_000, share: DEFAULT_SHARE, days: 3, ...story });
@@ -15,8 +15,6 @@ describe("the share is never exceeded, pulls stretch and never stop, saves conti
     ["ten mappings that are asked about less often when quiet", WHEN_QUIET, 70],
     ["ten mappings with bursts that ring without end", { ...BURSTS, rings: true }, 300],
     ["at most 8,000 a day", { ...BURSTS, share: { share: 1, most: 8_000 } }, 900],
-    ["one idle mapping", { mappings: 1 }, 10],
-    ["ten idle mappings", {}, 20],
     ["five mappings that ring without end", { mappings: 5, rings: true }, 300],
     ["a hundred mappings with bursts", { ...BURSTS, mappings: 100 }, 3_600],
     ["two hundred mappings that ring without end", { mappings: 200, rings: true, days: 1 }, 600],
@@ -28,19 +26,7 @@ describe("the share is never exceeded, pulls stretch and never stop, saves conti
     expect(lived.mostOfShare).toBeLessThanOrEqual(1);
     expect(lived.longest).toBeLessThanOrEqual(longest);
     expect(lived.longestSave).toBeLessThanOrEqual(600);
-  });
-
-  test("most of what is left is used where intervals are longer than configured", () => {
-    expect(live({}).mostOfShare).toBeGreaterThan(0.7);
-  });
-
-  longTest("mappings that are polled less often when quiet cost less, and wait no longer where calls are few", () => {
-    const [quiet, always] = [live(WHEN_QUIET), live({ ...WHEN_QUIET, whenQuiet: 10 })];
-    const idle = live({ changes: () => false, whenQuiet: 60 });
-
-    expect(idle.callsPerDay).toBe(2 * 1_440);
-    expect(quiet.callsPerDay).toBeLessThan(always.callsPerDay);
-    expect(quiet.p50).toBeLessThanOrEqual(always.p50);
+    if (lived.longest > 10) expect(lived.mostOfShare, "most of what is left is used").toBeGreaterThan(0.6);
   });
 
   test("others who use half of the org's calls leave less to pulls, and the org is not used up", () => {
@@ -86,20 +72,6 @@ test("once the share is spent, saves and loads wait, and pulls come once an hour
 });
 
 describe("a mapping is polled", () => {
-  const pulling = { pollingSeconds: 10, whenQuiet: null, isQuiet: false, isRung: false };
-
-  test.each([
-    [{}, 10, 10],
-    [{ pollingSeconds: 600 }, 21, 600],
-    [{}, 21, 21],
-    [{ whenQuiet: 60 }, 10, 10],
-    [{ whenQuiet: 60, isQuiet: true }, 10, 60],
-    [{ isRung: true }, 10, 240],
-    [{ isRung: true, pollingSeconds: 900 }, 10, 900],
-  ])("%j at a pace of %i s every %i s", (more, pace, seconds) => {
-    expect(everySeconds({ ...pulling, ...more }, pace)).toBe(seconds);
-  });
-
   test.each([10, 20, 21.6, 60, 97, 600])("every %d seconds on average, by beats of ten", (seconds) => {
     let [last, pulls] = [now, 0];
     for (let at = 10; at <= 86_400; at += 10) {
@@ -109,27 +81,5 @@ describe("a mapping is polled", () => {
     }
 
     expect(Math.abs(pulls - 86_400 / seconds)).toBeLessThanOrEqual(1);
-  });
-
-  test("in the same beats as others of its interval, whenever each was pulled last", () => {
-    const beats = Array.from({ length: 60 }, (_, beat) => new Date(now.getTime() + (beat + 10) * 10_000));
-    const due = (last: number) =>
-      beats.findIndex((beat) => isPullDue("ws_1", 60, new Date(now.getTime() + last * 1000), beat));
-
-    expect(new Set([40, 70, 95].map(due)).size).toBeLessThanOrEqual(2);
-    expect(isPullDue("ws_1", 60, null, now)).toBe(true);
-  });
-
-  test("at a ring two seconds after the last pull, and where the share is short so many more", () => {
-    const plan = planCalls({ now, usage, share: DEFAULT_SHARE, hours: [], mappings: five });
-    const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
-
-    expect(rungPullAt({ ...plan, ringSeconds: 2 }, ago(2), now)).toEqual(now);
-    expect(rungPullAt({ ...plan, ringSeconds: 2 }, ago(1), now)).toEqual(new Date(now.getTime() + 1_000));
-    expect(rungPullAt({ ...plan, ringSeconds: 6 }, ago(6), now)).toEqual(now);
-    expect(rungPullAt({ ...plan, ringSeconds: 6 }, ago(1), now)).toEqual(new Date(now.getTime() + 5_000));
-    expect(rungPullAt({ ...plan, ringSeconds: 239 }, ago(1), now)).toEqual(new Date(now.getTime() + 238_000));
-    expect(rungPullAt({ ...plan, ringSeconds: 240 }, ago(1), now)).toBeNull(); // the next poll comes as soon
-    expect(rungPullAt(null, null, now)).toEqual(now);
   });
 });

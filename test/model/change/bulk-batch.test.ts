@@ -42,7 +42,6 @@ test.each([
       fields: [],
     },
   ],
-  ["UNABLE_TO_LOCK_ROW:unable to obtain exclusive access to this record: --", { fields: [] }],
   [
     "FIELD_CUSTOM_VALIDATION_EXCEPTION:line one\nline two: really:--",
     { code: "FIELD_CUSTOM_VALIDATION_EXCEPTION", message: "line one\nline two: really", fields: [] },

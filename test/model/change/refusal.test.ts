@@ -7,7 +7,6 @@ test.each([
   [403, "REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", "limit", false],
   [403, "REQUEST_LIMIT_EXCEEDED", "ConcurrentPerOrgLongTxn Limit exceeded.", "busy", false],
   [403, "API_DISABLED_FOR_ORG", "API is disabled for this Organization", "disabled", false],
-  [403, "API_CURRENTLY_DISABLED", "API is disabled for this User", "disabled", false],
   [400, "INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE", "read-only mode", "readOnly", false],
   [400, "STORAGE_LIMIT_EXCEEDED", "storage limit exceeded", "storageFull", false],
   [400, "INVALID_FIELD", "No such column 'Bogus__c'", "mapping", false],

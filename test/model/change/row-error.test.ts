@@ -1,65 +1,35 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { errorText, judge, MAX_RETRIES } from "../../../lib/model/change/row-error.ts";
 import type { RecordError } from "../../../lib/model/record/record.ts";
 
 const error = (code: string, message = "", fields: string[] = []): RecordError => ({ code, message, fields });
 
-describe("a record that Salesforce refuses", () => {
-  test.each([
-    ["UNABLE_TO_LOCK_ROW", "unable to obtain exclusive access to this record"],
-    ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "T: execution of BeforeInsert caused by: UNABLE_TO_LOCK_ROW"],
-  ])("is tried again within 5 to 10 s after %s: %s", (code, message) => {
-    expect([0, 1].map((random) => judge("update", [error(code, message)], 0, random))).toEqual([
-      { kind: "retry", afterSeconds: 5 },
-      { kind: "retry", afterSeconds: 10 },
-    ]);
-  });
+const FLOW = "We can't save this record because the P process failed. Too many SOQL queries: 101";
+const APEX = "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY";
 
-  test.each([["UNKNOWN_EXCEPTION", "An unexpected error occurred"]])(
-    "is tried again a minute later after %s: %s",
-    (code, message) => {
-      expect(judge("update", [error(code, message)], 0, 0)).toEqual({ kind: "retry", afterSeconds: 60 });
-    },
+test.each([
+  ["UNABLE_TO_LOCK_ROW", "unable to obtain exclusive access to this record", { kind: "retry", afterSeconds: 5 }],
+  [APEX, "T: execution of BeforeInsert caused by: UNABLE_TO_LOCK_ROW", { kind: "retry", afterSeconds: 5 }],
+  ["UNKNOWN_EXCEPTION", "An unexpected error occurred", { kind: "retry", afterSeconds: 60 }],
+  [APEX, "T: System.LimitException: Apex CPU time limit exceeded", { kind: "tooMany" }],
+  [APEX, "T: System.LimitException: Too many SOQL queries: 101", { kind: "tooMany" }],
+  ["CANNOT_EXECUTE_FLOW_TRIGGER", FLOW, { kind: "tooMany" }],
+  [APEX, "T: execution of BeforeInsert", { kind: "refused" }],
+  ["FIELD_CUSTOM_VALIDATION_EXCEPTION", "must be a grown-up", { kind: "refused" }],
+  ["INVALID_FIELD", "No such column", { kind: "refused" }],
+  ["DUPLICATE_VALUE", "duplicate value found", { kind: "refused" }],
+])("a record that Salesforce refuses with %s (%s) has its verdict: %j", (code, message, verdict) => {
+  expect(judge("update", [error(code, message)], 0, 0)).toEqual(verdict);
+});
+
+test("a lock is tried again after 10 s at the latest, other trouble one, two, four, eight and sixteen minutes later, and nothing beside an error that will not pass", () => {
+  expect(judge("update", [error("UNABLE_TO_LOCK_ROW")], 0, 1)).toEqual({ kind: "retry", afterSeconds: 10 });
+  const verdicts = [0, 1, 2, 3, 4, MAX_RETRIES].map((attempts) =>
+    judge("update", [error("UNKNOWN_EXCEPTION")], attempts, 0),
   );
-
-  test.each([
-    ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "T: System.LimitException: Apex CPU time limit exceeded"],
-    ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "T: System.LimitException: Too many SOQL queries: 101"],
-    [
-      "CANNOT_EXECUTE_FLOW_TRIGGER",
-      "We can't save this record because the P process failed. Too many SOQL queries: 101",
-    ],
-  ])("was one of too many after %s: %s", (code, message) => {
-    expect(judge("update", [error(code, message)], 0, 0)).toEqual({ kind: "tooMany" });
-  });
-
-  test.each([
-    ["FIELD_CUSTOM_VALIDATION_EXCEPTION", "must be a grown-up"],
-    ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "T: execution of BeforeInsert"],
-    ["INVALID_FIELD", "No such column"],
-    ["DUPLICATE_VALUE", "duplicate value found"],
-  ])("fails at once with %s: %s", (code, message) => {
-    expect(judge("create", [error(code, message)], 0, 0)).toEqual({ kind: "refused" });
-  });
-
-  test("is tried again one, two, four, eight and sixteen minutes later, then fails", () => {
-    const verdicts = [0, 1, 2, 3, 4, MAX_RETRIES].map((attempts) =>
-      judge("update", [error("UNKNOWN_EXCEPTION")], attempts, 0),
-    );
-
-    expect(verdicts.map((verdict) => (verdict.kind === "retry" ? verdict.afterSeconds / 60 : verdict.kind))).toEqual([
-      1,
-      2,
-      4,
-      8,
-      16,
-      "refused",
-    ]);
-  });
-
-  test("fails when one of its errors will not pass", () => {
-    expect(judge("update", [error("UNABLE_TO_LOCK_ROW"), error("STRING_TOO_LONG")], 0, 0).kind).toBe("refused");
-  });
+  const minutes = verdicts.map((verdict) => (verdict.kind === "retry" ? verdict.afterSeconds / 60 : verdict.kind));
+  expect(minutes).toEqual([1, 2, 4, 8, 16, "refused"]);
+  expect(judge("update", [error("UNABLE_TO_LOCK_ROW"), error("STRING_TOO_LONG")], 0, 0).kind).toBe("refused");
 });
 
 test.each([

@@ -18,17 +18,8 @@ const sizes = (operation: Operation, writes: readonly ReturnType<typeof write>[]
 const FEWEST = 2_201;
 
 describe("the way with fewer calls", () => {
-  test.each([
-    [200, 1],
-    [201, 2],
-    [FEWEST - 1, 11],
-    [FEWEST, 12],
-    [JOB_RECORDS, 50],
-  ])("SOAP takes %i records in %i calls", (records, calls) => {
-    expect(soapCalls(records)).toBe(calls);
-  });
-
   test("is SOAP while it is even, and a job from one record more", () => {
+    expect([200, 201, FEWEST - 1, FEWEST].map(soapCalls)).toEqual([1, 2, 11, 12]);
     expect(bulkCalls(FEWEST)).toBe(11);
     expect(sizes("update", crowd(FEWEST - 1))).toEqual({ bulk: [], soap: FEWEST - 1 });
     expect(sizes("update", crowd(FEWEST))).toEqual({ bulk: [FEWEST], soap: 0 });
@@ -45,17 +36,11 @@ describe("a job", () => {
     const mixed = [
       ...crowd(FEWEST, { values: { Email: null } }),
       ...crowd(100, { values: { LastName: "Rose" } }),
-      ...crowd(FEWEST, { values: { LastName: "Rose", Email: "r@example.com" } }),
+      ...crowd(FEWEST - 1, { values: { LastName: "Rose", Email: "r@example.com" } }),
+      write({ values: { Email: null, LastName: "Rose" } }),
     ];
 
     expect(sizes("update", mixed)).toEqual({ bulk: [FEWEST, FEWEST], soap: 100 });
-  });
-
-  test("takes records whose fields were changed in any order", () => {
-    const one = { values: { LastName: "Rose", Email: null } };
-    const other = { values: { Email: null, LastName: "Rose" } };
-
-    expect(sizes("update", [...crowd(FEWEST - 1, one), write(other)])).toEqual({ bulk: [FEWEST], soap: 0 });
   });
 
   test("takes no plain insert, whose result nothing would match, and no undelete", () => {

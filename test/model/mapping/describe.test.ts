@@ -3,6 +3,7 @@ import { Failure } from "../../../lib/model/failure.ts";
 import { type DescribedObject, shapeOf } from "../../../lib/model/mapping/describe.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { describedField as field } from "../../support/worlds/described-field.ts";
+import { contactShape, mappingOf } from "../../support/worlds/shapes.ts";
 
 const CONTACT: DescribedObject = {
   name: "Contact",
@@ -18,31 +19,10 @@ const CONTACT: DescribedObject = {
 };
 
 const mapping = (more: Partial<Mapping> = {}): Mapping => ({
-  id: "map_1",
-  workspaceId: "ws_1",
+  ...mappingOf(contactShape()),
   sfObject: "Contact",
-  pgTable: "contact",
-  syncDirection: "bidirectional",
-  active: true,
   fields: ["Id", "LastName"],
-  upsertField: null,
-  pollingSeconds: 10,
-  whenQuietSeconds: null,
-  notifyEnabled: false,
-  conflictPolicy: "salesforce_wins",
-  capture: "origin",
-  deleteLimit: "auto",
-  sweepDays: 1,
-  keepHistory: true,
-  checkBeforeSave: "auto",
-  batchSize: 200,
-  filter: null,
-  foreign: {},
   configVersion: 3,
-  provisioning: { state: "pending" },
-  createdAt: new Date(0),
-  updatedAt: new Date(0),
-  deletedAt: null,
   ...more,
 });
 
@@ -53,16 +33,12 @@ test("the upsert field is a column, whether it was listed or not", () => {
   expect(shape).toMatchObject({ upsertField: "Key__c", softDeletes: true, configVersion: 3 });
 });
 
-test("an object without IsDeleted is followed without it", () => {
+test("a filter becomes part of the shape only as we have written it, and IsDeleted where the object has it", () => {
   const fields = CONTACT.fields.filter(({ name }) => name !== "IsDeleted");
 
-  expect(shapeOf(mapping(), { ...CONTACT, fields }, "salesforce").softDeletes).toBe(false);
-});
+  const shape = shapeOf(mapping({ filter: "lastname='Rose'" }), { ...CONTACT, fields }, "salesforce");
 
-test("a filter becomes part of the shape only as we have written it", () => {
-  const shape = shapeOf(mapping({ filter: "lastname='Rose'" }), CONTACT, "salesforce");
-
-  expect(shape.filter).toBe("LastName = 'Rose'");
+  expect(shape).toMatchObject({ filter: "LastName = 'Rose'", softDeletes: false });
 });
 
 const withoutStamp = { ...CONTACT, fields: CONTACT.fields.filter(({ name }) => name !== "SystemModstamp") };

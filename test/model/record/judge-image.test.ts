@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Circumstances, judge } from "../../../lib/model/record/judge-image.ts";
 import type { WaitingChange } from "../../../lib/model/record/merge.ts";
 
@@ -34,138 +34,84 @@ function known(more: Partial<Circumstances>, isDeleted = false): Circumstances {
   };
 }
 
-describe("a record that is not deleted", () => {
-  test("changes its row", () => {
-    expect(judge(known({}))).toEqual({ kind: "update", key: 7, isSure: true, mayBeLate: false });
-  });
+const deletion = { ...edit, action: "DELETE", lastPushAt: null, earlier: [] } as const;
+const long = new Date(at(10).getTime() + 15 * 60_000 + 1);
+const own = { row: rowAt(10) };
 
-  test("becomes a row where it has none", () => {
-    expect(judge(known({ row: null }))).toEqual({ kind: "insert" });
-  });
-
-  test("is merged with what waits of its row", () => {
-    expect(judge(known({ waiting: [edit] }))).toEqual({ kind: "merge", key: 7, waiting: [edit], uncaptured: null });
-  });
-
-  test("is a conflict when its row was deleted here", () => {
-    const deletion = { ...edit, action: "DELETE", lastPushAt: null, earlier: [] } as const;
-
-    expect(judge(known({ row: null, deletion }))).toEqual({ kind: "contest", deletion });
-  });
-
-  test.each([
-    [19, "update"],
-    [20, "reread"],
-    [21, "reread"],
-  ])("that was pushed at second %i, and read at 20, comes to: %s", (second, kind) => {
-    expect(judge(known({ pushedAt: at(second) })).kind).toBe(kind);
-  });
-
-  test.each([
-    ["fast", true],
-    ["slow", true],
-    ["reread", true],
-    ["load", false],
-    ["sweep", false],
-  ] as const)("with its row's own stamp, read by the %s lane, is sure: %s", (lane, isSure) => {
-    const stamp = rowAt(10);
-
-    expect(judge(known({ lane, row: stamp }))).toMatchObject({ kind: "update", key: 7, isSure });
-  });
-
-  test("with its row's own stamp is sure also from Bulk once no transaction of that time can be open", () => {
-    const late = new Date(at(10).getTime() + 15 * 60_000 + 1);
-
-    expect(judge(known({ lane: "load", row: rowAt(10), readAt: late }))).toMatchObject({
-      isSure: true,
-    });
-  });
-
-  test.each([
-    [9, "insert"],
-    [10, "reread"],
-    [11, "reread"],
-  ])("stamped at second 10 whose row was deleted at second %i comes to: %s", (second, kind) => {
-    expect(judge(known({ row: null, deletedAt: at(second) })).kind).toBe(kind);
-  });
-
-  test("read again by its id counts as not deleted", () => {
-    expect(judge(known({ row: null, deletedAt: at(11), lane: "reread" })).kind).toBe("insert");
-  });
-
-  test("is merged with a row that meets it for the first time, whatever waits", () => {
-    expect(judge(known({ row: { ...rowAt(10), isFirstMatch: true } }))).toEqual({
-      ...{ kind: "merge", key: 7, waiting: [], uncaptured: "match" },
-    });
-  });
-
-  test.each([
-    ["with its row's own stamp, long settled", {}, true],
-    ["with its row's own stamp, of a second that is not over", { settledUntil: at(9) }, false],
-    ["with its row's own stamp, while a load runs", { settledUntil: null }, false],
-    [
-      "with its row's own stamp, read by a load",
-      { lane: "load", readAt: new Date(at(10).getTime() + 3_600_000) },
-      false,
-    ],
-    ["with its row's own stamp, of a transaction that may be open", { lane: "sweep" }, false],
-    ["with a newer stamp", { row: rowAt(9) }, false],
-  ] as const)("%s: its row may hold a write that no trigger saw: %s", (_, more, mayBeLate) => {
-    expect(judge(known({ row: rowAt(10), settledUntil: at(10), ...more }))).toMatchObject({
-      kind: "update",
-      mayBeLate,
-    });
-  });
-
-  test.each([
-    ["settled long ago: Salesforce has changed nothing", { settledUntil: at(10) }, "nothing"],
-    ["of a second that is not over: it may have been saved twice in it", { settledUntil: at(9) }, "merge"],
-    ["while a load runs", { settledUntil: null }, "merge"],
-    ["newer than the row's", { row: rowAt(9), settledUntil: at(10) }, "merge"],
-  ] as const)("meets a row that was captured whole, with a stamp %s", (_, more, kind) => {
-    const whole = { ...edit, old: {} };
-
-    expect(judge(known({ row: rowAt(10), waiting: [whole], ...more })).kind).toBe(kind);
-  });
-
-  test.each([true, false])(
-    "settled long ago is the application's to differ from if captured late: %s",
-    (capturesLate) => {
-      expect(judge(known({ row: rowAt(10), settledUntil: at(10), capturesLate }))).toMatchObject({
-        mayBeLate: capturesLate,
-      });
-    },
-  );
-
-  test("older than its row is read by its id, and then it counts: the org's clock went back", () => {
-    expect(judge(known({ row: rowAt(11) })).kind).toBe("reread");
-    expect(judge(known({ row: rowAt(11), lane: "reread" })).kind).toBe("update");
-    expect(judge(known({ row: rowAt(11), lane: "sweep" })).kind).toBe("nothing");
-  });
+test.each<[string, Partial<Circumstances>, object]>([
+  ["changes its row", {}, { kind: "update", key: 7, isSure: true, mayBeLate: false }],
+  ["becomes a row where it has none", { row: null }, { kind: "insert" }],
+  [
+    "is merged with what waits of its row",
+    { waiting: [edit] },
+    { kind: "merge", key: 7, waiting: [edit], uncaptured: null },
+  ],
+  ["is a conflict when its row was deleted here", { row: null, deletion }, { kind: "contest", deletion }],
+  ["pushed before it was read changes its row", { pushedAt: at(19) }, { kind: "update" }],
+  ["pushed in the second in which it was read is read again", { pushedAt: at(20) }, { kind: "reread" }],
+  ["pushed after it was read is read again", { pushedAt: at(21) }, { kind: "reread" }],
+  ["whose row was deleted before its stamp becomes a row", { row: null, deletedAt: at(9) }, { kind: "insert" }],
+  ["whose row was deleted in that second is read again", { row: null, deletedAt: at(10) }, { kind: "reread" }],
+  ["whose row was deleted later is read again", { row: null, deletedAt: at(11) }, { kind: "reread" }],
+  ["read again by its id counts as not deleted", { row: null, deletedAt: at(11), lane: "reread" }, { kind: "insert" }],
+  ["with its row's stamp is sure from the slow lane", { ...own, lane: "slow" }, { isSure: true }],
+  ["with its row's stamp is sure when it is read again", { ...own, lane: "reread" }, { isSure: true }],
+  ["with its row's stamp is not sure from a load", { ...own, lane: "load" }, { isSure: false }],
+  ["with its row's stamp is not sure from a sweep", { ...own, lane: "sweep" }, { isSure: false }],
+  [
+    "with its row's stamp is sure from a load once no transaction of that time can be open",
+    { ...own, lane: "load", readAt: long },
+    { isSure: true },
+  ],
+  [
+    "is merged with a row that meets it for the first time, whatever waits",
+    { row: { ...rowAt(10), isFirstMatch: true } },
+    { kind: "merge", key: 7, waiting: [], uncaptured: "match" },
+  ],
+  ["older than its row is read by its id", { row: rowAt(11) }, { kind: "reread" }],
+  [
+    "older than its row, read by its id, counts: the org's clock went back",
+    { row: rowAt(11), lane: "reread" },
+    { kind: "update" },
+  ],
+  ["older than its row changes nothing in a sweep", { row: rowAt(11), lane: "sweep" }, { kind: "nothing" }],
+])("a record %s", (_, more, verdict) => {
+  expect(judge(known(more))).toMatchObject(verdict);
 });
 
-describe("a deleted record", () => {
-  test("takes its row with it", () => {
-    expect(judge(known({}, true))).toEqual({ kind: "delete", key: 7, waiting: [] });
-  });
+test.each([
+  ["long settled", {}, true],
+  ["long settled, of a mapping that captures nothing late", { capturesLate: false }, false],
+  ["of a second that is not over", { settledUntil: at(9) }, false],
+  ["while a load runs", { settledUntil: null }, false],
+  ["read by a load", { lane: "load", readAt: new Date(at(10).getTime() + 3_600_000) }, false],
+  ["of a transaction that may be open", { lane: "sweep" }, false],
+  ["but newer", { row: rowAt(9) }, false],
+] as const)(
+  "of a record with its row's own stamp, %s, the row may hold a write that no trigger saw: %s",
+  (_, more, mayBeLate) => {
+    expect(judge(known({ ...own, settledUntil: at(10), ...more }))).toMatchObject({ kind: "update", mayBeLate });
+  },
+);
 
-  test("is undeleted when its row changed and PostgreSQL wins", () => {
-    expect(judge(known({ waiting: [edit], policy: "postgres_wins" }, true)).kind).toBe("undelete");
-  });
+test.each([
+  ["settled long ago: Salesforce has changed nothing", {}, "nothing"],
+  ["of a second that is not over: it may have been saved twice in it", { settledUntil: at(9) }, "merge"],
+  ["while a load runs", { settledUntil: null }, "merge"],
+  ["newer than the row's", { row: rowAt(9) }, "merge"],
+] as const)("a row that was captured whole meets a record with a stamp %s", (_, more, kind) => {
+  const waiting = [{ ...edit, old: {} }];
 
-  test("without a row changes nothing", () => {
-    expect(judge(known({ row: null }, true)).kind).toBe("nothing");
-  });
+  expect(judge(known({ ...own, waiting, settledUntil: at(10), ...more })).kind).toBe(kind);
+});
 
-  test("that our push found undeleted in the second of the reading is deleted nevertheless", () => {
-    expect(judge(known({ pushedAt: at(20) }, true)).kind).toBe("delete");
-  });
-
-  test("that our push found undeleted later is read again", () => {
-    expect(judge(known({ pushedAt: at(21) }, true)).kind).toBe("reread");
-  });
-
-  test("deleted before its row's stamp was undeleted since", () => {
-    expect(judge(known({ row: rowAt(11), lane: "deleted" }, true)).kind).toBe("nothing");
-  });
+test.each<[string, Partial<Circumstances>, string]>([
+  ["takes its row with it", {}, "delete"],
+  ["is undeleted when its row changed and PostgreSQL wins", { waiting: [edit], policy: "postgres_wins" }, "undelete"],
+  ["without a row changes nothing", { row: null }, "nothing"],
+  ["found undeleted by our push in the second of the reading is deleted nevertheless", { pushedAt: at(20) }, "delete"],
+  ["found undeleted by our push later is read again", { pushedAt: at(21) }, "reread"],
+  ["deleted before its row's stamp was undeleted since", { row: rowAt(11), lane: "deleted" }, "nothing"],
+])("a deleted record %s", (_, more, kind) => {
+  expect(judge(known(more, true)).kind).toBe(kind);
 });

@@ -21,47 +21,52 @@ function meeting(more: Partial<Meeting>): Meeting {
 
 const renamed = change(1, { old: { name: "base" }, values: { name: "ours" } });
 
-test("a field that only Salesforce changed is taken from there", () => {
-  const merged = merge(meeting({ image: { name: "theirs" }, row: { name: "base" } }));
+const both = { image: { name: "theirs" }, row: { name: "ours" }, waiting: [renamed] };
+const inserted = change(1, { action: "INSERT", values: { name: "ours" } });
 
-  expect(merged).toEqual({ write: { name: "theirs" }, dropped: [], collisions: [], uncaptured: [] });
-});
-
-test("a field that only the row changed stays, and is sent", () => {
-  const merged = merge(meeting({ image: { name: "base" }, row: { name: "ours" }, waiting: [renamed] }));
-
-  expect(merged).toEqual({ write: {}, dropped: [], collisions: [], uncaptured: [] });
-});
-
-test("the same change on both sides is no collision", () => {
-  const merged = merge(meeting({ image: { name: "ours" }, row: { name: "ours" }, waiting: [renamed] }));
-
-  expect(merged).toEqual({ write: {}, dropped: [], collisions: [], uncaptured: [] });
-});
-
-test("a value that one of several changes made is our own coming back", () => {
-  const waiting = [renamed, change(2, { old: { name: "ours" }, values: { name: "ours too" } })];
-
-  const merged = merge(meeting({ image: { name: "ours" }, row: { name: "ours too" }, waiting }));
-
-  expect(merged).toEqual({ write: {}, dropped: [], collisions: [], uncaptured: [] });
+test.each<[string, Partial<Meeting>, object]>([
+  [
+    "only Salesforce changed is taken from there",
+    { image: { name: "theirs" }, row: { name: "base" } },
+    { name: "theirs" },
+  ],
+  ["only the row changed stays, and is sent", { ...both, image: { name: "base" } }, {}],
+  ["both sides changed alike is no collision", { ...both, image: { name: "ours" } }, {}],
+  [
+    "shows one of several values that the row had is our own coming back",
+    {
+      image: { name: "ours" },
+      row: { name: "ours too" },
+      waiting: [renamed, change(2, { old: { name: "ours" }, values: { name: "ours too" } })],
+    },
+    {},
+  ],
+  [
+    "both sides changed stays the row's while our change is under way",
+    { ...both, waiting: [{ ...renamed, isSent: true }] },
+    {},
+  ],
+  [
+    "a new row lacks is taken from the record that it meets",
+    { image: { name: "ours", city: "theirs" }, row: { name: "ours", city: null }, waiting: [inserted] },
+    { city: "theirs" },
+  ],
+  ["the record lacks is kept by a new row", { image: { name: null }, row: { name: "ours" }, waiting: [inserted] }, {}],
+])("a field that %s", (_, met, write) => {
+  expect(merge(meeting(met))).toEqual({ write, dropped: [], collisions: [], uncaptured: [] });
 });
 
 describe("a field that both sides changed", () => {
-  const both = { image: { name: "theirs" }, row: { name: "ours" }, waiting: [renamed] };
   const postgresAt = new Date("2026-01-01T00:00:01.000Z");
   const collision = { column: "name", base: "base", postgres: "ours", salesforce: "theirs", postgresAt };
 
-  test("is Salesforce's where it wins, and the change that lost all its fields is spent", () => {
+  test("is Salesforce's where it wins, and the row's where PostgreSQL does", () => {
     expect(merge(meeting(both))).toEqual({
       write: { name: "theirs" },
       dropped: [{ changeId: 1, columns: ["name"], isSpent: true }],
       collisions: [{ ...collision, winner: "salesforce" }],
       uncaptured: [],
     });
-  });
-
-  test("is the row's where PostgreSQL wins", () => {
     expect(merge(meeting({ ...both, policy: "postgres_wins" }))).toEqual({
       write: {},
       dropped: [],
@@ -71,20 +76,11 @@ describe("a field that both sides changed", () => {
   });
 
   test.each([
-    ["the row's when it was changed after", 0, "postgres"],
-    ["Salesforce's when that was stamped in the same moment or after", 1, "salesforce"],
-  ])("is %s, where the latest wins", (_, second, winner) => {
-    const merged = merge(meeting({ ...both, policy: "latest_wins", stamp: at(second) }));
-
-    expect(merged.collisions).toEqual([{ ...collision, winner }]);
-  });
-
-  test.each([
+    [[1], 0, "postgres"],
+    [[1], 1, "salesforce"],
     [[1, 9], 5, "postgres"],
     [[9, 1], 5, "postgres"],
-    [[1, 2, 9], 5, "postgres"],
     [[1, 9, 2], 5, "postgres"],
-    [[9, 2, 1], 5, "postgres"],
     [[1, 4], 5, "salesforce"],
     [[3, 1, 5], 5, "salesforce"],
   ] as const)(
@@ -108,77 +104,41 @@ describe("a field that both sides changed", () => {
 
   test("is the later's by the changes of this very field: an edit of another one does not win it", () => {
     const waiting = [renamed, change(9, { old: { city: "a" }, values: { city: "b" } })];
-    const row = { name: "ours", city: "b" };
+    const sides = { image: { name: "theirs", city: "a" }, row: { name: "ours", city: "b" } };
 
-    const merged = merge(
-      meeting({ policy: "latest_wins", stamp: at(5), image: { name: "theirs", city: "a" }, row, waiting }),
-    );
-
-    expect(merged.write).toEqual({ name: "theirs" });
-  });
-
-  test("stays the row's while our change is under way", () => {
-    const merged = merge(meeting({ ...both, waiting: [{ ...renamed, isSent: true }] }));
-
-    expect(merged).toEqual({ write: {}, dropped: [], collisions: [], uncaptured: [] });
-  });
-
-  test("leaves the other fields of the change to be sent", () => {
-    const waiting = [change(1, { old: { name: "base", city: "a" }, values: { name: "ours", city: "b" } })];
-
-    const merged = merge(meeting({ image: { name: "theirs" }, row: { name: "ours", city: "b" }, waiting }));
-
-    expect(merged.dropped).toEqual([{ changeId: 1, columns: ["name"], isSpent: false }]);
-  });
-});
-
-describe("a new row that meets its record", () => {
-  const inserted = change(1, { action: "INSERT", values: { name: "ours" } });
-
-  test("takes what it lacks from the record", () => {
-    const image = { name: "ours", city: "theirs" };
-
-    expect(merge(meeting({ image, row: { name: "ours", city: null }, waiting: [inserted] })).write).toEqual({
-      city: "theirs",
+    expect(merge(meeting({ policy: "latest_wins", stamp: at(5), ...sides, waiting })).write).toEqual({
+      name: "theirs",
     });
   });
 
-  test("keeps what the record lacks", () => {
-    expect(merge(meeting({ image: { name: null }, row: { name: "ours" }, waiting: [inserted] })).write).toEqual({});
-  });
+  test("leaves the other fields of its change to be sent, and a new row, whose record does not have it yet", () => {
+    const edit = change(1, { old: { name: "base", city: "a" }, values: { name: "ours", city: "b" } });
+    for (const one of [edit, inserted]) {
+      const row = { name: "ours", city: "b" };
 
-  test("is never spent by a collision, since its record does not have it yet", () => {
-    const merged = merge(meeting({ image: { name: "theirs" }, row: { name: "ours" }, waiting: [inserted] }));
+      const merged = merge(meeting({ image: { name: "theirs" }, row, waiting: [one] }));
 
-    expect(merged.dropped).toEqual([{ changeId: 1, columns: ["name"], isSpent: false }]);
+      expect(merged.dropped).toEqual([{ changeId: 1, columns: ["name"], isSpent: false }]);
+    }
   });
 });
 
 test.each([
-  ["salesforce_wins", false],
-  ["postgres_wins", true],
-  ["latest_wins", true],
-] as const)("under %s a row with an edit newer than its record's deletion survives: %s", (policy, survives) => {
-  expect(survivesDeletion(policy, at(0), [renamed])).toBe(survives);
-});
-
-test.each([
-  [[1, 9], true],
-  [[9, 1], true],
-  [[1, 9, 2], true],
-  [[1, 2], false],
-])(
-  "under latest_wins a row edited in the seconds %j, whose record is deleted in second 5, survives: %s",
-  (seconds, survives) => {
+  ["salesforce_wins", [1], 0, false],
+  ["postgres_wins", [1], 0, true],
+  ["latest_wins", [1], 0, true],
+  ["latest_wins", [9, 1], 5, true],
+  ["latest_wins", [1, 9, 2], 5, true],
+  ["latest_wins", [1, 2], 5, false],
+  ["postgres_wins", [], 0, false],
+] as const)(
+  "under %s a row edited in the seconds %j, whose record is deleted in second %i, survives: %s",
+  (policy, seconds, deleted, survives) => {
     const waiting = seconds.map((second, index) => change(index + 1, { capturedAt: at(second) }));
 
-    expect(survivesDeletion("latest_wins", at(5), waiting)).toBe(survives);
+    expect(survivesDeletion(policy, at(deleted), waiting)).toBe(survives);
   },
 );
-
-test("a row without waiting changes never survives its record's deletion", () => {
-  expect(CONFLICT_POLICIES.map((policy) => survivesDeletion(policy, at(0), []))).toEqual([false, false, false]);
-});
 
 describe("a row that was deleted here", () => {
   const deletion = { ...change(1, { action: "DELETE", old: { name: "base" } }), lastPushAt: null, earlier: [] };

@@ -1,22 +1,19 @@
-import { ScanCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { handler as makeDoorbell } from "../../../functions/api/make-doorbell.ts";
 import { handler as nudge } from "../../../functions/api/nudge.ts";
-import { handler as readBudget } from "../../../functions/api/read-budget.ts";
 import { handler as readDoorbell } from "../../../functions/api/read-doorbell.ts";
 import { handler as removeDoorbell } from "../../../functions/api/remove-doorbell.ts";
 import { handler as ring } from "../../../functions/api/ring.ts";
 import { handler as updateMapping } from "../../../functions/api/update-mapping.ts";
-import { database, engineReports, now } from "../../../functions/services/composition.ts";
+import { database } from "../../../functions/services/composition.ts";
 import { schedules } from "../../../functions/services/provisioning-services.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { DEPLOYMENT } from "../../../lib/model/workspace/pause.ts";
 import { recorded } from "../../recorded/recorded.ts";
 import { elementsIn } from "../../recorded/xml-elements.ts";
 import { call, type Request } from "../../support/clients/call.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import { plannedBudget } from "../../support/doubles/planned-budget.ts";
-import { firstInGate, isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { createTestWorkspace } from "../../support/worlds/workspace.ts";
 import { type Asking, anIdleContactForEachTest } from "../../support/worlds/worlds.ts";
 
@@ -52,35 +49,6 @@ test("a nudge sends what was committed, and asks Salesforce for nothing; without
     code: "NOT_FOUND",
     message: expect.stringMatching(/contacts; tables that are sent: contact$/),
   });
-});
-
-test("a nudge after a rest pulls before it sends, so that changes of both sides meet by the policy", async () => {
-  const before = await world.calls();
-  await world.pass(60);
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ada')");
-
-  await ask();
-  await runWhatWasAskedFor();
-
-  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Ada" }]);
-  expect((await world.calls()) - before).toBeGreaterThan(1);
-});
-
-longTest("nudges without end wake a mapping thirty times a minute, and the last of them is not lost", async () => {
-  let cycles = 0;
-  for (let tenths = 0; tenths < 600; tenths += 1) {
-    await ask();
-    if (tenths === 599) await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Last')");
-    if (tenths === 599) await ask();
-    await world.pass(0.1);
-    if (tenths % 5 === 4) cycles += await runWhatWasAskedFor();
-  }
-  await world.pass(2);
-  cycles += await runWhatWasAskedFor();
-
-  expect(cycles).toBeGreaterThan(25);
-  expect(cycles).toBeLessThanOrEqual(31);
-  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Last" }]);
 });
 
 test("nudges that meet a running cycle come back once a second, as one", async () => {
@@ -192,18 +160,10 @@ describe("the doorbell", () => {
 
   test("that rings while Salesforce or the database is away is pulled for ten seconds later", async () => {
     const away = [
-      {
-        lastname: "Salesforce",
-        goesAway: () => world.fault({ kind: "unavailable", times: 0 }),
-        comesBack: () => world.control("DELETE", "/faults"),
-      },
-      {
-        lastname: "the database",
-        goesAway: () => world.databaseGoesAway(),
-        comesBack: () => world.databaseComesBack(),
-      },
-    ];
-    for (const { lastname, goesAway, comesBack } of away) {
+      ["Salesforce", () => world.fault({ kind: "unavailable", times: 0 }), () => world.control("DELETE", "/faults")],
+      ["the database", () => world.databaseGoesAway(), () => world.databaseComesBack()],
+    ] as const;
+    for (const [lastname, goesAway, comesBack] of away) {
       const known = await rows();
       await world.colleague("POST", "/sobjects/Contact", { LastName: lastname });
       await goesAway();
@@ -227,29 +187,21 @@ describe("the doorbell", () => {
     await runWhatWasAskedFor();
     await world.pass(5);
     await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd ' || n FROM generate_series(1, 1500) n");
-    const asked: string[] = [];
+    let saves = 0;
+    let foundAfter: number | null = null;
     world.interfere(async (name) => {
-      if (name !== "org.queryTogether" && name !== "org.write") return;
-      asked.push(name);
-      if (name === "org.write") await cloud.clock.advance({ seconds: 1 });
-      if (name === "org.write" && asked.filter((one) => one === name).length === 1)
-        await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
+      if (name !== "org.write") return;
+      if (foundAfter === null && (await rows()).some(({ lastname }) => lastname === "Lovelace")) foundAfter = saves;
+      saves += 1;
+      await cloud.clock.advance({ seconds: 1 });
+      if (saves === 1) await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
     });
 
     await world.cycle(contact);
     world.interfere(null);
 
-    const pushes = asked
-      .join(" ")
-      .split(/(?: ?org\.queryTogether ?)+/)
-      .filter((run) => run !== "");
-    expect(pushes.length).toBeGreaterThan(2);
-    // A save takes a second: pulls are no closer than two seconds, and the save that is under way ends first.
-    const saves = pushes.map((run) => run.split(" ").length);
-    expect([Math.min(...saves.slice(0, -1)), Math.max(...saves)]).toEqual([2, expect.toBeOneOf([2, 3])]);
-    expect(await world.sql("SELECT count(*)::int AS n FROM salesforce.contact WHERE lastname = 'Lovelace'")).toEqual([
-      { n: 1 },
-    ]);
+    expect(saves).toBe(8);
+    expect(foundAfter, "a save takes a second, and the one that is under way ends first").toBeOneOf([2, 3, 4]);
   });
 
   test("wakes only the object that its URL names, and only where the mapping listens", async () => {
@@ -265,14 +217,11 @@ describe("the doorbell", () => {
     expect([ofOther, ofOwn, ofDeaf]).toEqual([0, 1, 0]);
   });
 
-  /** In the gate four seconds of forty rings; else a minute of ten thousand. */
-  const [tenths, ringsEach] = isWholeGrid ? [600, 17] : [40, 1];
-
-  test(`costs a pull every two seconds for ${tenths * ringsEach} rings in ${tenths / 10} s, and the last change comes along`, async () => {
+  test("costs a pull every two seconds for forty rings in four, and the last change comes along", async () => {
     const before = await world.calls();
-    for (let tenth = 1; tenth <= tenths; tenth += 1) {
-      if (tenth === tenths) await world.colleague("POST", "/sobjects/Contact", { LastName: "Last" });
-      for (let more = 0; more < ringsEach; more += 1) await ringAt(url);
+    for (let tenth = 1; tenth <= 40; tenth += 1) {
+      if (tenth === 40) await world.colleague("POST", "/sobjects/Contact", { LastName: "Last" });
+      await ringAt(url);
       await world.pass(0.1);
       if (tenth % 5 === 0) await runWhatWasAskedFor();
     }
@@ -280,47 +229,9 @@ describe("the doorbell", () => {
     await runWhatWasAskedFor();
 
     const calls = (await world.calls()) - before;
-    expect(calls).toBeGreaterThan(tenths / 30);
-    expect(calls).toBeLessThanOrEqual(tenths / 20 + 2); // with the first second and the last
+    expect(calls).toBeGreaterThanOrEqual(2);
+    expect(calls).toBeLessThanOrEqual(4); // with the first second and the last
     expect(await rows()).toEqual([{ lastname: "Last" }]);
-  }, 600_000);
-
-  /** A plan that leaves so much to rings. */
-  const planned = (ringSeconds: number) =>
-    world.services.engine.saveBudget(world.workspaceId, async () =>
-      plannedBudget({ used: 86, limit: 100, at: now() }, { ringSeconds }),
-    );
-
-  test("pulls no more often than the share of calls allows, and the last change comes along", async () => {
-    await planned(10);
-    const before = await world.calls();
-    for (let seconds = 1; seconds <= 20; seconds += 1) {
-      if (seconds === 20) await world.colleague("POST", "/sobjects/Contact", { LastName: "Last" });
-      await ringAt(url);
-      await world.pass(1);
-      await runWhatWasAskedFor();
-    }
-    await world.pass(10);
-    await runWhatWasAskedFor();
-
-    expect((await world.calls()) - before).toBeLessThanOrEqual(3);
-    expect(await rows()).toEqual([{ lastname: "Last" }]);
-  });
-
-  test("leaves its changes to the next poll where the share is short, and stays alive", async () => {
-    await planned(240);
-    const before = await world.calls();
-    await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
-    await ringAt(url);
-    await runWhatWasAskedFor();
-    const calls = (await world.calls()) - before;
-    await world.pass(55);
-    await world.cycle(contact, "poll");
-    await world.pass(40);
-
-    expect(calls).toBe(0);
-    expect(await rows()).toEqual([{ lastname: "Lovelace" }]);
-    expect(await bell()).toMatchObject({ mappings: [{ state: "alive" }] });
   });
 
   longTest("rings nowhere with a wrong token, which counts against its caller alone", async () => {
@@ -359,43 +270,12 @@ describe("the doorbell", () => {
     expect(JSON.stringify(await everythingKept())).not.toContain(old);
   });
 
-  longTest("is read as it is where an older version has stored when its own ring came through", async () => {
-    for (const pk of [DEPLOYMENT, world.workspaceId]) {
-      const update = new UpdateCommand({
-        TableName: database().table("engine"),
-        Key: { pk, sk: "doorbell" },
-        UpdateExpression: "SET heartbeat_at = :at",
-        ExpressionAttributeValues: { ":at": now().getTime() - 86_400_000 },
-      });
-      await database().client.send(update);
-    }
-
-    const answer = await ringAt(url);
-    const ofDeployment = await ringAt(new URL(url.href.replace(world.workspaceId, DEPLOYMENT)));
-
-    expect([answer.status, ofDeployment.status]).toEqual([200, 404]);
-    expect(await bell()).toMatchObject({ created_at: expect.any(String), mappings: [{ state: "alive" }] });
-    expect((await engineReports().readAll()).get(world.workspaceId)?.budget.doorbell).not.toBeNull();
-  });
-
-  longTest("that works spares calls, however long it is silent", async () => {
-    const unproven = await beats(5);
-    await ringAt(url);
-    await runWhatWasAskedFor();
-    await beats(1);
-    const alive = await beats(20);
-
-    expect(unproven).toBeGreaterThanOrEqual(29);
-    expect(alive).toBeLessThanOrEqual(6);
-    expect(await bell()).toMatchObject({ mappings: [{ state: "alive", since: expect.any(String) }] });
-  });
-
   longTest(
     "that misses a change is noticed within five minutes, and counts as alive again with its next ring",
     async () => {
       await ringAt(url);
       await runWhatWasAskedFor();
-      await beats(10);
+      const alive = await beats(10);
       await world.colleague("POST", "/sobjects/Contact", { LastName: "First" });
       await beats(5);
       const found = await rows();
@@ -413,56 +293,19 @@ describe("the doorbell", () => {
       expect(state).toMatchObject({ mappings: [{ state: "dead", since: expect.any(String) }] });
       expect(soon).toEqual([{ lastname: "First" }, { lastname: "Second" }]);
       expect(calls).toBeGreaterThanOrEqual(29);
-      expect(again).toBeLessThanOrEqual(4);
+      expect([alive <= 4, again <= 4]).toEqual([true, true]);
       expect(world.log.filter(({ event }) => event === "doorbell")).toHaveLength(1);
     },
   );
 
-  test.each(firstInGate(0, [50, 20]))(
-    "that dies %i s before the next poll is noticed within five minutes of its last ring",
-    async (before) => {
-      await ringAt(url);
-      await runWhatWasAskedFor();
-      while ((await beats(1 / 6)) === 0); // until a poll
-      await beats((240 - before) / 60);
-      await ringAt(url);
-      await runWhatWasAskedFor();
-      for (let saves = 0; saves < 5; saves += 1) {
-        await world.colleague("POST", "/sobjects/Contact", { LastName: `Unannounced ${saves}` });
-        await beats(1);
-      }
-
-      expect(await bell()).toMatchObject({ mappings: [{ state: "dead" }] });
-    },
-  );
-
-  test("is switched per mapping, by the API as well, which says what that costs before and after", async () => {
-    interface Switched {
-      readonly sf_notify_enabled: boolean;
-      readonly calls_per_day: number;
-    }
+  test("is switched per mapping, by the API as well, which says what that costs", async () => {
     const path = { workspace_id: world.workspaceId, mapping_id: contact.id };
     const change = async (sf_notify_enabled: boolean) =>
-      dataOf<Switched>(
-        await call(updateMapping, "update-mapping", { token: admin, path, body: { sf_notify_enabled } }),
-      );
-    const priced = async (more: Readonly<Record<string, string>>) => {
-      const query = { mapping_id: contact.id, sf_polling_seconds: "10", ...more };
-      const read = await call(readBudget, "read-budget", { token, path: { workspace_id: world.workspaceId }, query });
-      return dataOf<{ with_mapping: { own_calls_per_day: number } }>(read).with_mapping.own_calls_per_day;
-    };
+      dataOf(await call(updateMapping, "update-mapping", { token: admin, path, body: { sf_notify_enabled } }));
     await ringAt(url);
 
-    const before = [await priced({}), await priced({ sf_notify_enabled: "false" })];
-    const off = await change(false);
-    const state = await bell();
-    const on = await change(true);
-
-    expect(before).toEqual([363, 8_643]);
-    expect([off, on]).toMatchObject([
-      { sf_notify_enabled: false, calls_per_day: 8_643 },
-      { sf_notify_enabled: true, calls_per_day: 363 },
-    ]);
-    expect(state).toMatchObject({ mappings: [{ state: "off" }] });
+    expect(await change(false)).toMatchObject({ sf_notify_enabled: false, calls_per_day: 8_643 });
+    expect(await bell()).toMatchObject({ mappings: [{ state: "off" }] });
+    expect(await change(true)).toMatchObject({ sf_notify_enabled: true, calls_per_day: 363 });
   });
 });

@@ -92,25 +92,6 @@ test("three deaths in a row break the mapping, and a cycle that ends well repair
   expect(await reportOf(contact)).toMatchObject({ broken: false, failure: null });
 });
 
-test("of those that run alone the one that died most often is last", async () => {
-  die(contact, account);
-  await invoke();
-  die(contact, account);
-  await invoke();
-  die(contact);
-  await invoke();
-  expect(journal().slice(-4)).toEqual(["+Account", "-Account", "+Contact", "-Contact"]);
-});
-
-test("outside Lambda nothing is noted", async () => {
-  vi.stubEnv("METRICS_NAMESPACE", "");
-  die(contact);
-  await invoke();
-
-  expect(() => journal()).toThrow("ENOENT");
-  expect(await reportOf(contact)).toBeUndefined();
-});
-
 test("deaths count within a day of each other", () => {
   const at = (hours: number) => new Date(hours * 3_600_000);
   const once = { ...HEALTHY, deaths: afterDeath(HEALTHY, at(0)) };

@@ -1,10 +1,8 @@
-import { SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSEvent } from "aws-lambda";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type CyclesMessage, cyclesIn } from "../../../lib/model/messages.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
 
@@ -62,20 +60,11 @@ test("of thirteen mappings with work ten are at work, and three go to a message 
 
   const { slot, left } = await beat(mappings);
 
+  expect((await beat(mappings.slice(0, 10))).left, "ten are never divided").toEqual([]);
   expect(left.map((message) => [message.slot, cyclesIn(message).length])).toEqual([[slot, 3]]);
   expect(await sent("all")).toBe(10);
   for (const message of left) await run(message);
   expect(await sent("all")).toBe(MANY);
-});
-
-longTest("idle ones count for nothing: ten with work beside three without stay together", async () => {
-  await world.pass(60); // later than the reading of what was saved
-  for (const message of (await beat(mappings)).left) await run(message);
-  await insert(mappings.slice(3), "some");
-
-  expect((await beat(mappings)).left).toEqual([]);
-
-  expect(await sent("some")).toBe(10);
 });
 
 test("of thirteen without rows that wait and with news of the org, three are pulled by another call", async () => {
@@ -91,30 +80,4 @@ test("of thirteen without rows that wait and with news of the org, three are pul
   for (const message of left) await run(message);
   const found = mappings.map(({ pgTable }) => world.sql(`SELECT FROM salesforce.${pgTable} WHERE code__c = 'news'`));
   expect((await Promise.all(found)).filter(({ length }) => length === 1)).toHaveLength(MANY);
-});
-
-test("a message of ten is never divided", async () => {
-  await insert(mappings.slice(0, 10), "ten");
-
-  expect((await beat(mappings.slice(0, 10))).left).toEqual([]);
-
-  expect(await sent("ten")).toBe(10);
-});
-
-test("where the queue refuses them, they are run by the same call", async () => {
-  await insert(mappings, "kept");
-  const send = SQSClient.prototype.send;
-  const refused = vi.spyOn(SQSClient.prototype, "send").mockImplementation(async function (
-    this: SQSClient,
-    ...asked: Parameters<SQSClient["send"]>
-  ) {
-    if (JSON.stringify(asked[0].input).includes(String.raw`\"kind\":\"beat\"`)) throw new Error("SQS is not reachable");
-    return Reflect.apply(send, this, asked);
-  } as never);
-
-  const { left } = await beat(mappings);
-  refused.mockRestore();
-
-  expect(left).toEqual([]);
-  expect(await sent("kept")).toBe(MANY);
 });

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { engineReports, mappings, pauses, rowQueriesOf, workspaces } from "../../../functions/services/composition.ts";
 import type { Plan } from "../../../lib/model/calls/plan.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { plannedBudget } from "../../support/doubles/planned-budget.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { shownState } from "../push/questions.ts";
 
 let cloud: BridgeCloud;
 let world: SyncWorld;
@@ -58,14 +57,9 @@ test("once the share is spent rows wait, changes in doubt as well, but not for m
 });
 
 describe("calls that run low", () => {
-  const statesOf = async () => {
-    const workspace = await workspaces().find(world.workspaceId);
-    if (!workspace) throw new Error("the workspace is gone");
-    const needs = { mappings: mappings(), engine: engineReports(), rowQueries: rowQueriesOf(), pauses: pauses() };
-    return (await readStates(needs, workspace, false, new Date(cloud.clock.now()))).map(({ state, reason }) => ({
-      state,
-      reason,
-    }));
+  const shown = async () => {
+    const { state, reason } = (await shownState(world)) ?? {};
+    return { state, reason };
   };
   const lines = () => world.log.filter(({ event }) => event === "budget");
   const orgHasUsed = (used: number) => world.control("PUT", "/calls", { used });
@@ -85,7 +79,7 @@ describe("calls that run low", () => {
     const reason = expect.stringMatching(
       /^Salesforce counts 140\d\d of 15000 API calls in 24 hours, Bridge \d of the \d+ that are left to its share \(80 % of them\): pulls of a mapping come every \d+ s/,
     );
-    expect(await statesOf()).toEqual([{ state: "sparing_calls", reason }]);
+    expect(await shown()).toEqual({ state: "sparing_calls", reason });
 
     await orgHasUsed(100);
     await beats();
@@ -93,18 +87,7 @@ describe("calls that run low", () => {
       ["warn", "stretched"],
       ["info", "normal"],
     ]);
-    expect(await statesOf()).toEqual([{ state: "running", reason: null }]);
-  });
-
-  test("are reported once by cycles that see it at the same time", async () => {
-    const usage = { used: 80, limit: 100, at: new Date(cloud.clock.now()) };
-    const { saveBudget } = world.services.engine;
-    const slow = async () => plannedBudget(usage, { paceSeconds: 60 });
-
-    expect([await saveBudget(world.workspaceId, slow), await saveBudget(world.workspaceId, slow)]).toEqual([
-      await slow(),
-      null,
-    ]);
+    expect(await shown()).toEqual({ state: "running", reason: null });
   });
 
   test("are counted by mapping and hour, and the plan knows of them", async () => {

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { phaseOf } from "../../../lib/model/beat.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type CyclesMessage, cyclesIn, type Outgoing, type TickMessage } from "../../../lib/model/messages.ts";
 import { fanOut } from "../../../lib/sync/beat/fan-out.ts";
@@ -20,7 +19,6 @@ interface Story {
   readonly comes?: (at: number) => number;
   /** Minutes between two ticks: 5, or 1 by a version before. */
   readonly every?: number;
-  readonly sweeps?: boolean;
   /** Seconds that each schedule fires late, below 60. */
   readonly late?: (at: number) => number;
 }
@@ -35,7 +33,7 @@ interface Beats {
 
 /** Schedules, fan-out and sweep, second by second. */
 async function beatsOf(story: Story): Promise<Beats> {
-  const { minutes, mappings = 1, activeFrom = 0, comes = () => 1, every = 5, sweeps = true, late = () => 59 } = story;
+  const { minutes, mappings = 1, activeFrom = 0, comes = () => 1, every = 5, late = () => 59 } = story;
   const ids = Array.from({ length: mappings }, (_, at) => `map_${at}`);
   const active = ids.map((id) => ({ id, workspaceId: WORKSPACE, provisioning: { state: "ready" } }) as Mapping);
   const noted = new Map<string, number>();
@@ -72,7 +70,7 @@ async function beatsOf(story: Story): Promise<Beats> {
         }
     const came = coming.filter(({ at }) => at === now).map(({ tick }) => tick);
     if (came.length > 0) await fanOut({ cycles: { send }, ticks, clock }, came);
-    if (sweeps && minute > activeFrom && now % MINUTE === 37 && (await fillTicks(needs, active)) > 0)
+    if (minute > activeFrom && now % MINUTE === 37 && (await fillTicks(needs, active)) > 0)
       filled.push(Math.floor(minute));
   }
   const slots = new Map([...kept].map(([id, all]) => [id, all.toSorted((one, other) => one - other)]));
@@ -91,17 +89,16 @@ function expectEverySlot({ slots }: Beats, until: number, from = 0) {
 
 const doubled = ({ slots }: Beats) => [...slots.values()].map((all) => all.length - new Set(all).size);
 
-test("the workspace of these stories is at the fourth minute and the fourth second", () => {
-  expect(phaseOf(WORKSPACE)).toBe(4);
-});
+test.each([5, 1])(
+  "a tick every %i minutes, one as a version before sends them, gives a beat every ten seconds, each once",
+  async (every) => {
+    const beats = await beatsOf({ minutes: 60, every });
 
-test("a tick in each five minutes gives a beat every ten seconds, each once", async () => {
-  const beats = await beatsOf({ minutes: 60 });
-
-  expectEverySlot(beats, 60);
-  expect(doubled(beats)).toEqual([0]);
-  expect(beats.filled).toEqual([]);
-});
+    expectEverySlot(beats, 60);
+    expect(doubled(beats)).toEqual([0]);
+    expect(beats.filled).toEqual([]);
+  },
+);
 
 test("however late schedules fire, and whenever a mapping becomes active, no slot is without a beat", async () => {
   await fc.assert(
@@ -128,14 +125,6 @@ describe("ticks that get lost", () => {
     expect(beats.filled).toHaveLength(12);
   });
 
-  test("without the sweep five minutes are lost, and no more", async () => {
-    const beats = await beatsOf({ minutes: 60, sweeps: false, comes: (at) => (at === 24 * MINUTE ? 0 : 1) });
-
-    const [slots = []] = beats.slots.values();
-    const gaps = slots.flatMap((slot, at) => (at > 0 && slot - (slots[at - 1] ?? 0) > 10 ? [slot] : []));
-    expect(gaps).toEqual([34 * MINUTE + 4]); // the period from 29:04 to 33:54 had none
-  });
-
   test("those of one mapping of many: the others' beats are sent once", async () => {
     const beats = await beatsOf({ minutes: 30, mappings: 63 });
 
@@ -153,16 +142,42 @@ test("a tick that comes twice at different times sends beats twice, which the le
   expect(Math.max(...[...beats.slots.values()].map((all) => all.filter((one) => one === all[100]).length))).toBe(2);
 });
 
-test("the schedules of a version before, which fire each minute, give each beat once as well", async () => {
-  const beats = await beatsOf({ minutes: 60, every: 1 });
-
-  expectEverySlot(beats, 60);
-  expect(doubled(beats)).toEqual([0]);
-});
-
 test("a mapping of a version before, of which no tick was noted, has its beats with the first sweep", async () => {
   const beats = await beatsOf({ minutes: 30, activeFrom: -1, comes: (at) => (at < 5 * MINUTE ? 0 : 1) });
 
   expectEverySlot(beats, 30, 1);
   expect(beats.filled[0]).toBe(0);
+});
+
+test("ticks share messages by workspace and period, a tick that came twice or between two periods adds none, and what was sent is noted", async () => {
+  const [one, other] = ["ws_d", "ws_e"]; // their periods begin at 10:00 and 10:01
+  const tick = (workspace_id: string, mapping_id: string, time: string): TickMessage => ({
+    ...{ workspace_id, mapping_id, scheduled_at: `2026-02-03T${time}:00Z` },
+  });
+  const sent: CyclesMessage[] = [];
+  const noted: Parameters<Ticks["note"]>[] = [];
+  const cycles = {
+    send: async (messages: readonly Outgoing<CyclesMessage>[]) =>
+      void sent.push(...messages.map(({ message }) => message)),
+  };
+  const note = async (...what: Parameters<Ticks["note"]>) => void noted.push(what);
+  const clock = { now: () => Date.parse("2026-02-03T10:00:15Z") };
+
+  await fanOut({ cycles, ticks: { note }, clock }, [
+    ...[tick(one, "map_1", "10:00"), tick(one, "map_2", "10:00"), tick(one, "map_1", "10:00")],
+    ...[tick(one, "map_late", "10:01"), tick(other, "map_3", "10:01"), tick(one, "map_4", "09:55")],
+  ]);
+
+  const ids = sent.map((message) =>
+    cyclesIn(message)
+      .map(({ mapping_id }) => mapping_id)
+      .join(),
+  );
+  expect(ids.toSorted()).toEqual(["map_1,map_2", "map_3", "map_4"].flatMap((some) => Array(30).fill(some)));
+  const at = (time: string) => Date.parse(`2026-02-03T${time}:00Z`) / 1000;
+  expect(noted).toEqual([
+    [one, ["map_1", "map_2"], at("10:00")],
+    [other, ["map_3"], at("10:01")],
+    [one, ["map_4"], at("09:55")],
+  ]);
 });

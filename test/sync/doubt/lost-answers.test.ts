@@ -66,20 +66,15 @@ describe("an insert whose answer was lost", () => {
     expect(await states()).toEqual(Array(4).fill("SUCCESS"));
   });
 
-  test.each(
-    firstInGate(1, [
-      ["ten minutes", 10],
-      ["five minutes", 5],
-    ] as const),
-  )("whose record Salesforce commits %s after it was sent is found, and not sent twice", async (_, minutes) => {
+  test("whose record Salesforce commits ten minutes after it was sent is found, and not sent twice", async () => {
     const contact = await mapContact();
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
     await world.fault(NEVER_ARRIVED);
     await world.cycle(contact);
-    await world.pass(minutes * 60);
+    await world.pass(600);
     const late = await world.rest("POST", "/sobjects/Contact", { LastName: "Curie" });
 
-    await world.pass(ELEVEN_MINUTES - minutes * 60);
+    await world.pass(60);
     await world.cycle(contact);
 
     expect((await records()).map(({ LastName }) => LastName)).toEqual(["Curie"]);
@@ -97,8 +92,10 @@ describe("an insert whose answer was lost", () => {
     await world.pass(ELEVEN_MINUTES);
     await world.cycle(contact);
 
-    const [failed] = await world.sql("SELECT state, sf_message FROM salesforce._trigger_log");
-    expect(failed).toMatchObject({ state: "FAILED", sf_message: expect.stringContaining("IN_DOUBT") });
+    const message = expect.stringContaining("IN_DOUBT");
+    expect(await world.sql("SELECT state, sf_message AS message FROM salesforce._trigger_log")).toEqual([
+      { state: "FAILED", message },
+    ]);
   });
 });
 
@@ -165,18 +162,4 @@ describe("an update whose answer was lost", () => {
     expect(await states()).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
     expect(await found()).toEqual([{ LastName: "Joliot", Email: null }]);
   });
-});
-
-longTest("a delete whose answer was lost is sent again and is done", async () => {
-  const contact = await mapContact();
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Gone')");
-  await world.cycle(contact);
-  await world.sql("DELETE FROM salesforce.contact");
-  await world.fault(LOST);
-
-  await world.cycle(contact);
-  await world.cycle(contact);
-
-  expect(await records()).toEqual([]);
-  expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
 });

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FRESH_BUDGET } from "../../../lib/model/calls/budget.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { createPosition, OVERLAP_SECONDS } from "../../../lib/model/record/position.ts";
 import { runCycle } from "../../../lib/sync/run-cycle.ts";
 import { ModelClock } from "../../support/doubles/model-clock.ts";
 import { type Fate, ModelOrg } from "../../support/doubles/model-org.ts";
@@ -186,69 +185,6 @@ describe("claim, lease and fence", () => {
   ] as const)("would be missed without %s", async (_, rules) => {
     const without = Object.fromEntries(rules.map((rule) => [rule, false]));
     const { failed } = await fc.check(property({ ...TRUE_RULES, ...without }), { numRuns: 4 * SCHEDULES });
-
-    expect(failed).toBe(true);
-  });
-});
-
-/** A record that is stamped when its transaction begins and can be seen when it ends. */
-interface Save {
-  readonly stamp: number;
-  readonly committedAt: number;
-}
-
-/** Pulls at any moments beside saves of at most a minute; which saves no pull has read in the end. */
-async function unread(scheduler: fc.Scheduler, lengths: readonly number[], gaps: readonly number[], overlap: number) {
-  const clock = new ModelClock();
-  const saves: Save[] = [];
-  const read = new Set<Save>();
-  const start = clock.now();
-  const position = { at: new Date(start - OVERLAP_SECONDS * 1000) };
-  const pull = async () => {
-    const from = position.at.getTime();
-    await scheduler.schedule(Promise.resolve(), "the query arrives");
-    const readAt = clock.now();
-    for (const save of saves) if (save.committedAt <= readAt && save.stamp >= from) read.add(save);
-    await scheduler.schedule(Promise.resolve(), "its answer arrives");
-    const moved = createPosition(position.at).after({ lastStamp: null, readAt: new Date(readAt) });
-    position.at = new Date(moved.getTime() + (OVERLAP_SECONDS - overlap) * 1000);
-  };
-  const tasks = [
-    ...lengths.map(async (seconds) => {
-      await scheduler.schedule(Promise.resolve(), "a transaction begins");
-      const stamp = Math.floor(clock.now() / 1000) * 1000;
-      saves.push({ stamp, committedAt: stamp + seconds * 1000 });
-    }),
-    ...[1, 2].map(async () => {
-      for (let turn = 0; turn < 3; turn++) await pull();
-    }),
-    (async () => {
-      for (const seconds of gaps) {
-        await scheduler.schedule(Promise.resolve(), "time passes");
-        clock.pass(seconds);
-      }
-    })(),
-  ];
-  await scheduler.waitFor(Promise.all(tasks));
-  clock.pass(60);
-  const last = pull();
-  await scheduler.waitFor(last);
-  return saves.filter((save) => !read.has(save));
-}
-
-describe("the position", () => {
-  const seconds = (max: number) => fc.array(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 6 });
-  const everySaveIsRead = (overlap: number) =>
-    fc.asyncProperty(fc.scheduler(), seconds(OVERLAP_SECONDS), seconds(90), async (scheduler, lengths, gaps) => {
-      expect(await unread(scheduler, lengths, gaps, overlap)).toEqual([]);
-    });
-
-  test("leaves no save of up to a minute unread, whenever it commits between pulls", async () => {
-    await fc.assert(everySaveIsRead(OVERLAP_SECONDS), { numRuns: SCHEDULES });
-  });
-
-  test("would leave some unread if it overlapped by less", async () => {
-    const { failed } = await fc.check(everySaveIsRead(OVERLAP_SECONDS / 2), { numRuns: 4 * SCHEDULES });
 
     expect(failed).toBe(true);
   });

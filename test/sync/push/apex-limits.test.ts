@@ -1,20 +1,17 @@
 import { expect, test, vi } from "vitest";
-import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
 import { longTest } from "../../support/run/whole-grid.ts";
 import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped, stateNeeds } from "../../support/worlds/worlds.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { countStates, insertContacts, shownState } from "./questions.ts";
 
 /** Triggers of the org that cannot bear as many records at once as a call may have. */
 
 vi.mock(import("../../../lib/model/change/ways.ts"), async (original) =>
   (await import("../../support/doubles/small-jobs.ts")).smallJobs(original),
 );
-
-const HOUR = 3600;
 
 let world: SyncWorld;
 let contact: Mapping;
@@ -24,33 +21,13 @@ aWorldForEachTest(async (made) => {
   contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
 });
 
-const insert = (count: number, from = 0) =>
-  world.sql(
-    `INSERT INTO salesforce.contact (lastname, external_id__c)
-     SELECT 'L' || i, 'K-' || i FROM generate_series($2::int + 1, $2::int + $1::int) i`,
-    [count, from],
-  );
-const states = async () =>
-  Object.fromEntries(
-    (await world.sql("SELECT state, count(*)::int AS n FROM salesforce._trigger_log GROUP BY state")).map((row) => [
-      row["state"],
-      row["n"],
-    ]),
-  );
+const insert = (count: number, after = 0) => insertContacts(world, count, after);
+const states = () => countStates(world);
 /** What the last cycle stored of the size of a call, and how many calls saved. */
 const calls = () => {
   const saves = world.log.flatMap(({ event, callSize, saves }) => (event === "cycle" ? [{ callSize, saves }] : []));
   return saves.at(-1);
 };
-/** What API, console and `doctor` show of it. */
-const notices = async () => {
-  const workspace = await workspaces().find(world.workspaceId);
-  if (!workspace) throw new Error("the test's workspace is gone");
-  const now = new Date(world.cloud.clock.now());
-  return (await readStates(stateNeeds(), workspace, false, now))[0]?.notices;
-};
-const lift = () => world.control("DELETE", "/faults");
-
 test("200 rows that exceed an Apex limit together are all saved, and the next ones are sent at once in smaller calls", async () => {
   await insert(150);
   await world.fault({ kind: "governorLimit", object: "Contact", size: 60, times: 0 });
@@ -62,7 +39,7 @@ test("200 rows that exceed an Apex limit together are all saved, and the next on
   expect(await world.sql("SELECT FROM salesforce._bridge_outbox")).toEqual([]);
   // 150 and 75 were too many, 38 were not: of 150 four calls.
   expect(calls()).toEqual({ callSize: 38, saves: 6 });
-  expect(await notices()).toEqual([
+  expect((await shownState(world))?.notices).toEqual([
     {
       message:
         "triggers or flows of Contact exceeded a limit of Apex, so one call saves 38 records; twice as many are tried every hour",
@@ -73,32 +50,13 @@ test("200 rows that exceed an Apex limit together are all saved, and the next on
   await insert(76, 150);
   await world.cycle(contact);
   expect(calls()).toEqual({ callSize: undefined, saves: 2 });
-  expect(await states()).toEqual({ SUCCESS: 226 });
+  await world.control("DELETE", "/faults");
+  await world.pass(3600);
+  await insert(77, 226);
+  await world.cycle(contact);
+  expect(calls(), "one of twice the size, and the rest").toEqual({ callSize: undefined, saves: 2 });
+  expect(await states()).toEqual({ SUCCESS: 303 });
 });
-
-longTest(
-  "the size of calls after an Apex limit grows again slowly, and one call in an hour tries a larger one",
-  async () => {
-    await insert(64);
-    await world.fault({ kind: "governorLimit", object: "Contact", size: 20, times: 0 });
-    await world.cycle(contact);
-    expect(calls()).toEqual({ callSize: 16, saves: 6 });
-    await lift();
-
-    await world.pass(HOUR);
-    await insert(64, 64);
-    await world.cycle(contact);
-    expect(calls()).toEqual({ callSize: undefined, saves: 2 });
-    await world.pass(HOUR);
-    await insert(64, 128);
-    await world.cycle(contact);
-
-    expect(calls()).toEqual({ callSize: undefined, saves: 1 });
-    await world.pass(2 * HOUR);
-    expect(await notices()).toEqual([]);
-    expect(await states()).toEqual({ SUCCESS: 192 });
-  },
-);
 
 longTest(
   "a row that exceeds a limit alone ends FAILED in Apex's words, the others are saved and continue in full calls",
@@ -118,25 +76,6 @@ longTest(
     expect(await states()).toEqual({ FAILED: 1, SUCCESS: 39 });
     await insert(40, 40);
     await world.cycle(contact);
-    expect(calls()).toEqual({ callSize: undefined, saves: 1 });
-  },
-);
-
-longTest(
-  "a trigger that exceeds its limit with a single record fails them with few calls, because their number is not the cause",
-  async () => {
-    await insert(200);
-    await world.sql("UPDATE salesforce.contact SET title = 'heavy'");
-    await world.fault({ kind: "governorLimit", object: "Contact", record: "heavy", times: 0 });
-
-    await world.cycle(contact);
-
-    expect(await states()).toEqual({ FAILED: 400 });
-    expect(calls()?.saves).toBeLessThan(15);
-    await lift();
-    await world.sql("UPDATE salesforce.contact SET title = 'light'");
-    await world.cycle(contact);
-    expect(await states()).toEqual({ SUCCESS: 600 });
     expect(calls()).toEqual({ callSize: undefined, saves: 1 });
   },
 );
@@ -176,16 +115,4 @@ longTest("batch_size holds every call to so many records from the first one on",
 
   expect(await states()).toEqual({ SUCCESS: 60 });
   expect(calls()).toEqual({ callSize: undefined, saves: 3 });
-});
-
-longTest("a row whose record was locked is sent again with the next slot", async () => {
-  await insert(1);
-  await world.fault({ kind: "lockedRow", object: "Contact" });
-  await world.cycle(contact, "beat");
-  expect(await states()).toEqual({ NEW: 1 });
-
-  await world.pass(10);
-  await world.cycle(contact, "beat");
-
-  expect(await states()).toEqual({ SUCCESS: 1 });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
-import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { ingestJobs, untilJobsEnd } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { countRecords, countStates } from "./questions.ts";
 
 vi.mock(import("../../../lib/model/change/ways.ts"), async (original) =>
   (await import("../../support/doubles/small-jobs.ts")).smallJobs(original),
@@ -13,11 +13,10 @@ vi.mock(import("../../../lib/model/change/ways.ts"), async (original) =>
 
 const ELEVEN_MINUTES = 11 * 60;
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
 aWorldForEachTest(async (made) => {
-  ({ cloud, world } = made);
+  ({ world } = made);
   const fields = ["Birthdate", "Description", "Email", "External_Id__c", "LastName", "MailingLatitude", "Title"];
   contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
 });
@@ -28,19 +27,12 @@ const insertMany = (count = MANY) =>
      SELECT 'L' || i, 'K-' || i, 'old' FROM generate_series(1, $1) i`,
     [count],
   );
-const states = async () =>
-  Object.fromEntries(
-    (await world.sql("SELECT state, count(*)::int AS n FROM salesforce._trigger_log GROUP BY state")).map((row) => [
-      row["state"],
-      row["n"],
-    ]),
-  );
+const states = () => countStates(world);
 const rows = (condition = "true") =>
   world.sql(
     `SELECT count(*)::int AS n, count(DISTINCT sfid)::int AS records FROM salesforce.contact WHERE ${condition}`,
   );
-const count = async (condition: string) =>
-  (await world.soql(`SELECT count(Id) n FROM Contact WHERE ${condition}`))[0]?.["n"];
+const count = (condition?: string) => countRecords(world, condition);
 const ingested = async () => {
   const requests = (await world.control("GET", "/requests")) as { method: string; path: string }[];
   // Without the lists of jobs, which only these tests ask for.
@@ -91,6 +83,13 @@ async function settleDown(): Promise<void> {
   await push();
 }
 
+/** Nothing was lost and nothing doubled. */
+async function expectEachOnce(): Promise<void> {
+  expect(await states()).toEqual({ SUCCESS: MANY });
+  expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
+  expect(await count()).toBe(MANY);
+}
+
 describe("many rows", () => {
   test("become records and are deleted by one job each, for few calls, each counted as the org counts it", async () => {
     await insertMany();
@@ -114,7 +113,7 @@ describe("many rows", () => {
     await push();
 
     expect(await states(), "what was deleted there before counts as done").toEqual({ SUCCESS: 2 * MANY });
-    expect(await count("LastName != ''")).toBe(0);
+    expect(await count()).toBe(0);
     expect(await jobs()).toHaveLength(2);
   });
 
@@ -169,54 +168,7 @@ describe("many rows", () => {
 });
 
 describe("a job that takes long", () => {
-  longTest.each([
-    [5, 10, MANY],
-    [35, 13, 10_000],
-  ])(
-    "in an org that works on it for %i seconds costs %i calls, and its end is noticed within one slot",
-    async (seconds, calls, count) => {
-      await insertMany(count);
-      await slowJobs(seconds);
-      const startedAt = cloud.clock.now();
-      await cycleInMovedTime();
-      let slots = 0;
-      while ("PENDING" in (await states())) {
-        slots += 1;
-        await world.pass((startedAt + slots * 10_000 - cloud.clock.now()) / 1000);
-        if (slots * 10 > seconds) await untilJobsEnd(world);
-        await world.cycle(contact);
-      }
-
-      expect(await states()).toEqual({ SUCCESS: count });
-      expect(slots, "the first slot after its end").toBe(Math.floor(seconds / 10) + 1);
-      expect((await ingested()).length).toBeLessThanOrEqual(calls);
-    },
-  );
-
-  test("is left running, holds back its own rows only, and is continued by a later cycle", async () => {
-    await insertMany();
-    await slowJobs(60);
-    await cycleInMovedTime();
-    expect(await states()).toEqual({ PENDING: MANY });
-    const looks = (await ingested()).filter((request) => /^GET .*\/jobs\/ingest\/\w+$/.test(request));
-    expect(looks.length, "in the few seconds that a cycle waits").toBeLessThanOrEqual(4);
-    await world.sql("UPDATE salesforce.contact SET title = 'newer' WHERE id = 1");
-    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Other', 'O-1')");
-
-    await world.cycle(contact);
-    expect(await states()).toEqual({ PENDING: MANY, NEW: 1, SUCCESS: 1 });
-    await world.pass(61);
-    await world.cycle(contact);
-    await world.pass(30);
-    await world.cycle(contact);
-
-    expect(await states()).toEqual({ SUCCESS: MANY + 2 });
-    expect(await world.soql("SELECT Title FROM Contact WHERE External_Id__c = 'K-1'")).toEqual([{ Title: "newer" }]);
-    expect(await count("LastName != ''")).toBe(MANY + 1);
-    expect(await jobs()).toHaveLength(1);
-  });
-
-  longTest("keeps what is changed on both sides meanwhile, field by field", async () => {
+  test("is left running, holds back its own rows only, and is continued by a later cycle with what both sides changed meanwhile", async () => {
     await insertMany();
     await push();
     await world.sql("UPDATE salesforce.contact SET title = 'here'");
@@ -226,37 +178,33 @@ describe("a job that takes long", () => {
        ORDER BY l.id DESC LIMIT 1`,
     );
     await slowJobs(60);
+    await world.control("DELETE", "/requests");
     await cycleInMovedTime();
+    expect(await states()).toEqual({ SUCCESS: MANY, PENDING: MANY });
+    const looks = (await ingested()).filter((request) => /^GET .*\/jobs\/ingest\/\w+$/.test(request));
+    expect(looks.length, "in the few seconds that a cycle waits").toBeLessThanOrEqual(4);
     await world.rest("PATCH", `/sobjects/Contact/${sfid}`, { LastName: "Changed there" });
+    await world.sql("UPDATE salesforce.contact SET title = 'newer' WHERE id = 100");
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Other', 'O-1')");
 
     await world.cycle(contact);
+    expect(await states()).toEqual({ PENDING: MANY, NEW: 1, SUCCESS: MANY + 1 });
     const row = `SELECT lastname, title FROM salesforce.contact WHERE id = ${id}`;
-    expect(await world.sql(row), "an image from before the save must not undo it").toEqual([
-      { lastname: "Changed there", title: "here" },
-    ]);
-    await settleDown();
+    const both = { lastname: "Changed there", title: "here" };
+    expect(await world.sql(row), "an image from before the save must not undo it").toEqual([both]);
+    await world.pass(61);
+    await world.cycle(contact);
+    await world.pass(30);
+    await world.cycle(contact);
 
-    expect(await states()).toEqual({ SUCCESS: 2 * MANY });
-    expect(await world.sql(row)).toEqual([{ lastname: "Changed there", title: "here" }]);
+    expect(await states()).toEqual({ SUCCESS: 2 * MANY + 2 });
+    expect(await world.soql("SELECT Title FROM Contact WHERE External_Id__c = 'K-100'")).toEqual([{ Title: "newer" }]);
+    expect(await world.sql(row)).toEqual([both]);
     expect(await world.soql(`SELECT LastName, Title FROM Contact WHERE Id = '${sfid}'`)).toEqual([
       { LastName: "Changed there", Title: "here" },
     ]);
-    expect(await world.sql("SELECT FROM salesforce._trigger_log WHERE state <> 'SUCCESS'")).toEqual([]);
-  });
-
-  longTest("and is aborted by a user in Salesforce loses nothing and doubles nothing", async () => {
-    await insertMany();
-    await slowJobs(60);
-    await cycleInMovedTime();
-    const [job] = await jobs();
-    await world.rest("PATCH", `/jobs/ingest/${job?.id}`, { state: "Aborted" });
-    await world.pass(61);
-
-    await settleDown();
-
-    expect(await states()).toEqual({ SUCCESS: MANY });
-    expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
-    expect(await count("LastName != ''")).toBe(MANY);
+    expect(await count()).toBe(MANY + 1);
+    expect(await jobs()).toHaveLength(2);
   });
 });
 
@@ -283,47 +231,8 @@ describe("a job goes by SOAP", () => {
     await push();
 
     expect(await states()).toEqual({ SUCCESS: 2 * MANY });
-    expect(await count("LastName != ''")).toBe(MANY);
+    expect(await count()).toBe(MANY);
     expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete", "Failed"]);
-  });
-});
-
-describe("more rows than one job takes, of one kind,", () => {
-  /** Two jobs, each just large enough. */
-  const MORE = 2 * MANY;
-
-  /** Some of the calls of a cycle, in their order. */
-  async function steps(...wanted: readonly string[]): Promise<string[]> {
-    const asked: string[] = [];
-    world.interfere((call) => {
-      if (wanted.includes(call)) asked.push(call);
-    });
-    await push();
-    world.interfere(null);
-    return asked;
-  }
-  const [START, READ] = ["org.startBulkSave", "org.bulkSaved"];
-
-  longTest("wait for an earlier job that has one of their upsert values, and fill a job for each kind", async () => {
-    await insertMany(MORE);
-    await push();
-    await world.sql("UPDATE salesforce.contact SET external_id__c = 'N-' || id WHERE id > $1", [MANY]);
-    await world.sql("UPDATE salesforce.contact SET external_id__c = 'K-' || (id + $1::int) WHERE id <= $1::int", [
-      MANY,
-    ]);
-
-    expect(await steps(START, READ)).toEqual([START, READ, START, READ]);
-
-    expect(await states()).toEqual({ SUCCESS: 2 * MORE });
-    expect(await count("External_Id__c LIKE 'N-%'")).toBe(MANY);
-    expect(await count("External_Id__c LIKE 'K-%'")).toBe(MANY);
-
-    await world.sql(
-      `UPDATE salesforce.contact SET title = CASE id % 2 WHEN 0 THEN 'new' ELSE title END,
-         description = CASE id % 2 WHEN 1 THEN 'new' END`,
-    );
-    expect(await steps(START)).toEqual([START, START]);
-    expect(await states()).toEqual({ SUCCESS: 3 * MORE });
   });
 });
 
@@ -346,28 +255,6 @@ test("rows that change again while their job is at work go again after it", asyn
   const unnamed = await world.sql("SELECT FROM salesforce._trigger_log WHERE batch_id IS NULL");
   expect(unnamed, "each change is known by the call that carried it").toEqual([]);
 });
-
-longTest(
-  "rows that a job moves out of the filter leave with its results, though pulls have passed their stamps meanwhile",
-  async () => {
-    const fields = ["External_Id__c", "LastName", "Title"];
-    const bridge = { filter: "Title = 'old'", delete_limit: "off" };
-    contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c", bridge });
-    await insertMany();
-    await push();
-    await slowJobs(300);
-    await world.sql("UPDATE salesforce.contact SET title = CASE id WHEN 1 THEN 'old' ELSE 'new' END, lastname = 'All'");
-    await cycleInMovedTime();
-    for (let slots = 0; slots < 4; slots += 1) {
-      await world.pass(90);
-      await world.cycle(contact);
-    }
-    await push();
-
-    expect(await count("Title = 'new'")).toBe(MANY - 1);
-    expect(await world.sql("SELECT id::int, lastname FROM salesforce.contact")).toEqual([{ id: 1, lastname: "All" }]);
-  },
-);
 
 longTest(
   "a new row waits behind the delete of the record with its upsert value, also when that job fails",
@@ -396,29 +283,15 @@ longTest(
   },
 );
 
-test.each(
-  firstInGate(1, [
-    ["creating it", "POST .*/jobs/ingest$"],
-    ["uploading it", "PUT .*/jobs/ingest"],
-    ["starting it", "PATCH .*/jobs/ingest"],
-    ["looking after it", "GET .*/jobs/ingest/\\w+$"],
-    ["reading its results", "GET .*/successfulResults"],
-  ]),
-)(
-  "a lost answer to %s loses nothing and doubles nothing",
-  async (_, path) => {
-    await insertMany();
-    await world.fault({ kind: "saveThenDrop", path });
+test("a lost answer to its creation loses nothing and doubles nothing", async () => {
+  await insertMany();
+  await world.fault({ kind: "saveThenDrop", path: "POST .*/jobs/ingest$" });
 
-    await world.cycle(contact);
-    await settleDown();
+  await world.cycle(contact);
+  await settleDown();
 
-    expect(await states()).toEqual({ SUCCESS: MANY });
-    expect(await rows("sfid IS NOT NULL")).toEqual([{ n: MANY, records: MANY }]);
-    expect(await count("LastName != ''")).toBe(MANY);
-  },
-  90_000,
-);
+  await expectEachOnce();
+});
 
 test("a holder that was stopped before it started its job starts nothing: its successor did, once", async () => {
   await insertMany();
@@ -441,25 +314,31 @@ test("a holder that was stopped before it started its job starts nothing: its su
   await settleDown();
 
   expect(await states()).toEqual({ SUCCESS: MANY + 9 });
-  expect([await count("LastName != ''"), await count("Title = 'newer'")]).toEqual([MANY, 9]);
+  expect([await count(), await count("Title = 'newer'")]).toEqual([MANY, 9]);
   expect((await jobs()).map(({ state }) => state)).toEqual(["JobComplete"]);
 });
 
-longTest("a cycle can be killed at any step of a job, and nothing is lost and nothing doubled", async () => {
-  await insertMany();
-  await push();
-  let kills = 0;
-  for (let nth = 1; nth < 60; nth++) {
-    await world.sql("UPDATE salesforce.contact SET title = $1", [`turn ${nth}`]);
-    const wasReached = killAfterOpening(nth);
-    await world.cycle(contact);
-    world.interfere(null);
-    if (!wasReached()) break;
-    kills += 1;
-    await settleDown();
+longTest(
+  "a cycle can be killed at any step of two jobs, of changed and of new rows, and nothing is lost and nothing doubled",
+  async () => {
+    let kills = 0;
+    for (let isReached = true; isReached; kills += 1) {
+      await world.sql("UPDATE salesforce.contact SET title = $1", [`turn ${kills}`]);
+      await world.sql(
+        `INSERT INTO salesforce.contact (lastname, external_id__c, title)
+       SELECT 'L', 'K-' || $1::int || '-' || i, $2 FROM generate_series(1, $3::int) i`,
+        [kills, `turn ${kills}`, MANY],
+      );
+      const wasReached = killAfterOpening(kills + 1);
+      await world.cycle(contact);
+      world.interfere(null);
+      isReached = wasReached();
+      await settleDown();
 
-    expect({ nth, states: await states() }).toEqual({ nth, states: { SUCCESS: (nth + 1) * MANY } });
-    expect({ nth, count: await count(`Title = 'turn ${nth}'`) }).toEqual({ nth, count: MANY });
-  }
-  expect(kills).toBeGreaterThan(6);
-});
+      const open = await world.sql("SELECT FROM salesforce._trigger_log WHERE state <> 'SUCCESS'");
+      const counts = [await count(), await count(`Title = 'turn ${kills}'`)];
+      expect({ kills, open, counts }).toEqual({ kills, open: [], counts: [(kills + 1) * MANY, (kills + 1) * MANY] });
+    }
+    expect(kills).toBeGreaterThan(12);
+  },
+);

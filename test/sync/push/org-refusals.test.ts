@@ -1,13 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
-import { workspaces } from "../../../functions/services/composition.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { readStates } from "../../../lib/settings/mapping-states.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped, stateNeeds } from "../../support/worlds/worlds.ts";
+import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { countRecords, countStates, insertContacts, newEvents, shownState } from "./questions.ts";
 
 /** Records that Salesforce answers with a code which names the org: no attempt, no failed row, the mapping says why. */
 
@@ -24,47 +22,26 @@ const READ_ONLY = {
 };
 const FULL = { ...READ_ONLY, code: "STORAGE_LIMIT_EXCEEDED", message: "storage limit exceeded" };
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 let contact: Mapping;
 aWorldForEachTest(async (made) => {
-  ({ cloud, world } = made);
+  ({ world } = made);
   const fields = ["Birthdate", "External_Id__c", "LastName", "Title"];
   contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
 });
 
-const insertMany = (count: number) =>
-  world.sql(
-    `INSERT INTO salesforce.contact (lastname, external_id__c)
-     SELECT 'L' || i, 'K-' || i FROM generate_series(1, $1) i`,
-    [count],
-  );
 const changes = () => world.sql("SELECT id::int, action, state, attempts FROM salesforce._trigger_log ORDER BY id");
-const states = async () =>
-  Object.fromEntries(
-    (await world.sql("SELECT state, count(*)::int AS n FROM salesforce._trigger_log GROUP BY state")).map((row) => [
-      row["state"],
-      row["n"],
-    ]),
-  );
+const states = () => countStates(world);
 const burnt = async () =>
   (await world.sql("SELECT coalesce(max(attempts), 0)::int AS n FROM salesforce._trigger_log"))[0]?.["n"];
-const events = async () => {
-  const taken = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
-  const mine = taken.filter(({ workspace_id }) => workspace_id === world.workspaceId);
-  return world.events(mine.map(({ event_id }) => event_id));
-};
 const saves = async () => {
   const requests = (await world.control("GET", "/requests")) as { method: string; path: string }[];
   return requests.filter(({ method, path }) => path.includes("/Soap/") || (method === "PUT" && path.includes("ingest")))
     .length;
 };
-/** What API and console show of the mapping. */
 const shown = async () => {
-  const workspace = await workspaces().find(world.workspaceId);
-  if (!workspace) throw new Error("the test's workspace is gone");
-  const [state] = await readStates(stateNeeds(), workspace, false, new Date(cloud.clock.now()));
-  return { state: state?.state, failure: state?.failure, reason: state?.reason };
+  const { state, failure, reason } = (await shownState(world)) ?? {};
+  return { state, failure, reason };
 };
 const lift = () => world.control("DELETE", "/faults");
 const beat = async (seconds = 10) => {
@@ -73,48 +50,10 @@ const beat = async (seconds = 10) => {
 };
 
 describe("an org in read-only mode", () => {
-  longTest(
-    "fails no row and uses up no attempt; the mapping is broken in Salesforce's words, and continues automatically",
-    async () => {
-      await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('One')");
-      await world.cycle(contact);
-      await world.sql("UPDATE salesforce.contact SET title = 'first'");
-      await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Two')");
-      await world.sql("UPDATE salesforce.contact SET title = 'second' WHERE lastname = 'One'");
-      const before = await changes();
-      await events();
-      await world.fault(READ_ONLY);
-
-      for (let minute = 0; minute < 40; minute += 2) await beat(120);
-
-      expect(await changes()).toEqual(before);
-      expect(await world.sql("SELECT FROM salesforce.contact WHERE _ab_err IS NOT NULL")).toEqual([]);
-      expect(await events()).toMatchObject([
-        {
-          event: "sync.broken",
-          detail: {
-            reason: "org_read_only",
-            message:
-              "INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE: " +
-              "We can't save your changes while the org is in read-only mode; " +
-              "wait until Salesforce's maintenance ends (status.salesforce.com); changes wait and are sent then",
-          },
-        },
-      ]);
-      await lift();
-      await beat(60);
-      expect(await states()).toEqual({ SUCCESS: 4 });
-      expect((await events()).map(({ event }) => event)).toEqual(["sync.recovered"]);
-      expect(await world.soql("SELECT LastName, Title FROM Contact ORDER BY LastName")).toEqual([
-        { LastName: "One", Title: "second" },
-        { LastName: "Two", Title: null },
-      ]);
-    },
-  );
-
   test("is still pulled from at every beat, asked to save once a minute, and says what to do until it takes saves again", async () => {
     await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ours')");
     await world.fault({ ...READ_ONLY, record: "Ours" });
+    await newEvents(world);
     await world.cycle(contact);
     const before = await saves();
     await world.rest("POST", "/sobjects/Contact", { LastName: "Theirs" });
@@ -128,7 +67,18 @@ describe("an org in read-only mode", () => {
     await beat(40);
     expect(await saves()).toBe(before + 1);
     expect(await states()).toEqual({ NEW: 1 });
-    expect((await events()).filter(({ event }) => event === "sync.recovered")).toEqual([]);
+    expect(await newEvents(world)).toMatchObject([
+      {
+        event: "sync.broken",
+        detail: {
+          reason: "org_read_only",
+          message:
+            "INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE: " +
+            "We can't save your changes while the org is in read-only mode; " +
+            "wait until Salesforce's maintenance ends (status.salesforce.com); changes wait and are sent then",
+        },
+      },
+    ]);
     expect(await shown()).toEqual({
       state: "broken",
       failure: "org_read_only",
@@ -137,11 +87,12 @@ describe("an org in read-only mode", () => {
     await lift();
     await beat(60);
     expect(await states()).toEqual({ SUCCESS: 1 });
+    expect((await newEvents(world)).map(({ event }) => event)).toEqual(["sync.recovered"]);
     expect(await shown()).toEqual({ state: "running", failure: null, reason: null });
   });
 
   longTest("answers a save that was in doubt and leaves it in doubt", async () => {
-    await insertMany(1);
+    await insertContacts(world, 1);
     await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
     await world.cycle(contact);
     await world.fault(READ_ONLY);
@@ -153,85 +104,31 @@ describe("an org in read-only mode", () => {
     await lift();
     await beat(60);
     expect(await states()).toEqual({ SUCCESS: 1 });
-    expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: 1 }]);
+    expect(await countRecords(world)).toBe(1);
   });
 });
 
-longTest(
-  "an org that is read-only for an hour and full for another says so with the remedy, is asked once a minute, and loses nothing",
-  async () => {
-    const hour = async () => {
-      const before = await saves();
-      for (let minutes = 0; minutes < 60; minutes += 10) await beat(600);
-      return (await saves()) - before;
-    };
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Kept')");
-    await world.cycle(contact);
-    await world.control("PUT", "/mode", { readOnly: true });
-    await world.sql("UPDATE salesforce.contact SET title = 'changed'");
-    await insertMany(3);
+test("an org without storage settles the records of the same call that it judged on their own", async () => {
+  await world.sql(
+    `INSERT INTO salesforce.contact (lastname, birthdate) VALUES ('Full', NULL), ('Good', NULL), ('Bad', '2099-01-01')`,
+  );
+  await world.fault({ ...FULL, record: "Full" });
 
-    expect(await hour()).toBeLessThanOrEqual(6);
-    expect(await shown()).toEqual({
-      state: "broken",
-      failure: "org_read_only",
-      reason: expect.stringContaining("wait until Salesforce's maintenance ends (status.salesforce.com)"),
-    });
-    await world.control("PUT", "/mode", { readOnly: false, storageFull: true });
-    await hour();
+  await world.cycle(contact);
 
-    expect(await shown()).toEqual({
-      state: "broken",
-      failure: "org_storage_full",
-      reason: expect.stringContaining("free or buy storage (Salesforce Setup, Storage Usage)"),
-    });
-    // What needs no storage is saved meanwhile.
-    expect(await states()).toEqual({ SUCCESS: 2, NEW: 3 });
-    expect(await burnt()).toBe(0);
-    await world.control("PUT", "/mode", { storageFull: false });
-    await beat(60);
-    expect(await states()).toEqual({ SUCCESS: 5 });
-    expect(await shown()).toEqual({ state: "running", failure: null, reason: null });
-  },
-);
-
-describe("an org without storage", () => {
-  test("settles the records of the same call that it judged on their own", async () => {
-    await world.sql(
-      `INSERT INTO salesforce.contact (lastname, birthdate) VALUES ('Full', NULL), ('Good', NULL), ('Bad', '2099-01-01')`,
-    );
-    await world.fault({ ...FULL, record: "Full" });
-
-    await world.cycle(contact);
-
-    expect(await changes()).toMatchObject([
-      { state: "NEW", attempts: 0 },
-      { state: "SUCCESS" },
-      { state: "FAILED", attempts: 0 },
-    ]);
-    expect((await events()).map(({ event }) => event).toSorted()).toEqual([
-      "mapping.activated",
-      "record.failed",
-      "sync.broken",
-    ]);
-  });
-
-  longTest("takes updates and deletes, which need no more of it", async () => {
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Kept'), ('Dropped')");
-    await world.cycle(contact);
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Full')");
-    await world.sql("UPDATE salesforce.contact SET title = 'new' WHERE lastname = 'Kept'");
-    await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'Dropped'");
-    await world.fault({ ...FULL, record: "Full" });
-
-    await world.cycle(contact);
-
-    expect(await states()).toEqual({ NEW: 1, SUCCESS: 4 });
-    expect(await world.soql("SELECT LastName, Title FROM Contact")).toEqual([{ LastName: "Kept", Title: "new" }]);
-  });
+  expect(await changes()).toMatchObject([
+    { state: "NEW", attempts: 0 },
+    { state: "SUCCESS" },
+    { state: "FAILED", attempts: 0 },
+  ]);
+  expect((await newEvents(world)).map(({ event }) => event).toSorted()).toEqual([
+    "mapping.activated",
+    "record.failed",
+    "sync.broken",
+  ]);
 });
-
 const CODES_OF_THE_ORG = [
+  ["STORAGE_LIMIT_EXCEEDED", "storage limit exceeded", "org_storage_full"],
   ["API_DISABLED_FOR_ORG", "API is disabled for this Organization", "api_disabled"],
   ["REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", "salesforce_limit"],
   ["REQUEST_LIMIT_EXCEEDED", "ConcurrentPerOrgLongTxn Limit exceeded.", "salesforce_unavailable"],
@@ -251,88 +148,19 @@ test.each(firstInGate(1, CODES_OF_THE_ORG))(
   },
 );
 
-describe("a code of a record", () => {
-  longTest("stays the record's, however many have it: two of two stop no mapping", async () => {
-    await events();
-    await world.sql(
-      "INSERT INTO salesforce.contact (lastname, birthdate) SELECT 'L', '2099-01-01' FROM generate_series(1, 2)",
-    );
+longTest("a job of the Bulk API that an earlier cycle left at work is given back, too", async () => {
+  await insertContacts(world, MANY);
+  await world.fault({ kind: "heldCommit", path: "BULK", milliseconds: 60_000, times: 1 });
+  await world.fault(READ_ONLY);
+  await world.untilDone(world.cycleOnTestClock(contact));
+  expect(await states()).toEqual({ PENDING: MANY });
 
-    await world.cycle(contact);
+  for (let beats = 0; beats < 12; beats++) await beat();
 
-    expect(await states()).toEqual({ FAILED: 2 });
-    expect((await events()).map(({ event }) => event)).toEqual(["record.failed", "record.failed"]);
-    expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
-  });
-
-  longTest("that may pass is tried six times in half an hour, then fails", async () => {
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Locked')");
-    await world.fault({ ...READ_ONLY, code: "UNKNOWN_EXCEPTION", message: "An unexpected error occurred" });
-    const start = cloud.clock.now();
-    let failedAfter = 0;
-
-    for (let minute = 0; minute <= 35 && failedAfter === 0; minute++) {
-      await world.cycle(contact);
-      if ((await states())["FAILED"]) failedAfter = (cloud.clock.now() - start) / 60_000;
-      await world.pass(60);
-    }
-
-    expect(failedAfter).toBeGreaterThan(30);
-    expect(failedAfter).toBeLessThan(35);
-    expect(await changes()).toMatchObject([{ state: "FAILED", attempts: 5 }]);
-  });
-});
-
-describe("a job of the Bulk API", () => {
-  longTest(
-    "whose records all have the org's code gives them back, and is not made again while the org says no",
-    async () => {
-      await insertMany(MANY);
-      await world.fault(READ_ONLY);
-      endJobsBeforeLooks(world);
-      await world.cycle(contact);
-      expect(await states()).toEqual({ NEW: MANY });
-      const before = await saves();
-
-      for (let beats = 0; beats < 6; beats++) await beat();
-
-      expect(await saves(), "one call of 200 at each rest").toBeLessThanOrEqual(before + 1);
-      expect([await states(), await burnt()]).toEqual([{ NEW: MANY }, 0]);
-      await lift();
-      await beat(60);
-      expect(await states()).toEqual({ SUCCESS: MANY });
-      expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: MANY }]);
-    },
-  );
-
-  longTest("settles the records that it judged on their own", async () => {
-    await insertMany(MANY);
-    await world.fault({ ...FULL, record: "L7" });
-    await world.fault({ kind: "validation", object: "Contact", record: "L9", message: "must be a grown-up" });
-    endJobsBeforeLooks(world);
-
-    await world.cycle(contact);
-
-    expect(await states()).toEqual({ NEW: 1, FAILED: 1, SUCCESS: MANY - 2 });
-    await lift();
-    await beat(60);
-    expect(await states()).toEqual({ FAILED: 1, SUCCESS: MANY - 1 });
-  });
-
-  longTest("that an earlier cycle left at work is given back, too", async () => {
-    await insertMany(MANY);
-    await world.fault({ kind: "heldCommit", path: "BULK", milliseconds: 60_000, times: 1 });
-    await world.fault(READ_ONLY);
-    await world.untilDone(world.cycleOnTestClock(contact));
-    expect(await states()).toEqual({ PENDING: MANY });
-
-    for (let beats = 0; beats < 12; beats++) await beat();
-
-    expect([await states(), await burnt()]).toEqual([{ NEW: MANY }, 0]);
-    await lift();
-    endJobsBeforeLooks(world);
-    await beat(60);
-    expect(await states()).toEqual({ SUCCESS: MANY });
-    expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: MANY }]);
-  });
+  expect([await states(), await burnt()]).toEqual([{ NEW: MANY }, 0]);
+  await lift();
+  endJobsBeforeLooks(world);
+  await beat(60);
+  expect(await states()).toEqual({ SUCCESS: MANY });
+  expect(await countRecords(world)).toBe(MANY);
 });

@@ -1,25 +1,18 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
-import { firstInGate, isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { ingestJobs, untilJobsEnd } from "../../support/worlds/bulk-jobs.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-
-vi.mock(import("../../../lib/model/change/ways.ts"), async (original) =>
-  (await import("../../support/doubles/small-jobs.ts")).smallJobs(original),
-);
+import { newEvents } from "./questions.ts";
 
 const ELEVEN_MINUTES = 11 * 60;
 
 /** Salesforce refuses it; no rule of ours does. */
 const UNBORN = "2099-01-01";
 
-let cloud: BridgeCloud;
 let world: SyncWorld;
 aWorldForEachTest((made) => {
-  ({ cloud, world } = made);
+  ({ world } = made);
 });
 
 async function mapContact(upsertField?: string): Promise<Mapping> {
@@ -36,13 +29,6 @@ const TROUBLES = {
 } as const;
 
 type Trouble = keyof typeof TROUBLES;
-
-/** The gate meets no trouble here, and two of them in the grid; the long tier meets all of them everywhere. */
-const TOLD = (Object.keys(TROUBLES) as Trouble[]).map((trouble) => ({
-  trouble,
-  // Eleven failures of one cycle would be a spike.
-  changes: isWholeGrid ? 16 : 11,
-}));
 
 const GRID = [
   { upsertField: undefined, trouble: "a kill after the claim" },
@@ -75,7 +61,6 @@ async function cycles(contact: Mapping, trouble: Trouble): Promise<void> {
 async function settleDown(contact: Mapping): Promise<void> {
   await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
   await world.cycle(contact);
-  await untilJobsEnd(world);
   await world.pass(ELEVEN_MINUTES);
   await world.cycle(contact);
   await world.cycle(contact);
@@ -88,42 +73,34 @@ const records = (fields: string) => world.soql(`SELECT ${fields} FROM Contact`);
 const totals = async () => (await world.sql("SELECT success::int, failed::int FROM salesforce._bridge_totals"))[0];
 const errors = async () =>
   Number((await world.sql("SELECT rows_failed FROM salesforce._bridge_state"))[0]?.["rows_failed"]);
-const events = async () => {
-  const wakeUps = (await cloud.take("events")) as { workspace_id: string; event_id: string }[];
-  const mine = wakeUps.filter(({ workspace_id }) => workspace_id === world.workspaceId);
-  return (await world.events(mine.map(({ event_id }) => event_id)))
-    .map(({ event }) => event)
-    .filter((event) => event !== "mapping.activated");
-};
+const events = async () =>
+  (await newEvents(world)).map(({ event }) => event).filter((event) => event !== "mapping.activated");
 const failed = (changes: number) => Array(changes).fill("FAILED");
 
-test.each(firstInGate(1, TOLD))(
-  "$changes refused changes of one row are reported as so many failures and no spike, in spite of $trouble",
-  async ({ trouble, changes }) => {
-    const contact = await mapContact("External_Id__c");
-    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c, birthdate) VALUES ('1', 'C-1', $1)", [
-      UNBORN,
-    ]);
-    await cycles(contact, trouble);
-    const [first] = await world.sql("SELECT processed_at, sf_message FROM salesforce._trigger_log");
-    for (let change = 2; change <= changes; change++) {
-      await world.sql("UPDATE salesforce.contact SET lastname = $1", [change]);
-      await cycles(contact, trouble);
-    }
+test("eleven refused changes of one row are reported as so many failures and no spike", async () => {
+  const changes = 11;
+  const contact = await mapContact("External_Id__c");
+  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c, birthdate) VALUES ('1', 'C-1', $1)", [
+    UNBORN,
+  ]);
+  await world.cycle(contact);
+  const log = () => world.sql("SELECT processed_at, sf_message FROM salesforce._trigger_log ORDER BY id");
+  const [first] = await log();
+  for (let change = 2; change <= changes; change++) {
+    await world.sql("UPDATE salesforce.contact SET lastname = $1", [change]);
+    await world.cycle(contact);
+  }
 
-    expect(await states()).toEqual(failed(changes));
-    expect(await totals()).toEqual({ success: 0, failed: changes });
-    expect(await errors()).toBe(changes);
-    expect(await events()).toEqual(Array(changes).fill("record.failed"));
-    expect((await world.sql("SELECT processed_at, sf_message FROM salesforce._trigger_log ORDER BY id"))[0]).toEqual(
-      first,
-    );
-    expect(await records("Id")).toEqual([]);
-    expect(await rows("lastname, _ab_lastop, _ab_err LIKE '%Birthdate%' AS says_why")).toEqual([
-      { lastname: String(changes), _ab_lastop: "FAILED", says_why: true },
-    ]);
-  },
-);
+  expect(await states()).toEqual(failed(changes));
+  expect(await totals()).toEqual({ success: 0, failed: changes });
+  expect(await errors()).toBe(changes);
+  expect(await events()).toEqual(Array(changes).fill("record.failed"));
+  expect((await log())[0]).toEqual(first);
+  expect(await records("Id")).toEqual([]);
+  expect(await rows("lastname, _ab_lastop, _ab_err LIKE '%Birthdate%' AS says_why")).toEqual([
+    { lastname: String(changes), _ab_lastop: "FAILED", says_why: true },
+  ]);
+});
 
 describe("a mapping", () => {
   test.each(firstInGate(1, GRID))(
@@ -197,53 +174,6 @@ const changeThere = async (values: Row) => {
   await world.rest("PATCH", `/sobjects/Contact/${record?.["Id"]}`, values);
 };
 
-longTest(
-  "a refused value is reported as FAILED while the change that carries it is under way, and is no waiting row",
-  async () => {
-    const contact = await mapContact();
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
-    await settleDown(contact);
-    await world.sql("UPDATE salesforce.contact SET birthdate = $1", [UNBORN]);
-    await world.cycle(contact);
-    await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
-    await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
-
-    await world.cycle(contact);
-
-    expect(await states()).toEqual(["SUCCESS", "FAILED", "PENDING"]);
-    expect(await totals()).toEqual({ success: 1, failed: 1 });
-  },
-);
-
-longTest(
-  "a refused value waits with the newer change that a lock has put off, whatever is pulled meanwhile",
-  async () => {
-    const contact = await mapContact();
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
-    await settleDown(contact);
-    await world.sql("UPDATE salesforce.contact SET email = 'm@example.com', birthdate = $1", [UNBORN]);
-    await world.cycle(contact);
-    await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
-    await world.fault({ kind: "lockedRow", record: "m@example.com" });
-    await world.cycle(contact);
-    const whenLocked = await states();
-    await changeThere({ LastName: "Skłodowska" });
-    await world.cycle(contact);
-    const pulled = await rows("lastname, email");
-
-    await world.pass(61);
-    await world.cycle(contact);
-
-    expect(whenLocked).toEqual(["SUCCESS", "FAILED", "NEW"]);
-    expect(pulled).toEqual([{ lastname: "Skłodowska", email: "m@example.com" }]);
-    expect(await states()).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
-    expect(await records("LastName, Email, Birthdate")).toEqual([
-      { LastName: "Skłodowska", Email: "m@example.com", Birthdate: "1867-11-07" },
-    ]);
-    expect(await errors()).toBe(1);
-  },
-);
-
 test("a refused value is on its row with its error until the record changes in Salesforce", async () => {
   const contact = await mapContact();
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
@@ -277,61 +207,4 @@ test("a refused value that Salesforce has changed since is not sent with a newer
   expect(await records("Email, Birthdate")).toEqual([{ Email: "theirs@example.com", Birthdate: "1867-11-07" }]);
   expect(await rows("email, birthdate::text")).toEqual([{ email: "theirs@example.com", birthdate: "1867-11-07" }]);
   expect(await errors()).toBe(1);
-});
-
-describe("many rows, by jobs of the Bulk API,", () => {
-  let contact: Mapping;
-  /** All rows are changed alike, so that row 7 shares their job with what it carries. */
-  const change = (columns: string) => world.sql(`UPDATE salesforce.contact SET lastname = lastname || '!', ${columns}`);
-  const ofRow = async () =>
-    (await world.sql("SELECT state FROM salesforce._trigger_log WHERE record_id = 7 ORDER BY id")).map(
-      ({ state }) => state,
-    );
-  const begin = async () => {
-    contact = await mapContact("External_Id__c");
-    await world.sql(
-      "INSERT INTO salesforce.contact (lastname, external_id__c) SELECT 'L' || i, 'K-' || i FROM generate_series(1, $1) i",
-      [MANY],
-    );
-    await world.cycle(contact);
-    await settleDown(contact);
-    await world.sql("UPDATE salesforce.contact SET birthdate = $1 WHERE id = 7", [UNBORN]);
-    await world.cycle(contact);
-    expect(await ofRow()).toEqual(["SUCCESS", "FAILED"]);
-  };
-
-  const STEPS = [
-    ["end as they should", "none"],
-    ["are killed after the save", "store.settle"],
-    ["are killed after the claim", "store.markSent"],
-    ["are killed before their job is looked at", "org.pollBulkSave"],
-  ] as const;
-  longTest.each(STEPS)("whose cycles %s: a refused value is refused once, and then arrives", async (_, step) => {
-    await begin();
-    await change("birthdate = coalesce(birthdate, '1867-11-07')");
-    if (step !== "none") await killAt(step);
-    await world.cycle(contact);
-    world.interfere(null);
-    await settleDown(contact);
-    const refused = { states: await ofRow(), errors: await errors(), totals: await totals() };
-    const before = (await ingestJobs(world)).length;
-    await change("birthdate = '1867-11-08'");
-    if (step !== "none") await killAt(step);
-    await world.cycle(contact);
-    world.interfere(null);
-    await settleDown(contact);
-
-    expect(refused).toEqual({
-      states: ["SUCCESS", "FAILED", "FAILED"],
-      errors: 2,
-      totals: { success: 2 * MANY - 1, failed: 2 },
-    });
-    expect((await ingestJobs(world)).length).toBeGreaterThan(before);
-    expect(await ofRow()).toEqual(Array(4).fill("SUCCESS"));
-    expect(await totals()).toEqual({ success: 3 * MANY + 1, failed: 0 });
-    expect(await errors()).toBe(2);
-    expect(await world.soql("SELECT LastName, Birthdate FROM Contact WHERE External_Id__c = 'K-7'")).toEqual([
-      { LastName: "L7!!", Birthdate: "1867-11-08" },
-    ]);
-  });
 });

@@ -116,7 +116,7 @@ export const LIMIT_BUGS: readonly Bug[] = [
     file: "lib/model/calls/interval.ts",
     from: "isQuiet ? (whenQuiet ?? 0) : 0",
     to: "whenQuiet ?? 0",
-    near: ["model/budget", "sync/beat/quiet"],
+    near: ["model/budget"],
   },
   {
     id: "dead-bell-for-an-hour",
@@ -156,7 +156,7 @@ export const LIMIT_BUGS: readonly Bug[] = [
     file: "lib/model/beat.ts",
     from: "if (tick.getTime() >= (period + 60) * 1000) return [];",
     to: "",
-    near: ["model/beat", "sync/beat/ticks", "sync/beat/fan-out"],
+    near: ["model/beat", "sync/beat/ticks"],
   },
   {
     id: "old-schedules-stay",

@@ -152,7 +152,7 @@ export const PUSH_BUGS: readonly Bug[] = [
     file: "lib/model/change/call-size.ts",
     from: ".size * 2 ** steps",
     to: ".size + 0 * steps",
-    near: ["model/change/call-size"],
+    near: ["model/change/call-size", "sync/push/apex-limits"],
   },
   {
     id: "zone-the-wrong-way",
