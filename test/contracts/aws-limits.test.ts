@@ -66,7 +66,8 @@ const target = (more: Partial<scheduler.Target>) => schedule({ Target: { ...TARG
 const dataKey = (more: Partial<kms.GenerateDataKeyCommandInput>) => new kms.GenerateDataKeyCommand({ KeyId, ...more });
 
 type Service = "dynamodb" | "kms" | "scheduler" | "sqs";
-const send = (service: Service, command: object) => cloud.clients[service].send(command as never) as Promise<object>;
+const send = (service: Service, command: object) =>
+  (cloud.clients[service] as { send(command: object): Promise<object> }).send(command);
 
 const INVALID: Readonly<Record<Exclude<Service, "sqs">, Readonly<Record<string, () => object>>>> = {
   dynamodb: {
@@ -115,21 +116,24 @@ const REFUSED: readonly (readonly [Service, what: string, () => object, name: st
   ),
   ["kms", "a key that is not there", () => dataKey({ KeyId: "alias/none", KeySpec: "AES_256" }), "NotFoundException"],
   [
-    ...(["kms", "a ciphertext that is none"] as const),
+    "kms",
+    "a ciphertext that is none",
     () => new kms.DecryptCommand({ CiphertextBlob: Uint8Array.of(1, 2, 3) }),
     "InvalidCiphertextException",
   ],
   ["scheduler", "a second schedule of a name", () => schedule({ Name: "taken" }), "ConflictException"],
   ["scheduler", "a group that is not there", () => schedule({ GroupName: "none" }), "ResourceNotFoundException"],
   [
-    ...(["scheduler", "the deletion of a schedule that is not there"] as const),
+    "scheduler",
+    "the deletion of a schedule that is not there",
     () => new scheduler.DeleteScheduleCommand({ Name: "none" }),
     "ResourceNotFoundException",
   ],
   ["sqs", "a delay of 901 s", () => message({ DelaySeconds: 901 }), "InvalidParameterValue"],
   ["sqs", "an empty body", () => message({ MessageBody: "" }), "MissingParameter"],
   [
-    ...(["sqs", "more than 1 MiB in bytes, not in characters"] as const),
+    "sqs",
+    "more than 1 MiB in bytes, not in characters",
     () => message({ MessageBody: "ü".repeat(512 * KIBIBYTE + 1) }),
     "InvalidParameterValue",
   ],
@@ -143,7 +147,8 @@ const REFUSED: readonly (readonly [Service, what: string, () => object, name: st
   ["sqs", "a batch of over 1 MiB", () => batch(...entries(10, "x".repeat(104_858))), "BatchRequestTooLong"],
   ["sqs", "a queue that delays by 901 s", () => queue("q", { DelaySeconds: "901" }), "InvalidAttributeValue"],
   [
-    ...(["sqs", "a queue that keeps for more than 14 days"] as const),
+    "sqs",
+    "a queue that keeps for more than 14 days",
     () => queue("q", { MessageRetentionPeriod: "1209601" }),
     "InvalidAttributeValue",
   ],
