@@ -110,6 +110,20 @@ test("an org that sends a little at a time is read to the end", async () => {
 
 const WHOLE_ANSWERS = ["query", "queryTogether", "describe", "recordCount", "deleted", "bulkQueryRecords"] as const;
 
+test.each(Object.entries(STREAMS))("%s: an org that never begins to answer is given up", async (_, read) => {
+  const { promise: asked, resolve } = Promise.withResolvers<ServerResponse>();
+  org.answer(resolve);
+  const found = read()
+    .then((pieces) => untilTheEnd(pieces[Symbol.asyncIterator]()))
+    .catch(refusalOf);
+  const answer = await asked;
+
+  await vi.advanceTimersByTimeAsync(SILENCE);
+
+  expect(await found).toMatchObject({ code: "TIMEOUT" });
+  answer.destroy();
+});
+
 test.each(WHOLE_ANSWERS)("%s: an answer that trickles is given up when the whole of it is late", async (name) => {
   const answer = beginning("{");
   const found = engineCalls(salesforce)[name]().catch(refusalOf);
@@ -121,18 +135,4 @@ test.each(WHOLE_ANSWERS)("%s: an answer that trickles is given up when the whole
 
   expect(await found).toMatchObject({ code: "TIMEOUT", kind: "transient" });
   (await answer).destroy();
-});
-
-test.each(Object.entries(STREAMS))("%s: an org that never begins to answer is given up", async (_, read) => {
-  const { promise: asked, resolve } = Promise.withResolvers<ServerResponse>();
-  org.answer(resolve);
-  const found = read()
-    .then(async (pieces) => pieces[Symbol.asyncIterator]().next())
-    .catch(refusalOf);
-  await asked;
-
-  await vi.advanceTimersByTimeAsync(SILENCE);
-
-  expect(await found).toMatchObject({ code: "TIMEOUT" });
-  (await asked).destroy();
 });
