@@ -59,6 +59,22 @@ test("a page costs two reads, of the counter and of its entries, and one beyond 
   send.mockRestore();
 });
 
+test("a range of more than DynamoDB answers at once, a megabyte, is reported to its end, newest first", async () => {
+  const workspaceId = newId("ws");
+  const names = ["1", "2", "3", "4", "5", "6", "7", "8"];
+  for (const name of names)
+    await auditLog().append(entry(workspaceId, name, { detail: { text: "x".repeat(200_000) } }));
+  const listed = async (limit: number | null, offset: number) => {
+    const resources: string[] = [];
+    for await (const batch of await auditLog().batches(all(workspaceId), { limit, offset }))
+      resources.push(...batch.map(({ resource_id }) => resource_id));
+    return resources;
+  };
+
+  expect(await listed(null, 0)).toEqual(names.toReversed());
+  expect(await listed(6, 1)).toEqual(names.toReversed().slice(1, 7));
+});
+
 test("entries are listed and counted as long as the operator said when they came, also where DynamoDB still has them", async () => {
   const workspaceId = newId("ws");
   const [long, short] = ["20", "5"].map((AUDIT_DAYS) =>

@@ -29,6 +29,20 @@ test("a history of more than DynamoDB answers at once, a megabyte, is reported w
   expect(history.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
+test("every page of a webhook's deliveries holds its own, newest first, with the exact total", async () => {
+  const [webhookId, began] = [newId("whk"), now().getTime()];
+  const owed = Array.from({ length: 12 }, (_, at) => ({ ...made(webhookId), createdAt: new Date(began + at) }));
+  await deliveries().add([...owed, made(newId("whk"))]);
+  const newestFirst = owed.map(({ id }) => id).toReversed();
+
+  for (const offset of [0, 1, 7, 11, 12, 50]) {
+    const { rows, total } = await deliveries().page(webhookId, { limit: 5, offset });
+    expect([total, (rows as readonly { id: string }[]).map(({ id }) => id)]).toEqual([
+      ...[owed.length, newestFirst.slice(offset, offset + 5)],
+    ]);
+  }
+});
+
 test("deliveries are kept as many days as the deployment says", async () => {
   const keeping = (variables: object) => deliveriesIn({ ...database(), keptDays: keptDaysIn({ ...variables }) }, now);
   const kept = keeping({ DELIVERY_DAYS: "3" });
