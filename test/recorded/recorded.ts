@@ -8,7 +8,7 @@ interface Refused {
   readonly mayHaveRun: boolean;
   /** A piece of its message. */
   readonly says?: string;
-  /** The kind that it must not be, where it passes by itself. */
+  /** The kind that it must not be, where it passes with time. */
   readonly not?: string;
 }
 

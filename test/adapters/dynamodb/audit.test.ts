@@ -93,7 +93,7 @@ test("entries are listed and counted as long as the operator said when they came
   for (const name of ["old 1", "old 2"]) await append(long, name);
   for (const name of ["new 1", "new 2"]) await append(short, name);
 
-  // The time was made shorter: none goes before an older one.
+  // The time became shorter: none goes before an older one.
   await cloud.clock.advance({ days: 8 });
   await cloud.dynamodb.sweepExpired();
   expect(await resources()).toEqual(["new 2", "new 1", "old 2", "old 1"]);

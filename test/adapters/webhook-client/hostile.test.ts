@@ -83,7 +83,7 @@ describe("an attempt ends when its 5 seconds are over, not before", () => {
   });
 });
 
-/** An attempt whose request was taken, and its end. */
+/** An attempt whose request has arrived, and its end. */
 async function begun(receiver: HostileReceiver, scheme = "http") {
   const taken = takenBy(receiver);
   const ends = post(`${scheme}://127.0.0.1:${ports[receiver]}/`);
