@@ -17,9 +17,8 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   vi.stubEnv("AWS_ENDPOINT_URL", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  vi.stubEnv("AWS_REGION", "us-east-1");
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "a");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "b");
+  const others = { AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" };
+  for (const [name, value] of Object.entries(others)) vi.stubEnv(name, value);
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -42,15 +41,15 @@ test("an answer in many pieces, cut within a character, is read whole", async ()
 });
 
 test("an answer that breaks off is asked for again", async () => {
-  const lengths: number[] = [];
+  let asked = 0;
   answer = (_, response) => {
-    lengths.push(lengths.length);
+    asked += 1;
     response.setHeader("content-length", Buffer.byteLength(ANSWER));
-    if (lengths.length === 1) response.write(ANSWER.slice(0, 1_000), () => response.destroy());
+    if (asked === 1) response.write(ANSWER.slice(0, 1_000), () => response.destroy());
     else response.end(ANSWER);
   };
   expect(await asks()()).toContain("Ärger");
-  expect(lengths).toHaveLength(2);
+  expect(asked).toBe(2);
 });
 
 test.each([

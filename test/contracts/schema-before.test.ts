@@ -4,7 +4,6 @@ import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts"
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
 import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
 import { call } from "../support/clients/call.ts";
-import { isWholeGrid } from "../support/run/whole-grid.ts";
 import { becomeUpgraded } from "../support/worlds/released-schema.ts";
 import { type Asking, anIdleContactForEachTest, mapped } from "../support/worlds/worlds.ts";
 
@@ -68,7 +67,7 @@ const SCENARIOS = {
     ]);
     expect(await states()).toEqual([{ state: "SUCCESS" }]);
   },
-  "a row that no trigger captured is sent": async ({ world, contact }: Asking) => {
+  "both sides are compared whole, also of a row that no trigger captured": async ({ world, contact }: Asking) => {
     await insert("Seen");
     await world.cycle(contact);
     await world.sql("SET bridge.in_sync = 'contact'");
@@ -78,13 +77,6 @@ const SCENARIOS = {
     await world.cycle(contact);
 
     expect(await rows()).toEqual([{ lastname: "Seen" }]);
-  },
-  "both sides are compared whole": async ({ world, contact }: Asking) => {
-    await insert("Compared");
-    await world.cycle(contact);
-    await world.work(contact, "sweep");
-
-    expect(await rows()).toEqual([{ lastname: "Compared" }]);
   },
   "a first load of rows that may meet records": async ({ world, contact }: Asking) => {
     await insert("Loaded");
@@ -133,7 +125,7 @@ const SCENARIOS = {
 
     expect([await contacts(), await rows()]).toEqual([[], []]);
   },
-} satisfies Readonly<Record<string, (asking: Asking) => Promise<void>>>;
+};
 
 /** Takes away what a scenario has left, so that the next one begins with none of it. */
 async function leaveNothing({ world }: Asking): Promise<void> {
@@ -154,18 +146,11 @@ const handlerOf = (route: RouteName): Handler => {
 };
 
 describe("on a schema that was upgraded", () => {
-  const all = Object.keys(SCENARIOS) as (keyof typeof SCENARIOS)[];
-
-  /** In the gate one after the other in one world, else each in a world of its own. */
-  const worlds: readonly (readonly [string, typeof all])[] = isWholeGrid
-    ? all.map((name) => [name, [name]])
-    : [["rows and records go both ways, and all that follows from it", all]];
-
-  test.each(worlds)("%s", async (_, names) => {
+  test("rows and records go both ways, and all that follows from it", async () => {
     await becomeUpgraded(made.world);
 
-    for (const name of names) {
-      await SCENARIOS[name](made);
+    for (const scenario of Object.values(SCENARIOS)) {
+      await scenario(made);
       await leaveNothing(made);
     }
 

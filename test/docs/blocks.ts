@@ -16,24 +16,6 @@ export const DOCUMENTS: readonly string[] = [
 
 export const textOf = (file: string): string => readFileSync(join(PROJECT, file), "utf8");
 
-/** What a block may need before it can be typed: `commands.long.test.ts` has a preparation of each name. */
-export const PREPARATIONS = [
-  ...(["npm", "upgrade", "psql", "examples", "embedded-org", "connected-app", "doorbell"] as const),
-  ...([
-    "heroku-rehearsal",
-    "heroku-at-once",
-    "heroku-connect",
-    "left-heroku-connect",
-    "table-of-yours",
-    "drizzle",
-    "lost-workspace",
-  ] as const),
-  ...(["own-database", "own-row", "new-password", "two-stages"] as const),
-  ...(["failures", "conflict", "deleted-row", "compared", "receiver", "webhook", "sample", "alert-webhook"] as const),
-  ...(["colleague", "leaver"] as const),
-];
-export type PreparationName = (typeof PREPARATIONS)[number];
-
 /** A fenced block of shell commands. */
 export interface ShellBlock {
   readonly file: string;
@@ -44,8 +26,8 @@ export interface ShellBlock {
   readonly skipped: string | null;
   /** The exit codes that it may end with. */
   readonly exits: readonly number[];
-  /** What is prepared for it; null: nothing. */
-  readonly preparation: PreparationName | null;
+  /** What is prepared for it, by a name of `preparations`; null: nothing. */
+  readonly preparation: string | null;
 }
 
 /**
@@ -63,10 +45,9 @@ export function shellBlocks(file: string, text = textOf(file)): ShellBlock[] {
     }
     const [, how, what = ""] = /^(?:(skip|exits|with): (.+))?$/.exec(more.join(" ")) ?? [undefined, "else"];
     if (how === "else") throw new Error(`${where}: after sh write nothing, "skip: why", "exits: code" or "with: name"`);
-    const preparation = how === "with" ? (PREPARATIONS.find((name) => name === what) ?? null) : null;
-    if (how === "with" && preparation === null) throw new Error(`${where}: there is no preparation ${what}`);
     const exits = how === "exits" ? what.split(" or ").map(Number) : [0];
-    return [{ file, line, commands: content, skipped: how === "skip" ? what : null, exits, preparation }];
+    const [skipped, preparation] = ["skip", "with"].map((word) => (how === word ? what : null)) as [string, string];
+    return [{ file, line, commands: content, skipped, exits, preparation }];
   });
 }
 

@@ -4,7 +4,8 @@ import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { programOf } from "../../lib/cli/program.ts";
 import type { Terminal } from "../../lib/cli/terminal.ts";
-import { codeIn, DOCUMENTS, PREPARATIONS, PROJECT, shellBlocks, textOf } from "./blocks.ts";
+import { codeIn, DOCUMENTS, PROJECT, shellBlocks, textOf } from "./blocks.ts";
+import { preparations } from "./preparations/preparations.ts";
 
 const PROGRAM = programOf(() => async () => undefined, { stdout: {}, stderr: {}, env: {} } as unknown as Terminal);
 
@@ -36,10 +37,10 @@ describe("in the documentation", () => {
     ]);
   });
 
-  test("every preparation is that of a block", () => {
-    const used = new Set(documents.flatMap((file) => shellBlocks(file)).map(({ preparation }) => preparation));
+  test("every preparation is that of a block, and there is each that a block names", () => {
+    const used = documents.flatMap((file) => shellBlocks(file).flatMap(({ preparation }) => preparation ?? []));
 
-    expect(PREPARATIONS.filter((name) => !used.has(name))).toEqual([]);
+    expect([...new Set(used)].toSorted()).toEqual(Object.keys(preparations).toSorted());
   });
 
   test.each(documents)("%s: every command of bridge and every option is one that exists", (file) => {
@@ -47,38 +48,23 @@ describe("in the documentation", () => {
   });
 });
 
-describe("a page", () => {
-  test.each([
-    ["npx bridge mapping lst", ["npx bridge mapping lst: bridge mapping has no command lst"]],
-    ["bridge mappings list", ["bridge mappings list: bridge has no command mappings"]],
-    ["npx bridge errors --regroup", ["npx bridge errors --regroup: bridge errors has no option --regroup"]],
-    ["npx bridge mapping create Contact --fields LastName --json", []],
-    ['npx bridge sql "SELECT 1" && npx bridge whoami', []],
-    ["pg_dump $(bridge schema exclude)", []],
-    ["the role bridge", []],
-  ])("with `%s` has the mistakes %j", (code, mistakes) => {
-    expect(mistakesIn(code)).toEqual(mistakes);
-  });
+test.each([
+  ["npx bridge mapping lst", ["npx bridge mapping lst: bridge mapping has no command lst"]],
+  ["npx bridge errors --regroup", ["npx bridge errors --regroup: bridge errors has no option --regroup"]],
+  ['npx bridge sql "SELECT 1" && npx bridge mapping create Contact --fields LastName --json', []],
+  ["the role bridge", []],
+])("a page with `%s` has the mistakes %j", (code, mistakes) => {
+  expect(mistakesIn(code)).toEqual(mistakes);
+});
 
-  test.each([
-    ["```\nnpx bridge whoami\n```", "mark these commands as sh"],
-    ["```\nsf project list\n```", "mark these commands as sh"],
-    ["```sh later\nnpx bridge whoami\n```", 'after sh write nothing, "skip: why", "exits: code" or "with: name"'],
-    ["```sh with: psq\npsql\n```", "there is no preparation psq"],
-  ])("%j is refused with its place", (text, message) => {
-    expect(() => shellBlocks("page.md", `# Title\n\n${text}\n`)).toThrow(`page.md:4: ${message}`);
-  });
+test("a block that is not marked as it should is refused with its place", () => {
+  const read = (words: string) => shellBlocks("page.md", `# Title\n\n\`\`\`${words}\nnpx bridge whoami\n\`\`\`\n`);
 
-  test.each([
-    ["sh", { skipped: null, exits: [0], preparation: null }],
-    ["sh exits: 0 or 10", { skipped: null, exits: [0, 10], preparation: null }],
-    ["sh skip: it needs an account", { skipped: "it needs an account", exits: [0], preparation: null }],
-    ["sh with: psql", { skipped: null, exits: [0], preparation: "psql" }],
-  ])("with ```%s is read as %j", (words, read) => {
-    expect(shellBlocks("page.md", `1. First\n\n   \`\`\`${words}\n   psql -l\n   \`\`\`\n`)).toEqual([
-      { file: "page.md", line: 4, commands: "psql -l", ...read },
-    ]);
-  });
+  expect(() => read("")).toThrow("page.md:4: mark these commands as sh");
+  expect(() => read("sh later")).toThrow(
+    'page.md:4: after sh write nothing, "skip: why", "exits: code" or "with: name"',
+  );
+  expect(read("sh exits: 0 or 10")).toMatchObject([{ line: 4, exits: [0, 10], skipped: null, preparation: null }]);
 });
 
 /** What is wrong with the commands of bridge in a line of code. */

@@ -99,23 +99,6 @@ describe("a figure of the page of limits is the one that holds", () => {
   });
 });
 
-test.each([
-  ["list-activity", [50, 200]],
-  ["list-errors", [50, 200]],
-  ["list-deliveries", [50, 200]],
-  ["list-conflicts", [50, 200]],
-  ["list-inbound-errors", [50, 200]],
-  ["list-held-deletes", [50, 200]],
-  ["list-changes", [100, 500]],
-  ["list-audit-log", [50, 500]],
-])("a page of %s has so many entries, and at most: %j", (operation, figures) => {
-  expect(pageOf(operation)).toEqual(figures);
-});
-
-test.each(["CreateMappingBody", "UpdateMappingBody"])("an interval of %s is 10 s to a day", (name) => {
-  expect(boundsOf(name, "sf_polling_seconds")).toEqual([10, DAY_SECONDS]);
-});
-
 test("the workers of a stage use as many executions as the page says", () => {
   const all = Object.values(WORKERS).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0);
 

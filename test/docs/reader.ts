@@ -1,15 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { RunningInstance } from "../support/processes/instance.ts";
@@ -32,7 +22,7 @@ interface Part extends Typing {
   readonly exits?: readonly number[];
 }
 
-/** Programs that a stub may replace, as files of `stubs`. */
+/** Programs that `stub.ts` may replace. */
 type Stub = "heroku" | "npm" | "psql" | "sf";
 
 /** A program that shows its child a terminal, and passes on what is typed. */
@@ -44,7 +34,7 @@ const TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.sp
  */
 export class Reader {
   readonly folder: string;
-  readonly #root = mkdtempSync(join(tmpdir(), "bridge-reader-"));
+  readonly #root = fs.mkdtempSync(join(tmpdir(), "bridge-reader-"));
   readonly #calls = join(this.#root, "calls");
   readonly #running: ChildProcess[] = [];
   #instance = new RunningInstance({ live: true });
@@ -54,9 +44,9 @@ export class Reader {
 
   private constructor() {
     this.folder = join(this.#root, "bridge");
-    for (const name of ["bin", "home"]) mkdirSync(join(this.#root, name));
+    for (const name of ["bin", "home"]) fs.mkdirSync(join(this.#root, name));
     cloneTo(this.folder);
-    symlinkSync(this.#instance.dataDir, join(this.folder, ".bridge"));
+    fs.symlinkSync(this.#instance.dataDir, join(this.folder, ".bridge"));
     const ours = Object.entries(process.env).filter(
       ([name]) => !/^(VITEST|BRIDGE_|WHOLE_GRID|TEST|NODE_ENV)/.test(name),
     );
@@ -95,19 +85,19 @@ export class Reader {
 
   /** Replaces a program for all that is typed from now on. */
   stub(program: Stub, environment: Readonly<Record<string, string>> = {}): void {
-    const script = `#!/bin/sh\nexec '${process.execPath}' '${join(import.meta.dirname, "stubs", `${program}.ts`)}' "$@"\n`;
-    writeFileSync(join(this.#root, "bin", program), script, { mode: 0o755 });
+    const script = `#!/bin/sh\nexec '${process.execPath}' '${join(import.meta.dirname, "stub.ts")}' ${program} "$@"\n`;
+    fs.writeFileSync(join(this.#root, "bin", program), script, { mode: 0o755 });
     this.#environment = { ...this.#environment, ...environment };
   }
 
   /** What the block called replaced programs with. */
   get calls(): readonly string[] {
-    return existsSync(this.#calls) ? readFileSync(this.#calls, "utf8").trimEnd().split("\n") : [];
+    return fs.existsSync(this.#calls) ? fs.readFileSync(this.#calls, "utf8").trimEnd().split("\n") : [];
   }
 
   /** Begins with a block. */
   open(block: ShellBlock): void {
-    rmSync(this.#calls, { force: true });
+    fs.rmSync(this.#calls, { force: true });
     this.#block = block;
     this.#left = block.commands.split("\n");
   }
@@ -141,21 +131,16 @@ export class Reader {
 
   /** Types commands that are on no page; throws where they end otherwise. The first that fails ends them. */
   async run(commands: string, typing: Typing = {}, exits: readonly number[] = [0]): Promise<string> {
-    const { answers = [] } = typing;
-    const shell = ["bash", "-euo", "pipefail", "-c", commands];
-    const child = this.#spawn(answers.length > 0 ? ["python3", "-c", TERMINAL, ...shell] : shell, typing);
-    let said = "";
-    let unasked = answers;
-    let answered = 0;
-    const hear = (data: unknown) => {
-      said += String(data);
+    let unasked = typing.answers ?? [];
+    let [said, answered] = ["", 0];
+    const child = this.#spawn(commands, typing, (words, { stdin }) => {
+      said += words;
       const [next] = unasked;
       if (!next?.[0].test(said.slice(answered))) return;
-      child.stdin?.write(`${next[1]}\n`);
+      stdin?.write(`${next[1]}\n`);
       unasked = unasked.slice(1);
       answered = said.length;
-    };
-    for (const stream of [child.stdout, child.stderr]) stream?.on("data", hear);
+    });
     const code = await new Promise<number | null>((resolve, reject) =>
       child.once("close", resolve).once("error", reject),
     );
@@ -167,28 +152,34 @@ export class Reader {
 
   /** The same for commands that run until the reader is done. */
   async runs(ready: RegExp, commands: string, typing: Typing = {}): Promise<string> {
-    const child = this.#spawn(["bash", "-euo", "pipefail", "-c", commands], typing);
-    this.#running.push(child);
     let said = "";
     return new Promise<string>((resolve, reject) => {
-      const hear = (data: unknown) => {
-        said += String(data);
+      const child = this.#spawn(commands, typing, (words) => {
+        said += words;
         if (ready.test(said)) resolve(said);
-      };
-      for (const stream of [child.stdout, child.stderr]) stream?.on("data", hear);
+      });
+      this.#running.push(child);
       child.once("close", (code) => reject(new Error(`ended with ${code} before it was ready:\n${said.slice(-2000)}`)));
       child.once("error", reject);
     });
   }
 
-  #spawn([program = "", ...args]: readonly string[], { environment }: Typing): ChildProcess {
+  #spawn(
+    commands: string,
+    { environment, answers = [] }: Typing,
+    hear: (words: string, by: ChildProcess) => void,
+  ): ChildProcess {
+    const shell = ["bash", "-euo", "pipefail", "-c", commands];
+    const [program = "", ...args] = answers.length > 0 ? ["python3", "-c", TERMINAL, ...shell] : shell;
     // A group of its own, so that what the commands start ends with them.
-    return spawn(program, args, {
+    const child = spawn(program, args, {
       cwd: this.folder,
       env: { ...this.#environment, ...environment },
-      stdio: [program === "bash" ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [answers.length > 0 ? "pipe" : "ignore", "pipe", "pipe"],
       detached: true,
     });
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (data) => hear(String(data), child));
+    return child;
   }
 
   /** Stops all that runs, and removes what there was. */
@@ -196,18 +187,22 @@ export class Reader {
     for (const { pid, exitCode, signalCode } of this.#running)
       if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, "SIGTERM");
     await this.#instance.destroy();
-    rmSync(this.#root, { recursive: true, force: true, maxRetries: 5 });
+    fs.rmSync(this.#root, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
 /** Copies what the repository has, with the packages that are installed. */
 function cloneTo(folder: string): void {
-  const left = new Set([".git", "node_modules", ...readFileSync(join(PROJECT, ".gitignore"), "utf8").split(/\/?\n/)]);
+  const left = new Set([
+    ".git",
+    "node_modules",
+    ...fs.readFileSync(join(PROJECT, ".gitignore"), "utf8").split(/\/?\n/),
+  ]);
   const isSource = (path: string) => !left.has(basename(path));
-  mkdirSync(folder);
-  for (const name of readdirSync(PROJECT).filter(isSource))
-    cpSync(join(PROJECT, name), join(folder, name), { recursive: true, filter: isSource });
-  symlinkSync(join(PROJECT, "node_modules"), join(folder, "node_modules"));
+  fs.mkdirSync(folder);
+  for (const name of fs.readdirSync(PROJECT).filter(isSource))
+    fs.cpSync(join(PROJECT, name), join(folder, name), { recursive: true, filter: isSource });
+  fs.symlinkSync(join(PROJECT, "node_modules"), join(folder, "node_modules"));
 }
 
 /** Commands as a reader types them. Throws for a placeholder that the page does not have, and for one that is left. */

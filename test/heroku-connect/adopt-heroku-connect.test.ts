@@ -37,22 +37,17 @@ const worries = ({ findings }: Adoption) => findings.filter(({ ok }) => !ok).map
 
 test("the inspection shows what there is to adopt, what waits in it, and what speaks against it", async () => {
   const workspace = await createTestWorkspace({ postgres: { url: database.url, schema: "theirs" } });
-  await application.query(
-    herokuConnectSchema(
-      [{ table: "contact", columns: { lastname: "varchar(80)", amount__c: "double precision" } }],
-      "theirs",
-    ),
-  );
-  await application.query(AS_HEROKU_CONNECT);
-  await application.query("INSERT INTO theirs.contact (sfid, lastname) VALUES ('003000000000001AAA', 'Curie')");
-  await application.query(AS_THE_APPLICATION);
+  const columns = { lastname: "varchar(80)", amount__c: "double precision" };
+  await application.query(herokuConnectSchema([{ table: "contact", columns }], "theirs"));
+  await application.query(`${AS_HEROKU_CONNECT};
+    INSERT INTO theirs.contact (sfid, lastname) VALUES ('003000000000001AAA', 'Curie');
+    ${AS_THE_APPLICATION}`);
   await application.query("UPDATE theirs.contact SET lastname = 'C.'");
-  await application.query("INSERT INTO theirs.contact (lastname) VALUES ('New')");
-  await application.query("UPDATE theirs._trigger_log SET state = 'PENDING' WHERE action = 'INSERT'");
-  await application.query(
-    "INSERT INTO theirs._trigger_log_archive (id, state, action, table_name, processed_at) VALUES (90, 'SUCCESS', 'UPDATE', 'contact', now())",
-  );
-  await application.query("CREATE VIEW public.waiting AS SELECT * FROM theirs._trigger_log");
+  await application.query(`INSERT INTO theirs.contact (lastname) VALUES ('New');
+    UPDATE theirs._trigger_log SET state = 'PENDING' WHERE action = 'INSERT';
+    INSERT INTO theirs._trigger_log_archive (id, state, action, table_name, processed_at)
+    VALUES (90, 'SUCCESS', 'UPDATE', 'contact', now());
+    CREATE VIEW public.waiting AS SELECT * FROM theirs._trigger_log`);
 
   const found = await look(workspace);
 

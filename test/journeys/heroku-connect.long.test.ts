@@ -45,48 +45,26 @@ async function connect(): Promise<void> {
 }
 
 /** As `heroku connect:export` writes it (heroku-connect-facts 2.1). */
+const mappingOf = (object_name: string, access: string, fields: readonly string[], more = {}) => ({
+  object_name,
+  config: {
+    ...{ access, sf_notify_enabled: false, sf_polling_seconds: 600, sf_max_daily_api_calls: 30_000 },
+    fields: Object.fromEntries(["Id", "SystemModstamp", "IsDeleted", ...fields].map((name) => [name, {}])),
+    ...more,
+  },
+});
 const EXPORT = {
   version: 1,
   connection: {
-    app_name: "acme",
-    organization_id: "00D000000000000",
-    exported_at: "2026-11-19T17:13:42.743308+00:00",
-    features: { poll_db_no_merge: true, rest_count_only: false },
-    api_version: "57.0",
-    name: "acme-connect",
-    logplex_log_enabled: false,
+    ...{ app_name: "acme", organization_id: "00D000000000000", exported_at: "2026-11-19T17:13:42.743308+00:00" },
+    ...{ features: { poll_db_no_merge: true, rest_count_only: false }, api_version: "57.0", name: "acme-connect" },
   },
   mappings: [
-    {
-      object_name: "Contact",
-      config: {
-        access: "read_write",
-        sf_notify_enabled: false,
-        sf_polling_seconds: 600,
-        sf_max_daily_api_calls: 30_000,
-        upsert_field: "External_Id__c",
-        applied_at: "2023-02-14T01:40:34.070538Z",
-        fields: {
-          Id: {},
-          SystemModstamp: {},
-          IsDeleted: {},
-          CreatedDate: {},
-          Email: {},
-          External_Id__c: {},
-          LastName: {},
-        },
-        indexes: { Id: { unique: true }, SystemModstamp: { unique: false }, External_Id__c: { unique: true } },
-      },
-    },
-    {
-      object_name: "Account",
-      config: {
-        access: "read_only",
-        sf_notify_enabled: false,
-        sf_polling_seconds: 600,
-        fields: { Id: {}, SystemModstamp: {}, IsDeleted: {}, Name: {}, AnnualRevenue: {} },
-      },
-    },
+    mappingOf("Contact", "read_write", ["CreatedDate", "Email", "External_Id__c", "LastName"], {
+      upsert_field: "External_Id__c",
+      indexes: { Id: { unique: true }, SystemModstamp: { unique: false }, External_Id__c: { unique: true } },
+    }),
+    mappingOf("Account", "read_only", ["Name", "AnnualRevenue"]),
   ],
 };
 

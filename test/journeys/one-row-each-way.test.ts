@@ -3,10 +3,8 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { openCommandLine } from "../support/processes/command-line.ts";
 import { RunningInstance } from "../support/processes/instance.ts";
 import { watchSockets } from "../support/processes/watched-sockets.ts";
-import { isWholeGrid, longTest } from "../support/run/whole-grid.ts";
 
 /** Far more than the one beat that it takes, so that a busy machine fails nothing; `npm run bench:sync` measures the time. */
 const SOON = { timeout: 300_000, interval: 100 };
@@ -17,9 +15,6 @@ const sockets = watchSockets();
 const bridge = new RunningInstance({ environment: sockets.environment });
 beforeAll(() => bridge.start());
 afterAll(() => bridge.destroy());
-
-/** A test that the gate leaves to the long tier. */
-const longTogether = isWholeGrid ? test.concurrent : test.skip;
 
 // Each has rows and records of its own, and waits for beats of ten seconds: they wait together. A second change asks for
 // its cycle.
@@ -62,17 +57,6 @@ test.concurrent("an update of a row reaches the record, an update of the record 
   expect(await activity("contact", sfid)).toMatchObject([{ action: "UPDATE", state: "SUCCESS" }]);
 });
 
-longTogether("a value set to NULL is cleared on the other side, both ways", async () => {
-  const sfid = await createContact({ LastName: "Noether", Title: "Dr", Phone: "+49 1" });
-  const { id } = await vi.waitFor(() => contactOf(sfid), SOON);
-
-  await bridge.sql("UPDATE salesforce.contact SET title = NULL WHERE id = $1", [id]);
-  await bridge.org("PATCH", `/sobjects/Contact/${sfid}`, { Phone: null });
-
-  await withPolls(async () => expect(await record(sfid)).toMatchObject({ Title: null, Phone: null }));
-  await withPolls(async () => expect(await contact(id)).toMatchObject({ title: null, phone: null }));
-});
-
 test.concurrent("a row deleted in PostgreSQL is deleted in Salesforce, and a record deleted in Salesforce in PostgreSQL", async () => {
   const [first, second] = [await createContact({ LastName: "First" }), await createContact({ LastName: "Second" })];
   await vi.waitFor(() => Promise.all([contactOf(first), contactOf(second)]), SOON);
@@ -110,91 +94,12 @@ test.concurrent("a row that Salesforce refuses ends FAILED with what Salesforce 
   });
 });
 
-longTest("poll-now brings a change that the schedule would bring an hour later", async () => {
-  await changeAccount({ sf_polling_seconds: 3600 });
-  const id = await mappingOf("Account");
-  await createAccount("Pulled before");
-  await pollUntilThere(id, "Pulled before");
-  await createAccount("Asked for");
-
-  // While a cycle of its own runs, the answer says so.
-  await vi.waitFor(async () => {
-    const asked = await bridge.api("POST", `/mappings/${id}/poll-now`);
-    expect(asked.body.data).toMatchObject({ triggered: true, mapping_id: id });
-  }, SOON);
-
-  await vi.waitFor(async () => expect(await accountsNamed("Asked for")).toBe(1), SOON);
-});
-
-longTest(
-  "bridge poll ends when its cycle has ended: what was committed before it is on the other side then",
-  async () => {
-    await changeAccount({ sf_polling_seconds: 7200 });
-    const line = openCommandLine({ BRIDGE_DATA_DIR: bridge.dataDir });
-    try {
-      await line.json(["mapping", "show", "Account", "--wait"]); // no cycle runs while its table follows the change
-      await createAccount("Polled by hand");
-      await bridge.sql("INSERT INTO salesforce.account (name) VALUES ('Sent by hand')");
-
-      const answer = await line.json(["poll", "Account"]);
-
-      const sent = await bridge.sql("SELECT sfid, _ab_lastop FROM salesforce.account WHERE name = 'Sent by hand'");
-      expect(sent).toEqual([{ sfid: expect.stringMatching(/^001/), _ab_lastop: "INSERTED" }]);
-      expect(await accountsNamed("Polled by hand")).toBe(1);
-      expect(answer).toMatchObject({ triggered: true, cycle: { state: "ended", refused: 0, error: null } });
-    } finally {
-      line.close();
-    }
-  },
-);
-
 test("everything of Bridge's in the database is an ordinary role's, as a customer's would be", async () => {
   const rows = await bridge.sql(`SELECT DISTINCT rolname, rolsuper, rolbypassrls, rolcreaterole FROM pg_class c
     JOIN pg_roles r ON r.oid = c.relowner WHERE relnamespace = 'salesforce'::regnamespace`);
 
   expect(rows).toEqual([{ rolname: "bridge", rolsuper: false, rolbypassrls: false, rolcreaterole: false }]);
 });
-
-longTogether("the four metrics show what was moved", async () => {
-  const before = await bridge.metrics();
-  const id = await insertContact("Counted", "counted@example.com");
-  await vi.waitFor(async () => expect((await contact(id))._ab_lastop).toBe("INSERTED"), SOON);
-
-  await vi.waitFor(
-    async () => {
-      const after = await bridge.metrics();
-      expect(sample(after, "bridge_sync_rows_total", 'object="Contact"')).toBeGreaterThan(
-        sample(before, "bridge_sync_rows_total", 'object="Contact"'),
-      );
-      expect(sample(after, "bridge_sync_errors_total", 'object="Contact"')).toBeGreaterThan(0);
-      expect(sample(after, "bridge_sf_api_calls_total", 'api="SOAP"')).toBeGreaterThan(0);
-      expect(sample(after, "bridge_trigger_log_queue_depth", "workspace_id")).toBe(0);
-    },
-    { timeout: 300_000, interval: 500 },
-  );
-});
-
-longTogether(
-  "a second workspace connects the database and the org of this machine without looking up a secret",
-  async () => {
-    const line = openCommandLine({ BRIDGE_DATA_DIR: bridge.dataDir });
-    const run = async (...args: string[]) => expect(await line.run(args, { stdin: "" })).toMatchObject({ code: 0 });
-    try {
-      await run("workspace", "create", "Acme GmbH", "--owner", "ada@example.com", "--login");
-      await run("connect", "postgres");
-      await run("connect", "salesforce");
-      await run("mapping", "create", "Account", "--fields", "Name");
-      await run("mapping", "show", "Account", "--wait");
-    } finally {
-      line.close();
-    }
-    await bridge.sql("INSERT INTO acme_gmbh.account (name) VALUES ('Of the second')");
-
-    await vi.waitFor(async () => {
-      expect(await bridge.soql("SELECT Id FROM Account WHERE Name = 'Of the second'")).toHaveLength(1);
-    }, SOON);
-  },
-);
 
 test("another user of the machine can read no file that opens it, nor order faults in its org", async () => {
   const { url, access_token } = bridge.file.salesforce;
@@ -237,55 +142,16 @@ test("a call to the outside would have been seen", async () => {
   expect(hosts()).toEqual(["192.0.2.1", "name.example"]);
 });
 
-async function mappingOf(object: string): Promise<string> {
-  const { body } = await bridge.api("GET", "/mappings");
-  const mappings = body.data as { id: string; sf_object: string }[];
-  return mappings.find(({ sf_object }) => sf_object === object)?.id ?? "";
-}
-
 /** Asks for cycles of Contact until this holds. */
 async function withPolls(holds: () => Promise<void>): Promise<void> {
-  const id = await mappingOf("Contact");
+  const mappings = (await bridge.api("GET", "/mappings")).body.data as { id: string; sf_object: string }[];
+  const id = mappings.find(({ sf_object }) => sf_object === "Contact")?.id;
   await vi.waitFor(
     async () => {
       await bridge.api("POST", `/mappings/${id}/poll-now`);
       await holds();
     },
     { timeout: 300_000, interval: 1000 },
-  );
-}
-
-/** Imports the exported configuration with some of Account's settings changed. */
-async function changeAccount(settings: Record<string, unknown>): Promise<void> {
-  const { body } = await bridge.api("GET", "/config/export");
-  const document = body.data as { mappings: { object_name: string; config: Record<string, unknown> }[] };
-  const mappings = document.mappings.map(({ object_name, config }) => ({
-    object_name,
-    config: object_name === "Account" ? { ...config, ...settings } : config,
-  }));
-  const imported = await bridge.api("POST", "/config/import", { ...document, mappings });
-  expect(imported.body.data).toEqual({ created: 0, updated: 1, skipped: 1 });
-}
-
-async function createAccount(name: string): Promise<void> {
-  await bridge.org("POST", "/sobjects/Account", { Name: name });
-}
-
-async function accountsNamed(name: string): Promise<number> {
-  const [found] = await bridge.sql<{ count: number }>("SELECT count(*)::int FROM salesforce.account WHERE name = $1", [
-    name,
-  ]);
-  return found?.count ?? 0;
-}
-
-/** Asks for cycles until one of them, of the new configuration, has pulled. */
-async function pollUntilThere(mappingId: string, name: string): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      await bridge.api("POST", `/mappings/${mappingId}/poll-now`);
-      expect(await accountsNamed(name)).toBe(1);
-    },
-    { timeout: 300_000, interval: 500 },
   );
 }
 
@@ -305,17 +171,13 @@ async function insertContact(lastName: string, email: string): Promise<number> {
   return row?.id ?? 0;
 }
 
-async function contact(id: number): Promise<ContactRow> {
-  const [row] = await bridge.sql<ContactRow>("SELECT * FROM salesforce.contact WHERE id = $1", [id]);
-  if (!row) throw new Error(`no contact ${id}`);
+async function contactWhere(column: "id" | "sfid", value: unknown): Promise<ContactRow> {
+  const [row] = await bridge.sql<ContactRow>(`SELECT * FROM salesforce.contact WHERE ${column} = $1`, [value]);
+  if (!row) throw new Error(`no contact whose ${column} is ${value}`);
   return row;
 }
-
-async function contactOf(sfid: string): Promise<ContactRow> {
-  const [row] = await bridge.sql<ContactRow>("SELECT * FROM salesforce.contact WHERE sfid = $1", [sfid]);
-  if (!row) throw new Error(`no contact with sfid ${sfid}`);
-  return row;
-}
+const contact = (id: number) => contactWhere("id", id);
+const contactOf = (sfid: string) => contactWhere("sfid", sfid);
 
 async function createContact(fields: Record<string, string>): Promise<string> {
   return ((await bridge.org("POST", "/sobjects/Contact", fields)) as { id: string }).id;
@@ -329,10 +191,4 @@ async function activity(table: string, sfid: string | null): Promise<unknown[]> 
   const { status, body } = await bridge.api("GET", `/monitoring/activity?table=${table}&limit=200`);
   expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
   return (body.data as { sfid: string | null }[]).filter((row) => row.sfid === sfid);
-}
-
-/** The value of the one sample of this metric whose labels hold the text. */
-function sample(text: string, metric: string, labels: string): number {
-  const line = text.split("\n").find((candidate) => candidate.startsWith(`${metric}{`) && candidate.includes(labels));
-  return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(" ") + 1));
 }

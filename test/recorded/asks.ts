@@ -3,7 +3,6 @@ import { usageReader } from "../../lib/adapters/salesforce/describe/connected-or
 import { listObjects } from "../../lib/adapters/salesforce/describe/describe-objects.ts";
 import { orgLogin } from "../../lib/adapters/salesforce/session/log-in.ts";
 import { requestToken } from "../../lib/adapters/salesforce/session/request-token.ts";
-import type { CsvLine } from "../../lib/model/record/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../lib/model/record/record.ts";
 import type { SalesforceConnection } from "../../lib/model/workspace/workspace.ts";
 import type { Salesforce } from "../../lib/sync/ports/cycle-ports.ts";
@@ -24,84 +23,72 @@ interface Needs {
   };
 }
 
-/** One call of ours, and the requests that it may send. */
-export interface Ask {
-  readonly sends: RegExp;
-  readonly ask: (needs: Needs) => Promise<unknown>;
-}
+/** One call of ours, after the requests that it may send: `GET queryAll?q=` is below the versioned base. */
+export type Ask = readonly [sends: RegExp, ask: (needs: Needs) => Promise<unknown>];
 
 const FROM = new Date("2026-11-20T12:00:00Z");
 const JOB = "750ak000009Dl5bAAC";
 const SOQL = "SELECT Id FROM Account";
 const SOAP = /^POST \/services\/Soap\/u\/66\.0$/;
+const TOKEN = /^POST \/services\/oauth2\/token$/;
 
-const save = (operation: Operation): Ask => ({
-  sends: SOAP,
-  ask: async ({ salesforce, answer: { records = 1 } }) => {
-    const record = { id: "001ak00000OQTieAAH", values: { Name: "Acme" } };
-    const sent = Array.from({ length: records }, () => record);
+const sends = (method: string, path: string) => new RegExp(`^${method} /services/data/v66\\.0/${path}`);
+
+const save = (operation: Operation): Ask => [
+  SOAP,
+  async ({ salesforce, answer: { records = 1 } }) => {
+    const sent = Array.from({ length: records }, () => ({ id: "001ak00000OQTieAAH", values: { Name: "Acme" } }));
     return (await salesforce.write(operation, "Account", sent, "External_Id__c")).results;
   },
-});
+];
 
-const file = (kind: "successful" | "failed" | "unprocessed", path: string): Ask => ({
-  sends: new RegExp(`^GET /services/data/v66\\.0/jobs/ingest/${JOB}/${path}$`),
-  ask: async ({ salesforce }) => {
-    const lines: CsvLine[] = [];
-    for await (const batch of await salesforce.bulkSaved(JOB, kind)) lines.push(...batch);
-    return lines;
-  },
-});
+const file = (kind: "successful" | "failed" | "unprocessed", path: string): Ask => [
+  sends("GET", `jobs/ingest/${JOB}/${path}$`),
+  async ({ salesforce }) => (await allOf(await salesforce.bulkSaved(JOB, kind))).flat(),
+];
 
-const get = (path: string): RegExp => new RegExp(`^GET /services/data/v66\\.0/${path}`);
+async function allOf<Piece>(pieces: AsyncIterable<Piece>): Promise<readonly Piece[]> {
+  const all: Piece[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return all;
+}
 
 /** The calls that a recorded answer may be for. */
 export const ASKS: Readonly<Record<string, Ask>> = {
-  query: { sends: get("queryAll\\?q="), ask: ({ salesforce }) => salesforce.query(SOQL) },
-  together: {
-    sends: /^POST \/services\/data\/v66\.0\/composite$/,
-    ask: ({ salesforce, answer: { parts = [] } }) => salesforce.queryTogether(parts.map(() => SOQL)),
-  },
-  recordCount: {
-    sends: get("limits/recordCount\\?sObjects=Account$"),
-    ask: ({ salesforce }) => salesforce.recordCount("Account"),
-  },
-  deleted: {
-    sends: get("sobjects/Account/deleted/\\?start="),
-    ask: ({ salesforce }) => salesforce.deleted("Account", FROM, FROM),
-  },
-  describe: { sends: get("sobjects/Account/describe$"), ask: ({ salesforce }) => salesforce.describe("Account") },
-  objects: {
-    sends: get("sobjects$"),
-    ask: ({ sessions }) => listObjects({ sessions, meter: new CallMeter() }),
-  },
-  limits: {
-    sends: get("limits$"),
-    ask: ({ sessions }) => usageReader({ sessionsOf: () => sessions, countCalls: async () => {} })("ws"),
-  },
-  openQueryJob: {
-    sends: /^POST \/services\/data\/v66\.0\/jobs\/query$/,
-    ask: ({ salesforce }) => salesforce.startBulkQuery(SOQL),
-  },
-  queryJob: { sends: get(`jobs/query/${JOB}$`), ask: ({ salesforce }) => salesforce.bulkQueryRecords(JOB) },
-  queryResults: {
-    sends: get(`jobs/query/${JOB}/results\\?maxRecords=`),
-    ask: async ({ salesforce }) => {
+  query: [sends("GET", "queryAll\\?q="), ({ salesforce }) => salesforce.query(SOQL)],
+  together: [
+    sends("POST", "composite$"),
+    ({ salesforce, answer: { parts = [] } }) => salesforce.queryTogether(parts.map(() => SOQL)),
+  ],
+  recordCount: [
+    sends("GET", "limits/recordCount\\?sObjects=Account$"),
+    ({ salesforce }) => salesforce.recordCount("Account"),
+  ],
+  deleted: [
+    sends("GET", "sobjects/Account/deleted/\\?start="),
+    ({ salesforce }) => salesforce.deleted("Account", FROM, FROM),
+  ],
+  describe: [sends("GET", "sobjects/Account/describe$"), ({ salesforce }) => salesforce.describe("Account")],
+  objects: [sends("GET", "sobjects$"), ({ sessions }) => listObjects({ sessions, meter: new CallMeter() })],
+  limits: [
+    sends("GET", "limits$"),
+    ({ sessions }) => usageReader({ sessionsOf: () => sessions, countCalls: async () => {} })("ws"),
+  ],
+  openQueryJob: [sends("POST", "jobs/query$"), ({ salesforce }) => salesforce.startBulkQuery(SOQL)],
+  queryJob: [sends("GET", `jobs/query/${JOB}$`), ({ salesforce }) => salesforce.bulkQueryRecords(JOB)],
+  queryResults: [
+    sends("GET", `jobs/query/${JOB}/results\\?maxRecords=`),
+    async ({ salesforce }) => {
       const { pieces, next } = await salesforce.bulkResults(JOB, null);
-      const lines: CsvLine[] = [];
-      for await (const piece of pieces) lines.push(...piece.lines);
-      return { next, lines };
+      return { next, lines: (await allOf(pieces)).flatMap(({ lines }) => lines) };
     },
-  },
-  openSaveJob: {
-    sends: /^POST \/services\/data\/v66\.0\/jobs\/ingest$/,
-    ask: ({ salesforce }) => salesforce.openBulkSave("upsert", "Opportunity", "external_id__c"),
-  },
-  startSaveJob: {
-    sends: new RegExp(`^PATCH /services/data/v66\\.0/jobs/ingest/${JOB}$`),
-    ask: ({ salesforce }) => salesforce.startBulkSave(JOB),
-  },
-  saveJob: { sends: get(`jobs/ingest/${JOB}$`), ask: ({ salesforce }) => salesforce.pollBulkSave(JOB) },
+  ],
+  openSaveJob: [
+    sends("POST", "jobs/ingest$"),
+    ({ salesforce }) => salesforce.openBulkSave("upsert", "Opportunity", "external_id__c"),
+  ],
+  startSaveJob: [sends("PATCH", `jobs/ingest/${JOB}$`), ({ salesforce }) => salesforce.startBulkSave(JOB)],
+  saveJob: [sends("GET", `jobs/ingest/${JOB}$`), ({ salesforce }) => salesforce.pollBulkSave(JOB)],
   successful: file("successful", "successfulResults"),
   failed: file("failed", "failedResults"),
   unprocessed: file("unprocessed", "unprocessedrecords"),
@@ -109,23 +96,17 @@ export const ASKS: Readonly<Record<string, Ask>> = {
   update: save("update"),
   upsert: save("upsert"),
   delete: save("delete"),
-  save: {
-    sends: SOAP,
-    ask: ({ salesforce, answer: { operation = "update", sent = [] } }) =>
+  save: [
+    SOAP,
+    ({ salesforce, answer: { operation = "update", sent = [] } }) =>
       salesforce.write(operation, "Account", sent, "External_Id__c"),
-  },
-  token: { sends: /^POST \/services\/oauth2\/token$/, ask: ({ connection }) => requestToken(connection, FROM) },
-  logIn: {
-    sends: /^POST \/services\/oauth2\/token$/,
-    ask: ({ connection: { loginUrl, credentials } }) => orgLogin.logIn(loginUrl, credentials, FROM),
-  },
-  userinfo: {
-    sends: /^GET \/services\/oauth2\/userinfo$/,
-    ask: ({ connection: { instanceUrl } }) =>
+  ],
+  token: [TOKEN, ({ connection }) => requestToken(connection, FROM)],
+  logIn: [TOKEN, ({ connection: { loginUrl, credentials } }) => orgLogin.logIn(loginUrl, credentials, FROM)],
+  userinfo: [
+    /^GET \/services\/oauth2\/userinfo$/,
+    ({ connection: { instanceUrl } }) =>
       orgLogin.identify({ instanceUrl, accessToken: "00Dx!y", refreshToken: null, organizationId: null, userId: null }),
-  },
-  versions: {
-    sends: /^GET \/services\/data$/,
-    ask: ({ connection: { instanceUrl } }) => orgLogin.versions(instanceUrl),
-  },
+  ],
+  versions: [/^GET \/services\/data$/, ({ connection: { instanceUrl } }) => orgLogin.versions(instanceUrl)],
 };

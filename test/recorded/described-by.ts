@@ -12,15 +12,8 @@ export interface RecordedDescribe extends Pick<Recorded, "name" | "source" | "re
 }
 
 const FLAGS = {
-  createable: "c",
-  updateable: "u",
-  nillable: "n",
-  defaultedOnCreate: "d",
-  calculated: "k",
-  unique: "q",
-  filterable: "f",
-  externalId: "x",
-  idLookup: "i",
+  ...{ createable: "c", updateable: "u", nillable: "n", defaultedOnCreate: "d", calculated: "k" },
+  ...{ unique: "q", filterable: "f", externalId: "x", idLookup: "i" },
 } as const;
 
 /** The describe in the form of the answer; a field's label is its name. */
@@ -31,25 +24,11 @@ export const describedBy = ({ object, fields }: RecordedDescribe): OrgObject => 
 
 function fieldOf(row: string): OrgField {
   const [name = "", type = "", length, precision, scale, digits, letters = "", to = "", relationship] = row.split(";");
-  const has = (flag: keyof typeof FLAGS) => letters.includes(FLAGS[flag]);
+  const flags = Object.entries(FLAGS).map(([flag, letter]) => [flag, letters.includes(letter)]);
   return {
-    name,
-    label: name,
-    type,
-    length: Number(length),
-    precision: Number(precision),
-    scale: Number(scale),
-    digits: Number(digits),
-    createable: has("createable"),
-    updateable: has("updateable"),
-    nillable: has("nillable"),
-    defaultedOnCreate: has("defaultedOnCreate"),
-    calculated: has("calculated"),
-    unique: has("unique"),
-    filterable: has("filterable"),
-    externalId: has("externalId"),
-    idLookup: has("idLookup"),
-    referenceTo: to === "" ? [] : to.split("|"),
-    relationshipName: relationship || null,
+    ...{ name, label: name, type, length: Number(length), precision: Number(precision) },
+    ...{ scale: Number(scale), digits: Number(digits) },
+    ...(Object.fromEntries(flags) as Record<keyof typeof FLAGS, boolean>),
+    ...{ referenceTo: to === "" ? [] : to.split("|"), relationshipName: relationship || null },
   };
 }

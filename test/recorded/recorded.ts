@@ -8,6 +8,8 @@ interface Refused {
   readonly mayHaveRun: boolean;
   /** A piece of its message. */
   readonly says?: string;
+  /** The kind that it must not be, where it passes with time. */
+  readonly not?: string;
 }
 
 /** An answer of a real service, and what our client has to read in it. */
@@ -30,6 +32,12 @@ export interface Recorded {
   /** How many records a save must send for it, and of how many parts a composite. */
   readonly records?: number;
   readonly parts?: readonly unknown[];
+  /** The results of a save. */
+  readonly results?: readonly unknown[];
+  /** Values of a file by column; `error` is what `sf__Error` has to mean. */
+  readonly lines?: readonly (Readonly<Record<string, string>> & { readonly error?: object })[];
+  /** A piece of what an operator is advised to do. */
+  readonly remedy?: string;
   /** Calls used and allowed, by header or SOAP. */
   readonly usage?: readonly [used: number, limit: number];
 }

@@ -1,14 +1,13 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { SealedWorkspace } from "../../../lib/access/ports.ts";
 import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
 import { connectedOrg, usageReader } from "../../../lib/adapters/salesforce/describe/connected-org.ts";
 import { guardedFetch } from "../../../lib/adapters/salesforce/guarded-fetch.ts";
 import { orgReach } from "../../../lib/adapters/salesforce/org-reach.ts";
 import type { Org } from "../../../lib/config/org-ports.ts";
-import type { OrgReach } from "../../../lib/health/ports.ts";
 import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
 import { type Calls, engineCalls, loginCalls, orgConnection, orgSessions } from "../../support/doubles/org-calls.ts";
 
@@ -70,43 +69,26 @@ const REFUSED = new RegExp(
     "connect the workspace to Salesforce again, with the org's own My Domain URL \\(https://….my.salesforce.com\\) as login URL$",
 );
 
-describe.each([301, 302, 303, 307, 308])("an org that redirects with %i leads nowhere", (answered) => {
-  beforeEach(() => {
-    status = answered;
-  });
+test.each([301, 302, 303, 307, 308])(
+  "an org that redirects with %i leads nowhere, and each caller says what to do",
+  async (code) => {
+    status = code;
+    for (const [name, ask] of Object.entries({ ...ofTheEngine, ...ofALogin })) {
+      const error: unknown = await ask().catch((refused: unknown) => refused);
 
-  test.each(Object.entries({ ...ofTheEngine, ...ofALogin }))("by %s, which says what to do", async (_, ask) => {
-    const error: unknown = await ask().catch((refused: unknown) => refused);
-
-    expect(reached).toEqual([]);
-    expect(asked).toBe(1);
-    if (!(error instanceof SalesforceRefusal)) throw error;
-    expect(error.refusal).toMatchObject({ kind: "session", code: "REDIRECTED", mayHaveRun: false });
-    expect(error.refusal.message).toMatch(REFUSED);
-  });
-
-  test.each(Object.entries(ofTheSettings))("by the settings' %s", async (_, ask) => {
-    await expect(ask()).rejects.toThrow("the org's own My Domain URL");
-
-    expect(reached).toEqual([]);
-    expect(asked).toBe(1);
-  });
-
-  test("when health is asked", async () => {
-    const reach: OrgReach = orgReach(() => new Date());
-
-    expect(await reach.isReachable(orgConnection(urlOf(org), SECRET))).toBe(false);
-    expect({ reached, asked }).toEqual({ reached: [], asked: 1 });
-  });
-
-  test("when a session is renewed", async () => {
+      if (!(error instanceof SalesforceRefusal)) throw error;
+      expect([name, error.refusal]).toMatchObject([name, { kind: "session", code: "REDIRECTED", mayHaveRun: false }]);
+      expect(error.refusal.message).toMatch(REFUSED);
+    }
+    for (const ask of Object.values(ofTheSettings)) await expect(ask()).rejects.toThrow("the org's own My Domain URL");
+    expect(await orgReach(() => new Date()).isReachable(orgConnection(urlOf(org), SECRET))).toBe(false);
     const connected = connectOrg(orgSessions(urlOf(org), null), new AbortController().signal);
-
     await expect(connected.query("SELECT Id FROM Account")).rejects.toThrow("REDIRECTED");
-    expect(connected.calls()).toEqual({});
-    expect({ reached, asked }).toEqual({ reached: [], asked: 1 });
-  });
-});
+
+    const callers = Object.keys({ ...ofTheEngine, ...ofALogin }).length + Object.keys(ofTheSettings).length + 2;
+    expect({ reached, asked, calls: connected.calls() }).toEqual({ reached: [], asked: callers, calls: {} });
+  },
+);
 
 test("a renewed session that names another host as its instance is not used, and its token goes nowhere", async () => {
   status = 200;
@@ -128,18 +110,13 @@ test("a redirected call is not counted, because no org has let it in", async () 
   expect(connected.calls()).toEqual({});
 });
 
-test("no caller can ask the guarded fetch to follow", async () => {
-  // @ts-expect-error: a redirect is not the caller's to decide
-  await expect(guardedFetch(urlOf(org), { redirect: "follow" })).rejects.toThrow("REDIRECTED");
-
-  expect(reached).toEqual([]);
-});
-
-test("a redirect without an address, or with one that can't be read, is refused in the same words", async () => {
+test("a redirect without an address, or with one that can't be read, is refused in the same words, whatever the caller wants", async () => {
   const bare = await listening((request, response) => {
     response.writeHead(302, request.url === "/bad" ? { location: "http://[" } : {}).end();
   });
 
+  // @ts-expect-error: a redirect is not the caller's to decide
+  await expect(guardedFetch(urlOf(bare), { redirect: "follow" })).rejects.toThrow("REDIRECTED");
   for (const path of ["/none", "/bad"]) {
     await expect(guardedFetch(`${urlOf(bare)}${path}`, {})).rejects.toThrow(
       "answered with a redirect (302) to no address that can be read, which is not followed",

@@ -25,20 +25,15 @@ const salesforce = () => connectOrg(orgSessions(org.url, "token"), new AbortCont
 const refusalOf = (error: unknown) => (error instanceof SalesforceRefusal ? error.refusal : error);
 
 /** What comes as a stream, as the lists of its lines. */
-const STREAMS: readonly (readonly [string, () => Promise<AsyncIterable<{ readonly length: number }>>])[] = [
-  [
-    "results of a query",
-    async () => {
-      const { pieces } = await salesforce().bulkResults("750000000000001AAA", null);
-      return (async function* () {
-        for await (const piece of pieces) yield piece.lines;
-      })();
-    },
-  ],
-  ...(["successful", "failed", "unprocessed"] as const).map(
-    (kind) => [`${kind} records of a save`, () => salesforce().bulkSaved("750000000000001AAA", kind)] as const,
-  ),
-];
+const STREAMS: Readonly<Record<string, () => Promise<AsyncIterable<{ readonly length: number }>>>> = {
+  "results of a query": async () => {
+    const { pieces } = await salesforce().bulkResults("750000000000001AAA", null);
+    return (async function* () {
+      for await (const piece of pieces) yield piece.lines;
+    })();
+  },
+  "records of a save": () => salesforce().bulkSaved("750000000000001AAA", "successful"),
+};
 
 /** Answers with the first bytes of a stream; gives the answer, to continue it. */
 function beginning(text: string): Promise<ServerResponse> {
@@ -50,40 +45,46 @@ function beginning(text: string): Promise<ServerResponse> {
   return promise;
 }
 
-test.each(STREAMS)("%s: a reader that takes its time between two pieces gets all of them", async (_, read) => {
-  const all = 20_000;
-  org.answer((response) => response.setHeader("sforce-locator", "null").end(HEADER + lines(all)));
+test.each(Object.entries(STREAMS))(
+  "%s: a reader that takes its time between two pieces gets all of them",
+  async (_, read) => {
+    const all = 20_000;
+    org.answer((response) => response.setHeader("sforce-locator", "null").end(HEADER + lines(all)));
 
-  let found = 0;
-  let pauses = 0;
-  for await (const piece of await read()) {
-    found += piece.length;
-    pauses += 1;
-    await vi.advanceTimersByTimeAsync(SILENCE + 5_000);
-  }
+    let found = 0;
+    let pauses = 0;
+    for await (const piece of await read()) {
+      found += piece.length;
+      pauses += 1;
+      await vi.advanceTimersByTimeAsync(SILENCE + 5_000);
+    }
 
-  expect(found).toBe(all);
-  expect(pauses).toBeGreaterThan(2);
-});
+    expect(found).toBe(all);
+    expect(pauses).toBeGreaterThan(2);
+  },
+);
 
-test.each(STREAMS)("%s: an org that falls silent is given up, however slow the reader was before", async (_, read) => {
-  const answer = beginning(HEADER + lines(3_000));
-  const pieces = (await read())[Symbol.asyncIterator]();
-  await pieces.next();
-  await vi.advanceTimersByTimeAsync(SILENCE * 3);
+test.each(Object.entries(STREAMS))(
+  "%s: an org that falls silent is given up, however slow the reader was before",
+  async (_, read) => {
+    const answer = beginning(HEADER + lines(3_000));
+    const pieces = (await read())[Symbol.asyncIterator]();
+    await pieces.next();
+    await vi.advanceTimersByTimeAsync(SILENCE * 3);
 
-  let end: unknown;
-  void untilTheEnd(pieces).catch((error: unknown) => {
-    end = refusalOf(error);
-  });
-  for (let passed = 0; passed < 3 * SILENCE && end === undefined; passed += 1_000) {
-    for (let turns = 0; turns < 20; turns++) await turn();
-    await vi.advanceTimersByTimeAsync(1_000);
-  }
+    let end: unknown;
+    void untilTheEnd(pieces).catch((error: unknown) => {
+      end = refusalOf(error);
+    });
+    for (let passed = 0; passed < 3 * SILENCE && end === undefined; passed += 1_000) {
+      for (let turns = 0; turns < 20; turns++) await turn();
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
 
-  expect(end).toMatchObject({ code: "TIMEOUT", kind: "transient" });
-  (await answer).destroy();
-});
+    expect(end).toMatchObject({ code: "TIMEOUT", kind: "transient" });
+    (await answer).destroy();
+  },
+);
 
 async function untilTheEnd(pieces: AsyncIterator<unknown>): Promise<void> {
   while (!(await pieces.next()).done);
@@ -109,6 +110,20 @@ test("an org that sends a little at a time is read to the end", async () => {
 
 const WHOLE_ANSWERS = ["query", "queryTogether", "describe", "recordCount", "deleted", "bulkQueryRecords"] as const;
 
+test.each(Object.entries(STREAMS))("%s: an org that never begins to answer is given up", async (_, read) => {
+  const { promise: asked, resolve } = Promise.withResolvers<ServerResponse>();
+  org.answer(resolve);
+  const found = read()
+    .then((pieces) => untilTheEnd(pieces[Symbol.asyncIterator]()))
+    .catch(refusalOf);
+  const answer = await asked;
+
+  await vi.advanceTimersByTimeAsync(SILENCE);
+
+  expect(await found).toMatchObject({ code: "TIMEOUT" });
+  answer.destroy();
+});
+
 test.each(WHOLE_ANSWERS)("%s: an answer that trickles is given up when the whole of it is late", async (name) => {
   const answer = beginning("{");
   const found = engineCalls(salesforce)[name]().catch(refusalOf);
@@ -120,18 +135,4 @@ test.each(WHOLE_ANSWERS)("%s: an answer that trickles is given up when the whole
 
   expect(await found).toMatchObject({ code: "TIMEOUT", kind: "transient" });
   (await answer).destroy();
-});
-
-test.each([...STREAMS])("%s: an org that never begins to answer is given up", async (_, read) => {
-  const { promise: asked, resolve } = Promise.withResolvers<ServerResponse>();
-  org.answer(resolve);
-  const found = read()
-    .then(async (pieces) => pieces[Symbol.asyncIterator]().next())
-    .catch(refusalOf);
-  await asked;
-
-  await vi.advanceTimersByTimeAsync(SILENCE);
-
-  expect(await found).toMatchObject({ code: "TIMEOUT" });
-  (await asked).destroy();
 });

@@ -21,84 +21,43 @@ const ONE_OPEN: AddressPolicy = { ...PUBLIC_ONLY, opened: ["127.0.0.1/32"] };
 
 const PUBLIC = "93.184.215.14";
 
-const BLOCKED_ADDRESSES = [
-  ...["0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.0", "100.64.0.1", "100.127.255.255"],
-  ...["127.0.0.1", "127.0.0.53", "127.255.255.254", "169.254.0.1", "169.254.169.254", "169.254.170.2"],
-  ...["172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192", "192.0.2.1", "192.88.99.1", "192.168.0.1"],
-  ...["192.168.255.255", "198.18.0.1", "198.19.255.255", "198.51.100.7", "203.0.113.9", "224.0.0.1"],
-  ...["168.63.129.16", "192.31.196.1", "192.31.196.255", "192.52.193.1", "192.175.48.1", "192.175.48.255"],
-  ...["233.252.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.254", "255.255.255.255"],
-  ...["::", "::1", "::7f00:1", "::a9fe:a9fe", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe"],
-  ...["::ffff:0:7f00:1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::8.8.8.8", "64:ff9b:1::1", "100::1"],
-  ...["2001::1", "2001:0:53aa:64c:0:0:80ff:fffe", "2001:2::1", "2001:10::1", "2001:20::1", "2001:db8::1"],
-  ...["2002:7f00:1::1", "2002:a9fe:a9fe::1", "2002:808:808::1", "3fff::1", "4000::1", "5f00::1", "fc00::1"],
-  ...["fd00:ec2::254", "fdff:ffff::1", "fe80::1", "febf::1", "fec0::1", "ff02::1", "ff0e::1", "8000::1"],
-  ...["2001:1::1", "2001:3::1", "2001:4:112::1", "2001:30::1", "2620:4f:8000::1", "2620:4f:8000:ffff::1"],
-  ...["2a00:1450:4001:81b:0:5efe:7f00:1", "2a00:1450:4001:81b:200:5efe:a00:1"],
-];
+const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-const ALLOWED_ADDRESSES = [
-  ...["1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.1", "100.63.255.254", "100.128.0.1", "126.255.255.255"],
-  ...["128.0.0.1", "169.253.255.255", "169.255.0.1", "172.15.255.255", "172.32.0.1", "191.255.255.255"],
-  ...["192.0.1.1", "192.0.3.1", "192.167.255.255", "192.169.0.1", "198.17.255.255", "198.20.0.1", "223.255.255.255"],
-  ...["168.63.129.15", "168.63.129.17", "192.31.195.255", "192.31.197.0", "192.52.192.255", "192.52.194.0"],
-  ...["192.175.47.255", "192.175.49.0", "2620:4f:7fff:ffff::1", "2620:4f:8001::1"],
-  ...["::ffff:8.8.8.8", "2606:4700:4700::1111", "2a00:1450:4001:81b::200e", "2001:4860:4860::8888", "2003::1", PUBLIC],
-];
+const BLOCKED_ADDRESSES = words(`
+  0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.0 100.64.0.1 100.127.255.255 127.0.0.1 127.0.0.53 127.255.255.254
+  169.254.0.1 169.254.169.254 169.254.170.2 172.16.0.1 172.31.255.255 192.0.0.1 192.0.0.192 192.0.2.1 192.88.99.1
+  192.168.0.1 192.168.255.255 198.18.0.1 198.19.255.255 198.51.100.7 203.0.113.9 224.0.0.1 168.63.129.16 192.31.196.1
+  192.31.196.255 192.52.193.1 192.175.48.1 192.175.48.255 233.252.0.1 239.255.255.255 240.0.0.1 255.255.255.254
+  255.255.255.255 :: ::1 ::7f00:1 ::a9fe:a9fe ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::ffff:a9fe:a9fe ::ffff:0:7f00:1
+  64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 64:ff9b::8.8.8.8 64:ff9b:1::1 100::1 2001::1 2001:0:53aa:64c:0:0:80ff:fffe
+  2001:2::1 2001:10::1 2001:20::1 2001:db8::1 2002:7f00:1::1 2002:a9fe:a9fe::1 2002:808:808::1 3fff::1 4000::1 5f00::1
+  fc00::1 fd00:ec2::254 fdff:ffff::1 fe80::1 febf::1 fec0::1 ff02::1 ff0e::1 8000::1 2001:1::1 2001:3::1 2001:4:112::1
+  2001:30::1 2620:4f:8000::1 2620:4f:8000:ffff::1 2a00:1450:4001:81b:0:5efe:7f00:1 2a00:1450:4001:81b:200:5efe:a00:1`);
+
+const ALLOWED_ADDRESSES = words(`
+  1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.1 100.63.255.254 100.128.0.1 126.255.255.255 128.0.0.1 169.253.255.255 169.255.0.1
+  172.15.255.255 172.32.0.1 191.255.255.255 192.0.1.1 192.0.3.1 192.167.255.255 192.169.0.1 198.17.255.255 198.20.0.1
+  223.255.255.255 168.63.129.15 168.63.129.17 192.31.195.255 192.31.197.0 192.52.192.255 192.52.194.0 192.175.47.255
+  192.175.49.0 2620:4f:7fff:ffff::1 2620:4f:8001::1 ::ffff:8.8.8.8 2606:4700:4700::1111 2a00:1450:4001:81b::200e
+  2001:4860:4860::8888 2003::1 ${PUBLIC}`);
 
 /** Spellings of this machine and of metadata services that URL parsers understand. `PORT` is the listener's. */
 const BLOCKED_URLS = [
-  ...["http://127.0.0.1:PORT/", "http://127.1:PORT/", "http://127.0.1:PORT/", "http://2130706433:PORT/"],
-  ...["http://0x7f000001:PORT/", "http://0x7f.1:PORT/", "http://0x7f.0x0.0x0.0x1:PORT/", "http://017700000001:PORT/"],
-  ...["http://0177.0.0.1:PORT/", "http://0177.1:PORT/", "http://①②⑦.⓪.⓪.①:PORT/", "http://127。0。0。1:PORT/"],
-  ...["http://127．0．0．1:PORT/", "http://１２７.0.0.1:PORT/", "http://127.0.0.1.:PORT/", "http://0:PORT/"],
-  ...["http://0.0.0.0:PORT/", "http://00000000000:PORT/", "http://127.0.0.2:PORT/", "http://127.8.9.10:PORT/"],
-  ...["http://localhost:PORT/", "http://LOCALHOST:PORT/", "http://localhost.:PORT/", "http://localhost..:PORT/"],
-  ...["http://a.localhost:PORT/", "http://ｌocalhost:PORT/", "http://[::1]:PORT/", "http://[0:0:0:0:0:0:0:1]:PORT/"],
-  ...[
-    "http://[::]:PORT/",
-    "http://[::ffff:127.0.0.1]:PORT/",
-    "http://[::ffff:7f00:1]:PORT/",
-    "http://[::7f00:1]:PORT/",
-  ],
-  ...["http://[64:ff9b::127.0.0.1]:PORT/", "http://[2002:7f00:1::]:PORT/", "http://[::ffff:0:127.0.0.1]:PORT/"],
-  ...["http://user@127.0.0.1:PORT/", "http://user:password@127.0.0.1:PORT/", "http://example.com@127.0.0.1:PORT/"],
-  ...[
-    "http://127.0.0.1:PORT\\@example.com/",
-    "http:\\\\127.0.0.1:PORT/",
-    "http:/127.0.0.1:PORT/",
-    "http:127.0.0.1:PORT/",
-  ],
-  ...[
-    "\thttp://127.0.0.1:PORT/ ",
-    "http://127.0.0\n.1:PORT/",
-    "HTTP://127.0.0.1:PORT/",
-    "http://127%2E0%2E0%2E1:PORT/",
-  ],
-  ...["https://127.0.0.1:PORT/", "https://localhost:PORT/", "http://169.254.169.254/latest/meta-data/"],
-  ...[
-    "http://[::ffff:169.254.169.254]/",
-    "http://[::ffff:a9fe:a9fe]/",
-    "http://[fd00:ec2::254]/",
-    "http://2852039166/",
-  ],
-  ...["http://0xa9fea9fe/", "http://0251.0376.0251.0376/", "http://169.254.43518/", "http://[64:ff9b::a9fe:a9fe]/"],
-  ...[
-    "ftp://127.0.0.1:PORT/",
-    "file:///etc/passwd",
-    "gopher://127.0.0.1:PORT/",
-    "data:text/plain,hi",
-    "ws://127.0.0.1:PORT/",
-  ],
-  ...[
-    "javascript:alert(1)",
-    "unix:///var/run/docker.sock",
-    "//127.0.0.1:PORT/",
-    "127.0.0.1:PORT",
-    "http://",
-    "",
-    "http://[::1",
-  ],
+  ...words(`
+    127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0x7f.0x0.0x0.0x1 017700000001 0177.0.0.1 0177.1 ①②⑦.⓪.⓪.①
+    127。0。0。1 127．0．0．1 １２７.0.0.1 127.0.0.1. 0 0.0.0.0 00000000000 127.0.0.2 127.8.9.10 localhost LOCALHOST
+    localhost. localhost.. a.localhost ｌocalhost [::1] [0:0:0:0:0:0:0:1] [::] [::ffff:127.0.0.1] [::ffff:7f00:1]
+    [::7f00:1] [64:ff9b::127.0.0.1] [2002:7f00:1::] [::ffff:0:127.0.0.1] user@127.0.0.1 user:password@127.0.0.1
+    example.com@127.0.0.1 127%2E0%2E0%2E1`).map((host) => `http://${host}:PORT/`),
+  ...words(`
+    169.254.169.254 [::ffff:169.254.169.254] [::ffff:a9fe:a9fe] [fd00:ec2::254] 2852039166 0xa9fea9fe
+    0251.0376.0251.0376 169.254.43518 [64:ff9b::a9fe:a9fe]`).map((host) => `http://${host}/latest/meta-data/`),
+  ...words(String.raw`
+    http://127.0.0.1:PORT\@example.com/ http:\\127.0.0.1:PORT/ http:/127.0.0.1:PORT/ http:127.0.0.1:PORT/
+    HTTP://127.0.0.1:PORT/ https://127.0.0.1:PORT/ https://localhost:PORT/ ftp://127.0.0.1:PORT/ file:///etc/passwd
+    gopher://127.0.0.1:PORT/ data:text/plain,hi ws://127.0.0.1:PORT/ javascript:alert(1) unix:///var/run/docker.sock
+    //127.0.0.1:PORT/ 127.0.0.1:PORT http:// http://[::1`),
+  ...["\thttp://127.0.0.1:PORT/ ", "http://127.0.0\n.1:PORT/", ""],
 ];
 
 /** Names and what the DNS says of them; each must be refused though the name itself says nothing. */
@@ -106,19 +65,15 @@ const ZONE = {
   "private.test": ["10.0.0.1"],
   "loopback.test": ["127.0.0.1"],
   "metadata.test": ["169.254.169.254"],
-  "six.test": ["::1"],
   "six-private.test": ["fd00::1"],
   "six-mapped.test": ["::ffff:127.0.0.1"],
   "six-nat64.test": ["64:ff9b::7f00:1"],
-  "zero.test": ["0.0.0.0"],
   "public-and-private-six.test": [PUBLIC, "fd00::1"],
-  "public-and-loopback-six.test": [PUBLIC, "::1"],
   "mixed.test": [PUBLIC, "127.0.0.1"],
   "mixed-last.test": [PUBLIC, PUBLIC, PUBLIC, "10.1.1.1"],
   "alias.test": { alias: "loopback.test" },
   "long-alias.test": { alias: "alias.test" },
   "alias-to-mixed.test": { alias: "mixed.test" },
-  "127.0.0.1.nip.test": ["127.0.0.1"],
   "none.test": [],
   "silent.test": "silent",
   // Public when it is checked, this machine when the attempt comes.
@@ -170,47 +125,25 @@ const post = (url: string, policy: AddressPolicy) =>
     body: "{}",
   });
 
-describe("addresses", () => {
-  test.each(BLOCKED_ADDRESSES)("%s is not a public address", (address) => {
-    expect(refuseAddress(address, PRODUCTION)).not.toBeNull();
-  });
+test("each public address can be reached, and each other one can't, nor what is no address", () => {
+  const refused = (addresses: readonly string[]) => addresses.filter((one) => refuseAddress(one, PRODUCTION) !== null);
+  const none = ["", "localhost", "1.2.3", "1.2.3.4.5", "::g", "fe80::1%eth0", "[::1]"];
 
-  test.each(ALLOWED_ADDRESSES)("%s is a public address", (address) => {
-    expect(refuseAddress(address, PRODUCTION)).toBeNull();
-  });
-
-  test.each(["", "localhost", "1.2.3", "1.2.3.4.5", "::g", "fe80::1%eth0", "[::1]"])("%s is no address", (text) => {
-    expect(refuseAddress(text, PRODUCTION)).not.toBeNull();
-  });
+  expect(refused([...BLOCKED_ADDRESSES, ...none])).toEqual([...BLOCKED_ADDRESSES, ...none]);
+  expect(refused(ALLOWED_ADDRESSES)).toEqual([]);
 });
 
 describe("no connection is opened", () => {
-  test("to any spelling of a blocked address", async () => {
-    for (const url of BLOCKED_URLS) {
+  test("to any spelling of a blocked address, nor to a name that resolves to one", async () => {
+    const literals = BLOCKED_ADDRESSES.map((address) => (address.includes(":") ? `[${address}]` : address));
+    const names = Object.keys(ZONE).filter((name) => name !== "silent.test" && name !== "rebinding.test");
+    for (const url of [...BLOCKED_URLS, ...literals.map((host) => `http://${host}:PORT/`)]) {
       const answer = await post(url, PUBLIC_ONLY);
 
       expect([url, answer.code, answer.problem]).toEqual([url, null, expect.stringMatching(/^refused: the URL /)]);
     }
-    expect({ accepted, opened }).toEqual({ accepted: 0, opened: 0 });
-  });
-
-  test("to any literal of a blocked range", async () => {
-    for (const address of BLOCKED_ADDRESSES) {
-      const host = address.includes(":") ? `[${address}]` : address;
-      const answer = await post(`http://${host}:PORT/`, PUBLIC_ONLY);
-
-      expect([address, answer.problem]).toEqual([address, expect.stringMatching(/^refused: the URL points to /)]);
-    }
-    expect({ accepted, opened }).toEqual({ accepted: 0, opened: 0 });
-  });
-
-  test("to a name that resolves to any blocked address", async () => {
-    const names = Object.keys(ZONE).filter((name) => name !== "silent.test" && name !== "rebinding.test");
-    for (const name of names) {
-      const answer = await post(`http://${name}:PORT/`, PUBLIC_ONLY);
-
-      expect([name, answer.code]).toEqual([name, null]);
-    }
+    for (const name of names)
+      expect([name, (await post(`http://${name}:PORT/`, PUBLIC_ONLY)).code]).toEqual([name, null]);
     expect({ accepted, opened }).toEqual({ accepted: 0, opened: 0 });
   });
 
@@ -226,11 +159,13 @@ describe("no connection is opened", () => {
     expect({ accepted, opened }).toEqual({ accepted: 0, opened: 0 });
   });
 
-  test.each(REDIRECTS)("to where a $status leads ($to)", async (redirect) => {
-    const answer = await post(`http://127.0.0.1:PORT/${REDIRECTS.indexOf(redirect)}`, ONE_OPEN);
+  test("to where a redirect leads", async () => {
+    for (const [at, { status }] of REDIRECTS.entries()) {
+      const answer = await post(`http://127.0.0.1:PORT/${at}`, ONE_OPEN);
 
-    expect(answer.code).toBe(redirect.status);
-    expect({ accepted, opened }).toEqual({ accepted: 1, opened: 1 });
+      expect(answer.code).toBe(status);
+    }
+    expect({ accepted, opened }).toEqual({ accepted: REDIRECTS.length, opened: REDIRECTS.length });
   });
 
   test("to a proxy that the environment names, though Node itself would use it", async () => {
@@ -257,31 +192,20 @@ describe("no connection is opened", () => {
 });
 
 describe("saving", () => {
-  test("in production a URL is HTTPS on port 443, without credentials, to a full public name", () => {
-    const refused = [
-      "http://example.com/",
-      "https://example.com:8443/",
-      "https://user@example.com/",
-      "https://localhost/",
-      "https://intranet/",
-      "https://db.internal/",
-      "https://metadata.google.internal/",
-      "https://printer.local/",
-      `https://example.com/${"x".repeat(2048)}`,
-    ].map((url) => judgeUrl(url, PRODUCTION).refused);
-
-    expect(refused).toEqual([
-      "must begin with https://",
-      "must use port 443",
-      "must not carry a user name or password",
-      "points to a loopback address",
-      "must name its host in full, like hooks.example.com",
-      "names a host of a private network",
-      "names a host of a private network",
-      "names a host of a private network",
-      "is longer than 2048 characters",
-    ]);
-    expect(judgeUrl("https://hooks.example.com/a?b=c", PRODUCTION).refused).toBeNull();
+  test.each([
+    ["http://example.com/", "must begin with https://"],
+    ["https://example.com:8443/", "must use port 443"],
+    ["https://user@example.com/", "must not carry a user name or password"],
+    ["https://:secret@example.com/", "must not carry a user name or password"],
+    ["https://localhost/", "points to a loopback address"],
+    ["https://intranet/", "must name its host in full, like hooks.example.com"],
+    ["https://db.internal/", "names a host of a private network"],
+    ["https://metadata.google.internal/", "names a host of a private network"],
+    ["https://printer.local/", "names a host of a private network"],
+    [`https://example.com/${"x".repeat(2048)}`, "is longer than 2048 characters"],
+    ["https://hooks.example.com/a?b=c", null],
+  ])("in production %.40s %s", (url, refused) => {
+    expect(judgeUrl(url, PRODUCTION).refused).toBe(refused);
   });
 
   test("in development plain HTTP, any port and this machine are allowed, private networks are not", async () => {
@@ -305,23 +229,18 @@ describe("saving", () => {
     expect(await guard("https://unknown.test/")).toBeNull();
     expect(await guard("https://mixed.test/")).toBe("points to a loopback address");
   });
-
-  test("an operator opens a private range for receivers of the same network", () => {
-    expect(refuseAddress("10.1.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).toBeNull();
-    expect(refuseAddress("::ffff:10.1.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).toBeNull();
-    const opened = ["fc00::/7"];
-    expect(refuseAddress("fd00:db8::1", { ...PRODUCTION, opened })).toBeNull();
-    expect(refuseAddress("fd00:ec2::254", { ...PRODUCTION, opened })).toBe("a metadata address");
-    expect(refuseAddress("10.2.2.3", { ...PRODUCTION, opened: ["10.1.0.0/16"] })).not.toBeNull();
-  });
 });
 
 describe("what an operator can open", () => {
-  test.each([
-    ...["10.0.0.0/8", "10.20.0.0/16", "172.16.0.0/12", "172.31.5.0/24", "192.168.1.7/32", "100.64.0.0/10"],
-    ...["198.19.0.0/16", "fc00::/7", "fd12:3456:789a::/48"],
-  ])("%s is a private range", (range) => {
-    expect(refuseOpening(range)).toBeNull();
+  test("is a private range, and then its addresses are reached", () => {
+    for (const range of words(`10.0.0.0/8 10.20.0.0/16 172.16.0.0/12 172.31.5.0/24 192.168.1.7/32 100.64.0.0/10
+        198.19.0.0/16 fc00::/7 fd12:3456:789a::/48`))
+      expect(refuseOpening(range)).toBeNull();
+    const opened = { ...PRODUCTION, opened: ["10.1.0.0/16", "fc00::/7"] };
+    const addresses = ["10.1.2.3", "::ffff:10.1.2.3", "fd00:db8::1", "fd00:ec2::254", "10.2.2.3"];
+    expect(addresses.map((address) => refuseAddress(address, opened))).toEqual([
+      ...[null, null, null, "a metadata address", expect.any(String)],
+    ]);
   });
 
   const public_ = "it is not private, and public addresses are reached without it";
@@ -349,18 +268,12 @@ describe("what an operator can open", () => {
     );
   });
 
-  test.each([
-    "",
-    "10.0.0.0",
-    "10.0.0.0/33",
-    "10.0/16",
-    "010.0.0.0/8",
-    "0xa.0.0.0/8",
-    "300.0.0.0/16",
-    "fd00::/129",
-    "a/8",
-  ])("%s is no range", (text) => {
-    expect(refuseOpening(text)).toBe(`"${text}" is not a range of addresses like 10.0.0.0/16`);
+  test("is a range", () => {
+    for (const text of [
+      "",
+      ...words("10.0.0.0 10.0.0.0/33 10.0/16 010.0.0.0/8 0xa.0.0.0/8 300.0.0.0/16 fd00::/129 a/8"),
+    ])
+      expect(refuseOpening(text)).toBe(`"${text}" is not a range of addresses like 10.0.0.0/16`);
   });
 
   test("a process with such a range in its environment does not start", async () => {
@@ -373,10 +286,4 @@ describe("what an operator can open", () => {
     );
     vi.unstubAllEnvs();
   });
-});
-
-test("at least 150 addresses, names, spellings and redirects are tried", () => {
-  const tried = BLOCKED_ADDRESSES.length + BLOCKED_URLS.length + Object.keys(ZONE).length + REDIRECTS.length;
-
-  expect(tried).toBeGreaterThanOrEqual(150);
 });

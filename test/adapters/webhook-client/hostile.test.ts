@@ -31,8 +31,8 @@ afterAll(async () => {
   await dns.close();
 });
 
-const post = (url: string, body = JSON.stringify({ id: "evt_1" })) =>
-  webhookSender({ policy: DEVELOPMENT, resolve: resolveByDns([dns.address]) }).post({ url, headers: {}, body });
+const post = (url: string) =>
+  webhookSender({ policy: DEVELOPMENT, resolve: resolveByDns([dns.address]) }).post({ url, headers: {}, body: "{}" });
 
 const postTo = (receiver: HostileReceiver) => post(`http://127.0.0.1:${ports[receiver]}/`);
 
@@ -53,41 +53,22 @@ afterEach(() => {
 });
 
 describe("an attempt ends when its 5 seconds are over, not before", () => {
+  const STATUS = "the status line";
+
   test.each([
-    ["blackHole", "no answer within 5 seconds: still waiting for the status line"],
-    ["headerDrip", "no answer within 5 seconds: still waiting for the status line"],
-    ["statusDrip", "no answer within 5 seconds: still waiting for the status line"],
-    ["processingDrip", "no answer within 5 seconds: still waiting for the status line"],
-  ] as const)("%s: no status in time is a failure", async (receiver, problem) => {
-    const taken = takenBy(receiver);
-    const answer = postTo(receiver);
-    await taken;
+    ["a black hole", () => begun("blackHole"), STATUS],
+    ["headers that drip", () => begun("headerDrip"), STATUS],
+    ["a status that drips", () => begun("statusDrip"), STATUS],
+    ["answers that are not the last", () => begun("processingDrip"), STATUS],
+    ["a TLS handshake that stalls", () => begun("blackHole", "https"), "the TLS handshake"],
+    ["a silent DNS server", silentName, "the name's address"],
+  ])("%s is a failure", async (_, begin, awaited) => {
+    const answer = await begin();
 
-    await expectEndAtFiveSeconds(answer);
+    await expectEndAtFiveSeconds(answer.ends);
 
-    expect(await answer).toEqual({ code: null, body: "", truncated: false, problem, durationMs: 5000 });
-  });
-
-  test("a receiver that stalls its TLS handshake fails", async () => {
-    const taken = takenBy("blackHole");
-    const answer = post(`https://127.0.0.1:${ports.blackHole}/`);
-    await taken;
-
-    await expectEndAtFiveSeconds(answer);
-
-    const problem = "no answer within 5 seconds: still waiting for the TLS handshake";
-    expect(await answer).toMatchObject({ code: null, problem, durationMs: 5000 });
-  });
-
-  test("a name whose DNS server is silent fails", async () => {
-    const asked = dns.nextQuery();
-    const answer = post("http://silent.test/");
-    await asked;
-
-    await expectEndAtFiveSeconds(answer);
-
-    const problem = "no answer within 5 seconds: still waiting for the name's address";
-    expect(await answer).toMatchObject({ code: null, problem, durationMs: 5000 });
+    const problem = `no answer within 5 seconds: still waiting for ${awaited}`;
+    expect(await answer.ends).toEqual({ code: null, body: "", truncated: false, problem, durationMs: 5000 });
   });
 
   test("a body that drips belongs to an answer that came in time", async () => {
@@ -101,6 +82,21 @@ describe("an attempt ends when its 5 seconds are over, not before", () => {
     expect((await answer).body).toMatch(/^x{10,}$/);
   });
 });
+
+/** An attempt whose request has arrived, and its end. */
+async function begun(receiver: HostileReceiver, scheme = "http") {
+  const taken = takenBy(receiver);
+  const ends = post(`${scheme}://127.0.0.1:${ports[receiver]}/`);
+  await taken;
+  return { ends };
+}
+
+async function silentName() {
+  const asked = dns.nextQuery();
+  const ends = post("http://silent.test/");
+  await asked;
+  return { ends };
+}
 
 describe("what a receiver sends is bounded", () => {
   test("of 200 MiB the first 1,024 bytes are kept, at once, and memory grows by at most 5 MB", async () => {
@@ -118,26 +114,15 @@ describe("what a receiver sends is bounded", () => {
     expect(grown).toBeLessThan(5_000_000);
   });
 
-  test("1,000 headers are an answer, headers without end are none", async () => {
+  test("1,000 headers are an answer, headers without end are none, and a cut leaves text of at most 1,024 bytes", async () => {
     expect(await postTo("manyHeaders")).toMatchObject({ code: 200, body: "ok", truncated: false });
     expect((await postTo("headerFlood")).problem).toBe(
       "the answer's headers are larger than 64 KiB (HPE_HEADER_OVERFLOW)",
     );
-  });
-
-  test("a cut never leaves half a character", async () => {
-    const { body, truncated } = await postTo("emoji");
-
-    expect(body).toBe("x".repeat(1022));
-    expect(truncated).toBe(true);
-  });
-
-  test("bytes that are no text are kept as at most 1,024 bytes of text", async () => {
-    const { body, truncated } = await postTo("bytes");
-
-    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(1024);
-    expect(body).toMatch(/^\uFFFD+$/);
-    expect(truncated).toBe(true);
+    expect(await postTo("emoji")).toMatchObject({ body: "x".repeat(1022), truncated: true }); // no half of a character
+    const bytes = await postTo("bytes");
+    expect(Buffer.byteLength(bytes.body)).toBeLessThanOrEqual(1024);
+    expect(bytes).toMatchObject({ body: expect.stringMatching(/^\uFFFD+$/), truncated: true });
   });
 });
 
@@ -162,18 +147,12 @@ describe("whatever comes back has a reason in words", () => {
     expect(answer, "ended on its own, not by the clock").toMatchObject({ code, body, problem: null, durationMs: 0 });
   });
 
-  test("a refused connection, an unknown name and a name without address", async () => {
-    const answers = await Promise.all([
-      post("http://127.0.0.1:1/"),
-      post("http://unknown.test/"),
-      post("http://gone.test/"),
-    ]);
-
-    expect(answers.map(({ problem }) => problem)).toEqual([
-      "the connection was refused (ECONNREFUSED)",
-      "the host name does not exist (ENOTFOUND)",
-      "the host name has no address (ENODATA)",
-    ]);
+  test.each([
+    ["http://127.0.0.1:1/", "the connection was refused (ECONNREFUSED)"],
+    ["http://unknown.test/", "the host name does not exist (ENOTFOUND)"],
+    ["http://gone.test/", "the host name has no address (ENODATA)"],
+  ])("%s", async (url, problem) => {
+    expect((await post(url)).problem).toBe(problem);
   });
 });
 

@@ -1,6 +1,7 @@
-import { expect } from "vitest";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { afterAll, expect } from "vitest";
 import { recorded } from "../recorded.ts";
-import { DIFFERENCES } from "./differences.ts";
 
 /** A request, and what differs in the stand-in's answer to it. */
 export type Found = readonly [request: string, differences: readonly string[]];
@@ -12,14 +13,20 @@ export function answerOf(kind: string, name: string) {
   return answer;
 }
 
-/** That what was found of these requests is what is stated of them: a new difference fails, and one that has gone. */
-export function expectStated(found: readonly Found[]): void {
-  const requests = new Set(found.map(([request]) => request));
-  const stated = DIFFERENCES.filter(({ request }) => requests.has(request));
+/** Compares what differs with the table of a README: a new difference fails, and in the end one that was not found. */
+export function statedIn(page: string): (found: readonly Found[]) => void {
+  const lines = readFileSync(resolve(import.meta.dirname, "../../..", page), "utf8").split("\n");
+  const rest = lines.slice(lines.indexOf("| asked | differs | because |") + 2);
+  const stated = rest.slice(0, rest.indexOf("")).map((row) => row.slice(2).split(" | ").slice(0, 2));
+  const all: string[] = [];
+  afterAll(() => expect([...new Set(stated.map(([request = ""]) => request))]).toEqual([...new Set(all)]));
+  return (found) => {
+    const differences = found.flatMap(([request, each]) => each.map((difference) => [request, difference]));
+    const requests = new Set(found.map(([request]) => request));
 
-  expect(found.flatMap(([request, differences]) => differences.map((difference) => ({ request, difference })))).toEqual(
-    stated.map(({ request, difference }) => ({ request, difference })),
-  );
+    all.push(...differences.map(([request = ""]) => request));
+    expect(differences).toEqual(stated.filter(([request = ""]) => requests.has(request)));
+  };
 }
 
 /** Names that the stand-in lacks, and those that it alone has. */

@@ -1,4 +1,5 @@
 import type { XmlElement } from "../xml-elements.ts";
+import { lacking } from "./compare.ts";
 
 /** Names of a document with the types of their values, `records[].Id` → `string`; a list is as all that is in it. */
 type Shape = ReadonlyMap<string, ReadonlySet<string>>;
@@ -14,11 +15,7 @@ export function shapeDifferences(recorded: unknown, ours: unknown): readonly str
       ? [`${name} is ${[...sent].join()}, not ${[...said].join()}`]
       : [];
   });
-  return [
-    ...(lacks.length > 0 ? [`lacks ${lacks.join(", ")}`] : []),
-    ...(more.length > 0 ? [`has ${more.join(", ")} besides`] : []),
-    ...types,
-  ];
+  return [...lacking(lacks, more), ...types];
 }
 
 /** Of what is missing whole only the top is said. */

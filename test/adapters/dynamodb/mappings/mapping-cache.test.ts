@@ -56,7 +56,7 @@ test("unchanged mappings are read once, and then only their generation", async (
   expect(await read()).toEqual({ [contact.id]: contact, [account.id]: account });
 });
 
-test("a mapping that is changed, deactivated or deleted is so at the next reading", async () => {
+test("a mapping that is changed, deactivated, deleted or has its tables is so at the next reading", async () => {
   await read();
 
   const changed = { ...contact, configVersion: 2, pollingSeconds: 60 };
@@ -70,27 +70,26 @@ test("a mapping that is changed, deactivated or deleted is so at the next readin
 
   await change(still, { ...still, configVersion: 4, deletedAt: new Date() });
   expect(await read()).toEqual({ [account.id]: account });
-});
 
-test("a mapping whose tables are being created is read until they are", async () => {
-  const next = { ...contact, configVersion: 2, provisioning: { state: "pending" } } as const;
-  await change(contact, next);
-  expect(await read()).toMatchObject({ [contact.id]: { provisioning: { state: "pending" } } });
-
+  // One whose tables are being created is read until they are.
+  const next = { ...account, configVersion: 2, provisioning: { state: "pending" } } as const;
+  await change(account, next);
+  expect(await read()).toMatchObject({ [account.id]: { provisioning: { state: "pending" } } });
   const ready = await finish(next);
-
-  expect(await read()).toEqual({ [contact.id]: ready, [account.id]: account });
+  expect(await read()).toEqual({ [account.id]: ready });
   expect(await countCalls(read)).toEqual({ "GetItem mappings": 1 });
 });
 
 test("an import holds for all of its mappings from the moment that it is committed, and when it is carried out", async () => {
   await read();
-  const after = { ...contact, configVersion: 2, pollingSeconds: 3600 };
+  const changes = [{ before: contact, after: { ...contact, configVersion: 2, pollingSeconds: 3600 } }];
   const plan = { id: newId("imp"), workspaceId, actor: "a@example.com", at: new Date() };
-  const changes = [{ before: contact, after }];
-  const detail = { created: 0, updated: 1, skipped: 0 };
-  const entry = { id: newId("aud"), workspaceId, actor: plan.actor, action: "config.imported", detail } as const;
-  const recorded = { ...entry, resourceType: "config", resourceId: plan.id, createdAt: plan.at } as never;
+  const said = {
+    action: "config.imported",
+    resourceId: plan.id,
+    detail: { created: 0, updated: 1, skipped: 0 },
+  } as const;
+  const recorded = { id: newId("aud"), workspaceId, actor: plan.actor, ...said, createdAt: plan.at };
   const { generation } = await mappings().list(workspaceId);
 
   expect(await importPlans().commit({ ...plan, changes }, generation, recorded)).toBe(true);

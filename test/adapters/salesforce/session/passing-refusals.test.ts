@@ -1,35 +1,25 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { requestToken } from "../../../../lib/adapters/salesforce/session/request-token.ts";
-import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import { failureOf } from "../../../../lib/sync/report/cycle-failure.ts";
+import { type LyingOrg, startLyingOrg } from "../../../support/doubles/lying-org.ts";
+import { orgConnection } from "../../../support/doubles/org-calls.ts";
 
 /** A token endpoint that gives one answer to all. */
-let host: Server;
-let connection: SalesforceConnection;
-let answer = { status: 200, body: "", type: "application/json" };
-
+let host: LyingOrg;
 beforeAll(async () => {
-  host = createServer((_, response) =>
-    response.writeHead(answer.status, { "content-type": answer.type }).end(answer.body),
-  ).listen(0, "127.0.0.1");
-  await once(host, "listening");
-  const loginUrl = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
-  const credentials = { kind: "refresh_token", clientId: "id", clientSecret: null, refreshToken: "token" } as const;
-  const org = { organizationId: "00D000000000001AAA", userId: "005000000000001AAA", formerUserIds: [] };
-  connection = { loginUrl, instanceUrl: loginUrl, ...org, apiVersion: "66.0", credentials, accessToken: "ended" };
+  host = await startLyingOrg();
 });
-afterAll(() => host.close().closeAllConnections());
+afterAll(() => host[Symbol.asyncDispose]());
 
 const oauth = (error: string, error_description?: string) => JSON.stringify({ error, error_description });
 const PAGE = "<html><head><title>We are down for maintenance.</title></head><body></body></html>";
 
 async function failureFor(status: number, body: string) {
-  answer = { status, body, type: body.startsWith("<") ? "text/html" : "application/json" };
-  const error = await requestToken(connection, new Date()).catch((thrown: unknown) => thrown);
-  return failureOf(error);
+  const type = body.startsWith("<") ? "text/html" : "application/json";
+  host.answer((response) => response.writeHead(status, { "content-type": type }).end(body));
+  const credentials = { kind: "refresh_token", clientId: "id", clientSecret: null, refreshToken: "token" } as const;
+  const connection = { ...orgConnection(host.url, "ended"), credentials };
+  return failureOf(await requestToken(connection, new Date()).catch((thrown: unknown) => thrown));
 }
 
 test.each([
@@ -64,19 +54,14 @@ test.each([
 );
 
 test.each([
-  [400, oauth("invalid_grant", "expired access/refresh token")],
-  [400, oauth("invalid_grant", "authentication failure")],
-  [400, oauth("invalid_client_id", "client identifier invalid")],
-  [401, oauth("invalid_client", "invalid client credentials")],
-  [400, oauth("inactive_user")],
-  [403, oauth("unauthorized_client")],
-])("a token endpoint that answers %i %s has refused them", async (...given) => {
-  expect((await failureFor(...given)).reason).toBe("salesforce_authorization");
-});
-
-test.each([
-  ["REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.", "salesforce_limit"],
-  ["API_DISABLED_FOR_ORG", "API is not enabled for this Organization or Partner", "api_disabled"],
-])("a token endpoint that answers with the org's own %s says it of the org", async (errorCode, message, reason) => {
-  expect((await failureFor(403, JSON.stringify([{ errorCode, message }]))).reason).toBe(reason);
+  [400, oauth("invalid_grant", "expired access/refresh token"), "salesforce_authorization"],
+  [400, oauth("invalid_grant", "authentication failure"), "salesforce_authorization"],
+  [400, oauth("invalid_client_id", "client identifier invalid"), "salesforce_authorization"],
+  [401, oauth("invalid_client", "invalid client credentials"), "salesforce_authorization"],
+  [400, oauth("inactive_user"), "salesforce_authorization"],
+  [403, oauth("unauthorized_client"), "salesforce_authorization"],
+  [403, '[{"errorCode":"REQUEST_LIMIT_EXCEEDED","message":"TotalRequests Limit exceeded."}]', "salesforce_limit"],
+  [403, '[{"errorCode":"API_DISABLED_FOR_ORG","message":"API is not enabled for this Organization"}]', "api_disabled"],
+])("a token endpoint that answers %i %s has refused them, or the org all calls: %s", async (status, body, reason) => {
+  expect((await failureFor(status, body)).reason).toBe(reason);
 });

@@ -152,7 +152,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "lib/adapters/dynamodb/audit.ts",
     from: "const pk = partition(filter);\n  const kept",
     to: "const pk = partition(filter.actor === null ? filter : { ...filter, action: null });\n  const kept",
-    near: ["adapters/dynamodb/audit/audit", "http/paging"],
+    near: ["adapters/dynamodb/audit", "http/paging"],
   },
   {
     id: "audit-total-of-the-page",
@@ -160,7 +160,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "lib/adapters/dynamodb/audit.ts",
     from: "return { rows, total: last - first + 1 };",
     to: "return { rows, total: filter.to ? rows.length : last - first + 1 };",
-    near: ["adapters/dynamodb/audit/audit", "http/paging"],
+    near: ["adapters/dynamodb/audit", "http/paging"],
   },
   {
     id: "audit-csv-cut-at-500",
@@ -168,7 +168,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "lib/adapters/dynamodb/audit.ts",
     from: "for await (const { Items = [] } of pages) yield Items.map(readListed);",
     to: "for await (const { Items = [] } of pages) return yield Items.map(readListed);",
-    near: ["audit/stored-entries", "adapters/dynamodb/audit/audit"],
+    near: ["audit/stored-entries", "adapters/dynamodb/audit"],
   },
   {
     id: "csv-formulas-with-tabs",
@@ -192,7 +192,7 @@ export const CONTRACT_BUGS: readonly Bug[] = [
     file: "lib/adapters/dynamodb/delivery/deliveries.ts",
     from: "total: (before?.count ?? 0) + count + rest };",
     to: "total: (before?.count ?? 0) + count + 0 * rest };",
-    near: ["http/paging", "adapters/dynamodb/delivery/deliveries"],
+    near: ["adapters/dynamodb/deliveries"],
   },
   {
     id: "delivery-first-attempt-as-retry",

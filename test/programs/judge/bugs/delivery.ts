@@ -176,7 +176,7 @@ export const DELIVERY_BUGS: readonly Bug[] = [
     file: "lib/adapters/sqs/send.ts",
     from: "if (failed.length === 0) return;",
     to: "if (failed.length < left.length) return;",
-    near: ["contracts/neighbours", "contracts/sqs"],
+    near: ["adapters/sqs/send"],
   },
   {
     id: "failed-messages-deleted",
