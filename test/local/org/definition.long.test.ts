@@ -99,27 +99,18 @@ test("roll-ups follow their details, and a master takes its details along", asyn
   expect(await org.records("SELECT Id FROM Line__c")).toEqual([]);
 });
 
-test.each([
-  [{ Status__c: "Draft" }, "FIELD_CUSTOM_VALIDATION_EXCEPTION", "A paid invoice stays paid.", ["Status__c"]],
-  [
-    { Status__c: "Old" },
-    "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST",
-    "Status: bad value for restricted picklist field: Old",
-    ["Status__c"],
-  ],
-  [
-    { Total__c: 1 },
-    "INVALID_FIELD_FOR_INSERT_UPDATE",
-    expect.stringContaining("Unable to create/update fields: Total__c."),
-    ["Total__c"],
-  ],
-])("an update to %j is refused", async (fields, errorCode, message, named) => {
+test("an update is refused by a validation rule, a restricted picklist and a roll-up", async () => {
   const org = await open();
   const id = await org.create("Invoice__c", {});
+  const refusal = async (fields: object) => (await org.call("PATCH", `sobjects/Invoice__c/${id}`, fields)).json[0];
 
-  const answer = await org.call("PATCH", `sobjects/Invoice__c/${id}`, fields);
-
-  expect(answer.json).toEqual([{ errorCode, message, fields: named }]);
+  expect(await refusal({ Status__c: "Draft" })).toMatchObject({
+    errorCode: "FIELD_CUSTOM_VALIDATION_EXCEPTION",
+    message: "A paid invoice stays paid.",
+    fields: ["Status__c"],
+  });
+  expect(await refusal({ Status__c: "Old" })).toMatchObject({ errorCode: "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST" });
+  expect(await refusal({ Total__c: 1 })).toMatchObject({ errorCode: "INVALID_FIELD_FOR_INSERT_UPDATE" });
 });
 
 test("automation changes further fields on save, so that more comes back than was sent", async () => {
