@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { ROUTES } from "../../lib/http/routes.ts";
 import {
   type Access,
+  type QueueName,
   queueVariable,
   TABLES,
   type TableName,
@@ -265,6 +266,30 @@ describe("the workers", () => {
       expect.soft(String(Description ?? "").length, name).toBeLessThanOrEqual(256);
     }
     for (const name of Object.keys(ROUTES)) expect(functionOf(name).Properties).not.toHaveProperty("RecursiveLoop");
+  });
+
+  test("exactly the workers that can cause their own messages say why they may", () => {
+    const rows = Object.entries(WORKERS).map(([name, { queue, ...row }]) => ({
+      name,
+      queue,
+      sends: "sends" in row ? (row.sends as readonly QueueName[]) : [],
+      resends: "resends" in row,
+    }));
+    const reachable = (from: readonly QueueName[], seen = new Set<QueueName>()): Set<QueueName> => {
+      for (const queue of from.filter((one) => !seen.has(one))) {
+        seen.add(queue);
+        reachable(
+          rows.filter((row) => row.queue === queue).flatMap(({ sends }) => sends),
+          seen,
+        );
+      }
+      return seen;
+    };
+
+    const onLoops = rows.filter(({ queue, sends }) => reachable(sends).has(queue)).map(({ name }) => name);
+
+    expect(rows.filter(({ resends }) => resends).map(({ name }) => name)).toEqual(onLoops);
+    expect(onLoops).toContain("load-mapping");
   });
 
   test("the sweeper wakes once a minute, and a wake-up that is a minute late is dropped", () => {

@@ -2,7 +2,6 @@ import { createRequire } from "node:module";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, type MockInstance, onTestFinished, test, vi } from "vitest";
 import { QUEUES, type QueueName, queueVariable, WORKERS } from "../../../../lib/model/resources.ts";
-import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import { type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
 
 let world: LambdaWorld;
@@ -60,7 +59,7 @@ test("a function that answers each message with another is stopped after sixteen
   expect(await waiting("events-dead")).toBe(1);
 });
 
-longTest("a function is stopped on its own way through another, also one that may continue", async () => {
+test("a function is stopped on its own way through another, also one that may continue", async () => {
   world = await host();
 
   await countDown("events", 99, ["deliveries", "events"]);
@@ -69,7 +68,7 @@ longTest("a function is stopped on its own way through another, also one that ma
   expect(got()).toEqual(countdown(99, 32));
 });
 
-test.each(firstInGate(1, [false, true]))(
+test.each([false, true])(
   "a function that says why it resends continues, in processes of its own: %s",
   async (isolate) => {
     world = await host({ isolate });
@@ -81,42 +80,6 @@ test.each(firstInGate(1, [false, true]))(
     expect(world.log).toEqual([]);
   },
 );
-
-longTest("messages of which none is another's consequence are never stopped, however many come", async () => {
-  world = await host();
-
-  for (let sent = 1; sent <= 20; sent++) {
-    await countDown("events", 0);
-    await world.host.settle();
-  }
-
-  expect(got()).toHaveLength(20);
-  expect(world.log).toEqual([]);
-});
-
-test("exactly the workers that can cause their own messages say why they may", () => {
-  const rows = Object.entries(WORKERS).map(([name, { queue, ...row }]) => ({
-    name,
-    queue,
-    sends: "sends" in row ? (row.sends as readonly QueueName[]) : [],
-    resends: "resends" in row,
-  }));
-  const reachable = (from: readonly QueueName[], seen = new Set<QueueName>()): Set<QueueName> => {
-    for (const queue of from.filter((one) => !seen.has(one))) {
-      seen.add(queue);
-      reachable(
-        rows.filter((row) => row.queue === queue).flatMap(({ sends }) => sends),
-        seen,
-      );
-    }
-    return seen;
-  };
-
-  const onLoops = rows.filter(({ queue, sends }) => reachable(sends).has(queue)).map(({ name }) => name);
-
-  expect(rows.filter(({ resends }) => resends).map(({ name }) => name)).toEqual(onLoops);
-  expect(onLoops).toContain("load-mapping");
-});
 
 const got = (): string[] => said.mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith("got "));
 

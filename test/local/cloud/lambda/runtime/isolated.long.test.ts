@@ -1,7 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { longTest } from "../../../../support/run/whole-grid.ts";
 import { type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 const API = `
@@ -46,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test("a function keeps its process and its state from call to call, and shares neither", async () => {
+test("a function keeps its process and state from call to call, shares neither, and sees its own variables alone", async () => {
   const first = await bodyOf("mappings");
   const second = await bodyOf("mappings");
   const other = await bodyOf("config/drift");
@@ -55,12 +54,7 @@ test("a function keeps its process and its state from call to call, and shares n
   expect(other).toMatchObject({ calls: 1 });
   expect(new Set([first.pid, other.pid, process.pid]).size).toBe(3);
   expect(second.id).not.toBe(first.id);
-});
-
-test("a function sees its own variables, and none of this machine's", async () => {
-  const { env } = await bodyOf("mappings");
-
-  expect(env).toEqual({
+  expect(first.env).toEqual({
     STAGE: "dev",
     TABLE_MAPPINGS: "bridge-dev-mappings",
     AWS_LAMBDA_FUNCTION_NAME: "bridge-dev-list-mappings",
@@ -68,24 +62,13 @@ test("a function sees its own variables, and none of this machine's", async () =
   });
 });
 
-test("two requests at once are two environments with one event each", async () => {
-  const gate = await startGate();
-  const answers = Promise.all([bodyOf(`mappings?gate=${gate.url}`), bodyOf(`mappings?gate=${gate.url}`)]);
-  await vi.waitUntil(() => gate.waiting() === 2, SOON);
-  gate.open();
-  const [one, two] = await answers;
-
-  expect(one?.pid).not.toBe(two?.pid);
-});
-
-longTest("requests beyond the environments of a function wait in a queue", async () => {
+test("requests at once are environments with one event each; those beyond four wait in a queue", async () => {
   const gate = await startGate();
   const answers = Promise.all(Array.from({ length: 9 }, () => bodyOf(`mappings?gate=${gate.url}`)));
   await vi.waitUntil(() => gate.waiting() === 4, SOON);
   gate.open();
-  const bodies = await answers;
 
-  expect(new Set(bodies.map(({ pid }) => pid)).size).toBe(4);
+  expect(new Set((await answers).map(({ pid }) => pid)).size).toBe(4);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 const SDK = join(import.meta.dirname, "../../../../../node_modules/@aws-sdk");
@@ -52,54 +52,45 @@ const schedule = {
   Target: { Arn: "$FAN_OUT_QUEUE_ARN", RoleArn: "$SCHEDULER_ROLE_ARN", Input: "{}" },
 };
 
-describe("what the policy of a function's role allows is done", () => {
-  test.each([
-    ["list-mappings", "dynamodb", "GetItem", { TableName: "$TABLE_MAPPINGS", Key: item }],
-    ["list-mappings", "kms", "GenerateDataKey", dataKeyOf("service")],
-    ["poll-now", "kms", "GenerateDataKey", dataKeyOf("ws_1")],
-    [
-      "poll-now",
-      "dynamodb",
-      "TransactWriteItems",
-      { TransactItems: [{ Put: { TableName: "$TABLE_AUDIT", Item: item } }] },
-    ],
-    ["poll-now", "sqs", "SendMessage", { QueueUrl: "$QUEUE_CYCLES", MessageBody: "{}" }],
-    ["poll-now", "sqs", "SendMessageBatch", { QueueUrl: "$QUEUE_CYCLES", Entries: [{ Id: "1", MessageBody: "{}" }] }],
-    ["provision-mapping", "scheduler", "CreateSchedule", schedule],
-    ["provision-mapping", "scheduler", "ListSchedules", { GroupName: "$SCHEDULE_GROUP" }],
-    [
-      "dispatch-events",
-      "dynamodb",
-      "BatchExecuteStatement",
-      { Statements: [{ Statement: `INSERT INTO "bridge-dev-deliveries" VALUE {'pk': 'e'}` }] },
-    ],
-  ])("%s: %s %s", async (name, service, command, input) => {
-    expect(await world.host.invoke(name, { service, command, input })).toBe("done");
-  });
+test.each([
+  ["list-mappings", "dynamodb", "GetItem", { TableName: "$TABLE_MAPPINGS", Key: item }],
+  ["list-mappings", "kms", "GenerateDataKey", dataKeyOf("service")],
+  ["poll-now", "kms", "GenerateDataKey", dataKeyOf("ws_1")],
+  [
+    "poll-now",
+    "dynamodb",
+    "TransactWriteItems",
+    { TransactItems: [{ Put: { TableName: "$TABLE_AUDIT", Item: item } }] },
+  ],
+  ["poll-now", "sqs", "SendMessageBatch", { QueueUrl: "$QUEUE_CYCLES", Entries: [{ Id: "1", MessageBody: "{}" }] }],
+  ["provision-mapping", "scheduler", "CreateSchedule", schedule],
+  ["provision-mapping", "scheduler", "ListSchedules", { GroupName: "$SCHEDULE_GROUP" }],
+  [
+    "dispatch-events",
+    "dynamodb",
+    "BatchExecuteStatement",
+    { Statements: [{ Statement: `INSERT INTO "bridge-dev-deliveries" VALUE {'pk': 'e'}` }] },
+  ],
+])("what the policy of a function's role allows is done: %s: %s %s", async (name, service, command, input) => {
+  expect(await world.host.invoke(name, { service, command, input })).toBe("done");
 });
 
-describe("what it does not allow is refused as AWS refuses it, and the missing grant is named", () => {
-  test.each([
-    ["list-mappings", "dynamodb", "PutItem", { TableName: "$TABLE_MAPPINGS", Item: item }, "table/bridge-dev-mappings"],
-    [
-      "list-mappings",
-      "dynamodb",
-      "Query",
-      {
-        TableName: "bridge-dev-deliveries",
-        IndexName: "by-due",
-        KeyConditionExpression: "pk = :p",
-        ExpressionAttributeValues: { ":p": { S: "w" } },
-      },
-      "table/bridge-dev-deliveries/index/by-due",
-    ],
-    ["poll-now", "sqs", "ReceiveMessage", { QueueUrl: "$QUEUE_CYCLES" }, "bridge-dev-cycles"],
-    ["poll-now", "scheduler", "DeleteSchedule", { Name: "m", GroupName: "bridge-dev" }, "schedule/bridge-dev/m"],
-    ["provision-mapping", "scheduler", "GetSchedule", { Name: "m", GroupName: "other" }, "schedule/other/m"],
-    ["list-mappings", "dynamodb", "Scan", { TableName: "$TABLE_MAPPINGS" }, "table/bridge-dev-mappings"],
-    ["list-mappings", "kms", "GenerateDataKey", dataKeyOf("ws_1"), "key/"],
-    ["provision-mapping", "kms", "Encrypt", { KeyId: "$KEY_ID", Plaintext: [1] }, "key/"],
-  ])("%s: %s %s", async (name, service, command, input, resource) => {
+const BY_DUE = {
+  TableName: "bridge-dev-deliveries",
+  IndexName: "by-due",
+  KeyConditionExpression: "pk = :p",
+  ExpressionAttributeValues: { ":p": { S: "w" } },
+};
+
+test.each([
+  ["list-mappings", "dynamodb", "PutItem", { TableName: "$TABLE_MAPPINGS", Item: item }, "table/bridge-dev-mappings"],
+  ["list-mappings", "dynamodb", "Query", BY_DUE, "table/bridge-dev-deliveries/index/by-due"],
+  ["poll-now", "sqs", "ReceiveMessage", { QueueUrl: "$QUEUE_CYCLES" }, "bridge-dev-cycles"],
+  ["provision-mapping", "scheduler", "GetSchedule", { Name: "m", GroupName: "other" }, "schedule/other/m"],
+  ["list-mappings", "kms", "GenerateDataKey", dataKeyOf("ws_1"), "key/"],
+])(
+  "what it does not allow is refused as AWS refuses it: %s: %s %s",
+  async (name, service, command, input, resource) => {
     world.forget();
     const action = `${service}:${command}`;
 
@@ -111,61 +102,61 @@ describe("what it does not allow is refused as AWS refuses it, and the missing g
     expect(world.log).toMatchObject([
       { event: "access denied", function: `bridge-dev-${name}`, message: expect.stringContaining(action) },
     ]);
-  });
+  },
+);
 
-  test("in one process as well, where a function is known by its trace, and who sends without one is the operator", async () => {
-    const shared = await startLambdaWorld({ guarded: true, sources: { "list-mappings": ASK, "poll-now": ASK } });
-    const put = {
-      service: "dynamodb",
-      command: "PutItem",
-      input: { TableName: "$TABLE_AUDIT", Item: { pk: { S: "shared" }, sk: { S: "1" } } },
-    };
-    try {
-      expect(await shared.host.invoke("poll-now", put)).toBe("done");
-      expect(await shared.host.invoke("list-mappings", put)).toContain(
-        "assumed-role/bridge-dev-list-mappings is not authorized to perform: dynamodb:PutItem",
-      );
-      expect(process.env["AWS_ENDPOINT_URL_DYNAMODB"]).not.toBe(shared.cloud.endpoints.dynamodb);
-      await new DynamoDBClient().send(new PutItemCommand({ TableName: "bridge-dev-audit", Item: put.input.Item }));
-    } finally {
-      await shared.close();
-    }
-  });
-
-  test("a transaction of which one part is not allowed does nothing", async () => {
-    const TransactItems = [
-      { Put: { TableName: "$TABLE_AUDIT", Item: { pk: { S: "whole" }, sk: { S: "1" } } } },
-      { Delete: { TableName: "$TABLE_MAPPINGS", Key: item } },
-    ];
-
-    const answer = await world.host.invoke("poll-now", {
-      service: "dynamodb",
-      command: "TransactWriteItems",
-      input: { TransactItems },
-    });
-
-    expect(answer).toContain(
-      "dynamodb:DeleteItem on resource: arn:aws:dynamodb:eu-local-1:000000000000:table/bridge-dev-mappings",
+test("in one process as well, where a function is known by its trace, and who sends without one is the operator", async () => {
+  const shared = await startLambdaWorld({ guarded: true, sources: { "list-mappings": ASK, "poll-now": ASK } });
+  const put = {
+    service: "dynamodb",
+    command: "PutItem",
+    input: { TableName: "$TABLE_AUDIT", Item: { pk: { S: "shared" }, sk: { S: "1" } } },
+  };
+  try {
+    expect(await shared.host.invoke("poll-now", put)).toBe("done");
+    expect(await shared.host.invoke("list-mappings", put)).toContain(
+      "assumed-role/bridge-dev-list-mappings is not authorized to perform: dynamodb:PutItem",
     );
-    const { Item } = await world.cloud.clients.documents.send(
-      new GetCommand({ TableName: "bridge-dev-audit", Key: { pk: "whole", sk: "1" } }),
-    );
-    expect(Item).toBeUndefined();
+    expect(process.env["AWS_ENDPOINT_URL_DYNAMODB"]).not.toBe(shared.cloud.endpoints.dynamodb);
+    await new DynamoDBClient().send(new PutItemCommand({ TableName: "bridge-dev-audit", Item: put.input.Item }));
+  } finally {
+    await shared.close();
+  }
+});
+
+test("a transaction of which one part is not allowed does nothing", async () => {
+  const TransactItems = [
+    { Put: { TableName: "$TABLE_AUDIT", Item: { pk: { S: "whole" }, sk: { S: "1" } } } },
+    { Delete: { TableName: "$TABLE_MAPPINGS", Key: item } },
+  ];
+
+  const answer = await world.host.invoke("poll-now", {
+    service: "dynamodb",
+    command: "TransactWriteItems",
+    input: { TransactItems },
   });
 
-  test("a schedule may be handed no role but the one of the stage", async () => {
-    const input = {
-      ...schedule,
-      Name: "n",
-      Target: { ...schedule.Target, RoleArn: "arn:aws:iam::000000000000:role/admin" },
-    };
+  expect(answer).toContain(
+    "dynamodb:DeleteItem on resource: arn:aws:dynamodb:eu-local-1:000000000000:table/bridge-dev-mappings",
+  );
+  const { Item } = await world.cloud.clients.documents.send(
+    new GetCommand({ TableName: "bridge-dev-audit", Key: { pk: "whole", sk: "1" } }),
+  );
+  expect(Item).toBeUndefined();
+});
 
-    const answer = await world.host.invoke("provision-mapping", {
-      service: "scheduler",
-      command: "CreateSchedule",
-      input,
-    });
+test("a schedule may be handed no role but the one of the stage", async () => {
+  const input = {
+    ...schedule,
+    Name: "n",
+    Target: { ...schedule.Target, RoleArn: "arn:aws:iam::000000000000:role/admin" },
+  };
 
-    expect(answer).toContain("iam:PassRole on resource: arn:aws:iam::000000000000:role/admin");
+  const answer = await world.host.invoke("provision-mapping", {
+    service: "scheduler",
+    command: "CreateSchedule",
+    input,
   });
+
+  expect(answer).toContain("iam:PassRole on resource: arn:aws:iam::000000000000:role/admin");
 });
