@@ -70,27 +70,6 @@ test("a token of the password grant opens the org for two hours from its last us
   ]);
 });
 
-test("what changed and what was deleted is listed by whole minutes", async () => {
-  const clock = new ManualClock("2026-02-03T04:05:06Z");
-  const org = await openOrg({ clock });
-  const kept = await org.create("Account", { Name: "Kept" });
-  const gone = await org.create("Account", { Name: "Gone" });
-  await org.call("DELETE", `sobjects/Account/${gone}`);
-  clock.pass(60_000);
-  const window = `start=${encodeURIComponent("2026-02-03T04:05:59+00:00")}&end=${encodeURIComponent("2026-02-03T04:06:30+00:00")}`;
-
-  const updated = await org.get(`sobjects/Account/updated/?${window}`);
-  const deleted = await org.get(`sobjects/Account/deleted/?${window}`);
-  const backwards = await org.get(`sobjects/Account/deleted/?${window.replace("04%3A06", "04%3A05")}`);
-
-  expect(updated.json).toEqual({ ids: [kept], latestDateCovered: "2026-02-03T04:06:00.000+0000" });
-  expect(deleted.json).toMatchObject({
-    deletedRecords: [{ id: gone, deletedDate: "2026-02-03T04:05:06.000+0000" }],
-    latestDateCovered: "2026-02-03T04:06:00.000+0000",
-  });
-  expect(backwards.json[0]).toMatchObject({ errorCode: "INVALID_REPLICATION_DATE" });
-});
-
 test("a folder belongs to one org at a time, and a file that is no org's is named", async () => {
   const [dataDir, other] = [await freshFolder(), await freshFolder()];
   await openOrg({ dataDir });

@@ -32,31 +32,6 @@ test("fieldsToNull empties a field and the sloppy namespaces of old clients are 
   ]);
 });
 
-test("an unknown field is a fault of the whole call and nothing is saved", async () => {
-  const org = await openOrg();
-
-  const answer = await org.soap(
-    "<create><sObjects><type>Contact</type><LastName>A</LastName></sObjects><sObjects><type>Contact</type><Bogus__c>1</Bogus__c></sObjects></create>",
-  );
-
-  expect(answer.status).toBe(500);
-  expect(answer.text).toContain(
-    "<sf:exceptionCode>INVALID_FIELD</sf:exceptionCode><sf:exceptionMessage>No such column 'Bogus__c' on entity 'Contact'.",
-  );
-  expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
-});
-
-test("text keeps every character, however a client writes it in XML", async () => {
-  const org = await openOrg();
-
-  await org.soap(
-    "<create><sObjects><type>Contact</type><LastName>M&#252;ller &amp;amp; &#x1F600; &lt;b&gt;</LastName><Description>one&#13;&#10;<![CDATA[<two> & three]]></Description></sObjects></create>",
-  );
-  const [contact] = await org.records("SELECT LastName, Description FROM Contact");
-
-  expect(contact).toMatchObject({ LastName: "Müller &amp; 😀 <b>", Description: "one\r\n<two> & three" });
-});
-
 test("a JSON Web Token is no session below version 68, in REST it is one in all versions", async () => {
   const org = await openOrg({ controls: true });
   const at = (version: string) => {

@@ -121,30 +121,6 @@ test("the delete log knows what has left the recycle bin, not what was undeleted
   expect(without.json[0]).toMatchObject({ errorCode: "INVALID_REPLICATION_DATE" }); // no client trusts a gap
 });
 
-test("a merge leaves the master with all children and the others in the recycle bin, pointing to it", async () => {
-  const org = await openOrg();
-  const [master, loser] = [
-    await org.create("Account", { Name: "Acme" }),
-    await org.create("Account", { Name: "Acme Inc" }),
-  ];
-  const contact = await org.create("Contact", { LastName: "Rose", AccountId: loser });
-
-  const answer = await org.soap(
-    `<merge><request><masterRecord><type>Account</type><Id>${master}</Id><Industry>Energy</Industry></masterRecord><recordToMergeIds>${loser}</recordToMergeIds></request></merge>`,
-  );
-
-  expect(answer.text).toContain(
-    `<result><id>${master}</id><mergedRecordIds>${loser}</mergedRecordIds><success>true</success><updatedRelatedIds>${contact}</updatedRelatedIds></result>`,
-  );
-  expect(await org.records("SELECT AccountId FROM Contact")).toMatchObject([{ AccountId: master }]);
-  expect(
-    await org.records("SELECT Id, IsDeleted, MasterRecordId, Industry FROM Account ORDER BY Name", "queryAll"),
-  ).toMatchObject([
-    { Id: master, IsDeleted: false, MasterRecordId: null, Industry: "Energy" },
-    { Id: loser, IsDeleted: true, MasterRecordId: master },
-  ]);
-});
-
 test("a record leaves the recycle bin after fifteen days, and a bulk job loses its results after seven", async () => {
   const clock = new ManualClock(START);
   const org = await openOrg({ clock });
