@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { startOrg } from "../../../lib/local/org/start-org.ts";
 import { Client, freshFolder, ManualClock, openOrg } from "./support/open-org.ts";
@@ -34,4 +35,28 @@ test("metadata is answered with 304 to those who have it, until a definition cha
 
   expect([known.status, known.text]).toEqual([304, ""]);
   expect([changed.status, changed.headers.get("last-modified")]).toEqual([200, "Tue, 03 Feb 2026 04:06:06 GMT"]);
+});
+
+test("no value that a client can put into a field makes the org fail, and what it accepts it gives back", async () => {
+  const org = await openOrg();
+  const { json } = await org.get("sobjects/Contact/describe");
+  const names = [...(json["fields"] ?? [])]
+    .filter((field) => field["createable"])
+    .map((field) => String(field["name"]));
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...names),
+      fc.oneof(fc.jsonValue(), fc.string({ unit: "binary", maxLength: 40 })),
+      async (name, value) => {
+        const answer = await org.call("POST", "sobjects/Contact", { LastName: "Rose", [name]: value });
+        expect([201, 400], `${name}: ${answer.text}`).toContain(answer.status);
+        if (answer.status === 201) expect((await org.get(`sobjects/Contact/${answer.json["id"]}`)).status).toBe(200);
+      },
+    ),
+    {
+      numRuns: 200,
+      examples: names.map((name): [string, fc.JsonValue] => [name, { toString: false }]),
+    },
+  );
 });
