@@ -1,10 +1,7 @@
 import {
   CreateScheduleCommand,
   type CreateScheduleCommandInput,
-  CreateScheduleGroupCommand,
   DeleteScheduleCommand,
-  DeleteScheduleGroupCommand,
-  ListSchedulesCommand,
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
 import { CreateQueueCommand } from "@aws-sdk/client-sqs";
@@ -164,35 +161,5 @@ describe("while the machine was down", () => {
     expect((first ?? Number.POSITIVE_INFINITY) - now.getTime() / 1000).toBeLessThanOrEqual(10);
     expect(others).toEqual(others.map((_, index) => (first ?? 0) + (index + 1) * 10));
     expect(next.getTime()).toBeGreaterThan(now.getTime());
-  });
-});
-
-test("schedules are listed by group, prefix and page, and go with their group", async () => {
-  const { scheduler } = cloud.clients;
-  const GroupName = "bridge";
-  await scheduler.send(new CreateScheduleGroupCommand({ Name: GroupName }));
-  for (const Name of ["m-1", "m-2", "m-3", "other"]) await create(schedule({ Name, GroupName }));
-  await create(schedule({ Name: "m-0" }));
-  const page = (NextToken?: string) =>
-    scheduler.send(new ListSchedulesCommand({ GroupName, NamePrefix: "m-", MaxResults: 2, NextToken }));
-
-  const first = await page();
-  const second = await page(first.NextToken);
-  await scheduler.send(new DeleteScheduleGroupCommand({ Name: GroupName }));
-  await cloud.clock.advance({ seconds: 59 });
-
-  const names = [...(first.Schedules ?? []), ...(second.Schedules ?? [])].map(({ Name }) => Name);
-  expect(names).toEqual(["m-1", "m-2", "m-3"]);
-  expect(second.NextToken).toBeUndefined();
-  expect(await arrived()).toEqual(["tick"]); // of the one that is left
-});
-
-test("a schedule is created once however often the same request arrives", async () => {
-  const first = await create(schedule({ ClientToken: "request-1" }));
-  const again = await create(schedule({ ClientToken: "request-1" }));
-
-  expect(again.ScheduleArn).toBe(first.ScheduleArn);
-  await expect(create(schedule({ ClientToken: "request-1", Name: "another" }))).rejects.toMatchObject({
-    name: "ConflictException",
   });
 });

@@ -1,5 +1,4 @@
 import {
-  ChangeMessageVisibilityCommand,
   CreateQueueCommand,
   DeleteMessageCommand,
   GetQueueAttributesCommand,
@@ -93,37 +92,6 @@ test("a message is not seen before its own delay, or its queue's, is over, to th
   expect(bodies(await receive(queue))).toEqual(["later"]);
 });
 
-test("a message comes back when its visibility ends, sooner or later as its receiver asks", async () => {
-  const queue = await createQueue({ VisibilityTimeout: "60" });
-  await send(queue, "handed back");
-  const change = (message: Message | undefined, VisibilityTimeout: number) => {
-    const ReceiptHandle = String(message?.ReceiptHandle);
-    return cloud.clients.sqs.send(
-      new ChangeMessageVisibilityCommand({ QueueUrl: queue, ReceiptHandle, VisibilityTimeout }),
-    );
-  };
-
-  await change((await receive(queue))[0], 0);
-  await change((await receive(queue))[0], 120);
-  await cloud.clock.advance({ seconds: 119, milliseconds: 999 });
-  expect(await receive(queue)).toEqual([]);
-  await cloud.clock.advance({ milliseconds: 1 });
-  await receive(queue);
-  await cloud.clock.advance({ seconds: 60 });
-
-  expect((await receive(queue))[0]?.Attributes?.["ApproximateReceiveCount"]).toBe("4");
-});
-
-test("messages are dropped at the end of the retention period even if they are never received, delayed ones too", async () => {
-  const queue = await createQueue({ MessageRetentionPeriod: "60" });
-  await send(queue, "forgotten");
-  await send(queue, "delayed", { DelaySeconds: 900 });
-
-  await cloud.clock.advance({ hours: 1 });
-
-  expect(await counts(queue)).toEqual([0, 0, 0]);
-});
-
 test("a receiver that waits gets a message the moment it is sent or due, or nothing when its time is over", async () => {
   const queue = await createQueue();
   const wait = async () => {
@@ -163,23 +131,6 @@ test("a receiver that has closed its connection takes no message with it", async
   await send(queue, "for the one who stays");
 
   expect(bodies(await stays)).toEqual(["for the one who stays"]);
-});
-
-test("a message that keeps failing goes to the dead letters after as many receipts as allowed, whole", async () => {
-  const deadLetters = await createQueue();
-  const deadLetterTargetArn = (await attributes(deadLetters))["QueueArn"];
-  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 });
-  const queue = await createQueue({ VisibilityTimeout: "5", RedrivePolicy });
-  const { MessageId } = await send(queue, "poison", { MessageGroupId: "w1" });
-  for (const _ of [1, 2]) {
-    expect(bodies(await receive(queue))).toEqual(["poison"]);
-    await cloud.clock.advance({ seconds: 5 });
-  }
-
-  expect(await receive(queue)).toEqual([]);
-  expect(await receive(deadLetters)).toMatchObject([
-    { MessageId, Body: "poison", Attributes: { MessageGroupId: "w1" } },
-  ]);
 });
 
 test("a fair queue serves a quiet tenant before the backlog of a busy one, and each tenant in the order of sending", async () => {

@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterEach, expect, onTestFinished, test } from "vitest";
@@ -69,19 +67,6 @@ test("two hosts in one process would share their variables, so the second is ref
   onTestFinished(() => cloud.close());
 
   await expect(startLambdaWorld({ cloud })).rejects.toThrow("isolate");
-});
-
-test("a host that could not start can be started again", async () => {
-  const taken = createServer();
-  await new Promise<void>((listening) => taken.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => void taken.close());
-  const cloud = await startTestCloud();
-  onTestFinished(() => cloud.close());
-
-  await expect(startLambdaWorld({ cloud, port: (taken.address() as AddressInfo).port })).rejects.toThrow("EADDRINUSE");
-  const world = await start({ cloud });
-
-  expect((await fetch(`${world.host.baseUrl}/api/v1/t/w/mappings`)).status).toBe(200);
 });
 
 test("this process has the functions' variables but those for Lambda alone, and its own again once the host is closed", async () => {

@@ -68,22 +68,6 @@ test.each<[string, Parameters<LambdaWorld["does"]>[1], string]>([
   expect(world.log).toMatchObject([{ event: logged, function: "bridge-dev-list-mappings" }]);
 });
 
-test("an answer comes in time even if the function never ends", async () => {
-  const called = Promise.withResolvers<number>();
-  world.does("list-mappings", (_, context) => {
-    called.resolve(context.getRemainingTimeInMillis());
-    return new Promise(() => {});
-  });
-
-  const answering = call("/api/v1/t/w/mappings");
-  const remaining = await called.promise;
-  await world.functionClock.advance({ milliseconds: remaining });
-
-  expect(remaining).toBe(25_000);
-  expect((await answering).status).toBe(500);
-  expect(world.log).toMatchObject([{ error_type: "Sandbox.Timedout", message: "Task timed out after 25.00 seconds" }]);
-});
-
 test("what the gateway or Lambda cannot take, or cannot read, is refused in the envelope", async () => {
   for (const megabytes of [11, 7]) {
     const body = "x".repeat(megabytes * 1024 * 1024);
