@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { generateKeyPairSync, sign } from "node:crypto";
 import { expect, test } from "vitest";
 import { createOrgUser } from "../../support/clients/org-user.ts";
 import { type Client, ManualClock, openOrg } from "./support/open-org.ts";
@@ -37,35 +37,6 @@ test("a JWT assertion opens a session until it expires, for this org alone, and 
   expect(await ask({ aud: "https://elsewhere.example" })).toEqual(refused("invalid_grant", "audience is invalid"));
   for (const forged of [await ask({}, somebody), await ask({}, somebody, "none")])
     expect(forged).toEqual(refused("invalid_grant", "invalid assertion"));
-});
-
-test("an authorization code works once, for its verifier only", async () => {
-  const org = await openOrg();
-  const { clientId: client_id, url } = org.org;
-  const code_verifier = "v".repeat(64);
-  const redirect_uri = "http://127.0.0.1:1717/OauthRedirect";
-  const code_challenge = createHash("sha256").update(code_verifier).digest("base64url");
-  const ask = new URLSearchParams({
-    response_type: "code",
-    client_id,
-    redirect_uri,
-    code_challenge,
-    code_challenge_method: "S256",
-  });
-  const newCode = async () => {
-    const sent = await fetch(`${url}/services/oauth2/authorize?${ask}`, { redirect: "manual" });
-    return new URL(sent.headers.get("location") ?? "").searchParams.get("code") ?? "";
-  };
-  const exchange = (code: string, changes: object = {}) =>
-    token(org, { grant_type: "authorization_code", client_id, code, redirect_uri, code_verifier, ...changes });
-
-  const code = await newCode();
-  const { refresh_token = "" } = await exchange(code);
-
-  expect(await token(org, { grant_type: "refresh_token", client_id, refresh_token })).toHaveProperty("access_token");
-  expect(await exchange(code)).toMatchObject({ error_description: "expired authorization code" });
-  const wrong = await exchange(await newCode(), { code_verifier: "w".repeat(64) });
-  expect(wrong).toMatchObject({ error_description: "invalid code verifier" });
 });
 
 test("what signs in wrongly is refused in OAuth's words, and a revoked or unknown token opens nothing", async () => {

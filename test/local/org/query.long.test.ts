@@ -37,57 +37,47 @@ test("WHERE finds what Salesforce finds", async () => {
 
 test("parents, children, aggregates and counts come in Salesforce's shapes", async () => {
   const org = await openOrg();
-  const account = await org.create("Account", { Name: "Acme" });
-  await org.create("Contact", { LastName: "Rose", AccountId: account });
+  const AccountId = await org.create("Account", { Name: "Acme" });
+  await org.create("Contact", { LastName: "Rose", AccountId });
   await org.create("Contact", { LastName: "Solo" });
 
-  const contacts = await org.records(
-    "SELECT LastName, Account.Name, Account.Owner.Name FROM Contact ORDER BY LastName",
-  );
-  const [parent] = await org.records("SELECT Name, (SELECT LastName FROM Contacts) FROM Account");
-  const [group] = await org.records(
-    "SELECT AccountId, COUNT(Id), MAX(LastName) latest FROM Contact WHERE AccountId != null GROUP BY AccountId",
-  );
-  const count = await org.query("SELECT COUNT() FROM Contact");
-
-  expect(contacts).toMatchObject([
+  expect(await org.records("SELECT Account.Name, Account.Owner.Name FROM Contact ORDER BY LastName")).toMatchObject([
     { Account: { attributes: { type: "Account" }, Name: "Acme", Owner: { Name: "Ada Admin" } } },
     { Account: null },
   ]);
-  expect(parent).toMatchObject({
-    Contacts: { totalSize: 1, done: true, records: [{ attributes: { type: "Contact" }, LastName: "Rose" }] },
-  });
-  expect(group).toEqual({ attributes: { type: "AggregateResult" }, AccountId: account, expr0: 1, latest: "Rose" });
-  expect(count.json).toEqual({ totalSize: 2, done: true, records: [] });
+  expect(await org.records("SELECT Name, (SELECT LastName FROM Contacts) FROM Account")).toMatchObject([
+    { Contacts: { totalSize: 1, done: true, records: [{ attributes: { type: "Contact" }, LastName: "Rose" }] } },
+  ]);
+  expect(
+    await org.records(
+      "SELECT AccountId, COUNT(Id), MAX(LastName) latest FROM Contact WHERE AccountId != null GROUP BY AccountId",
+    ),
+  ).toEqual([{ attributes: { type: "AggregateResult" }, AccountId, expr0: 1, latest: "Rose" }]);
+  const { json } = await org.query("SELECT COUNT() FROM Contact");
+  expect(json).toEqual({ totalSize: 2, done: true, records: [] });
 });
 
 test("a long answer is read page by page, each record once, and its locator ends after two days", async () => {
   const clock = new ManualClock();
   const org = await openOrg({ clock });
-  const records = Array.from({ length: 200 }, (_, index) => ({ attributes: { type: "Account" }, Name: `A${index}` }));
+  const records = Array(200).fill({ attributes: { type: "Account" }, Name: "A" });
   for (let part = 0; part < 3; part++) await org.call("POST", "composite/sobjects", { records });
+  const page = (path: string, size: number) =>
+    org.call("GET", path, undefined, { "Sforce-Query-Options": `batchSize=${size}` });
 
-  const first = await org.call(
-    "GET",
-    `query?q=${encodeURIComponent("SELECT Id FROM Account ORDER BY Id")}`,
-    undefined,
-    { "Sforce-Query-Options": "batchSize=250" },
-  );
+  const first = await page("query?q=SELECT+Id+FROM+Account+ORDER+BY+Id", 250);
   const next = String(first.json["nextRecordsUrl"]);
-  const second = await org.call("GET", next, undefined, { "Sforce-Query-Options": "batchSize=2000" });
+  const second = await page(next, 2000);
   clock.pass(2 * 24 * 3600 * 1000 + 1);
   const late = await org.get(next);
 
-  expect(first.json).toMatchObject({ totalSize: 600, done: false });
-  expect(second.json).toMatchObject({ totalSize: 600, done: true });
-  const ids = [...(first.json["records"] ?? []), ...(second.json["records"] ?? [])].map((record) =>
-    String(record["Id"]),
-  );
-  expect(new Set(ids).size).toBe(600);
-  expect([late.status, late.json]).toEqual([
-    400,
-    [{ errorCode: "INVALID_QUERY_LOCATOR", message: "invalid query locator" }],
+  expect([first, second].map(({ json }) => [json["totalSize"], json["done"]])).toEqual([
+    [600, false],
+    [600, true],
   ]);
+  const ids = [first, second].flatMap(({ json }) => [...(json["records"] ?? [])].map((record) => String(record["Id"])));
+  expect(new Set(ids).size).toBe(600);
+  expect(late.json).toEqual([{ errorCode: "INVALID_QUERY_LOCATOR", message: "invalid query locator" }]);
 });
 
 test("a query is refused as Salesforce refuses it", async () => {

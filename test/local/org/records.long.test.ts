@@ -8,56 +8,25 @@ const contact = of("Contact");
 /** The code of each part's refusal, undefined where it was saved. */
 const codesOf = (results: Json) => [...results].map((result) => result["errors"]?.[0]?.["statusCode"]);
 
-test.each<[string, object, string, string, readonly string[] | null]>([
-  [
-    "a required field",
-    { FirstName: "A", LastName: "" },
-    "REQUIRED_FIELD_MISSING",
-    "Required fields are missing: [LastName]",
-    ["LastName"],
-  ],
-  ["an e-mail address", { Email: "nope" }, "INVALID_EMAIL_ADDRESS", "Email: invalid email address: nope", ["Email"]],
-  [
-    "a length",
-    { Title: "x".repeat(129) },
-    "STRING_TOO_LONG",
-    `Title: data value too large: ${"x".repeat(129)} (max length=128)`,
-    ["Title"],
-  ],
-  [
-    "a wrong kind of id",
-    { AccountId: "003000000000001AAA" },
-    "MALFORMED_ID",
-    "AccountId: id value of incorrect type: 003000000000001AAA",
-    ["AccountId"],
-  ],
-  [
-    "a parent that is not there",
-    { AccountId: "001000000000001AAA" },
-    "INVALID_CROSS_REFERENCE_KEY",
-    "invalid cross reference id",
-    ["AccountId"],
-  ],
-  [
-    "a parent key that is not there",
-    { Account: { External_Id__c: "A-9" } },
-    "INVALID_FIELD",
-    "Foreign key external ID: A-9 not found for field External_Id__c in entity Account",
-    null,
-  ],
-  [
-    "a read-only field",
-    { Name: "Ann R" },
-    "INVALID_FIELD_FOR_INSERT_UPDATE",
-    "Unable to create/update fields: Name. Please check the security settings of this field and verify that it is read/write for your profile or permission set.",
-    ["Name"],
-  ],
-])("a save that breaks %s is refused in Salesforce's words", async (_, fields, errorCode, message, named) => {
+test("a save is refused in Salesforce's words, with the fields it is about", async () => {
   const org = await openOrg();
-
-  const answer = await org.call("POST", "sobjects/Contact", { LastName: "R", ...fields });
-
-  expect([answer.status, answer.json]).toEqual([400, [{ message, errorCode, ...(named && { fields: named }) }]]);
+  for (const [fields, errorCode, message] of [
+    [{ LastName: "" }, "REQUIRED_FIELD_MISSING", "Required fields are missing: [LastName]"],
+    [{ Email: "nope" }, "INVALID_EMAIL_ADDRESS", "Email: invalid email address: nope"],
+    [{ Title: "x".repeat(129) }, "STRING_TOO_LONG", `Title: data value too large: ${"x".repeat(129)} (max length=128)`],
+    [{ AccountId: "003000000000001AAA" }, "MALFORMED_ID", "AccountId: id value of incorrect type: 003000000000001AAA"],
+    [{ AccountId: "001000000000001AAA" }, "INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id"],
+    [
+      { Name: "Ann R" },
+      "INVALID_FIELD_FOR_INSERT_UPDATE",
+      expect.stringContaining("Unable to create/update fields: Name."),
+    ],
+  ] as const)
+    expect((await org.call("POST", "sobjects/Contact", { LastName: "R", ...fields })).json).toEqual([
+      { errorCode, message, fields: Object.keys(fields) },
+    ]);
+  const parent = { LastName: "R", Account: { External_Id__c: "A-9" } };
+  expect((await org.call("POST", "sobjects/Contact", parent)).json).toMatchObject([{ errorCode: "INVALID_FIELD" }]);
   expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
 });
 

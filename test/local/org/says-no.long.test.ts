@@ -8,22 +8,6 @@ const contacts = (count: number, more: object = {}) =>
   Array.from({ length: count }, (_, i) => ({ attributes: { type: "Contact" }, LastName: `L${i}`, ...more }));
 const codesOf = (answer: { json: Json }) =>
   [...answer.json].map((result) => (result["success"] ? "saved" : result["errors"]?.[0]?.["statusCode"]));
-const inSoap = (...names: string[]) =>
-  `<create>${names.map((name) => `<sObjects><type>Contact</type><LastName>${name}</LastName></sObjects>`).join("")}</create>`;
-
-test("a trigger whose limit is two records of a transaction refuses three as a whole, by REST and SOAP", async () => {
-  const org = await openOrg();
-  await org.call("POST", "/_sim/faults", { kind: "governorLimit", object: "Contact", size: 2, times: 0 });
-
-  const three = await org.call("POST", "composite/sobjects", { records: contacts(3) });
-  const bySoap = await org.soap(inSoap("A", "B", "C"));
-
-  expect(codesOf(three)).toEqual(Array(3).fill("CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY"));
-  expect(bySoap.text.split("ContactTrigger: System.LimitException: Apex CPU time limit exceeded")).toHaveLength(4);
-  expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
-  expect(codesOf(await org.call("POST", "composite/sobjects", { records: contacts(2) }))).toEqual(["saved", "saved"]);
-});
-
 test("in read-only mode the org saves nothing; without storage it takes no new record, and says so in its limits", async () => {
   const org = await openOrg();
   const id = await org.create("Contact", { LastName: "Before" });

@@ -121,25 +121,6 @@ test("the delete log knows what has left the recycle bin, not what was undeleted
   expect(without.json[0]).toMatchObject({ errorCode: "INVALID_REPLICATION_DATE" }); // no client trusts a gap
 });
 
-test("a record leaves the recycle bin after fifteen days, and a bulk job loses its results after seven", async () => {
-  const clock = new ManualClock(START);
-  const org = await openOrg({ clock });
-  const id = await org.create("Contact", { LastName: "Rose" });
-  await org.call("DELETE", `sobjects/Contact/${id}`);
-  const job = await org.call("POST", "jobs/ingest", { object: "Contact", operation: "insert" });
-  await org.call("PATCH", `jobs/ingest/${job.json["id"]}`, { state: "Aborted" });
-
-  clock.pass(14 * 24 * 3600 * 1000);
-  const kept = await org.records("SELECT Id FROM Contact", "queryAll");
-  const gone = await org.get(`jobs/ingest/${job.json["id"]}`);
-  clock.pass(2 * 24 * 3600 * 1000);
-
-  expect(kept).toMatchObject([{ Id: id }]);
-  expect(gone.status).toBe(404);
-  expect(await org.records("SELECT Id FROM Contact", "queryAll")).toEqual([]);
-  expect((await org.soap(`<undelete><ids>${id}</ids></undelete>`)).text).toContain("<success>false</success>");
-});
-
 test("an org that lags covers less than it was asked for, and shows nothing beyond", async () => {
   const clock = new ManualClock(START);
   const org = await openOrg({ clock });

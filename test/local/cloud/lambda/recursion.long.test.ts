@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, type MockInstance, onTestFinished, test, vi } from "vitest";
 import { QUEUES, type QueueName, queueVariable, WORKERS } from "../../../../lib/model/resources.ts";
 import { type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
@@ -55,8 +55,8 @@ test("a function that answers each message with another, or on its way through a
     await world.host.settle();
   }
 
-  expect(await waiting("events-dead")).toBe(2);
-  expect(await waiting("events")).toBe(0);
+  expect(await world.kept("events-dead")).toBe(2);
+  expect(await world.kept("events")).toBe(0);
 });
 
 test.each([false, true])(
@@ -84,20 +84,6 @@ const countdown = (from: number, length: number): string[] =>
 
 /** Sends a number to a queue, to be counted down there or over these queues one after the other. */
 async function countDown(queue: QueueName, from: number, over: readonly QueueName[] = [queue]): Promise<void> {
-  const { endpoints, accountId, clients } = world.cloud;
-  const name = queue.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const QueueUrl = `${endpoints.sqs}/${accountId}/bridge-dev-${name}`;
   const MessageBody = [from, ...over.map(queueVariable)].join(" ");
-  await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
-}
-
-async function waiting(name: string): Promise<number> {
-  const { endpoints, accountId, clients } = world.cloud;
-  const { Attributes } = await clients.sqs.send(
-    new GetQueueAttributesCommand({
-      QueueUrl: `${endpoints.sqs}/${accountId}/bridge-dev-${name}`,
-      AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
-    }),
-  );
-  return Object.values(Attributes ?? {}).reduce((sum, count) => sum + Number(count), 0);
+  await world.cloud.clients.sqs.send(new SendMessageCommand({ QueueUrl: world.urlOf(queue), MessageBody }));
 }

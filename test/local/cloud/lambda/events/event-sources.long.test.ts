@@ -1,4 +1,4 @@
-import { GetQueueAttributesCommand, type QueueAttributeName, SendMessageBatchCommand } from "@aws-sdk/client-sqs";
+import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Message, splitBySize } from "../../../../../lib/local/cloud/lambda/events/batch.ts";
 import { QUEUES, WORKERS } from "../../../../../lib/model/resources.ts";
@@ -30,7 +30,7 @@ test("messages reach their function as records, in batches no larger than its ro
     eventSource: "aws:sqs",
     eventSourceARN: `arn:aws:sqs:${world.cloud.region}:${world.cloud.accountId}:bridge-dev-cycles`,
   });
-  expect(await kept("cycles")).toBe(0);
+  expect(await world.kept("cycles")).toBe(0);
 });
 
 test("of a batch only the messages that failed come back, when their visibility ends", async () => {
@@ -65,8 +65,8 @@ test("a function that throws fails its whole batch, which ends in the dead lette
   await world.cloud.clock.advance({ seconds: 6 * WORKERS["run-cycle"].timeoutSeconds * QUEUES.cycles.maxReceives });
 
   expect(calls).toBe(QUEUES.cycles.maxReceives);
-  expect(await kept("cycles")).toBe(0);
-  expect(await kept("cycles-dead")).toBe(1);
+  expect(await world.kept("cycles")).toBe(0);
+  expect(await world.kept("cycles-dead")).toBe(1);
   expect(world.log).toHaveLength(calls);
 });
 
@@ -82,7 +82,7 @@ test("a function that is out of time gives its messages back", async () => {
   await world.functionClock.advance({ seconds: WORKERS["sweep-minute"].timeoutSeconds });
   await world.host.settle();
 
-  expect(await kept("sweeps")).toBe(1);
+  expect(await world.kept("sweeps")).toBe(1);
   expect(world.log).toMatchObject([{ error_type: "Sandbox.Timedout" }]);
 });
 
@@ -124,7 +124,7 @@ test("no more batches are at work than the row allows, and closing waits for the
   await closing;
 
   expect([begun.length, ended]).toEqual([most, most]);
-  expect(await kept("sweeps")).toBe(6 - most);
+  expect(await world.kept("sweeps")).toBe(6 - most);
 });
 
 test("messages that are too much for one event come in several", () => {
@@ -139,21 +139,7 @@ test("messages that are too much for one event come in several", () => {
 
 async function send(queue: string, bodies: readonly string[], more: object = {}): Promise<void> {
   const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody, ...more }));
-  await world.cloud.clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries }));
-}
-
-/** How many messages a queue holds, whatever they wait for. */
-async function kept(queue: string): Promise<number> {
-  const names = ["", "Delayed", "NotVisible"].map((kind) => `ApproximateNumberOfMessages${kind}` as QueueAttributeName);
-  const { Attributes = {} } = await world.cloud.clients.sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl: urlOf(queue), AttributeNames: names }),
-  );
-  return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
-}
-
-function urlOf(queue: string): string {
-  const name = queue.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return `${world.cloud.endpoints.sqs}/${world.cloud.accountId}/bridge-dev-${name}`;
+  await world.cloud.clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: world.urlOf(queue), Entries }));
 }
 
 const recordsOf = (event: Json): Json[] => Object.values(event["Records"] ?? {});
