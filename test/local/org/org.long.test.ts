@@ -81,20 +81,6 @@ test("login gives a session and its server URL, wrong credentials get Salesforce
   expect([late.status, /<sf:exceptionCode>(.*?)</.exec(late.text)?.[1]]).toEqual([500, "UNSUPPORTED_API_VERSION"]);
 });
 
-test("fieldsToNull empties a field and the sloppy namespaces of old clients are understood", async () => {
-  const org = await openOrg();
-  const id = await org.create("Contact", { LastName: "Rose", Title: "Boss", Phone: "1" });
-
-  const answer = await org.soap(
-    `<update xmlns:ns1="sobject.partner.soap.sforce.com"><ns1:sObjects><type>Contact</type><fieldsToNull>Title</fieldsToNull><Id>${id}</Id><LastName>Lily</LastName></ns1:sObjects></update>`,
-  );
-
-  expect(answer.text).toContain(`<result><id>${id}</id><success>true</success></result>`);
-  expect(await org.records("SELECT LastName, Title, Phone FROM Contact")).toMatchObject([
-    { LastName: "Lily", Title: null, Phone: "1" },
-  ]);
-});
-
 test("an org speaks no version newer than its own, by REST or SOAP", async () => {
   const org = await openOrg({ controls: true });
   await org.call("PUT", "/_sim/release", { newestVersion: 62 });

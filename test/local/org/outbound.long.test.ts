@@ -80,29 +80,3 @@ test("an unacknowledged message comes again with growing pauses, and is dropped 
   expect(idsIn(came[6])).toEqual([id]);
   expect((await org.get("/_sim/outbound")).json).toMatchObject({ dropped: 1 });
 });
-
-test("nothing is reported of a save that was undone, twice of each to a doubled doorbell, and never to a dead one", async () => {
-  const org = await openOrg({ clock: new ManualClock(START) });
-  const { url, came, until } = await receiver();
-  const ring = (fault?: string) =>
-    org.call("PUT", "/_sim/outbound", { messages: [{ object: "Contact", url, ...(fault && { fault }) }] });
-  await ring();
-  const records = [{ LastName: "Ada" }, { FirstName: "no last name" }].map((one) => ({
-    attributes: { type: "Contact" },
-    ...one,
-  }));
-
-  await org.call("POST", "composite/sobjects", { allOrNone: true, records });
-  const id = await org.create("Contact", { LastName: "Grace" });
-  await until(1);
-  await ring("doubled");
-  const twice = await org.create("Contact", { LastName: "Twice" });
-  await until(3);
-  await ring("dead");
-  await org.create("Contact", { LastName: "Unheard" });
-  await ring();
-  const last = await org.create("Contact", { LastName: "Last" });
-  await until(4);
-
-  expect(came.map((body) => idsIn(body)[0])).toEqual([id, twice, twice, last]);
-});

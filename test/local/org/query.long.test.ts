@@ -79,23 +79,3 @@ test("a long answer is read page by page, each record once, and its locator ends
   expect(new Set(ids).size).toBe(600);
   expect(late.json).toEqual([{ errorCode: "INVALID_QUERY_LOCATOR", message: "invalid query locator" }]);
 });
-
-test("a query is refused as Salesforce refuses it", async () => {
-  const org = await openOrg();
-
-  for (const [soql, errorCode, message] of [
-    ["SELECT Id, Bogus__c FROM Account", "INVALID_FIELD", "No such column 'Bogus__c' on entity 'Account'. If you are"],
-    ["SELECT Id FROM Bogus", "INVALID_TYPE", "sObject type 'Bogus' is not supported."],
-    ["SELECT Id FROM Account WHERE Name = 'a' AND Id = 'b' OR Id = 'c'", "MALFORMED_QUERY", "unexpected token: OR"],
-    ["SELECT Id Frm Account", "MALFORMED_QUERY", "unexpected token: 'Account'"],
-    ["SELECT Id FROM Account WHERE Description = 'x'", "INVALID_FIELD", "field 'Description' can not be filtered"],
-    ["SELECT Id FROM Account WHERE AnnualRevenue = '5'", "INVALID_FIELD", "must be of type currency"],
-    ["SELECT Id FROM Account WHERE Id = 'no'", "INVALID_QUERY_FILTER_OPERATOR", "invalid ID field: no"],
-    ["SELECT Name, COUNT(Id) FROM Account", "MALFORMED_QUERY", "Field must be grouped or aggregated: Name"],
-    ["SELECT FIELDS(ALL) FROM Account", "MALFORMED_QUERY", "must have a LIMIT of at most 200"],
-    ["SELECT Id FROM Account OFFSET 2001", "NUMBER_OUTSIDE_VALID_RANGE", "Maximum SOQL offset allowed is 2000"],
-  ]) {
-    const { status, json } = await org.query(String(soql));
-    expect([status, json], soql).toEqual([400, [{ errorCode, message: expect.stringContaining(String(message)) }]]);
-  }
-});

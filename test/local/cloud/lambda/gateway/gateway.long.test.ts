@@ -11,29 +11,6 @@ beforeAll(async () => {
 afterEach(() => world.forget());
 afterAll(() => world.close());
 
-test("a request reaches the function of its row as the event that API Gateway sends", async () => {
-  const event = await eventOf("/api/v1/t/w%201/config/import?limit=5&state=NEW&state=a%20b+c&empty=", "import-config", {
-    method: "POST",
-    body: `{"name":"Ärger 🚣"}`,
-    headers: { "X-Twice": "one", "content-type": "application/json", "x-forwarded-for": "6.6.6.6" },
-  });
-  const without = await eventOf("/api/metrics", "read-metrics");
-
-  expect(event).toMatchObject({
-    resource: "/api/v1/t/{workspace_id}/config/import",
-    path: "/api/v1/t/w%201/config/import",
-    httpMethod: "POST",
-    multiValueHeaders: { "X-Twice": ["one"] },
-    queryStringParameters: { limit: "5", state: "a b c", empty: "" },
-    multiValueQueryStringParameters: { limit: ["5"], state: ["NEW", "a b c"], empty: [""] },
-    pathParameters: { workspace_id: "w%201" },
-    requestContext: { stage: "dev", requestTimeEpoch: 1772366400000, identity: { sourceIp: "127.0.0.1" } },
-    body: `{"name":"Ärger 🚣"}`,
-    isBase64Encoded: false,
-  });
-  expect(without).toMatchObject({ queryStringParameters: null, pathParameters: null, body: null });
-});
-
 test("an answer is what the function says: status, headers, several of a name, cookies, body", async () => {
   world.does("list-mappings", () => ({
     statusCode: 401,
@@ -161,18 +138,6 @@ test("the metrics URL is another door to the same function, with the event of a 
 
 function call(path: string, options: RequestInit = {}): Promise<Response> {
   return fetch(`${world.host.baseUrl}${path}`, options);
-}
-
-async function eventOf(path: string, name: string, options: RequestInit = {}): Promise<Json> {
-  const seen: Json[] = [];
-  world.does(name, (event) => {
-    seen.push(event);
-    return { statusCode: 200 };
-  });
-  expect((await call(path, options)).status).toBe(200);
-  const [event] = seen;
-  if (!event) throw new Error(`${name} was not called`);
-  return event;
 }
 
 async function raw(request: string): Promise<string> {
