@@ -148,16 +148,3 @@ test("a fair queue serves a quiet tenant before the backlog of a busy one, and e
   expect(await next()).toEqual(["busy 30"]);
   expect(await next()).toEqual(["quiet 2"]);
 });
-
-test("a fair queue serves tenants before one whose messages took more than a tenth of the recent time", async () => {
-  const queue = await createQueue({ VisibilityTimeout: "600" });
-  await send(queue, "long 1", { MessageGroupId: "long" });
-  await send(queue, "long 2", { MessageGroupId: "long" });
-  await send(queue, "quiet", { MessageGroupId: "quiet" });
-  const [long] = await receive(queue, { MaxNumberOfMessages: 1 });
-  await cloud.clock.advance({ seconds: 20 });
-
-  await remove(queue, long);
-
-  expect(bodies(await receive(queue))).toEqual(["quiet", "long 2"]);
-});

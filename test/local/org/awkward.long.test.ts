@@ -9,11 +9,6 @@ const DEFINITION: Definition = {
       fields: [
         { name: "From_Day__c", type: "date" },
         { name: "At__c", type: "datetime" },
-        {
-          name: "Wishes__c",
-          type: "multipicklist",
-          values: ["Quiet", { value: "Sea", active: false }, "Lift", "Bath"],
-        },
       ],
     },
   ],
@@ -63,14 +58,4 @@ test("no way saves a moment that Salesforce does not keep", async () => {
       expect(await save(org, field, value), `${way}: ${value}`).toBe(refusal);
     }
   expect(await org.records("SELECT Id FROM Stay__c")).toHaveLength(4 * 3);
-});
-
-test("every way saves the chosen values once, in the order of the picklist, and unknown ones behind them", async () => {
-  const org = await openOrg({ definition: DEFINITION });
-
-  for (const [way, save] of Object.entries(WAYS))
-    expect(await save(org, "Wishes__c", ";Roof;Bath;;Quiet;Attic;Sea;Roof;Quiet"), way).toBe("");
-
-  const records = await org.records("SELECT Wishes__c FROM Stay__c");
-  expect(records.map(({ Wishes__c }) => Wishes__c)).toEqual(Array(3).fill("Quiet;Sea;Bath;Roof;Attic"));
 });

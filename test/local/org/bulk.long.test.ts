@@ -62,23 +62,6 @@ test("a job that is aborted and deleted while it runs lets the next one run", as
   expect((await org.query("SELECT COUNT() FROM Account WHERE Name = 'N'")).json["totalSize"]).toBeLessThan(4000);
 });
 
-test("an id can be in no insert, and nothing but ids in a delete", async () => {
-  const org = await openOrg();
-  const id = await org.create("Account", { Name: "Acme" });
-
-  const inserted = await ingest(org, { object: "Account", operation: "insert" }, `Id,Name\n${id},Copy\n`);
-  const reason = await org.get(`${inserted.path}/failedResults`);
-  const removed = await ingest(org, { object: "Account", operation: "delete" }, `Id,Name\n${id},Acme\n`);
-
-  expect(inserted.job).toMatchObject({ state: "JobComplete", numberRecordsFailed: 1 });
-  expect(reason.text).toContain("INVALID_FIELD_FOR_INSERT_UPDATE:cannot specify Id in an insert call:Id --");
-  expect(removed.job).toMatchObject({
-    state: "Failed",
-    errorMessage: "InvalidBatch : Delete batches must contain only ids",
-  });
-  expect(await org.records("SELECT Name FROM Account")).toMatchObject([{ Name: "Acme" }]);
-});
-
 test("an export comes in pages, each with its header, until the locator says null; counts and parts are not for bulk", async () => {
   const org = await openOrg();
   for (const Name of ["Plain", 'Quoted "name"', "Line\nbreak", "Ümlaut"]) await org.create("Account", { Name });

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { startOrg } from "../../../lib/local/org/start-org.ts";
-import { Client, freshFolder, ManualClock, openOrg } from "./support/open-org.ts";
+import { openOrg } from "./support/open-org.ts";
 
 test("what describe promises of a field is what saving and querying keep", async () => {
   const org = await openOrg();
@@ -18,23 +17,6 @@ test("what describe promises of a field is what saving and querying keep", async
     const answer = await org.query(`SELECT Id FROM Account WHERE ${String(field["name"])} = null`);
     expect([field["name"], answer.status]).toEqual([field["name"], field["filterable"] ? 200 : 400]);
   }
-});
-
-test("metadata is answered with 304 to those who have it, until a definition changes it", async () => {
-  const dataDir = await freshFolder();
-  const clock = new ManualClock("2026-02-03T04:05:06.789Z");
-  const first = await startOrg({ dataDir, clock });
-  const ask = (org: Client) =>
-    org.call("GET", "sobjects/Account/describe", undefined, { "If-Modified-Since": "Tue, 03 Feb 2026 04:05:06 GMT" });
-
-  const known = await ask(new Client(first));
-  await first.close();
-  clock.pass(60_000);
-  const definition = { objects: [{ name: "Account", fields: [{ name: "Note__c", type: "text" as const }] }] };
-  const changed = await ask(await openOrg({ dataDir, clock, definition }));
-
-  expect([known.status, known.text]).toEqual([304, ""]);
-  expect([changed.status, changed.headers.get("last-modified")]).toEqual([200, "Tue, 03 Feb 2026 04:06:06 GMT"]);
 });
 
 test("no value that a client can put into a field makes the org fail, and what it accepts it gives back", async () => {

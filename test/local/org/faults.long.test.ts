@@ -97,36 +97,6 @@ test("the network loses the answer of a save, breaks before an answer or in its 
   expect(await org.records("SELECT LastName FROM Contact")).toMatchObject([{ LastName: "Rose" }]);
 });
 
-test("a call waits at a gate, which reports that it has come, and is answered when the gate opens", async () => {
-  const org = await openOrg();
-  const { id } = (await order(org, { kind: "gate", path: "POST .*/sobjects/Contact" })).json;
-  const saving = org.call("POST", "sobjects/Contact", { LastName: "Rose" });
-  await org.call("GET", `/_sim/gates/${id}`);
-  expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
-
-  await org.call("DELETE", `/_sim/faults/${id}`);
-
-  expect((await saving).status).toBe(201);
-  expect((await org.call("GET", `/_sim/gates/${id}`)).status).toBe(404);
-});
-
-test("single records can be refused, chosen by a value of theirs", async () => {
-  const org = await openOrg();
-  await order(org, { kind: "lockedRow", object: "Contact", record: "Rose", times: 0 });
-  await order(org, { kind: "validation", object: "Contact", record: "Lily", message: "No lilies." });
-  const record = (LastName: string) => ({ attributes: { type: "Contact" }, LastName });
-
-  const answer = await org.call("POST", "composite/sobjects", {
-    records: [record("Rose"), record("Lily"), record("Iris")],
-  });
-
-  expect([...answer.json].map((result) => result["errors"]?.[0]?.["statusCode"] ?? "saved")).toEqual([
-    "UNABLE_TO_LOCK_ROW",
-    "FIELD_CUSTOM_VALIDATION_EXCEPTION",
-    "saved",
-  ]);
-});
-
 test("pages can be small, and locators can expire", async () => {
   const org = await openOrg();
   for (const LastName of ["A", "B", "C"]) await org.create("Contact", { LastName });

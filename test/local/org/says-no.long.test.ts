@@ -4,27 +4,6 @@ import { Client, type Json, openOrg } from "./support/open-org.ts";
 
 /** What a production org refuses for reasons that no record is to blame for, or by rules of its administrator. */
 
-const contacts = (count: number, more: object = {}) =>
-  Array.from({ length: count }, (_, i) => ({ attributes: { type: "Contact" }, LastName: `L${i}`, ...more }));
-const codesOf = (answer: { json: Json }) =>
-  [...answer.json].map((result) => (result["success"] ? "saved" : result["errors"]?.[0]?.["statusCode"]));
-test("in read-only mode the org saves nothing; without storage it takes no new record, and says so in its limits", async () => {
-  const org = await openOrg();
-  const id = await org.create("Contact", { LastName: "Before" });
-  const change = async () => (await org.call("PATCH", `sobjects/Contact/${id}`, { LastName: "After" })).json;
-  const create = async () => codesOf(await org.call("POST", "composite/sobjects", { records: contacts(1) }));
-
-  await org.call("PUT", "/_sim/mode", { readOnly: true });
-  const refused = [(await change())[0]?.["errorCode"], ...(await create())];
-  await org.call("PUT", "/_sim/mode", { readOnly: false, storageFull: true });
-
-  expect(refused).toEqual(Array(2).fill("INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE"));
-  expect(await create()).toEqual(["STORAGE_LIMIT_EXCEEDED"]);
-  expect((await org.get("limits")).json["DataStorageMB"]).toEqual({ Max: 5, Remaining: 0 });
-  await change();
-  expect(await org.records("SELECT LastName FROM Contact")).toMatchObject([{ LastName: "After" }]);
-});
-
 test("duplicate rules refuse or alert, and assignment rules choose an owner, each as its header says, by REST and SOAP", async () => {
   const owner = "sales@bridge.example";
   const org = await openOrg({

@@ -61,14 +61,6 @@ test("a call by name gives the answer, a streamed one whole, in the cloud's time
   await expect(world.host.invoke("walk-dog", {})).rejects.toThrow("there is no function walk-dog");
 });
 
-test("two hosts in one process would share their variables, so the second is refused", async () => {
-  await start();
-  const cloud = await startTestCloud();
-  onTestFinished(() => cloud.close());
-
-  await expect(startLambdaWorld({ cloud })).rejects.toThrow("isolate");
-});
-
 test("this process has the functions' variables but those for Lambda alone, and its own again once the host is closed", async () => {
   const before = { ...process.env };
   const world = await start({ environment: { RATE_LIMIT_PER_MINUTE: "7" } });

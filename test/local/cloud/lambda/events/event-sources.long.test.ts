@@ -1,6 +1,5 @@
 import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Message, splitBySize } from "../../../../../lib/local/cloud/lambda/events/batch.ts";
 import { QUEUES, WORKERS } from "../../../../../lib/model/resources.ts";
 import { type Json, type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
@@ -70,22 +69,6 @@ test("a function that throws fails its whole batch, which ends in the dead lette
   expect(world.log).toHaveLength(calls);
 });
 
-test("a function that is out of time gives its messages back", async () => {
-  const called = Promise.withResolvers<void>();
-  world.does("sweep-minute", () => {
-    called.resolve();
-    return new Promise(() => {});
-  });
-
-  await send("sweeps", ["tick"]);
-  await called.promise;
-  await world.functionClock.advance({ seconds: WORKERS["sweep-minute"].timeoutSeconds });
-  await world.host.settle();
-
-  expect(await world.kept("sweeps")).toBe(1);
-  expect(world.log).toMatchObject([{ error_type: "Sandbox.Timedout" }]);
-});
-
 test("settle waits for the work that work has sent, not for what is due later or for a batch that fills in its window", async () => {
   const seen: string[] = [];
   const see = (event: Json) => void seen.push(...recordsOf(event).map(bodyOf));
@@ -125,16 +108,6 @@ test("no more batches are at work than the row allows, and closing waits for the
 
   expect([begun.length, ended]).toEqual([most, most]);
   expect(await world.kept("sweeps")).toBe(6 - most);
-});
-
-test("messages that are too much for one event come in several", () => {
-  const message = (MessageId: string, bytes: number): Message => {
-    return { MessageId, ReceiptHandle: "r", MD5OfBody: "m", Body: "x".repeat(bytes) };
-  };
-
-  const batches = splitBySize([message("a", 400), message("b", 400), message("c", 1200), message("d", 10)], 1500);
-
-  expect(batches.map((batch) => batch.map(({ MessageId }) => MessageId))).toEqual([["a", "b"], ["c"], ["d"]]);
 });
 
 async function send(queue: string, bodies: readonly string[], more: object = {}): Promise<void> {

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type Json, type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
+import { type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 let world: LambdaWorld;
 
@@ -115,25 +115,6 @@ test.each<[string, Parameters<LambdaWorld["streams"]>[1]]>([
   expect(answer.status).toBe(500);
   expect(await answer.json()).toMatchObject({ success: false, error: { code: "INTERNAL_ERROR" } });
   expect(world.log).toHaveLength(1);
-});
-
-test("the metrics URL is another door to the same function, with the event of a function URL, and may answer bytes", async () => {
-  let seen: Json | undefined;
-  world.does("read-metrics", (event) => {
-    seen = event;
-    return { statusCode: 200, body: Buffer.from([0, 255]).toString("base64"), isBase64Encoded: true };
-  });
-
-  const answer = await fetch(`${world.host.metricsUrl}?a=1&a=2`, { headers: { "X-Mixed": "Case" } });
-
-  expect([...new Uint8Array(await answer.arrayBuffer())]).toEqual([0, 255]);
-  expect(seen).toMatchObject({
-    version: "2.0",
-    rawQueryString: "a=1&a=2",
-    queryStringParameters: { a: "1,2" },
-    headers: { "x-mixed": "Case" },
-    requestContext: { http: { method: "GET", sourceIp: "127.0.0.1" } },
-  });
 });
 
 function call(path: string, options: RequestInit = {}): Promise<Response> {
