@@ -99,8 +99,8 @@ test("a target that cannot be reached is tried again until it can, or ends in th
     const Target = { Arn, RoleArn: ROLE, Input: `${Name} <aws.scheduler.attempt-number>`, ...more };
     return create(schedule({ Name, ScheduleExpression: "at(2026-03-01T12:01:00)", Target }));
   };
-  await toNowhere("patient", {});
-  await toNowhere("hasty", {
+  await toNowhere("again", {});
+  await toNowhere("once", {
     RetryPolicy: { MaximumRetryAttempts: 0 },
     DeadLetterConfig: { Arn: "arn:aws:sqs:eu-local-1:000000000000:ticks" },
   });
@@ -109,7 +109,7 @@ test("a target that cannot be reached is tried again until it can, or ends in th
   const { QueueUrl } = await cloud.clients.sqs.send(new CreateQueueCommand({ QueueName: "later" }));
   await cloud.clock.advance({ minutes: 1 });
 
-  expect(await arrived(cloud, String(QueueUrl))).toEqual(["patient 2"]);
+  expect(await arrived(cloud, String(QueueUrl))).toEqual(["again 2"]);
   expect(await arrived()).toHaveLength(1);
 });
 

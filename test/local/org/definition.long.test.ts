@@ -40,7 +40,7 @@ const DEFINITION: Definition = {
   ],
 };
 
-test("an object of one's own numbers, defaults, computes, sums, refuses and changes by itself, and its master takes details along", async () => {
+test("an object of one's own numbers, defaults, computes, sums, refuses and runs automations, and its master takes details along", async () => {
   const org = await openOrg({ definition: DEFINITION, clock: new ManualClock("2026-02-03T04:05:06Z") });
   const id = await org.create("Invoice__c", {});
   const path = `sobjects/Invoice__c/${id}`;
