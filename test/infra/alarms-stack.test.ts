@@ -45,25 +45,19 @@ test("each alarm and rule links to a section that says what it means, where to l
   }
 });
 
-test("a message that ends in the dead letters of any queue rings", () => {
-  const watched = alarms(dev)
-    .filter(({ Properties }) => String(Properties["MetricName"]) === "ApproximateNumberOfMessagesVisible")
-    .map(({ Properties }) => String(Properties["Dimensions"]?.["0"]?.["Value"]));
-  const dead = dev
-    .all("AWS::SQS::Queue")
-    .map(({ Properties }) => String(Properties["QueueName"]))
-    .filter((name) => name.endsWith("-dead"));
+test("a message that ends in the dead letters of any queue rings, and deliveries that wait in both of first attempts", () => {
+  const watched = (metric: string) =>
+    alarms(dev)
+      .filter(({ Properties }) => String(Properties["MetricName"]) === metric)
+      .map(({ Properties }) => String(Properties["Dimensions"]?.["0"]?.["Value"]));
+  const queues = dev.all("AWS::SQS::Queue").map(({ Properties }) => String(Properties["QueueName"]));
+  const dead = queues.filter((name) => name.endsWith("-dead"));
 
   expect(dead).toHaveLength(Object.keys(QUEUES).length);
-  expect(watched.sort()).toEqual(dead.sort());
-});
-
-test("deliveries that wait ring in both queues of first attempts", () => {
-  const watched = alarms(dev)
-    .filter(({ Properties }) => String(Properties["MetricName"]) === "ApproximateAgeOfOldestMessage")
-    .map(({ Properties }) => String(Properties["Dimensions"]?.["0"]?.["Value"]));
-
-  expect(watched).toEqual(expect.arrayContaining(["bridge-dev-deliveries", "bridge-dev-slow-deliveries"]));
+  expect(watched("ApproximateNumberOfMessagesVisible").sort()).toEqual(dead.sort());
+  expect(watched("ApproximateAgeOfOldestMessage")).toEqual(
+    expect.arrayContaining(["bridge-dev-deliveries", "bridge-dev-slow-deliveries"]),
+  );
 });
 
 test("every queue, function and API that an alarm watches exists by that name", () => {
@@ -128,12 +122,11 @@ test("each metric that an alarm watches is in the price, by alarm and in all", (
   expect(page).toContain(`| ${alarms(dev).length} alarms on ${count("*")} metrics (${(count("*") * 0.1).toFixed(2)})`);
 });
 
-test("alarms and their ends are sent to the topic that the operator names, and nowhere else", async () => {
+test("alarms and their ends are sent to the topic that the operator names, and nowhere else", () => {
   expect(alarms(dev).filter(({ Properties }) => Properties["AlarmActions"])).toEqual([]);
   for (const { Properties } of alarms(withTopic)) {
     expect(Properties).toMatchObject({ AlarmActions: [TOPIC], OKActions: [TOPIC] });
   }
-  await expect(synthesizeFixtures({ alarmTopicArn: "operators" })).rejects.toThrow("must be the ARN of an SNS topic");
 });
 
 test("the dashboard shows every figure that an alarm watches", () => {

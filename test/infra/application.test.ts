@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { ROUTES } from "../../lib/http/routes.ts";
+import { ROUTES, type Route } from "../../lib/http/routes.ts";
 import {
   type Access,
+  type QueueName,
   queueVariable,
   TABLES,
   type TableName,
@@ -22,10 +23,18 @@ beforeAll(async () => {
 const ROWS: Record<string, Access> = { ...ROUTES, ...WORKERS };
 
 describe("the API", () => {
-  test.each(Object.entries(ROUTES))("%s is answered by its own function on its method and path", (name, route) => {
-    const method = methods().find(({ path, verb }) => path === route.path && verb === route.method);
-
-    expect(method?.calls).toBe(`bridge-dev-${name}`);
+  test("each row is answered by its own function on its method and path, which streams a large answer and ends in time", () => {
+    for (const [name, route] of Object.entries<Route>(ROUTES)) {
+      const method = methods().find(({ path, verb }) => path === route.path && verb === route.method);
+      expect.soft(method?.calls, name).toBe(`bridge-dev-${name}`);
+      expect.soft(method?.integration["ResponseTransferMode"], name).toBe(route.streams ? "STREAM" : undefined);
+      const uri = JSON.stringify(method?.integration["Uri"]);
+      expect.soft(uri.includes("response-streaming-invocations"), name).toBe(route.streams ?? false);
+    }
+    for (const { integration, calls } of methods()) {
+      const { Properties } = functionOf(calls.slice("bridge-dev-".length));
+      expect(Properties["Timeout"]).toBeLessThanOrEqual(Number(integration["TimeoutInMillis"] ?? 29_000) / 1000);
+    }
   });
 
   test("whatever no row answers reaches the function that says so in the envelope", () => {
@@ -33,24 +42,6 @@ describe("the API", () => {
 
     expect(new Set(otherwise.map(({ path }) => path))).toEqual(new Set(["/", "/{proxy+}", ...resourcePaths()]));
     expect(new Set(otherwise.map(({ calls }) => calls))).toEqual(new Set(["bridge-dev-no-such-endpoint"]));
-  });
-
-  test("an answer that may be large is streamed, every other is not", () => {
-    for (const [name, route] of Object.entries(ROUTES)) {
-      const method = methods().find(({ calls, verb }) => calls === `bridge-dev-${name}` && verb !== "ANY");
-      const streams = "streams" in route && route.streams;
-      expect.soft(method?.integration["ResponseTransferMode"], name).toBe(streams ? "STREAM" : undefined);
-      expect
-        .soft(JSON.stringify(method?.integration["Uri"]).includes("response-streaming-invocations"), name)
-        .toBe(streams);
-    }
-  });
-
-  test("a function ends before the gateway gives up on it", () => {
-    for (const { integration, calls } of methods()) {
-      const { Properties } = functionOf(calls.slice("bridge-dev-".length));
-      expect(Properties["Timeout"]).toBeLessThanOrEqual(Number(integration["TimeoutInMillis"] ?? 29_000) / 1000);
-    }
   });
 });
 
@@ -62,56 +53,39 @@ const SCANS: Readonly<Record<string, readonly TableName[]>> = {
 };
 
 const OWN_SECRET_ALONE = [
-  "change-budget",
-  "change-webhook",
-  "delete-webhook",
-  "export-config",
-  "list-audit-log",
-  "list-deliveries",
-  "list-mappings",
-  "list-tokens",
-  "list-webhooks",
-  "read-budget",
-  "read-delivery",
-  "read-doorbell",
-  "read-drift",
-  "read-fleet",
-  "read-own-token",
-  "read-webhook",
-  "read-workspace",
-  "remove-doorbell",
-  "rename-workspace",
-  "revoke-token",
-  "ring",
+  ..."change-budget change-webhook delete-webhook export-config list-audit-log list-deliveries list-mappings".split(
+    " ",
+  ),
+  ..."list-tokens list-webhooks read-budget read-delivery read-doorbell read-drift read-fleet read-own-token".split(
+    " ",
+  ),
+  ..."read-webhook read-workspace remove-doorbell rename-workspace revoke-token ring".split(" "),
 ];
 
 describe("what a function may do", () => {
-  test.each(Object.keys(ROWS))("%s knows the place of a thing exactly if it may touch it", (name) => {
-    const { reads = [], writes = [], sends = [], secrets = false, schedules = false } = ROWS[name] ?? {};
-    const tables = new Set([...reads, ...writes]);
-
-    const variables = Object.keys(environmentOf(name)).filter((variable) =>
-      /^(TABLE|QUEUE)_|^KEY|SCHEDULE|_ARN$/.test(variable),
-    );
-
-    expect(new Set(variables)).toEqual(
-      new Set([
+  test("each function knows the place of a thing exactly if it may touch it", () => {
+    for (const [name, row] of Object.entries(ROWS)) {
+      const { reads = [], writes = [], sends = [], secrets = false, schedules = false } = row;
+      const tables = new Set([...reads, ...writes]);
+      const isTwice = (table: TableName) => TABLES[table].indexes.length > 0;
+      const named = Object.keys(environmentOf(name)).filter((one) => /^(TABLE|QUEUE)_|^KEY|SCHEDULE|_ARN$/.test(one));
+      const expected = [
         ...[...tables].map(tableVariable),
         ...sends.map(queueVariable),
         ...(secrets ? ["KEY_ID"] : []),
         ...(schedules ? ["SCHEDULE_GROUP", "SCHEDULER_ROLE_ARN", "FAN_OUT_QUEUE_ARN"] : []),
-      ]),
-    );
-    expect(granted(name, "dynamodb:GetItem")).toEqual(
-      arnsOf("Table", tables, (table) => TABLES[table].indexes.length > 0),
-    );
-    expect(granted(name, "dynamodb:PutItem")).toEqual(
-      arnsOf("Table", new Set(writes), (table) => TABLES[table].indexes.length > 0),
-    );
-    expect(granted(name, "dynamodb:Scan")).toEqual(arnsOf("Table", new Set(SCANS[name] ?? [])));
-    expect(granted(name, "sqs:SendMessage")).toEqual(arnsOf("Queue", new Set(sends)));
-    expect(granted(name, "kms:Decrypt")).toEqual(secrets ? ["Key"] : []);
-    expect(granted(name, "iam:PassRole")).toEqual(schedules ? ["BeatFanOutRole"] : []);
+      ];
+      expect.soft(new Set(named), name).toEqual(new Set(expected));
+      for (const [action, things] of Object.entries({
+        "dynamodb:GetItem": arnsOf("Table", tables, isTwice),
+        "dynamodb:PutItem": arnsOf("Table", new Set(writes), isTwice),
+        "dynamodb:Scan": arnsOf("Table", new Set(SCANS[name] ?? [])),
+        "sqs:SendMessage": arnsOf("Queue", new Set(sends)),
+        "kms:Decrypt": secrets ? ["Key"] : [],
+        "iam:PassRole": schedules ? ["BeatFanOutRole"] : [],
+      }))
+        expect.soft(granted(name, action), `${name}: ${action}`).toEqual(things);
+    }
   });
 
   test("what neither reaches a database or an org nor seals an answer opens the service's own secret alone", () => {
@@ -134,42 +108,35 @@ describe("what a function may do", () => {
     }
   });
 
-  test("schedules are created and removed in this stage's group alone", () => {
-    const statements = dev.all("AWS::IAM::Role").flatMap(statementsOf);
-    const changing = statements.filter(({ Action }) => JSON.stringify(Action).includes("scheduler:CreateSchedule"));
+  test("schedules are changed in this stage's group alone, and passed one role, which may send to the fan-out queue alone", () => {
+    const changing = dev
+      .all("AWS::IAM::Role")
+      .flatMap(statementsOf)
+      .filter(({ Action }) => JSON.stringify(Action).includes("scheduler:CreateSchedule"));
+    const [role] = dev.all("AWS::IAM::Role").filter(({ id }) => id.startsWith("BeatFanOutRole"));
+    const [statement, ...others] = statementsOf(role);
 
     expect(changing).toHaveLength(Object.values(ROWS).filter(({ schedules }) => schedules).length);
     for (const { Resource } of changing) expect(JSON.stringify(Resource)).toMatch(/:schedule\/bridge-dev\/\*"\]\]\}$/);
-  });
-
-  test("the schedules of mappings may be passed one role, which may send to the fan-out queue alone", () => {
-    const [role] = dev.all("AWS::IAM::Role").filter(({ id }) => id.startsWith("BeatFanOutRole"));
-
-    const [statement, ...others] = statementsOf(role);
-
     expect(others).toEqual([]);
     expect(statement).toMatchObject({ Action: "sqs:SendMessage", Effect: "Allow" });
     expect(namesIn(statement?.["Resource"])).toEqual(["FanOutQueue"]);
-    expect(JSON.stringify(role?.Properties["AssumeRolePolicyDocument"])).toContain("scheduler.amazonaws.com");
   });
 
   test("Scheduler takes each of its roles for the schedules of one group alone, of this account", () => {
-    const roles = dev
+    const sources = dev
       .all("AWS::IAM::Role")
-      .filter(({ Properties }) => JSON.stringify(Properties).includes('"Service":"scheduler.amazonaws.com"'));
-
-    const sources = roles.map(({ id, Properties }) => {
-      const { Condition, ...statement } = Properties["AssumeRolePolicyDocument"]?.["Statement"]?.[0] ?? {};
-      expect(statement).toMatchObject({ Action: "sts:AssumeRole", Effect: "Allow" });
-      return [id.replace(/Role.*/, ""), Condition];
-    });
+      .filter(({ Properties }) => JSON.stringify(Properties).includes('"Service":"scheduler.amazonaws.com"'))
+      .map(({ id, Properties }) => {
+        const { Condition, ...statement } = Properties["AssumeRolePolicyDocument"]?.["Statement"]?.[0] ?? {};
+        expect(statement).toMatchObject({ Action: "sts:AssumeRole", Effect: "Allow" });
+        return [id.replace(/Role.*/, ""), Condition];
+      });
 
     const [group] = dev.all("AWS::Scheduler::ScheduleGroup");
-    const [sweep, ...others] = dev.all("AWS::Scheduler::Schedule");
-    expect(others).toEqual([]);
     expect(Object.fromEntries(sources)).toEqual({
       BeatFanOut: onlyFrom(String(group?.Properties["Name"])),
-      BeatSweeps: onlyFrom(String(sweep?.Properties["GroupName"] ?? "default")),
+      BeatSweeps: onlyFrom("default"),
     });
   });
 
@@ -228,33 +195,31 @@ describe("what a function may do", () => {
     }
   });
 
-  test("the API's stack has room for 60 endpoints more, of two or three resources each", () => {
-    expect(500 - (dev.counts["Bridge-dev-Api"] ?? 500)).toBeGreaterThan(3 * 60);
+  test("every stack keeps well below the 500 resources that CloudFormation takes, the API's with room for 60 endpoints", () => {
+    for (const [stack, count] of Object.entries(dev.counts))
+      expect.soft(count, stack).toBeLessThan(stack === "Bridge-dev-Api" ? 500 - 3 * 60 : 400);
   });
 });
 
 describe("the workers", () => {
-  test.each(Object.entries(WORKERS))(
-    "%s reads its queue in the batches of its row and answers for each message",
-    (name, row) => {
-      const sources = dev.all("AWS::Lambda::EventSourceMapping");
-      const source = sources.find(({ Properties }) =>
-        JSON.stringify(Properties["FunctionName"]).includes(functionOf(name).id),
-      );
-
-      expect(source?.Properties).toMatchObject({
+  test("each reads its queue in the batches of its row and answers for each message", () => {
+    for (const [name, row] of Object.entries(WORKERS)) {
+      const source = dev
+        .all("AWS::Lambda::EventSourceMapping")
+        .find(({ Properties }) => JSON.stringify(Properties["FunctionName"]).includes(functionOf(name).id));
+      expect(source?.Properties, name).toMatchObject({
         BatchSize: row.batchSize,
         FunctionResponseTypes: ["ReportBatchItemFailures"],
         ScalingConfig: { MaximumConcurrency: row.maxConcurrency },
       });
-      expect(source?.Properties["MaximumBatchingWindowInSeconds"]).toBe(row.batchWindowSeconds || undefined);
-      expect(namesIn(source?.Properties["EventSourceArn"])).toEqual([`${upperFirst(row.queue)}Queue`]);
-      expect(functionOf(name).Properties).toMatchObject({
+      expect(source?.Properties["MaximumBatchingWindowInSeconds"], name).toBe(row.batchWindowSeconds || undefined);
+      expect(namesIn(source?.Properties["EventSourceArn"]), name).toEqual([`${upperFirst(row.queue)}Queue`]);
+      expect(functionOf(name).Properties, name).toMatchObject({
         Timeout: row.timeoutSeconds,
         MemorySize: row.memoryMegabytes,
       });
-    },
-  );
+    }
+  });
 
   test("a function may be called by its own messages only where its row says why, and the console shows the reason", () => {
     for (const [name, row] of Object.entries(WORKERS)) {
@@ -265,6 +230,30 @@ describe("the workers", () => {
       expect.soft(String(Description ?? "").length, name).toBeLessThanOrEqual(256);
     }
     for (const name of Object.keys(ROUTES)) expect(functionOf(name).Properties).not.toHaveProperty("RecursiveLoop");
+  });
+
+  test("exactly the workers that can cause their own messages say why they may", () => {
+    const rows = Object.entries(WORKERS).map(([name, { queue, ...row }]) => ({
+      name,
+      queue,
+      sends: "sends" in row ? (row.sends as readonly QueueName[]) : [],
+      resends: "resends" in row,
+    }));
+    const reachable = (from: readonly QueueName[], seen = new Set<QueueName>()): Set<QueueName> => {
+      for (const queue of from.filter((one) => !seen.has(one))) {
+        seen.add(queue);
+        reachable(
+          rows.filter((row) => row.queue === queue).flatMap(({ sends }) => sends),
+          seen,
+        );
+      }
+      return seen;
+    };
+
+    const onLoops = rows.filter(({ queue, sends }) => reachable(sends).has(queue)).map(({ name }) => name);
+
+    expect(rows.filter(({ resends }) => resends).map(({ name }) => name)).toEqual(onLoops);
+    expect(onLoops).toContain("load-mapping");
   });
 
   test("the sweeper wakes once a minute, and a wake-up that is a minute late is dropped", () => {
@@ -280,17 +269,27 @@ describe("the workers", () => {
 });
 
 describe("the stage", () => {
-  test("the rate limit can be set outside prod alone", async () => {
-    const prod = await synthesizeFixtures(PROD);
+  test("dev and prod have their rules, and a stage of another name production's, with its name in each thing", async () => {
+    const [prod, staging] = [await synthesizeFixtures(PROD), await synthesizeFixtures({ ...PROD, stage: "staging" })];
 
     expect(environmentOf("list-mappings", chosen)).toMatchObject({ STAGE: "dev", RATE_LIMIT_PER_MINUTE: "500" });
-    expect(environmentOf("list-mappings", prod)).toMatchObject({ STAGE: "prod" });
-    expect(environmentOf("list-mappings", prod)).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
-    await expect(synthesizeFixtures({ ...PROD, rateLimitPerMinute: "1" })).rejects.toThrow("contract's 300");
-  });
-
-  test("every stack keeps well below the 500 resources that CloudFormation takes", () => {
-    for (const [stack, count] of Object.entries(dev.counts)) expect.soft(count, stack).toBeLessThan(400);
+    expect(environmentOf("list-mappings", prod)["STAGE"]).toBe("prod");
+    expect(environmentOf("list-mappings", staging)["STAGE"]).toBe("staging");
+    for (const one of [prod, staging])
+      expect(environmentOf("list-mappings", one)).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
+    const TableName = expect.stringMatching(/^bridge-staging-/);
+    for (const { Properties } of staging.all("AWS::DynamoDB::Table"))
+      expect(Properties).toMatchObject({ DeletionProtectionEnabled: true, TableName });
+    const kept = (assembly: Assembly) =>
+      assembly
+        .all("AWS::Logs::LogGroup")
+        .map((group) => `${group.Properties["RetentionInDays"]} ${group.DeletionPolicy}`);
+    expect([dev, chosen, prod, staging].map((one) => [...new Set(kept(one))])).toEqual([
+      [expect.stringMatching(/^14 /)],
+      [expect.stringMatching(/^365 /)],
+      ["90 RetainExceptOnCreate"],
+      ["90 RetainExceptOnCreate"],
+    ]);
   });
 
   test("the stacks can be deployed one after the other, and none goes back to one behind it", () => {
@@ -304,24 +303,12 @@ describe("the stage", () => {
     expect(dev.before["Bridge-dev-Api"]).toContain("Bridge-dev-Endpoints");
   });
 
-  test("logs are kept for two weeks, in prod for three months, or as long as was asked", async () => {
-    const daysOf = (assembly: Assembly) =>
-      new Set(assembly.all("AWS::Logs::LogGroup").map(({ Properties }) => Number(Properties["RetentionInDays"])));
-
-    expect(daysOf(dev)).toEqual(new Set([14]));
-    expect(daysOf(await synthesizeFixtures(PROD))).toEqual(new Set([90]));
-    expect(daysOf(chosen)).toEqual(new Set([365]));
-    await expect(synthesizeFixtures({ logRetentionDays: "8" })).rejects.toThrow("one of CloudWatch's");
-  });
-
-  test("functions know how long deliveries and audit entries are kept where that was asked for", async () => {
+  test("functions know how long deliveries and audit entries are kept where that was asked for", () => {
     expect(environmentOf("list-mappings", chosen)).toMatchObject({ DELIVERY_DAYS: "7", AUDIT_DAYS: "90" });
     expect(Object.keys(environmentOf("list-mappings", dev))).not.toContain("DELIVERY_DAYS");
-    for (const days of ["0", "", "ten"])
-      await expect(synthesizeFixtures({ auditDays: days })).rejects.toThrow("auditDays must be a whole number of days");
   });
 
-  test("tracing is off unless switched on, and then every function and the API leave traces", async () => {
+  test("tracing is off unless switched on, and then every function and the API leave traces", () => {
     const modes = (assembly: Assembly) =>
       new Set(assembly.all("AWS::Lambda::Function").map(({ Properties }) => Properties["TracingConfig"]?.["Mode"]));
 
@@ -331,29 +318,9 @@ describe("the stage", () => {
     expect(JSON.stringify(chosen.all("AWS::IAM::Role")).split("xray:PutTraceSegments")).toHaveLength(
       chosen.all("AWS::Lambda::Function").length + 1,
     );
-    await expect(synthesizeFixtures({ tracing: "yes" })).rejects.toThrow("true or false");
   });
 
-  test("a stage with a name of its own has production's rules, and its name in each thing", async () => {
-    const staging = await synthesizeFixtures({ ...PROD, stage: "staging" });
-
-    expect(environmentOf("list-mappings", staging)).toMatchObject({ STAGE: "staging" });
-    expect(environmentOf("list-mappings", staging)).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
-    for (const { Properties } of staging.all("AWS::DynamoDB::Table"))
-      expect(Properties).toMatchObject({
-        DeletionProtectionEnabled: true,
-        TableName: expect.stringMatching(/^bridge-staging-/) as string,
-      });
-    for (const { Properties, DeletionPolicy } of staging.all("AWS::Logs::LogGroup"))
-      expect([Properties["RetentionInDays"], DeletionPolicy]).toEqual([90, "RetainExceptOnCreate"]);
-    for (const stage of ["Staging", "blue-green", "2nd", "", "abcdefghijklmnopqrstu"])
-      await expect(synthesizeFixtures({ stage })).rejects.toThrow("stage must be at most 20 small letters and digits");
-    await expect(synthesizeFixtures({ ...PROD, stage: "staging", rateLimitPerMinute: "1" })).rejects.toThrow(
-      "contract's 300",
-    );
-  });
-
-  test("the gateway refuses what is above a rate, and writes a line a request where that is asked for", async () => {
+  test("the gateway refuses what is above a rate, and writes a line a request where that is asked for", () => {
     const stageOf = (assembly: Assembly) => assembly.all("AWS::ApiGateway::Stage")[0]?.Properties ?? {};
     const limits = (assembly: Assembly) => Object.values(stageOf(assembly)["MethodSettings"] ?? {});
 
@@ -362,70 +329,47 @@ describe("the stage", () => {
     expect([stageOf(dev)["AccessLogSetting"], dev.all("AWS::ApiGateway::Account")]).toEqual([undefined, []]);
     expect(JSON.stringify(stageOf(chosen)["AccessLogSetting"])).toContain("$context.requestId");
     expect(chosen.all("AWS::ApiGateway::Account")).toHaveLength(1);
-    await expect(synthesizeFixtures({ requestsPerSecond: "0" })).rejects.toThrow("requestsPerSecond must be a whole");
   });
 
-  test("with a domain of one's own the API has no second address", () => {
-    const isClosed = (assembly: Assembly) =>
-      assembly.all("AWS::ApiGateway::RestApi")[0]?.Properties["DisableExecuteApiEndpoint"];
-
-    expect([isClosed(dev), isClosed(chosen)]).toEqual([false, true]);
-  });
-
-  test("everything that can have tags has those that were asked for", async () => {
+  test("everything that can have tags has those that were asked for, and every role the permissions boundary", () => {
     const tagged = ["AWS::Lambda::Function", "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::IAM::Role"];
     for (const { Properties } of tagged.flatMap((type) => chosen.all(type)))
       expect(Properties["Tags"]).toEqual([
         { Key: "Cost Center", Value: "a/b" },
         { Key: "Owner", Value: "ops" },
       ]);
-    await expect(synthesizeFixtures({ tags: "Owner" })).rejects.toThrow("tags must be tags, each Name=value");
-  });
-
-  test("a permissions boundary is on every role", () => {
     const roles = chosen.all("AWS::IAM::Role");
-
     expect(roles.length).toBeGreaterThan(Object.keys(ROWS).length);
     for (const { id, Properties } of roles)
       expect.soft(JSON.stringify(Properties["PermissionsBoundary"]), id).toContain(":policy/Boundary");
   });
 
-  test("a former key opens and seals nothing, and the alias moves from a key of the deployment to another in place", () => {
+  test("a key of the operator's own takes the place of the deployment's under the same alias, and a former one opens alone", () => {
+    const own = "arn:aws:kms:eu-central-1:123456789012:key/0d1e";
     const former = "arn:aws:kms:eu-central-1:123456789012:key/0d1d";
-    const aliasOf = (assembly: Assembly) => assembly.all("AWS::KMS::Alias").map(({ id }) => id);
+    const aliases = chosen.all("AWS::KMS::Alias");
     const statements = chosen.all("AWS::IAM::Role").flatMap((role) => statementsOf(role));
     const grants = statements.filter((one) => JSON.stringify(one["Resource"]).includes(former));
 
-    expect(aliasOf(chosen)).toEqual(aliasOf(dev));
+    expect(chosen.all("AWS::KMS::Key")).toEqual([]);
+    expect(environmentOf("list-mappings", chosen)["KEY_ID"]).toBe(own);
+    expect(aliases.map(({ id }) => id)).toEqual(dev.all("AWS::KMS::Alias").map(({ id }) => id)); // it moves in place
+    expect(aliases[0]?.Properties).toMatchObject({ AliasName: "alias/bridge-dev", TargetKeyId: own });
     expect(new Set(grants.map((one) => one["Action"]))).toEqual(new Set(["kms:Decrypt"]));
   });
 
-  test("a key of the operator's own takes the place of the deployment's, under the same alias", async () => {
-    const own = "arn:aws:kms:eu-central-1:123456789012:key/0d1e";
+  test("every function runs the runtime it was tested on, writes Lambda's own lines where asked, and both addresses are outputs", () => {
+    const of = (assembly: Assembly) =>
+      assembly
+        .all("AWS::Lambda::Function")
+        .map(({ Properties: { Runtime, Architectures, LoggingConfig } }) =>
+          [Runtime, Architectures, LoggingConfig?.["SystemLogLevel"]].join(" "),
+        );
 
-    expect(chosen.all("AWS::KMS::Key")).toEqual([]);
-    expect(environmentOf("list-mappings", chosen)["KEY_ID"]).toBe(own);
-    expect(
-      chosen.all("AWS::KMS::Alias").map(({ Properties }) => [Properties["AliasName"], Properties["TargetKeyId"]]),
-    ).toEqual([["alias/bridge-dev", own]]);
-    await expect(synthesizeFixtures({ keyArn: "alias/mine" })).rejects.toThrow("keyArn must be the ARN of a KMS key");
-  });
-
-  test("Lambda's own lines are written where that is asked for, and otherwise its warnings alone", () => {
-    const levels = (assembly: Assembly) =>
-      new Set(
-        assembly.all("AWS::Lambda::Function").map(({ Properties }) => Properties["LoggingConfig"]?.["SystemLogLevel"]),
-      );
-
-    expect([levels(dev), levels(chosen)]).toEqual([new Set(["WARN"]), new Set(["INFO"])]);
-  });
-
-  test("every function runs the runtime it was tested on, and both addresses are outputs", () => {
-    const runtimes = dev
-      .all("AWS::Lambda::Function")
-      .map(({ Properties }) => `${Properties["Runtime"]} ${Properties["Architectures"]}`);
-
-    expect(new Set(runtimes)).toEqual(new Set(["nodejs24.x arm64"]));
+    expect([new Set(of(dev)), new Set(of(chosen))]).toEqual([
+      new Set(["nodejs24.x arm64 WARN"]),
+      new Set(["nodejs24.x arm64 INFO"]),
+    ]);
     expect(Object.keys(dev.outputs)).toEqual(expect.arrayContaining(["BaseUrl", "MetricsUrl"]));
   });
 });

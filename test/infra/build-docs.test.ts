@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { addressOf, buildDocs, readPages, unlisted } from "../../lib/infra/build-docs.ts";
 
 const files = buildDocs();
@@ -29,13 +29,14 @@ test("every link of a page leads to a page or a file that is built, and every an
   expect(broken).toEqual([]);
 });
 
-test("no page has a link, a picture or HTML that cannot be shown", () => {
-  expect(readPages().flatMap(({ problems }) => problems)).toEqual([]);
-});
-
-test("the index, lib/docs/README.md, lists every page", () => {
+test("each page has one title and nothing that cannot be shown, and the index, lib/docs/README.md, lists it", () => {
   const pages = readPages();
 
+  expect(pages.flatMap(({ problems }) => problems)).toEqual([]);
+  for (const { file, html } of pages) {
+    expect(html, file).toMatch(/^<h1 /);
+    expect(html.match(/<h1 /g), file).toHaveLength(1);
+  }
   expect(unlisted(pages)).toEqual([]);
   expect(unlisted(pages.map((page) => (page.name === "rows" ? { ...page, name: "raws" } : page)))).toMatchObject([
     { file: "lib/docs/rows.md" },
@@ -66,41 +67,24 @@ test("the search knows every heading of every page once", async () => {
   expect(ids).toContain("security#what-leaves-the-machine");
 });
 
-test("a page begins with its title and has one", () => {
-  for (const { file, html } of readPages()) {
-    expect(html, file).toMatch(/^<h1 /);
-    expect(html.match(/<h1 /g), file).toHaveLength(1);
-  }
-});
-
-describe("a link", () => {
-  const page = { file: "lib/docs/rows.md", name: "rows" };
+test.each([
+  ["#deletes", "rows#deletes"],
+  ["../infra/RUNBOOK.md#throttles", "runbook#throttles"],
+  ["README.md", "../docs"],
+  ["https://www.postgresql.org/docs/", "https://www.postgresql.org/docs/"],
+  ["../../package.json", null],
+  ["no-such-page.md", new Error("lib/docs/rows.md links to no-such-page.md, which is not there")],
+  [
+    "#no-such-heading",
+    new Error("lib/docs/rows.md links to #no-such-heading, but lib/docs/rows.md has no such heading"),
+  ],
+])("a link to %s becomes %s", (href, address) => {
+  const anchors = { "lib/docs/rows.md": ["deletes"], "lib/infra/RUNBOOK.md": ["throttles"] };
+  const names = { "lib/docs/rows.md": "rows", "lib/infra/RUNBOOK.md": "runbook", "lib/docs/README.md": "index" };
   const targets = {
-    names: new Map([
-      ["lib/docs/rows.md", "rows"],
-      ["lib/infra/RUNBOOK.md", "runbook"],
-      ["lib/docs/README.md", "index"],
-    ]),
-    anchors: new Map([
-      ["lib/docs/rows.md", new Set(["deletes"])],
-      ["lib/infra/RUNBOOK.md", new Set(["throttles"])],
-    ]),
+    names: new Map(Object.entries(names)),
+    anchors: new Map(Object.entries(anchors).map(([file, ids]) => [file, new Set(ids)])),
   };
 
-  test.each([
-    ["#deletes", "rows#deletes"],
-    ["../infra/RUNBOOK.md#throttles", "runbook#throttles"],
-    ["README.md", "../docs"],
-    ["https://www.postgresql.org/docs/", "https://www.postgresql.org/docs/"],
-    ["../../package.json", null],
-  ])("to %s becomes %s", (href, address) => {
-    expect(addressOf(href, page, targets)).toBe(address);
-  });
-
-  test.each([
-    ["no-such-page.md", "lib/docs/rows.md links to no-such-page.md, which is not there"],
-    ["#no-such-heading", "lib/docs/rows.md links to #no-such-heading, but lib/docs/rows.md has no such heading"],
-  ])("to %s is a problem in a sentence", (href, message) => {
-    expect(addressOf(href, page, targets)).toEqual(new Error(message));
-  });
+  expect(addressOf(href, { file: "lib/docs/rows.md", name: "rows" }, targets)).toEqual(address);
 });

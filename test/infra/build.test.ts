@@ -31,71 +31,48 @@ test("every function becomes a folder of its own that runs on its own, one that 
   expect(readdirSync(out).sort()).toEqual(built.filter((name) => name !== "read-drift"));
 });
 
-test("the strict build refuses a row that no file answers, and says which file is missing", async () => {
-  const { functions, out } = project();
-  rmSync(join(functions, "workers/run-cycle.ts"));
+test("the build refuses a row that no file answers, jsforce where the row does not talk to Salesforce, and two functions of one name", async () => {
+  const lone = project();
+  rmSync(join(lone.functions, "workers/run-cycle.ts"));
+  const heavy = project({ "list-mappings": CALL_SALESFORCE, "run-cycle": CALL_SALESFORCE });
+  const twice = project();
+  writeFileSync(join(twice.functions, "list-mappings.ts"), "export const handler = async () => 1;\n");
 
-  await expect(build({ functions, out, strict: true })).rejects.toThrow("functions/workers/run-cycle.ts");
-});
-
-test("the strict build refuses jsforce where the row does not talk to Salesforce", async () => {
-  const { functions, out } = project({ "list-mappings": CALL_SALESFORCE, "run-cycle": CALL_SALESFORCE });
-
-  const refused = build({ functions, out, strict: true });
-
+  await expect(build({ ...lone, strict: true })).rejects.toThrow("functions/workers/run-cycle.ts");
+  const refused = build({ ...heavy, strict: true });
   await expect(refused).rejects.toThrow(/list-mappings bundles jsforce/);
   await expect(refused).rejects.not.toThrow(/run-cycle/);
-});
-
-longTest("bundles are built again when a source changes or a bundle is lost, and else kept", async () => {
-  const { functions, out } = project();
-  const bundle = join(out, "list-mappings/index.mjs");
-  const modified = () => statSync(bundle).mtimeMs;
-  const first = await build({ functions, out });
-  utimesSync(bundle, 1, 1);
-
-  const again = await build({ functions, out });
-  const kept = modified();
-  writeFileSync(join(functions, "api/list-mappings.ts"), "export const handler = async () => 42;\n");
-  await build({ functions, out });
-  const changed = readFileSync(bundle, "utf8");
-  rmSync(bundle);
-  await build({ functions, out });
-
-  expect(again).toEqual(first);
-  expect(kept).toBe(1000);
-  expect(changed).toContain("42");
-  expect(readFileSync(bundle, "utf8")).toBe(changed);
+  await expect(build(twice)).rejects.toThrow("shares its name");
 });
 
 longTest(
-  "a bundle has the text of the SQL file that its source reads, and is built again when that changes",
+  "bundles are built again when a source or an SQL file that it reads changes or a bundle is lost, and else kept",
   async () => {
     const { functions, out } = project();
-    const sql = (text: string) => writeFileSync(join(functions, "api/first.sql"), text);
+    const bundle = join(out, "list-mappings/index.mjs");
+    const source = 'import first from "./first.sql.ts";\nexport const handler = async () => first;\n';
     writeFileSync(join(functions, "api/first.sql.ts"), "export default 'the file beside this one';\n");
-    writeFileSync(
-      join(functions, "api/list-mappings.ts"),
-      'import first from "./first.sql.ts";\nexport const handler = async () => first;\n',
-    );
-    sql("SELECT '`$$`';\n");
-    await build({ functions, out });
-    sql("SELECT 2;\n");
-    const module = (await import(pathToFileURL(join(out, "list-mappings/index.mjs")).href)) as Handler;
-    const before = await module.handler({});
-    await build({ functions, out });
+    writeFileSync(join(functions, "api/first.sql"), "SELECT '`$$`';\n");
+    writeFileSync(join(functions, "api/list-mappings.ts"), source);
+    const first = await build({ functions, out });
+    utimesSync(bundle, 1, 1);
 
-    expect(before).toBe("SELECT '`$$`';\n");
-    expect(readFileSync(join(out, "list-mappings/index.mjs"), "utf8")).toContain("SELECT 2;");
+    expect(await build({ functions, out })).toEqual(first);
+    expect(statSync(bundle).mtimeMs).toBe(1000);
+    const module = (await import(pathToFileURL(bundle).href)) as Handler;
+    expect(await module.handler({})).toBe("SELECT '`$$`';\n");
+    writeFileSync(join(functions, "api/first.sql"), "SELECT 2;\n");
+    await build({ functions, out });
+    expect(readFileSync(bundle, "utf8")).toContain("SELECT 2;");
+    writeFileSync(join(functions, "api/list-mappings.ts"), "export const handler = async () => 42;\n");
+    await build({ functions, out });
+    const changed = readFileSync(bundle, "utf8");
+    rmSync(bundle);
+    await build({ functions, out });
+    expect(changed).toContain("42");
+    expect(readFileSync(bundle, "utf8")).toBe(changed);
   },
 );
-
-test("two functions of one name are refused", async () => {
-  const { functions, out } = project();
-  writeFileSync(join(functions, "list-mappings.ts"), "export const handler = async () => 1;\n");
-
-  await expect(build({ functions, out })).rejects.toThrow("shares its name");
-});
 
 longTest(
   "jsforce works in its bundle without its own copy of undici, its licences stay beside it, and no source map is deployed",

@@ -8,26 +8,24 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/run/temporary-folder.ts";
-import { firstInGate, longTest } from "../support/run/whole-grid.ts";
+import { firstInGate } from "../support/run/whole-grid.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
 async function run(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const [PATH, HOME] = ["/nonexistent", "/nonexistent"]; // without cdk, nothing that is not refused goes further
   const child = spawn(process.execPath, args, {
     cwd: PROJECT,
     stdio: ["ignore", "pipe", "pipe"],
-    // Without cdk on the PATH, nothing that is not refused goes further than this machine.
-    env: {
-      PATH: "/nonexistent",
-      HOME: "/nonexistent",
-      TMPDIR: tmpdir(),
-      AWS_EC2_METADATA_DISABLED: "true",
-      ...environment,
-    },
+    env: { PATH, HOME, TMPDIR: tmpdir(), AWS_EC2_METADATA_DISABLED: "true", ...environment },
   });
   const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   return { status: status as number | null, stdout, stderr };
 }
+
+/** A deployment with a cdk that says how it was called. */
+const deploy = (environment: Readonly<Record<string, string>>, args: readonly string[] = []) =>
+  run(["bin/deploy-all.ts", ...args], { ...CREDENTIALS, PATH: folderOfCdk(), ...environment });
 
 test("an option that there is none of is refused in one line, before anything is built", async () => {
   const permitted = ["--permission", "--allow-fs-read=*", `--allow-fs-write=${tmpdir()}`]; // no build can do with these
@@ -57,7 +55,6 @@ test.each(firstInGate(1, UNKNOWN))("a deployment %s is refused in one line", asy
 
 const CREDENTIALS = { ...KEY, ...REGION };
 const CLOSED = "http://127.0.0.1:9";
-const NO_HOST = "http://aws.invalid";
 
 /** A profile whose credentials are those of a role, which STS gives out. */
 const ROLE = `[profile acme]
@@ -71,29 +68,16 @@ aws_secret_access_key = secret
 const UNASKED: readonly (readonly [string, () => Promise<Readonly<Record<string, string>>>])[] = [
   ["where STS cannot be asked for a role", async () => ({ AWS_ENDPOINT_URL: CLOSED, ...profile(ROLE) })],
   ["where SQS answers 500", async () => ({ AWS_ENDPOINT_URL: await answering(500, saying("InternalError")) })],
-  ["at an endpoint of one's own that is not there", async () => ({ AWS_ENDPOINT_URL: CLOSED })],
-  ["at an endpoint of one's own for SQS that is not there", async () => ({ AWS_ENDPOINT_URL_SQS: CLOSED })],
-  ["behind HTTPS_PROXY", async () => ({ HTTPS_PROXY: CLOSED, AWS_ENDPOINT_URL_SQS: CLOSED })],
-  ["behind https_proxy", async () => ({ https_proxy: CLOSED, AWS_ENDPOINT_URL_SQS: CLOSED })],
-  ["without DNS", async () => ({ AWS_ENDPOINT_URL_SQS: NO_HOST })],
-  [
-    "where an endpoint of one's own has no SQS",
-    async () => ({ AWS_ENDPOINT_URL: await answering(404, "no such page") }),
-  ],
-  [
-    "where something on the way answers 403",
-    async () => ({ AWS_ENDPOINT_URL: await answering(403, "<html>No</html>") }),
-  ],
   ["where SQS asks for less", async () => ({ AWS_ENDPOINT_URL: await answering(400, saying("RequestThrottled")) })],
-  ["where STS has no address", async () => ({ AWS_ENDPOINT_URL: NO_HOST, ...profile(ROLE) })],
+  ["at an endpoint for SQS that is not there", async () => ({ AWS_ENDPOINT_URL_SQS: CLOSED })],
+  ["behind HTTPS_PROXY", async () => ({ HTTPS_PROXY: CLOSED, AWS_ENDPOINT_URL_SQS: CLOSED })],
+  ["without DNS", async () => ({ AWS_ENDPOINT_URL_SQS: "http://aws.invalid" })],
+  ["where an endpoint has no SQS", async () => ({ AWS_ENDPOINT_URL: await answering(404, "no such page") })],
+  ["where a proxy answers 403", async () => ({ AWS_ENDPOINT_URL: await answering(403, "<html>No</html>") })],
 ];
 
 test.each(firstInGate(1, UNASKED))("a deployment %s continues with one line of warning", async (_, environment) => {
-  const { status, stdout, stderr } = await run(["bin/deploy-all.ts"], {
-    ...CREDENTIALS,
-    ...(await environment()),
-    PATH: folderOfCdk(),
-  });
+  const { status, stdout, stderr } = await deploy(await environment());
 
   expect(status, stderr).toBe(0);
   expect(stderr).toMatch(/^Warning: AWS could not be asked about these credentials in eu-central-1 \(.+\)\n$/);
@@ -101,13 +85,7 @@ test.each(firstInGate(1, UNASKED))("a deployment %s continues with one line of w
 });
 
 test("a deployment by a user who may ask nothing continues, and says what is left unreserved", async () => {
-  const endpoint = await answering(403, saying("AccessDenied"));
-
-  const { status, stdout, stderr } = await run(["bin/deploy-all.ts"], {
-    ...CREDENTIALS,
-    AWS_ENDPOINT_URL: endpoint,
-    PATH: folderOfCdk(),
-  });
+  const { status, stdout, stderr } = await deploy({ AWS_ENDPOINT_URL: await answering(403, saying("AccessDenied")) });
 
   expect([status, stdout]).toEqual([0, "cdk deploy --all --no-notices\n"]);
   expect(stderr).toMatch(/^Warning: .*add -c reservedConcurrency=read-metrics=5 .*\n$/);
@@ -116,44 +94,24 @@ test("a deployment by a user who may ask nothing continues, and says what is lef
 const RESERVED = "-c reservedConcurrency=read-metrics=5";
 const CHOSEN = "-c reservedConcurrency=run-cycle=50";
 
-longTest.each([
-  ["of 1,000 the metrics get five", 1000, 1000, [], `cdk deploy --all --no-notices ${RESERVED}\n`, ""],
-  ["of 105 too", 1000, 105, [], `cdk deploy --all --no-notices ${RESERVED}\n`, ""],
-  ["of 104 none", 1000, 104, [], "cdk deploy --all --no-notices\n", "quota of 1000 concurrent executions"],
-  ["of a new account's ten none", 10, 10, [], "cdk deploy --all --no-notices\n", "Request a higher quota from AWS"],
-  [
-    "what the operator reserves is left alone",
-    1000,
-    1000,
-    CHOSEN.split(" "),
-    `cdk deploy --all --no-notices ${CHOSEN}\n`,
-    "",
-  ],
-])("of the account's concurrent executions %s", async (_, ConcurrentExecutions, free, args, called, warning) => {
-  const limit = { AccountLimit: { ConcurrentExecutions, UnreservedConcurrentExecutions: free } };
+const CALLED = "cdk deploy --all --no-notices";
 
-  const { status, stdout, stderr } = await run(["bin/deploy-all.ts", ...args], {
-    ...CREDENTIALS,
-    AWS_ENDPOINT_URL: await answering(200, JSON.stringify(limit)),
-    PATH: folderOfCdk(),
-  });
+test.each(
+  firstInGate(1, [
+    ["what the metrics have reserved before is theirs again", 1000, 100, 5, [], `${CALLED} ${RESERVED}`, ""],
+    ["of 105 that are free the metrics get five", 1000, 105, 0, [], `${CALLED} ${RESERVED}`, ""],
+    ["of 104 none", 1000, 104, 0, [], CALLED, "quota of 1000 concurrent executions"],
+    ["of a new account's ten none", 10, 10, 0, [], CALLED, "Request a higher quota from AWS"],
+    ["what the operator reserves is left alone", 1000, 1000, 0, CHOSEN.split(" "), `${CALLED} ${CHOSEN}`, ""],
+  ] as const),
+)("of the account's concurrent executions: %s", async (_, all, free, ours, args, called, warning) => {
+  const AccountLimit = { ConcurrentExecutions: all, UnreservedConcurrentExecutions: free };
+  const answer = JSON.stringify({ AccountLimit, ...(ours > 0 && { ReservedConcurrentExecutions: ours }) });
 
-  expect([status, stdout]).toEqual([0, called]);
-  if (warning === "") expect(stderr).toBe("");
-  else expect(stderr).toMatch(new RegExp(`^Warning: .*${warning}.*\\n$`));
-});
+  const { status, stdout, stderr } = await deploy({ AWS_ENDPOINT_URL: await answering(200, answer) }, args);
 
-test("what the metrics have reserved before is theirs again", async () => {
-  const limit = { AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 100 } };
-  const answer = JSON.stringify({ ...limit, ReservedConcurrentExecutions: 5 });
-
-  const { stdout } = await run(["bin/deploy-all.ts"], {
-    ...CREDENTIALS,
-    AWS_ENDPOINT_URL: await answering(200, answer),
-    PATH: folderOfCdk(),
-  });
-
-  expect(stdout).toBe(`cdk deploy --all --no-notices ${RESERVED}\n`);
+  expect([status, stdout]).toEqual([0, `${called}\n`]);
+  expect(stderr).toMatch(warning === "" ? /^$/ : new RegExp(`^Warning: .*${warning}.*\\n$`));
 });
 
 const NOT_TAKEN: readonly (readonly [code: string, how: string])[] = [
@@ -166,14 +124,9 @@ const NOT_TAKEN: readonly (readonly [code: string, how: string])[] = [
 test.each(firstInGate(1, NOT_TAKEN))(
   "a deployment to which AWS says %s %sis refused in one line",
   async (code, how) => {
-    const endpoint = await answering(403, how === "" ? saying(code) : inXml(code));
+    const AWS_ENDPOINT_URL = await answering(403, how === "" ? saying(code) : inXml(code));
 
-    const { status, stdout, stderr } = await run(["bin/deploy-all.ts"], {
-      ...CREDENTIALS,
-      ...(how !== "" && profile(ROLE)),
-      AWS_ENDPOINT_URL: endpoint,
-      PATH: folderOfCdk(),
-    });
+    const { status, stdout, stderr } = await deploy({ AWS_ENDPOINT_URL, ...(how !== "" && profile(ROLE)) });
 
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^Refused: .*credentials.*\n$/);

@@ -5,7 +5,7 @@ import { WORKERS } from "../../lib/model/resources.ts";
 
 const SIZING = readFileSync(join(import.meta.dirname, "../../lib/infra/SIZING.md"), "utf8");
 
-test("what the operator reads about the size of each worker is what is deployed", () => {
+test("what the operator reads about the size of each worker is what is deployed, and has its reason", () => {
   const lines = Object.entries(WORKERS).map(([name, row]) =>
     [
       `| \`${name}\``,
@@ -18,10 +18,6 @@ test("what the operator reads about the size of each worker is what is deployed"
   );
 
   expect(SIZING.match(/^\| `.* s \|$/gm)).toEqual(lines);
-});
-
-test("each worker's size has its reason", () => {
   const reasons = SIZING.split(/^## /m).slice(1).join();
-
   for (const name of Object.keys(WORKERS)) expect.soft(reasons).toContain(`\`${name}\``);
 });

@@ -53,25 +53,26 @@ test("people see what moved, what failed and what needs attention, and nothing e
   ]);
 });
 
-test.each([
-  { level: "error", event: "cycle", sf_object: EVIL, message: EVIL },
-  { level: "warn", event: "budget", message: EVIL },
-  { level: "warn", event: EVIL },
-  { level: "info", event: "provisioning", sf_object: EVIL, pg_table: EVIL, state: EVIL },
-  { level: "info", event: "provisioning", reason: EVIL },
-  { level: "info", event: "cycle", sf_object: EVIL, accepted: 1 },
-  { level: "info", event: "load", outcome: "done", sf_object: EVIL, read: 1 },
-  { level: "info", event: "deletes held", message: EVIL },
-])("words of an org or a database steer no terminal, in front of npm start or in its log: %j", (entry) => {
-  const { log, shown } = open();
+test("words of an org or a database steer no terminal, in front of npm start or in its log", () => {
+  for (const entry of [
+    { level: "error", event: "cycle", sf_object: EVIL, message: EVIL },
+    { level: "warn", event: "budget", message: EVIL },
+    { level: "warn", event: EVIL },
+    { level: "info", event: "provisioning", sf_object: EVIL, pg_table: EVIL, state: EVIL },
+    { level: "info", event: "provisioning", reason: EVIL },
+    { level: "info", event: "cycle", sf_object: EVIL, accepted: 1 },
+    { level: "info", event: "load", outcome: "done", sf_object: EVIL, read: 1 },
+    { level: "info", event: "deletes held", message: EVIL },
+  ]) {
+    const { log, shown } = open();
 
-  log.write(JSON.stringify(entry));
+    log.write(JSON.stringify(entry));
 
-  const kept = readFileSync(log.file, "utf8");
-  expect(shown).toHaveLength(1);
-  expect([...shown, kept].map(steeringIn)).toEqual([null, null]);
-  expect(shown[0]).not.toContain("\n");
-  expect(JSON.parse(kept)).toEqual({ at: expect.any(String), ...entry });
+    const kept = readFileSync(log.file, "utf8");
+    expect([...shown, kept].map(steeringIn), JSON.stringify(entry)).toEqual([null, null]);
+    expect(shown[0]).not.toContain("\n");
+    expect(JSON.parse(kept)).toEqual({ at: expect.any(String), ...entry });
+  }
 });
 
 test("a fault's lines stay lines, indented, so that none of them looks like one of the log's own", () => {

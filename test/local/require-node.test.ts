@@ -14,14 +14,13 @@ function guardUnder(version: string): Promise<{ code: number; words: string }> {
   });
 }
 
-test.each(["20.20.2", "22.12.0", "24.14.1", "25.0.0"])("Node %s is refused with the remedy", async (version) => {
+test.each(["20.20.2", "24.14.1", "25.0.0"])("Node %s is refused with the remedy", async (version) => {
   const { code, words } = await guardUnder(version);
 
-  expect(code).toBe(1);
-  expect(words).toContain(`this is Node ${version}`);
+  expect([code, words]).toEqual([1, expect.stringContaining(`this is Node ${version}`)]);
   expect(words).toContain("npm install");
 });
 
-test.each(["24.15.0", "24.21.0"])("Node %s is let through in silence", async (version) => {
-  expect(await guardUnder(version)).toEqual({ code: 0, words: "" });
+test("Node 24.15.0 is let through in silence", async () => {
+  expect(await guardUnder("24.15.0")).toEqual({ code: 0, words: "" });
 });

@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-scheduler";
 import { PurgeQueueCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { database } from "../../../functions/services/composition.ts";
 import { workspaceKey } from "../../../lib/adapters/dynamodb/access/workspace-key.ts";
 import { QUEUES, WORKERS } from "../../../lib/model/resources.ts";
@@ -50,12 +50,14 @@ const ringing = (from: number, until: number) => {
     .map(({ name }) => name.replace("bridge-dev-", ""));
 };
 
+type Mend = () => unknown;
+
 /** Breaks something, and expects of each of these outages that its alarm rings within its minutes. */
-async function expectToRing(outages: readonly string[], breakIt: () => unknown, mend: () => unknown): Promise<void> {
+async function expectToRing(outages: readonly string[], breakIt: () => Mend | Promise<Mend>): Promise<void> {
   const lines = LINES.filter(({ outage }) => outages.includes(outage));
   expect(lines).toHaveLength(outages.length);
   const began = bridge.minute;
-  await breakIt();
+  const mend = await breakIt();
   await bridge.pass(Math.max(...lines.map(({ minutes }) => minutes)));
   const samples = bySeries(bridge.samples);
   for (const { outage, alarm, minutes } of lines) {
@@ -85,106 +87,92 @@ const QUEUE_NAMES = Object.keys(QUEUES) as (keyof typeof QUEUES)[];
 
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-test("half an hour without customers and without an outage rings none", { timeout: 3_600_000 }, async () => {
+vi.setConfig({ testTimeout: 3_600_000 });
+
+test("half an hour without customers and without an outage rings none", async () => {
   const began = bridge.minute;
   await bridge.pass(30);
 
   expect(ringing(began, bridge.minute)).toEqual([]);
 });
 
-async function switchSchedules(GroupName: string, State: "ENABLED" | "DISABLED"): Promise<void> {
+/** Stops the schedules of a group; the answer starts them again. */
+async function stopSchedules(GroupName: string): Promise<Mend> {
   const scheduler = new SchedulerClient();
   const { Schedules = [] } = await scheduler.send(new ListSchedulesCommand({ GroupName }));
-  for (const { Name } of Schedules) {
-    const { Arn, CreationDate, LastModificationDate, $metadata, ...schedule } = await scheduler.send(
-      new GetScheduleCommand({ GroupName, Name }),
-    );
-    const { ScheduleExpression, FlexibleTimeWindow, Target } = schedule;
-    await scheduler.send(
-      new UpdateScheduleCommand({ Name, GroupName, ScheduleExpression, FlexibleTimeWindow, Target, State }),
-    );
-  }
+  const switchTo = async (State: "ENABLED" | "DISABLED") => {
+    for (const { Name } of Schedules) {
+      const { ScheduleExpression, FlexibleTimeWindow, Target } = await scheduler.send(
+        new GetScheduleCommand({ GroupName, Name }),
+      );
+      await scheduler.send(
+        new UpdateScheduleCommand({ Name, GroupName, ScheduleExpression, FlexibleTimeWindow, Target, State }),
+      );
+    }
+  };
+  await switchTo("DISABLED");
+  return () => switchTo("ENABLED");
 }
 
-async function switchDatabase(isUp: boolean): Promise<void> {
+async function stopDatabase(): Promise<Mend> {
   const name = new URL(one.database.url).pathname.slice(1);
-  await other.database.asSuperuser(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS ${isUp}`);
-  if (!isUp)
-    await other.database.asSuperuser(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
-    );
+  const allow = (isUp: boolean) => other.database.asSuperuser(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS ${isUp}`);
+  await allow(false);
+  await other.database.asSuperuser(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+  return () => allow(true);
 }
 
-test("the key", { timeout: 3_600_000 }, async () => {
-  const KeyId = bridge.cloud.kms.ensureKey("alias/bridge-dev");
-  const kms = new KMSClient();
-  await expectToRing(
-    ["the key is disabled, or will be deleted"],
-    () => kms.send(new ScheduleKeyDeletionCommand({ KeyId, PendingWindowInDays: 7 })),
-    async () => {
+test("the key", () =>
+  expectToRing(["the key is disabled, or will be deleted"], async () => {
+    const KeyId = bridge.cloud.kms.ensureKey("alias/bridge-dev");
+    const kms = new KMSClient();
+    await kms.send(new ScheduleKeyDeletionCommand({ KeyId, PendingWindowInDays: 7 }));
+    return async () => {
       await kms.send(new CancelKeyDeletionCommand({ KeyId }));
       await kms.send(new EnableKeyCommand({ KeyId }));
-    },
-  );
-});
+    };
+  }));
 
-test("a bad bundle of each worker, and metrics that are lost", { timeout: 3_600_000 }, async () => {
+test("a bad bundle of each worker, and metrics that are lost", async () => {
   const workers = Object.keys(WORKERS).filter((name) => !/slow|retry/.test(name));
-  let mend = () => {};
   await expectToRing(
     workers.map((name) => `a bad bundle of \`${name}\``),
     async () => {
-      mend = bridge.kill((name) => workers.includes(name.replace("bridge-dev-", "")));
+      const mend = bridge.kill((name) => workers.includes(name.replace("bridge-dev-", "")));
       for (const queue of QUEUE_NAMES) await send(queue, "{}");
+      return mend;
     },
-    () => mend(),
   );
-  await expectToRing(
-    ["Bridge's log lines do not become metrics any more"],
-    () => {
-      mend = bridge.dropFigures();
-    },
-    () => mend(),
-  );
+  await expectToRing(["Bridge's log lines do not become metrics any more"], () => bridge.dropFigures());
 });
 
-test("a load that kills load-mapping, and a sweep of which a part fails", {
-  timeout: 3_600_000,
-}, async () => {
-  const Key = workspaceKey(DEPLOYMENT);
-  const TableName = database().table("workspaces");
-  let mend = () => {};
-  await expectToRing(
-    ["a load makes `load-mapping` run out of memory", "a part of the minute sweep fails each time"],
-    async () => {
-      mend = bridge.kill((name, event) => name.endsWith("load-mapping") && event.includes("large"));
-      await send("loads", JSON.stringify({ workspace_id: "ws", mapping_id: "large", kind: "load" }));
-      await database().client.send(new PutCommand({ TableName, Item: { ...Key, created_at: "unreadable" } }));
-    },
-    async () => {
+test("a load that kills load-mapping, and a sweep of which a part fails", async () => {
+  const outages = ["a load makes `load-mapping` run out of memory", "a part of the minute sweep fails each time"];
+  await expectToRing(outages, async () => {
+    const Key = workspaceKey(DEPLOYMENT);
+    const TableName = database().table("workspaces");
+    const mend = bridge.kill((name, event) => name.endsWith("load-mapping") && event.includes("large"));
+    await send("loads", JSON.stringify({ workspace_id: "ws", mapping_id: "large", kind: "load" }));
+    await database().client.send(new PutCommand({ TableName, Item: { ...Key, created_at: "unreadable" } }));
+    return async () => {
       mend();
       await database().client.send(new DeleteCommand({ TableName, Key }));
-    },
-  );
+    };
+  });
 });
 
-test("a poisoned message in each queue", { timeout: 3_600_000 }, async () => {
-  await expectToRing(
+test("a poisoned message in each queue", () =>
+  expectToRing(
     QUEUE_NAMES.map((name) => `a poisoned message in \`${kebab(name)}\``),
-    () => Promise.all(QUEUE_NAMES.map((name) => send(name, "poison"))),
-    purge,
-  );
-});
+    async () => {
+      await Promise.all(QUEUE_NAMES.map((name) => send(name, "poison")));
+      return purge;
+    },
+  ));
 
-test("all schedules stop", { timeout: 3_600_000 }, async () => {
-  await expectToRing(
-    ["EventBridge Scheduler stops"],
-    () => switchSchedules("default", "DISABLED"),
-    () => switchSchedules("default", "ENABLED"),
-  );
-});
+test("all schedules stop", () => expectToRing(["EventBridge Scheduler stops"], () => stopSchedules("default")));
 
-test("with customers, half an hour without an outage rings none", { timeout: 3_600_000 }, async () => {
+test("with customers, half an hour without an outage rings none", async () => {
   one = await bridge.addCustomer();
   other = await bridge.addCustomer();
   await bridge.pass(10);
@@ -194,38 +182,18 @@ test("with customers, half an hour without an outage rings none", { timeout: 3_6
   expect(ringing(began, bridge.minute)).toEqual([]);
 });
 
-test("the schedules of the mappings stop", { timeout: 3_600_000 }, async () => {
-  await expectToRing(
-    ["the mappings' schedules stop, the sweep runs and sends their beats"],
-    () => switchSchedules("bridge-dev", "DISABLED"),
-    () => switchSchedules("bridge-dev", "ENABLED"),
+test("the schedules of the mappings stop, and of one customer the database, the org and a function that it kills", async () => {
+  await expectToRing(["the mappings' schedules stop, the sweep runs and sends their beats"], () =>
+    stopSchedules("bridge-dev"),
   );
-});
-
-test("one customer's database, and one customer's org", { timeout: 3_600_000 }, async () => {
-  await expectToRing(
-    ["one database of many is down"],
-    () => switchDatabase(false),
-    () => switchDatabase(true),
-  );
-  await expectToRing(
-    ["one org of many refuses its user"],
-    async () => {
-      await one.org.control("POST", "/faults", { kind: "refusedGrant", path: "oauth2/token", times: 0 });
-      await one.org.control("DELETE", "/sessions");
-    },
-    () => one.org.control("DELETE", "/faults"),
-  );
-});
-
-test("a mapping that kills run-cycle", { timeout: 3_600_000 }, async () => {
-  let mend = () => {};
-  await expectToRing(
-    ["one mapping makes `run-cycle` run out of memory"],
-    () => {
-      mend = bridge.kill((name, event) => name.endsWith("run-cycle") && event.includes(one.workspaceId));
-    },
-    () => mend(),
+  await expectToRing(["one database of many is down"], stopDatabase);
+  await expectToRing(["one org of many refuses its user"], async () => {
+    await one.org.control("POST", "/faults", { kind: "refusedGrant", path: "oauth2/token", times: 0 });
+    await one.org.control("DELETE", "/sessions");
+    return () => one.org.control("DELETE", "/faults");
+  });
+  await expectToRing(["one mapping makes `run-cycle` run out of memory"], () =>
+    bridge.kill((name, event) => name.endsWith("run-cycle") && event.includes(one.workspaceId)),
   );
 });
 

@@ -12,7 +12,7 @@ const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter
 /** A metric of AWS's own, which must be in the list with these dimensions. */
 function aws(namespace: string, name: string, dimensions: Readonly<Record<string, string>>, value: number): Metric {
   const known = AWS_METRICS[`${namespace} ${name}`];
-  if (JSON.stringify(known?.dimensions) !== JSON.stringify(Object.keys(dimensions).sort()))
+  if (JSON.stringify(known) !== JSON.stringify(Object.keys(dimensions).sort()))
     throw new Error(`AWS has no ${namespace} ${name} by ${Object.keys(dimensions)}`);
   return { namespace, name, dimensions, value };
 }

@@ -1,9 +1,7 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { CreateKeyCommand, DecryptCommand, EncryptCommand, KMSClient, ListAliasesCommand } from "@aws-sdk/client-kms";
-import { ListSchedulesCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
-import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { CreateKeyCommand, DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
@@ -11,7 +9,6 @@ import { canKillGuards, killGuard } from "../../support/processes/kill-guard.ts"
 import { runUntilKilled } from "../../support/processes/run-until-killed.ts";
 import { dynamodb, scheduler, sqs } from "../../support/processes/write-everything.ts";
 import { temporaryFolder } from "../../support/run/temporary-folder.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -38,57 +35,20 @@ const pidOfDynamoDb = (dataDir: string): number =>
   (JSON.parse(readFileSync(join(dataDir, "dynamodb.pid"), "utf8")) as { pid: number }).pid;
 
 describe("the embedded cloud", () => {
-  test("is what the SDK talks to when it runs with the cloud's variables, without a setting in code", async () => {
-    const { environment } = await start();
-    useAsEnvironment(environment);
-
-    const answers = await Promise.all([
-      new DynamoDBClient({}).send(new ListTablesCommand({})),
-      new SQSClient({}).send(new ListQueuesCommand({})),
-      new SchedulerClient({}).send(new ListSchedulesCommand({})),
-      new KMSClient({}).send(new ListAliasesCommand({})),
-    ]);
-
-    expect(answers.map(({ $metadata }) => $metadata.httpStatusCode)).toEqual([200, 200, 200, 200]);
-  });
-
-  longTest("says who owns the folder when it is started twice", async () => {
+  test("takes over the folder of an owner that was killed, and ends what it left running", {
+    skip: !canKillGuards,
+  }, async () => {
     const dataDir = temporaryFolder();
-    const { child } = await runUntilKilled("hold-cloud.ts", dataDir);
+    const victim = await runUntilKilled("hold-cloud.ts", dataDir);
+    const orphan = identityOf(pidOfDynamoDb(dataDir));
+    killGuard(Number(orphan?.pid));
+    await victim.kill();
+    expect(identityOf(Number(orphan?.pid))).toEqual(orphan);
 
-    await expect(startCloud({ dataDir })).rejects.toThrow(`${dataDir} is in use by process ${child.pid}`);
+    await start(dataDir);
+
+    expect(identityOf(Number(orphan?.pid))).toBeNull();
   });
-
-  test("keeps its files for its owner alone, also in a folder that others may enter", async () => {
-    const dataDir = temporaryFolder();
-    chmodSync(dataDir, 0o755);
-    const cloud = await start(dataDir);
-    await cloud.dynamodb.ensureTable(TABLE);
-    cloud.kms.ensureKey("alias/bridge");
-
-    const readable = readdirSync(dataDir).filter((name) => (statSync(join(dataDir, name)).mode & 0o077) !== 0);
-
-    expect(readable).toEqual(["owner.lock"]);
-  });
-
-  longTest(
-    "takes over the folder of an owner that was killed, and ends what it left running",
-    {
-      skip: !canKillGuards,
-    },
-    async () => {
-      const dataDir = temporaryFolder();
-      const victim = await runUntilKilled("hold-cloud.ts", dataDir);
-      const orphan = identityOf(pidOfDynamoDb(dataDir));
-      killGuard(Number(orphan?.pid));
-      await victim.kill();
-      expect(identityOf(Number(orphan?.pid))).toEqual(orphan);
-
-      await start(dataDir);
-
-      expect(identityOf(Number(orphan?.pid))).toBeNull();
-    },
-  );
 
   test("takes its DynamoDB with it when it is killed", async () => {
     const dataDir = temporaryFolder();
@@ -117,17 +77,6 @@ describe("the embedded cloud", () => {
     expect(String(onFault.mock.calls[0]?.[0])).toContain("the embedded DynamoDB ended");
   });
 
-  test("says so when its DynamoDB has died and cannot be started again", async () => {
-    const dataDir = temporaryFolder();
-    const cloud = await start(dataDir);
-    rmSync(join(dataDir, "dynamodb.sqlite"));
-    mkdirSync(join(dataDir, "dynamodb.sqlite")); // no start can open its file any more
-
-    process.kill(pidOfDynamoDb(dataDir), "SIGKILL");
-
-    await cloud.dynamodb.lost;
-  });
-
   test.each([
     ["sqs.sqlite", "cannot be opened: file is not a database"],
     ["kms-keys.json", "does not hold the keys of every credential any more: restore it from a copy"],
@@ -138,41 +87,30 @@ describe("the embedded cloud", () => {
     await expect(startCloud({ dataDir })).rejects.toThrow(`${join(dataDir, name)} ${reason}`);
   });
 
-  test("refuses a request that is signed for another region, or not at all", async () => {
-    const { endpoints, environment } = await start();
-    const credentials = { accessKeyId: environment["AWS_ACCESS_KEY_ID"] ?? "", secretAccessKey: "test" };
-    const elsewhere = new SQSClient({ endpoint: endpoints.sqs, region: "us-east-1", credentials });
-
-    await expect(elsewhere.send(new ListQueuesCommand({}))).rejects.toMatchObject({
-      name: "InvalidSignatureException",
-    });
-    const unsigned = await fetch(endpoints.sqs, {
-      method: "POST",
-      headers: { "x-amz-target": "AmazonSQS.ListQueues", "content-type": "application/x-amz-json-1.0" },
-      body: "{}",
-    });
-    expect(unsigned.status).toBe(403);
-  });
-
   test("no user of this machine gets in without the key of this start, and no credential is opened", async () => {
     const dataDir = temporaryFolder();
     const first = await startCloud({ dataDir });
     const keyOf = ({ environment }: Cloud) => environment["AWS_ACCESS_KEY_ID"] ?? "";
-    const clientWith = ({ endpoints, region }: Cloud, accessKeyId: string) =>
+    const clientWith = ({ endpoints, region: ours }: Cloud, accessKeyId: string, region = ours) =>
       new KMSClient({ endpoint: endpoints.kms, region, credentials: { accessKeyId, secretAccessKey: "test" } });
     const { KeyMetadata } = await clientWith(first, keyOf(first)).send(new CreateKeyCommand({}));
     const sealing = { KeyId: KeyMetadata?.KeyId, Plaintext: Buffer.from("password") };
     const { CiphertextBlob } = await clientWith(first, keyOf(first)).send(new EncryptCommand(sealing));
     await first.close();
-    const cloud = await startCloud({ dataDir });
+    const cloud = await start(dataDir);
     const opening = new DecryptCommand({ CiphertextBlob });
 
     for (const key of [keyOf(first), "AKIALOCALBRIDGE00000", `${keyOf(cloud)}A`])
       await expect(clientWith(cloud, key).send(opening)).rejects.toMatchObject({ name: "UnrecognizedClientException" });
+    await expect(clientWith(cloud, keyOf(cloud), "us-east-1").send(opening)).rejects.toMatchObject({
+      name: "InvalidSignatureException",
+    });
+    const headers = { "x-amz-target": "TrentService.ListAliases", "content-type": "application/x-amz-json-1.1" };
+    const unsigned = await fetch(cloud.endpoints.kms, { method: "POST", headers, body: "{}" });
+    expect(unsigned.status).toBe(403);
 
     const opened = await clientWith(cloud, keyOf(cloud)).send(opening);
     expect(Buffer.from(opened.Plaintext ?? []).toString()).toBe("password");
-    await cloud.close();
   });
 });
 

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
-import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startOrg } from "../../../lib/local/org/start-org.ts";
+import { createOrgUser } from "../../support/clients/org-user.ts";
 import { Client, freshFolder, ManualClock, openOrg } from "./support/open-org.ts";
 
 test("an org keeps its records, its token and its count of calls over a restart", async () => {
@@ -24,18 +24,6 @@ test("an org keeps its records, its token and its count of calls over a restart"
   expect(answer.headers.get("sforce-limit-info")).toBe("api-usage=2/15000");
 });
 
-test("every answer carries the org's own time in its Date header and in its stamps", async () => {
-  const org = await openOrg({ clock: new ManualClock("2026-02-03T04:05:06.789Z") });
-  await org.create("Account", { Name: "Acme" });
-
-  const answer = await org.query("SELECT SystemModstamp, CreatedDate FROM Account");
-
-  expect(answer.headers.get("date")).toBe("Tue, 03 Feb 2026 04:05:06 GMT");
-  expect(answer.json["records"]).toMatchObject([
-    { SystemModstamp: "2026-02-03T04:05:06.000+0000", CreatedDate: "2026-02-03T04:05:06.000+0000" },
-  ]);
-});
-
 test("when the day's calls are used up every call is refused until old ones are 24 hours past", async () => {
   const clock = new ManualClock();
   const org = await openOrg({ clock, dailyApiRequests: 2 });
@@ -53,99 +41,54 @@ test("when the day's calls are used up every call is refused until old ones are 
   expect(later.json["DailyApiRequests"]).toEqual({ Max: 2, Remaining: 1 });
 });
 
-test("a token of the password grant opens the org for two hours from its last use", async () => {
+test("a session ends two hours after its last use", async () => {
   const clock = new ManualClock();
   const org = await openOrg({ clock });
-  const form = new URLSearchParams({
-    grant_type: "password",
-    client_id: org.org.clientId,
-    client_secret: org.org.clientSecret,
-    username: org.org.username,
-    password: org.org.password,
-  });
-  const granted = (await (
-    await fetch(`${org.org.url}/services/oauth2/token`, { method: "POST", body: form })
-  ).json()) as Record<string, string>;
-  org.token = granted["access_token"] ?? "";
+  org.token = (await createOrgUser(org.org, "user")).accessToken;
 
-  clock.pass(90 * 60_000);
-  const used = await org.get("limits");
-  clock.pass(90 * 60_000);
-  const refreshed = await org.get("limits");
-  clock.pass(121 * 60_000);
-  const expired = await org.get("limits");
+  const statuses: number[] = [];
+  for (const minutes of [90, 90, 121]) {
+    clock.pass(minutes * 60_000);
+    statuses.push((await org.get("limits")).status);
+  }
 
-  expect(granted["instance_url"]).toBe(org.org.url);
-  expect([used.status, refreshed.status]).toEqual([200, 200]);
-  expect([expired.status, expired.json]).toEqual([
-    401,
-    [{ errorCode: "INVALID_SESSION_ID", message: "Session expired or invalid" }],
-  ]);
+  expect(statuses).toEqual([200, 200, 401]);
 });
 
-test("paths with doubled and trailing slashes are the same paths", async () => {
-  const org = await openOrg();
-
-  const answers = await Promise.all([
-    org.get(`/${org.base}/limits/`),
-    org.get(`${org.base}/query/?q=SELECT+Id+FROM+Account`),
-    org.get(`${org.base}/sobjects/account/describe/`),
-  ]);
-
-  expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200]);
-});
-
-test("what changed and what was deleted is listed by whole minutes", async () => {
-  const clock = new ManualClock("2026-02-03T04:05:06Z");
-  const org = await openOrg({ clock });
-  const kept = await org.create("Account", { Name: "Kept" });
-  const gone = await org.create("Account", { Name: "Gone" });
-  await org.call("DELETE", `sobjects/Account/${gone}`);
-  clock.pass(60_000);
-  const window = `start=${encodeURIComponent("2026-02-03T04:05:59+00:00")}&end=${encodeURIComponent("2026-02-03T04:06:30+00:00")}`;
-
-  const updated = await org.get(`sobjects/Account/updated/?${window}`);
-  const deleted = await org.get(`sobjects/Account/deleted/?${window}`);
-  const backwards = await org.get(`sobjects/Account/deleted/?${window.replace("04%3A06", "04%3A05")}`);
-
-  expect(updated.json).toEqual({ ids: [kept], latestDateCovered: "2026-02-03T04:06:00.000+0000" });
-  expect(deleted.json).toMatchObject({
-    deletedRecords: [{ id: gone, deletedDate: "2026-02-03T04:05:06.000+0000" }],
-    latestDateCovered: "2026-02-03T04:06:00.000+0000",
-  });
-  expect(backwards.json[0]).toMatchObject({ errorCode: "INVALID_REPLICATION_DATE" });
-});
-
-test("a folder belongs to one org at a time, and a second one gets the owner", async () => {
-  const dataDir = await freshFolder();
+test("a folder belongs to one org at a time, and a file that is no org's is named", async () => {
+  const [dataDir, other] = [await freshFolder(), await freshFolder()];
   await openOrg({ dataDir });
+  await writeFile(join(other, "org.db"), "something else\n".repeat(100));
 
   await expect(startOrg({ dataDir })).rejects.toThrow(`${dataDir} is in use by process ${process.pid}`);
+  await expect(startOrg({ dataDir: other })).rejects.toThrow("org.db: file is not a database");
 });
 
-test("a file that is no org's is named, and not mistaken for another org's", async () => {
-  const dataDir = await freshFolder();
-  await writeFile(join(dataDir, "org.db"), "something else\n".repeat(100));
+test("login gives a session and its server URL, wrong credentials get Salesforce's own fault", async () => {
+  const org = new Client((await openOrg()).org, "64.0");
+  const login = (password: string, version = org) =>
+    version.soap(`<login><username>${org.org.username}</username><password>${password}</password></login>`);
 
-  await expect(startOrg({ dataDir })).rejects.toThrow("org.db: file is not a database");
-});
+  const good = await login(org.org.password);
+  org.token = /<sessionId>([^<]+)</.exec(good.text)?.[1] ?? "";
+  const bad = await login("wrong");
+  const late = await login(org.org.password, new Client(org.org, "65.0"));
 
-test("an org that finds its port in use leaves its folder free", async () => {
-  const { org } = await openOrg();
-  const dataDir = await freshFolder();
-
-  await expect(startOrg({ dataDir, port: Number(new URL(org.url).port) })).rejects.toThrow("EADDRINUSE");
-
-  expect((await (await openOrg({ dataDir })).get("limits")).status).toBe(200);
-});
-
-test("an org on an address of IPv6 has a URL that can be called", {
-  skip: !Object.values(networkInterfaces())
-    .flat()
-    .some((known) => known?.address === "::1"),
-}, async () => {
-  const org = await openOrg({ host: "::1" });
-
-  expect(org.org.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  expect(good.text).toContain(`<serverUrl>${org.org.url}/services/Soap/u/64.0/`);
   expect((await org.get("limits")).status).toBe(200);
+  expect(bad.status).toBe(500);
+  expect(bad.text).toContain("<faultcode>sf:INVALID_LOGIN</faultcode>");
+  expect([late.status, /<sf:exceptionCode>(.*?)</.exec(late.text)?.[1]]).toEqual([500, "UNSUPPORTED_API_VERSION"]);
+});
+
+test("an org speaks no version newer than its own, by REST or SOAP", async () => {
+  const org = await openOrg({ controls: true });
+  await org.call("PUT", "/_sim/release", { newestVersion: 62 });
+
+  const listed = (await org.get("/services/data")).json;
+
+  expect(Array.from(listed).at(-1)).toMatchObject({ version: "62.0" });
+  expect((await new Client(org.org, "62.0").get("limits")).status).toBe(200);
+  expect((await new Client(org.org, "63.0").get("limits")).status).toBe(404);
+  expect((await new Client(org.org, "63.0").soap("<getUserInfo/>")).text).toContain("UNSUPPORTED_API_VERSION");
 });

@@ -80,35 +80,3 @@ test("an unacknowledged message comes again with growing pauses, and is dropped 
   expect(idsIn(came[6])).toEqual([id]);
   expect((await org.get("/_sim/outbound")).json).toMatchObject({ dropped: 1 });
 });
-
-test("nothing is reported of a save that was undone", async () => {
-  const org = await openOrg({ clock: new ManualClock(START) });
-  const { url, came, until } = await receiver();
-  await org.call("PUT", "/_sim/outbound", { messages: [{ object: "Contact", url }] });
-
-  const records = [{ LastName: "Ada" }, { FirstName: "no last name" }].map((one) => ({
-    attributes: { type: "Contact" },
-    ...one,
-  }));
-  await org.call("POST", "composite/sobjects", { allOrNone: true, records });
-  const id = await org.create("Contact", { LastName: "Grace" });
-  await until(1);
-
-  expect(came.flatMap((body) => idsIn(body))).toEqual([id]);
-});
-
-test.each([
-  ["dead", 0],
-  ["doubled", 8],
-] as const)("a doorbell that is %s rings for four saves %d times", async (fault, rings) => {
-  const org = await openOrg({ clock: new ManualClock(START) });
-  const { url, came, until } = await receiver();
-  await org.call("PUT", "/_sim/outbound", { messages: [{ object: "Contact", url, fault }] });
-
-  for (let saves = 1; saves <= 4; saves += 1) {
-    await org.create("Contact", { LastName: `L${saves}` });
-    await until((saves * rings) / 4);
-  }
-
-  expect(came).toHaveLength(rings);
-});

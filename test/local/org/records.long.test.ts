@@ -1,259 +1,146 @@
 import { expect, test } from "vitest";
-import { openOrg } from "./support/open-org.ts";
+import { type Json, openOrg } from "./support/open-org.ts";
 
-test("a record goes in by REST and comes out by id, by key and by query", async () => {
+const of = (type: string) => (fields: object) => ({ attributes: { type }, ...fields });
+const account = of("Account");
+const contact = of("Contact");
+
+/** The code of each part's refusal, undefined where it was saved. */
+const codesOf = (results: Json) => [...results].map((result) => result["errors"]?.[0]?.["statusCode"]);
+
+test("a save is refused in Salesforce's words, with the fields it is about", async () => {
   const org = await openOrg();
-
-  const created = await org.call("POST", "sobjects/Account", {
-    Name: "Acme ",
-    External_Id__c: "A-1",
-    AnnualRevenue: 12.4,
-  });
-  const id = String(created.json["id"]);
-  const byId = await org.get(`sobjects/Account/${id}?fields=Name,AnnualRevenue`);
-  const byKey = await org.get("sobjects/Account/External_Id__c/A-1");
-
-  expect(created.status).toBe(201);
-  expect(created.json).toEqual({ id, success: true, errors: [] });
-  expect(id).toMatch(/^001[A-Za-z0-9]{15}$/);
-  expect(byId.json).toMatchObject({
-    attributes: { type: "Account", url: `${org.base}/sobjects/Account/${id}` },
-    Name: "Acme",
-    AnnualRevenue: 12.4,
-  });
-  expect(byKey.json).toMatchObject({ Id: id, IsDeleted: false });
-  expect(await org.records(`SELECT Id FROM Account WHERE Id = '${id.slice(0, 15)}'`)).toHaveLength(1);
+  for (const [fields, errorCode, message] of [
+    [{ LastName: "" }, "REQUIRED_FIELD_MISSING", "Required fields are missing: [LastName]"],
+    [{ Email: "nope" }, "INVALID_EMAIL_ADDRESS", "Email: invalid email address: nope"],
+    [{ Title: "x".repeat(129) }, "STRING_TOO_LONG", `Title: data value too large: ${"x".repeat(129)} (max length=128)`],
+    [{ AccountId: "003000000000001AAA" }, "MALFORMED_ID", "AccountId: id value of incorrect type: 003000000000001AAA"],
+    [{ AccountId: "001000000000001AAA" }, "INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id"],
+    [
+      { Name: "Ann R" },
+      "INVALID_FIELD_FOR_INSERT_UPDATE",
+      expect.stringContaining("Unable to create/update fields: Name."),
+    ],
+  ] as const)
+    expect((await org.call("POST", "sobjects/Contact", { LastName: "R", ...fields })).json).toEqual([
+      { errorCode, message, fields: Object.keys(fields) },
+    ]);
+  const parent = { LastName: "R", Account: { External_Id__c: "A-9" } };
+  expect((await org.call("POST", "sobjects/Contact", parent)).json).toMatchObject([{ errorCode: "INVALID_FIELD" }]);
+  expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
 });
 
-test.each([
-  [
-    "a required field",
-    { FirstName: "Ann" },
-    "REQUIRED_FIELD_MISSING",
-    "Required fields are missing: [LastName]",
-    ["LastName"],
-  ],
-  [
-    "an e-mail address",
-    { LastName: "R", Email: "nope" },
-    "INVALID_EMAIL_ADDRESS",
-    "Email: invalid email address: nope",
-    ["Email"],
-  ],
-  [
-    "a length",
-    { LastName: "R", Title: "x".repeat(129) },
-    "STRING_TOO_LONG",
-    `Title: data value too large: ${"x".repeat(129)} (max length=128)`,
-    ["Title"],
-  ],
-  [
-    "a validation rule",
-    { LastName: "R", Birthdate: "2999-01-01" },
-    "FIELD_CUSTOM_VALIDATION_EXCEPTION",
-    "A birthdate lies in the past.",
-    ["Birthdate"],
-  ],
-  [
-    "a wrong kind of id",
-    { LastName: "R", AccountId: "003000000000001AAA" },
-    "MALFORMED_ID",
-    "AccountId: id value of incorrect type: 003000000000001AAA",
-    ["AccountId"],
-  ],
-  [
-    "a parent that is not there",
-    { LastName: "R", AccountId: "001000000000001AAA" },
-    "INVALID_CROSS_REFERENCE_KEY",
-    "invalid cross reference id",
-    ["AccountId"],
-  ],
-  [
-    "a parent key that is not there",
-    { LastName: "R", Account: { External_Id__c: "A-9" } },
-    "INVALID_FIELD",
-    "Foreign key external ID: A-9 not found for field External_Id__c in entity Account",
-    undefined,
-  ],
-  [
-    "a read-only field",
-    { LastName: "R", Name: "Ann R" },
-    "INVALID_FIELD_FOR_INSERT_UPDATE",
-    "Unable to create/update fields: Name. Please check the security settings of this field and verify that it is read/write for your profile or permission set.",
-    ["Name"],
-  ],
-  [
-    "an unknown field",
-    { LastName: "R", Bogus__c: 1 },
-    "INVALID_FIELD",
-    "No such column 'Bogus__c' on sobject of type Contact",
-    ["Bogus__c"],
-  ],
-])(
-  "a save that breaks %s is refused with Salesforce's code and words",
-  async (_, fields, errorCode, message, named) => {
-    const org = await openOrg();
-
-    const answer = await org.call("POST", "sobjects/Contact", fields);
-
-    expect(answer.status).toBe(400);
-    expect(answer.json).toEqual([{ message, errorCode, ...(named ? { fields: named } : {}) }]);
-    expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
-  },
-);
-
-test("a unique value is refused on a second record, whatever its case", async () => {
+test("a unique value is held by one record, whatever its case, and a key or id twice in a request fails both times", async () => {
   const org = await openOrg();
-  const first = await org.create("Account", { Name: "A", External_Id__c: "key" });
+  const id = await org.create("Account", { Name: "A", External_Id__c: "key" });
+  const path = "composite/sobjects/Account/External_Id__c";
+  const record = (External_Id__c: string, Name?: string) => account({ External_Id__c, Name });
 
-  const answer = await org.call("POST", "sobjects/Account", { Name: "B", External_Id__c: "KEY" });
-
-  expect(answer.json).toEqual([
-    {
-      errorCode: "DUPLICATE_VALUE",
-      message: `duplicate value found: External_Id__c duplicates value on record with id: ${first}`,
-      fields: [],
-    },
-  ]);
-});
-
-test("an upsert by key creates with 201, then updates with 200, and with 204 in old versions", async () => {
-  const org = await openOrg();
-
-  const first = await org.call("PATCH", "sobjects/Account/External_Id__c/A-1", { Name: "One" });
-  const second = await org.call("PATCH", "sobjects/Account/External_Id__c/A-1", { Name: "Two" });
-  const old = await org.call("PATCH", "/services/data/v45.0/sobjects/Account/External_Id__c/A-1", { Name: "Three" });
-
-  expect([first.status, first.json["created"]]).toEqual([201, true]);
-  expect([second.status, second.json["created"], second.json["id"]]).toEqual([200, false, first.json["id"]]);
-  expect([old.status, old.text]).toEqual([204, ""]);
-  expect(await org.records("SELECT Name FROM Account")).toMatchObject([{ Name: "Three" }]);
-});
-
-test("in a collection each record has its own outcome, and the same key twice fails both times", async () => {
-  const org = await openOrg();
-  const record = (External_Id__c: string, Name?: string) => ({ attributes: { type: "Account" }, External_Id__c, Name });
-
-  const answer = await org.call("PATCH", "composite/sobjects/Account/External_Id__c", {
+  const second = await org.call("POST", "sobjects/Account", { Name: "B", External_Id__c: "KEY" });
+  const upserts = await org.call("PATCH", path, {
     records: [record("a", "A"), record("b"), record("c", "C"), record("C", "C")],
   });
+  const updates = await org.call("PATCH", "composite/sobjects", { records: [account({ id }), account({ id })] });
 
-  const duplicate = (value: string) => ({
-    success: false,
-    created: true,
-    errors: [{ statusCode: "DUPLICATE_VALUE", message: `Duplicate external id specified: ${value}`, fields: [] }],
-  });
-  expect(answer.json).toEqual([
-    { id: expect.any(String), success: true, created: true, errors: [] },
+  expect(second.json).toMatchObject([
     {
-      success: false,
-      created: true,
-      errors: [
-        { statusCode: "REQUIRED_FIELD_MISSING", message: "Required fields are missing: [Name]", fields: ["Name"] },
-      ],
+      errorCode: "DUPLICATE_VALUE",
+      message: `duplicate value found: External_Id__c duplicates value on record with id: ${id}`,
     },
-    duplicate("c"),
-    duplicate("C"),
   ]);
+  expect(codesOf(upserts.json)).toEqual([undefined, "REQUIRED_FIELD_MISSING", "DUPLICATE_VALUE", "DUPLICATE_VALUE"]);
+  expect(upserts.json[3]?.["errors"]?.[0]).toMatchObject({ message: "Duplicate external id specified: C" });
+  expect(codesOf(updates.json)).toEqual(["DUPLICATE_VALUE", "DUPLICATE_VALUE"]);
 });
 
-test("all or none means none when one record is refused", async () => {
-  const org = await openOrg();
-  const record = (fields: object) => ({ attributes: { type: "Contact" }, ...fields });
+test("a key that several records hold answers 300 with their paths, and refuses the record by SOAP", async () => {
+  const fields = [{ name: "Ext__c", type: "text" as const, length: 20, externalId: true }];
+  const org = await openOrg({ definition: { objects: [{ name: "Thing__c", fields }] } });
+  const ids = [await org.create("Thing__c", { Ext__c: "x" }), await org.create("Thing__c", { Ext__c: "x" })];
+  const paths = ids.map((id) => `${org.base}/sobjects/Thing__c/${id}`);
 
-  const answer = await org.call("POST", "composite/sobjects", {
-    allOrNone: true,
-    records: [record({ LastName: "A" }), record({}), record({ LastName: "C" })],
-  });
-
-  expect([...answer.json].map((result) => result["errors"]?.[0]?.["statusCode"])).toEqual([
-    "ALL_OR_NONE_OPERATION_ROLLED_BACK",
-    "REQUIRED_FIELD_MISSING",
-    "ALL_OR_NONE_OPERATION_ROLLED_BACK",
-  ]);
-  expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
-});
-
-test("a deleted record takes its details along, answers ENTITY_IS_DELETED and is seen by queryAll alone", async () => {
-  const org = await openOrg();
-  const account = await org.create("Account", { Name: "Acme" });
-  const contact = await org.create("Contact", { LastName: "Rose", AccountId: account });
-  const task = await org.create("Task", { Subject: "Call", WhatId: account });
-
-  const removed = await org.call("DELETE", `sobjects/Account/${account}`);
-  const change = await org.call("PATCH", `sobjects/Contact/${contact}`, { LastName: "Lily" });
-
-  expect(removed.status).toBe(204);
-  expect([change.status, change.json]).toEqual([
-    404,
-    [{ errorCode: "ENTITY_IS_DELETED", message: "entity is deleted", fields: [] }],
-  ]);
-  expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
-  expect(await org.records("SELECT Id, IsDeleted FROM Contact", "queryAll")).toMatchObject([
-    { Id: contact, IsDeleted: true },
-  ]);
-  expect(await org.records("SELECT Id, WhatId FROM Task")).toMatchObject([{ Id: task, WhatId: null }]);
-});
-
-test("a parent in the recycle bin is distinguished from one that was never there", async () => {
-  const org = await openOrg();
-  const AccountId = await org.create("Account", { Name: "Acme" });
-  const contact = await org.create("Contact", { LastName: "Rose" });
-  await org.call("DELETE", `sobjects/Account/${AccountId}`);
-
-  const created = await org.call("POST", "sobjects/Contact", { LastName: "Lily", AccountId });
-  const updated = await org.soap(
-    `<update><sObjects><type>Contact</type><Id>${contact}</Id><AccountId>${AccountId}</AccountId></sObjects></update>`,
+  const upsert = await org.call("PATCH", "sobjects/Thing__c/Ext__c/x", { Name: "T" });
+  const soap = await org.soap(
+    "<upsert><externalIDFieldName>Ext__c</externalIDFieldName><sObjects><type>Thing__c</type><Ext__c>x</Ext__c></sObjects></upsert>",
   );
 
-  expect(created.json).toEqual([{ errorCode: "ENTITY_IS_DELETED", message: "entity is deleted", fields: [] }]);
-  expect(updated.text).toContain(
-    "<errors><message>entity is deleted</message><statusCode>ENTITY_IS_DELETED</statusCode>",
-  );
+  expect([upsert.status, upsert.json]).toEqual([300, paths]);
+  expect(soap.text).toContain("<statusCode>DUPLICATE_EXTERNAL_ID</statusCode>");
 });
 
-test("a composite uses answers of its earlier parts, and with all-or-none leaves nothing behind", async () => {
+test("all or none means none, in a collection and in a composite, whose parts use answers of earlier ones", async () => {
   const org = await openOrg();
-  const part = (referenceId: string, url: string, body: object) => ({
+  const part = (referenceId: string, object: string, body: object) => ({
     method: "POST",
-    url: `${org.base}/${url}`,
+    url: `${org.base}/sobjects/${object}`,
     referenceId,
     body,
   });
-  const account = part("a", "sobjects/Account", { Name: "Acme" });
-
-  const good = await org.call("POST", "composite", {
-    compositeRequest: [account, part("c", "sobjects/Contact", { LastName: "Rose", AccountId: "@{a.id}" })],
-  });
-  const bad = await org.call("POST", "composite", {
+  const first = part("a", "Account", { Name: "Acme", AnnualRevenue: 12 });
+  const collection = {
     allOrNone: true,
-    compositeRequest: [account, part("c", "sobjects/Contact", {})],
+    records: [contact({ LastName: "A" }), contact({}), contact({ LastName: "C" })],
+  };
+
+  const refused = await org.call("POST", "composite/sobjects", collection);
+  const halted = await org.call("POST", "composite", {
+    allOrNone: true,
+    compositeRequest: [first, part("c", "Contact", {})],
+  });
+  expect(await org.records("SELECT Id FROM Account")).toEqual([]);
+  const good = await org.call("POST", "composite", {
+    compositeRequest: [first, part("c", "Contact", { LastName: "Rose", AccountId: "@{a.id}" })],
   });
 
-  expect([...(good.json["compositeResponse"] ?? [])].map((entry) => entry["httpStatusCode"])).toEqual([201, 201]);
-  expect(await org.records("SELECT Account.Name FROM Contact")).toMatchObject([{ Account: { Name: "Acme" } }]);
-  expect([...(bad.json["compositeResponse"] ?? [])].map((entry) => entry["body"]?.[0]?.["errorCode"])).toEqual([
+  const rolledBack = "ALL_OR_NONE_OPERATION_ROLLED_BACK";
+  expect(codesOf(refused.json)).toEqual([rolledBack, "REQUIRED_FIELD_MISSING", rolledBack]);
+  expect([...(halted.json["compositeResponse"] ?? [])].map((entry) => entry["body"]?.[0]?.["errorCode"])).toEqual([
     "PROCESSING_HALTED",
     "REQUIRED_FIELD_MISSING",
   ]);
-  expect(await org.records("SELECT Id FROM Account")).toHaveLength(1);
+  expect([...(good.json["compositeResponse"] ?? [])].map((entry) => entry["httpStatusCode"])).toEqual([201, 201]);
+  expect(await org.records("SELECT Account.Name FROM Contact")).toMatchObject([{ Account: { Name: "Acme" } }]);
+  expect((await org.query("SELECT AnnualRevenue FROM Account")).text).toContain('"AnnualRevenue":12.0');
 });
 
-test("a collection that cannot be read as the object's fields is refused as a whole", async () => {
+test("a deleted record takes its details along, is seen by queryAll alone, and is no parent any more", async () => {
   const org = await openOrg();
-  const send = (fields: object) =>
-    org.call("POST", "composite/sobjects", {
-      records: [
-        { attributes: { type: "Account" }, Name: "A" },
-        { attributes: { type: "Account" }, Name: "B", ...fields },
-      ],
-    });
+  const parent = await org.create("Account", { Name: "Acme" });
+  const child = await org.create("Contact", { LastName: "Rose", AccountId: parent });
+  const task = await org.create("Task", { Subject: "Call", WhatId: parent });
 
-  const answers = [await send({ Bogus__c: 1 }), await send({ AnnualRevenue: "many" })];
+  await org.call("DELETE", `sobjects/Account/${parent}`);
+  const change = await org.call("PATCH", `sobjects/Contact/${child}`, { LastName: "Lily" });
+  const below = await org.call("POST", "sobjects/Contact", { LastName: "Lily", AccountId: parent });
 
-  expect(answers.map((answer) => [answer.status, answer.json[0]?.["errorCode"]])).toEqual([
-    [400, "INVALID_FIELD"],
-    [400, "JSON_PARSER_ERROR"],
-  ]);
+  const gone = [{ errorCode: "ENTITY_IS_DELETED", message: "entity is deleted", fields: [] }];
+  expect([change.status, change.json, below.json]).toEqual([404, gone, gone]);
+  expect(await org.records("SELECT Id FROM Contact")).toEqual([]);
+  const deleted = await org.records("SELECT Id, IsDeleted FROM Contact", "queryAll");
+  expect(deleted).toMatchObject([{ Id: child, IsDeleted: true }]);
+  expect(await org.records("SELECT Id, WhatId FROM Task")).toMatchObject([{ Id: task, WhatId: null }]);
+});
+
+test("what is more than a request may hold, or is none, is refused whole", async () => {
+  const org = await openOrg();
+  const save = (records: readonly unknown[]) => org.call("POST", "composite/sobjects", { records });
+  const query = (_: unknown, at: number) => ({ method: "GET", url: `${org.base}/query/?q=x`, referenceId: `q${at}` });
+  const [acme, task] = [account({ Name: "Acme" }), of("Task")({ Subject: "Call" })];
+  const tenChunks = [0, 1, 2, 3, 4].flatMap(() => [acme, acme, task]);
+
+  const refused = [
+    await save(Array(201).fill(acme)),
+    await save([...tenChunks, acme]),
+    await save([acme, account({ Name: "B", AnnualRevenue: "many" })]),
+    await save([null]),
+    await org.call("POST", "composite", { compositeRequest: Array.from({ length: 6 }, query) }),
+    await org.call("POST", "composite", { compositeRequest: [null] }),
+    await org.call("POST", "sobjects/Account", "{", { "Content-Type": "application/json" }),
+  ];
+
+  expect(refused.map(({ status }) => status)).toEqual(Array(7).fill(400));
   expect(await org.records("SELECT Id FROM Account")).toEqual([]);
+  expect((await save(tenChunks)).status).toBe(200);
+  expect((await org.get("nowhere")).status).toBe(404);
+  expect((await org.call("PUT", "limits", {})).status).toBe(405);
 });

@@ -1,15 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
+import { type EmbeddedPostgres, startPostgres } from "../../../lib/local/postgres/start-postgres.ts";
 import { usePostgres } from "../../../lib/local/postgres/use-postgres.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
 import { canKillGuards, killGuard } from "../../support/processes/kill-guard.ts";
 import { runUntilKilled } from "../../support/processes/run-until-killed.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
 import { longTest } from "../../support/run/whole-grid.ts";
 import { createTestDatabase } from "../../support/worlds/postgres.ts";
-import { ask, start } from "./start-and-ask.ts";
 
 /** Databases that were created once, and that each test leaves stopped: making them takes longer than all the rest. */
 let dataDir: string;
@@ -53,19 +54,7 @@ describe("the embedded PostgreSQL", () => {
     await expect(ask(wrong.href, "SELECT 1")).rejects.toThrow("password authentication failed");
   });
 
-  test("keeps its passwords in files that only their owner can read", async () => {
-    const { url, superuserUrl } = await start({ dataDir });
-
-    for (const [file, opens] of [
-      ["password", url],
-      ["superuser-password", superuserUrl],
-    ] as const) {
-      expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
-      expect(opens).toContain(readFileSync(join(dataDir, file), "utf8").trim());
-    }
-  });
-
-  test("is entered as an ordinary role, as a customer's would be: it owns its database and nothing beside it", async () => {
+  test("is entered as an ordinary role, as a customer's would be, by passwords that only their owner can read", async () => {
     const { url, superuserUrl } = await start({ dataDir });
 
     const rights = `SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls,
@@ -75,8 +64,14 @@ describe("the embedded PostgreSQL", () => {
     expect(await ask(url, rights)).toEqual([{ ...ordinary, rolname: "bridge", rolbypassrls: false, owns: ["bridge"] }]);
     expect(await ask(superuserUrl, rights)).toMatchObject([{ rolname: "postgres", rolsuper: true }]);
     await ask(url, "CREATE SCHEMA ours");
-    await expect(ask(url, "CREATE ROLE another")).rejects.toThrow("permission denied");
     await expect(ask(url, "SELECT pg_reload_conf()")).rejects.toThrow("permission denied");
+    for (const [file, opens] of [
+      ["password", url],
+      ["superuser-password", superuserUrl],
+    ] as const) {
+      expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
+      expect(opens).toContain(readFileSync(join(dataDir, file), "utf8").trim());
+    }
   });
 
   test("makes its role and database although the first start was killed before they were there", async () => {
@@ -140,6 +135,24 @@ describe("the embedded PostgreSQL", () => {
     expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
 
+  longTest(
+    "begins again when its creation was cut short, below /var/tmp where only root may enter its folder",
+    async () => {
+      const closed = join(temporaryFolder(), "closed");
+      mkdirSync(closed, { mode: 0o700 });
+      const folder = join(closed, "postgres");
+      mkdirSync(join(folder, "cluster.part", "base"), { recursive: true });
+
+      const home = () => (process.getuid?.() === 0 ? readFileSync(join(folder, "moved-to"), "utf8").trim() : folder);
+      onTestFinished(() => rmSync(home(), { recursive: true }));
+
+      const { url } = await start({ dataDir: folder });
+
+      expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+      if (home() !== folder) expect(home()).toMatch(/^\/var\/tmp\/bridge-postgres-/);
+    },
+  );
+
   test("says what to do with the databases of another version", async () => {
     const version = join(dataDir, "cluster", "PG_VERSION");
     const present = readFileSync(version, "utf8");
@@ -150,13 +163,24 @@ describe("the embedded PostgreSQL", () => {
       "are those of another version of PostgreSQL: dump them with the release of Bridge that made them",
     );
   });
-
-  test("says who owns the folder when it is started twice", async () => {
-    await start({ dataDir });
-
-    await expect(startPostgres({ dataDir })).rejects.toThrow(`in use by process ${process.pid}`);
-  });
 });
+
+/** An embedded PostgreSQL that ends with the test. */
+async function start(settings: { readonly dataDir: string }): Promise<EmbeddedPostgres> {
+  const postgres = await startPostgres(settings);
+  onTestFinished(() => postgres.close());
+  return postgres;
+}
+
+async function ask<Row extends object>(url: string, sql: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
 
 /** A folder whose first superuser is `bridge`, the one role, with a table of its own. */
 async function makeAsVersion030(folder: string): Promise<void> {
@@ -177,34 +201,22 @@ async function makeAsVersion030(folder: string): Promise<void> {
   rmSync(join(folder, "superuser-password"));
 }
 
-describe("a PostgreSQL that runs already", () => {
-  test("is accepted when it can serve", async () => {
-    const database = await createTestDatabase();
-    onTestFinished(database.close);
+test("a PostgreSQL that runs already is refused with the remedy when the role may not create a schema", async () => {
+  const database = await createTestDatabase();
+  onTestFinished(database.close);
+  const role = `weak_${Date.now()}`;
+  await database.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'weak'`);
+  const weak = Object.assign(new URL(database.url), { username: role, password: "weak" });
 
-    const postgres = await usePostgres(database.url);
+  expect((await usePostgres(database.url)).url).toBe(database.url);
+  await expect(usePostgres(weak.href)).rejects.toThrow(
+    `GRANT CREATE ON DATABASE "${weak.pathname.slice(1)}" TO "${role}"`,
+  );
+});
 
-    expect(postgres.url).toBe(database.url);
-  });
+test("a PostgreSQL that cannot be reached is refused without showing its password", async () => {
+  const refusal = await usePostgres("postgresql://someone:hidden@127.0.0.1:1/nothing").catch(String);
 
-  test("is refused with the remedy when the role may not create a schema", async () => {
-    const database = await createTestDatabase();
-    onTestFinished(database.close);
-    const role = `weak_${Date.now()}`;
-    await database.asSuperuser(`CREATE ROLE ${role} LOGIN PASSWORD 'weak'`);
-    const url = new URL(database.url);
-    url.username = role;
-    url.password = "weak";
-
-    await expect(usePostgres(url.href)).rejects.toThrow(
-      `GRANT CREATE ON DATABASE "${url.pathname.slice(1)}" TO "${role}"`,
-    );
-  });
-
-  test("is refused without showing its password when it cannot be reached", async () => {
-    const refusal = await usePostgres("postgresql://someone:hidden@127.0.0.1:1/nothing").catch(String);
-
-    expect(refusal).toContain("ECONNREFUSED");
-    expect(refusal).not.toContain("hidden");
-  });
+  expect(refusal).toContain("ECONNREFUSED");
+  expect(refusal).not.toContain("hidden");
 });

@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { ROUTES, type Route } from "../../../../lib/http/routes.ts";
 import { build } from "../../../../lib/infra/build.ts";
 import { createTestClock, type TestClock } from "../../../../lib/local/clock.ts";
@@ -28,6 +29,10 @@ export interface LambdaWorld {
   readonly host: Host;
   readonly functionClock: TestClock;
   readonly log: LogLine[];
+  /** The URL of a queue by the name of its row. */
+  urlOf(queue: string): string;
+  /** How many messages a queue holds, whatever they wait for. */
+  kept(queue: string): Promise<number>;
   /** What functions do until the next `forget`. */
   does(name: string, behaviour: Behaviour): void;
   streams(name: string, behaviour: StreamBehaviour): void;
@@ -52,7 +57,19 @@ export async function startLambdaWorld({ sources = {}, ...settings }: WorldSetti
   const functionClock = createTestClock(TEST_START);
   const log: LogLine[] = [];
   const host = await startHost({ clock: functionClock, log: (line) => log.push(line), ...settings, cloud, assembly });
+  const urlOf = (queue: string) => {
+    const name = queue.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return `${cloud.endpoints.sqs}/${cloud.accountId}/bridge-dev-${name}`;
+  };
   return {
+    urlOf,
+    async kept(queue) {
+      const names = ["", "Delayed", "NotVisible"] as const;
+      const AttributeNames = names.map((kind) => `ApproximateNumberOfMessages${kind}` as const);
+      const asked = new GetQueueAttributesCommand({ QueueUrl: urlOf(queue), AttributeNames });
+      const { Attributes = {} } = await cloud.clients.sqs.send(asked);
+      return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
+    },
     cloud,
     host,
     functionClock,

@@ -1,7 +1,6 @@
-import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { QUEUES, WORKERS } from "../../../../../lib/model/resources.ts";
-import { firstInGate } from "../../../../support/run/whole-grid.ts";
 import { type Json, type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 let world: LambdaWorld;
@@ -14,49 +13,23 @@ afterEach(async () => {
   await world.close();
 });
 
-test("messages reach their function as the records that Lambda makes of them, and are gone after it", async () => {
+test("messages reach their function as records, in batches no larger than its row allows, and are gone after it", async () => {
   const seen: Json[] = [];
   world.does("run-cycle", (event) => void seen.push(event));
 
-  await send("cycles", ["hello"], { MessageGroupId: "w1" });
+  for (const bodies of ["0123456789", "abc"]) await send("cycles", [...bodies], { MessageGroupId: "w1" });
   await world.host.settle();
 
-  expect(seen).toEqual([
-    {
-      Records: [
-        {
-          messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-          receiptHandle: expect.any(String),
-          body: "hello",
-          attributes: {
-            ApproximateReceiveCount: "1",
-            SentTimestamp: String(world.cloud.clock.now()),
-            SenderId: expect.any(String),
-            ApproximateFirstReceiveTimestamp: String(world.cloud.clock.now()),
-            MessageGroupId: "w1",
-          },
-          messageAttributes: {},
-          md5OfBody: "5d41402abc4b2a76b9719d911017c592",
-          eventSource: "aws:sqs",
-          eventSourceARN: `arn:aws:sqs:${world.cloud.region}:${world.cloud.accountId}:bridge-dev-cycles`,
-          awsRegion: world.cloud.region,
-        },
-      ],
-    },
-  ]);
-  expect(await kept("cycles")).toBe(0);
-});
-
-test("a batch is never larger than its row allows", async () => {
-  const sizes: number[] = [];
-  world.does("run-cycle", (event) => void sizes.push(recordsOf(event).length));
-
-  await send("cycles", ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]);
-  await send("cycles", ["11", "12", "13"]);
-  await world.host.settle();
-
+  const sizes = seen.map((event) => recordsOf(event).length);
   expect(sizes.reduce((sum, size) => sum + size)).toBe(13);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(WORKERS["run-cycle"].batchSize);
+  expect(seen.flatMap(recordsOf)[0]).toMatchObject({
+    body: "0",
+    attributes: { ApproximateReceiveCount: "1", MessageGroupId: "w1", SentTimestamp: String(world.cloud.clock.now()) },
+    eventSource: "aws:sqs",
+    eventSourceARN: `arn:aws:sqs:${world.cloud.region}:${world.cloud.accountId}:bridge-dev-cycles`,
+  });
+  expect(await world.kept("cycles")).toBe(0);
 });
 
 test("of a batch only the messages that failed come back, when their visibility ends", async () => {
@@ -80,148 +53,66 @@ test("of a batch only the messages that failed come back, when their visibility 
   expect(world.log[0]).toMatchObject({ event: "messages failed", function: "bridge-dev-run-cycle" });
 });
 
-test.each(
-  firstInGate<[string, () => unknown]>(2, [
-    ["throws", () => Promise.reject(new Error("out of luck"))],
-    ["names a message that is not in the batch", () => ({ batchItemFailures: [{ itemIdentifier: "stranger" }] })],
-    ["names a message without a name", () => ({ batchItemFailures: [{ itemIdentifier: "" }] })],
-    ["answers in another form", () => ({ batchItemFailures: "all" })],
-  ]),
-)("a function that %s fails its whole batch, which ends in the dead letters", async (_, behaviour) => {
+test("a function that throws fails its whole batch, which ends in the dead letters", async () => {
   let calls = 0;
   world.does("run-cycle", () => {
     calls++;
-    return behaviour();
+    throw new Error("out of luck");
   });
 
   await send("cycles", ["one"]);
   await world.cloud.clock.advance({ seconds: 6 * WORKERS["run-cycle"].timeoutSeconds * QUEUES.cycles.maxReceives });
 
   expect(calls).toBe(QUEUES.cycles.maxReceives);
-  expect(await kept("cycles")).toBe(0);
-  expect(await kept("cycles-dead")).toBe(1);
+  expect(await world.kept("cycles")).toBe(0);
+  expect(await world.kept("cycles-dead")).toBe(1);
   expect(world.log).toHaveLength(calls);
 });
 
-test("a function that is out of time gives its messages back", async () => {
-  const called = Promise.withResolvers<void>();
-  world.does("sweep-minute", () => {
-    called.resolve();
-    return new Promise(() => {});
-  });
-
-  await send("sweeps", ["tick"]);
-  await called.promise;
-  await world.functionClock.advance({ seconds: WORKERS["sweep-minute"].timeoutSeconds });
-  await world.host.settle();
-
-  expect(await kept("sweeps")).toBe(1);
-  expect(world.log).toMatchObject([{ error_type: "Sandbox.Timedout" }]);
-});
-
-test("no more batches are at work than the row allows", async () => {
-  const most = WORKERS["sweep-minute"].maxConcurrency;
-  const releases: Array<() => void> = [];
-  let atWork = 0;
-  let peak = 0;
-  world.does("sweep-minute", async () => {
-    peak = Math.max(peak, ++atWork);
-    await new Promise<void>((resolve) => releases.push(resolve));
-    atWork--;
-  });
-
-  await send("sweeps", ["1", "2", "3", "4", "5"]);
-  for (let done = 0; done < 5; done++) {
-    while (releases.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    releases.shift()?.();
-  }
-  await world.host.settle();
-
-  expect(peak).toBe(most);
-  expect(await kept("sweeps")).toBe(0);
-});
-
-test("settle waits for the work that work has sent, not for what is due later", async () => {
+test("settle waits for the work that work has sent, not for what is due later or for a batch that fills in its window", async () => {
   const seen: string[] = [];
+  const see = (event: Json) => void seen.push(...recordsOf(event).map(bodyOf));
   world.does("dispatch-events", async () => {
     await send("cycles", ["now"]);
     await send("cycles", ["later"], { DelaySeconds: 10 });
   });
-  world.does("run-cycle", (event) => void seen.push(...recordsOf(event).map(bodyOf)));
+  world.does("run-cycle", see);
+  world.does("fan-out-cycles", see);
 
+  await send("fanOut", ["one", "another"]);
   await send("events", ["event"]);
   await world.host.settle();
   const settled = [...seen];
-  await world.cloud.clock.advance({ seconds: 10 });
+  await world.cloud.clock.advance({ seconds: Math.max(10, WORKERS["fan-out-cycles"].batchWindowSeconds) });
+  await world.host.settle();
 
   expect(settled).toEqual(["now"]);
-  expect(seen).toEqual(["now", "later"]);
+  expect(seen.toSorted()).toEqual(["another", "later", "now", "one"]);
 });
 
-test("settle leaves a batch that fills within its window to its time", async () => {
-  const seen: string[] = [];
-  world.does("fan-out-cycles", (event) => void seen.push(...recordsOf(event).map(bodyOf)));
-
-  await send("fanOut", ["one", "another"]);
-  await world.host.settle();
-  const settled = [...seen];
-  await world.cloud.clock.advance({ seconds: WORKERS["fan-out-cycles"].batchWindowSeconds });
-  await world.host.settle();
-
-  expect(settled).toEqual([]);
-  expect(seen.toSorted()).toEqual(["another", "one"]);
-});
-
-test("closing waits for what is at work and takes nothing more", async () => {
-  const begun = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
+test("no more batches are at work than the row allows, and closing waits for them and takes nothing more", async () => {
+  const begun: Array<() => void> = [];
   let ended = 0;
   world.does("sweep-minute", async () => {
-    begun.resolve();
-    await release.promise;
+    await new Promise<void>((release) => begun.push(release));
     ended++;
   });
+  const most = WORKERS["sweep-minute"].maxConcurrency;
 
-  await send("sweeps", ["1"]);
-  await begun.promise;
+  await send("sweeps", ["1", "2", "3", "4", "5"]);
+  while (begun.length < most) await new Promise((resolve) => setImmediate(resolve));
   const closing = world.host.close();
-  await send("sweeps", ["2"]);
-  release.resolve();
+  await send("sweeps", ["6"]);
+  for (const release of begun) release();
   await closing;
 
-  expect(ended).toBe(1);
-  expect(await kept("sweeps")).toBe(1);
+  expect([begun.length, ended]).toEqual([most, most]);
+  expect(await world.kept("sweeps")).toBe(6 - most);
 });
 
 async function send(queue: string, bodies: readonly string[], more: object = {}): Promise<void> {
-  const QueueUrl = urlOf(queue);
-  const { sqs } = world.cloud.clients;
-  if (bodies.length === 1) {
-    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: String(bodies[0]), ...more }));
-    return;
-  }
   const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody, ...more }));
-  await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-}
-
-/** How many messages a queue holds, whatever they wait for. */
-async function kept(queue: string): Promise<number> {
-  const { Attributes = {} } = await world.cloud.clients.sqs.send(
-    new GetQueueAttributesCommand({
-      QueueUrl: urlOf(queue),
-      AttributeNames: [
-        "ApproximateNumberOfMessages",
-        "ApproximateNumberOfMessagesDelayed",
-        "ApproximateNumberOfMessagesNotVisible",
-      ],
-    }),
-  );
-  return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
-}
-
-function urlOf(queue: string): string {
-  const name = queue.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return `${world.cloud.endpoints.sqs}/${world.cloud.accountId}/bridge-dev-${name}`;
+  await world.cloud.clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: world.urlOf(queue), Entries }));
 }
 
 const recordsOf = (event: Json): Json[] => Object.values(event["Records"] ?? {});

@@ -1,7 +1,9 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { longTest } from "../../../../support/run/whole-grid.ts";
+import { join } from "node:path";
+import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 const API = `
@@ -15,7 +17,7 @@ export const handler = async (event, context) => {
   if (gate) await fetch(gate);
   const { PATH, HOME, STAGE, TABLE_MAPPINGS, AWS_LAMBDA_FUNCTION_NAME, AWS_ENDPOINT_URL_SQS } = process.env;
   const body = {
-    pid: process.pid, calls, remaining: context.getRemainingTimeInMillis(), id: context.awsRequestId,
+    pid: process.pid, calls, id: context.awsRequestId,
     env: { PATH, HOME, STAGE, TABLE_MAPPINGS, AWS_LAMBDA_FUNCTION_NAME, AWS_ENDPOINT_URL_SQS },
   };
   return { statusCode: 200, body: JSON.stringify(body) };
@@ -31,22 +33,49 @@ export const handler = awslambda.streamifyResponse(async (event, stream) => {
 `;
 const BROKEN_AT_START = `throw new Error("cannot start"); export const handler = 1;`;
 
+const SDK = join(import.meta.dirname, "../../../../../node_modules/@aws-sdk");
+
+/** A function that sends whatever command it is asked for, with the names its variables give. */
+const ASK = `
+import * as dynamodb from "${SDK}/client-dynamodb/dist-es/index.js";
+import * as sqs from "${SDK}/client-sqs/dist-es/index.js";
+import * as kms from "${SDK}/client-kms/dist-es/index.js";
+import * as scheduler from "${SDK}/client-scheduler/dist-es/index.js";
+const services = { dynamodb, sqs, kms, scheduler };
+const clients = {
+  dynamodb: new dynamodb.DynamoDBClient(), sqs: new sqs.SQSClient(),
+  kms: new kms.KMSClient(), scheduler: new scheduler.SchedulerClient(),
+};
+const known = (value) => JSON.parse(JSON.stringify(value), (_, text) =>
+  typeof text === "string" && text.startsWith("$") ? (process.env[text.slice(1)] ?? text) : text);
+export const handler = async ({ service, command, input }) => {
+  try {
+    await clients[service].send(new services[service][command + "Command"](known(input)));
+    return "done";
+  } catch (error) {
+    return error.name + ": " + error.message;
+  }
+};
+`;
+
 const SOON = { timeout: 300_000, interval: 5 };
 
 let world: LambdaWorld;
 
 beforeAll(async () => {
-  const sources = {
+  const behaving = {
     "list-mappings": API,
     "read-drift": API,
     "list-audit-log": STREAM,
     "read-health": BROKEN_AT_START,
   };
-  world = await startLambdaWorld({ isolate: true, sources });
+  const asking = { "list-webhooks": ASK, "poll-now": ASK, "provision-mapping": ASK };
+  world = await startLambdaWorld({ isolate: true, sources: { ...behaving, ...asking } });
 });
+beforeEach(() => world.forget());
 afterAll(() => world.close());
 
-test("a function keeps its process and its state from call to call, and shares neither", async () => {
+test("a function keeps its process and state from call to call, shares neither, and sees its own variables alone", async () => {
   const first = await bodyOf("mappings");
   const second = await bodyOf("mappings");
   const other = await bodyOf("config/drift");
@@ -55,12 +84,7 @@ test("a function keeps its process and its state from call to call, and shares n
   expect(other).toMatchObject({ calls: 1 });
   expect(new Set([first.pid, other.pid, process.pid]).size).toBe(3);
   expect(second.id).not.toBe(first.id);
-});
-
-test("a function sees its own variables, and none of this machine's", async () => {
-  const { env } = await bodyOf("mappings");
-
-  expect(env).toEqual({
+  expect(first.env).toEqual({
     STAGE: "dev",
     TABLE_MAPPINGS: "bridge-dev-mappings",
     AWS_LAMBDA_FUNCTION_NAME: "bridge-dev-list-mappings",
@@ -68,75 +92,125 @@ test("a function sees its own variables, and none of this machine's", async () =
   });
 });
 
-test("two requests at once are two environments with one event each", async () => {
-  const gate = await startGate();
-  const answers = Promise.all([bodyOf(`mappings?gate=${gate.url}`), bodyOf(`mappings?gate=${gate.url}`)]);
-  await vi.waitUntil(() => gate.waiting() === 2, SOON);
-  gate.open();
-  const [one, two] = await answers;
-
-  expect(one?.pid).not.toBe(two?.pid);
-});
-
-longTest("requests beyond the environments of a function wait in a queue", async () => {
+test("requests at once are environments with one event each; those beyond four wait in a queue", async () => {
   const gate = await startGate();
   const answers = Promise.all(Array.from({ length: 9 }, () => bodyOf(`mappings?gate=${gate.url}`)));
   await vi.waitUntil(() => gate.waiting() === 4, SOON);
   gate.open();
-  const bodies = await answers;
 
-  expect(new Set(bodies.map(({ pid }) => pid)).size).toBe(4);
+  expect(new Set((await answers).map(({ pid }) => pid)).size).toBe(4);
 });
 
-test.each([
-  ["throws", "do=throw", { error_type: "TypeError", message: "no such luck" }],
-  ["crashes", "do=crash", { error_type: "Runtime.ExitError", message: expect.stringContaining("exit status 7") }],
-])("a function that %s is logged, and answers the next request", async (_, query, logged) => {
-  world.forget();
+test("a function that throws, crashes or cannot start is logged, and answers the next request if it can", async () => {
+  for (const path of ["mappings?do=throw", "mappings?do=crash", "health"])
+    expect((await call(path)).status, path).toBe(500);
 
-  const answer = await call(`mappings?${query}`);
-  const after = await bodyOf("mappings");
-
-  expect(answer.status).toBe(500);
-  expect(world.log).toMatchObject([{ ...logged, function: "bridge-dev-list-mappings" }]);
-  expect(after.calls).toBeGreaterThan(0);
+  expect((await bodyOf("mappings")).calls).toBeGreaterThan(0);
+  expect(world.log).toMatchObject([
+    { error_type: "TypeError", message: "no such luck", function: "bridge-dev-list-mappings" },
+    { error_type: "Runtime.ExitError", message: expect.stringContaining("exit status 7") },
+    { message: "cannot start", function: "bridge-dev-read-health" },
+  ]);
 });
 
 test("a function that is out of time is ended, and a new one answers", async () => {
-  world.forget();
   const before = await bodyOf("config/drift");
 
   const hanging = world.host.invoke("read-drift", { queryStringParameters: { do: "hang" } });
   const refused = expect(hanging).rejects.toThrow("Task timed out after 25.00 seconds");
   await world.functionClock.advance({ seconds: 25 });
   await refused;
-  const after = await bodyOf("config/drift");
 
+  expect(await bodyOf("config/drift")).toMatchObject({ calls: 1 });
   expect(world.log[0]).toMatchObject({ error_type: "Sandbox.Timedout" });
-  expect(after).toMatchObject({ calls: 1 });
   expect(() => process.kill(before.pid, 0)).toThrow("ESRCH");
 });
 
-test("a function that cannot start says why", async () => {
-  world.forget();
-
-  const answer = await call("health");
-
-  expect(answer.status).toBe(500);
-  expect(world.log).toMatchObject([{ message: "cannot start", function: "bridge-dev-read-health" }]);
-});
-
 test("a stream crosses the processes whole, or breaks off visibly", async () => {
-  world.forget();
-
   const whole = await call("audit-log");
   const text = await whole.text();
   const broken = call("audit-log?do=break").then((answer) => answer.text());
 
-  expect(whole.headers.get("content-type")).toBe("text/csv");
   expect(text).toBe(`${"x".repeat(3_000_000)}end`);
   await expect(broken).rejects.toThrow();
   expect(world.log).toMatchObject([{ event: "stream broken", message: "the table is gone" }]);
+});
+
+const Item = { pk: { S: "w" }, sk: { S: "m" } };
+const PUT = { TableName: "$TABLE_AUDIT", Item: { pk: { S: "whole" }, sk: { S: "1" } } };
+const BY_DUE = {
+  TableName: "bridge-dev-deliveries",
+  IndexName: "by-due",
+  KeyConditionExpression: "pk = :p",
+  ExpressionAttributeValues: { ":p": { S: "w" } },
+};
+const dataKeyOf = (workspace_id: string) => ({
+  KeyId: "$KEY_ID",
+  KeySpec: "AES_256",
+  EncryptionContext: { workspace_id },
+});
+const schedule = (RoleArn: string) => ({
+  Name: "m",
+  GroupName: "$SCHEDULE_GROUP",
+  ScheduleExpression: "rate(1 minute)",
+  FlexibleTimeWindow: { Mode: "OFF" },
+  Target: { Arn: "$FAN_OUT_QUEUE_ARN", RoleArn, Input: "{}" },
+});
+const ADMIN = "arn:aws:iam::000000000000:role/admin";
+
+test("a function may do what the policy of its role allows", async () => {
+  const ask = (name: string, service: string, command: string, input: object) =>
+    world.host.invoke(name, { service, command, input });
+
+  expect(await ask("list-webhooks", "kms", "GenerateDataKey", dataKeyOf("service"))).toBe("done");
+  expect(await ask("poll-now", "kms", "GenerateDataKey", dataKeyOf("ws_1"))).toBe("done");
+  expect(await ask("poll-now", "sqs", "SendMessage", { QueueUrl: "$QUEUE_CYCLES", MessageBody: "{}" })).toBe("done");
+  expect(await ask("provision-mapping", "scheduler", "CreateSchedule", schedule("$SCHEDULER_ROLE_ARN"))).toBe("done");
+});
+
+test.each([
+  ["list-webhooks", "dynamodb:PutItem", { TableName: "bridge-dev-audit", Item }, "table/bridge-dev-audit"],
+  ["list-webhooks", "dynamodb:Query", BY_DUE, "table/bridge-dev-deliveries/index/by-due"],
+  ["list-webhooks", "kms:GenerateDataKey", dataKeyOf("ws_1"), "key/"],
+  ["poll-now", "sqs:ReceiveMessage", { QueueUrl: "$QUEUE_CYCLES" }, "bridge-dev-cycles"],
+  ["provision-mapping", "scheduler:GetSchedule", { Name: "m", GroupName: "other" }, "schedule/other/m"],
+])("%s may not do %s, which is refused as AWS refuses it and logged", async (name, action, input, resource) => {
+  const [service, command] = action.split(":");
+
+  const answer = await world.host.invoke(name, { service, command, input });
+
+  expect(answer).toContain("AccessDeniedException: User: arn:aws:sts:");
+  expect(answer).toContain(`is not authorized to perform: ${action} on resource: `);
+  expect(answer).toContain(resource);
+  const message = expect.stringContaining(action);
+  expect(world.log).toMatchObject([{ event: "access denied", function: `bridge-dev-${name}`, message }]);
+});
+
+test("a transaction of which one part is not allowed does nothing, and no schedule gets another role", async () => {
+  const TransactItems = [{ Put: PUT }, { Delete: { TableName: "bridge-dev-mappings", Key: Item } }];
+  const both = { service: "dynamodb", command: "TransactWriteItems", input: { TransactItems } };
+
+  const refused = await world.host.invoke("poll-now", both);
+  const passed = { service: "scheduler", command: "CreateSchedule", input: schedule(ADMIN) };
+
+  expect(refused).toContain("dynamodb:DeleteItem on resource: arn:aws:dynamodb:eu-local-1:000000000000:table/");
+  const { documents } = world.cloud.clients;
+  const read = new GetCommand({ TableName: "bridge-dev-audit", Key: { pk: "whole", sk: "1" } });
+  expect((await documents.send(read)).Item).toBeUndefined();
+  expect(await world.host.invoke("provision-mapping", passed)).toContain(`iam:PassRole on resource: ${ADMIN}`);
+});
+
+test("in one process a function is known by its trace, and who sends without one is the operator", async () => {
+  const shared = await startLambdaWorld({ guarded: true, sources: { "list-webhooks": ASK, "poll-now": ASK } });
+  onTestFinished(shared.close);
+  const put = (TableName: string) => ({ service: "dynamodb", command: "PutItem", input: { ...PUT, TableName } });
+
+  expect(await shared.host.invoke("poll-now", put("$TABLE_AUDIT"))).toBe("done");
+  expect(await shared.host.invoke("list-webhooks", put("bridge-dev-audit"))).toContain(
+    "assumed-role/bridge-dev-list-webhooks is not authorized to perform: dynamodb:PutItem",
+  );
+  expect(process.env["AWS_ENDPOINT_URL_DYNAMODB"]).not.toBe(shared.cloud.endpoints.dynamodb);
+  await new DynamoDBClient().send(new PutItemCommand({ TableName: "bridge-dev-audit", Item: PUT.Item }));
 });
 
 interface Body {
