@@ -15,13 +15,7 @@ const MOCKING = ["sync/push/{apex-limits,bulk-push,org-refusals,refusing-rows}"]
 
 /** Test files that run the deployment's bundles, whose variables their process has. */
 const RUNNING = [
-  ...[
-    "access/remove-workspace",
-    "conformance/*",
-    "journeys/*",
-    "sync/beat/sweep-grants",
-    "webhooks/{crash,guarded}",
-  ],
+  ...["access/remove-workspace", "conformance/*", "journeys/*", "sync/beat/sweep-grants", "webhooks/{crash,guarded}"],
 ];
 
 /** Test files that measure the heap of their process, or leave in it what others would find. */
