@@ -30,6 +30,16 @@ const options = readOptions(HELP, {
 /** So far a forecast may be from what is counted. */
 const MOST_APART = 0.05;
 
+const CEILINGS: readonly (readonly [mappings: number, limit: number, share: Share])[] = [
+  [1, 15_000, DEFAULT_SHARE],
+  [10, 15_000, DEFAULT_SHARE],
+  [10, 15_000, { share: 1, most: 8_000 }],
+  [10, 100_000, DEFAULT_SHARE],
+  [100, 15_000, DEFAULT_SHARE],
+  [100, 100_000, DEFAULT_SHARE],
+  [200, 200_000, DEFAULT_SHARE],
+];
+
 interface Line {
   readonly text: string;
   readonly isWell: boolean;
@@ -72,16 +82,6 @@ async function* planned(): AsyncIterable<Line> {
   };
 }
 
-const CEILINGS: readonly (readonly [mappings: number, limit: number, share: Share])[] = [
-  [1, 15_000, DEFAULT_SHARE],
-  [10, 15_000, DEFAULT_SHARE],
-  [10, 15_000, { share: 1, most: 8_000 }],
-  [10, 100_000, DEFAULT_SHARE],
-  [100, 15_000, DEFAULT_SHARE],
-  [100, 100_000, DEFAULT_SHARE],
-  [200, 200_000, DEFAULT_SHARE],
-];
-
 function* months(): Iterable<Line> {
   const header =
     "mappings | limit | share | what happens | p50 | p99 | longest | calls a day | most of the share in 24 hours";
@@ -115,5 +115,10 @@ async function countedIn(story: CountedStory): Promise<Counted> {
   return Promise.race([found, failed]);
 }
 
-const isNear = (alone: number, found: number): boolean => Math.abs(alone - found) <= MOST_APART * found;
-const apart = (alone: number, found: number): string => `${((100 * (alone - found)) / found).toFixed(1)} % apart`;
+function isNear(alone: number, found: number): boolean {
+  return Math.abs(alone - found) <= MOST_APART * found;
+}
+
+function apart(alone: number, found: number): string {
+  return `${((100 * (alone - found)) / found).toFixed(1)} % apart`;
+}

@@ -22,6 +22,8 @@ const options = readOptions(HELP, {
 const RECORDS = Number(options.records);
 const EXPORTED = Math.min(RECORDS, 100_000);
 const UPSERTS = 50;
+const SAVED = Object.keys(contact(0));
+const FIELDS = ["Id", ...SAVED, "CreatedDate", "LastModifiedDate", "SystemModstamp"].join(",");
 
 const dataDir = mkdtempSync(join(tmpdir(), "bridge-bench-org-"));
 const org = await spawnOrg(dataDir);
@@ -58,9 +60,6 @@ function contact(serial: number) {
     External_Id__c: `bench-${serial}`,
   };
 }
-
-const SAVED = Object.keys(contact(0));
-const FIELDS = ["Id", ...SAVED, "CreatedDate", "LastModifiedDate", "SystemModstamp"].join(",");
 
 /** Upserts of 200 records a call, half of them new, one call after the other as one connection makes them. */
 async function soapUpserts({ url, token }: Child): Promise<Figure> {

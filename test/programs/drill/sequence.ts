@@ -1,38 +1,36 @@
 import { ask, type Door, MARK, type Request, type Seen } from "./door.ts";
 
-/** One thing that is asked of both orgs; `id` gives the id from the answer of an earlier step. */
-interface Step {
-  readonly name: string;
-  readonly request: (id: (step: string) => string) => Request;
-}
+/** The id in the answer of an earlier step. */
+type IdOf = (step: string) => string;
+
+/** What a step asks: by REST, or with an envelope's body and further headers by SOAP. */
+type Asked =
+  | readonly [method: string, path: string, body?: unknown]
+  | { readonly soap: string; readonly headers?: string };
 
 const BASE = "/services/data/v62.0";
-const get = (name: string, path: string | ((id: (step: string) => string) => string)): Step => ({
-  name,
-  request: (id) => ({ method: "GET", path: `${BASE}/${typeof path === "string" ? path : path(id)}` }),
-});
-const query = (name: string, soql: string): Step => get(name, `query?q=${encodeURIComponent(soql)}`);
-const send = (
-  name: string,
-  method: string,
-  path: (id: (step: string) => string) => string,
-  body?: (id: (step: string) => string) => unknown,
-): Step => ({
-  name,
-  request: (id) => ({ method, path: `${BASE}/${path(id)}`, ...(body ? { body: body(id) } : {}) }),
-});
-const soap = (name: string, inner: (id: (step: string) => string) => string, headers = ""): Step => ({
-  name,
-  request: (id) => ({
+const query = (soql: string): Asked => ["GET", `query?q=${encodeURIComponent(soql)}`];
+
+function requestOf(asked: Asked): Request {
+  if (!("soap" in asked)) {
+    const [method, path, body] = asked;
+    return { method, path: `${BASE}/${path}`, ...(body !== undefined && { body }) };
+  }
+  const { soap, headers = "" } = asked;
+  return {
     method: "POST",
     path: "/services/Soap/u/62.0",
-    soap: `<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"><se:Header><SessionHeader xmlns="urn:partner.soap.sforce.com"><sessionId>@session</sessionId></SessionHeader>${headers}</se:Header><se:Body>${inner(id)}</se:Body></se:Envelope>`,
-  }),
-});
+    soap: `<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"><se:Header><SessionHeader xmlns="urn:partner.soap.sforce.com"><sessionId>@session</sessionId></SessionHeader>${headers}</se:Header><se:Body>${soap}</se:Body></se:Envelope>`,
+  };
+}
+
 const minutesAgo = (minutes: number) =>
   encodeURIComponent(`${new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 19)}+00:00`);
 const NAME = `${MARK} by hand`;
 const XMLNS = 'xmlns="urn:partner.soap.sforce.com"';
+const contacts = (...inner: readonly string[]) =>
+  `<create ${XMLNS}>${inner.map((fields) => `<sObjects><type>Contact</type>${fields}</sObjects>`).join("")}</create>`;
+const NAMED = `<LastName>${NAME}</LastName>`;
 
 /** Each save header that an org may be asked to obey, in the order of the WSDL. */
 const SAVE_HEADERS = [
@@ -46,141 +44,63 @@ const SAVE_HEADERS = [
   .join("");
 
 /** What is asked of both orgs, in order. What it creates is named `NAME`, and deleted by the caller. */
-const SEQUENCE: readonly Step[] = [
-  get("resources", ""),
-  get("limits", "limits"),
-  get("describeGlobal", "sobjects"),
-  get("describe Account", "sobjects/Account/describe"),
-  get("describe Contact", "sobjects/Contact/describe"),
-  send(
-    "create account",
-    "POST",
-    () => "sobjects/Account",
-    () => ({ Name: NAME }),
-  ),
-  send(
-    "create contact",
-    "POST",
-    () => "sobjects/Contact",
-    (id) => ({ LastName: NAME, AccountId: id("create account") }),
-  ),
-  send(
-    "create without a required field",
-    "POST",
-    () => "sobjects/Contact",
-    () => ({ FirstName: NAME }),
-  ),
-  send(
-    "create with a bad e-mail address",
-    "POST",
-    () => "sobjects/Contact",
-    () => ({ LastName: NAME, Email: "nope" }),
-  ),
-  send(
-    "create with an unknown field",
-    "POST",
-    () => "sobjects/Contact",
-    () => ({ LastName: NAME, Bogus__c: 1 }),
-  ),
-  send(
-    "create with too long a text",
-    "POST",
-    () => "sobjects/Contact",
-    () => ({ LastName: "x".repeat(81) }),
-  ),
-  send(
-    "create with a parent of the wrong type",
-    "POST",
-    () => "sobjects/Contact",
-    (id) => ({ LastName: NAME, AccountId: id("create contact") }),
-  ),
-  send(
-    "create with a number that is none",
-    "POST",
-    () => "sobjects/Account",
-    () => ({ Name: NAME, AnnualRevenue: "many" }),
-  ),
-  send(
-    "create with a read-only field",
-    "POST",
-    () => "sobjects/Contact",
-    () => ({ LastName: NAME, IsDeleted: true }),
-  ),
-  get("read", (id) => `sobjects/Contact/${id("create contact")}?fields=Id,Name,Email,CreatedDate,AccountId`),
-  get("read an unknown record", () => "sobjects/Contact/003000000000000AAA"),
-  send(
-    "update",
-    "PATCH",
-    (id) => `sobjects/Contact/${id("create contact")}`,
-    () => ({ Title: "Boss" }),
-  ),
-  query(
-    "query with parent",
-    `SELECT Id, Name, Account.Name, Account.Owner.Name FROM Contact WHERE LastName = '${NAME}'`,
-  ),
-  query("query with children", `SELECT Id, (SELECT Id FROM Contacts) FROM Account WHERE Name = '${NAME}'`),
-  query("count", "SELECT COUNT() FROM Contact"),
-  query("group", "SELECT AccountId, COUNT(Id) FROM Contact GROUP BY AccountId LIMIT 1"),
-  query("unknown field", "SELECT Id, Bogus__c FROM Account"),
-  query("unknown object", "SELECT Id FROM Bogus"),
-  query("AND mixed with OR", "SELECT Id FROM Account WHERE Name = 'a' AND Name = 'b' OR Name = 'c'"),
-  query("filter on a long text", "SELECT Id FROM Account WHERE Description = 'x'"),
-  query("wrong type of literal", "SELECT Id FROM Account WHERE AnnualRevenue = '5'"),
-  query("no such token", "SELECT Id Frm Account"),
-  get("bad locator", "query/01g000000000000AAA-2000"),
-  send(
-    "collection with one bad record",
-    "POST",
-    () => "composite/sobjects",
-    () => ({ allOrNone: false, records: [{ attributes: { type: "Contact" } }] }),
-  ),
-  send(
-    "composite",
-    "POST",
-    () => "composite",
-    () => ({
-      compositeRequest: [{ method: "GET", url: `${BASE}/query/?q=SELECT+Id+FROM+Account+LIMIT+1`, referenceId: "a" }],
-    }),
-  ),
-  get("updated", () => `sobjects/Account/updated/?start=${minutesAgo(10)}&end=${minutesAgo(0)}`),
-  get("deleted", () => `sobjects/Account/deleted/?start=${minutesAgo(10)}&end=${minutesAgo(0)}`),
-  get("deleted, backwards", () => `sobjects/Account/deleted/?start=${minutesAgo(0)}&end=${minutesAgo(10)}`),
-  soap(
-    "SOAP create",
-    () =>
-      `<create ${XMLNS}><sObjects><type>Contact</type><LastName>${NAME}</LastName></sObjects><sObjects><type>Contact</type></sObjects></create>`,
-  ),
-  soap(
-    "SOAP create with every save header",
-    () => `<create ${XMLNS}><sObjects><type>Contact</type><LastName>${NAME}</LastName></sObjects></create>`,
-    SAVE_HEADERS,
-  ),
-  soap(
-    "SOAP unknown field",
-    () =>
-      `<create ${XMLNS}><sObjects><type>Contact</type><LastName>${NAME}</LastName><Bogus__c>1</Bogus__c></sObjects></create>`,
-  ),
-  send("delete", "DELETE", (id) => `sobjects/Account/${id("create account")}`),
-  send(
-    "update a deleted record",
-    "PATCH",
-    (id) => `sobjects/Account/${id("create account")}`,
-    () => ({ Name: NAME }),
-  ),
-  get("bulk job list", "jobs/query"),
-];
+const SEQUENCE: Readonly<Record<string, (id: IdOf) => Asked>> = {
+  resources: () => ["GET", ""],
+  limits: () => ["GET", "limits"],
+  describeGlobal: () => ["GET", "sobjects"],
+  "describe Account": () => ["GET", "sobjects/Account/describe"],
+  "describe Contact": () => ["GET", "sobjects/Contact/describe"],
+  "create account": () => ["POST", "sobjects/Account", { Name: NAME }],
+  "create contact": (id) => ["POST", "sobjects/Contact", { LastName: NAME, AccountId: id("create account") }],
+  "create without a required field": () => ["POST", "sobjects/Contact", { FirstName: NAME }],
+  "create with a bad e-mail address": () => ["POST", "sobjects/Contact", { LastName: NAME, Email: "nope" }],
+  "create with an unknown field": () => ["POST", "sobjects/Contact", { LastName: NAME, Bogus__c: 1 }],
+  "create with too long a text": () => ["POST", "sobjects/Contact", { LastName: "x".repeat(81) }],
+  "create with a parent of the wrong type": (id) => [
+    ...(["POST", "sobjects/Contact"] as const),
+    { LastName: NAME, AccountId: id("create contact") },
+  ],
+  "create with a number that is none": () => ["POST", "sobjects/Account", { Name: NAME, AnnualRevenue: "many" }],
+  "create with a read-only field": () => ["POST", "sobjects/Contact", { LastName: NAME, IsDeleted: true }],
+  read: (id) => ["GET", `sobjects/Contact/${id("create contact")}?fields=Id,Name,Email,CreatedDate,AccountId`],
+  "read an unknown record": () => ["GET", "sobjects/Contact/003000000000000AAA"],
+  update: (id) => ["PATCH", `sobjects/Contact/${id("create contact")}`, { Title: "Boss" }],
+  "query with parent": () =>
+    query(`SELECT Id, Name, Account.Name, Account.Owner.Name FROM Contact WHERE LastName = '${NAME}'`),
+  "query with children": () => query(`SELECT Id, (SELECT Id FROM Contacts) FROM Account WHERE Name = '${NAME}'`),
+  count: () => query("SELECT COUNT() FROM Contact"),
+  group: () => query("SELECT AccountId, COUNT(Id) FROM Contact GROUP BY AccountId LIMIT 1"),
+  "unknown field": () => query("SELECT Id, Bogus__c FROM Account"),
+  "unknown object": () => query("SELECT Id FROM Bogus"),
+  "AND mixed with OR": () => query("SELECT Id FROM Account WHERE Name = 'a' AND Name = 'b' OR Name = 'c'"),
+  "filter on a long text": () => query("SELECT Id FROM Account WHERE Description = 'x'"),
+  "wrong type of literal": () => query("SELECT Id FROM Account WHERE AnnualRevenue = '5'"),
+  "no such token": () => query("SELECT Id Frm Account"),
+  "bad locator": () => ["GET", "query/01g000000000000AAA-2000"],
+  "collection with one bad record": () => [
+    ...(["POST", "composite/sobjects"] as const),
+    { allOrNone: false, records: [{ attributes: { type: "Contact" } }] },
+  ],
+  composite: () => [
+    ...(["POST", "composite"] as const),
+    { compositeRequest: [{ method: "GET", url: `${BASE}/query/?q=SELECT+Id+FROM+Account+LIMIT+1`, referenceId: "a" }] },
+  ],
+  updated: () => ["GET", `sobjects/Account/updated/?start=${minutesAgo(10)}&end=${minutesAgo(0)}`],
+  deleted: () => ["GET", `sobjects/Account/deleted/?start=${minutesAgo(10)}&end=${minutesAgo(0)}`],
+  "deleted, backwards": () => ["GET", `sobjects/Account/deleted/?start=${minutesAgo(0)}&end=${minutesAgo(10)}`],
+  "SOAP create": () => ({ soap: contacts(NAMED, "") }),
+  "SOAP create with every save header": () => ({ soap: contacts(NAMED), headers: SAVE_HEADERS }),
+  "SOAP unknown field": () => ({ soap: contacts(`${NAMED}<Bogus__c>1</Bogus__c>`) }),
+  delete: (id) => ["DELETE", `sobjects/Account/${id("create account")}`],
+  "update a deleted record": (id) => ["PATCH", `sobjects/Account/${id("create account")}`, { Name: NAME }],
+  "bulk job list": () => ["GET", "jobs/query"],
+};
 
 /** The answers of one org to all steps; later steps use ids from earlier answers. */
 export async function runSequence(door: Door): Promise<ReadonlyMap<string, Seen>> {
   const seen = new Map<string, Seen>();
-  for (const { name, request } of SEQUENCE)
-    seen.set(
-      name,
-      await ask(
-        door,
-        request((step) => idIn(seen.get(step))),
-      ),
-    );
+  for (const [name, asked] of Object.entries(SEQUENCE))
+    seen.set(name, await ask(door, requestOf(asked((step) => idIn(seen.get(step))))));
   return seen;
 }
 
