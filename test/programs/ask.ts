@@ -39,10 +39,14 @@ export const bridgeAsk =
     return (await ask<{ readonly data: Answer }>(url, workspace.token, method, body)).data;
   };
 
-/** All records of a query, page by page. */
-export async function queryAll<Found>(askOrg: Ask, soql: string): Promise<Found[]> {
+/** All records of a query, page by page; `queryAll` finds deleted ones, too. */
+export async function queryAll<Found>(
+  askOrg: Ask,
+  soql: string,
+  how: "query" | "queryAll" = "query",
+): Promise<Found[]> {
   const found: Found[] = [];
-  for (let path: string | undefined = `/query?q=${encodeURIComponent(soql)}`; path !== undefined; ) {
+  for (let path: string | undefined = `/${how}?q=${encodeURIComponent(soql)}`; path !== undefined; ) {
     const page: { records: Found[]; nextRecordsUrl?: string } = await askOrg("GET", path);
     found.push(...page.records);
     path = page.nextRecordsUrl?.replace(/^.*\/v[\d.]+/, "");
