@@ -26,7 +26,7 @@ export const BUGS: readonly Bug[] = readdirSync(FOLDER).flatMap((file) =>
  * A bug is a paragraph: what it says behind `#`; its id, its file and the tests near it; its text as it should be behind
  * `-`, and as it is with the bug behind `+`. Other paragraphs say what the file is about.
  */
-export function bugsIn(text: string): readonly Bug[] {
+function bugsIn(text: string): readonly Bug[] {
   const paragraphs = text.split("\n\n").filter((one) => one.startsWith("# "));
   return paragraphs.map((paragraph) => {
     const [says = "", names = "", ...lines] = paragraph.replace(/\n$/, "").split("\n");
