@@ -1,15 +1,11 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { events } from "../../../functions/services/composition.ts";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import type { Webhook } from "../../../lib/model/delivery/webhook.ts";
 import { newId } from "../../../lib/model/id.ts";
 import { countWrites } from "../../support/checks/count-writes.ts";
-import type { Arrival } from "../../support/processes/timing-receiver.ts";
-import { startHostedBridge } from "../../support/worlds/hosted-bridge.ts";
 import { makeWebhook } from "../../support/worlds/make-webhook.ts";
+import { epoch, eventFor, publishMany, startDeliveries } from "../deliveries.ts";
 import { type Figure, percentile, processorTime, report } from "./figures.ts";
 import { FLOOR_CALLS, type Floor, startFloor } from "./webhook-floor.ts";
 
@@ -25,7 +21,7 @@ one process here: nearer to the rate they would measure the wait for it. Ends wi
 const options = readOptions(HELP, { json: { type: "boolean", default: false } });
 
 /** Pads an event's `data` so that the body is 1 KB. */
-const PADDING = "x".repeat(800);
+const DETAIL = { padding: "x".repeat(800) };
 const WARM_UP = 1000;
 const LATENCY_SECONDS = 20;
 const FLOOR_EVENTS = 2000;
@@ -33,11 +29,7 @@ const BLACK_HOLE_SECONDS = 40;
 const RECEIVERS = 50;
 
 const figures: Figure[] = [];
-const bridge = await startHostedBridge({
-  log: (line) => console.error(JSON.stringify(line)),
-});
-const receiver = fork(join(import.meta.dirname, "../../support/processes/timing-receiver.ts"));
-const [{ port }] = (await once(receiver, "message")) as [{ port: number }];
+const { at, count: countArrivals, take, close } = await startDeliveries((line) => console.error(JSON.stringify(line)));
 
 try {
   const one = await makeWebhook(at("/one"));
@@ -48,8 +40,7 @@ try {
   figures.push(...(await latency(one, rate)));
   figures.push(...(await blackHole(rate)));
 } finally {
-  receiver.disconnect();
-  await bridge.close();
+  await close();
 }
 
 report(figures, options);
@@ -62,7 +53,7 @@ async function besideFloor(webhook: Webhook): Promise<Figure[]> {
     await run(FLOOR_EVENTS, publishToFloor);
     const [own, least] = [0, 1].map(() => ({ milliseconds: 0, processor: 0 })) as [Took, Took];
     for (let round = 0; round < 2; round += 1) {
-      add(own, await run(FLOOR_EVENTS, (count) => publishMany(webhook, count)));
+      add(own, await run(FLOOR_EVENTS, (count) => publishMany(webhook.workspaceId, count, DETAIL)));
       add(least, await run(FLOOR_EVENTS, publishToFloor));
     }
     return [
@@ -125,12 +116,12 @@ async function run(count: number, publish: (count: number) => Promise<void>): Pr
   await publish(count);
   while ((await countArrivals()) < had + count) await pause(20);
   const processor = processorTime() - used;
-  await takeArrivals();
+  await take();
   return { milliseconds: performance.now() - began, processor };
 }
 
 function floorEvent() {
-  const event = { id: newId("evt"), data: { padding: PADDING } };
+  const event = { id: newId("evt"), data: DETAIL };
   return { id: event.id, body: JSON.stringify({ ...event, event: "record.failed", workspace_id: "ws_floor" }) };
 }
 
@@ -181,24 +172,9 @@ async function writesPerDelivery(webhook: Webhook): Promise<Figure[]> {
   ];
 }
 
-function at(path: string): string {
-  return `http://127.0.0.1:${port}${path}`;
-}
-
-function eventFor({ workspaceId }: Webhook) {
-  const detail = { padding: PADDING };
-  return { id: newId("evt"), workspaceId, event: "record.failed", occurredAt: new Date(), detail } as const;
-}
-
 /** Publishes so many events a hundred at a time, and waits until all have come. */
 async function deliverAll(webhook: Webhook, count: number): Promise<void> {
-  await run(count, () => publishMany(webhook, count));
-}
-
-async function publishMany(webhook: Webhook, count: number): Promise<void> {
-  for (let published = 0; published < count; published += 100) {
-    await events().publish(Array.from({ length: Math.min(100, count - published) }, () => eventFor(webhook)));
-  }
+  await run(count, () => publishMany(webhook.workspaceId, count, DETAIL));
 }
 
 /** Publishes one event at a time at this rate, to the floor where no webhook is given; gives the milliseconds from event to receipt of those that are answered. */
@@ -208,7 +184,7 @@ async function publishAtRate(
   seconds: number,
   floor?: Floor,
 ): Promise<readonly number[]> {
-  await takeArrivals();
+  await take();
   const published = new Map<string, { readonly at: number; readonly url: string }>();
   const publishing: Promise<void>[] = [];
   const began = performance.now();
@@ -216,8 +192,8 @@ async function publishAtRate(
     const wait = began + (count * 1000) / ratePerSecond - performance.now();
     if (wait > 0) await pause(wait);
     const webhook = webhookOf(count);
-    const event = webhook === null ? floorEvent() : eventFor(webhook);
-    published.set(event.id, { at: performance.timeOrigin + performance.now(), url: webhook?.url ?? "/floor" });
+    const event = webhook === null ? floorEvent() : eventFor(webhook.workspaceId, DETAIL);
+    published.set(event.id, { at: epoch(), url: webhook?.url ?? "/floor" });
     publishing.push("body" in event ? (floor?.publish([event]) ?? Promise.resolve()) : events().publish([event]));
   }
   await Promise.all(publishing);
@@ -231,21 +207,7 @@ async function untilArrived(eventIds: readonly string[]): Promise<ReadonlyMap<st
   const arrived = new Map<string, number>();
   for (let round = 0; round < 600 && !eventIds.every((id) => arrived.has(id)); round += 1) {
     await pause(100);
-    for (const { eventId, at } of await takeArrivals()) if (!arrived.has(eventId)) arrived.set(eventId, at);
+    for (const { eventId, at } of await take()) if (!arrived.has(eventId)) arrived.set(eventId, at);
   }
   return arrived;
-}
-
-async function countArrivals(): Promise<number> {
-  return (await ask<{ count: number }>(receiver, "count")).count;
-}
-
-async function takeArrivals(): Promise<readonly Arrival[]> {
-  return (await ask<{ arrivals: readonly Arrival[] }>(receiver, "take")).arrivals;
-}
-
-async function ask<Answer>(child: ChildProcess, question: string): Promise<Answer> {
-  child.send(question);
-  const [answer] = (await once(child, "message")) as [Answer];
-  return answer;
 }
