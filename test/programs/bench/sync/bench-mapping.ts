@@ -87,14 +87,19 @@ export async function timedClaim(store: Store, lease: Lease, count: number): Pro
 }
 
 /** A whole cycle of a mapping, as its worker runs it; how many rows were accepted, and its calls by kind. */
-export async function cycleOf(object: string, store: Store, org: SalesforceConnection, clock = CLOCK) {
+export async function cycleOf(
+  object: string,
+  store: Store,
+  org: SalesforceConnection,
+  { clock = CLOCK, mostSeconds = 900 } = {},
+) {
   const salesforce = salesforceOf(org);
   const report = await runCycle(
     { store, salesforce, shared: ALONE, clock, random: Math.random },
     {
       ...{ kind: "poll", saves: "all", callSize: 200, hasToPull: null, highWater: [], rewoundAt: null, slot: null },
       ...{ mapping: benchMapping(object), writers: async () => [org.userId], budget: FRESH_BUDGET, owner: "bench" },
-      deadline: clock.now() + 900_000,
+      deadline: clock.now() + mostSeconds * 1000,
     },
   );
   await store.close();

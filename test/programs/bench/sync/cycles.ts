@@ -123,7 +123,9 @@ async function bridge({ org, url, stepped }: Stage, object: string, shape: Table
   };
   const openStore = createCycleStores(() => new Date(clock.now()));
   return async () => {
-    const { accepted, calls } = await cycleOf(object, openStore({ url, schema: "salesforce" }), org.connection, clock);
+    const { accepted, calls } = await cycleOf(object, openStore({ url, schema: "salesforce" }), org.connection, {
+      clock,
+    });
     return { accepted, calls: sum(Object.values(calls)) };
   };
 }

@@ -79,7 +79,9 @@ async function beat(sides: Sides): Promise<void> {
   }
 }
 
-const cycle = ({ url, org }: Sides) => cycleOf(MAPPED, openStore({ url, schema: "salesforce" }), org.connection);
+/** As long as a function lives: writers that go on give it work without an end. */
+const cycle = ({ url, org }: Sides) =>
+  cycleOf(MAPPED, openStore({ url, schema: "salesforce" }), org.connection, { mostSeconds: 140 });
 
 /** Every record, and every row in another field. */
 async function changeAll({ url, org, rows }: Sides): Promise<void> {
