@@ -110,7 +110,7 @@ async function timesOf(path: string): Promise<{ readonly times: number[]; readon
   return answers;
 }
 
-/** How long an answer takes to its end, and how many requests to DynamoDB were made for it (`call-probe.ts`). */
+/** How long an answer takes to its end, and how many requests to DynamoDB were sent for it (`call-probe.ts`). */
 function answerOf(agent: Agent, path: string): Promise<{ readonly milliseconds: number; readonly requests: number }> {
   const headers = { authorization: `Bearer ${api_token}` };
   const began = performance.now();

@@ -79,7 +79,7 @@ async function beat(sides: Sides): Promise<void> {
   }
 }
 
-/** As long as a function lives: writers that go on give it work without an end. */
+/** As long as a function lives: writers that continue give it work without an end. */
 const cycle = ({ url, org }: Sides) =>
   cycleOf(MAPPED, openStore({ url, schema: "salesforce" }), org.connection, { mostSeconds: 140 });
 
