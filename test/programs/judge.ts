@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { sourcesIn } from "../../lib/infra/freshness.ts";
 import { readOptions } from "../../lib/local/read-options.ts";
-import { BUGS } from "./judge/bugs.ts";
+import { BUGS } from "./judge/bug.ts";
 import { groupsOf, judgeNear, judgeTogether } from "./judge/judge.ts";
 import { Progress, type Verdict } from "./judge/progress.ts";
 import { copyProject } from "./judge/project-copy.ts";
@@ -12,24 +12,16 @@ import { endRun, runTests } from "./judge/run-tests.ts";
 
 const HELP = `npm run judge [-- options]: plants ${BUGS.length} bugs in a copy of the project and says which of them the
 tests notice. Each bug meets the tests near it alone; those that survive are planted together, no two in one file, and
-meet all of npm test. It fails when more than a tenth survive. What is known is kept, and the next start continues.
+meet all of npm test. It fails when more than a tenth survive. What is known is kept in the folder for temporary files, by
+a digest of the sources, and the next start continues.
 
-  --only ID,ID     these bugs alone, in this order
-  --near           without the whole of npm test
-  --all            all tests there are (vitest run --mode all) instead of those of npm test
-  --progress FILE  where the verdicts are kept (in the folder for temporary files, by a digest of the sources)
-  --json           the verdicts as one line of JSON
+  --only ID,ID  these bugs alone, in this order
+  --near        without the whole of npm test
 `;
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
-const values = readOptions(HELP, {
-  only: { type: "string" },
-  near: { type: "boolean", default: false },
-  all: { type: "boolean", default: false },
-  progress: { type: "string" },
-  json: { type: "boolean", default: false },
-});
+const values = readOptions(HELP, { only: { type: "string" }, near: { type: "boolean", default: false } });
 
 const byId = new Map(BUGS.map((bug) => [bug.id, bug]));
 const ids = values.only?.split(",") ?? [...byId.keys()];
@@ -40,10 +32,9 @@ if (unknown.length > 0) {
 }
 
 const bugs = ids.flatMap((id) => byId.get(id) ?? []);
-const path = values.progress ?? join(tmpdir(), `bridge-judge-${digest()}.jsonl`);
+const path = join(tmpdir(), `bridge-judge-${digest()}.jsonl`);
 const progress = new Progress(path);
-const print = values.json ? console.error : console.log;
-print(`verdicts are kept in ${path}`);
+console.log(`verdicts are kept in ${path}`);
 const copy = copyProject(PROJECT);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 process.once("exit", () => {
@@ -51,13 +42,7 @@ process.once("exit", () => {
   copy.remove();
 });
 
-const needs = {
-  copy,
-  run: runTests,
-  progress,
-  mode: values.all ? ("all" as const) : undefined,
-  say: (verdict: Verdict) => print(lineOf(verdict)),
-};
+const needs = { copy, run: runTests, progress, say: (verdict: Verdict) => console.log(lineOf(verdict)) };
 await judgeNear(needs, bugs);
 if (!values.near) {
   const left = bugs.filter(({ id }) => progress.verdictOf(id)?.stage === "near" && !isCaught(id));
@@ -65,12 +50,9 @@ if (!values.near) {
 }
 
 const survivors = bugs.filter(({ id }) => !isCaught(id));
-if (values.json) console.log(JSON.stringify(bugs.map(({ id }) => progress.verdictOf(id))));
-else {
-  for (const { id, says } of survivors)
-    console.log(`${id.padEnd(36)} ${progress.verdictOf(id)?.result.padEnd(9)} ${says}`);
-  console.log(`${bugs.length - survivors.length} of ${bugs.length} bugs are caught`);
-}
+for (const { id, says } of survivors)
+  console.log(`${id.padEnd(36)} ${progress.verdictOf(id)?.result.padEnd(9)} ${says}`);
+console.log(`${bugs.length - survivors.length} of ${bugs.length} bugs are caught`);
 process.exit(survivors.length > bugs.length / 10 ? 1 : 0);
 
 function isCaught(id: string): boolean {
@@ -87,7 +69,7 @@ function lineOf({ id, result, by, seconds }: Verdict): string {
 function digest(): string {
   const hash = createHash("sha256");
   for (const folder of ["bin", "functions", "lib", "test"]) {
-    for (const file of sourcesIn(join(PROJECT, folder), (name) => /\.(ts|tsx|md|json)$/.test(name)))
+    for (const file of sourcesIn(join(PROJECT, folder), (name) => /\.(ts|tsx|md|json|txt)$/.test(name)))
       hash.update(`${folder}/${file}\0`).update(readFileSync(join(PROJECT, folder, file)));
   }
   return hash.digest("hex").slice(0, 12);

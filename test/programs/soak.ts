@@ -1,12 +1,12 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readOptions } from "../../lib/local/read-options.ts";
 import { RunningInstance } from "../support/processes/instance.ts";
+import { request } from "./ask.ts";
+import { report, say } from "./bench/figures.ts";
 import { probed } from "./bench/live-bytes.ts";
-import { isMissed } from "./bench/sync/figure.ts";
-import { report } from "./bench/sync/report.ts";
 import { differencesWhenSettled } from "./soak/compare-sides.ts";
 import { type FailingReceiver, startFailingReceiver } from "./soak/failing-receiver.ts";
 import { figuresOf } from "./soak/figures.ts";
@@ -18,34 +18,27 @@ const HELP = `npm run soak [-- --hours 2]
 Whether Bridge can run for weeks. npm start in a process of its own, with its PostgreSQL, cloud and org, takes changes of
 both sides for hours, some of which Salesforce refuses; one webhook fails half of the time. After a tenth of the time it
 is killed (SIGKILL) and started again. Once a minute it is looked at: what is live on its heap after a forced collection,
-memory, open files, the data folder by part, how long a change takes either way, the console's questions. At the end both
-sides are compared. Ends with 1 when the live heap, without what V8 has compiled, grew by more than 2 MB in
-the last hour, or the sides differ.
+memory, open files, the data folder by part, how long a change takes either way. At the end both sides are compared. Ends
+with 1 when the live heap, without what V8 has compiled, grew by more than 2 MB in the last hour, or the sides differ.
 
-  --hours N           how long (2)
-  --minutes N         the same in minutes, to see that it works; growth is then extrapolated from little
-  --rate N            changes a second, half of them on each side (10)
-  --keep              leaves the data folder, and names it
-  --snapshots FOLDER  writes a heap snapshot there an hour before the end, and at the end
-  --json              figures and samples as JSON; progress goes to stderr
+  --hours N    how long (2)
+  --minutes N  the same in minutes, to see that it works; growth is then extrapolated from little
+  --rate N     changes a second, half of them on each side (10)
+  --json       the figures as JSON
 `;
 
 const options = readOptions(HELP, {
   hours: { type: "string", default: "2" },
   minutes: { type: "string" },
   rate: { type: "string", default: "10" },
-  keep: { type: "boolean", default: false },
-  snapshots: { type: "string" },
   json: { type: "boolean", default: false },
 });
 
 /** Deletes are 2 % of the changes, and a tenth of a table an hour is not held back. */
 const ROWS_PER_CHANGE_A_SECOND = 300;
-const SNAPSHOT_SIGNAL = "SIGPROF";
 /** Short runs are looked at so often all the same. */
 const FEWEST_SAMPLES = 12;
 
-const began = performance.now();
 const minutes = Number(options.minutes ?? Number(options.hours) * 60);
 const rate = Number(options.rate);
 if (!(minutes > 0 && rate > 0)) {
@@ -57,24 +50,17 @@ else console.log("the soak reads memory and open files from /proc, which only Li
 
 async function soak(): Promise<void> {
   const liveBytesFile = join(tmpdir(), `bridge-soak-${process.pid}`);
-  const instance = new RunningInstance({ environment: withSnapshots(probed(liveBytesFile, ["heap-probe.ts"])) });
+  const instance = new RunningInstance({ environment: probed(liveBytesFile, ["heap-probe.ts"]) });
   const receiver = await startFailingReceiver();
   const end = async () => {
     await instance.stop();
     await receiver.close();
-    rmSync(liveBytesFile, { force: true });
-    if (options.keep) say(`the data folder is ${instance.dataDir}`);
-    else rmSync(instance.dataDir, { recursive: true, force: true });
+    for (const path of [liveBytesFile, instance.dataDir]) rmSync(path, { recursive: true, force: true });
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => end().finally(() => process.exit(1)));
   try {
     const samples = await runUnderLoad(instance, receiver, liveBytesFile);
-    const figures = figuresOf(samples, await differencesWhenSettled(instance));
-    if (options.json) {
-      const judged = figures.map((figure) => ({ ...figure, missed: isMissed(figure) }));
-      console.log(JSON.stringify({ figures: judged, samples }));
-    } else report(figures);
-    if (figures.some(isMissed)) process.exitCode = 1;
+    report(figuresOf(samples, await differencesWhenSettled(instance)), options);
   } finally {
     await end();
   }
@@ -102,13 +88,8 @@ async function runUnderLoad(
 
 /** The load alone makes more calls than the org allows a day; each start of it forgets that it allows more. */
 async function start(instance: RunningInstance): Promise<void> {
-  const { salesforce } = await instance.start();
-  const answer = await fetch(`${salesforce.url}/_sim/calls`, {
-    method: "PUT",
-    headers: { authorization: `Bearer ${salesforce.access_token}` },
-    body: JSON.stringify({ allowance: 1_000_000_000 }),
-  });
-  if (!answer.ok) throw new Error(`the org keeps its allowance: ${answer.status} ${await answer.text()}`);
+  const { url, access_token } = (await instance.start()).salesforce;
+  await request(`${url}/_sim/calls`, access_token, "PUT", { allowance: 1_000_000_000 });
 }
 
 /** Samples until the time is over, with a kill after its first tenth. */
@@ -118,7 +99,6 @@ async function watch(instance: RunningInstance, liveBytesFile: string): Promise<
   const every = Math.min(1, minutes / FEWEST_SAMPLES);
   const samples: Sample[] = [];
   let isRestarted = false;
-  let snapshots = 0;
   for (let next = every; next <= minutes; next = Math.max(next + every, passed())) {
     await pause(Math.max(0, (next - passed()) * 60_000));
     if (!isRestarted && passed() >= minutes / 10) {
@@ -134,49 +114,7 @@ async function watch(instance: RunningInstance, liveBytesFile: string): Promise<
     });
     if (!sample) continue;
     samples.push(sample);
-    say(lineOf(sample));
-    const isDue = snapshots === 0 ? minutes - next <= 60 && isRestarted : next + every > minutes;
-    if (options.snapshots !== undefined && isDue) {
-      process.kill(sample.pid, SNAPSHOT_SIGNAL);
-      snapshots += 1;
-    }
+    say(JSON.stringify(sample));
   }
   return samples;
-}
-
-function lineOf({
-  minutes: at,
-  heap,
-  resident,
-  openFiles,
-  parts,
-  toSalesforce,
-  toPostgres,
-  questions,
-}: Sample): string {
-  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-  const seconds = (of: number | null) => (of === null ? "never" : `${of.toFixed(1)} s`);
-  const sizes = Object.entries(parts).map(([part, bytes]) => `${part} ${megabytes(bytes)}`);
-  const times = Object.entries(questions).map(([question, time]) => `${question} ${time.toFixed(0)} ms`);
-  return [
-    `minute ${at.toFixed(1)}: heap ${megabytes(heap)}, resident ${megabytes(resident)}, ${openFiles} files`,
-    `to Salesforce ${seconds(toSalesforce)}, to PostgreSQL ${seconds(toPostgres)}`,
-    sizes.join(", "),
-    times.join(", "),
-  ].join("; ");
-}
-
-/** Node writes a heap snapshot to this folder when it gets the signal. */
-function withSnapshots(environment: Record<string, string>): Record<string, string> {
-  if (options.snapshots === undefined) return environment;
-  const folder = resolve(options.snapshots);
-  mkdirSync(folder, { recursive: true });
-  const more = `--heapsnapshot-signal=${SNAPSHOT_SIGNAL} --diagnostic-dir=${folder}`;
-  return { ...environment, NODE_OPTIONS: `${environment["NODE_OPTIONS"]} ${more}` };
-}
-
-function say(text: string): void {
-  const line = `${String(Math.round((performance.now() - began) / 1000)).padStart(5)} s  ${text}`;
-  if (options.json) console.error(line);
-  else console.log(line);
 }

@@ -1,11 +1,5 @@
 import { plantShadows } from "../../support/doubles/shadows.ts";
-import type { Attacked, Part } from "./world.ts";
-
-/** One cycle of the mapped Contact, to its end. */
-async function cycle({ ask, contactId }: Attacked): Promise<void> {
-  const { headers } = await ask("POST", `/mappings/${contactId}/poll-now`);
-  await ask("GET", `/mappings/${contactId}/cycles/${headers.get("bridge-cycle")}?wait=20`);
-}
+import { cycle, type Part } from "./world.ts";
 
 const READS = ["/health", "/monitoring/activity", "/monitoring/errors", "/monitoring/changes", "/mappings", "/metrics"];
 

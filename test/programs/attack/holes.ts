@@ -1,5 +1,3 @@
-import { urlGuard } from "../../../lib/adapters/webhook-client/guard.ts";
-import { PRODUCTION } from "../../../lib/model/address.ts";
 import type { PartName } from "./parts.ts";
 import type { Attacked } from "./world.ts";
 
@@ -11,18 +9,6 @@ interface Hole {
   readonly open: (world: Attacked) => Partial<Attacked> | Promise<Partial<Attacked>>;
   readonly close?: (world: Attacked) => Promise<unknown>;
 }
-
-/** A row that Salesforce refuses, and what is kept of its refusal. */
-async function refusal({ sql, until }: Attacked, kept: string | undefined): Promise<void> {
-  const [row] = await sql<{ id: number }>("INSERT INTO salesforce.contact (email) VALUES ('none') RETURNING id");
-  await until(row?.id ?? 0, "FAILED");
-  await sql("UPDATE salesforce._trigger_log SET sf_message = $1 WHERE state = 'FAILED'", [kept]);
-}
-const mendRefusals = ({ sql }: Attacked) =>
-  sql("UPDATE salesforce._trigger_log SET sf_message = 'dismissed' WHERE state = 'FAILED'");
-
-/** Requests of one endpoint alone, so many that one of them is let through to its rows. */
-const askErrors = ({ size }: Attacked) => ({ size: { ...size, requests: 200, paths: /\/monitoring\/errors$/ } });
 
 /** Every part must find the hole that is planted for it, or its "0 findings" says nothing. */
 export const HOLES: readonly Hole[] = [
@@ -70,37 +56,6 @@ export const HOLES: readonly Hole[] = [
     open: ({ workspace }) => ({
       workspace: { ...workspace, tokenWith: (_, until) => workspace.tokenWith(["admin"], until) },
     }),
-  },
-  {
-    part: "matrix",
-    hole: "a token does not expire",
-    open: ({ workspace }) => ({ workspace: { ...workspace, tokenWith: (scopes) => workspace.tokenWith(scopes) } }),
-  },
-  {
-    part: "matrix",
-    hole: "a token is said to be revoked and is not",
-    open: ({ doors, workspace, ask }) => ({
-      doors: {
-        ...doors,
-        ask: (method, path, request) =>
-          method === "DELETE" && request.token === workspace.token
-            ? ask("GET", "/mappings")
-            : doors.ask(method, path, request),
-      },
-    }),
-  },
-  {
-    part: "matrix",
-    hole: "a token opens another workspace",
-    open: ({ bridge, workspace }) => ({ bridge: { ...bridge, createWorkspace: async () => workspace } }),
-  },
-  {
-    part: "addresses",
-    hole: "this machine may be named",
-    open: ({ doors }) => {
-      const lenient = urlGuard({ ...PRODUCTION, loopback: true, ports: null }, async () => []);
-      return { doors: { ...doors, save: async (url) => (await doors.save(url)) && lenient(url) } };
-    },
   },
   {
     part: "addresses",
@@ -152,15 +107,6 @@ export const HOLES: readonly Hole[] = [
     close: ({ sql }) => sql("DROP FUNCTION public.spoil CASCADE"),
   },
   {
-    part: "rows",
-    hole: "what Salesforce said of a row repeats a token",
-    open: async (world) => {
-      await refusal(world, `invalid session ${world.workspace.token}`);
-      return {};
-    },
-    close: mendRefusals,
-  },
-  {
     part: "terminal",
     hole: "what is written is not escaped",
     open: ({ doors }) => ({
@@ -173,20 +119,14 @@ export const HOLES: readonly Hole[] = [
   {
     part: "fuzz",
     hole: "an error shows where in the code it was thrown",
-    open: async (world) => {
-      await refusal(world, new Error("of the code").stack);
-      return askErrors(world);
+    open: async ({ sql, until, size }) => {
+      const [row] = await sql<{ id: number }>("INSERT INTO salesforce.contact (email) VALUES ('none') RETURNING id");
+      await until(row?.id ?? 0, "FAILED");
+      await sql("UPDATE salesforce._trigger_log SET sf_message = $1 WHERE state = 'FAILED'", [new Error("here").stack]);
+      // Requests of one endpoint alone, so many that one of them is let through to its rows.
+      return { size: { ...size, requests: 200, paths: /\/monitoring\/errors$/ } };
     },
-    close: mendRefusals,
-  },
-  {
-    part: "fuzz",
-    hole: "the log has another column than the code reads",
-    open: async (world) => {
-      await world.sql("ALTER TABLE salesforce._trigger_log RENAME sf_message TO said");
-      return askErrors(world);
-    },
-    close: ({ sql }) => sql("ALTER TABLE salesforce._trigger_log RENAME said TO sf_message"),
+    close: ({ sql }) => sql("UPDATE salesforce._trigger_log SET sf_message = 'dismissed' WHERE state = 'FAILED'"),
   },
   {
     part: "poison",

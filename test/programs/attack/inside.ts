@@ -17,9 +17,8 @@ import { type Generated, generatedRequests } from "../../support/doubles/generat
 import { secretsIn } from "../../support/run/secrets.ts";
 import type { HttpAnswer } from "../../support/worlds/running-bridge.ts";
 import { operatorsWorkspace, type TestWorkspace } from "../../support/worlds/workspace.ts";
-import { type Attacked, inTime, type Part } from "./world.ts";
+import { type Attacked, cycle, HANG_MILLISECONDS, inTime, type Part } from "./world.ts";
 
-const HANG_MILLISECONDS = 60_000;
 const AT_ONCE = 16;
 const SLICE = 500;
 
@@ -314,30 +313,13 @@ export const roles: Part = async ({ bridge, sql }) => {
 };
 
 /** Values that are huge, or that SQL, SOQL, XML, CSV or JSON could trip over; beside each a good row must continue. */
-export const rows: Part = async ({ doors, sql, ask, workspace, contactId, size }) => {
+export const rows: Part = async (world) => {
+  const { doors, sql, workspace, size } = world;
   const huge = [0.01, 0.1, 1, size.rowMegabytes].map((megabytes) => `${Math.ceil(megabytes * 1_000_000)}`);
   const values = [
-    ...[
-      "'; DROP TABLE salesforce.contact; --",
-      "' OR LastName != '",
-      "</LastName><Id>003</Id>",
-      "]]>",
-      "<!DOCTYPE x [<!ENTITY y SYSTEM 'file:///etc/passwd'>]>",
-    ],
-    ...[
-      "=1+1",
-      "\u0001\u0008",
-      "\ufffe\uffff",
-      "\u202e",
-      "{{7*7}}",
-      "$1",
-      "\\",
-      "\r\n",
-      "&#0;",
-      "𝕬".repeat(200),
-      "a\u2028b",
-      "null",
-    ],
+    ...["'; DROP TABLE salesforce.contact; --", "' OR LastName != '", "</LastName><Id>003</Id>", "]]>"],
+    ...["<!DOCTYPE x [<!ENTITY y SYSTEM 'file:///etc/passwd'>]>", "=1+1", "\u0001\u0008", "\ufffe\uffff", "\u202e"],
+    ...["{{7*7}}", "$1", "\\", "\r\n", "&#0;", "𝕬".repeat(200), "a\u2028b", "null"],
   ];
   const made: number[] = [];
   const insert = async (text: string, value: string) => {
@@ -353,8 +335,7 @@ export const rows: Part = async ({ doors, sql, ask, workspace, contactId, size }
   const findings: string[] = [];
   let open = made;
   for (let round = 0; open.length > 0 && round < 240; round += 1) {
-    const { headers } = await ask("POST", `/mappings/${contactId}/poll-now`);
-    await ask("GET", `/mappings/${contactId}/cycles/${headers.get("bridge-cycle")}?wait=20`);
+    await cycle(world);
     const settled = await sql<{ id: number }>(
       "SELECT id FROM salesforce.contact WHERE id = ANY ($1) AND _ab_lastop IN ('INSERTED', 'FAILED')",
       [made],
@@ -368,17 +349,16 @@ export const rows: Part = async ({ doors, sql, ask, workspace, contactId, size }
   );
   if (good?._ab_lastop !== "INSERTED")
     findings.push(`the good row beside them did not arrive: ${JSON.stringify(good)}`);
-  for (const path of [
-    "/monitoring/activity?limit=200",
-    "/monitoring/errors",
-    "/monitoring/failures",
-    "/health",
-    "/audit-log?format=csv",
-  ]) {
-    const answer = await inTime(
-      doors.ask("GET", `/api/v1/t/${workspace.id}${path}`, { token: workspace.token }),
-      60_000,
-    );
+  const reads = [
+    "monitoring/activity?limit=200",
+    "monitoring/errors",
+    "monitoring/failures",
+    "health",
+    "audit-log?format=csv",
+  ];
+  for (const path of reads) {
+    const asked = doors.ask("GET", `/api/v1/t/${workspace.id}/${path}`, { token: workspace.token });
+    const answer = await inTime(asked, HANG_MILLISECONDS);
     const wrong = complaint(answer);
     if (wrong !== null) findings.push(`${path}: ${wrong}`);
     else if (typeof answer !== "string" && answer.text.length > 10_000_000)

@@ -1,12 +1,9 @@
 import { BROKEN, OUT_OF_TURN, UNKNOWN_SIGN_INS, UNKNOWN_TYPES } from "../../support/doubles/backend-messages.ts";
 import { type LyingPostgres, MOMENTS, startLyingPostgres } from "../../support/doubles/lying-postgres.ts";
 import { openLiedTo } from "../../support/processes/lied-to.ts";
-import { type Attacked, inTime, type Part } from "./world.ts";
+import { type Attacked, HANG_MILLISECONDS, inTime, type Part } from "./world.ts";
 
 const LIES = [...UNKNOWN_SIGN_INS, ...BROKEN, ...OUT_OF_TURN, ...UNKNOWN_TYPES];
-
-/** Longer than every deadline of a session. */
-const HANG_MILLISECONDS = 60_000;
 
 /**
  * A tenant's database server that lies at every moment by every message, first to a process of its own, then to Bridge by

@@ -11,9 +11,7 @@ import { scraper } from "../../../lib/metrics/scrape.ts";
 import { API_LABELS } from "../../../lib/model/totals.ts";
 import { readFleet } from "../../../lib/settings/workspaces/fleet.ts";
 import { ATTRIBUTES, columnsToPoison, keepTables, poisonsOf } from "../../support/doubles/poisons.ts";
-import { type Attacked, inTime, type Part } from "./world.ts";
-
-const HANG_MILLISECONDS = 60_000;
+import { type Attacked, cycle, HANG_MILLISECONDS, inTime, type Part } from "./world.ts";
 
 /** Endpoints of the poisoned workspace, which must answer, and those of another one, which must answer well. */
 const OWN = ["/monitoring/activity", "/monitoring/errors", "/monitoring/mappings", "/monitoring/failures", "/health"];
@@ -57,11 +55,6 @@ export const poison: Part = async (world) => {
 };
 
 const TOTALS = { mappingId: "map_other", sfObject: "Account", rowsSynced: 7, rowsFailed: 2, apiCalls: { SOAP: 4 } };
-
-async function cycle({ ask, contactId }: Attacked): Promise<void> {
-  const { headers } = await ask("POST", `/mappings/${contactId}/poll-now`);
-  await ask("GET", `/mappings/${contactId}/cycles/${headers.get("bridge-cycle")}?wait=20`);
-}
 
 /** A beat that runs beside may be in the way of it. */
 async function again(work: () => Promise<void>): Promise<void> {

@@ -14,15 +14,13 @@ import {
   startHostileService,
   steeringIn,
 } from "../../support/doubles/hostile-service.ts";
-import { inTime, type Part } from "./world.ts";
+import { HANG_MILLISECONDS, inTime, type Part } from "./world.ts";
 
 /** Commands that end by Ctrl-C alone; it is pressed as soon as they have said something. */
 const ENDLESS = /--follow|--watch|^webhook listen|^org |^connect salesforce --client-id/;
 
 /** What a pipe gets of these is a file's content, as it is. */
 const FILES = /^types|^schema propose|--csv/;
-
-const HANG_MILLISECONDS = 60_000;
 
 /** Every way in which people and programs look at a command's output. */
 const LOOKS = [

@@ -90,6 +90,15 @@ function doorsOf({ bridge }: ContractWorld, dns: DnsServer): Doors {
   };
 }
 
+/** One cycle of the mapped Contact, to its end. */
+export async function cycle({ ask, contactId }: Attacked): Promise<void> {
+  const { headers } = await ask("POST", `/mappings/${contactId}/poll-now`);
+  await ask("GET", `/mappings/${contactId}/cycles/${headers.get("bridge-cycle")}?wait=20`);
+}
+
+/** Longer than every deadline. */
+export const HANG_MILLISECONDS = 60_000;
+
 /** The answer, or what is wrong: it takes longer than this, or does not come at all. */
 export async function inTime<Value>(work: Promise<Value>, milliseconds: number): Promise<Value | string> {
   let timer: NodeJS.Timeout | undefined;

@@ -4,8 +4,8 @@ import { pathToFileURL } from "node:url";
 import { build as esbuild } from "esbuild";
 import { ROUTES } from "../../../lib/http/routes.ts";
 import { BUNDLES, build } from "../../../lib/infra/build.ts";
-import type { Bundle } from "../../../lib/infra/bundle.ts";
 import { readOptions } from "../../../lib/local/read-options.ts";
+import { type Figure, median, report } from "./figures.ts";
 
 const HELP = `npm run bench:bundles [-- --check] [--json]
 
@@ -14,10 +14,7 @@ Size and import time of every bundle: what a cold start costs beside Lambda's ow
   --check  ends with 1 when an endpoint's bundle is over the limit
   --json   the figures as JSON`;
 
-const options = readOptions(HELP, {
-  check: { type: "boolean", default: false },
-  json: { type: "boolean", default: false },
-});
+const options = readOptions(HELP, { check: { type: "boolean" }, json: { type: "boolean", default: false } });
 
 /**
  * Each import runs in a fresh process, ten times; medians count. The time on the clock depends on the machine and on
@@ -25,8 +22,7 @@ const options = readOptions(HELP, {
  * it: the SDK for DynamoDB and SQS, and middy, which took 51 ms on the machine that the limit of 60 ms was set for.
  */
 const RUNS = 10;
-const MOST_KIBIBYTES = 500;
-const MOST_MILLISECONDS = 60;
+const MOST = { kibibytes: 500, milliseconds: 60 };
 const KNOWN_MILLISECONDS = 51;
 const KNOWN_BUNDLE = `
   export * as dynamodb from "@aws-sdk/lib-dynamodb";
@@ -36,53 +32,22 @@ const KNOWN_BUNDLE = `
   export { default as parser } from "@middy/http-json-body-parser";
 `;
 
-interface Measured {
-  readonly name: string;
-  readonly kibibytes: number;
-  /** On the clock of this machine. */
-  readonly clockMilliseconds: number;
-  /** On the machine that the limit is set for. */
-  readonly milliseconds: number;
-}
-
-interface Run {
-  readonly clock: number;
-  readonly processor: number;
-}
-
 const known = await buildKnown();
-const measured = (await build({ strict: true })).map(measure);
-const endpoints = measured.filter(({ name }) => name in ROUTES || name === "no-such-endpoint");
-const over = endpoints.filter((bundle) => bundle.kibibytes > MOST_KIBIBYTES || bundle.milliseconds > MOST_MILLISECONDS);
-if (options.json) console.log(JSON.stringify({ bundles: measured, over: over.map(({ name }) => name) }, null, 2));
-else report();
-if (options.check && over.length > 0) process.exitCode = 1;
+const figures = (await build({ strict: true })).flatMap(({ name, bytes }): Figure[] => {
+  const isLimited = name in ROUTES || name === "no-such-endpoint";
+  const milliseconds = importTime(join(BUNDLES, name, "index.mjs"));
+  return [
+    { name, value: bytes / 1024, unit: "KiB", ...(isLimited && { atMost: MOST.kibibytes }) },
+    { name: "  import", value: milliseconds, unit: "ms", ...(isLimited && { atMost: MOST.milliseconds }) },
+  ];
+});
+report(figures, options);
+if (!options.check) process.exitCode = 0;
 
-function report(): void {
-  console.log("     size    import   on this clock");
-  for (const { name, kibibytes, milliseconds, clockMilliseconds } of measured) {
-    console.log(
-      `${inUnit(kibibytes, "KiB")} ${inUnit(milliseconds, "ms")} ${inUnit(clockMilliseconds, "ms")}   ${name}`,
-    );
-  }
-  console.log(
-    `endpoints: largest ${largest(({ kibibytes }) => kibibytes)} of ${MOST_KIBIBYTES} KiB, ` +
-      `slowest ${largest(({ milliseconds }) => milliseconds)} of ${MOST_MILLISECONDS} ms`,
-  );
-  for (const { name } of over) console.log(`over the limit: ${name}`);
-}
-
-function measure({ name, bytes }: Bundle): Measured {
-  const file = join(BUNDLES, name, "index.mjs");
+/** On the machine that the limit is set for. */
+function importTime(file: string): number {
   const runs = Array.from({ length: RUNS }, () => ({ known: importOnce(known), bundle: importOnce(file) }));
-  return {
-    name,
-    kibibytes: bytes / 1024,
-    clockMilliseconds: median(runs.map(({ bundle }) => bundle.clock)),
-    milliseconds:
-      (KNOWN_MILLISECONDS * median(runs.map(({ bundle }) => bundle.processor))) /
-      median(runs.map((run) => run.known.processor)),
-  };
+  return (KNOWN_MILLISECONDS * median(runs.map((run) => run.bundle))) / median(runs.map((run) => run.known));
 }
 
 /** Bundles what others are compared with, and gives its file. */
@@ -90,43 +55,20 @@ async function buildKnown(): Promise<string> {
   const outfile = join(BUNDLES, "../known/index.mjs");
   await esbuild({
     stdin: { contents: KNOWN_BUNDLE, resolveDir: import.meta.dirname },
-    outfile,
-    bundle: true,
-    minify: true,
-    platform: "node",
-    target: "node24",
-    format: "esm",
+    ...{ outfile, bundle: true, minify: true, platform: "node", target: "node24", format: "esm" },
     mainFields: ["module", "main"],
   });
   return outfile;
 }
 
-function importOnce(file: string): Run {
-  const url = pathToFileURL(file).href;
+/** Processor time of one import, in milliseconds. */
+function importOnce(file: string): number {
   const program = `
     globalThis.awslambda = { streamifyResponse: (handler) => handler }; // asked for while a module is loaded
-    const sum = ({ user, system }) => (user + system) / 1000;
-    const began = performance.now();
     const before = process.cpuUsage();
-    await import(${JSON.stringify(url)});
-    const processor = sum(process.cpuUsage(before));
-    console.log(JSON.stringify({ clock: performance.now() - began, processor }));
+    await import(${JSON.stringify(pathToFileURL(file).href)});
+    const { user, system } = process.cpuUsage(before);
+    console.log((user + system) / 1000);
     process.exit();`;
-  return JSON.parse(
-    execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" }),
-  ) as Run;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
-}
-
-function largest(of: (bundle: Measured) => number): number {
-  return Math.round(Math.max(...endpoints.map(of)));
-}
-
-function inUnit(value: number, unit: string): string {
-  return `${Math.round(value)} ${unit}`.padStart(9);
+  return Number(execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" }));
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { DEFAULT_SHARE, type Share } from "../../../lib/model/calls/plan.ts";
 import { BURSTS, isBusiness, liveThrough, type Story, WHEN_QUIET } from "../../support/doubles/month-of-calls.ts";
-import type { Counted, Passed } from "./calls/count-process.ts";
-import { type CountedStory, IDLE, IMPORTED, PLANNED } from "./calls/stories.ts";
+import type { Counted } from "./calls/count-process.ts";
+import { type CountedStory, IDLE, PLANNED } from "./calls/stories.ts";
 
 const HELP = `npm run bench:calls [-- --hours 1] [--planned-hours 24] [--only counted|planned|months] [--json]
 
@@ -14,7 +14,7 @@ How many of an org's API calls Bridge makes.
 counted  idle workspaces through the whole engine, schedules to org, on a clock that is stepped; the org counts. What is
          counted in --hours counts 24 times, with what happens once a day counted separately.
 planned  the same with fewer calls than they want, for --planned-hours (24: the whole day, in 10 to 20 minutes), beside
-         what the planner alone makes of it; and the pace that the plan of an import says of 200 mappings on 200,000 calls a day
+         what the planner alone makes of it
 months   the planner alone through 30 days: how long changes wait at each ceiling, as the table of lib/docs/budget.md
 
 Fails when a workspace costs more than its limit, when forecast or planner and org differ by more than 5 %, or when a
@@ -30,55 +30,6 @@ const options = readOptions(HELP, {
 /** So far a forecast may be from what is counted. */
 const MOST_APART = 0.05;
 
-interface Line {
-  readonly text: string;
-  readonly isWell: boolean;
-}
-
-async function run(): Promise<void> {
-  const parts: Readonly<Record<string, () => AsyncIterable<Line> | Iterable<Line>>> = { counted, planned, months };
-  const { only } = options;
-  if (only !== undefined && !(only in parts)) throw new Error(`--only ${only}: counted, planned or months`);
-  const lines: Line[] = [];
-  for (const part of only === undefined ? Object.keys(parts) : [only])
-    for await (const line of parts[part]?.() ?? []) {
-      lines.push(line);
-      if (!options.json) console.log(`${line.text}${line.isWell ? "" : "   MISSED"}`);
-    }
-  if (options.json) console.log(JSON.stringify(lines, null, 2));
-  if (!lines.every(({ isWell }) => isWell)) process.exitCode = 1;
-}
-
-async function* counted(): AsyncIterable<Line> {
-  for (const story of IDLE) {
-    const { callsPerDay, forecast, trouble } = await countedIn({ ...story, hours: Number(options.hours) });
-    const most = story.atMost ?? Number.POSITIVE_INFINITY;
-    const { refused, held, rejected } = trouble;
-    const beside = story.hasTrouble ? ` (${refused} refused, ${held} held, ${rejected} rejected)` : "";
-    yield {
-      text: `${story.name}${beside}: ${callsPerDay} calls a day, at most ${most}; forecast ${forecast} (${apart(forecast, callsPerDay)})`,
-      isWell:
-        callsPerDay <= most && isNear(forecast, callsPerDay) && (!story.hasTrouble || refused * held * rejected > 0),
-    };
-  }
-}
-
-async function* planned(): AsyncIterable<Line> {
-  const hours = Number(options["planned-hours"]);
-  const { mappings, limit, share, name } = PLANNED;
-  const { callsPerDay, paceSeconds } = await countedIn({ ...PLANNED, hours });
-  const alone = liveThrough({ mappings, limit, share, days: hours / 24 }).callsPerDay;
-  yield {
-    text: `${name}, ${hours} hours of a day: ${callsPerDay} calls a day, the planner alone ${alone} (${apart(alone, callsPerDay)}), pace ${paceSeconds} s at its end`,
-    isWell: isNear(alone, callsPerDay) && callsPerDay <= share.share * limit,
-  };
-  const planned = await countedIn(IMPORTED);
-  yield {
-    text: `${IMPORTED.name}: the plan of their import says ${planned.forecast} calls a day, and a pull every ${planned.paceSeconds} s`,
-    isWell: planned.paceSeconds > 10 && planned.paceSeconds < 60,
-  };
-}
-
 const CEILINGS: readonly (readonly [mappings: number, limit: number, share: Share])[] = [
   [1, 15_000, DEFAULT_SHARE],
   [10, 15_000, DEFAULT_SHARE],
@@ -89,35 +40,67 @@ const CEILINGS: readonly (readonly [mappings: number, limit: number, share: Shar
   [200, 200_000, DEFAULT_SHARE],
 ];
 
-function* months(): Iterable<Line> {
+interface Line {
+  readonly text: string;
+  readonly isWell: boolean;
+}
+
+const PARTS: Readonly<Record<string, () => AsyncIterable<Line> | Iterable<Line>>> = { counted, planned, months };
+const { only } = options;
+if (only !== undefined && !(only in PARTS)) throw new Error(`--only ${only}: counted, planned or months`);
+const lines: Line[] = [];
+for (const part of only === undefined ? Object.keys(PARTS) : [only])
+  for await (const line of PARTS[part]?.() ?? []) {
+    lines.push(line);
+    if (!options.json) console.log(`${line.text}${line.isWell ? "" : "   MISSED"}`);
+  }
+if (options.json) console.log(JSON.stringify(lines, null, 2));
+if (!lines.every(({ isWell }) => isWell)) process.exitCode = 1;
+
+async function* counted(): AsyncIterable<Line> {
+  for (const story of IDLE) {
+    const { callsPerDay, forecast, trouble } = await countedIn({ ...story, hours: Number(options.hours) });
+    const most = story.atMost ?? Number.POSITIVE_INFINITY;
+    const { refused, held, rejected } = trouble;
+    const beside = story.hasTrouble ? ` (${refused} refused, ${held} held, ${rejected} rejected)` : "";
+    const isTroubled = !story.hasTrouble || refused * held * rejected > 0;
+    yield {
+      text: `${story.name}${beside}: ${callsPerDay} calls a day, at most ${most}; forecast ${forecast} (${apart(forecast, callsPerDay)})`,
+      isWell: callsPerDay <= most && isNear(forecast, callsPerDay) && isTroubled,
+    };
+  }
+}
+
+async function* planned(): AsyncIterable<Line> {
+  const hours = Number(options["planned-hours"]);
+  const { mappings, limit, share, name } = PLANNED;
+  const { callsPerDay } = await countedIn({ ...PLANNED, hours });
+  const alone = liveThrough({ mappings, limit, share, days: hours / 24 }).callsPerDay;
   yield {
-    text: "| mappings | limit | share | what happens | p50 | p99 | longest | calls a day | most of the share in 24 hours |",
-    isWell: true,
+    text: `${name}, ${hours} hours of a day: ${callsPerDay} calls a day, the planner alone ${alone} (${apart(alone, callsPerDay)})`,
+    isWell: isNear(alone, callsPerDay) && callsPerDay <= share.share * limit,
   };
+}
+
+function* months(): Iterable<Line> {
+  const header =
+    "mappings | limit | share | what happens | p50 | p99 | longest | calls a day | most of the share in 24 hours";
+  yield { text: `| ${header} |`, isWell: true };
   yield { text: "|---|---|---|---|---|---|---|---|---|", isWell: true };
   for (const [mappings, limit, share] of CEILINGS) {
     const others: Story["others"] = (minute) => (isBusiness(minute) ? (limit * 0.3) / 600 : 0);
-    for (const [name, more] of Object.entries({
-      idle: {},
-      bursts: BURSTS,
-      others: { ...BURSTS, others },
-      quiet: WHEN_QUIET,
-    })) {
-      const alone = liveThrough({ mappings, limit, share, days: 30, ...more });
-      const cells = [
+    const stories = { idle: {}, bursts: BURSTS, others: { ...BURSTS, others }, quiet: WHEN_QUIET };
+    for (const [name, more] of Object.entries(stories)) {
+      const { p50, p99, longest, callsPerDay, mostOfShare } = liveThrough({
         mappings,
         limit,
-        share.most ?? `${share.share * 100} %`,
-        name,
-        alone.p50,
-        alone.p99,
-        alone.longest,
-      ];
-      const of = `${(100 * alone.mostOfShare).toFixed(0)} %`;
-      yield {
-        text: `| ${[...cells, alone.callsPerDay, of].join(" | ")} |`,
-        isWell: alone.mostOfShare <= 1 && alone.longest <= 7_200,
-      };
+        share,
+        days: 30,
+        ...more,
+      });
+      const of = [share.most ?? `${share.share * 100} %`, `${(100 * mostOfShare).toFixed(0)} %`];
+      const cells = [mappings, limit, of[0], name, p50, p99, longest, callsPerDay, of[1]];
+      yield { text: `| ${cells.join(" | ")} |`, isWell: mostOfShare <= 1 && longest <= 7_200 };
     }
   }
 }
@@ -128,17 +111,14 @@ async function countedIn(story: CountedStory): Promise<Counted> {
   const failed = once(child, "exit").then(([code]) => {
     throw new Error(`${story.name}: its process ended with ${code}`);
   });
-  const found = new Promise<Counted>((resolve) => {
-    child.on("message", (message: Counted | Passed) => {
-      if (!("hours" in message)) resolve(message);
-      else if (story.hours > 1)
-        process.stderr.write(`${story.name}: ${message.calls} calls in ${message.hours} of ${story.hours} hours\n`);
-    });
-  });
+  const found = once(child, "message").then(([message]) => message as Counted);
   return Promise.race([found, failed]);
 }
 
-const isNear = (alone: number, found: number): boolean => Math.abs(alone - found) <= MOST_APART * found;
-const apart = (alone: number, found: number): string => `${((100 * (alone - found)) / found).toFixed(1)} % apart`;
+function isNear(alone: number, found: number): boolean {
+  return Math.abs(alone - found) <= MOST_APART * found;
+}
 
-await run();
+function apart(alone: number, found: number): string {
+  return `${((100 * (alone - found)) / found).toFixed(1)} % apart`;
+}

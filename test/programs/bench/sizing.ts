@@ -6,18 +6,21 @@ import { Client } from "pg";
 import { build } from "../../../lib/infra/build.ts";
 import { synthesize } from "../../../lib/infra/synthesize.ts";
 import { createTestClock } from "../../../lib/local/clock.ts";
-import { type Host, startHost } from "../../../lib/local/cloud/lambda/start-host.ts";
+import { startHost } from "../../../lib/local/cloud/lambda/start-host.ts";
 import { startCloud } from "../../../lib/local/cloud/start-cloud.ts";
 import { operatorEnvironment } from "../../../lib/local/operator-file.ts";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { JOB_RECORDS } from "../../../lib/model/change/ways.ts";
 import { PAGE_SIZE } from "../../../lib/model/mapping/soql.ts";
 import { CYCLES_AT_ONCE, type CyclesMessage } from "../../../lib/model/messages.ts";
+import { entryOf } from "../../support/worlds/carry-out.ts";
 import { createTestWorkspace, type TestWorkspace } from "../../support/worlds/workspace.ts";
+import { bridgeAsk } from "../ask.ts";
+import { type Figure, report, say } from "./figures.ts";
 import { startBenchServer } from "./sync/bench-database.ts";
 import { MAPPED_FIELDS, moreFields } from "./sync/bench-objects.ts";
-import { type BenchOrg, startBenchOrg } from "./sync/bench-org.ts";
-import { updateBySoap } from "./sync/plain-updates.ts";
+import { startBenchOrg } from "./sync/bench-org.ts";
+import { updateByCollections } from "./sync/plain-updates.ts";
 
 const HELP = `npm run bench:sizing [-- --quick] [--fields 300] [--records 600] [--rows 400] [--json]
 
@@ -45,34 +48,30 @@ const [CHANGED, WRITTEN, LARGE] = options.quick
   ? [200, 400, 2_000]
   : [Number(options.records), Number(options.rows), 30_000];
 const MORE = moreFields(Number(options.fields));
-const MOST_SHARE = 0.8;
+const MOST_PERCENT = 80;
 
 const OBJECTS = Array.from({ length: CYCLES_AT_ONCE }, (_, at) => `Wide${at + 1}__c`);
+const TABLES = OBJECTS.map((name) => `salesforce.${name.toLowerCase()}`);
 const LARGE_OBJECT = "Large__c";
 
 const folder = mkdtempSync(join(tmpdir(), "bridge-sizing-"));
 const bundles = join(folder, "functions");
 // The clock is stopped, so nothing beats but what is asked for.
 const cloud = await startCloud({ dataDir: join(folder, "cloud"), clock: createTestClock(new Date()) });
-const [server, org] = await Promise.all([
-  startBenchServer(),
-  startBenchOrg(recordsOf(), MORE),
-  build({ out: bundles }),
-]);
+const records = { ...Object.fromEntries(OBJECTS.map((name) => [name, CHANGED])), [LARGE_OBJECT]: LARGE };
+const [server, org] = await Promise.all([startBenchServer(), startBenchOrg(records, MORE), build({ out: bundles })]);
 const assembly = synthesize({ bundles, outdir: join(folder, "cdk.out") });
 const log = (line: object) => process.stderr.write(`${JSON.stringify(line)}\n`);
 const host = await startHost({ cloud, assembly, isolate: true, log, environment: { RATE_LIMIT_PER_MINUTE: "100000" } });
 Object.assign(process.env, operatorEnvironment(cloud.environment));
 try {
-  const all = await Promise.all(Array.from({ length: WORKSPACES }, () => prepare(host)));
-  tell("loaded");
-  const [first] = all;
-  if (first) await first.changeRecords(org);
-  for (const one of all) await one.insertRows();
-  tell("changed");
-  await cycle(host, all);
-  for (const one of all) await one.check();
-  report();
+  const all = await Promise.all(Array.from({ length: WORKSPACES }, prepare));
+  say("loaded");
+  await change(all);
+  say("changed");
+  await cycle(all);
+  for (const one of all) await check(one);
+  report(figures(), options);
 } finally {
   await host.close();
   org.end();
@@ -80,133 +79,85 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function recordsOf(): Record<string, number> {
-  return { ...Object.fromEntries(OBJECTS.map((name) => [name, CHANGED])), [LARGE_OBJECT]: LARGE };
-}
-
 interface Prepared {
   readonly workspace: TestWorkspace;
   readonly client: Client;
   readonly ids: readonly string[];
-  changeRecords(org: BenchOrg): Promise<void>;
-  insertRows(): Promise<void>;
-  /** Returns what has arrived, and throws unless every record has. */
-  check(): Promise<void>;
 }
 
 /** A workspace whose tables are loaded. */
-async function prepare(onHost: Host): Promise<Prepared> {
+async function prepare(): Promise<Prepared> {
   const url = await server.createDatabase();
   const workspace = await createTestWorkspace({ postgres: { url, schema: "salesforce" }, salesforce: org.connection });
-  const mappings = [...OBJECTS, LARGE_OBJECT].map((object_name) => ({
-    object_name,
-    config: {
-      access: "read_write",
-      sf_polling_seconds: 10,
-      fields: Object.fromEntries([...MAPPED_FIELDS, ...MORE.map(({ name }) => name)].map((field) => [field, {}])),
-      upsert_field: "Key__c",
-    },
-  }));
-  const answer = await fetch(`${onHost.baseUrl}/api/v1/t/${workspace.id}/config/import`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${workspace.token}`, "content-type": "application/json" },
-    body: JSON.stringify({ version: 1, mappings }),
-  });
-  if (!answer.ok) throw new Error(`the import answered ${answer.status}: ${await answer.text()}`);
-  await onHost.settle();
+  const fields = [...MAPPED_FIELDS, ...MORE.map(({ name }) => name)];
+  const mappings = [...OBJECTS, LARGE_OBJECT].map((object) => entryOf({ object, fields, upsertField: "Key__c" }));
+  await bridgeAsk(host.baseUrl, workspace)("POST", "/config/import", { version: 1, mappings });
+  await host.settle();
   const client = new Client({ connectionString: url });
   client.on("error", () => undefined); // the server ends it, at the end
   await client.connect();
   const { rows } = await client.query<{ mapping_id: string }>(
     "SELECT mapping_id FROM salesforce._bridge_state WHERE table_name LIKE 'wide%'",
   );
-  const sum = async (what: string) => {
-    const counts = OBJECTS.map((name) => `(SELECT count(*) FROM salesforce.${name.toLowerCase()} WHERE ${what})`);
-    const { rows: counted } = await client.query<{ sum: string }>(`SELECT ${counts.join(" + ")} AS sum`);
-    return Number(counted[0]?.sum);
-  };
-  return {
-    workspace,
-    client,
-    ids: rows.map(({ mapping_id }) => mapping_id),
-    async changeRecords(changed) {
-      for (const name of OBJECTS) {
-        const ids = await client.query<{ sfid: string }>(`SELECT sfid FROM salesforce.${name.toLowerCase()}`);
-        await updateBySoap(
-          changed,
-          name,
-          ids.rows.map(({ sfid }) => ({ id: sfid, value: "Changed" })),
-        );
-      }
-    },
-    async insertRows() {
-      for (const name of OBJECTS)
-        await client.query(
-          `INSERT INTO salesforce.${name.toLowerCase()} (key__c, first__c, street__c, email__c, amount__c)
-           SELECT gen_random_uuid()::text, 'First ' || n, repeat('x', 200), 'person.' || n || '@customer.example', n
-           FROM generate_series(1, ${WRITTEN}) n`,
-        );
-    },
-    async check() {
-      const [pulled, pushed] = [await sum("last__c = 'Changed'"), await sum("_ab_lastop = 'INSERTED'")];
-      tell(`of ${workspace.id} ${pulled} records are pulled, and ${pushed} rows pushed so far`);
-      if (pulled !== OBJECTS.length * CHANGED) throw new Error("not every record was pulled");
-    },
-  };
+  return { workspace, client, ids: rows.map(({ mapping_id }) => mapping_id) };
+}
+
+/** Every record of the org, and new rows in every workspace. */
+async function change(all: readonly Prepared[]): Promise<void> {
+  for (const [at, table] of TABLES.entries()) {
+    const known = (await all[0]?.client.query<{ sfid: string }>(`SELECT sfid FROM ${table}`))?.rows ?? [];
+    const updates = known.map(({ sfid }) => ({ id: sfid, value: "Changed" }));
+    await updateByCollections(org, OBJECTS[at] ?? "", updates);
+    for (const { client } of all)
+      await client.query(
+        `INSERT INTO ${table} (key__c, first__c, street__c, email__c, amount__c)
+         SELECT gen_random_uuid()::text, 'First ' || n, repeat('x', 200), 'person.' || n || '@customer.example', n
+         FROM generate_series(1, ${WRITTEN}) n`,
+      );
+  }
 }
 
 /** One call for every mapping of every workspace: what a batch of the beat is at the most at work on at once. */
-async function cycle(onHost: Host, all: readonly Prepared[]): Promise<void> {
+async function cycle(all: readonly Prepared[]): Promise<void> {
   const Records = all.map(({ workspace, ids: [mapping_id = "", ...also] }, at) => {
     const message: CyclesMessage = { workspace_id: workspace.id, mapping_id, also, kind: "poll", slot: null };
     return { messageId: String(at), body: JSON.stringify(message) };
   });
-  const answer = await onHost.invoke("run-cycle", { Records } as SQSEvent);
+  const answer = await host.invoke("run-cycle", { Records } as SQSEvent);
   if (JSON.stringify(answer) !== '{"batchItemFailures":[]}')
     throw new Error(`cycles failed: ${JSON.stringify(answer)}`);
 }
 
-function report(): void {
-  const peaks = [...peaksOfFunctions()].sort().map(([name, peak]) => ({ name, ...peak }));
-  const over = peaks.filter(({ memory, resident }) => resident > MOST_SHARE * memory).map(({ name }) => name);
-  if (options.json) console.log(JSON.stringify({ functions: peaks, over }, null, 2));
-  else {
-    console.log(`${"function".padEnd(24)}   memory  resident   share`);
-    for (const { name, memory, resident } of peaks)
-      console.log(
-        `${name.padEnd(24)}  ${String(memory).padStart(4)} MB  ${resident.toFixed(0).padStart(5)} MB  ${((100 * resident) / memory).toFixed(0).padStart(4)} %`,
-      );
-    console.log(over.length === 0 ? "kept" : `MISSED: ${over.join(", ")}`);
-  }
-  if (over.length > 0) process.exitCode = 1;
+/** Throws unless every record was pulled. */
+async function check({ client, workspace }: Prepared): Promise<void> {
+  const count = async (what: string) => {
+    const counts = TABLES.map((table) => `(SELECT count(*) FROM ${table} WHERE ${what})`);
+    return Number((await client.query<{ sum: string }>(`SELECT ${counts.join(" + ")} AS sum`)).rows[0]?.sum);
+  };
+  const [pulled, pushed] = [await count("last__c = 'Changed'"), await count("_ab_lastop = 'INSERTED'")];
+  say(`of ${workspace.id} ${pulled} records are pulled, and ${pushed} rows pushed so far`);
+  if (pulled !== OBJECTS.length * CHANGED) throw new Error("not every record was pulled");
 }
 
-/** The most that any process of a function had resident, in MB. */
-function peaksOfFunctions(): Map<string, { readonly memory: number; readonly resident: number }> {
-  const peaks = new Map<string, { memory: number; resident: number }>();
+/** The most that any process of a function had resident. */
+function figures(): Figure[] {
+  const peaks = new Map<string, Figure>();
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     const said = (file: string) => readFileSync(`/proc/${pid}/${file}`, "utf8");
     try {
-      const status = said("status");
-      const [, resident = 0] = /VmHWM:\s+(\d+)/.exec(status) ?? [];
-      const variables = new Map(
-        said("environ")
-          .split("\0")
-          .map((line) => line.split("=", 2) as [string, string]),
-      );
-      const name = variables.get("AWS_LAMBDA_FUNCTION_NAME");
+      const [status, environment] = [said("status"), said("environ").split("\0")];
+      const variable = (name: string) => environment.find((line) => line.startsWith(`${name}=`))?.split("=", 2)[1];
+      const name = variable("AWS_LAMBDA_FUNCTION_NAME");
       const isOurs = Number(/PPid:\s+(\d+)/.exec(status)?.[1]) === process.pid;
       if (!isOurs || name === undefined) continue;
-      const most = Math.max(Number(resident) / 1024, peaks.get(name)?.resident ?? 0);
-      peaks.set(name, { memory: Number(variables.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE")), resident: most });
+      const memory = Number(variable("AWS_LAMBDA_FUNCTION_MEMORY_SIZE"));
+      const percent = (100 * Number(/VmHWM:\s+(\d+)/.exec(status)?.[1])) / 1024 / memory;
+      const value = Math.max(percent, peaks.get(name)?.value ?? 0);
+      peaks.set(name, { name: `${name}, of ${memory} MB`, value, unit: "%", atMost: MOST_PERCENT });
     } catch (error) {
       // Of a process that ended meanwhile, or that is another user's, nothing can be read.
       if (!["ENOENT", "ESRCH", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     }
   }
-  return peaks;
-}
-
-function tell(what: string): void {
-  process.stderr.write(`${performance.now().toFixed(0).padStart(7)} ms  ${what}\n`);
+  return [...peaks.values()].toSorted((one, other) => one.name.localeCompare(other.name));
 }

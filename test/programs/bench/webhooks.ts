@@ -1,78 +1,49 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { events } from "../../../functions/services/composition.ts";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import type { Webhook } from "../../../lib/model/delivery/webhook.ts";
 import { newId } from "../../../lib/model/id.ts";
 import { countWrites } from "../../support/checks/count-writes.ts";
-import type { Arrival } from "../../support/processes/timing-receiver.ts";
-import { startHostedBridge } from "../../support/worlds/hosted-bridge.ts";
 import { makeWebhook } from "../../support/worlds/make-webhook.ts";
-import { type Figure, percentile } from "./sync/figure.ts";
-import { report } from "./sync/report.ts";
+import { epoch, eventFor, publishMany, startDeliveries } from "../deliveries.ts";
+import { type Figure, percentile, processorTime, report } from "./figures.ts";
 import { FLOOR_CALLS, type Floor, startFloor } from "./webhook-floor.ts";
 
 const HELP = `npm run bench:webhooks [-- --json]
 
-Deliveries through the real queues and the deployed bundles to a receiver in its own process. Prints each figure beside
-what it is held to, and ends with 1 when one is missed. Rates and times depend on the machine, so they are held against
-a floor in the same run: a loop over the SDK that receives, signs, posts and makes the same DynamoDB writes. Times are
-measured at a third of the floor's rate. Queues, functions and publisher share one process here: at half of the rate the
-floor takes two thirds of a processor and Bridge all of it, so that times measure the wait for a processor that each
-function of a deployment has of its own. The shares of a processor are printed.
+Deliveries through the real queues and the deployed bundles to a receiver in its own process. Rates and times depend on
+the machine, so they are held against a floor in the same run: a loop over the SDK that receives, signs, posts and makes
+the same DynamoDB writes. Times are measured at a third of the floor's rate, for queues, functions and publisher share
+one process here: nearer to the rate they would measure the wait for it. Ends with 1 when a bar is missed.
 
   --json  the figures as JSON`;
 
 const options = readOptions(HELP, { json: { type: "boolean", default: false } });
 
 /** Pads an event's `data` so that the body is 1 KB. */
-const PADDING = "x".repeat(800);
+const DETAIL = { padding: "x".repeat(800) };
 const WARM_UP = 1000;
-const THROUGHPUT_EVENTS = 4000;
 const LATENCY_SECONDS = 20;
 const FLOOR_EVENTS = 2000;
 const BLACK_HOLE_SECONDS = 40;
 const RECEIVERS = 50;
 
 const figures: Figure[] = [];
-const bridge = await startHostedBridge({
-  log: (line) => console.error(JSON.stringify(line)),
-});
-const receiver = fork(join(import.meta.dirname, "../../support/processes/timing-receiver.ts"));
-const [{ port }] = (await once(receiver, "message")) as [{ port: number }];
+const { at, count: countArrivals, take, close } = await startDeliveries((line) => console.error(JSON.stringify(line)));
 
 try {
   const one = await makeWebhook(at("/one"));
   await deliverAll(one, WARM_UP);
   figures.push(...(await writesPerDelivery(one)));
-  figures.push(...(await throughput(one)));
   figures.push(...(await besideFloor(one)));
   const rate = Math.max(10, Math.floor((await rateOneByOne()) / 3));
   figures.push(...(await latency(one, rate)));
   figures.push(...(await blackHole(rate)));
 } finally {
-  receiver.disconnect();
-  await bridge.close();
+  await close();
 }
 
 report(figures, options);
-
-async function throughput(webhook: Webhook): Promise<Figure[]> {
-  const [began, used] = [performance.now(), process.cpuUsage()];
-  await deliverAll(webhook, THROUGHPUT_EVENTS);
-  const seconds = (performance.now() - began) / 1000;
-  const { user, system } = process.cpuUsage(used);
-  return [
-    { name: "deliveries a second, 1 KB", value: THROUGHPUT_EVENTS / seconds, unit: "/s" },
-    {
-      name: "processor time of queues and functions each",
-      value: (user + system) / 1000 / THROUGHPUT_EVENTS,
-      unit: "ms",
-    },
-  ];
-}
 
 /** The same deliveries by us and by the floor, one after the other and twice, so that neither has the warmer machine. */
 async function besideFloor(webhook: Webhook): Promise<Figure[]> {
@@ -80,14 +51,13 @@ async function besideFloor(webhook: Webhook): Promise<Figure[]> {
   const publishToFloor = (count: number) => floor.publish(Array.from({ length: count }, () => floorEvent()));
   try {
     await run(FLOOR_EVENTS, publishToFloor);
-    const ours = [await run(FLOOR_EVENTS, (count) => publishMany(webhook, count))];
-    const theirs = [await run(FLOOR_EVENTS, publishToFloor)];
-    ours.push(await run(FLOOR_EVENTS, (count) => publishMany(webhook, count)));
-    theirs.push(await run(FLOOR_EVENTS, publishToFloor));
-    const [own, least] = [sumOf(ours), sumOf(theirs)];
+    const [own, least] = [0, 1].map(() => ({ milliseconds: 0, processor: 0 })) as [Took, Took];
+    for (let round = 0; round < 2; round += 1) {
+      add(own, await run(FLOOR_EVENTS, (count) => publishMany(webhook.workspaceId, count, DETAIL)));
+      add(least, await run(FLOOR_EVENTS, publishToFloor));
+    }
     return [
       { name: "floor: deliveries a second", value: (1000 * 2 * FLOOR_EVENTS) / least.milliseconds, unit: "/s" },
-      { name: "floor: processor time of a delivery", value: least.processor / (2 * FLOOR_EVENTS), unit: "ms" },
       { name: "ours over the floor's", value: least.milliseconds / own.milliseconds, unit: "x", atLeast: 0.7 },
       { name: "ours over the floor's processor time", value: own.processor / least.processor, unit: "x", atMost: 1.5 },
     ];
@@ -112,10 +82,9 @@ async function rateOneByOne(): Promise<number> {
 
 /** With the share of a processor that this process took: near all of it, times measure the wait for the processor. */
 async function busyDuring<Result>(work: () => Promise<Result>): Promise<{ result: Result; percent: number }> {
-  const [began, used] = [performance.now(), process.cpuUsage()];
+  const [began, used] = [performance.now(), processorTime()];
   const result = await work();
-  const { user, system } = process.cpuUsage(used);
-  return { result, percent: (user + system) / 10 / (performance.now() - began) };
+  return { result, percent: (100 * (processorTime() - used)) / (performance.now() - began) };
 }
 
 /** As many at a time as a floor has calls. */
@@ -130,26 +99,29 @@ async function publishOneByOne(floor: Floor, count: number): Promise<void> {
   await Promise.all(publishing);
 }
 
-/** Processor time of this process, and how long it took until all had come, in milliseconds. */
-async function run(count: number, publish: (count: number) => Promise<void>) {
-  const had = await countArrivals();
-  const [began, used] = [performance.now(), process.cpuUsage()];
-  await publish(count);
-  while ((await countArrivals()) < had + count) await pause(20);
-  const { user, system } = process.cpuUsage(used);
-  await takeArrivals();
-  return { milliseconds: performance.now() - began, processor: (user + system) / 1000 };
+/** How long it took until all had come, and processor time of this process, in milliseconds. */
+interface Took {
+  milliseconds: number;
+  processor: number;
 }
 
-function sumOf(runs: readonly { readonly milliseconds: number; readonly processor: number }[]) {
-  return {
-    milliseconds: runs.reduce((sum, one) => sum + one.milliseconds, 0),
-    processor: runs.reduce((sum, one) => sum + one.processor, 0),
-  };
+function add(to: Took, { milliseconds, processor }: Took): void {
+  to.milliseconds += milliseconds;
+  to.processor += processor;
+}
+
+async function run(count: number, publish: (count: number) => Promise<void>): Promise<Took> {
+  const had = await countArrivals();
+  const [began, used] = [performance.now(), processorTime()];
+  await publish(count);
+  while ((await countArrivals()) < had + count) await pause(20);
+  const processor = processorTime() - used;
+  await take();
+  return { milliseconds: performance.now() - began, processor };
 }
 
 function floorEvent() {
-  const event = { id: newId("evt"), data: { padding: PADDING } };
+  const event = { id: newId("evt"), data: DETAIL };
   return { id: event.id, body: JSON.stringify({ ...event, event: "record.failed", workspace_id: "ws_floor" }) };
 }
 
@@ -164,10 +136,8 @@ async function latency(webhook: Webhook, rate: number): Promise<Figure[]> {
       { name: "a third of the floor's rate, one event at a time", value: rate, unit: "/s" },
       { name: "floor: share of a processor at that rate", value: least.percent, unit: "%" },
       { name: "ours: share of a processor at that rate", value: ours.percent, unit: "%" },
-      { name: "floor: event to receipt at that rate, p95", value: percentile(theirs, 95), unit: "ms" },
       { name: "ours at that rate, p50", value: percentile(own, 50), unit: "ms" },
       { name: "ours at that rate, p95", value: percentile(own, 95), unit: "ms" },
-      { name: "ours at that rate, p99", value: percentile(own, 99), unit: "ms" },
       { name: "ours over the floor's p95", value: percentile(own, 95) / percentile(theirs, 95), unit: "x", atMost: 4 },
     ];
   } finally {
@@ -202,24 +172,9 @@ async function writesPerDelivery(webhook: Webhook): Promise<Figure[]> {
   ];
 }
 
-function at(path: string): string {
-  return `http://127.0.0.1:${port}${path}`;
-}
-
-function eventFor({ workspaceId }: Webhook) {
-  const detail = { padding: PADDING };
-  return { id: newId("evt"), workspaceId, event: "record.failed", occurredAt: new Date(), detail } as const;
-}
-
 /** Publishes so many events a hundred at a time, and waits until all have come. */
 async function deliverAll(webhook: Webhook, count: number): Promise<void> {
-  await run(count, () => publishMany(webhook, count));
-}
-
-async function publishMany(webhook: Webhook, count: number): Promise<void> {
-  for (let published = 0; published < count; published += 100) {
-    await events().publish(Array.from({ length: Math.min(100, count - published) }, () => eventFor(webhook)));
-  }
+  await run(count, () => publishMany(webhook.workspaceId, count, DETAIL));
 }
 
 /** Publishes one event at a time at this rate, to the floor where no webhook is given; gives the milliseconds from event to receipt of those that are answered. */
@@ -229,7 +184,7 @@ async function publishAtRate(
   seconds: number,
   floor?: Floor,
 ): Promise<readonly number[]> {
-  await takeArrivals();
+  await take();
   const published = new Map<string, { readonly at: number; readonly url: string }>();
   const publishing: Promise<void>[] = [];
   const began = performance.now();
@@ -237,8 +192,8 @@ async function publishAtRate(
     const wait = began + (count * 1000) / ratePerSecond - performance.now();
     if (wait > 0) await pause(wait);
     const webhook = webhookOf(count);
-    const event = webhook === null ? floorEvent() : eventFor(webhook);
-    published.set(event.id, { at: performance.timeOrigin + performance.now(), url: webhook?.url ?? "/floor" });
+    const event = webhook === null ? floorEvent() : eventFor(webhook.workspaceId, DETAIL);
+    published.set(event.id, { at: epoch(), url: webhook?.url ?? "/floor" });
     publishing.push("body" in event ? (floor?.publish([event]) ?? Promise.resolve()) : events().publish([event]));
   }
   await Promise.all(publishing);
@@ -252,21 +207,7 @@ async function untilArrived(eventIds: readonly string[]): Promise<ReadonlyMap<st
   const arrived = new Map<string, number>();
   for (let round = 0; round < 600 && !eventIds.every((id) => arrived.has(id)); round += 1) {
     await pause(100);
-    for (const { eventId, at } of await takeArrivals()) if (!arrived.has(eventId)) arrived.set(eventId, at);
+    for (const { eventId, at } of await take()) if (!arrived.has(eventId)) arrived.set(eventId, at);
   }
   return arrived;
-}
-
-async function countArrivals(): Promise<number> {
-  return (await ask<{ count: number }>(receiver, "count")).count;
-}
-
-async function takeArrivals(): Promise<readonly Arrival[]> {
-  return (await ask<{ arrivals: readonly Arrival[] }>(receiver, "take")).arrivals;
-}
-
-async function ask<Answer>(child: ChildProcess, question: string): Promise<Answer> {
-  child.send(question);
-  const [answer] = (await once(child, "message")) as [Answer];
-  return answer;
 }

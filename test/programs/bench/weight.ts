@@ -1,55 +1,47 @@
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { guardConnections } from "../../../lib/network/guarded-dns.ts";
-import type { Figure } from "./sync/figure.ts";
-import { report } from "./sync/report.ts";
+import { type Figure, report } from "./figures.ts";
 import { measureCycles } from "./weight/cycles.ts";
 import { measureGrowth } from "./weight/growth.ts";
-import { measureIdle } from "./weight/idle.ts";
 import { measureKnees } from "./weight/knees.ts";
 import { measureNotes } from "./weight/notes.ts";
 import { measureSingle } from "./weight/single.ts";
 
-const HELP = `npm run bench:weight -- --server postgres://… [--only cycles,knees] [--mappings 10] [--beside TREE,…] [--backlog 0] [--json]
+const HELP = `npm run bench:weight -- --server postgres://… [--only cycles,knees] [--mappings 10] [--sizes 1000,100000] [--json]
 
 What Bridge costs the server of the application's database: statements, planning and executing, WAL.
 
   --server    a superuser's URL of a PostgreSQL of its own with shared_preload_libraries = pg_stat_statements and
               pg_stat_statements.track_planning = on; databases are created there and dropped
   --only      some of the parts: cycles; knees and settled (beside growing numbers of NEW and of settled changes);
-              mappings and workspaces (growing numbers of them); single (writes of one row); notes (WAL of idle beats);
-              idle (on the running host, eleven minutes)
+              mappings and workspaces (growing numbers of them); single (writes of one row); notes (WAL of idle beats)
   --mappings  how many are idle
-  --beside    other trees of Bridge whose capture is measured alternately with this one's
   --sizes     changes beside the steps of knees and settled: by default 1000 to 10,000,000, which take 12 GB and minutes
-  --backlog   NEW changes of another table beside the cycles
   --json      the figures as JSON
 
-Prints each figure with its bar and a verdict, and ends with 1 when one is missed. Progress goes to stderr.`;
+Prints each figure with its bar and a verdict, and ends with 1 when one is missed.`;
 
 const options = readOptions(HELP, {
   server: { type: "string", default: "" },
-  only: { type: "string", default: "cycles,knees,settled,mappings,workspaces,single,notes,idle" },
+  only: { type: "string", default: "cycles,knees,settled,mappings,workspaces,single,notes" },
   mappings: { type: "string", default: "10" },
-  beside: { type: "string", default: "" },
   sizes: { type: "string", default: "1000,100000,1000000,10000000" },
-  backlog: { type: "string", default: "0" },
   json: { type: "boolean", default: false },
 });
-const say = (text: string) => console.error(text);
+const { server } = options;
 const sizes = options.sizes.split(",").map(Number);
 
 // The org and the database are this machine's own.
 guardConnections(() => null);
 
 const PARTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
-  cycles: () => measureCycles(options.server, Number(options.backlog), say),
-  knees: () => measureKnees(options.server, "NEW", sizes, say),
-  settled: () => measureKnees(options.server, "settled", sizes, say),
-  mappings: () => measureGrowth(options.server, "mappings", [1, 10, 50, 200]),
-  workspaces: () => measureGrowth(options.server, "workspaces", [1, 5, 20]),
-  single: () => measureSingle(options.server, options.beside.split(",").filter(Boolean), say),
-  notes: () => measureNotes(options.server, Number(options.mappings)),
-  idle: () => measureIdle(options.server, Number(options.mappings), say),
+  cycles: () => measureCycles(server),
+  knees: () => measureKnees(server, "NEW", sizes),
+  settled: () => measureKnees(server, "settled", sizes),
+  mappings: () => measureGrowth(server, "mappings", [1, 10, 50, 200]),
+  workspaces: () => measureGrowth(server, "workspaces", [1, 5, 20]),
+  single: () => measureSingle(server),
+  notes: () => measureNotes(server, Number(options.mappings)),
 };
 
 const figures: Figure[] = [];

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import { type Deployment, smoke } from "./smoke.ts";
 
-const HELP = `npm run drill:aws [-- --json]
+const HELP = `npm run drill:aws
 
 Deploys the stage "drill" into the account of the environment's AWS credentials, asks it what a deployment that is well
 answers, and destroys it again with all that it holds, whatever the result. Says so in one line when there are no
@@ -15,7 +15,7 @@ const PROJECT = resolve(import.meta.dirname, "../../..");
 const CDK = join(PROJECT, "node_modules/.bin/cdk");
 const STAGE = ["-c", "stage=drill", "--no-notices"];
 
-const options = readOptions(HELP, { json: { type: "boolean", default: false } });
+readOptions(HELP, {});
 
 if (hasCredentials(process.env)) await drill();
 else
@@ -34,10 +34,8 @@ async function drill(): Promise<void> {
     cdk("deploy", "--all", "--require-approval", "never", "--outputs-file", outputs);
     const steps = await smoke(deploymentOf(outputs));
     const wrong = steps.filter((step) => step.wrong !== null);
-    if (options.json) console.log(JSON.stringify({ steps }, null, 2));
-    else
-      for (const { name, wrong: said } of steps)
-        console.log(said === null ? `ok     ${name}` : `WRONG  ${name}: ${said}`);
+    for (const { name, wrong: said } of steps)
+      console.log(said === null ? `ok     ${name}` : `WRONG  ${name}: ${said}`);
     if (wrong.length > 0) process.exitCode = 1;
   } finally {
     cdk("destroy", "--all", "--force");
@@ -45,7 +43,7 @@ async function drill(): Promise<void> {
   }
 }
 
-/** Shows what the CDK says on stderr, so that `--json` leaves stdout to the steps. */
+/** Shows what the CDK says on stderr: stdout is for the steps. */
 function cdk(...args: readonly string[]): void {
   execFileSync(CDK, [...args, ...STAGE], {
     cwd: PROJECT,
@@ -67,14 +65,7 @@ function deploymentOf(outputs: string): Deployment {
       process.execPath,
       [
         join(PROJECT, "bin/bridge.ts"),
-        "workspace",
-        "create",
-        "Drill",
-        "--owner",
-        "drill@example.com",
-        "--stage",
-        "drill",
-        "--json",
+        ..."workspace create Drill --owner drill@example.com --stage drill --json".split(" "),
       ],
       { encoding: "utf8" },
     ),

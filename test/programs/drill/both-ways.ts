@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { RunningInstance } from "../../support/processes/instance.ts";
+import { entryOf } from "../../support/worlds/carry-out.ts";
 import { createTestWorkspace } from "../../support/worlds/workspace.ts";
+import { type Ask, bridgeAsk } from "../ask.ts";
 import { ask, type Door } from "./door.ts";
 import { connectionOf, newMark, versionOf } from "./engine.ts";
 import type { Step } from "./smoke.ts";
@@ -20,8 +22,7 @@ interface Room {
   readonly door: Door;
   readonly mark: string;
   readonly version: string;
-  /** A request of the API below the workspace; gives its data. */
-  readonly api: (method: string, path: string, body?: unknown) => Promise<unknown>;
+  readonly api: Ask;
 }
 
 /**
@@ -53,30 +54,19 @@ async function openRoom(bridge: RunningInstance, door: Door): Promise<Room> {
   const { environment } = JSON.parse(readFileSync(join(bridge.dataDir, "operator.json"), "utf8"));
   Object.assign(process.env, environment); // workspaces are created as the operator creates them
   const version = await versionOf(door);
-  const { id, token } = await createTestWorkspace({
-    postgres: { url: bridge.file.database_url, schema: SCHEMA },
-    salesforce: await connectionOf(door, version),
-  });
-  const api: Room["api"] = async (method, path, body) => {
-    const answer = await fetch(`${bridge.file.base_url}/api/v1/t/${id}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const said = (await answer.json()) as { readonly data?: unknown };
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(said)}`);
-    return said.data;
-  };
-  return { bridge, door, mark: newMark(), version, api };
+  const postgres = { url: bridge.file.database_url, schema: SCHEMA };
+  const workspace = await createTestWorkspace({ postgres, salesforce: await connectionOf(door, version) });
+  return { bridge, door, mark: newMark(), version, api: bridgeAsk(bridge.file.base_url, workspace) };
 }
 
 /** What happens, in order; each throws when it does not. */
 const STEPS: Readonly<Record<string, (room: Room) => Promise<void>>> = {
   "a mapping of Contact is imported": async ({ api, mark }) => {
-    const fields = Object.fromEntries(FIELDS.map((field) => [field, {}]));
     const bridge = { filter: `LastName LIKE '${mark}%'`, conflict_policy: "salesforce_wins" };
-    const config = { access: "read_write", sf_notify_enabled: false, sf_polling_seconds: 10, fields, bridge };
-    await api("POST", "/config/import", { version: 1, mappings: [{ object_name: "Contact", config }] });
+    await api("POST", "/config/import", {
+      version: 1,
+      mappings: [entryOf({ object: "Contact", fields: FIELDS, bridge })],
+    });
   },
   "its table is there and loaded": async (room) => {
     await until(room, async () => {

@@ -17,25 +17,18 @@ export interface Seen {
   readonly body: unknown;
 }
 
-export interface Request {
+interface Request {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
-  /** An envelope, with `@session` where the token goes. */
-  readonly soap?: string;
 }
 
 /** A request as any client of Salesforce sends it. */
 export async function ask({ url, token }: Door, request: Request): Promise<Seen> {
-  const soap = request.soap?.replace("@session", token);
   const response = await fetch(url + request.path, {
     method: request.method,
-    headers: {
-      Authorization: `Bearer ${token}`,
-      "Content-Type": soap === undefined ? "application/json" : "text/xml",
-      SOAPAction: '""',
-    },
-    body: soap ?? (request.body === undefined ? null : JSON.stringify(request.body)),
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: request.body === undefined ? null : JSON.stringify(request.body),
   });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.includes("json") && text !== "";

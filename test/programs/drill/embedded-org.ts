@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type OrgOptions, startOrg } from "../../../lib/local/org/start-org.ts";
+import { request } from "../ask.ts";
 import type { Door } from "./door.ts";
 
 /** An embedded org of its own, whose simulation takes orders. End it with `close()`. */
@@ -16,11 +17,8 @@ export interface EmbeddedOrg {
 export async function startEmbeddedOrg(options: Pick<OrgOptions, "definition"> = {}): Promise<EmbeddedOrg> {
   const dataDir = await mkdtemp(join(tmpdir(), "bridge-drill-"));
   const org = await startOrg({ ...options, dataDir, controls: true });
-  const control = async (path: string, order: object) => {
-    const headers = { authorization: `Bearer ${org.accessToken}` };
-    const answer = await fetch(`${org.url}/_sim/${path}`, { method: "POST", headers, body: JSON.stringify(order) });
-    if (!answer.ok) throw new Error(`the org refused the order ${path}: ${await answer.text()}`);
-  };
+  const control = async (path: string, order: object) =>
+    void (await request(`${org.url}/_sim/${path}`, org.accessToken, "POST", order));
   return {
     door: {
       url: org.url,

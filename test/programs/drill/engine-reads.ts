@@ -1,5 +1,5 @@
 import { viewsAllRecords } from "../../../lib/model/mapping/soql.ts";
-import type { Made } from "./engine-saves.ts";
+import { type Made, save } from "./engine-saves.ts";
 import type { Interview } from "./interview.ts";
 
 /** Queries alone and together, by URL and, where it is too long for one, in a body; counts and permissions. */
@@ -33,23 +33,18 @@ export async function readRecords({ tell, salesforce, mark, connection }: Interv
 }
 
 /** Deletes records, looks at them, and takes one of them back. */
-export async function restore({ tell, salesforce }: Interview, { contacts }: Made): Promise<void> {
+export async function restore(interview: Interview, { contacts }: Made): Promise<void> {
+  const { tell, salesforce } = interview;
   const records = contacts.map((id) => ({ id, values: {} }));
   const ids = contacts.map((id) => `'${id}'`).join(", ");
   const soql = `SELECT Id, LastName, IsDeleted FROM Contact WHERE Id IN (${ids || "''"}) ORDER BY LastName`;
-  await tell("delete", () => salesforce.write("delete", "Contact", records, null));
-  await tell("delete again", () => salesforce.write("delete", "Contact", records, null));
-  await tell("update of a deleted record", () =>
-    salesforce.write(
-      "update",
-      "Contact",
-      records.map((record) => ({ ...record, values: { Title: "Boss" } })),
-      null,
-    ),
-  );
+  await save(interview, "delete", ["delete", "Contact"], records);
+  await save(interview, "delete again", ["delete", "Contact"], records);
+  const updates = records.map((record) => ({ ...record, values: { Title: "Boss" } }));
+  await save(interview, "update of a deleted record", ["update", "Contact"], updates);
   await tell("query of deleted records", () => salesforce.query(soql));
-  await tell("undelete", () => salesforce.write("undelete", "Contact", records.slice(0, 1), null));
-  await tell("undelete of a living record", () => salesforce.write("undelete", "Contact", records.slice(0, 1), null));
+  await save(interview, "undelete", ["undelete", "Contact"], records.slice(0, 1));
+  await save(interview, "undelete of a living record", ["undelete", "Contact"], records.slice(0, 1));
   await tell("query of undeleted records", () => salesforce.query(soql));
 }
 

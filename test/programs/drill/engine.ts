@@ -76,15 +76,12 @@ function refusalIn(error: unknown): object {
 /** A name for all records of one drill. */
 export const newMark = (): string => `${MARK} ${randomUUID().slice(0, 8)}`;
 
+const sessionAt = (instanceUrl: string, accessToken: string) =>
+  ({ instanceUrl, accessToken, refreshToken: null, userId: null, organizationId: null }) as const;
+
 /** A connection whose session is the door's; nothing renews it. */
 export async function connectionOf({ url, token }: Door, apiVersion: string): Promise<SalesforceConnection> {
-  const { organizationId, userId } = await orgLogin.identify({
-    instanceUrl: url,
-    accessToken: token,
-    refreshToken: null,
-    userId: null,
-    organizationId: null,
-  });
+  const { organizationId, userId } = await orgLogin.identify(sessionAt(url, token));
   const to = { loginUrl: url, instanceUrl: url, organizationId, userId, formerUserIds: [], apiVersion };
   const credentials = { kind: "refresh_token", clientId: "drill", clientSecret: null, refreshToken: "none" } as const;
   return { ...to, credentials, accessToken: token };
@@ -98,15 +95,7 @@ async function askAround({ connection, salesforce, tell }: Interview): Promise<v
     () => orgLogin.versions(instanceUrl),
     (versions) => versions.slice(-1),
   );
-  await tell("identify", () =>
-    orgLogin.identify({
-      instanceUrl,
-      accessToken: accessToken ?? "",
-      refreshToken: null,
-      userId: null,
-      organizationId: null,
-    }),
-  );
+  await tell("identify", () => orgLogin.identify(sessionAt(instanceUrl, accessToken ?? "")));
   await tell("reach", () => orgReach(() => new Date()).isReachable(connection));
   const needs = {
     sessionsOf: () => ({ current: async () => connection, renew: async () => connection }),
@@ -134,17 +123,8 @@ async function askAround({ connection, salesforce, tell }: Interview): Promise<v
 
 /** Standard fields that every org has, one of each kind that the engine treats differently. */
 const FIELDS = {
-  Account: [
-    "Id",
-    "IsDeleted",
-    "MasterRecordId",
-    "Name",
-    "AnnualRevenue",
-    "NumberOfEmployees",
-    "Description",
-    "Website",
-  ],
-  Contact: ["Id", "SystemModstamp", "AccountId", "LastName", "Name", "Email", "Birthdate", "HasOptedOutOfEmail"],
+  Account: "Id IsDeleted MasterRecordId Name AnnualRevenue NumberOfEmployees Description Website".split(" "),
+  Contact: "Id SystemModstamp AccountId LastName Name Email Birthdate HasOptedOutOfEmail".split(" "),
 };
 
 function byName<Named extends { readonly name: string }>(all: readonly Named[], names: readonly string[]) {

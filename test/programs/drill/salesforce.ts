@@ -6,8 +6,8 @@ import { startEmbeddedOrg } from "./embedded-org.ts";
 
 const HELP = `npm run drill:salesforce [-- --against-embedded]
 
-Asks the embedded org and a real Developer org the same, call by call and then by every method of the engine's own client,
-and prints every difference between their answers. Then a Bridge of its own keeps one mapping in step with the real org,
+Asks the embedded org and a real Developer org the same by every method of the engine's own client, and prints every
+difference between their answers. Then a Bridge of its own keeps one mapping in step with the real org,
 both ways. Without credentials in the environment it says so in one line. Everything it creates in the real org it deletes
 again. --against-embedded takes a second embedded org instead of the real one, which tries the drill itself.`;
 

@@ -1,32 +1,16 @@
 import { expect, test } from "vitest";
-import { firstInGate } from "../../support/run/whole-grid.ts";
 import { expressionsIn, findExpressions } from "./find-expressions.ts";
 import { hashOf, judge } from "./judge-expression.ts";
 import verdicts from "./verdicts.json" with { type: "json" };
 
-/** As it was written for the answers of orgs, and what each does to it. */
-const BACKTRACKING = [
-  String.raw`/\/+$/`,
-  String.raw`/\s*--\s*$/`,
-  String.raw`/<title[^>]*>([\s\S]*?)<\/title>/i`,
-  String.raw`/<faultstring>([\s\S]*?)<\/faultstring>/`,
-  String.raw`/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g`,
-  String.raw`/^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html)\b/i`,
-];
+test("an expression that backtracks is found, and one that reads each letter once is linear", async () => {
+  const [backtracking, linear] = expressionsIn(
+    "here.ts",
+    String.raw`text.match(/\s*--\s*$/) ?? text.match(/^<\?xml/i)`,
+  );
 
-test.each(firstInGate(3, BACKTRACKING))("an expression that backtracks is found: %s", async (text) => {
-  const [expression] = expressionsIn("here.ts", `const found: RegExp = ${text};`);
-
-  expect(expression?.text).toBe(text);
-  expect(expression && (await judge(expression))).toMatch(/exponential|polynomial/);
-});
-
-const LINEAR = [String.raw`/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs`, String.raw`/^<\?xml/i`, String.raw`/(?<!\/)\/+$/`];
-
-test.each(firstInGate(2, LINEAR))("one that reads each letter once is linear: %s", async (text) => {
-  const [expression] = expressionsIn("here.ts", `text.match(${text})`);
-
-  expect(expression && (await judge(expression))).toBe("linear");
+  expect(backtracking && (await judge(backtracking))).toMatch(/polynomial/);
+  expect(linear && (await judge(linear))).toBe("linear");
 });
 
 test("an expression is found wherever it is written, and however it is built", () => {

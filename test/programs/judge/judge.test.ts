@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseSync } from "oxc-parser";
 import { expect, test } from "vitest";
-import { type Bug, plantedIn } from "./bug.ts";
-import { BUGS } from "./bugs.ts";
-import { groupsOf, judgeNear, judgeTogether, testPath } from "./judge.ts";
+import { BUGS, type Bug, plantedIn } from "./bug.ts";
+import { judgeNear, judgeTogether, testPath } from "./judge.ts";
 import { Progress } from "./progress.ts";
 import type { Run } from "./run-tests.ts";
 
@@ -45,7 +44,7 @@ test("the tests near each bug are there", () => {
 /** A bug by its id. */
 const bug = (id: string, file = `${id}.ts`): Bug => ({ id, says: "", file, from: "a", to: "b", near: ["near"] });
 
-/** Judges bugs by tests that fail as `failing` says of what is planted; gives the verdicts and how often tests ran. */
+/** Judges bugs by tests that fail as `failing` says of what is planted; gives what noticed each. */
 async function judged(
   bugs: readonly Bug[],
   failing: (planted: readonly string[], path: string | undefined) => readonly string[],
@@ -53,27 +52,21 @@ async function judged(
 ) {
   const progress = new Progress(join(mkdtempSync(join(tmpdir(), "judge-")), "progress.jsonl"));
   let planted: readonly string[] = [];
-  let runs = 0;
   const run = async (_: string, { files: [path] }: { readonly files: readonly string[] }): Promise<Run> => {
-    runs += 1;
     const files = failing(planted, path);
     return files.length === 0 ? { kind: "green" } : { kind: "red", files };
   };
   const plant = (some: readonly Bug[]) => {
     planted = some.map(({ id }) => id);
   };
-  await judge({ copy: { folder: "", plant }, run, progress, mode: undefined, say: () => {} }, bugs);
-  return { runs, by: Object.fromEntries(bugs.map(({ id }) => [id, progress.verdictOf(id)?.by ?? null])) };
+  await judge({ copy: { folder: "", plant }, run, progress, say: () => {} }, bugs);
+  return Object.fromEntries(bugs.map(({ id }) => [id, progress.verdictOf(id)?.by ?? null]));
 }
-
-test("bugs that all tests pass together survive, by one run", async () => {
-  expect(await judged([bug("one"), bug("two")], () => [])).toEqual({ runs: 1, by: { one: null, two: null } });
-});
 
 test("of bugs that fail together each meets the failed files alone, and the rest runs again", async () => {
   const failing = (planted: readonly string[]) => (planted.includes("two") ? ["b.test.ts"] : []);
 
-  const { by } = await judged([bug("one"), bug("two"), bug("three")], failing);
+  const by = await judged([bug("one"), bug("two"), bug("three")], failing);
 
   expect(by).toEqual({ one: null, two: "b.test.ts", three: null });
 });
@@ -82,18 +75,12 @@ test("bugs that fail only in all tests are found by parting them", async () => {
   const failing = (planted: readonly string[], path?: string) =>
     path === undefined && planted.includes("three") ? ["c.test.ts"] : [];
 
-  const { by } = await judged([bug("one"), bug("two"), bug("three")], failing);
+  const by = await judged([bug("one"), bug("two"), bug("three")], failing);
 
   expect(by).toEqual({ one: null, two: null, three: "c.test.ts" });
 });
 
 test("a test that fails without a bug as well has noticed nothing", async () => {
-  expect((await judged([bug("one")], () => ["red.test.ts"])).by).toEqual({ one: null });
-  expect((await judged([bug("one")], () => ["red.test.ts"], judgeNear)).by["one"]).toContain("without the bug");
-});
-
-test("no two bugs of a group are in one file", () => {
-  const groups = groupsOf([bug("one", "a.ts"), bug("two", "a.ts"), bug("three", "b.ts")]);
-
-  expect(groups.map((group) => group.map(({ id }) => id))).toEqual([["one", "three"], ["two"]]);
+  expect(await judged([bug("one")], () => ["red.test.ts"])).toEqual({ one: null });
+  expect((await judged([bug("one")], () => ["red.test.ts"], judgeNear))["one"]).toContain("without the bug");
 });

@@ -9,7 +9,6 @@ interface Needs {
   readonly copy: Pick<ProjectCopy, "folder" | "plant">;
   readonly run: typeof runTests;
   readonly progress: Progress;
-  readonly mode: "all" | undefined;
   readonly say: (verdict: Verdict) => void;
 }
 
@@ -36,14 +35,14 @@ export async function judgeNear(needs: Needs, bugs: readonly Bug[]): Promise<voi
  * those that they do not notice run together again; where they notice none, the bugs are parted in two.
  */
 export async function judgeTogether(needs: Needs, bugs: readonly Bug[]): Promise<void> {
-  const { copy, mode } = needs;
+  const { copy } = needs;
   if (bugs.length === 0) return;
   const began = Date.now();
   const each = (noticed: Noticed) => {
     for (const bug of bugs) conclude(needs, bug, "all", noticed, began);
   };
   copy.plant(bugs);
-  const run = await needs.run(copy.folder, { files: [], mode, bails: false, limitSeconds: ALL_SECONDS });
+  const run = await needs.run(copy.folder, { files: [], bails: false, limitSeconds: ALL_SECONDS });
   if (run.kind === "broken") return each({ result: "unknown", by: run.said });
   const files = run.kind === "green" ? [] : await filesThatPassWithout(needs, run.files);
   if (run.kind === "green" || (files.length === 0 && run.files.length > 0))
@@ -74,11 +73,11 @@ type Noticed = Pick<Verdict, "result" | "by">;
 const HANGS = "a run that hangs";
 
 async function isNoticed(needs: Needs, bug: Bug, paths: readonly string[]): Promise<Noticed> {
-  const { copy, mode } = needs;
+  const { copy } = needs;
   let unknown: Noticed | null = null;
   for (const path of paths) {
     copy.plant([bug]);
-    const run = await needs.run(copy.folder, { files: [path], mode, bails: true, limitSeconds: NEAR_SECONDS });
+    const run = await needs.run(copy.folder, { files: [path], bails: true, limitSeconds: NEAR_SECONDS });
     if (run.kind === "broken") unknown ??= { result: "unknown", by: run.said };
     if (run.kind !== "red") continue;
     if (run.files.length === 0) return { result: "caught", by: HANGS };
@@ -90,10 +89,10 @@ async function isNoticed(needs: Needs, bug: Bug, paths: readonly string[]): Prom
 }
 
 /** Those of the files that pass in the project as it is. */
-async function filesThatPassWithout({ copy, run, progress, mode }: Needs, files: readonly string[]): Promise<string[]> {
+async function filesThatPassWithout({ copy, run, progress }: Needs, files: readonly string[]): Promise<string[]> {
   for (const file of files.filter((one) => progress.isGreen(one) === undefined)) {
     copy.plant([]);
-    const { kind } = await run(copy.folder, { files: [file], mode, bails: false, limitSeconds: NEAR_SECONDS });
+    const { kind } = await run(copy.folder, { files: [file], bails: false, limitSeconds: NEAR_SECONDS });
     progress.keep({ file, isGreen: kind === "green" });
   }
   return files.filter((file) => progress.isGreen(file));

@@ -11,10 +11,8 @@ export type Run =
   | { readonly kind: "broken"; readonly said: string };
 
 interface Order {
-  /** Test files or folders; none: all of them. */
+  /** Test files or folders; none: all those of `npm test`. */
   readonly files: readonly string[];
-  /** Vitest's, which chooses the tests; undefined: those of `npm test`. */
-  readonly mode: "all" | undefined;
   /** Ends with the first test that fails. */
   readonly bails: boolean;
   readonly limitSeconds: number;
@@ -36,10 +34,10 @@ export function endRun(): void {
 }
 
 /** Runs tests of the project in `folder` by Vitest, in a process group of its own. */
-export async function runTests(folder: string, { files, mode, bails, limitSeconds }: Order): Promise<Run> {
+export async function runTests(folder: string, { files, bails, limitSeconds }: Order): Promise<Run> {
   const report = join(folder, "judge-report.json");
   rmSync(report, { force: true });
-  const options = [...LIMITS, ...(mode ? ["--mode", mode] : []), ...(bails ? ["--bail", "1"] : [])];
+  const options = [...LIMITS, ...(bails ? ["--bail", "1"] : [])];
   const child = spawn(
     process.execPath,
     ["node_modules/vitest/vitest.mjs", "run", "--reporter=json", `--outputFile=${report}`, ...options, ...files],

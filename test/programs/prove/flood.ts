@@ -1,14 +1,11 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { events, now, vault, webhooks } from "../../../functions/services/composition.ts";
 import { readOptions } from "../../../lib/local/read-options.ts";
 import type { Webhook } from "../../../lib/model/delivery/webhook.ts";
 import { newId } from "../../../lib/model/id.ts";
-import type { Arrival } from "../../support/processes/timing-receiver.ts";
-import { startHostedBridge } from "../../support/worlds/hosted-bridge.ts";
 import { makeWebhook } from "../../support/worlds/make-webhook.ts";
+import { processorTime } from "../bench/figures.ts";
+import { epoch, eventFor, publishMany, startDeliveries } from "../deliveries.ts";
 
 const HELP = `node test/programs/prove/flood.ts [--events 1000] [--dead 14] [--slow 0] [--well 1] [--wait 30]
 
@@ -33,9 +30,7 @@ const ALL_WITHIN_SECONDS = 120;
 /** So long after its event at the most the neighbour has its delivery. */
 const NEIGHBOUR_SECONDS = Number(options.wait);
 
-const bridge = await startHostedBridge({ log: () => {} });
-const receiver = fork(join(import.meta.dirname, "../../support/processes/timing-receiver.ts"));
-const [{ port }] = (await once(receiver, "message")) as [{ port: number }];
+const { at, take, close } = await startDeliveries();
 const broken: string[] = [];
 try {
   const well = await makeWebhook(at("/well-1"));
@@ -45,18 +40,15 @@ try {
   const neighbour = await makeWebhook(at("/neighbour"));
   await flood(well, neighbour);
 } finally {
-  receiver.disconnect();
-  await bridge.close();
+  await close();
 }
 console.log(`${broken.length === 0 ? "kept  " : "BROKEN"} a flood of ${FLOOD}`);
 for (const wrong of broken) console.log(`       ${wrong}`);
 process.exitCode = broken.length === 0 ? 0 : 1;
 
 async function flood(well: Webhook, neighbour: Webhook): Promise<void> {
-  const [began, used] = [epoch(), process.cpuUsage()];
-  for (let published = 0; published < EVENTS; published += 100) {
-    await events().publish(Array.from({ length: Math.min(100, EVENTS - published) }, () => eventFor(well)));
-  }
+  const [began, used] = [epoch(), processorTime()];
+  await publishMany(well.workspaceId, EVENTS);
   const sent = new Map<string, number>();
   const delays: number[] = [];
   const arrived = new Set<string>();
@@ -66,12 +58,12 @@ async function flood(well: Webhook, neighbour: Webhook): Promise<void> {
     const seconds = (epoch() - began) / 1000;
     if (seconds > ALL_WITHIN_SECONDS + NEIGHBOUR_SECONDS) break;
     if (arrived.size < all && seconds < ALL_WITHIN_SECONDS) {
-      const event = eventFor(neighbour);
+      const event = eventFor(neighbour.workspaceId);
       sent.set(event.id, epoch());
       await events().publish([event]);
     }
     await pause(1000);
-    const came = await takeArrivals();
+    const came = await take();
     for (const { path, eventId, at: when } of came.filter((one) => one.path.startsWith("/well"))) {
       if (!arrived.has(path + eventId)) last = when;
       arrived.add(path + eventId);
@@ -82,11 +74,10 @@ async function flood(well: Webhook, neighbour: Webhook): Promise<void> {
     }
   }
   const took = (last - began) / 1000;
-  const { user, system } = process.cpuUsage(used);
   const longest = Math.max(...delays, ...[...sent.values()].map((since) => (epoch() - since) / 1000));
   console.log(`       the well receivers had ${arrived.size} of ${all} after ${took.toFixed(1)} s`);
   console.log(`       the neighbour waited for at most ${longest.toFixed(1)} s`);
-  console.log(`       processor time of queues and functions: ${((user + system) / 1_000_000).toFixed(1)} s`);
+  console.log(`       processor time of queues and functions: ${((processorTime() - used) / 1000).toFixed(1)} s`);
   if (arrived.size < all || took > ALL_WITHIN_SECONDS) broken.push(`not all within ${ALL_WITHIN_SECONDS} s`);
   if (longest > NEIGHBOUR_SECONDS) broken.push(`the neighbour waited for more than ${NEIGHBOUR_SECONDS} s`);
 }
@@ -98,22 +89,4 @@ async function addTo(workspaceId: string, url: string): Promise<void> {
   const entry = { workspaceId, actor: "system", resourceId: made.id, detail: {}, createdAt: now() };
   const webhook = { ...made, id: newId("whk"), workspaceId, secrets };
   await webhooks().create(webhook, { ...entry, id: newId("aud"), action: "webhook.created" });
-}
-
-function eventFor({ workspaceId }: Webhook) {
-  return { id: newId("evt"), workspaceId, event: "record.failed", occurredAt: new Date(), detail: {} } as const;
-}
-
-function at(path: string): string {
-  return `http://127.0.0.1:${port}${path}`;
-}
-
-function epoch(): number {
-  return performance.timeOrigin + performance.now();
-}
-
-async function takeArrivals(): Promise<readonly Arrival[]> {
-  receiver.send("take");
-  const [{ arrivals }] = (await once(receiver, "message")) as [{ arrivals: readonly Arrival[] }];
-  return arrivals;
 }

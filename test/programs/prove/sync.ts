@@ -10,72 +10,65 @@ const HELP = `npm run prove:sync [-- options]: changes on both sides while every
 lie, double and die; then both sides, the trigger log, the outbox and the calls are compared by a judge that knows
 nothing of the engine.
 
-  --seed N         the same users, faults and plan of incidents again (chosen and printed unless given)
-  --minutes N      how long the trouble lasts at least (1; with --brief a quarter)
-  --kills N        how many kills there are at least (40; with --brief 15, with --long 1000 in all rounds together)
-  --changes N      how many changes both sides make at least (1000; with --long 1000000 in all rounds together)
-  --mappings N     how many mappings take part (12; with --brief 6)
-  --restores N     PostgreSQL (as a folder, as a dump), DynamoDB or both go back to an earlier time N times, while the rest
-                   continues without migrations and heaps; a person decides by the plan, and the judge asks whether an old
-                   value came over a newer one. The proof ends with them: no number of kills and changes must be reached
-  --brief          every third point, by the seed, so that three seeds in a row have been at all of them
-  --thorough       a quarter of everything that can be done at every point, by the seed: killed and stopped, before and
-                   after, and the host, the database or the org killed there
-  --long           thorough rounds of two minutes and more, with this seed and those after it, until there were enough
-                   kills and changes; what was done is kept, and the next start continues from there
-  --progress FILE  where the rounds are kept (prove-sync-SEED.jsonl in the folder for temporary files)
-  --json           the summary as one line of JSON
+  --seed N      the same users, faults and plan of incidents again (chosen and printed unless given)
+  --minutes N   how long the trouble lasts at least (1; with --brief a quarter)
+  --kills N     how many kills there are at least (40; with --brief 15, with --long 1000 in all rounds together)
+  --changes N   how many changes both sides make at least (1000; with --long 1000000 in all rounds together)
+  --mappings N  how many mappings take part (12; with --brief 6)
+  --restores N  PostgreSQL (as a folder, as a dump), DynamoDB or both go back to an earlier time N times, while the rest
+                continues without migrations and heaps; a person decides by the plan, and the judge asks whether an old
+                value came over a newer one. The proof ends with them: no number of kills and changes must be reached
+  --brief       every third point, by the seed, so that three seeds in a row have been at all of them
+  --thorough    a quarter of everything that can be done at every point, by the seed: killed and stopped, before and
+                after, and the host, the database or the org killed there
+  --long        thorough rounds of two minutes and more, with this seed and those after it, until there were enough
+                kills and changes; what was done is kept in the folder for temporary files, and the next start continues
 `;
 
 const values = readOptions(HELP, {
-  seed: { type: "string" },
-  minutes: { type: "string" },
-  kills: { type: "string" },
-  changes: { type: "string" },
-  mappings: { type: "string" },
-  restores: { type: "string" },
-  brief: { type: "boolean", default: false },
-  thorough: { type: "boolean", default: false },
-  long: { type: "boolean", default: false },
-  progress: { type: "string" },
-  json: { type: "boolean", default: false },
+  ...{ seed: { type: "string" }, minutes: { type: "string" }, kills: { type: "string" }, changes: { type: "string" } },
+  ...{ mappings: { type: "string" }, restores: { type: "string" } },
+  ...{ brief: { type: "boolean" }, thorough: { type: "boolean" }, long: { type: "boolean" } },
 });
 
 if (process.platform === "win32") console.log("the proof stops processes by signals, which Windows has not");
 else {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
-  const began = Date.now();
-  const say = (text: string) => {
-    const line = `${String(Math.round((Date.now() - began) / 1000)).padStart(4)} s  ${text}`;
-    if (values.json) console.error(line);
-    else console.log(line);
-  };
+  const say = (text: string) => console.log(`${String(Math.round(performance.now() / 1000)).padStart(4)} s  ${text}`);
   // Said first, so that a run that is broken off can be done again.
   say(`seed ${seed}`);
+  const usual = {
+    minutes: 1,
+    kills: 40,
+    changes: 1000,
+    mappings: 12,
+    extent: values.thorough ? "thorough" : "usual",
+  } as const;
   // In brief each kind of mapping takes part once with each policy.
-  const mappings = Number(values.mappings ?? (values.brief ? 6 : 12));
+  const brief = { ...usual, minutes: 0.25, kills: 15, mappings: 6, extent: "brief" } as const;
+  const { minutes, kills, changes, mappings, extent } = values.brief ? brief : usual;
   const round: Asked = {
-    seed,
-    minutes: Number(values.minutes ?? (values.long ? 2 : values.brief ? 0.25 : 1)),
-    kills: values.long ? 40 : Number(values.kills ?? (values.brief ? 15 : 40)),
-    changes: values.long ? 1000 : Number(values.changes ?? 1000),
-    mappings,
-    restores: Number(values.restores ?? 0),
-    extent: values.long || values.thorough ? "thorough" : values.brief ? "brief" : "usual",
-    say,
+    ...{ seed, extent, say, restores: Number(values.restores ?? 0), mappings: Number(values.mappings ?? mappings) },
+    minutes: Number(values.minutes ?? minutes),
+    kills: Number(values.kills ?? kills),
+    changes: Number(values.changes ?? changes),
   };
   if (values.long) {
-    const enough = {
-      kills: Number(values.kills ?? 1000),
-      changes: Number(values.changes ?? 1_000_000),
-      file: values.progress ?? join(tmpdir(), `prove-sync-${seed}.jsonl`),
+    const first: Asked = {
+      ...round,
+      minutes: Number(values.minutes ?? 2),
+      kills: 40,
+      changes: 1000,
+      extent: "thorough",
     };
-    const rounds = await proveInRounds(round, enough, runProof);
-    console.log(values.json ? JSON.stringify(rounds) : summaryOfRounds(rounds));
+    const enough = { kills: Number(values.kills ?? 1000), changes: Number(values.changes ?? 1_000_000) };
+    const file = join(tmpdir(), `prove-sync-${seed}.jsonl`);
+    const rounds = await proveInRounds(first, { ...enough, file }, runProof);
+    console.log(summaryOfRounds(rounds));
     end(rounds.every(({ findings }) => findings.length === 0));
   } else {
     const proof = await runProof(round);
-    console.log(values.json ? JSON.stringify(proof) : summaryOf(proof));
+    console.log(summaryOf(proof));
     end(proof.findings.length === 0);
   }
 }

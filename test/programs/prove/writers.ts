@@ -8,14 +8,13 @@ import { type Written, writeDoubly } from "./writers/write-doubly.ts";
 const HELP = `npm run prove:writers [-- --writes 2000]: the application writes a field of a row, and a colleague in Salesforce the
 same field of its record, within a second before or after. By each conflict policy, with pulls every ten seconds and every ten
 minutes, as single rows and as heaps that a Bulk job saves. The org notes in which order it commits and answers, and a judge
-that knows nothing of the engine compares: what was committed before Bridge last readinged must be decided by the policy, with
+that knows nothing of the engine compares: what was committed before Bridge last read must be decided by the policy, with
 both values in a conflict; and no more may fall between check and save than the time between them explains.
 
   --writes N   double writes (2000; with --brief 60)
   --seed N     the same writers again (chosen and printed unless given)
   --check off  without the check before a save, which must fail; or on, for all policies
   --brief      a minute or two, one heap for each policy
-  --json       the result as one line of JSON
 
 Ends with 1 when a double write was decided wrongly.`;
 
@@ -24,7 +23,6 @@ const options = readOptions(HELP, {
   seed: { type: "string" },
   check: { type: "string" },
   brief: { type: "boolean", default: false },
-  json: { type: "boolean", default: false },
 });
 
 /** The program ends after so long, whatever it waits for. */
@@ -93,27 +91,16 @@ function report(
   const lines = lanes.map((lane) => lineOf(lane, judged));
   const violations = judged.filter(({ violation }) => violation !== null);
   const isProven = violations.length === 0 && differing === 0 && ways.every(({ between, atMost }) => between <= atMost);
-  if (options.json) {
-    const named = violations.map(({ write, violation, story }) => ({ ...namesOf(write), violation, story }));
-    console.log(JSON.stringify({ seed, seconds, isProven, differing, lanes: lines, ways, violations: named }));
-  } else {
-    console.table(lines);
-    for (const way of ways) console.log(textOf(way));
-    for (const { write, violation, story } of violations.slice(0, 20)) {
-      const { table, sfid, field } = namesOf(write);
-      console.log(`WRONG ${table} ${sfid} ${field}: ${[violation, ...story].join("\n  ")}`);
-    }
-    if (differing > 0) console.log(`WRONG ${differing} records differ from their rows`);
-    const end = isProven ? "every double write was decided by its policy" : "NOT PROVEN";
-    console.log(
-      `${end}: ${judged.length} double writes, ${violations.length} violations, in ${seconds} s (seed ${seed})`,
-    );
-  }
+  console.table(lines);
+  for (const way of ways) console.log(textOf(way));
+  for (const { write, violation, story } of violations.slice(0, 20))
+    console.log(`WRONG ${write.lane.table} ${write.sfid} ${write.field}: ${[violation, ...story].join("\n  ")}`);
+  if (differing > 0) console.log(`WRONG ${differing} records differ from their rows`);
+  const end = isProven ? "every double write was decided by its policy" : "NOT PROVEN";
+  console.log(
+    `${end}: ${judged.length} double writes, ${violations.length} violations, in ${seconds} s (seed ${seed})`,
+  );
   process.exitCode = isProven ? 0 : 1;
-}
-
-function namesOf({ lane: { table }, sfid, field, ours, theirs }: Written) {
-  return { table, sfid, field, ours, theirs };
 }
 
 function lineOf(lane: Lane, judged: readonly Judged[]) {

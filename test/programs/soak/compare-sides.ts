@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { RunningInstance } from "../../support/processes/instance.ts";
+import { orgAsk, queryAll } from "../ask.ts";
 
 const SIDES = [
   { table: "salesforce.account", object: "Account", fields: ["Name", "Phone", "Website"] },
@@ -24,13 +25,9 @@ async function countDifferences(instance: RunningInstance): Promise<number> {
   for (const { table, object, fields } of SIDES) {
     const all = ["External_Id__c", ...fields];
     const rows = await instance.sql(`SELECT sfid AS id, ${all.join(", ")} FROM ${table}`);
-    const records = new Map<string, string>();
-    const soql = `SELECT Id, ${all.join(", ")} FROM ${object}`;
-    for (let path: string | undefined = `/query?q=${encodeURIComponent(soql)}`; path !== undefined; ) {
-      const page = (await instance.org("GET", path)) as Page;
-      for (const record of page.records) records.set(String(record["Id"]), valuesOf(record, all));
-      path = page.nextRecordsUrl?.replace(/^\/services\/data\/v[\d.]+/, "");
-    }
+    const { url, access_token } = instance.file.salesforce;
+    const found = await queryAll<Values>(orgAsk(url, access_token), `SELECT Id, ${all.join(", ")} FROM ${object}`);
+    const records = new Map(found.map((record) => [String(record["Id"]), valuesOf(record, all)]));
     const lowerCase = all.map((field) => field.toLowerCase());
     const equal = rows.filter((row) => records.get(String(row["id"])) === valuesOf(row, lowerCase)).length;
     differences += rows.length - equal + (records.size - equal);
@@ -38,11 +35,8 @@ async function countDifferences(instance: RunningInstance): Promise<number> {
   return differences;
 }
 
-interface Page {
-  readonly records: readonly Readonly<Record<string, unknown>>[];
-  readonly nextRecordsUrl?: string;
-}
+type Values = Readonly<Record<string, unknown>>;
 
-function valuesOf(values: Readonly<Record<string, unknown>>, names: readonly string[]): string {
+function valuesOf(values: Values, names: readonly string[]): string {
   return JSON.stringify(names.map((name) => values[name] ?? null));
 }

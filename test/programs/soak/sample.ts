@@ -12,36 +12,22 @@ export interface Sample {
   readonly minutes: number;
   /** The product's process: every restart makes another one. */
   readonly pid: number;
-  /** Bytes that are in use after a forced collection: on the heap, and beside it. */
+  /** Bytes of the heap that are in use after a forced collection. */
   readonly heap: number;
   /** Of the heap what V8 has compiled. */
   readonly code: number;
-  readonly external: number;
-  /** Bytes that the system has given to the process, and to the embedded DynamoDB, which is another one. */
+  /** Bytes that the system has given to the process. */
   readonly resident: number;
-  readonly residentDynamoDb: number;
   readonly openFiles: number;
   /** Bytes of the data folder. */
   readonly parts: Readonly<Record<Part, number>>;
   /** Seconds from a change on one side until it was seen on the other; null: not within a minute. */
   readonly toSalesforce: number | null;
   readonly toPostgres: number | null;
-  /** Milliseconds of the console's questions. */
-  readonly questions: Readonly<Record<string, number>>;
 }
 
 /** What the data folder is built from. */
-export type Part =
-  | "trigger log"
-  | "other tables"
-  | "WAL"
-  | "other of PostgreSQL"
-  | "DynamoDB"
-  | "queues"
-  | "org"
-  | "logs";
-
-const QUESTIONS = ["health", "monitoring/throughput", "monitoring/failures", "monitoring/activity"];
+export type Part = keyof Awaited<ReturnType<typeof partsOf>>;
 
 const BEAT_MILLISECONDS = 10_000;
 const PATIENCE_MILLISECONDS = 60_000;
@@ -50,29 +36,17 @@ const LOOK_MILLISECONDS = 250;
 /** Looks at everything once. A product that is just restarting makes it reject. */
 export async function takeSample(instance: RunningInstance, liveBytesFile: string, minutes: number): Promise<Sample> {
   const { pid } = instance.file;
-  const { heap, code, external } = await liveBytes(pid, liveBytesFile);
-  const resident = residentOf(pid);
-  const residentDynamoDb = residentOf(pidIn(join(instance.dataDir, "cloud/dynamodb.pid")));
+  const { heap, code } = await liveBytes(pid, liveBytesFile);
+  const resident = Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
   const openFiles = readdirSync(`/proc/${pid}/fd`).length;
   const parts = await partsOf(instance);
   // Samples are whole beats apart: without this each of them would meet the same moment of the beat.
   await pause(Math.random() * BEAT_MILLISECONDS);
-  const questions: Record<string, number> = {};
-  for (const question of QUESTIONS) questions[question] = await millisecondsOf(instance, question);
   const [toSalesforce, toPostgres] = await Promise.all([latencyToSalesforce(instance), latencyToPostgres(instance)]);
-  const memory = { heap, code, external, resident, residentDynamoDb };
-  return { minutes, pid, ...memory, openFiles, parts, toSalesforce, toPostgres, questions };
+  return { minutes, pid, heap, code, resident, openFiles, parts, toSalesforce, toPostgres };
 }
 
-function residentOf(pid: number): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
-}
-
-function pidIn(file: string): number {
-  return (JSON.parse(readFileSync(file, "utf8")) as { readonly pid: number }).pid;
-}
-
-async function partsOf(instance: RunningInstance): Promise<Sample["parts"]> {
+async function partsOf(instance: RunningInstance) {
   const [tables] = await instance.sql<{ log: number; all: number }>(
     `SELECT pg_total_relation_size('salesforce._trigger_log')::float8 AS log,
        (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
@@ -110,13 +84,6 @@ function filesBelow(folder: string): File[] {
 
 function bytesOf(files: readonly File[], pattern: RegExp): number {
   return files.reduce((sum, { path, bytes }) => (pattern.test(path) ? sum + bytes : sum), 0);
-}
-
-async function millisecondsOf(instance: RunningInstance, question: string): Promise<number> {
-  const began = performance.now();
-  const { status } = await instance.api("GET", `/${question}`);
-  if (status !== 200) throw new Error(`GET /${question} answered ${status}`);
-  return performance.now() - began;
 }
 
 async function latencyToSalesforce(instance: RunningInstance): Promise<number | null> {

@@ -15,12 +15,11 @@ function tracked(...folders: readonly string[]): string[] {
 
 const sources = (...folders: readonly string[]): string[] => tracked(...folders).filter((file) => /\.tsx?$/.test(file));
 
-const productFiles = () =>
-  tracked("bin", "functions", "lib").filter((file) => /\.(ts|tsx|mjs|sql)$/.test(file) && !NOT_PRODUCT.test(file));
-
 /** Lines of the product's files. */
 export function productLines(): number {
-  return productFiles().reduce((lines, file) => lines + readFileSync(file, "utf8").split("\n").length - 1, 0);
+  return tracked("bin", "functions", "lib")
+    .filter((file) => /\.(ts|tsx|mjs|sql)$/.test(file) && !NOT_PRODUCT.test(file))
+    .reduce((lines, file) => lines + readFileSync(file, "utf8").split("\n").length - 1, 0);
 }
 
 /** Import statements between files of different folders below a folder. */
@@ -121,12 +120,4 @@ function stronglyConnected(next: ReadonlyMap<string, readonly string[]>): string
   };
   for (const file of next.keys()) if (!index.has(file)) visit(file);
   return groups;
-}
-
-/** Exported declarations of the file of ports that has the most. */
-export function largestPort(): Record<string, number> {
-  const counts = productFiles()
-    .filter((file) => /(^|\/|-)ports\.ts$/.test(file))
-    .map((file) => [file, readFileSync(file, "utf8").match(/^export /gm)?.length ?? 0] as const);
-  return Object.fromEntries(counts.sort(([, one], [, other]) => other - one).slice(0, 1));
 }

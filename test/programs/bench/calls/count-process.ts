@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { SQSEvent } from "aws-lambda";
 import { Client } from "pg";
 import { handler as changeBudget } from "../../../../functions/api/change-budget.ts";
-import { handler as importConfig } from "../../../../functions/api/import-config.ts";
 import { handler as makeDoorbell } from "../../../../functions/api/make-doorbell.ts";
 import { handler as ring } from "../../../../functions/api/ring.ts";
 import { counters, engineReports, mappings, queue, ticks } from "../../../../functions/services/composition.ts";
@@ -17,7 +16,7 @@ import { phaseOf } from "../../../../lib/model/beat.ts";
 import type { TickMessage } from "../../../../lib/model/messages.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import { guardConnections } from "../../../../lib/network/guarded-dns.ts";
-import { type CostThen, readBudget } from "../../../../lib/settings/budget.ts";
+import { readBudget } from "../../../../lib/settings/budget.ts";
 import { fanOut } from "../../../../lib/sync/beat/fan-out.ts";
 import { sweep } from "../../../../lib/sync/beat/sweep-minute.ts";
 import { call } from "../../../support/clients/call.ts";
@@ -26,31 +25,20 @@ import { startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 import { carryOut, importMappings } from "../../../support/worlds/carry-out.ts";
 import { startConnectedOrg } from "../../../support/worlds/connected-org.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
+import { type Ask, orgAsk, queryAll } from "../../ask.ts";
 import type { CountedStory } from "./stories.ts";
 
 /** What the org has counted, and what Bridge forecast and planned. */
 export interface Counted {
   readonly callsPerDay: number;
   readonly forecast: number;
-  /** The pace of the last plan. */
-  readonly paceSeconds: number;
   /** Failed changes, held deletes and records that could not become rows, at the end. */
   readonly trouble: { readonly refused: number; readonly held: number; readonly rejected: number };
 }
 
-const WELL: Counted["trouble"] = { refused: 0, held: 0, rejected: 0 };
-
-/** Sent each hour that has passed. */
-export interface Passed {
-  readonly hours: number;
-  /** Made since the counting began. */
-  readonly calls: number;
-}
-
 /**
  * One workspace through the whole engine on a clock that is stepped: schedules, fan-out, queues, the worker of cycles, the
- * minute sweep, loads. Started as a process of its own with the story as JSON, it sends a `Passed` each hour, then a
- * `Counted`, and ends.
+ * minute sweep, loads. Started as a process of its own with the story as JSON, it sends a `Counted`, and ends.
  */
 if (process.send) {
   console.log = console.error = () => undefined; // what functions print
@@ -83,17 +71,6 @@ async function count(story: CountedStory): Promise<Counted> {
   const asked = { calls_share: story.share.share, most_calls: story.share.most, when_quiet_seconds: story.whenQuiet };
   await call(changeBudget, "change-budget", { path: { workspace_id: id }, token, body: asked });
   const names = Array.from({ length: story.mappings }, (_, at) => `Thing${at + 1}__c`);
-  const end = async () => {
-    await Promise.all([customer.end(), org.close(), cloud.close()]);
-    await postgres.close();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  if (story.hours === 0) {
-    const plan = await planImport(id, token, names);
-    await end();
-    return plan;
-  }
-
   const services = { ...cycleServices(), log: () => undefined, figures: () => undefined };
   const bridge = { delete_limit: "1" };
   await importMappings(
@@ -132,11 +109,7 @@ async function count(story: CountedStory): Promise<Counted> {
     await carryOut(cloud, services, 4);
   };
   const pass = async (minutes: number, isWholeDay: boolean) => {
-    const before = await used();
-    for (let passed = 1; passed <= minutes; passed += 1) {
-      await minute(isWholeDay);
-      if (passed % 60 === 0) process.send?.({ hours: passed / 60, calls: (await used()) - before } satisfies Passed);
-    }
+    for (let passed = 1; passed <= minutes; passed += 1) await minute(isWholeDay);
   };
 
   await pass(2, false);
@@ -160,29 +133,14 @@ async function count(story: CountedStory): Promise<Counted> {
          (SELECT count(*)::int FROM salesforce._bridge_inbound_errors) AS rejected`,
     )
   ).rows;
-  await end();
+  await Promise.all([customer.end(), org.close(), cloud.close()]);
+  await postgres.close();
+  rmSync(folder, { recursive: true, force: true });
   return {
     callsPerDay: Math.round((lived * 24) / story.hours) + daily,
     forecast: budget.forecast_calls_per_day,
-    paceSeconds: budget.pace_seconds,
-    trouble: trouble ?? WELL,
+    trouble: trouble ?? { refused: 0, held: 0, rejected: 0 },
   };
-}
-
-/** What the dry run of an import says that mappings of these objects will cost. */
-async function planImport(id: string, token: string, names: readonly string[]): Promise<Counted> {
-  const body = {
-    version: 1,
-    mappings: names.map((object_name) => ({
-      ...{ object_name, config: { fields: { Name: {} }, sf_polling_seconds: 10, access: "read_only" } },
-    })),
-  };
-  const asked = { path: { workspace_id: id }, token, query: { dry_run: "true" }, body };
-  const { calls } = dataOf<{ readonly calls: Pick<CostThen, "calls_per_day" | "pace_seconds"> }>(
-    await call(importConfig, "import-config", asked),
-  );
-  const { calls_per_day, pace_seconds } = calls;
-  return { callsPerDay: calls_per_day, forecast: calls_per_day, paceSeconds: pace_seconds ?? 0, trouble: WELL };
 }
 
 /** What the minute sweep asks for once a day: a comparison of both sides, and a describe of the object. */
@@ -211,29 +169,18 @@ async function makeTrouble(
   await pass();
   await customer.query("DELETE FROM salesforce.thing1__c WHERE name = 'row'");
   await customer.query("ALTER TABLE salesforce.thing2__c ADD CHECK (name <> 'narrow') NOT VALID");
-  const { records } = await askOrg(connection, `/query?q=${encodeURIComponent("SELECT Id FROM Thing2__c")}`);
-  await askOrg(connection, `/sobjects/Thing2__c/${records?.[0]?.Id}`, { Name: "narrow" });
+  const askOrg = await askAsUser(connection);
+  const [record] = await queryAll<{ Id: string }>(askOrg, "SELECT Id FROM Thing2__c");
+  await askOrg("PATCH", `/sobjects/Thing2__c/${record?.Id}`, { Name: "narrow" });
   await pass();
 }
 
-/** A question to the org as its user, or a change. */
-async function askOrg(
-  { loginUrl, credentials }: SalesforceConnection,
-  path: string,
-  change?: object,
-): Promise<{ readonly records?: readonly { readonly Id: string }[] }> {
+/** Asks the org as its user. */
+async function askAsUser({ loginUrl, credentials }: SalesforceConnection): Promise<Ask> {
   if (credentials.kind !== "password") throw new Error("the org of a test is connected by password");
   const { clientId, clientSecret, username, password } = credentials;
-  const body = new URLSearchParams({
-    ...{ grant_type: "password", client_id: clientId, client_secret: clientSecret, username, password },
-  });
-  const session = await fetch(`${loginUrl}/services/oauth2/token`, { method: "POST", body });
+  const form = { grant_type: "password", client_id: clientId, client_secret: clientSecret, username, password };
+  const session = await fetch(`${loginUrl}/services/oauth2/token`, { method: "POST", body: new URLSearchParams(form) });
   const { access_token } = (await session.json()) as { readonly access_token: string };
-  const answer = await fetch(`${loginUrl}/services/data/v66.0${path}`, {
-    method: change ? "PATCH" : "GET",
-    headers: { authorization: `Bearer ${access_token}`, "content-type": "application/json" },
-    body: change ? JSON.stringify(change) : null,
-  });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return answer.status === 204 ? {} : ((await answer.json()) as { records: { Id: string }[] });
+  return orgAsk(loginUrl, access_token);
 }

@@ -13,10 +13,7 @@ export interface CountedStory {
   /** The org's calls a day. */
   readonly limit: number;
   readonly share: Share;
-  /**
-   * Hours that are lived through; of fewer than 24 what happens once a day is asked for and counted separately. 0: only
-   * the plan of an import is asked for.
-   */
+  /** Hours that are lived through; of fewer than 24 what happens once a day is asked for and counted separately. */
   readonly hours: number;
   /** Calls a day, at most; null: the planner says how many. */
   readonly atMost: number | null;
@@ -49,15 +46,5 @@ export const PLANNED: CountedStory = {
   mappings: 10,
   limit: 15_000,
   hours: 24,
-  atMost: null,
-};
-
-/** What the plan of an import says of mappings that want 346,200 calls. */
-export const IMPORTED: CountedStory = {
-  ...PLENTY,
-  name: "200 mappings on 200,000 calls a day",
-  mappings: 200,
-  limit: 200_000,
-  hours: 0,
   atMost: null,
 };

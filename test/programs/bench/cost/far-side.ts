@@ -30,8 +30,6 @@ export interface Instant {
 export interface Units {
   readonly read: number;
   readonly write: number;
-  /** By what was asked: the action, the table and what it does to it. */
-  readonly calls: Readonly<Record<string, { readonly calls: number; readonly units: number }>>;
 }
 
 /** PostgreSQL's message that a session is ready for its next statement, idle. */
@@ -43,7 +41,7 @@ if (process.send) {
   const clock = { now: () => new Date(now), sleep: (milliseconds: number) => pause(milliseconds) };
   const org = await startConnectedOrg({ things, dailyApiRequests: 1_000_000_000, clock });
   const orgPort = Number(new URL(org.connection.loginUrl).port);
-  const units = { read: 0, write: 0, calls: {} as Record<string, { calls: number; units: number }> };
+  const units = { read: 0, write: 0 };
   const [dynamodbPort, postgresPort, salesforcePort] = await Promise.all([
     listenOn(createHttpServer((asked, answer) => void relayCounted(dynamodb, units, asked, answer))),
     listenOn(createServer((client) => relay(client, postgres, sessionDelay()))),
@@ -57,7 +55,7 @@ if (process.send) {
       return;
     }
     process.send?.({ ...units });
-    Object.assign(units, { read: 0, write: 0, calls: {} });
+    Object.assign(units, { read: 0, write: 0 });
   });
   process.on("disconnect", () => void org.close().then(() => process.exit()));
   const farSide = { dynamodbPort, postgresPort, salesforce: { ...org.connection, loginUrl: url, instanceUrl: url } };
@@ -112,7 +110,7 @@ function sessionDelay(): (answered: Buffer | null) => number {
 /** Asks DynamoDB for the cost of each call, and counts it. */
 async function relayCounted(
   port: number,
-  units: { read: number; write: number; calls: Record<string, { calls: number; units: number }> },
+  units: { read: number; write: number },
   asked: IncomingMessage,
   answer: ServerResponse,
 ): Promise<void> {
@@ -125,24 +123,13 @@ async function relayCounted(
     const consumed = consumedBy(said);
     const isRead = /^(Get|BatchGet|Query|Scan|TransactGet)/.test(action);
     // A write whose condition does not hold costs as much as one that succeeds; its answer does not say so.
-    const cost = isRead || consumed > 0 ? consumed : 1;
-    units[isRead ? "read" : "write"] += cost;
-    const name = callName(action, given) + (consumed === 0 ? " refused" : "");
-    const before = units.calls[name] ?? { calls: 0, units: 0 };
-    units.calls[name] = { calls: before.calls + 1, units: before.units + cost };
+    units[isRead ? "read" : "write"] += isRead || consumed > 0 ? consumed : 1;
     const { "x-amz-crc32": _checksum, "transfer-encoding": _encoding, ...kept } = answered.headers;
     answer.writeHead(answered.statusCode ?? 500, { ...kept, "content-length": String(Buffer.byteLength(said)) });
     answer.end(said);
   });
   onward.on("error", () => answer.destroy());
   onward.end(body);
-}
-
-/** `UpdateItem counters SET sf_object`: what a call is for, as far as it says so itself. */
-function callName(action: string, given: string): string {
-  const [, table = ""] = /"(?:TableName|RequestItems)":(?:\{)?"([^"]+)"/.exec(given) ?? [];
-  const [, update = ""] = /"UpdateExpression":"(\w+ [\w#]+)/.exec(given) ?? [];
-  return [action, table, update].join(" ").trim();
 }
 
 function consumedBy(said: string): number {

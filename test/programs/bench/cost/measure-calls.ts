@@ -27,13 +27,8 @@ export function measureCalls(): CallMeasure {
   let measured = new Map<string, Calls>();
   let turn: Promise<unknown> = Promise.resolve();
   const note = (target: LambdaFunction, records: number, milliseconds: number, used: NodeJS.CpuUsage) => {
-    const sum = measured.get(target.name) ?? {
-      memoryMegabytes: target.memoryMegabytes,
-      calls: 0,
-      records: 0,
-      milliseconds: 0,
-      processorMilliseconds: 0,
-    };
+    const none = { calls: 0, records: 0, milliseconds: 0, processorMilliseconds: 0 };
+    const sum = measured.get(target.name) ?? { memoryMegabytes: target.memoryMegabytes, ...none };
     sum.calls += 1;
     sum.records += records;
     sum.milliseconds += milliseconds;

@@ -16,11 +16,8 @@ export const PRICES = {
   /** KMS: a request, and a key for a month. */
   kmsRequest: 3e-6,
   kmsKeyMonth: 1,
-  /** CloudWatch: a gibibyte of ingested log, a metric that an alarm watches, one of our own, and a dashboard for a month. */
+  /** CloudWatch: a gibibyte of ingested log. */
   logGigabyte: 0.5,
-  alarmMetricMonth: 0.1,
-  metricMonth: 0.3,
-  dashboardMonth: 3,
 } as const;
 
 /** Seconds of the month that prices are given for. */

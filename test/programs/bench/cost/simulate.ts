@@ -11,7 +11,9 @@ import { createTestClock, type TestClock } from "../../../../lib/local/clock.ts"
 import { startHost } from "../../../../lib/local/cloud/lambda/start-host.ts";
 import { type Cloud, startCloud } from "../../../../lib/local/cloud/start-cloud.ts";
 import { startPostgres } from "../../../../lib/local/postgres/start-postgres.ts";
+import { entryOf } from "../../../support/worlds/carry-out.ts";
 import { createTestWorkspace, type TestWorkspace } from "../../../support/worlds/workspace.ts";
+import { bridgeAsk } from "../../ask.ts";
 import { countServices, type ServiceCounts } from "./count-services.ts";
 import type { FarSide, Instant, Units } from "./far-side.ts";
 import { type Calls, measureCalls } from "./measure-calls.ts";
@@ -175,19 +177,9 @@ function countLogs() {
   };
 }
 
-async function importMappings(baseUrl: string, { id, token }: TestWorkspace, mappings: number): Promise<void> {
-  const config = { access: "read_write", sf_polling_seconds: 10, fields: { Name: {}, Code__c: {} } };
-  const document = {
-    version: 1,
-    mappings: Array.from({ length: mappings }, (_, at) => ({
-      object_name: `Thing${at + 1}__c`,
-      config: { ...config, upsert_field: "Code__c" },
-    })),
-  };
-  const answer = await fetch(`${baseUrl}/api/v1/t/${id}/config/import`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify(document),
-  });
-  if (!answer.ok) throw new Error(`the import answered ${answer.status}: ${await answer.text()}`);
+async function importMappings(baseUrl: string, workspace: TestWorkspace, mappings: number): Promise<void> {
+  const entries = Array.from({ length: mappings }, (_, at) =>
+    entryOf({ object: `Thing${at + 1}__c`, fields: ["Name", "Code__c"], upsertField: "Code__c" }),
+  );
+  await bridgeAsk(baseUrl, workspace)("POST", "/config/import", { version: 1, mappings: entries });
 }

@@ -21,25 +21,3 @@ export const CLOCK: Clock = {
     return () => clearTimeout(timer);
   },
 };
-
-/** A request of REST to an org, its body as JSON, or as CSV when it is a text. */
-export async function ask(
-  { instanceUrl, accessToken }: { readonly instanceUrl: string; readonly accessToken: string | null },
-  method: string,
-  path: string,
-  body?: object | string,
-): Promise<Response> {
-  const isText = typeof body === "string";
-  const response = await fetch(`${instanceUrl}/services/data/v66.0${path}`, {
-    method,
-    headers: { authorization: `Bearer ${accessToken}`, "content-type": isText ? "text/csv" : "application/json" },
-    ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return response;
-}
-
-/** The same, its answer read as JSON. */
-export async function askJson<Answer>(...asked: Parameters<typeof ask>): Promise<Answer> {
-  return (await (await ask(...asked)).json()) as Answer;
-}

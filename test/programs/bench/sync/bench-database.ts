@@ -64,12 +64,12 @@ async function useMemory(url: string): Promise<void> {
   await run(url, "CHECKPOINT");
 }
 
-/** One statement on a connection of its own. */
-export async function run(connectionString: string, statement: string): Promise<void> {
+/** One statement on a connection of its own; its rows. */
+export async function run<Row extends object>(connectionString: string, statement: string): Promise<Row[]> {
   const client = new Client({ connectionString });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query<Row>(statement)).rows;
   } finally {
     await client.end();
   }

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openOrg } from "../../../../lib/local/org/run-org.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
+import { ask, request } from "../../ask.ts";
+import { connectionAs } from "../../connection-as.ts";
 import { type Child, spawnOrg } from "../org-process.ts";
 import { definitionOf, type MoreField } from "./bench-objects.ts";
 import { fillObject } from "./fill-org.ts";
@@ -35,34 +37,15 @@ export async function startBenchOrg(
     org.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  return { ...org, connection: connectionOf(org), dataDir, end };
+  return { ...org, connection: connectionAs(org, org, org.token), dataDir, end };
 }
 
 async function prefixesOf(url: string, token: string, names: readonly string[]): Promise<Map<string, string>> {
-  const answer = await fetch(`${url}/services/data/v66.0/sobjects`, { headers: { authorization: `Bearer ${token}` } });
-  const { sobjects } = (await answer.json()) as { sobjects: { name: string; keyPrefix: string }[] };
+  type Described = { sobjects: { name: string; keyPrefix: string }[] };
+  const { sobjects } = await ask<Described>(`${url}/services/data/v66.0/sobjects`, token, "GET");
   return new Map(sobjects.flatMap(({ name, keyPrefix }) => (names.includes(name) ? [[name, keyPrefix]] : [])));
 }
 
-/** How the engine is connected to an org, its session open. */
-function connectionOf(org: Child): SalesforceConnection {
-  const { url, organizationId, userId, clientId, clientSecret, username, password, token } = org;
-  return {
-    loginUrl: url,
-    instanceUrl: url,
-    organizationId,
-    userId,
-    formerUserIds: [],
-    apiVersion: "66.0",
-    credentials: { kind: "password", clientId, clientSecret, username, password },
-    accessToken: token,
-  };
-}
-
 /** A request of the org's controls. */
-export async function control({ url, token }: Child, method: string, path: string, body?: object): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(`${url}/_sim/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  return answer;
-}
+export const control = ({ url, token }: Child, method: string, path: string, body?: object): Promise<Response> =>
+  request(`${url}/_sim/${path}`, token, method, body);

@@ -1,9 +1,8 @@
 import { Client } from "pg";
-import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
-import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
-import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
-import type { BenchServer } from "./bench-database.ts";
-import { type Figure, median, type Sizes } from "./figure.ts";
+import { contactShape } from "../../../support/worlds/shapes.ts";
+import { type Figure, median, say } from "../figures.ts";
+import { beginCycle, openStore, provision, timedClaim } from "./bench-mapping.ts";
+import type { Measure } from "./sizes.ts";
 
 /** New changes behind the backlog, which each claim is to find. */
 const NEW_CHANGES = 200;
@@ -17,24 +16,17 @@ const BACKLOGS = {
 } as const;
 
 /** How long a claim takes beside a long backlog of changes that wait for their retry or are held. */
-export async function measureClaims(
-  server: BenchServer,
-  { large }: Sizes,
-  say: (text: string) => void,
-): Promise<Figure[]> {
-  const claims = async (backlog: Backlog) => {
-    const took = await measure(await server.createDatabase(), backlog);
-    say(`beside ${backlog.rows} changes: ${JSON.stringify(took)}`);
-    return median(took);
-  };
+export const measureClaims: Measure = async (server, { large }) => {
+  const claims = async (backlog: Backlog) => median(await measure(await server.createDatabase(), backlog));
   const name = `claim of ${NEW_CHANGES} changes, median of ${CLAIMS}`;
   const figures: Figure[] = [{ name, value: await claims({ ...BACKLOGS["wait for retry"], rows: 0 }), unit: "ms" }];
   for (const [what, backlog] of Object.entries(BACKLOGS)) {
     const value = await claims({ ...backlog, rows: large });
+    say(`beside ${large} that ${what}: ${value} ms`);
     figures.push({ name: `  beside ${large.toLocaleString("en")} that ${what}`, value, unit: "ms", atMost: 50 });
   }
   return figures;
-}
+};
 
 interface Backlog {
   readonly rows: number;
@@ -45,8 +37,7 @@ interface Backlog {
 
 async function measure(url: string, { rows, action, due, held }: Backlog): Promise<number[]> {
   const shape = contactShape({ upsertField: "Key__c" });
-  const connection = { url, schema: "salesforce" };
-  await createProvisioner(connection, () => new Date()).provision(mappingOf(shape), shape);
+  await provision(url, shape);
   const client = new Client({ connectionString: url });
   client.on("error", () => undefined); // the server may end first
   await client.connect();
@@ -62,27 +53,15 @@ async function measure(url: string, { rows, action, due, held }: Backlog): Promi
   await client.query(
     `INSERT INTO salesforce.contact (lastname, key__c) SELECT 'Byron', 'new' || n FROM generate_series(1, ${NEW_CHANGES}) AS n`,
   );
-  const store = await createCycleStores(() => new Date())(connection);
-  const begun = await store.begin({ ...WHO, mappingId: shape.mappingId, configVersion: shape.configVersion });
-  if (!begun.held) throw new Error(`the lease is not free: ${begun.why}`);
+  const store = openStore({ url, schema: "salesforce" });
+  const lease = await beginCycle(store, shape);
   const took: number[] = [];
-  const claimSome = async () => {
-    const began = performance.now();
-    const claimed = await store.claim(begun.lease, NEW_CHANGES);
-    took.push(Math.round((performance.now() - began) * 10) / 10);
-    if (claimed.length !== NEW_CHANGES) throw new Error(`${claimed.length} of ${NEW_CHANGES} changes were claimed`);
-    await store.release(
-      begun.lease,
-      claimed.map(({ id }) => id),
-    );
-  };
   // A log that was just filled has no statistics; later it has.
-  for (let claim = 0; claim < CLAIMS / 2; claim += 1) await claimSome();
-  await client.query("VACUUM ANALYZE salesforce._trigger_log");
-  for (let claim = 0; claim < CLAIMS / 2; claim += 1) await claimSome();
+  for (let claim = 0; claim < CLAIMS; claim += 1) {
+    if (claim === CLAIMS / 2) await client.query("VACUUM ANALYZE salesforce._trigger_log");
+    took.push(await timedClaim(store, lease, NEW_CHANGES));
+  }
   await store.close();
   await client.end();
   return took;
 }
-
-const WHO = { work: "cycle", owner: "bench", slot: null, leaseSeconds: 600 } as const;

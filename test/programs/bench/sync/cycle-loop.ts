@@ -1,17 +1,18 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "pg";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { fieldsOf } from "../../../../lib/model/mapping/soql.ts";
-import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
-import { upsertPage } from "../load/load-ways.ts";
-import { ask } from "./alone.ts";
+import { type Ask, orgAsk } from "../../ask.ts";
+import type { BenchOrg } from "./bench-org.ts";
+import { runBulk } from "./plain-updates.ts";
 
 /** Records of one call of sObject Collections; more than so many rows go by a job of the Bulk API. */
 const COLLECTION = 200;
 const MOST_BY_COLLECTIONS = 2_000;
 
+type Values = Readonly<Record<string, unknown>>;
+
 interface Page {
-  readonly records: Readonly<Record<string, unknown>>[];
+  readonly records: Values[];
   readonly nextRecordsUrl?: string;
 }
 
@@ -24,13 +25,17 @@ export class CycleLoop {
   calls = 0;
   #mark = new Date().toISOString();
   readonly #client: Client;
-  readonly #org: SalesforceConnection;
   readonly #shape: TableShape;
+  readonly #ask: Ask;
 
-  constructor(client: Client, org: SalesforceConnection, shape: TableShape) {
+  constructor(client: Client, { url, token }: BenchOrg, shape: TableShape) {
     this.#client = client;
-    this.#org = org;
     this.#shape = shape;
+    const ask = orgAsk(url, token);
+    this.#ask = (...asked) => {
+      this.calls += 1;
+      return ask(...asked);
+    };
   }
 
   /** Lists the keys of changed rows from now on. */
@@ -51,43 +56,26 @@ export class CycleLoop {
       .filter(({ updateable }) => updateable)
       .map(({ column, field }) => `'${field}', ${column}`)
       .join(", ");
-    const { rows } = await this.#client.query<{ id: string; record: Record<string, unknown> }>(
+    const { rows } = await this.#client.query<{ id: string; record: Values }>(
       `SELECT id, jsonb_build_object('Id', sfid, ${values}) AS record FROM salesforce.${table}
        WHERE id IN (SELECT id FROM salesforce.queue_${table})`,
     );
     const records = rows.map(({ record }) => record);
-    if (records.length > MOST_BY_COLLECTIONS) await this.#byBulk(records);
+    if (records.length > MOST_BY_COLLECTIONS) await runBulk(this.#ask, this.#shape.sfObject, csvOf(records), 500);
     else await this.#byCollections(records);
     if (rows.length > 0)
       await this.#client.query(`DELETE FROM salesforce.queue_${table} WHERE id = ANY ($1)`, [rows.map(({ id }) => id)]);
     return rows.length;
   }
 
-  async #byCollections(records: readonly object[]): Promise<void> {
-    for (let from = 0; from < records.length; from += COLLECTION) {
-      const some = records
-        .slice(from, from + COLLECTION)
-        .map((record) => ({ attributes: { type: this.#shape.sfObject }, ...record }));
-      const results = await this.#ask<{ success: boolean }[]>("PATCH", "/composite/sobjects", {
-        allOrNone: false,
-        records: some,
-      });
+  async #byCollections(all: readonly Values[]): Promise<void> {
+    const attributes = { type: this.#shape.sfObject };
+    for (let from = 0; from < all.length; from += COLLECTION) {
+      const records = all.slice(from, from + COLLECTION).map((record) => ({ attributes, ...record }));
+      const asked = { allOrNone: false, records };
+      const results = await this.#ask<{ success: boolean }[]>("PATCH", "/composite/sobjects", asked);
       if (results.some(({ success }) => !success)) throw new Error(`a save was refused: ${JSON.stringify(results[0])}`);
     }
-  }
-
-  async #byBulk(records: readonly Record<string, unknown>[]): Promise<void> {
-    const names = Object.keys(records[0] ?? {});
-    const cell = (value: unknown) => (value === null ? "#N/A" : `"${String(value).replaceAll('"', '""')}"`);
-    const lines = records.map((record) => names.map((name) => cell(record[name])).join(","));
-    const job = { object: this.#shape.sfObject, operation: "update" };
-    const { id } = await this.#ask<{ id: string }>("POST", "/jobs/ingest", job);
-    this.calls += 1;
-    await ask(this.#org, "PUT", `/jobs/ingest/${id}/batches`, `${names.join(",")}\n${lines.join("\n")}\n`);
-    await this.#ask("PATCH", `/jobs/ingest/${id}`, { state: "UploadComplete" });
-    while ((await this.#ask<{ state: string }>("GET", `/jobs/ingest/${id}`)).state !== "JobComplete") await pause(500);
-    this.calls += 1;
-    await (await ask(this.#org, "GET", `/jobs/ingest/${id}/failedResults`)).text();
   }
 
   /** Brings what is newer than the mark; gives how many records that were. */
@@ -101,16 +89,31 @@ export class CycleLoop {
       this.#mark = String(page.records.at(-1)?.["SystemModstamp"] ?? this.#mark).replace("+0000", "Z");
       if (page.records.length === 0) continue;
       await this.#client.query("SET loop.writes = 'on'");
-      await upsertPage(this.#client, this.#shape, page.records);
+      await this.#upsert(page.records);
       await this.#client.query("SET loop.writes = 'off'");
     }
     return read;
   }
 
-  async #ask<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-    this.calls += 1;
-    const answer = await ask(this.#org, method, path, body);
-    const text = await answer.text();
-    return (text === "" ? null : JSON.parse(text)) as Answer;
+  /** One upsert of the records of a page, as JSON. */
+  async #upsert(records: readonly Values[]): Promise<void> {
+    const { table, columns, softDeletes } = this.#shape;
+    const own = ["sfid", "systemmodstamp", ...(softDeletes ? ["isdeleted"] : [])];
+    const names = [...own, ...columns.map(({ column }) => column)];
+    const fields = fieldsOf(this.#shape);
+    const rows = records.map((record) => Object.fromEntries(names.map((name, at) => [name, record[fields[at] ?? ""]])));
+    await this.#client.query(
+      `INSERT INTO salesforce.${table} (${names.join(", ")})
+       SELECT ${names.join(", ")} FROM jsonb_populate_recordset(NULL::salesforce.${table}, $1)
+       ON CONFLICT (sfid) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(", ")}`,
+      [JSON.stringify(rows)],
+    );
   }
+}
+
+function csvOf(records: readonly Values[]): string {
+  const names = Object.keys(records[0] ?? {});
+  const cell = (value: unknown) => (value === null ? "#N/A" : `"${String(value).replaceAll('"', '""')}"`);
+  const lines = records.map((record) => names.map((name) => cell(record[name])).join(","));
+  return `${[names.join(","), ...lines].join("\n")}\n`;
 }

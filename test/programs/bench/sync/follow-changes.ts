@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "pg";
-import { ask, askJson } from "./alone.ts";
+import { orgAsk } from "../../ask.ts";
 import type { BenchOrg } from "./bench-org.ts";
 
 /** From one side to the other: how a change is committed, and which of those the other side shows. */
@@ -74,11 +74,8 @@ export const rowsToRecords = (client: Client, org: BenchOrg, object: string): Wa
   },
   look: async (keys) => {
     const soql = `SELECT Key__c FROM ${object} WHERE Key__c IN (${keys.map((key) => `'${key}'`).join(", ")})`;
-    const { records } = await askJson<{ records: { Key__c: string }[] }>(
-      org.connection,
-      "GET",
-      `/query?q=${encodeURIComponent(soql)}`,
-    );
+    const asked = `/query?q=${encodeURIComponent(soql)}`;
+    const { records } = await orgAsk(org.url, org.token)<{ records: { Key__c: string }[] }>("GET", asked);
     return records.map(({ Key__c }) => Key__c);
   },
 });
@@ -86,7 +83,7 @@ export const rowsToRecords = (client: Client, org: BenchOrg, object: string): Wa
 /** Records of a bench object that become rows. */
 export const recordsToRows = (client: Client, org: BenchOrg, object: string): Way => ({
   make: async (key) => {
-    await ask(org.connection, "POST", `/sobjects/${object}`, { Name: key, Key__c: key });
+    await orgAsk(org.url, org.token)("POST", `/sobjects/${object}`, { Name: key, Key__c: key });
   },
   look: async (keys) => {
     const { rows } = await client.query<{ key__c: string }>(

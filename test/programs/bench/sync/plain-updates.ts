@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { ask, askJson } from "./alone.ts";
+import { type Ask, orgAsk } from "../../ask.ts";
 import type { BenchOrg } from "./bench-org.ts";
 
 interface Update {
@@ -7,49 +7,44 @@ interface Update {
   readonly value: string;
 }
 
-const BATCH = 200;
+const COLLECTION = 200;
 
-/** Saves one field of records by SOAP in 200s, one call after the other; what is sent is built before. */
-export async function updateBySoap(
+/** Saves one field of records in collections of 200, one call after the other. */
+export async function updateByCollections(
   { url, token }: BenchOrg,
   object: string,
   updates: readonly Update[],
+  field = "Last__c",
 ): Promise<void> {
-  for (let from = 0; from < updates.length; from += BATCH) {
-    const body = envelope(token, object, updates.slice(from, from + BATCH));
-    const response = await fetch(`${url}/services/Soap/u/66.0`, {
-      method: "POST",
-      headers: { "content-type": "text/xml", SOAPAction: '""' },
-      body,
-    });
-    const answer = await response.text();
-    if ((answer.match(/<success>true</g) ?? []).length !== Math.min(BATCH, updates.length - from)) {
-      throw new Error(`an update was refused: ${answer.slice(0, 1000)}`);
-    }
+  const ask = orgAsk(url, token);
+  for (let from = 0; from < updates.length; from += COLLECTION) {
+    const records = updates
+      .slice(from, from + COLLECTION)
+      .map(({ id, value }) => ({ attributes: { type: object }, Id: id, [field]: value }));
+    const results = await ask<{ success: boolean }[]>("PATCH", "/composite/sobjects", { allOrNone: false, records });
+    if (results.some(({ success }) => !success))
+      throw new Error(`an update was refused: ${JSON.stringify(results[0])}`);
   }
-}
-
-function envelope(token: string, object: string, updates: readonly Update[]): string {
-  const records = updates.map(
-    ({ id, value }) => `<sObjects><type>${object}</type><Id>${id}</Id><Last__c>${value}</Last__c></sObjects>`,
-  );
-  return `<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"><se:Header><SessionHeader><sessionId>${token}</sessionId></SessionHeader></se:Header><se:Body><update xmlns="urn:partner.soap.sforce.com">${records.join("")}</update></se:Body></se:Envelope>`;
 }
 
 /** The same by one job of the Bulk API 2.0, its results fetched. */
 export async function updateByBulk(
-  { connection }: BenchOrg,
+  { url, token }: BenchOrg,
   object: string,
   updates: readonly Update[],
 ): Promise<void> {
   const csv = `Id,Last__c\n${updates.map(({ id, value }) => `${id},${value}`).join("\n")}\n`;
-  const { id } = await askJson<{ id: string }>(connection, "POST", "/jobs/ingest", { object, operation: "update" });
-  await ask(connection, "PUT", `/jobs/ingest/${id}/batches`, csv);
-  await ask(connection, "PATCH", `/jobs/ingest/${id}`, { state: "UploadComplete" });
-  while ((await askJson<{ state: string }>(connection, "GET", `/jobs/ingest/${id}`)).state !== "JobComplete") {
-    await pause(20);
-  }
-  const results = await ask(connection, "GET", `/jobs/ingest/${id}/successfulResults`);
-  const lines = (await results.text()).trim().split("\n").length - 1;
-  if (lines !== updates.length) throw new Error(`${lines} of ${updates.length} updates were accepted`);
+  await runBulk(orgAsk(url, token), object, csv);
+}
+
+/** A job that updates the records of a CSV, which must all be accepted. */
+export async function runBulk(ask: Ask, object: string, csv: string, lookMilliseconds = 20): Promise<void> {
+  const { id } = await ask<{ id: string }>("POST", "/jobs/ingest", { object, operation: "update" });
+  const path = `/jobs/ingest/${id}`;
+  await ask("PUT", `${path}/batches`, csv);
+  await ask("PATCH", path, { state: "UploadComplete" });
+  while ((await ask<{ state: string }>("GET", path)).state !== "JobComplete") await pause(lookMilliseconds);
+  const saved = await ask<string>("GET", `${path}/successfulResults`);
+  if (saved.trim().split("\n").length !== csv.trim().split("\n").length)
+    throw new Error("not every update was accepted");
 }

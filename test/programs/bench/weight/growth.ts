@@ -1,8 +1,8 @@
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
-import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
-import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
-import type { Figure } from "../sync/figure.ts";
-import { total, watchDatabase } from "./statements.ts";
+import { contactShape } from "../../../support/worlds/shapes.ts";
+import { type Figure, processorTime } from "../figures.ts";
+import { beginCycle, IDLE_END, provision, type Store } from "../sync/bench-mapping.ts";
+import { total, type WatchedDatabase, watchDatabase } from "./statements.ts";
 
 const FIRST_ROUNDS = 5;
 const ROUNDS = 20;
@@ -20,41 +20,31 @@ export async function measureGrowth(
   sizes: readonly number[],
 ): Promise<Figure[]> {
   const database = await watchDatabase(server);
-  const connections: { readonly url: string; readonly schema: string }[] = [];
+  const { url, client } = database;
   const figures: Figure[] = [];
-  let dearest = Infinity;
+  let cheapest = Infinity;
   try {
     let made = 0;
     for (const size of sizes) {
       for (; made < size; made++) {
-        const schema = of === "workspaces" ? `workspace_${made}` : "salesforce";
-        const mappingId = of === "workspaces" ? "map_0" : `map_${made}`;
-        const shape = contactShape({ schema, table: mappingId, mappingId });
-        const connection = { url: database.url, schema, maxConnections: 100 };
-        if (connections.every((one) => one.schema !== schema)) connections.push(connection);
-        await createProvisioner(connection, () => new Date()).provision(mappingOf(shape), shape);
-        await database.client.query(
-          `UPDATE ${schema}._bridge_state SET position = now(), slow = now(), deleted = now()`,
-        );
+        const [schema, table] = of === "workspaces" ? [`workspace_${made}`, "map_0"] : ["salesforce", `map_${made}`];
+        await provision(url, contactShape({ schema, table, mappingId: table }), { schema });
+        await client.query(`UPDATE ${schema}._bridge_state SET position = now(), slow = now(), deleted = now()`);
       }
-      const ids = of === "workspaces" ? ["map_0"] : Array.from({ length: size }, (_, at) => `map_${at}`);
-      const { own, server: theirs, statements, memory } = await measure(database, connections, ids);
-      const each = (sum: number) => sum / ROUNDS / size;
-      const name = `${size} ${of}`;
+      const names = Array.from({ length: size }, (_, at) => at);
+      const schemas = of === "workspaces" ? names.map((at) => `workspace_${at}`) : ["salesforce"];
+      const ids = of === "workspaces" ? ["map_0"] : names.map((at) => `map_${at}`);
+      const { own, server: theirs, statements } = await measure(database, schemas, ids);
+      const each = (all: number) => all / ROUNDS / size;
       const cost = each(own + theirs);
+      cheapest = Math.min(cheapest, cost);
       figures.push(
-        { name: `${name}: processor time of a cycle and its share of a beat`, value: each(own), unit: "ms" },
+        { name: `${size} ${of}: processor time of a cycle and its share of a beat`, value: each(own), unit: "ms" },
         { name: "  PostgreSQL's", value: each(theirs), unit: "ms" },
-        {
-          name: "  both, against the cheapest before",
-          value: cost / Math.min(dearest, cost),
-          unit: "×",
-          atMost: MOST_GROWTH,
-        },
+        { name: "  both, against the cheapest so far", value: cost / cheapest, unit: "×", atMost: MOST_GROWTH },
         { name: "  statements", value: each(statements), unit: "" },
-        { name: "  memory", value: memory / 2 ** 20, unit: "MiB" },
+        { name: "  memory", value: process.memoryUsage.rss() / 2 ** 20, unit: "MiB" },
       );
-      dearest = Math.min(dearest, cost);
     }
     return figures;
   } finally {
@@ -62,29 +52,18 @@ export async function measureGrowth(
   }
 }
 
-async function measure(
-  database: Awaited<ReturnType<typeof watchDatabase>>,
-  connections: readonly { readonly url: string; readonly schema: string }[],
-  ids: readonly string[],
-) {
+async function measure(database: WatchedDatabase, schemas: readonly string[], ids: readonly string[]) {
   let now = Date.now();
-  const stores = connections.map((connection) => createCycleStores(() => new Date(now))(connection));
+  const open = (schema: string): Store =>
+    createCycleStores(() => new Date(now))({ url: database.url, schema, maxConnections: 100 });
+  const stores = schemas.map(open);
   const round = async () => {
     now += 60_000; // each beat is noted
     for (const store of stores) {
       for (const mappingId of ids) {
-        const who = {
-          mappingId,
-          configVersion: 1,
-          owner: "bench",
-          work: "cycle",
-          slot: null,
-          leaseSeconds: 60,
-        } as const;
-        const begun = await store.begin(who);
-        if (!begun.held) throw new Error(begun.why);
-        await store.claim(begun.lease, 200);
-        await store.finish(begun.lease, { marks: {}, pulledAt: null, apiCalls: {}, error: null });
+        const lease = await beginCycle(store, { mappingId });
+        await store.claim(lease, 200);
+        await store.finish(lease, IDLE_END);
       }
       await store.syncStates(ids);
       const beats = ids.map((mappingId) => ({ mappingId, configVersion: 1 }));
@@ -94,15 +73,11 @@ async function measure(
   for (let at = 0; at < FIRST_ROUNDS; at++) await round();
   await database.client.query("VACUUM ANALYZE");
   await database.reset();
-  const before = process.cpuUsage();
+  const before = processorTime();
   for (let at = 0; at < ROUNDS; at++) await round();
-  const { user, system } = process.cpuUsage(before);
+  const own = processorTime() - before;
   const taken = await database.taken();
   for (const store of stores) await store.close();
-  return {
-    own: (user + system) / 1000,
-    server: total(taken, "planned") + total(taken, "executed"),
-    statements: total(taken, "statements"),
-    memory: process.memoryUsage.rss(),
-  };
+  const server = total(taken, "planned") + total(taken, "executed");
+  return { own, server, statements: total(taken, "statements") };
 }

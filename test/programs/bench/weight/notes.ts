@@ -1,7 +1,7 @@
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
-import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
-import { column, contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
-import type { Figure } from "../sync/figure.ts";
+import { column, contactShape } from "../../../support/worlds/shapes.ts";
+import type { Figure } from "../figures.ts";
+import { provision } from "../sync/bench-mapping.ts";
 import { total, watchDatabase } from "./statements.ts";
 
 const FIELDS = 12;
@@ -17,10 +17,7 @@ export async function measureNotes(server: string, count: number): Promise<Figur
     const connection = { url: database.url, schema: "salesforce" };
     const columns = Array.from({ length: FIELDS }, (_, at) => column(`Field${at}__c`));
     const ids = Array.from({ length: count }, (_, at) => `map_${at}`);
-    for (const mappingId of ids) {
-      const shape = contactShape({ table: mappingId, mappingId, columns });
-      await createProvisioner(connection, () => new Date()).provision(mappingOf(shape), shape);
-    }
+    for (const mappingId of ids) await provision(database.url, contactShape({ table: mappingId, mappingId, columns }));
     await database.client.query("UPDATE salesforce._bridge_state SET position = now(), slow = now(), deleted = now()");
     let now = Date.now();
     const store = createCycleStores(() => new Date(now))(connection);
@@ -45,10 +42,8 @@ export async function measureNotes(server: string, count: number): Promise<Figur
     await store.close();
     return [
       {
-        name: `idle beats of ${count} mappings in one message: WAL a mapping and day`,
-        value: (wal * BEATS_A_DAY) / 1e6,
-        unit: "MB",
-        ...(count >= 10 && { atMost: 1 }),
+        ...{ name: `idle beats of ${count} mappings in one message: WAL a mapping and day`, unit: "MB" },
+        ...{ value: (wal * BEATS_A_DAY) / 1e6, ...(count >= 10 && { atMost: 1 }) },
       },
     ];
   } finally {

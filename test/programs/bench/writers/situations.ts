@@ -1,14 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { createProvisioner } from "../../../../lib/adapters/postgres/schema/provision.ts";
-import { FRESH_BUDGET } from "../../../../lib/model/calls/budget.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
-import { runCycle } from "../../../../lib/sync/run-cycle.ts";
 import { becomeReleased } from "../../../support/worlds/released-schema.ts";
 import { loadByEngine } from "../load/load-ways.ts";
-import { ALONE, CLOCK } from "../sync/alone.ts";
-import { benchMapping, salesforceOf } from "../sync/bench-mapping.ts";
+import { run } from "../sync/bench-database.ts";
+import { benchMapping, cycleOf, openStore } from "../sync/bench-mapping.ts";
 import type { BenchOrg } from "../sync/bench-org.ts";
 import { updateByBulk } from "../sync/plain-updates.ts";
 
@@ -48,12 +45,12 @@ const provisionerOf = ({ url }: Sides) => createProvisioner({ url, schema: "sale
 /** The mapping's table as an application's own, without indexes and triggers of Bridge. */
 async function leave(sides: Sides): Promise<void> {
   await provisionerOf(sides).retire(benchMapping(MAPPED));
-  const indexes = await ask<{ name: string }>(
+  const indexes = await run<{ name: string }>(
     sides.url,
     `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = 'salesforce.mapped__c'::regclass AND NOT indisprimary
        AND pg_get_indexdef(indexrelid) ~ 'sfid'`,
   );
-  for (const { name } of indexes) await ask(sides.url, `DROP INDEX ${name}`);
+  for (const { name } of indexes) await run(sides.url, `DROP INDEX ${name}`);
 }
 
 async function provisionOften(sides: Sides): Promise<void> {
@@ -82,33 +79,13 @@ async function beat(sides: Sides): Promise<void> {
   }
 }
 
-async function cycle({ url, org }: Sides): Promise<void> {
-  const store = openStore({ url, schema: "salesforce" });
-  const report = await runCycle(
-    { store, salesforce: salesforceOf(org.connection), shared: ALONE, clock: CLOCK, random: Math.random },
-    {
-      ...{
-        mapping: benchMapping(MAPPED),
-        kind: "poll",
-        saves: "all",
-        callSize: 200,
-        hasToPull: null,
-        highWater: [],
-        rewoundAt: null,
-        slot: null,
-      },
-      ...{ writers: async () => [org.userId], budget: FRESH_BUDGET, owner: "bench", deadline: Date.now() + 140_000 },
-    },
-  );
-  await store.close();
-  if (!report.ran || report.error) throw new Error(`a cycle failed: ${JSON.stringify(report)}`);
-}
-
-const openStore = createCycleStores(() => new Date());
+/** As long as a function lives: writers that continue give it work without an end. */
+const cycle = ({ url, org }: Sides) =>
+  cycleOf(MAPPED, openStore({ url, schema: "salesforce" }), org.connection, { mostSeconds: 140 });
 
 /** Every record, and every row in another field. */
 async function changeAll({ url, org, rows }: Sides): Promise<void> {
-  const all = await ask<{ sfid: string }>(
+  const all = await run<{ sfid: string }>(
     url,
     `UPDATE salesforce.mapped__c SET first__c = 'by the application' WHERE id <= ${rows} RETURNING sfid`,
   );
@@ -118,16 +95,10 @@ async function changeAll({ url, org, rows }: Sides): Promise<void> {
 
 /** Until everything that waited at the beginning has been sent, and pulled with it. */
 async function workOff(sides: Sides): Promise<void> {
-  const [last] = await ask<{ id: number }>(sides.url, "SELECT max(id)::int AS id FROM salesforce._trigger_log");
-  const isLeft = async () =>
-    (
-      await ask(
-        sides.url,
-        `SELECT FROM salesforce._trigger_log WHERE processed_at IS NULL AND NOT held AND id <= ${last?.id} LIMIT 1`,
-      )
-    ).length > 0;
+  const [last] = await run<{ id: number }>(sides.url, "SELECT max(id)::int AS id FROM salesforce._trigger_log");
+  const left = `SELECT FROM salesforce._trigger_log WHERE processed_at IS NULL AND NOT held AND id <= ${last?.id} LIMIT 1`;
   do await cycle(sides);
-  while (await isLeft());
+  while ((await run(sides.url, left)).length > 0);
 }
 
 /** Bridge's own tables and triggers as a version before made them. */
@@ -143,15 +114,4 @@ async function becomeOld({ url }: Sides): Promise<void> {
 
 async function upgrade(sides: Sides): Promise<void> {
   await provisionerOf(sides).migrate(benchMapping(MAPPED));
-}
-
-/** One statement on a connection of its own. */
-export async function ask<Row extends object>(connectionString: string, statement: string): Promise<Row[]> {
-  const client = new Client({ connectionString });
-  await client.connect();
-  try {
-    return (await client.query<Row>(statement)).rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -8,12 +8,6 @@ const LOOK_MILLISECONDS = 10;
 /** Rounds that are not measured: a session's first statements make the plans of the triggers. */
 const WARMING = 2 * KINDS.length;
 
-interface Writing extends Written {
-  readonly behind: Record<string, number>;
-  waits: number;
-  looks: number;
-}
-
 const none = () => ({ UPDATE: [] as number[], INSERT: [] as number[], DELETE: [] as number[] });
 
 /** The same statement for both tables, one after the other, so that a slow moment of the machine meets both. */
@@ -54,14 +48,11 @@ const WAITS = `
   FROM pg_locks w JOIN pg_stat_activity a ON a.pid = w.pid AND a.application_name = 'writer' AND a.datname = current_database()
   WHERE NOT w.granted AND w.waitstart IS NOT NULL`;
 
-async function look(client: Client, written: Writing, isOver: () => boolean): Promise<void> {
+async function look(client: Client, longest: Record<string, number>, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const { rows } = await client.query<{ milliseconds: number; behind: string | null }>(WAITS);
-    written.looks += 1;
-    if (rows.some(({ behind }) => behind !== null)) written.waits += 1;
-    for (const { milliseconds, behind } of rows) {
-      if (behind !== null) written.behind[behind] = Math.max(written.behind[behind] ?? 0, milliseconds);
-    }
+    for (const { milliseconds, behind } of rows)
+      if (behind !== null) longest[behind] = Math.max(longest[behind] ?? 0, milliseconds);
     await pause(LOOK_MILLISECONDS);
   }
 }
@@ -79,12 +70,13 @@ process.stdin.on("end", () => {
   isOver = true;
 });
 process.stdin.resume();
-const written: Writing = { plain: none(), mapped: none(), behind: {}, waits: 0, looks: 0 };
+const behind: Record<string, number> = {};
+const written: Written = { plain: none(), mapped: none(), behind };
 const looker = await connect(order.url, "looker");
 const clients = await Promise.all(Array.from({ length: WRITERS }, () => connect(order.url, "writer")));
 console.log("connected");
 const writing = clients.map((client, at) => write(client, at, order, written, () => isOver));
-await Promise.all([...writing, look(looker, written, () => isOver)]);
+await Promise.all([...writing, look(looker, behind, () => isOver)]);
 console.log(JSON.stringify(written));
 // No exit: a pipe may still hold a part of the line.
 await Promise.all([looker, ...clients].map((client) => client.end()));

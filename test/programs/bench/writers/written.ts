@@ -15,7 +15,4 @@ export interface Written {
   readonly mapped: Readonly<Record<Kind, readonly number[]>>;
   /** The longest wait in milliseconds, to some 10 ms, by the beginning of what Bridge's session did. */
   readonly behind: Readonly<Record<string, number>>;
-  /** Looks in which a statement waited for Bridge, and looks in all. */
-  readonly waits: number;
-  readonly looks: number;
 }

@@ -1,4 +1,5 @@
 import type { Dice } from "../../../support/doubles/dice.ts";
+import { type Ask, queryAll } from "../../ask.ts";
 import type { Deed, Merged } from "./judge/evidence.ts";
 import { MERGED_OBJECT, type Proved } from "./mapped-objects.ts";
 
@@ -36,7 +37,7 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
   let calls = 0;
   let tokens = 0;
 
-  const ask = async (method: string, path: string, body?: unknown) => {
+  const ask: Ask = async <Answer>(method: string, path: string, body?: object | string) => {
     const answer = await fetch(`${url}/services/data/v66.0${path}`, {
       method,
       headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
@@ -45,15 +46,13 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
     const text = await answer.text();
     calls += 1;
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text) as Answer;
   };
 
   const find = async ({ object }: Proved, place: number, limit: number): Promise<Known[]> => {
     const order = place < 0.5 ? "DESC" : "ASC";
     const soql = `SELECT Id, Tag__c FROM ${object} WHERE Tag__c != null ORDER BY Id ${order} LIMIT 200`;
-    const { records } = (await ask("GET", `/query?q=${encodeURIComponent(soql)}`)) as {
-      records: { Id: string; Tag__c: string }[];
-    };
+    const records = await queryAll<Found>(ask, soql);
     const start = Math.floor(place * Math.max(0, records.length - limit));
     return records.slice(start, start + limit).map(({ Id, Tag__c }) => ({ id: Id, tag: Tag__c }));
   };
@@ -66,16 +65,8 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
     records.forEach(({ tag, values }, index) => {
       const result = results?.[index];
       if (result && !result.success) return;
-      deeds.push({
-        table: mapping.table,
-        tag,
-        recordId: null,
-        action,
-        values: lowerKeys(values),
-        begunAt,
-        endedAt,
-        isSure: result !== undefined,
-      });
+      const times = { begunAt, endedAt, isSure: result !== undefined };
+      deeds.push({ table: mapping.table, tag, recordId: null, action, values: lowerKeys(values), ...times });
     });
   };
 
@@ -133,8 +124,7 @@ export function meetColleagues({ url, accessToken, mappings, recordsAtOnce }: Se
     calls: () => calls,
     tagsOf: async (object, ids) => {
       const list = ids.map((id) => `'${id}'`).join(", ");
-      const soql = encodeURIComponent(`SELECT Id, Tag__c FROM ${object} WHERE Id IN (${list})`);
-      const { records } = (await ask("GET", `/query?q=${soql}`)) as { records: { Id: string; Tag__c: string }[] };
+      const records = await queryAll<Found>(ask, `SELECT Id, Tag__c FROM ${object} WHERE Id IN (${list})`);
       return new Map(records.map(({ Id, Tag__c }) => [Id, Tag__c]));
     },
     act: async (dice) => {
@@ -168,7 +158,7 @@ interface Saved extends Known {
   readonly values: Readonly<Record<string, string>>;
 }
 
-type Ask = (method: string, path: string, body?: unknown) => Promise<unknown>;
+type Found = { readonly Id: string; readonly Tag__c: string };
 type Results = readonly { readonly success: boolean }[];
 
 async function saveAll(
@@ -178,7 +168,7 @@ async function saveAll(
   records: readonly Saved[],
 ): Promise<Results> {
   if (action === "delete") {
-    return (await ask("DELETE", `/composite/sobjects?ids=${records.map(({ id }) => id).join(",")}`)) as Results;
+    return ask("DELETE", `/composite/sobjects?ids=${records.map(({ id }) => id).join(",")}`);
   }
   const bodies = records.map(({ id, tag, values }) => ({
     attributes: { type: object },
@@ -186,7 +176,7 @@ async function saveAll(
     ...values,
   }));
   const body = { allOrNone: false, records: bodies };
-  return (await ask(action === "insert" ? "POST" : "PATCH", "/composite/sobjects", body)) as Results;
+  return ask(action === "insert" ? "POST" : "PATCH", "/composite/sobjects", body);
 }
 
 const lowerKeys = (values: Readonly<Record<string, string>>) =>

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import pLimit from "p-limit";
 import { Client } from "pg";
+import { request } from "../../ask.ts";
 import type { Stage } from "./stage/stage.ts";
 
 /** Where the proof itself looks and waits. */
 export interface Queries {
   query(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** A control of the org. */
-  control(method: string, path: string, body?: unknown): Promise<void>;
+  control(method: string, path: string, body?: object): Promise<void>;
   /** Ids of the mappings by their objects. */
   mappingIds(): Promise<ReadonlyMap<string, string>>;
   /** `lost`: time advances meanwhile, for the message of a load that was killed comes again after minutes. */
@@ -90,12 +91,7 @@ export function createQueries(stage: Stage): Queries {
   return {
     query,
     control: async (method, path, body) => {
-      const answer = await fetch(`${stage.org.url}/_sim${path}`, {
-        method,
-        headers: { authorization: `Bearer ${stage.org.accessToken}` },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      if (!answer.ok) throw new Error(`${method} /_sim${path} answered ${answer.status}: ${await answer.text()}`);
+      await request(`${stage.org.url}/_sim${path}`, stage.org.accessToken, method, body);
     },
     mappingIds: async () => {
       const mappings = (await stage.api("GET", "/mappings?include=inactive")) as { id: string; sf_object: string }[];

@@ -1,4 +1,5 @@
 import { Client } from "pg";
+import { ask, orgAsk, queryAll } from "../../ask.ts";
 import type { Calls, Conflict, Deed, Evidence, Held, Logged, Save, Seen, Values } from "./judge/evidence.ts";
 import type { OrgWrite } from "./wire/passage.ts";
 
@@ -27,24 +28,24 @@ export interface Sources {
 export async function readEvidence(sources: Sources): Promise<Evidence> {
   const client = new Client({ connectionString: sources.databaseUrl });
   await client.connect();
-  const ask = async <R>(text: string) => (await client.query(text)).rows as R[];
+  const query = async <R>(text: string) => (await client.query(text)).rows as R[];
   const tables = sources.objects.map((object) => object.toLowerCase());
   try {
     const rows: Held[] = [];
     for (const table of tables)
       rows.push(
-        ...(await ask<Row>(`SELECT * FROM salesforce.${table}`)).map((row) => heldRow(table, row, sources.columns)),
+        ...(await query<Row>(`SELECT * FROM salesforce.${table}`)).map((row) => heldRow(table, row, sources.columns)),
       );
-    const totals = await ask<Row>("SELECT table_name, success, failed FROM salesforce._bridge_totals");
-    const announced = await ask<Row>("SELECT event_id, event, log_id, at FROM proof.announced ORDER BY seq");
-    const waiting = await ask<Row>("SELECT id FROM salesforce._bridge_outbox");
-    const { used } = (await fromOrg(sources, "/_sim/calls")) as { used: number };
+    const totals = await query<Row>("SELECT table_name, success, failed FROM salesforce._bridge_totals");
+    const announced = await query<Row>("SELECT event_id, event, log_id, at FROM proof.announced ORDER BY seq");
+    const waiting = await query<Row>("SELECT id FROM salesforce._bridge_outbox");
+    const used = await usedOf(sources);
     const records = await readRecords(sources);
     return {
       rows,
       records,
       log: (
-        await ask<Row>(
+        await query<Row>(
           "SELECT id, table_name, record_id, action, state, sf_message, values FROM salesforce._trigger_log ORDER BY id",
         )
       ).map(logged),
@@ -54,7 +55,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
         failed: Number(row["failed"]),
       })),
       retried: sources.retried,
-      conflicts: (await ask<Row>("SELECT * FROM salesforce._bridge_conflicts ORDER BY id")).map(conflict),
+      conflicts: (await query<Row>("SELECT * FROM salesforce._bridge_conflicts ORDER BY id")).map(conflict),
       announced: announced.map((row) => ({
         eventId: String(row["event_id"]),
         event: String(row["event"]),
@@ -63,16 +64,16 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
       })),
       waitingToBeAnnounced: waiting.map(({ id }) => String(id)),
       heard: sources.heard,
-      application: (await ask<Row>("SELECT * FROM proof.deeds ORDER BY seq")).map(deedOf),
+      application: (await query<Row>("SELECT * FROM proof.deeds ORDER BY seq")).map(deedOf),
       uncaptured: sources.uncaptured,
       merged: sources.merged,
       colleagues: sources.colleagues,
-      seen: (await ask<Row>("SELECT * FROM proof.seen ORDER BY seq")).map(seen),
+      seen: (await query<Row>("SELECT * FROM proof.seen ORDER BY seq")).map(seen),
       saves: sources.writes.flatMap((write) => savesIn(write)),
       lateReports: sources.lateReports,
       struck: sources.struck,
       restored: sources.restored,
-      calls: await readCalls(ask, sources, used - sources.colleaguesCalls),
+      calls: await readCalls(query, sources, used - sources.colleaguesCalls),
     };
   } finally {
     await client.end();
@@ -84,12 +85,8 @@ export async function readBooksOfCalls(sources: Sources): Promise<Calls> {
   const client = new Client({ connectionString: sources.databaseUrl });
   await client.connect();
   try {
-    const { used } = (await fromOrg(sources, "/_sim/calls")) as { used: number };
-    return await readCalls(
-      async <R>(text: string) => (await client.query(text)).rows as R[],
-      sources,
-      used - sources.colleaguesCalls,
-    );
+    const query = async <R>(text: string) => (await client.query(text)).rows as R[];
+    return await readCalls(query, sources, (await usedOf(sources)) - sources.colleaguesCalls);
   } finally {
     await client.end();
   }
@@ -168,11 +165,11 @@ function savesIn({ sender, operation, object, records, results, sentAt, answered
 }
 
 async function readCalls(
-  ask: <R>(text: string) => Promise<R[]>,
+  query: <R>(text: string) => Promise<R[]>,
   { wireCalls, isQuiet }: Sources,
   org: number,
 ): Promise<Calls> {
-  const rows = await ask<{ label: string; calls: string }>(
+  const rows = await query<{ label: string; calls: string }>(
     "SELECT key AS label, sum(value::bigint) AS calls FROM salesforce._bridge_state, jsonb_each_text(api_calls) GROUP BY key",
   );
   return {
@@ -183,34 +180,19 @@ async function readCalls(
   };
 }
 
-async function fromOrg({ orgUrl, accessToken }: Sources, path: string): Promise<unknown> {
-  const answer = await fetch(`${orgUrl}${path}`, { headers: { authorization: `Bearer ${accessToken}` } });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return answer.json();
-}
+/** The org's own count of calls. */
+const usedOf = async ({ orgUrl, accessToken }: Sources) =>
+  (await ask<{ used: number }>(`${orgUrl}/_sim/calls`, accessToken, "GET")).used;
 
-async function readRecords(sources: Sources): Promise<Evidence["records"]> {
+async function readRecords({ objects, columns, orgUrl, accessToken }: Sources): Promise<Evidence["records"]> {
   const records: Evidence["records"][number][] = [];
-  for (const object of sources.objects) {
-    const soql = `SELECT Id, IsDeleted, Tag__c, ${sources.columns.join(", ")} FROM ${object}`;
-    let path: string | null = `/services/data/v66.0/queryAll?q=${encodeURIComponent(soql)}`;
-    while (path !== null) {
-      const page = (await fromOrg(sources, path)) as { records: Row[]; nextRecordsUrl?: string };
-      for (const record of page.records) {
-        const values = Object.fromEntries(
-          sources.columns.map((column) => [column.toLowerCase(), textOf(record[column])]),
-        );
-        const id = String(record["Id"]);
-        records.push({
-          table: object.toLowerCase(),
-          id,
-          sfid: id,
-          tag: String(record["Tag__c"]),
-          values,
-          isDeleted: record["IsDeleted"] === true,
-        });
-      }
-      path = page.nextRecordsUrl ?? null;
+  for (const object of objects) {
+    const soql = `SELECT Id, IsDeleted, Tag__c, ${columns.join(", ")} FROM ${object}`;
+    for (const record of await queryAll<Row>(orgAsk(orgUrl, accessToken), soql, "queryAll")) {
+      const id = String(record["Id"]);
+      const values = Object.fromEntries(columns.map((column) => [column.toLowerCase(), textOf(record[column])]));
+      const isDeleted = record["IsDeleted"] === true;
+      records.push({ table: object.toLowerCase(), id, sfid: id, tag: String(record["Tag__c"]), values, isDeleted });
     }
   }
   return records;

@@ -6,6 +6,8 @@ import { Pool } from "pg";
 import { createOrgUser } from "../../../support/clients/org-user.ts";
 import { RunningInstance } from "../../../support/processes/instance.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
+import { type Ask, bridgeAsk, orgAsk, queryAll } from "../../ask.ts";
+import { connectionAs } from "../../connection-as.ts";
 import { definitionOf, documentOf, HEAP_FIELDS, type Lane } from "./lanes.ts";
 import { type OrgLog, startObservedOrg } from "./observed-org.ts";
 
@@ -38,16 +40,7 @@ export async function openStage(lanes: readonly Lane[], say: (text: string) => v
     flags: ["--no-demo"],
     environment: { RATE_LIMIT_PER_MINUTE: "1000000" },
   });
-  const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const answer = await fetch(`${org.url}/services/data/v66.0${path}`, {
-      method,
-      headers: { authorization: `Bearer ${org.accessToken}`, "content-type": "application/json" },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
-    return text === "" ? null : JSON.parse(text);
-  };
+  const ask = orgAsk(org.url, org.accessToken);
   const closers: (() => Promise<unknown>)[] = [() => org.close()];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
@@ -64,33 +57,9 @@ export async function openStage(lanes: readonly Lane[], say: (text: string) => v
     const user = await createOrgUser(org, "bridge");
     const workspace = await createTestWorkspace({
       postgres: { url: bridge.file.database_url, schema: "salesforce" },
-      salesforce: {
-        loginUrl: org.url,
-        instanceUrl: org.url,
-        organizationId: org.organizationId,
-        userId: user.userId,
-        formerUserIds: [],
-        apiVersion: "66.0",
-        credentials: {
-          kind: "password",
-          clientId: org.clientId,
-          clientSecret: org.clientSecret,
-          username: user.username,
-          password: user.password,
-        },
-        accessToken: null,
-      },
+      salesforce: connectionAs(org, user),
     });
-    const api = async (method: string, path: string, body?: object): Promise<unknown> => {
-      const answer = await fetch(`${bridge.file.base_url}/api/v1/t/${workspace.id}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${workspace.token}`, "content-type": "application/json" },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      const said = (await answer.json()) as { readonly data?: unknown };
-      if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(said)}`);
-      return said.data;
-    };
+    const api = bridgeAsk(bridge.file.base_url, workspace);
     await api("POST", "/config/import", documentOf(lanes));
     const database = new Pool({ connectionString: bridge.file.database_url, max: 8 });
     closers.push(() => database.end());
@@ -106,21 +75,15 @@ export async function openStage(lanes: readonly Lane[], say: (text: string) => v
         await ask("PATCH", `/sobjects/${object}/${id}`, values);
       },
       recordsOf: async ({ object }) => {
-        const records: Record<string, string | null>[] = [];
-        let path = `/query?q=${encodeURIComponent(`SELECT Id, ${HEAP_FIELDS.join(", ")} FROM ${object}`)}`;
-        for (let isDone = false; !isDone; ) {
-          const page = (await ask("GET", path)) as QueryAnswer;
-          records.push(...page.records);
-          isDone = page.done;
-          path = (page.nextRecordsUrl ?? "").replace("/services/data/v66.0", "");
-        }
+        const soql = `SELECT Id, ${HEAP_FIELDS.join(", ")} FROM ${object}`;
+        const records = await queryAll<Record<string, string | null>>(ask, soql);
         return new Map(records.map((record) => [String(record["Id"]), record]));
       },
       nudge: async ({ table }) => {
         await api("POST", "/nudge", { table });
       },
       pollAll: async () => {
-        const mappings = (await api("GET", "/mappings?limit=100")) as { readonly id: string }[];
+        const mappings = await api<{ readonly id: string }[]>("GET", "/mappings?limit=100");
         const limit = pLimit(4);
         await limit.map(mappings, ({ id }) => api("POST", `/mappings/${id}/poll-now`));
       },
@@ -132,16 +95,7 @@ export async function openStage(lanes: readonly Lane[], say: (text: string) => v
   }
 }
 
-interface QueryAnswer {
-  readonly done: boolean;
-  readonly nextRecordsUrl?: string;
-  readonly records: readonly Record<string, string | null>[];
-}
-
-async function createRecords(
-  ask: (method: string, path: string, body?: object) => Promise<unknown>,
-  { object, records }: Lane,
-): Promise<string[]> {
+async function createRecords(ask: Ask, { object, records }: Lane): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < records) {
     const some = Array.from({ length: Math.min(200, records - ids.length) }, (_, at) => ({
@@ -149,7 +103,7 @@ async function createRecords(
       Name: `record ${ids.length + at}`,
       ...Object.fromEntries(HEAP_FIELDS.map((field) => [field, "before"])),
     }));
-    const made = (await ask("POST", "/composite/sobjects", { records: some })) as { readonly id: string }[];
+    const made = await ask<{ readonly id: string }[]>("POST", "/composite/sobjects", { records: some });
     ids.push(...made.map(({ id }) => id));
   }
   return ids;

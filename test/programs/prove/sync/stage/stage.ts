@@ -12,6 +12,7 @@ import type { Org } from "../../../../../lib/local/org/start-org.ts";
 import { postgresHome } from "../../../../../lib/local/postgres/postgres-home.ts";
 import { type Postgres, startPostgres } from "../../../../../lib/local/postgres/start-postgres.ts";
 import { createOrgUser, type OrgUser } from "../../../../support/clients/org-user.ts";
+import { connectionAs } from "../../../connection-as.ts";
 import type { Gate } from "../wire/passage.ts";
 import { openWire, type Wire } from "../wire/wire.ts";
 import { copyFolder, copyRows, copyTables, type PutBack } from "./copies.ts";
@@ -215,23 +216,9 @@ async function workspaceOn(
   host: ChildProcess,
   { url }: Postgres,
   org: Omit<Org, "close">,
-  { username, password, userId }: OrgUser,
+  user: OrgUser,
 ): Promise<{ id: string; token: string }> {
-  const { clientId, clientSecret } = org;
-  const request: HostRequest = {
-    kind: "workspace",
-    databaseUrl: url,
-    salesforce: {
-      loginUrl: org.url,
-      instanceUrl: org.url,
-      organizationId: org.organizationId,
-      userId,
-      formerUserIds: [],
-      apiVersion: "66.0",
-      credentials: { kind: "password", clientId, clientSecret, username, password },
-      accessToken: null,
-    },
-  };
+  const request: HostRequest = { kind: "workspace", databaseUrl: url, salesforce: connectionAs(org, user) };
   host.send(request);
   const [made] = (await once(host, "message")) as [{ id: string; token: string }];
   return made;
