@@ -16,10 +16,10 @@ export interface TableCode {
 
 export type SchemaCode = Readonly<Record<string, TableCode>>;
 
-/** An application whose tables in the schema `salesforce` belong to Drizzle, with its folder of migrations. */
-export type DrizzleApp = Awaited<ReturnType<typeof createDrizzleApp>>;
-
-/** Makes one, with an empty folder; its tables come with the first migration. */
+/**
+ * An application whose tables in the schema `salesforce` belong to Drizzle, with its empty folder of migrations; its tables
+ * come with the first.
+ */
 export async function createDrizzleApp(url: string, first: SchemaCode) {
   const folder = mkdtempSync(join(tmpdir(), "bridge-drizzle-"));
   const meta = join(folder, "meta");
