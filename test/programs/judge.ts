@@ -12,16 +12,21 @@ import { endRun, runTests } from "./judge/run-tests.ts";
 
 const HELP = `npm run judge [-- options]: plants ${BUGS.length} bugs in a copy of the project and says which of them the
 tests notice. Each bug meets the tests near it alone; those that survive are planted together, no two in one file, and
-meet all of npm test. It fails when more than a tenth survive. What is known is kept in the folder for temporary files, by
-a digest of the sources, and the next start continues.
+meet all of npm test. It fails when more than a tenth survive. What is known is kept, and the next start continues.
 
-  --only ID,ID  these bugs alone, in this order
-  --near        without the whole of npm test
+  --only ID,ID     these bugs alone, in this order
+  --near           without the whole of npm test
+  --progress FILE  where the verdicts are kept (in the folder for temporary files, by a digest of the sources)
+  --json           the verdicts as one line of JSON
 `;
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
-const values = readOptions(HELP, { only: { type: "string" }, near: { type: "boolean", default: false } });
+const values = readOptions(HELP, {
+  ...{ only: { type: "string" }, progress: { type: "string" } },
+  ...{ near: { type: "boolean" }, json: { type: "boolean" } },
+});
+const print = values.json ? console.error : console.log;
 
 const byId = new Map(BUGS.map((bug) => [bug.id, bug]));
 const ids = values.only?.split(",") ?? [...byId.keys()];
@@ -32,9 +37,9 @@ if (unknown.length > 0) {
 }
 
 const bugs = ids.flatMap((id) => byId.get(id) ?? []);
-const path = join(tmpdir(), `bridge-judge-${digest()}.jsonl`);
+const path = values.progress ?? join(tmpdir(), `bridge-judge-${digest()}.jsonl`);
 const progress = new Progress(path);
-console.log(`verdicts are kept in ${path}`);
+print(`verdicts are kept in ${path}`);
 const copy = copyProject(PROJECT);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 process.once("exit", () => {
@@ -42,7 +47,7 @@ process.once("exit", () => {
   copy.remove();
 });
 
-const needs = { copy, run: runTests, progress, say: (verdict: Verdict) => console.log(lineOf(verdict)) };
+const needs = { copy, run: runTests, progress, say: (verdict: Verdict) => print(lineOf(verdict)) };
 await judgeNear(needs, bugs);
 if (!values.near) {
   const left = bugs.filter(({ id }) => progress.verdictOf(id)?.stage === "near" && !isCaught(id));
@@ -50,9 +55,9 @@ if (!values.near) {
 }
 
 const survivors = bugs.filter(({ id }) => !isCaught(id));
-for (const { id, says } of survivors)
-  console.log(`${id.padEnd(36)} ${progress.verdictOf(id)?.result.padEnd(9)} ${says}`);
-console.log(`${bugs.length - survivors.length} of ${bugs.length} bugs are caught`);
+for (const { id, says } of survivors) print(`${id.padEnd(36)} ${progress.verdictOf(id)?.result.padEnd(9)} ${says}`);
+print(`${bugs.length - survivors.length} of ${bugs.length} bugs are caught`);
+if (values.json) console.log(JSON.stringify(bugs.map(({ id }) => progress.verdictOf(id))));
 process.exit(survivors.length > bugs.length / 10 ? 1 : 0);
 
 function isCaught(id: string): boolean {

@@ -23,18 +23,21 @@ nothing of the engine.
                 after, and the host, the database or the org killed there
   --long        thorough rounds of two minutes and more, with this seed and those after it, until there were enough
                 kills and changes; what was done is kept in the folder for temporary files, and the next start continues
+  --json        the summary as one line of JSON
 `;
 
 const values = readOptions(HELP, {
   ...{ seed: { type: "string" }, minutes: { type: "string" }, kills: { type: "string" }, changes: { type: "string" } },
   ...{ mappings: { type: "string" }, restores: { type: "string" } },
   ...{ brief: { type: "boolean" }, thorough: { type: "boolean" }, long: { type: "boolean" } },
+  json: { type: "boolean" },
 });
 
 if (process.platform === "win32") console.log("the proof stops processes by signals, which Windows has not");
 else {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
-  const say = (text: string) => console.log(`${String(Math.round(performance.now() / 1000)).padStart(4)} s  ${text}`);
+  const print = values.json ? console.error : console.log;
+  const say = (text: string) => print(`${String(Math.round(performance.now() / 1000)).padStart(4)} s  ${text}`);
   // Said first, so that a run that is broken off can be done again.
   say(`seed ${seed}`);
   const usual = {
@@ -64,11 +67,11 @@ else {
     const enough = { kills: Number(values.kills ?? 1000), changes: Number(values.changes ?? 1_000_000) };
     const file = join(tmpdir(), `prove-sync-${seed}.jsonl`);
     const rounds = await proveInRounds(first, { ...enough, file }, runProof);
-    console.log(summaryOfRounds(rounds));
+    console.log(values.json ? JSON.stringify(rounds) : summaryOfRounds(rounds));
     end(rounds.every(({ findings }) => findings.length === 0));
   } else {
     const proof = await runProof(round);
-    console.log(summaryOf(proof));
+    console.log(values.json ? JSON.stringify(proof) : summaryOf(proof));
     end(proof.findings.length === 0);
   }
 }

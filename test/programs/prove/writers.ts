@@ -15,6 +15,7 @@ both values in a conflict; and no more may fall between check and save than the 
   --seed N     the same writers again (chosen and printed unless given)
   --check off  without the check before a save, which must fail; or on, for all policies
   --brief      a minute or two, one heap for each policy
+  --json       the result as one line of JSON
 
 Ends with 1 when a double write was decided wrongly.`;
 
@@ -23,6 +24,7 @@ const options = readOptions(HELP, {
   seed: { type: "string" },
   check: { type: "string" },
   brief: { type: "boolean", default: false },
+  json: { type: "boolean" },
 });
 
 /** The program ends after so long, whatever it waits for. */
@@ -91,6 +93,11 @@ function report(
   const lines = lanes.map((lane) => lineOf(lane, judged));
   const violations = judged.filter(({ violation }) => violation !== null);
   const isProven = violations.length === 0 && differing === 0 && ways.every(({ between, atMost }) => between <= atMost);
+  process.exitCode = isProven ? 0 : 1;
+  if (options.json) {
+    console.log(JSON.stringify({ seed, seconds, isProven, differing, lanes: lines, ways, violations }));
+    return;
+  }
   console.table(lines);
   for (const way of ways) console.log(textOf(way));
   for (const { write, violation, story } of violations.slice(0, 20))
@@ -100,7 +107,6 @@ function report(
   console.log(
     `${end}: ${judged.length} double writes, ${violations.length} violations, in ${seconds} s (seed ${seed})`,
   );
-  process.exitCode = isProven ? 0 : 1;
 }
 
 function lineOf(lane: Lane, judged: readonly Judged[]) {
