@@ -1,7 +1,8 @@
 /** The known name that a misspelt one is nearest to, by its first 64 characters: no known one has more; undefined: there are none. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const begins = name.slice(0, 64);
-  return known.toSorted((one, other) => distance(begins, one) - distance(begins, other))[0];
+  const [nearest] = known.map((one) => [distance(begins, one), one] as const).sort(([one], [other]) => one - other);
+  return nearest?.[1];
 }
 
 /** The question to put behind a refusal, `; did you mean Name?`; nothing where no known name is near. */
