@@ -3,6 +3,7 @@ import { existsSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
+import { longTest } from "../support/run/whole-grid.ts";
 import { eachCliWorld } from "./world.ts";
 
 const PROJECT = join(import.meta.dirname, "../..");
@@ -32,15 +33,18 @@ const run = (shell: string, args: readonly string[]) => {
   return promisify(execFile)(shell, args, { cwd: folder, env: { ...world.signedIn, HOME: folder, PATH: path } });
 };
 
-test("Tab in bash completes commands, options behind any command, mappings by their object, and files", async () => {
-  expect(await tab("bridge", "mapping", "re")).toEqual(["reload", "restore", "reject-deletes"]);
-  expect(await tab("bridge", "mapping", "list", "--js")).toEqual(["--json"]);
-  expect(await tab("bridge", "mapping", "show", "")).toEqual(["Contact", "Account"]);
-  expect(await tab("bridge", "errors", "--table", "")).toEqual([]);
-  expect(await tab("bridge", "config", "import", "map")).toEqual(["mappings.json"]);
-  world.refuse("GET /monitoring/mappings", 500, "INTERNAL_ERROR");
-  expect(await tab("bridge", "poll", "")).toEqual([]);
-});
+longTest(
+  "Tab in bash completes commands, options behind any command, mappings by their object, and files",
+  async () => {
+    expect(await tab("bridge", "mapping", "re")).toEqual(["reload", "restore", "reject-deletes"]);
+    expect(await tab("bridge", "mapping", "list", "--js")).toEqual(["--json"]);
+    expect(await tab("bridge", "mapping", "show", "")).toEqual(["Contact", "Account"]);
+    expect(await tab("bridge", "errors", "--table", "")).toEqual([]);
+    expect(await tab("bridge", "config", "import", "map")).toEqual(["mappings.json"]);
+    world.refuse("GET /monitoring/mappings", 500, "INTERNAL_ERROR");
+    expect(await tab("bridge", "poll", "")).toEqual([]);
+  },
+);
 
 test.skipIf(!existsSync("/usr/bin/fish"))("Tab in fish shows what each command is for", async () => {
   const { stdout } = await run("fish", ["-c", 'bridge completion fish | source; complete -C "bridge tok"']);

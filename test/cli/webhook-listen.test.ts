@@ -1,6 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
 import { startReceiver } from "../support/doubles/receiver.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { eachCliWorld, has } from "./world.ts";
 
 const world = eachCliWorld();
@@ -49,7 +50,7 @@ test("a webhook's new deliveries come to a port of this machine, once each and s
   expect(headers["x-bridge-signature"]).toMatch(/^sha256=[0-9a-f]{64}$/);
 });
 
-test("a port on which nothing listens is reported for each delivery, and listening continues", async () => {
+longTest("a port on which nothing listens is reported for each delivery, and listening continues", async () => {
   world.answer("GET /webhooks/whk_1/deliveries", []);
   const { ended, lines, stop } = listen("http://127.0.0.1:1/", "", () =>
     world.answer("GET /webhooks/whk_1/deliveries", [delivery(2)]),

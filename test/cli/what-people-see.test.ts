@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { programOf } from "../../lib/cli/program.ts";
 import { examplesOf } from "../../lib/cli/tree/examples.ts";
 import { shortTime, spokenTime } from "../../lib/cli/words.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { commandsOf, silent } from "./every-command.ts";
 import { CONTACT, eachCliWorld, has } from "./world.ts";
 
@@ -180,31 +181,34 @@ test("following shows the newest changes and then what is new, each change once 
   expect(seen).toEqual(["28 SUCCESS", "29 SUCCESS", "30 NEW", "30 SUCCESS", "31 NEW"]);
 });
 
-test("watching shows each answer in place of the last one, and a service that is away does not end it", async () => {
-  const stop = new AbortController();
-  world.answer("GET /monitoring/budget", { calls_used: 1 });
-  const [out, err]: [string[], string[]] = [[], []];
-  const watching = world.run("budget --watch 1 --no-color", {
-    ...{ interrupted: stop.signal, columns: 80 },
-    onStdout: (text) => out.push(text),
-    onStderr: (text) => err.push(text),
-  });
-  const rounds = { timeout: 60_000 };
+longTest(
+  "watching shows each answer in place of the last one, and a service that is away does not end it",
+  async () => {
+    const stop = new AbortController();
+    world.answer("GET /monitoring/budget", { calls_used: 1 });
+    const [out, err]: [string[], string[]] = [[], []];
+    const watching = world.run("budget --watch 1 --no-color", {
+      ...{ interrupted: stop.signal, columns: 80 },
+      onStdout: (text) => out.push(text),
+      onStderr: (text) => err.push(text),
+    });
+    const rounds = { timeout: 60_000 };
 
-  await expect.poll(() => out.length, rounds).toBe(1);
-  world.refuse("GET /monitoring/budget", 500, "INTERNAL_ERROR");
-  await expect.poll(() => err.join(""), rounds).toContain("bridge: in words");
-  world.answer("GET /monitoring/budget", { calls_used: 2 });
-  await expect.poll(() => out.at(-1), rounds).toContain("calls used by all clients  2");
-  stop.abort();
+    await expect.poll(() => out.length, rounds).toBe(1);
+    world.refuse("GET /monitoring/budget", 500, "INTERNAL_ERROR");
+    await expect.poll(() => err.join(""), rounds).toContain("bridge: in words");
+    world.answer("GET /monitoring/budget", { calls_used: 2 });
+    await expect.poll(() => out.at(-1), rounds).toContain("calls used by all clients  2");
+    stop.abort();
 
-  expect((await watching).code).toBe(130);
-  expect(out[0]).toBe("\u001b[H\u001b[2Jcalls used by all clients  1\nevery 1 s, Ctrl-C ends\n");
-  // It ends at once where the first check fails, and beside what changes something it is refused.
-  expect((await world.run("mapping show nothing --watch")).code).toBe(5);
-  expect((await world.run("errors --retry --watch")).code).toBe(2);
-  expect((await world.run("budget --watch often")).code).toBe(6);
-});
+    expect((await watching).code).toBe(130);
+    expect(out[0]).toBe("\u001b[H\u001b[2Jcalls used by all clients  1\nevery 1 s, Ctrl-C ends\n");
+    // It ends at once where the first check fails, and beside what changes something it is refused.
+    expect((await world.run("mapping show nothing --watch")).code).toBe(5);
+    expect((await world.run("errors --retry --watch")).code).toBe(2);
+    expect((await world.run("budget --watch often")).code).toBe(6);
+  },
+);
 
 test("open starts the browser at a page of the console, and no token goes along; without one it prints it", async () => {
   const opened = join(world.line.folder, "opened");

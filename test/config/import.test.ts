@@ -4,7 +4,7 @@ import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { askingIn } from "../support/clients/ask.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { isWholeGrid } from "../support/run/whole-grid.ts";
+import { isWholeGrid, longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
@@ -246,7 +246,7 @@ describe("an import (contract 4.1.7)", () => {
     expect(stays.json?.data).toMatchObject({ warnings: [] });
   });
 
-  test("with dry_run warns of 60,000 unknown keys fifty times, and of one as long as the body", async () => {
+  longTest("with dry_run warns of 60,000 unknown keys fifty times, and of one as long as the body", async () => {
     await contact(CONTACT);
     const compared = vi.spyOn(String.prototype, "toLowerCase");
 
@@ -265,7 +265,7 @@ describe("an import (contract 4.1.7)", () => {
     compared.mockRestore();
   });
 
-  test("names no more of thousands of unknown fields or objects than an answer bears", async () => {
+  longTest("names no more of thousands of unknown fields or objects than an answer bears", async () => {
     const named = Array.from({ length: 2_000 }, (_, at) => ({ object_name: `No_${at}__c`, config: {} }));
     const fields = Object.fromEntries(Array.from({ length: MANY }, (_, at) => [`N${at}`, {}]));
     const some = Object.fromEntries(Object.entries(fields).slice(0, 800));

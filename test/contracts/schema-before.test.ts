@@ -4,6 +4,7 @@ import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts"
 import { ROUTES, type Route, type RouteName } from "../../lib/http/routes.ts";
 import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
 import { call } from "../support/clients/call.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { becomeUpgraded } from "../support/worlds/released-schema.ts";
 import { type Asking, anIdleContactForEachTest, mapped } from "../support/worlds/worlds.ts";
 
@@ -195,7 +196,7 @@ describe("on a schema that was upgraded", () => {
     expect(answers.filter((answer) => !answer.endsWith(" 200"))).toEqual(["read-cycle 404", "restore-row 409"]);
   });
 
-  test("the sweep has its metrics", async () => {
+  longTest("the sweep has its metrics", async () => {
     const { world } = made;
     await becomeUpgraded(world);
     await insert("Waits");

@@ -11,6 +11,7 @@ import { readEndpoints } from "../../lib/infra/describe-api/read-endpoints.ts";
 import { typesOf } from "../../lib/infra/describe-api/typescript.ts";
 import { errorsPage, pageOf } from "../../lib/infra/pages/api-pages.ts";
 import { STATUS_OF } from "../../lib/model/failure.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { breakingChanges } from "./breaking-changes.ts";
 
 const HERE = import.meta.dirname;
@@ -59,7 +60,7 @@ describe("the description of the API", () => {
 });
 
 describe("the description explains", () => {
-  test("Redocly finds nothing in it, by its strict rules", async () => {
+  longTest("Redocly finds nothing in it, by its strict rules", async () => {
     const file = join(HERE, "../../lib/http/openapi/openapi.json");
     const config = await createConfig({ extends: ["recommended-strict"], telemetry: "off" });
 

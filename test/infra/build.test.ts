@@ -31,19 +31,22 @@ test("every function becomes a folder of its own that runs on its own, one that 
   expect(readdirSync(out).sort()).toEqual(built.filter((name) => name !== "read-drift"));
 });
 
-test("the build refuses a row that no file answers, jsforce where the row does not talk to Salesforce, and two functions of one name", async () => {
-  const lone = project();
-  rmSync(join(lone.functions, "workers/run-cycle.ts"));
-  const heavy = project({ "list-mappings": CALL_SALESFORCE, "run-cycle": CALL_SALESFORCE });
-  const twice = project();
-  writeFileSync(join(twice.functions, "list-mappings.ts"), "export const handler = async () => 1;\n");
+longTest(
+  "the build refuses a row that no file answers, jsforce where the row does not talk to Salesforce, and two functions of one name",
+  async () => {
+    const lone = project();
+    rmSync(join(lone.functions, "workers/run-cycle.ts"));
+    const heavy = project({ "list-mappings": CALL_SALESFORCE, "run-cycle": CALL_SALESFORCE });
+    const twice = project();
+    writeFileSync(join(twice.functions, "list-mappings.ts"), "export const handler = async () => 1;\n");
 
-  await expect(build({ ...lone, strict: true })).rejects.toThrow("functions/workers/run-cycle.ts");
-  const refused = build({ ...heavy, strict: true });
-  await expect(refused).rejects.toThrow(/list-mappings bundles jsforce/);
-  await expect(refused).rejects.not.toThrow(/run-cycle/);
-  await expect(build(twice)).rejects.toThrow("shares its name");
-});
+    await expect(build({ ...lone, strict: true })).rejects.toThrow("functions/workers/run-cycle.ts");
+    const refused = build({ ...heavy, strict: true });
+    await expect(refused).rejects.toThrow(/list-mappings bundles jsforce/);
+    await expect(refused).rejects.not.toThrow(/run-cycle/);
+    await expect(build(twice)).rejects.toThrow("shares its name");
+  },
+);
 
 longTest(
   "bundles are built again when a source or an SQL file that it reads changes or a bundle is lost, and else kept",

@@ -28,7 +28,7 @@ test("an unknown option is named, and nothing starts", async () => {
   expect([said, code]).toEqual(["Unknown option '--prot': --help names the options\n", 1]);
 });
 
-test("a port that is in use is named, with the way to choose another; an empty HOST is none", async () => {
+longTest("a port that is in use is named, with the way to choose another; an empty HOST is none", async () => {
   vi.stubEnv("HOST", "");
   const port = await occupied();
 

@@ -4,6 +4,7 @@ import { counters, database } from "../../functions/services/composition.ts";
 import { METRICS_PAGE, metricsPages } from "../../lib/adapters/dynamodb/engine/metrics-page.ts";
 import { scraper } from "../../lib/metrics/scrape.ts";
 import { newId } from "../../lib/model/id.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 
 const AT = new Date("2026-11-28T12:00:00Z");
@@ -108,7 +109,7 @@ test.each([
   expect(readAll).toHaveBeenCalledOnce();
 });
 
-test("where DynamoDB takes no page, or it is too large for an item, each process has its own", async () => {
+longTest("where DynamoDB takes no page, or it is too large for an item, each process has its own", async () => {
   const { scrape, readAll } = processWith(30_000, () => newId("map"));
   const text = await scrape(AT);
 

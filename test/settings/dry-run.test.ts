@@ -150,7 +150,7 @@ test("an activation that would change more than 100 records waits for the digest
   expect(entries.map(({ detail }) => detail["digest"])).toEqual([digest, "0".repeat(32)]);
 });
 
-test("a mapping that was looked at before is activated with its digest, and loads at once", async () => {
+longTest("a mapping that was looked at before is activated with its digest, and loads at once", async () => {
   await bothHave(150, 150, { active: false });
   const { digest } = await compared();
 
@@ -171,20 +171,23 @@ test("up to 100 records need no digest, however many rows match; nor does a poli
   expect(await newEvents()).toEqual([]);
 });
 
-test("where Salesforce wins, a dry run shows how many rows would be overwritten, and a load waits for no digest", async () => {
-  await bothHave(150, 120, { active: false, conflict_policy: "salesforce_wins" });
-  expect(await compared()).toMatchObject({ records_changed: 0, rows_changed: 120 });
+longTest(
+  "where Salesforce wins, a dry run shows how many rows would be overwritten, and a load waits for no digest",
+  async () => {
+    await bothHave(150, 120, { active: false, conflict_policy: "salesforce_wins" });
+    expect(await compared()).toMatchObject({ records_changed: 0, rows_changed: 120 });
 
-  await activate();
-  await carryOut(cloud, world.services);
+    await activate();
+    await carryOut(cloud, world.services);
 
-  expect(await world.sql("SELECT count(*)::int AS rows FROM salesforce.contact WHERE email LIKE '%ours%'")).toEqual([
-    { rows: 0 },
-  ]);
-  expect(await world.sql("SELECT count(*)::int AS conflicts FROM salesforce._bridge_conflicts")).toEqual([
-    { conflicts: 120 },
-  ]);
-});
+    expect(await world.sql("SELECT count(*)::int AS rows FROM salesforce.contact WHERE email LIKE '%ours%'")).toEqual([
+      { rows: 0 },
+    ]);
+    expect(await world.sql("SELECT count(*)::int AS conflicts FROM salesforce._bridge_conflicts")).toEqual([
+      { conflicts: 120 },
+    ]);
+  },
+);
 
 longTest("a dry run that Salesforce refuses says why, and continues from its last page", async () => {
   await bothHave(2_300, 3, { active: false });

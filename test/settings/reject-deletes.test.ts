@@ -173,7 +173,7 @@ longTest(
   },
 );
 
-test("while the org refuses, nothing is undeleted and the deletes stay held", async () => {
+longTest("while the org refuses, nothing is undeleted and the deletes stay held", async () => {
   await withRecords(["A"]);
   await deleteRecords((await rows()).map(({ sfid }) => sfid));
   await world.fault({ kind: "unavailable", path: "services/Soap", times: 0 });

@@ -5,6 +5,7 @@ import type { Scope } from "../../lib/model/workspace/token.ts";
 import { ask as askApi } from "../support/clients/ask.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -152,7 +153,7 @@ test("what cannot come back is refused with the reason, and nothing is changed",
   expect(await everything()).toEqual(before);
 });
 
-test("what Salesforce refuses to undelete is kept as the reason, and can be asked for again", async () => {
+longTest("what Salesforce refuses to undelete is kept as the reason, and can be asked for again", async () => {
   const [ada] = await synced(["Ada"]);
   await world.colleague("DELETE", `/sobjects/Contact/${ada?.["sfid"]}`);
   await cycle();
@@ -190,7 +191,7 @@ test("what Salesforce refuses in passing is asked for again a minute later, with
   expect(await notes()).toEqual([]);
 });
 
-test("and is given up after the sixth attempt, with the reason", async () => {
+longTest("and is given up after the sixth attempt, with the reason", async () => {
   await deletedAndAskedFor(["Ada"]);
   await world.fault({ kind: "lockedRow", object: "Contact", times: 0 });
   await cycle();
@@ -201,42 +202,48 @@ test("and is given up after the sixth attempt, with the reason", async () => {
   expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
 });
 
-test("a call that Salesforce refuses as a whole ends its restores with the reason until they are tried again, and holds up nothing else", async () => {
-  const [sfid] = await deletedAndAskedFor(["Ada"]);
-  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
-  await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 1 });
+longTest(
+  "a call that Salesforce refuses as a whole ends its restores with the reason until they are tried again, and holds up nothing else",
+  async () => {
+    const [sfid] = await deletedAndAskedFor(["Ada"]);
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
+    await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 1 });
 
-  await cycle();
+    await cycle();
 
-  expect(await records()).toEqual(["Emmy"]);
-  expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
+    expect(await records()).toEqual(["Emmy"]);
+    expect(await notes()).toMatchObject([{ error: expect.stringMatching(/^it was not restored: /), retry_at: null }]);
 
-  await askApi("retry-inbound", {
-    token: await tokenFor(world.workspaceId, "operate"),
-    path: { workspace_id: world.workspaceId, mapping_id: contact.id },
-    query: { sfid: String(sfid) },
-  });
-  await cycle();
+    await askApi("retry-inbound", {
+      token: await tokenFor(world.workspaceId, "operate"),
+      path: { workspace_id: world.workspaceId, mapping_id: contact.id },
+      query: { sfid: String(sfid) },
+    });
+    await cycle();
 
-  expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
-  expect(await notes()).toEqual([]);
-});
+    expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
+    expect(await notes()).toEqual([]);
+  },
+);
 
-test("restores that wait hold up no record that is read again, and no trouble of their rows ends them", async () => {
-  await deletedAndAskedFor(["Ada"]);
-  const { id } = (await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" })) as { id: string };
-  await world.sql(
-    `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, retry_at, first_at, last_at)
+longTest(
+  "restores that wait hold up no record that is read again, and no trouble of their rows ends them",
+  async () => {
+    await deletedAndAskedFor(["Ada"]);
+    const { id } = (await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" })) as { id: string };
+    await world.sql(
+      `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, retry_at, first_at, last_at)
      SELECT $1, '003000000000' || lpad(n::text, 6, '0'), 'RESTORE: waits', now() - interval '9 years', now(), now()
      FROM generate_series(1, 300) n
      UNION ALL SELECT $1, $2, 'to be read', now() - interval '1 year', now(), now()`,
-    [contact.id, id],
-  );
-  await cycle();
+      [contact.id, id],
+    );
+    await cycle();
 
-  expect((await notes()).filter(({ error }) => error === "to be read")).toEqual([]);
-  expect((await rows()).map(({ lastname }) => lastname)).toContain("Late");
-});
+    expect((await notes()).filter(({ error }) => error === "to be read")).toEqual([]);
+    expect((await rows()).map(({ lastname }) => lastname)).toContain("Late");
+  },
+);
 
 test("an undelete that gets no answer is asked for again later, and holds up neither pulls nor pushes", async () => {
   const [sfid] = await deletedAndAskedFor(["Ada"]);
@@ -256,17 +263,20 @@ test("an undelete that gets no answer is asked for again later, and holds up nei
   expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
 });
 
-test("a mapping that only reads since ends the restores that it was asked for, and takes no other: it says where", async () => {
-  await deletedAndAskedFor(["Ada"]);
-  await world.sql("UPDATE salesforce._bridge_inbound_errors SET retry_at = now() - interval '9 years'");
-  const fields = ["LastName", "External_Id__c"];
-  const bridge = { sync_direction: "sf_to_pg" };
-  [contact = contact] = await world.map({ object: "Contact", fields, upsertField: "External_Id__c", bridge });
+longTest(
+  "a mapping that only reads since ends the restores that it was asked for, and takes no other: it says where",
+  async () => {
+    await deletedAndAskedFor(["Ada"]);
+    await world.sql("UPDATE salesforce._bridge_inbound_errors SET retry_at = now() - interval '9 years'");
+    const fields = ["LastName", "External_Id__c"];
+    const bridge = { sync_direction: "sf_to_pg" };
+    [contact = contact] = await world.map({ object: "Contact", fields, upsertField: "External_Id__c", bridge });
 
-  await cycle();
+    await cycle();
 
-  expect(await notes()).toMatchObject([{ error: "it was not restored: the mapping only reads now", retry_at: null }]);
-  const refused = await restore("K-Ada");
-  expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("only reads") });
-  expect((await story("K-Ada")).restore).toMatchObject({ why: expect.stringContaining("undelete the record") });
-});
+    expect(await notes()).toMatchObject([{ error: "it was not restored: the mapping only reads now", retry_at: null }]);
+    const refused = await restore("K-Ada");
+    expect(refused.json?.error).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("only reads") });
+    expect((await story("K-Ada")).restore).toMatchObject({ why: expect.stringContaining("undelete the record") });
+  },
+);

@@ -6,6 +6,7 @@ import { askingIn } from "../support/clients/ask.ts";
 import { auditPage } from "../support/clients/audit-page.ts";
 import type { Request } from "../support/clients/call.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
@@ -278,32 +279,36 @@ test("rows of an adopted table are not sent until a user asks", async () => {
   expect((await on(mapping, "push-existing")).json?.data).toMatchObject({ queued: 0 });
 });
 
-test("a reload brings back the rows of a table that was emptied, stops no pulls, and loses nothing of what they brought", async () => {
-  await world.createRecords("Contact", [{ LastName: "Lovelace" }, { LastName: "Hopper" }]);
-  const mapping = await mapped(world, CONTACT);
-  const names = async () => (await world.sql("SELECT lastname FROM salesforce.contact")).map((row) => row["lastname"]);
-  const position = async () => (await world.sql("SELECT position FROM salesforce._bridge_state"))[0]?.["position"];
-  const before = await position();
-  await world.sql("TRUNCATE salesforce.contact");
+longTest(
+  "a reload brings back the rows of a table that was emptied, stops no pulls, and loses nothing of what they brought",
+  async () => {
+    await world.createRecords("Contact", [{ LastName: "Lovelace" }, { LastName: "Hopper" }]);
+    const mapping = await mapped(world, CONTACT);
+    const names = async () =>
+      (await world.sql("SELECT lastname FROM salesforce.contact")).map((row) => row["lastname"]);
+    const position = async () => (await world.sql("SELECT position FROM salesforce._bridge_state"))[0]?.["position"];
+    const before = await position();
+    await world.sql("TRUNCATE salesforce.contact");
 
-  const answer = await on(mapping, "reload-mapping");
-  const loading = await on(mapping, "read-mapping");
-  await world.rest("POST", "/sobjects/Contact", { LastName: "Hamilton" });
-  await world.cycle(mapping);
-  const pulled = [await names(), await position()];
-  await world.map();
+    const answer = await on(mapping, "reload-mapping");
+    const loading = await on(mapping, "read-mapping");
+    await world.rest("POST", "/sobjects/Contact", { LastName: "Hamilton" });
+    await world.cycle(mapping);
+    const pulled = [await names(), await position()];
+    await world.map();
 
-  expect(answer.json?.data).toEqual({ reloading: true, mapping_id: mapping.id });
-  expect(loading.json?.data).toMatchObject({
-    state: "running",
-    progress: { reading: "backfill", rows_done: 0, rows_total: null, ends_at: null },
-  });
-  expect(pulled[0]).toContain("Hamilton");
-  expect((await names()).sort()).toEqual(["Hamilton", "Hopper", "Lovelace"]);
-  expect(await position()).toEqual(pulled[1]);
-  expect(Number(pulled[1])).toBeGreaterThanOrEqual(Number(before));
-  expect((await on(mapping, "read-mapping")).json?.data).toMatchObject({ state: "running", progress: null });
-});
+    expect(answer.json?.data).toEqual({ reloading: true, mapping_id: mapping.id });
+    expect(loading.json?.data).toMatchObject({
+      state: "running",
+      progress: { reading: "backfill", rows_done: 0, rows_total: null, ends_at: null },
+    });
+    expect(pulled[0]).toContain("Hamilton");
+    expect((await names()).sort()).toEqual(["Hamilton", "Hopper", "Lovelace"]);
+    expect(await position()).toEqual(pulled[1]);
+    expect(Number(pulled[1])).toBeGreaterThanOrEqual(Number(before));
+    expect((await on(mapping, "read-mapping")).json?.data).toMatchObject({ state: "running", progress: null });
+  },
+);
 
 test("deletes that the breaker holds on either side are reported, and go when they are confirmed", async () => {
   const mapping = await mapped(world, CONTACT);
@@ -397,7 +402,7 @@ test("the doctor finds triggers, columns and tables that were removed, and activ
   expect(await findings()).toEqual(["table account is gone"]);
 });
 
-test("a first load shows how far it is, of how many records", async () => {
+longTest("a first load shows how far it is, of how many records", async () => {
   const records = Array.from({ length: 2_100 }, (_, at) => ({ LastName: `Contact ${at}` }));
   await world.createRecords("Contact", records);
   await world.fault({ kind: "unavailable", path: "Id%20%3E|Id\\+%3E|Id%20>", nth: 1 });

@@ -4,6 +4,7 @@ import type { Scope } from "../../lib/model/workspace/token.ts";
 import { ask } from "../support/clients/ask.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -135,7 +136,7 @@ test("a rule of the application's own refuses in its words, and a write that no 
   expect(await everything()).toEqual(before);
 });
 
-test("a mapping that only reads takes none: its next pull would overwrite it", async () => {
+longTest("a mapping that only reads takes none: its next pull would overwrite it", async () => {
   await mapped(world, { object: "Lead", fields: ["LastName", "Company"], bridge: { sync_direction: "sf_to_pg" } });
   await world.sql("INSERT INTO salesforce.lead (lastname) VALUES ('Hopper')");
 

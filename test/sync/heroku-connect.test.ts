@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { herokuConnectSchemas, workspaces } from "../../functions/services/composition.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { AS_HEROKU_CONNECT, AS_THE_APPLICATION, herokuConnectSchema } from "../support/worlds/heroku-connect.ts";
 import { eachInAWorld, world } from "./world.ts";
 
@@ -89,24 +90,27 @@ test("a table is adopted without a reload: what changed meanwhile comes, what wa
   ]);
 });
 
-test("of inserts that Heroku Connect had under way one that has arrived is attached to its record, by any user, and another is sent", async () => {
-  await theirDatabase(false);
-  await insert("Arrived", "Not arrived");
-  await pending();
-  await world.create("Arrived", { External_Id__c: "K-Arrived" });
-  await world.pass(600);
+longTest(
+  "of inserts that Heroku Connect had under way one that has arrived is attached to its record, by any user, and another is sent",
+  async () => {
+    await theirDatabase(false);
+    await insert("Arrived", "Not arrived");
+    await pending();
+    await world.create("Arrived", { External_Id__c: "K-Arrived" });
+    await world.pass(600);
 
-  await adopt(false);
-  await world.cycles();
-  const atFirst = (await world.bothSides()).rows.filter(({ Id }) => Id === null);
-  await world.untilKnown();
+    await adopt(false);
+    await world.cycles();
+    const atFirst = (await world.bothSides()).rows.filter(({ Id }) => Id === null);
+    await world.untilKnown();
 
-  expect(atFirst).toMatchObject([{ LastName: "Arrived" }, { LastName: "Not arrived" }]);
-  const { rows, records } = await world.bothSides();
-  expect(rows).toEqual(records);
-  expect(rows.map(({ LastName }) => LastName)).toEqual(["Ada", "Arrived", "Emmy", "Grace", "Marie", "Not arrived"]);
-  expect(await world.states()).toEqual(["SUCCESS", "SUCCESS"]);
-});
+    expect(atFirst).toMatchObject([{ LastName: "Arrived" }, { LastName: "Not arrived" }]);
+    const { rows, records } = await world.bothSides();
+    expect(rows).toEqual(records);
+    expect(rows.map(({ LastName }) => LastName)).toEqual(["Ada", "Arrived", "Emmy", "Grace", "Marie", "Not arrived"]);
+    expect(await world.states()).toEqual(["SUCCESS", "SUCCESS"]);
+  },
+);
 
 test("upserts, updates and deletes that Heroku Connect had under way end as if each had been sent once", async () => {
   await theirDatabase(true);

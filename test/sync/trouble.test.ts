@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { longTest } from "../support/run/whole-grid.ts";
 import { eachInAWorld, world } from "./world.ts";
 
 eachInAWorld(async () => {
@@ -85,39 +86,45 @@ test("a record that is locked is sent again within ten seconds, then after minut
   expect(await world.states()).toEqual(["SUCCESS", "SUCCESS"]);
 });
 
-test("ten rows that fail in one cycle are reported one by one and as one spike, and a change that ends in a conflict by the very cycle that ended it", async () => {
-  await world.sql(
-    "INSERT INTO salesforce.contact (lastname, birthdate) SELECT 'Unborn', '2099-01-01' FROM generate_series(1, 10)",
-  );
-  await insert("Curie");
-  await world.cycles();
-  expect((await world.eventNames()).toSorted()).toEqual([...Array(10).fill("record.failed"), "sync.failure_spike"]);
+longTest(
+  "ten rows that fail in one cycle are reported one by one and as one spike, and a change that ends in a conflict by the very cycle that ended it",
+  async () => {
+    await world.sql(
+      "INSERT INTO salesforce.contact (lastname, birthdate) SELECT 'Unborn', '2099-01-01' FROM generate_series(1, 10)",
+    );
+    await insert("Curie");
+    await world.cycles();
+    expect((await world.eventNames()).toSorted()).toEqual([...Array(10).fill("record.failed"), "sync.failure_spike"]);
 
-  await world.cycles();
-  await world.patch("Curie", { Email: "theirs@example.com" });
-  await world.sql("UPDATE salesforce.contact SET email = 'ours@example.com' WHERE lastname = 'Curie'");
-  await world.cycles();
+    await world.cycles();
+    await world.patch("Curie", { Email: "theirs@example.com" });
+    await world.sql("UPDATE salesforce.contact SET email = 'ours@example.com' WHERE lastname = 'Curie'");
+    await world.cycles();
 
-  expect(await world.eventNames()).toEqual(["record.failed"]);
-});
+    expect(await world.eventNames()).toEqual(["record.failed"]);
+  },
+);
 
-test("a record that was committed late, under a stamp that the pull had passed, arrives within five minutes, and leaves within ten when it is deleted for good", async () => {
-  await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 120_000 });
-  const saving = world.create("Late");
-  await world.heldUp();
-  await world.beats(3, 36);
-  expect(await world.names()).toEqual([]);
-  await world.pass(20);
-  await saving;
+longTest(
+  "a record that was committed late, under a stamp that the pull had passed, arrives within five minutes, and leaves within ten when it is deleted for good",
+  async () => {
+    await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 120_000 });
+    const saving = world.create("Late");
+    await world.heldUp();
+    await world.beats(3, 36);
+    expect(await world.names()).toEqual([]);
+    await world.pass(20);
+    await saving;
 
-  await world.beats(5, 60);
-  expect(await world.names()).toEqual(["Late"]);
+    await world.beats(5, 60);
+    expect(await world.names()).toEqual(["Late"]);
 
-  await world.remove("Late");
-  await world.control("DELETE", "/recycle-bin");
-  await world.beats(5, 120);
-  expect(await world.names()).toEqual([]);
-});
+    await world.remove("Late");
+    await world.control("DELETE", "/recycle-bin");
+    await world.beats(5, 120);
+    expect(await world.names()).toEqual([]);
+  },
+);
 
 test("two messages for one mapping run one cycle at a time and send each row once", async () => {
   await insert(...Array(300).fill("Crowd"));

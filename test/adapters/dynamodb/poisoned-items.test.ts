@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { database } from "../../../functions/services/composition.ts";
 import { TABLES, type TableName } from "../../../lib/model/resources.ts";
 import { ATTRIBUTES } from "../../support/doubles/poisons.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import { type PoisonedWorld, startPoisonedWorld } from "../../support/worlds/poisoned-world.ts";
 
 /** Tables whose items hold what a tenant's database or org says; those of all others hold what the API has judged. */
@@ -52,7 +53,7 @@ test("every table is walked through, or holds nothing of a tenant's database", (
   expect([...DERIVED, ...JUDGED].toSorted()).toEqual(Object.keys(TABLES).toSorted());
 });
 
-test.each(DERIVED)(
+test.each(firstInGate(2, DERIVED))(
   "whatever an attribute of an item of %s is, no other workspace meets it",
   { timeout: 3_000_000 },
   async (table) => {

@@ -10,7 +10,7 @@ import { resolveByDns } from "../../../lib/adapters/webhook-client/resolve.ts";
 import { DEVELOPMENT } from "../../../lib/model/address.ts";
 import { type DnsServer, startDnsServer } from "../../support/doubles/dns-server.ts";
 import type { HostileReceiver } from "../../support/processes/hostile-receivers.ts";
-import { isWholeGrid } from "../../support/run/whole-grid.ts";
+import { isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
 
 /** Attempts that are answered with 200 MiB at the same time. */
 const AT_ONCE = isWholeGrid ? 10 : 3;
@@ -99,7 +99,7 @@ async function silentName() {
 }
 
 describe("what a receiver sends is bounded", () => {
-  test("of 200 MiB the first 1,024 bytes are kept, at once, and memory grows by at most 5 MB", async () => {
+  longTest("of 200 MiB the first 1,024 bytes are kept, at once, and memory grows by at most 5 MB", async () => {
     for (let warm = 0; warm < AT_ONCE / 2; warm += 1) await postTo("flood");
     const before = settledMemory();
 

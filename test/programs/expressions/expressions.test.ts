@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { expressionsIn, findExpressions } from "./find-expressions.ts";
 import { hashOf, judge } from "./judge-expression.ts";
 import verdicts from "./verdicts.json" with { type: "json" };
@@ -24,7 +25,7 @@ test("an expression is found wherever it is written, and however it is built", (
   ]);
 });
 
-test("every expression of the product has a verdict", () => {
+longTest("every expression of the product has a verdict", () => {
   const known: Readonly<Record<string, string>> = verdicts.verdicts;
 
   expect(findExpressions().filter((expression) => !(hashOf(expression) in known))).toEqual([]);

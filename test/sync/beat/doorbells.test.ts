@@ -158,7 +158,7 @@ describe("the doorbell", () => {
     expect(await rows()).toEqual([{ lastname: "Lovelace" }]);
   });
 
-  test("that rings while Salesforce or the database is away is pulled for ten seconds later", async () => {
+  longTest("that rings while Salesforce or the database is away is pulled for ten seconds later", async () => {
     const away = [
       ["Salesforce", () => world.fault({ kind: "unavailable", times: 0 }), () => world.control("DELETE", "/faults")],
       ["the database", () => world.databaseGoesAway(), () => world.databaseComesBack()],
@@ -217,7 +217,7 @@ describe("the doorbell", () => {
     expect([ofOther, ofOwn, ofDeaf]).toEqual([0, 1, 0]);
   });
 
-  test("costs a pull every two seconds for forty rings in four, and the last change comes along", async () => {
+  longTest("costs a pull every two seconds for forty rings in four, and the last change comes along", async () => {
     const before = await world.calls();
     for (let tenth = 1; tenth <= 40; tenth += 1) {
       if (tenth === 40) await world.colleague("POST", "/sobjects/Contact", { LastName: "Last" });

@@ -13,6 +13,7 @@ import type { RouteName } from "../../../lib/http/routes.ts";
 import { metricsText } from "../../../lib/metrics/scrape.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { call } from "../../support/clients/call.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { createTestWorkspace } from "../../support/worlds/workspace.ts";
@@ -154,35 +155,38 @@ test("a pause in mid push ends it at the next call; what was sent counts, and th
   expect([await contacts(), await states()]).toEqual([500, [{ state: "SUCCESS", n: 500 }]]);
 });
 
-test("a pause in the middle of a first load holds it between two pages, and the cycles after it ask for the rest", async () => {
-  await world.createRecords(
-    "Contact",
-    Array.from({ length: 2100 }, (_, n) => ({ LastName: `Person ${n}` })),
-  );
-  world.interfere(async (name) => {
-    if (name !== "store.apply") return;
-    world.interfere(null);
-    await pause();
+longTest(
+  "a pause in the middle of a first load holds it between two pages, and the cycles after it ask for the rest",
+  async () => {
+    await world.createRecords(
+      "Contact",
+      Array.from({ length: 2100 }, (_, n) => ({ LastName: `Person ${n}` })),
+    );
+    world.interfere(async (name) => {
+      if (name !== "store.apply") return;
+      world.interfere(null);
+      await pause();
+      await world.pass(3);
+    });
+    const contact = await mapContact();
+    const loaded = Number(await rows());
+    const requests = await world.requests();
+    const again = (await cloud.take("loads")) as { kind: "load" }[];
+    for (const { kind } of again) await world.work(contact, kind);
+
+    expect([loaded > 0, loaded < 2100, await world.requests()]).toEqual([true, true, requests]);
+
+    await resume();
     await world.pass(3);
-  });
-  const contact = await mapContact();
-  const loaded = Number(await rows());
-  const requests = await world.requests();
-  const again = (await cloud.take("loads")) as { kind: "load" }[];
-  for (const { kind } of again) await world.work(contact, kind);
+    await world.cycle(contact);
+    const asked = (await cloud.take("loads")) as { mapping_id: string; kind: "load" }[];
+    expect(asked).toMatchObject([{ mapping_id: contact.id, kind: "load" }]);
+    await world.work(contact, "load");
+    expect([await rows(), await states()]).toEqual([2100, []]);
+  },
+);
 
-  expect([loaded > 0, loaded < 2100, await world.requests()]).toEqual([true, true, requests]);
-
-  await resume();
-  await world.pass(3);
-  await world.cycle(contact);
-  const asked = (await cloud.take("loads")) as { mapping_id: string; kind: "load" }[];
-  expect(asked).toMatchObject([{ mapping_id: contact.id, kind: "load" }]);
-  await world.work(contact, "load");
-  expect([await rows(), await states()]).toEqual([2100, []]);
-});
-
-test("the deployment's pause is kept apart: a workspace that was paused before stays so when it ends", async () => {
+longTest("the deployment's pause is kept apart: a workspace that was paused before stays so when it ends", async () => {
   const contact = await mapContact();
   await world.cycle(contact);
   await announced();
@@ -231,21 +235,24 @@ test("the deployment's pause is kept apart: a workspace that was paused before s
   expect(await fleet()).toMatchObject([{ pause: null }, { pause: { scope: "workspace" } }]);
 });
 
-test("a pause whose announcement died half-way is announced again under the same names, so webhooks receive it once", async () => {
-  await mapContact();
-  await cloud.take("events");
-  const named = async () => ((await cloud.take("events")) as { event_id: string }[]).map(({ event_id }) => event_id);
-  await pause();
-  const first = await named();
+longTest(
+  "a pause whose announcement died half-way is announced again under the same names, so webhooks receive it once",
+  async () => {
+    await mapContact();
+    await cloud.take("events");
+    const named = async () => ((await cloud.take("events")) as { event_id: string }[]).map(({ event_id }) => event_id);
+    await pause();
+    const first = await named();
 
-  await counters().setPaused(world.workspaceId, null); // as if the process had died before
-  await sweep();
+    await counters().setPaused(world.workspaceId, null); // as if the process had died before
+    await sweep();
 
-  expect(first).toHaveLength(1);
-  expect(await named()).toEqual(first);
-  await sweep();
-  expect(await named()).toEqual([]);
-});
+    expect(first).toHaveLength(1);
+    expect(await named()).toEqual(first);
+    await sweep();
+    expect(await named()).toEqual([]);
+  },
+);
 
 test("the operators' workspace has no mappings, and no other has the fleet", async () => {
   const operator = await operatorToken();

@@ -8,6 +8,7 @@ import { handler as sweepMinute } from "../../../functions/workers/sweep-minute.
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { CyclesMessage } from "../../../lib/model/messages.ts";
 import { call } from "../../support/clients/call.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { type Asking, anIdleContactForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
 let world: Asking["world"];
@@ -130,7 +131,7 @@ test("while a cycle runs a poll names that one, which can be waited for as well"
   expect((await read(mark)).json?.data).toMatchObject({ state: "ended" });
 });
 
-test("a poll that finds its mapping stopped, or meets an error, ends all the same and says why", async () => {
+longTest("a poll that finds its mapping stopped, or meets an error, ends all the same and says why", async () => {
   const stopped = (await poll()).headers["Bridge-Cycle"];
   await world.map({ object: "Contact", fields: ["Email", "LastName"], bridge: { active: false } });
   await runWhatWasAskedFor();

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../lib/model/calls/plan.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { plannedBudget } from "../../support/doubles/planned-budget.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
@@ -70,7 +71,7 @@ describe("calls that run low", () => {
     }
   };
 
-  test("are reported once for each change of the pace, not for each cycle, with what is held back", async () => {
+  longTest("are reported once for each change of the pace, not for each cycle, with what is held back", async () => {
     await world.cycle(contact);
     await orgHasUsed(14_000);
     await beats();

@@ -3,6 +3,7 @@ import { retryFailed } from "../../../lib/adapters/postgres/operations/operation
 import { rowQueriesOf } from "../../../lib/adapters/postgres/operations/row-operations.ts";
 import { keepSessions } from "../../../lib/adapters/postgres/session/request-session.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import type { SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
@@ -120,31 +121,34 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     expect(await heldBack()).toEqual([]);
   });
 
-  test("is left to a person by a retry of everything that failed, and sent as new by one of its own: the other record gets a row", async () => {
-    const id = await lostInsert("Sklodowska");
-    await changedThere(id, { LastName: "Curie" });
-    await untilTheDoubtEnds();
-    const connection = { url: world.databaseUrl, schema: "salesforce" };
-    const queries = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection);
-    const [kind] = await queries.failures(null);
+  longTest(
+    "is left to a person by a retry of everything that failed, and sent as new by one of its own: the other record gets a row",
+    async () => {
+      const id = await lostInsert("Sklodowska");
+      await changedThere(id, { LastName: "Curie" });
+      await untilTheDoubtEnds();
+      const connection = { url: world.databaseUrl, schema: "salesforce" };
+      const queries = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection);
+      const [kind] = await queries.failures(null);
 
-    const everything = await queries.findFailed({ id: null, fingerprint: null, table: null }, 10);
-    const ofKind = await queries.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 10);
-    const one = await queries.findFailed({ id: 1, fingerprint: null, table: null }, 10);
-    expect([everything.total, ofKind.total, one.total]).toEqual([0, 1, 1]);
+      const everything = await queries.findFailed({ id: null, fingerprint: null, table: null }, 10);
+      const ofKind = await queries.findFailed({ id: null, fingerprint: kind?.fingerprint ?? "", table: null }, 10);
+      const one = await queries.findFailed({ id: 1, fingerprint: null, table: null }, 10);
+      expect([everything.total, ofKind.total, one.total]).toEqual([0, 1, 1]);
 
-    await retry();
-    await world.cycle(contact);
+      await retry();
+      await world.cycle(contact);
 
-    const all = await records();
-    expect(all.map(({ LastName }) => LastName)).toEqual(["Curie", "Sklodowska"]);
-    expect((await rows()).map(({ lastname, sfid }) => [lastname, sfid]).sort()).toEqual(
-      all.map(({ LastName, Id }) => [LastName, Id]),
-    );
-    expect(await states()).toEqual(["SUCCESS"]);
-  });
+      const all = await records();
+      expect(all.map(({ LastName }) => LastName)).toEqual(["Curie", "Sklodowska"]);
+      expect((await rows()).map(({ lastname, sfid }) => [lastname, sfid]).sort()).toEqual(
+        all.map(({ LastName, Id }) => [LastName, Id]),
+      );
+      expect(await states()).toEqual(["SUCCESS"]);
+    },
+  );
 
-  test("takes its newer changes along when its record was changed back before they came", async () => {
+  longTest("takes its newer changes along when its record was changed back before they came", async () => {
     const id = await lostInsert("Sklodowska");
     await changedThere(id, { LastName: "Curie" });
     await untilTheDoubtEnds();

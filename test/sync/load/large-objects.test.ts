@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import { longTest } from "../../support/run/whole-grid.ts";
 import type { Row } from "../../support/worlds/sync-world.ts";
 import { mapped } from "../../support/worlds/worlds.ts";
 import { eachInAWorld, MANY, numbered, UNCOUNTED, WIDE, WIDE_CONTACT, world } from "../world.ts";
@@ -29,7 +30,7 @@ test("an object that is too large to be counted in time is loaded and compared a
   expect((await asked()).filter((path) => /COUNT\(\)/.test(path))).toEqual([]);
 });
 
-test("an object that Salesforce calls too large for our user is read in smaller parts, after one job", async () => {
+longTest("an object that Salesforce calls too large for our user is read in smaller parts, after one job", async () => {
   await create(60);
   await fault(UNCOUNTED);
   await fault({ kind: "largeOperation", object: "Contact", size: 20 });
@@ -43,7 +44,7 @@ test("an object that Salesforce calls too large for our user is read in smaller 
   expect((await jobs()).map((job) => job["errorMessage"])).toEqual([expect.stringMatching(/^OPERATION_TOO_LARGE/)]);
 });
 
-test.each([true, false])(
+longTest.each([true, false])(
   "what is too large in its smallest part names the permission that is missing (by Bulk: %s)",
   async (byBulk) => {
     await create(3);
@@ -77,7 +78,7 @@ test.each([0, -1, 1])(
   },
 );
 
-test("a comparison with an old count meets each record once, by REST or by the job", async () => {
+longTest("a comparison with an old count meets each record once, by REST or by the job", async () => {
   await create(MANY);
   await map();
   await oldCount();
@@ -92,7 +93,7 @@ test("a comparison with an old count meets each record once, by REST or by the j
   expect(await rows()).toBe(MANY - 1);
 });
 
-test("where the Bulk API refuses the rest of more than was counted, REST reads it, and asks once", async () => {
+longTest("where the Bulk API refuses the rest of more than was counted, REST reads it, and asks once", async () => {
   await create(MANY);
   await oldCount();
   await fault({ kind: "malformedRequest", code: "FEATURE_NOT_ENABLED", path: "POST .*/jobs/query" });
@@ -118,30 +119,33 @@ test.each([
   expect(await jobs()).toHaveLength(byJobs);
 });
 
-test("archived tasks are loaded by either API, deleted ones are not, and a sweep leaves them where they are", async () => {
-  await world.createRecords(
-    "Task",
-    ["Old", "Older", "Gone", "New"].map((Subject) => ({ Subject })),
-  );
-  const [gone] = await world.soql("SELECT Id FROM Task WHERE Subject = 'Gone'");
-  await world.rest("DELETE", `/sobjects/Task/${gone?.["Id"]}`);
-  await world.stopMinutes();
-  await world.pass(86_400);
-  await world.control("POST", "/archive", { before: new Date(world.cloud.clock.now()).toISOString() });
-  await world.rest("POST", "/sobjects/Task", { Subject: "Newest" });
-  expect(await world.soql("SELECT Subject FROM Task")).toEqual([{ Subject: "Newest" }]);
-  const all = ["New", "Newest", "Old", "Older"].map((subject) => ({ subject }));
-  const subjects = () => world.sql("SELECT subject FROM salesforce.task ORDER BY subject");
+longTest(
+  "archived tasks are loaded by either API, deleted ones are not, and a sweep leaves them where they are",
+  async () => {
+    await world.createRecords(
+      "Task",
+      ["Old", "Older", "Gone", "New"].map((Subject) => ({ Subject })),
+    );
+    const [gone] = await world.soql("SELECT Id FROM Task WHERE Subject = 'Gone'");
+    await world.rest("DELETE", `/sobjects/Task/${gone?.["Id"]}`);
+    await world.stopMinutes();
+    await world.pass(86_400);
+    await world.control("POST", "/archive", { before: new Date(world.cloud.clock.now()).toISOString() });
+    await world.rest("POST", "/sobjects/Task", { Subject: "Newest" });
+    expect(await world.soql("SELECT Subject FROM Task")).toEqual([{ Subject: "Newest" }]);
+    const all = ["New", "Newest", "Old", "Older"].map((subject) => ({ subject }));
+    const subjects = () => world.sql("SELECT subject FROM salesforce.task ORDER BY subject");
 
-  const task = await mapped(world, { object: "Task", fields: ["Subject"] });
-  expect(await subjects()).toEqual(all);
-  await fault(UNCOUNTED);
-  for (const kind of ["sweep", "backfill"] as const) {
-    await world.work(task, kind);
+    const task = await mapped(world, { object: "Task", fields: ["Subject"] });
     expect(await subjects()).toEqual(all);
-  }
-  await world.writeUncaptured("DELETE FROM salesforce.task");
-  await world.work(task, "backfill");
+    await fault(UNCOUNTED);
+    for (const kind of ["sweep", "backfill"] as const) {
+      await world.work(task, kind);
+      expect(await subjects()).toEqual(all);
+    }
+    await world.writeUncaptured("DELETE FROM salesforce.task");
+    await world.work(task, "backfill");
 
-  expect(await subjects()).toEqual(all);
-});
+    expect(await subjects()).toEqual(all);
+  },
+);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstInGate } from "../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, MANY, WIDE, WIDE_CONTACT, world } from "../world.ts";
 
 eachInAWorld(undefined, WIDE_CONTACT);
@@ -66,75 +66,81 @@ test.each(firstInGate(1, LOST_JOBS))(
   },
 );
 
-test("after two lost Bulk jobs, over however many invocations, a load continues by REST over what was written", async () => {
-  const part = 400;
-  await create(MANY);
-  await world.fault({ kind: "smallBatches", path: "/results", size: part, times: 0 });
-  const killInThirdPart = () => {
-    let parts = 0;
-    world.interfere((call) => {
-      if (call === "org.bulkResults" && ++parts === 3) throw new Error("killed");
-    });
-  };
-  killInThirdPart();
-  await brokenOff("killed", ...WIDE);
-  const [first] = await queryJobs();
-  const [gone] = await world.sql("SELECT sfid FROM salesforce.contact LIMIT 1");
-  expect(await rows()).toBe(2 * part);
-  await world.rest("DELETE", `/jobs/query/${first?.["id"]}`);
-  await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
+longTest(
+  "after two lost Bulk jobs, over however many invocations, a load continues by REST over what was written",
+  async () => {
+    const part = 400;
+    await create(MANY);
+    await world.fault({ kind: "smallBatches", path: "/results", size: part, times: 0 });
+    const killInThirdPart = () => {
+      let parts = 0;
+      world.interfere((call) => {
+        if (call === "org.bulkResults" && ++parts === 3) throw new Error("killed");
+      });
+    };
+    killInThirdPart();
+    await brokenOff("killed", ...WIDE);
+    const [first] = await queryJobs();
+    const [gone] = await world.sql("SELECT sfid FROM salesforce.contact LIMIT 1");
+    expect(await rows()).toBe(2 * part);
+    await world.rest("DELETE", `/jobs/query/${first?.["id"]}`);
+    await world.rest("DELETE", `/sobjects/Contact/${gone?.["sfid"]}`);
 
-  killInThirdPart();
-  await expect(load()).rejects.toThrow("killed");
-  world.interfere(null);
-  const [second] = await queryJobs();
-  await world.control("POST", "/clock", { advanceMilliseconds: 8 * 86_400_000 });
-  await load();
+    killInThirdPart();
+    await expect(load()).rejects.toThrow("killed");
+    world.interfere(null);
+    const [second] = await queryJobs();
+    await world.control("POST", "/clock", { advanceMilliseconds: 8 * 86_400_000 });
+    await load();
 
-  expect(await queryJobs()).toEqual([]);
-  expect(await rows()).toBe(MANY - 1);
-  expect(notes()).toEqual([
-    `Bulk query job ${second?.["id"]} is lost (NOT_FOUND: The requested resource does not exist); read by REST instead`,
-  ]);
-  const [state] = await world.sql("SELECT position FROM salesforce._bridge_state");
-  expect(state?.["position"]).not.toBeNull();
-});
+    expect(await queryJobs()).toEqual([]);
+    expect(await rows()).toBe(MANY - 1);
+    expect(notes()).toEqual([
+      `Bulk query job ${second?.["id"]} is lost (NOT_FOUND: The requested resource does not exist); read by REST instead`,
+    ]);
+    const [state] = await world.sql("SELECT position FROM salesforce._bridge_state");
+    expect(state?.["position"]).not.toBeNull();
+  },
+);
 
 const NO_FIELD = { kind: "malformedRequest", code: "INVALID_FIELD", message: "No such column", times: 0 };
 
-test("a first load that fails three times breaks the mapping once, whatever its cycles do, until it continues", async () => {
-  await create(3);
-  await world.fault({ ...NO_FIELD, path: "queryAll" });
-  await brokenOff("INVALID_FIELD");
-  const fails = () => expect(load()).rejects.toThrow("INVALID_FIELD");
+longTest(
+  "a first load that fails three times breaks the mapping once, whatever its cycles do, until it continues",
+  async () => {
+    await create(3);
+    await world.fault({ ...NO_FIELD, path: "queryAll" });
+    await brokenOff("INVALID_FIELD");
+    const fails = () => expect(load()).rejects.toThrow("INVALID_FIELD");
 
-  await world.cycles();
-  expect(await shown()).toMatchObject({ state: "loading", reason: expect.stringContaining("INVALID_FIELD") });
-  await fails();
-  await world.cycles();
-  expect(await world.eventNames()).toEqual(["mapping.activated"]);
-  await fails();
-  await world.cycles(3);
-  await fails();
-  await world.cycles();
+    await world.cycles();
+    expect(await shown()).toMatchObject({ state: "loading", reason: expect.stringContaining("INVALID_FIELD") });
+    await fails();
+    await world.cycles();
+    expect(await world.eventNames()).toEqual(["mapping.activated"]);
+    await fails();
+    await world.cycles(3);
+    await fails();
+    await world.cycles();
 
-  const message = expect.stringMatching(
-    /^the load failed: INVALID_FIELD: No such column; give the connected user access/,
-  );
-  expect(await world.newEvents()).toMatchObject([
-    { event: "sync.broken", detail: { reason: "salesforce_schema", message, failed_cycles: 3 } },
-  ]);
-  expect(await shown()).toMatchObject({ state: "broken", reason: message, broken_since: expect.any(String) });
+    const message = expect.stringMatching(
+      /^the load failed: INVALID_FIELD: No such column; give the connected user access/,
+    );
+    expect(await world.newEvents()).toMatchObject([
+      { event: "sync.broken", detail: { reason: "salesforce_schema", message, failed_cycles: 3 } },
+    ]);
+    expect(await shown()).toMatchObject({ state: "broken", reason: message, broken_since: expect.any(String) });
 
-  await world.control("DELETE", "/faults");
-  await world.cycles();
-  expect(await world.eventNames()).toEqual([]);
-  await load();
-  await world.cycles();
+    await world.control("DELETE", "/faults");
+    await world.cycles();
+    expect(await world.eventNames()).toEqual([]);
+    await load();
+    await world.cycles();
 
-  expect(await world.eventNames()).toEqual(["sync.recovered"]);
-  expect(await shown()).toMatchObject({ state: "running", reason: null, broken_since: null });
-});
+    expect(await world.eventNames()).toEqual(["sync.recovered"]);
+    expect(await shown()).toMatchObject({ state: "running", reason: null, broken_since: null });
+  },
+);
 
 test("a first load that was killed is asked for again by the cycles, and continues where it ended", async () => {
   await create(2_100);

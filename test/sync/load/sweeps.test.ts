@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { beforeEach, describe, expect, test } from "vitest";
 import { plannedBudget } from "../../support/doubles/planned-budget.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, longTexts, MANY, numbered, orgWith, WIDE, world } from "../world.ts";
 
 eachInAWorld(
@@ -29,7 +30,7 @@ async function jobs(): Promise<readonly string[]> {
 describe("a sweep of a large object", () => {
   beforeEach(() => load(MANY));
 
-  test("neither waits for rows that are locked nor writes equal ones", async () => {
+  longTest("neither waits for rows that are locked nor writes equal ones", async () => {
     const versions = () => world.sql("SELECT xmin::text, ctid::text FROM salesforce.contact ORDER BY id");
     const before = await versions();
     const application = new Client({ connectionString: world.databaseUrl });
@@ -82,7 +83,7 @@ describe("a sweep of a large object", () => {
   });
 });
 
-test("a sweep makes no call while the rest of the share is for pulls and saves, and is run later", async () => {
+longTest("a sweep makes no call while the rest of the share is for pulls and saves, and is run later", async () => {
   await load(3);
   await world.writeUncaptured("DELETE FROM salesforce.contact WHERE lastname = 'L1'");
   const usage = (used: number) => ({ used, limit: 100, at: new Date(world.cloud.clock.now()) });

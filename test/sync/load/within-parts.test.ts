@@ -59,7 +59,7 @@ test.each(firstInGate(1, ["load", "backfill", "sweep"] as const))(
   },
 );
 
-test("parts are read side by side, and none is written again as far as it was written", async () => {
+longTest("parts are read side by side, and none is written again as far as it was written", async () => {
   await world.fault({ kind: "smallBatches", path: "/results", size: 20, times: 0 });
   const calls: string[] = [];
   dieBefore(6, "store.apply", calls);

@@ -3,7 +3,7 @@ import { handler as captureMapping } from "../../../functions/api/capture-mappin
 import { handler as readHealth } from "../../../functions/api/read-health.ts";
 import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import { firstInGate } from "../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, world } from "../world.ts";
 
 eachInAWorld(async () => {
@@ -86,26 +86,31 @@ test("while triggers are off no cycle, sweep or load reverts uncaptured writes, 
   expect(await world.soql("SELECT Id FROM Contact WHERE LastName = 'Murray'")).toHaveLength(1);
 });
 
-test("a table that was given to a role whose rights ours does not have is reported with the GRANT, and stays as it is", async () => {
-  const us = new URL(world.databaseUrl).username;
-  await world.asSuperuser(`CREATE ROLE other_${us}; GRANT ALL ON SCHEMA salesforce TO other_${us};
+longTest(
+  "a table that was given to a role whose rights ours does not have is reported with the GRANT, and stays as it is",
+  async () => {
+    const us = new URL(world.databaseUrl).username;
+    await world.asSuperuser(`CREATE ROLE other_${us}; GRANT ALL ON SCHEMA salesforce TO other_${us};
     ALTER TABLE salesforce.contact OWNER TO other_${us}; GRANT ALL ON salesforce.contact TO ${us}`);
-  await world.create("Lovelace");
+    await world.create("Lovelace");
 
-  await world.cycles();
-  expect(await world.names()).toEqual(["Curie", "Hopper"]);
-  expect(await shown()).toMatchObject({
-    state: "broken",
-    reason: expect.stringContaining(`GRANT "other_${us}" TO "${us}"; then bridge mapping capture Contact --salesforce`),
-  });
-  await world.asSuperuser(`GRANT other_${us} TO ${us}`);
-  await world.cycles();
+    await world.cycles();
+    expect(await world.names()).toEqual(["Curie", "Hopper"]);
+    expect(await shown()).toMatchObject({
+      state: "broken",
+      reason: expect.stringContaining(
+        `GRANT "other_${us}" TO "${us}"; then bridge mapping capture Contact --salesforce`,
+      ),
+    });
+    await world.asSuperuser(`GRANT other_${us} TO ${us}`);
+    await world.cycles();
 
-  expect(await shown()).toMatchObject({ state: "running", reason: null });
-  await world.asSuperuser(
-    `ALTER TABLE salesforce.contact OWNER TO ${us}; DROP OWNED BY other_${us}; DROP ROLE other_${us}`,
-  );
-});
+    expect(await shown()).toMatchObject({ state: "running", reason: null });
+    await world.asSuperuser(
+      `ALTER TABLE salesforce.contact OWNER TO ${us}; DROP OWNED BY other_${us}; DROP ROLE other_${us}`,
+    );
+  },
+);
 
 describe("after a table was swapped in by name", () => {
   const plan = (uncaptured: string) => ({ mapping_id: world.contact.id, uncaptured, rows: 3 });
@@ -185,7 +190,7 @@ describe("after a table was swapped in by name", () => {
   });
 });
 
-test.each(firstInGate(1, ["salesforce", "mine"] as const))(
+longTest.each(firstInGate(1, ["salesforce", "mine"] as const))(
   "a row whose insert was captured and still waits is sent as it was written since, whose values ever win (%s)",
   async (uncaptured) => {
     await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Noether', 'emmy@example.com')");

@@ -4,7 +4,7 @@ import { handler as readHealth } from "../../../functions/api/read-health.ts";
 import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
 import { handler as testPostgres } from "../../../functions/api/test-postgres.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import { firstInGate } from "../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { Row } from "../../support/worlds/sync-world.ts";
 import { eachInAWorld, world } from "../world.ts";
 
@@ -142,7 +142,7 @@ const CHOICES = [
   ["mine", "postgres_wins", ["new", "new"]],
 ] as const;
 
-test.each(firstInGate(1, CHOICES))(
+longTest.each(firstInGate(1, CHOICES))(
   "where it holds values that nothing captured a person decides: --%s",
   async (uncaptured, conflict_policy, decided) => {
     await twoPeople({ bridge: { conflict_policy } });

@@ -134,7 +134,7 @@ describe("where PostgreSQL wins, of three updates whose middle record is deleted
   const undelete = (fault: object) => world.fault({ path: "services/Soap", record: "undelete", ...fault });
   const ALL = ["Aspasia", "Curie", "Meitner"];
 
-  test("all end as Salesforce has answered them, and the record is brought back", async () => {
+  longTest("all end as Salesforce has answered them, and the record is brought back", async () => {
     await world.cycles(2);
 
     expect((await updates()).map(({ state }) => state)).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
@@ -142,20 +142,23 @@ describe("where PostgreSQL wins, of three updates whose middle record is deleted
     expect(await world.sql("SELECT rows_failed::int FROM salesforce._bridge_state")).toEqual([{ rows_failed: 0 }]);
   });
 
-  test("the one whose record cannot be brought back fails with what Salesforce said, and the others stay", async () => {
-    await undelete({ kind: "malformedRequest", times: 0 });
+  longTest(
+    "the one whose record cannot be brought back fails with what Salesforce said, and the others stay",
+    async () => {
+      await undelete({ kind: "malformedRequest", times: 0 });
 
-    await world.cycles();
+      await world.cycles();
 
-    expect(await updates()).toEqual([
-      { state: "SUCCESS", sf_message: null },
-      { state: "FAILED", sf_message: expect.stringContaining("ENTITY_IS_DELETED") },
-      { state: "SUCCESS", sf_message: null },
-    ]);
-    expect(await professors()).toEqual(["Aspasia", "Meitner"]);
-  });
+      expect(await updates()).toEqual([
+        { state: "SUCCESS", sf_message: null },
+        { state: "FAILED", sf_message: expect.stringContaining("ENTITY_IS_DELETED") },
+        { state: "SUCCESS", sf_message: null },
+      ]);
+      expect(await professors()).toEqual(["Aspasia", "Meitner"]);
+    },
+  );
 
-  test("none is mistaken for one that did not run when the org gives no answer to that", async () => {
+  longTest("none is mistaken for one that did not run when the org gives no answer to that", async () => {
     await undelete({ kind: "unavailable" });
 
     await world.cycles();

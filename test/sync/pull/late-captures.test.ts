@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstInGate, isWholeGrid } from "../../support/run/whole-grid.ts";
+import { firstInGate, isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, world } from "../world.ts";
 
 eachInAWorld();
@@ -71,7 +71,7 @@ test("where Salesforce wins, an unseen write is overwritten, and the log and the
   ]);
 });
 
-test("a pull that reads its last minute again does not revert an unseen write either", async () => {
+longTest("a pull that reads its last minute again does not revert an unseen write either", async () => {
   await follow("postgres_wins", "Curie");
   // Of what our own user saved last a pull reads ids and stamps again.
   await world.patch("Curie", { Description: "x" }, "colleague");
@@ -86,29 +86,32 @@ test("a pull that reads its last minute again does not revert an unseen write ei
   expect(await changes()).toMatchObject([{ captured: "late", state: "SUCCESS" }]);
 });
 
-test("beside an unseen write a record that has changed as well is an ordinary pull, and a captured write of the row is sent, too", async () => {
-  await follow("postgres_wins", "Curie", "Hopper");
-  await writeEmail("marie@new.example");
-  await world.patch("Curie", { Description: "x" });
-  await world.cycles();
+longTest(
+  "beside an unseen write a record that has changed as well is an ordinary pull, and a captured write of the row is sent, too",
+  async () => {
+    await follow("postgres_wins", "Curie", "Hopper");
+    await writeEmail("marie@new.example");
+    await world.patch("Curie", { Description: "x" });
+    await world.cycles();
 
-  expect(await emails()).toEqual(["curie@old.example", "hopper@old.example"]);
-  expect(await changes()).toEqual([]);
+    expect(await emails()).toEqual(["curie@old.example", "hopper@old.example"]);
+    expect(await changes()).toEqual([]);
 
-  await writeEmail("grace@new.example", "Hopper");
-  await world.sql("UPDATE salesforce.contact SET description = 'captured' WHERE lastname = 'Hopper'");
-  await world.sweep();
-  await world.cycles(3);
+    await writeEmail("grace@new.example", "Hopper");
+    await world.sql("UPDATE salesforce.contact SET description = 'captured' WHERE lastname = 'Hopper'");
+    await world.sweep();
+    await world.cycles(3);
 
-  expect((await world.bothSides(["LastName", "Email", "Description"])).records).toMatchObject([
-    { Email: "curie@old.example", Description: "x" },
-    { Email: "grace@new.example", Description: "captured" },
-  ]);
-  expect((await changes()).map(({ captured, state }) => [captured, state])).toEqual([
-    [null, "SUCCESS"],
-    ["late", "SUCCESS"],
-  ]);
-});
+    expect((await world.bothSides(["LastName", "Email", "Description"])).records).toMatchObject([
+      { Email: "curie@old.example", Description: "x" },
+      { Email: "grace@new.example", Description: "captured" },
+    ]);
+    expect((await changes()).map(({ captured, state }) => [captured, state])).toEqual([
+      [null, "SUCCESS"],
+      ["late", "SUCCESS"],
+    ]);
+  },
+);
 
 /** What looks like an unseen write beneath a record of Curie, and is none. */
 const NONE: readonly (readonly [string, () => Promise<unknown>, email: string])[] = [
@@ -190,18 +193,21 @@ test.each(firstInGate(1, TRIGGERS))(
   },
 );
 
-test("a change of ours that is under way while Salesforce changes the same field is not mistaken for an unseen write", async () => {
-  await follow("postgres_wins", "Curie");
-  await world.sql("UPDATE salesforce.contact SET email = 'marie@new.example'");
-  await world.cycles();
-  await world.patch("Curie", { Email: "theirs@new.example" });
-
-  for (let i = 0; i < 3; i++) {
-    await world.pass(30);
+longTest(
+  "a change of ours that is under way while Salesforce changes the same field is not mistaken for an unseen write",
+  async () => {
+    await follow("postgres_wins", "Curie");
+    await world.sql("UPDATE salesforce.contact SET email = 'marie@new.example'");
     await world.cycles();
-  }
-  await world.sweep();
+    await world.patch("Curie", { Email: "theirs@new.example" });
 
-  expect(await emails()).toEqual(["theirs@new.example"]);
-  expect((await changes()).map(({ captured }) => captured)).toEqual([null]);
-});
+    for (let i = 0; i < 3; i++) {
+      await world.pass(30);
+      await world.cycles();
+    }
+    await world.sweep();
+
+    expect(await emails()).toEqual(["theirs@new.example"]);
+    expect((await changes()).map(({ captured }) => captured)).toEqual([null]);
+  },
+);

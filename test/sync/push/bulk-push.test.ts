@@ -117,7 +117,7 @@ describe("many rows", () => {
     expect(await jobs()).toHaveLength(2);
   });
 
-  test("arrive with every character, number and NULL as they are, and only what was changed", async () => {
+  longTest("arrive with every character, number and NULL as they are, and only what was changed", async () => {
     const texts = ['a "quoted", text', "two\nlines\r\nand ;tab\t|", "Ünïcødé 😀 ‮", "#n/a", "=1+1", "#N/A"];
     await insertMany(MANY + 1);
     await push();
@@ -209,7 +209,7 @@ describe("a job that takes long", () => {
 });
 
 describe("a job goes by SOAP", () => {
-  test("when the org has no Bulk API for it", async () => {
+  longTest("when the org has no Bulk API for it", async () => {
     await insertMany();
     await world.fault({ kind: "malformedRequest", path: "POST .*/jobs/ingest", times: 0 });
 
@@ -221,7 +221,7 @@ describe("a job goes by SOAP", () => {
     });
   });
 
-  test("after it has failed as a whole, and once only", async () => {
+  longTest("after it has failed as a whole, and once only", async () => {
     await insertMany();
     await push();
     await world.sql("UPDATE salesforce.contact SET title = 'new'");
@@ -293,7 +293,7 @@ test("a lost answer to its creation loses nothing and doubles nothing", async ()
   await expectEachOnce();
 });
 
-test("a holder that was stopped before it started its job starts nothing: its successor did, once", async () => {
+longTest("a holder that was stopped before it started its job starts nothing: its successor did, once", async () => {
   await insertMany();
   await slowJobs(30);
   let isStopped = false;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { isPullDue } from "../../../lib/model/calls/interval.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { handleCycleMessage } from "../../../lib/sync/beat/handle-cycle-message.ts";
-import { firstInGate } from "../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
@@ -113,7 +113,7 @@ describe("the row is written first, the record before the push", () => {
     expect(await conflicts()).toEqual([]);
   });
 
-  test("other rows of the same push are sent before it is read again, and each only once", async () => {
+  longTest("other rows of the same push are sent before it is read again, and each only once", async () => {
     const other = await aRecord("Byron");
     const [contact, id] = await aPulledRecord({});
     await world.sql("UPDATE salesforce.contact SET title = 'Countess'");
@@ -152,7 +152,7 @@ test("nothing is read again where nothing has changed, nor checked behind a pull
   expect(await callsOf(() => world.cycle(contact)), "a pull and a save").toBe(2);
 });
 
-test("a row that is written while its push sends others is checked, too", async () => {
+longTest("a row that is written while its push sends others is checked, too", async () => {
   const later = await aRecord("Byron");
   const [contact, id] = await aPulledRecord({});
   await world.sql(`

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { firstInGate } from "../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
 import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
 import { newEvents } from "./questions.ts";
@@ -77,7 +77,7 @@ const events = async () =>
   (await newEvents(world)).map(({ event }) => event).filter((event) => event !== "mapping.activated");
 const failed = (changes: number) => Array(changes).fill("FAILED");
 
-test("eleven refused changes of one row are reported as so many failures and no spike", async () => {
+longTest("eleven refused changes of one row are reported as so many failures and no spike", async () => {
   const changes = 11;
   const contact = await mapContact("External_Id__c");
   await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c, birthdate) VALUES ('1', 'C-1', $1)", [
@@ -193,7 +193,7 @@ test("a refused value is on its row with its error until the record changes in S
   ]);
 });
 
-test("a refused value that Salesforce has changed since is not sent with a newer change", async () => {
+longTest("a refused value that Salesforce has changed since is not sent with a newer change", async () => {
   const contact = await mapContact();
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
   await world.cycle(contact);

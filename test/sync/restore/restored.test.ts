@@ -210,7 +210,7 @@ describe.each(isWholeGrid ? POLICIES : POLICIES.slice(1, 2))("under %s", (policy
     ]);
   });
 
-  test("what a cycle held that the acceptance of a restore overtook is looked up all the same", async () => {
+  longTest("what a cycle held that the acceptance of a restore overtook is looked up all the same", async () => {
     await restoreAfterLive();
     await cycles(2);
     await acceptBoth();
@@ -319,7 +319,7 @@ longTest("a mapping that only sends is looked up after a restore as well, and wh
   expect(await found()).toEqual([]);
 });
 
-test("a row that waits with several writes is one decision, and its look-up ends", async () => {
+longTest("a row that waits with several writes is one decision, and its look-up ends", async () => {
   await map("salesforce_wins");
   await restoreAfterLive();
   const [bo] = await world.sql("SELECT id FROM salesforce.contact WHERE external_id__c = 'b'");
@@ -425,7 +425,7 @@ describe("where both sides were restored to one time, which nothing shows", () =
   );
 });
 
-test("a failover in the very cycle whose answer was lost sends nothing twice", async () => {
+longTest("a failover in the very cycle whose answer was lost sends nothing twice", async () => {
   await map("salesforce_wins");
   await backUp();
   await live();

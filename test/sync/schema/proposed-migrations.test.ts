@@ -8,6 +8,7 @@ import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
 import { queue } from "../../../functions/services/composition.ts";
 import type { Proposal } from "../../../lib/model/mapping/migration.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { minutesLater } from "../../support/worlds/minute-later.ts";
 import type { Row } from "../../support/worlds/sync-world.ts";
 import { eachInAWorld, world } from "../world.ts";
@@ -149,44 +150,47 @@ test("the migration of a missing table makes what Bridge would make", async () =
   await expectEqual();
 });
 
-test("of columns that are gone one that was dropped is proposed and filled once it is back, and one that was renamed is not proposed", async () => {
-  await world.mapContact(OWN_KEY, UPSERT);
-  await changesAre("propose");
-  // Later pulls do not read the records again.
-  await world.pass(3600);
-  await world.cycles(2);
-  for (const name of ["provisioning", "loads"] as const) await world.cloud.take(name);
-  await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email");
-  await world.cycles();
-  expect(await shown()).toMatchObject({ state: "broken", failure: "column_gone" });
+longTest(
+  "of columns that are gone one that was dropped is proposed and filled once it is back, and one that was renamed is not proposed",
+  async () => {
+    await world.mapContact(OWN_KEY, UPSERT);
+    await changesAre("propose");
+    // Later pulls do not read the records again.
+    await world.pass(3600);
+    await world.cycles(2);
+    for (const name of ["provisioning", "loads"] as const) await world.cloud.take(name);
+    await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email");
+    await world.cycles();
+    expect(await shown()).toMatchObject({ state: "broken", failure: "column_gone" });
 
-  await activateAgain();
-  expect((await proposals()).flatMap(({ sql }) => sql)).toEqual([
-    'ALTER TABLE "salesforce"."contact" ADD COLUMN "email" varchar(80)',
-  ]);
-  await migrate();
-  await aMinuteLater();
-  await world.cycles();
-  expect(await expectEqual()).toMatchObject([{ Email: "marie@example.com" }, { Email: "grace@example.com" }]);
+    await activateAgain();
+    expect((await proposals()).flatMap(({ sql }) => sql)).toEqual([
+      'ALTER TABLE "salesforce"."contact" ADD COLUMN "email" varchar(80)',
+    ]);
+    await migrate();
+    await aMinuteLater();
+    await world.cycles();
+    expect(await expectEqual()).toMatchObject([{ Email: "marie@example.com" }, { Email: "grace@example.com" }]);
 
-  const rename = (from: string, to: string) =>
-    world.sql(`ALTER TABLE salesforce.contact RENAME COLUMN ${from} TO ${to}`);
-  await rename("external_id__c", "own_id");
-  await world.cycles();
-  await activateAgain();
-  world.contact = await world.mappingOf();
-  await world.cycles();
+    const rename = (from: string, to: string) =>
+      world.sql(`ALTER TABLE salesforce.contact RENAME COLUMN ${from} TO ${to}`);
+    await rename("external_id__c", "own_id");
+    await world.cycles();
+    await activateAgain();
+    world.contact = await world.mappingOf();
+    await world.cycles();
 
-  expect(await proposals()).toEqual([]);
-  expect(await shown()).toMatchObject({
-    state: "broken",
-    failure: "column_gone",
-    reason: expect.stringContaining("column external_id__c of table salesforce.contact is gone"),
-  });
-  await rename("own_id", "external_id__c");
-  await world.cycles();
-  expect(await shown()).toMatchObject({ state: "running" });
-});
+    expect(await proposals()).toEqual([]);
+    expect(await shown()).toMatchObject({
+      state: "broken",
+      failure: "column_gone",
+      reason: expect.stringContaining("column external_id__c of table salesforce.contact is gone"),
+    });
+    await rename("own_id", "external_id__c");
+    await world.cycles();
+    expect(await shown()).toMatchObject({ state: "running" });
+  },
+);
 
 test("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
   await world.mapContact(["Email", "LastName"]);

@@ -5,6 +5,7 @@ import { handler as sweepMinute } from "../../../functions/workers/sweep-minute.
 import { FIRST_VERSION, MIGRATIONS } from "../../../lib/adapters/postgres/schema/migrations.ts";
 import { SCHEMA_VERSION } from "../../../lib/model/workspace/schema-version.ts";
 import { call } from "../../support/clients/call.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { carryOut } from "../../support/worlds/carry-out.ts";
 import { type Asking, anIdleContactForEachTest } from "../../support/worlds/worlds.ts";
 
@@ -80,22 +81,25 @@ test("a schema one version back is upgraded with the next sweep, says so meanwhi
   expect(await contacts()).toEqual([{ LastName: "After" }, { LastName: "Before" }]);
 });
 
-test("one message a sweep asks for the upgrade, and as many as come at once upgrade once, beside a writer", async () => {
-  become(1);
-  await sweep();
-  const [message, ...more] = await upgrades();
-  expect([message, more]).toEqual([expect.objectContaining({ mapping_id: null, import_id: null }), []]);
-  await sweep();
-  await sweep();
+longTest(
+  "one message a sweep asks for the upgrade, and as many as come at once upgrade once, beside a writer",
+  async () => {
+    become(1);
+    await sweep();
+    const [message, ...more] = await upgrades();
+    expect([message, more]).toEqual([expect.objectContaining({ mapping_id: null, import_id: null }), []]);
+    await sweep();
+    await sweep();
 
-  await Promise.all([carryOut(made.cloud, made.world.services, 3), insert("Meanwhile")]);
+    await Promise.all([carryOut(made.cloud, made.world.services, 3), insert("Meanwhile")]);
 
-  expect(await versionOf()).toBe(10);
-  expect(said()).toEqual([
-    expect.objectContaining({ level: "info", message: "the schema is up to date" }),
-    expect.objectContaining({ level: "info" }),
-  ]);
-});
+    expect(await versionOf()).toBe(10);
+    expect(said()).toEqual([
+      expect.objectContaining({ level: "info", message: "the schema is up to date" }),
+      expect.objectContaining({ level: "info" }),
+    ]);
+  },
+);
 
 test("a schema two versions back waits for its upgrade with that reason, and continues after it", async () => {
   await insert("Waits");

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 import { END, loseLease, numbersTo } from "../cycles.ts";
 import { aCustomerForEachTest, customer, sql, transaction } from "../world.ts";
@@ -131,26 +132,29 @@ test("a row that refers to a record which a later slice of the page brings arriv
   expect(await count("_bridge_inbound_errors")).toBe(0);
 });
 
-test("a value that a column refuses keeps its own record out, rows that a transaction holds are left for later, and all others of any slice arrive", async () => {
-  await sql("ALTER TABLE salesforce.contact ADD CHECK (lastname <> 'forbidden')");
-  await known(450);
-  await transaction("UPDATE salesforce.contact SET email = 'user@example.com' WHERE id % 150 = 0");
-  const { store, lease } = await customer.cycle();
-  const records = named("new", 450, 2);
-  records[219] = image(220, 2, { lastname: "forbidden", email: null });
+longTest(
+  "a value that a column refuses keeps its own record out, rows that a transaction holds are left for later, and all others of any slice arrive",
+  async () => {
+    await sql("ALTER TABLE salesforce.contact ADD CHECK (lastname <> 'forbidden')");
+    await known(450);
+    await transaction("UPDATE salesforce.contact SET email = 'user@example.com' WHERE id % 150 = 0");
+    const { store, lease } = await customer.cycle();
+    const records = named("new", 450, 2);
+    records[219] = image(220, 2, { lastname: "forbidden", email: null });
 
-  const applied = await store.apply(lease, page(records, MARKED));
+    const applied = await store.apply(lease, page(records, MARKED));
 
-  expect(applied).toMatchObject({ updated: 446, rejected: 4, busy: 3 });
-  const left = [150, 220, 300, 450];
-  expect(await sql("SELECT lastname FROM salesforce.contact WHERE lastname LIKE 'old %' ORDER BY id")).toEqual(
-    left.map((number) => ({ lastname: `old ${number}` })),
-  );
-  expect(await sql("SELECT sfid, sqlstate FROM salesforce._bridge_inbound_errors ORDER BY sfid")).toEqual(
-    left.map((number) => ({ sfid: sfidOf(number), sqlstate: number === 220 ? "23514" : "55P03" })),
-  );
-  expect(await position()).toEqual(orgTime(60));
-});
+    expect(applied).toMatchObject({ updated: 446, rejected: 4, busy: 3 });
+    const left = [150, 220, 300, 450];
+    expect(await sql("SELECT lastname FROM salesforce.contact WHERE lastname LIKE 'old %' ORDER BY id")).toEqual(
+      left.map((number) => ({ lastname: `old ${number}` })),
+    );
+    expect(await sql("SELECT sfid, sqlstate FROM salesforce._bridge_inbound_errors ORDER BY sfid")).toEqual(
+      left.map((number) => ({ sfid: sfidOf(number), sqlstate: number === 220 ? "23514" : "55P03" })),
+    );
+    expect(await position()).toEqual(orgTime(60));
+  },
+);
 
 const SAME = { lastname: "old 1", email: null };
 /** A row whose record comes again with the stamp that it has. `locks`: PostgreSQL writes the lock of a row into it. */

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { isTooLong } from "../../../../lib/model/change/text-limit.ts";
 import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
 import type { Lease } from "../../../../lib/sync/ports/lease-ports.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { column } from "../../../support/worlds/shapes.ts";
 import { accepted, created, sfidOf } from "../customer.ts";
 import { claimAndSend, END, idsOf, loseLease, refused, retriedIn, send } from "../cycles.ts";
@@ -153,18 +154,21 @@ test("calls add up under their labels", async () => {
 /** Every table of a test is searched for secrets in the end, which takes seconds for tens of megabytes. */
 const forgetLongValues = () => sql("TRUNCATE salesforce._trigger_log");
 
-test("changes that PostgreSQL has packed are claimed by what they are unpacked, and one is always claimed", async () => {
-  await insertMany(41);
-  await sql(
-    `UPDATE salesforce._trigger_log SET "values" = CASE id WHEN 1 THEN jsonb_build_object('lastname', repeat('x', 17000000))
+longTest(
+  "changes that PostgreSQL has packed are claimed by what they are unpacked, and one is always claimed",
+  async () => {
+    await insertMany(41);
+    await sql(
+      `UPDATE salesforce._trigger_log SET "values" = CASE id WHEN 1 THEN jsonb_build_object('lastname', repeat('x', 17000000))
        ELSE jsonb_build_object('other', repeat('x', 500000)) END`,
-  );
+    );
 
-  const parts = [await claim(100), await claim(100), await claim(100), await claim(100)];
+    const parts = [await claim(100), await claim(100), await claim(100), await claim(100)];
 
-  await forgetLongValues();
-  expect(parts.map((part) => part.length)).toEqual([1, 31, 9, 0]);
-});
+    await forgetLongValues();
+    expect(parts.map((part) => part.length)).toEqual([1, 31, 9, 0]);
+  },
+);
 
 test("a text far beyond what its field takes is read cut, and is as much too long as it was", async () => {
   const texts = [

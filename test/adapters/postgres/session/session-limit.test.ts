@@ -5,6 +5,7 @@ import { keepSessions } from "../../../../lib/adapters/postgres/session/request-
 import { NoConnectionFree, openWithinLimit } from "../../../../lib/adapters/postgres/session/session-limit.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
 import { withDatabase } from "../../../../lib/monitoring/with-database.ts";
+import { longTest } from "../../../support/run/whole-grid.ts";
 import { untilSomebodyWaits } from "../customer.ts";
 import { request } from "../cycles.ts";
 import { aCustomerForEachTest, connection, customer, sql, transaction } from "../world.ts";
@@ -113,7 +114,7 @@ test.each([
   await untilThereAre(others + theirs);
 });
 
-test("long work leaves its connections to others when it is done", async () => {
+longTest("long work leaves its connections to others when it is done", async () => {
   const stores = createCycleStores(() => customer.now, { isLongWork: true });
 
   await stores(limited()).begin(request({ slot: 0 }));

@@ -7,7 +7,6 @@ import { handler as updateMapping } from "../../../functions/api/update-mapping.
 import { drizzleCode, type Proposal, writeDrizzleMigration } from "../../../lib/cli/drizzle.ts";
 import { apiClient } from "../../support/clients/api-client.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
-import { firstInGate } from "../../support/run/whole-grid.ts";
 import { carryOut } from "../../support/worlds/carry-out.ts";
 import { createDrizzleApp, type SchemaCode } from "../../support/worlds/drizzle-app.ts";
 import { minutesLater } from "../../support/worlds/minute-later.ts";
@@ -94,7 +93,7 @@ async function onlyMapping() {
 
 const cycle = async () => world.cycle(await onlyMapping());
 
-test.each(firstInGate(1, ["propose", "apply"] as const))(
+test.each(["propose", "apply"] as const)(
   "of a table that Drizzle owns no write fails while it is mapped and migrated, both sides are equal then, and Drizzle sees no drift (%s)",
   async (schemaChanges) => {
     const app = await createDrizzleApp(world.databaseUrl, START);
