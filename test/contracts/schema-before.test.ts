@@ -172,7 +172,7 @@ describe("on a schema that was upgraded", () => {
     "write-row": { values: { lastname: "Another" } },
   };
 
-  test("every endpoint that asks the database answers", async () => {
+  longTest("every endpoint that asks the database answers", async () => {
     const { cloud, world, contact, admin } = made;
     await becomeUpgraded(world);
     await SCENARIOS["a conflict is decided and recorded"](made);

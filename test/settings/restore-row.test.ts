@@ -245,23 +245,26 @@ longTest(
   },
 );
 
-test("an undelete that gets no answer is asked for again later, and holds up neither pulls nor pushes", async () => {
-  const [sfid] = await deletedAndAskedFor(["Ada"]);
-  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
-  await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" });
-  await world.fault({ kind: "unavailable", path: "services/Soap", record: "undelete", times: 1 });
+longTest(
+  "an undelete that gets no answer is asked for again later, and holds up neither pulls nor pushes",
+  async () => {
+    const [sfid] = await deletedAndAskedFor(["Ada"]);
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Emmy', 'K-Emmy')");
+    await world.colleague("POST", "/sobjects/Contact", { LastName: "Late" });
+    await world.fault({ kind: "unavailable", path: "services/Soap", record: "undelete", times: 1 });
 
-  await cycle();
-  const meanwhile = [await records(), (await rows()).map(({ lastname }) => lastname)];
-  await world.pass(60);
-  await cycle();
+    await cycle();
+    const meanwhile = [await records(), (await rows()).map(({ lastname }) => lastname)];
+    await world.pass(60);
+    await cycle();
 
-  expect(meanwhile).toEqual([
-    ["Emmy", "Late"],
-    ["Emmy", "Late"],
-  ]);
-  expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
-});
+    expect(meanwhile).toEqual([
+      ["Emmy", "Late"],
+      ["Emmy", "Late"],
+    ]);
+    expect((await rows()).map((row) => row["sfid"])).toContain(sfid);
+  },
+);
 
 longTest(
   "a mapping that only reads since ends the restores that it was asked for, and takes no other: it says where",

@@ -74,7 +74,7 @@ describe("the embedded PostgreSQL", () => {
     }
   });
 
-  test("makes its role and database although the first start was killed before they were there", async () => {
+  longTest("makes its role and database although the first start was killed before they were there", async () => {
     const first = await startPostgres({ dataDir });
     const beside = Object.assign(new URL(first.superuserUrl), { pathname: "/postgres" }).href;
     for (const sql of ["DROP DATABASE bridge", "DROP ROLE bridge"]) await ask(beside, sql);
@@ -114,7 +114,7 @@ describe("the embedded PostgreSQL", () => {
     expect(await ask(url, "SELECT count(*)::int AS n FROM numbers")).toEqual([{ n: 1000 }]);
   });
 
-  test("ends a server that outlived its killed owner and the guard", { skip: !canKillGuards }, async () => {
+  longTest("ends a server that outlived its killed owner and the guard", { skip: !canKillGuards }, async () => {
     const victim = await runUntilKilled("hold-postgres.ts", dataDir);
     const orphan = identityOf(Number.parseInt(readFileSync(join(dataDir, "cluster", "postmaster.pid"), "utf8"), 10));
     killGuard(Number(orphan?.pid));
@@ -127,7 +127,7 @@ describe("the embedded PostgreSQL", () => {
     expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
 
-  test("starts although its stale pid file names another process", async () => {
+  longTest("starts although its stale pid file names another process", async () => {
     writeFileSync(join(dataDir, "cluster", "postmaster.pid"), `${process.pid}\n${join(dataDir, "cluster")}\n`);
 
     const { url } = await start({ dataDir });

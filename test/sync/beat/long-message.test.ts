@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type CyclesMessage, cyclesIn } from "../../../lib/model/messages.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
 import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
 
@@ -67,7 +68,7 @@ test("of thirteen mappings with work ten are at work, and three go to a message 
   expect(await sent("all")).toBe(MANY);
 });
 
-test("of thirteen without rows that wait and with news of the org, three are pulled by another call", async () => {
+longTest("of thirteen without rows that wait and with news of the org, three are pulled by another call", async () => {
   await world.pass(300);
   for (const message of (await beat(mappings)).left) await run(message);
   await world.pass(60);

@@ -91,7 +91,7 @@ const MERGED = [
   ["postgres_wins", "in a retry"],
 ] as const;
 
-test.each(firstInGate(2, MERGED))(
+test.each(firstInGate(1, MERGED))(
   "a merged record, where %s, stays merged: the change of its row fails and names the master, sent %s",
   async (policy, when) => {
     await meet(policy);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { longTest } from "../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import type { Row } from "../../support/worlds/sync-world.ts";
 import { eachInAWorld, world } from "../world.ts";
 
@@ -70,11 +70,13 @@ test("changes of colleagues cost no call beyond the poll, and do not bring the e
 });
 
 describe("what is committed after the pull has passed its stamp arrives with the next poll", () => {
-  test.each([
-    { by: "colleague", what: "of the second of our save, with our stamp", other: false, title: "Prof" },
-    { by: "colleague", what: "of another record", other: true, title: "Prof" },
-    { by: "rest", what: "of our own user, of another record", other: true, title: "Prof" },
-  ] as const)("a save $what ($by)", async ({ by, other, title }) => {
+  test.each(
+    firstInGate(2, [
+      { by: "colleague", what: "of the second of our save, with our stamp", other: false, title: "Prof" },
+      { by: "colleague", what: "of another record", other: true, title: "Prof" },
+      { by: "rest", what: "of our own user, of another record", other: true, title: "Prof" },
+    ] as const),
+  )("a save $what ($by)", async ({ by, other, title }) => {
     await following(["Ada", "Grace"]);
     await world.sql("UPDATE salesforce.contact SET title = 'Dr' WHERE lastname = 'Ada'");
     await world.cycles();
@@ -142,12 +144,14 @@ longTest(
 );
 
 describe("all of the last minute is read with its fields", () => {
-  test.each([
-    ["after a pull that did not come to its end", `lanes = '{"pages": 1}'`],
-    ["until the org's clock is again where it was", `lanes = '{"back": {"stamp": "2099-01-01T00:00:00Z"}}'`],
-    ["of an object that does not say who saved its records", "shape = shape - 'namesWriter'"],
-    ["of a table whose rows are not sent", `shape = shape || '{"direction": "sf_to_pg"}'`],
-  ])("%s", async (_, state) => {
+  test.each(
+    firstInGate(1, [
+      ["after a pull that did not come to its end", `lanes = '{"pages": 1}'`],
+      ["until the org's clock is again where it was", `lanes = '{"back": {"stamp": "2099-01-01T00:00:00Z"}}'`],
+      ["of an object that does not say who saved its records", "shape = shape - 'namesWriter'"],
+      ["of a table whose rows are not sent", `shape = shape || '{"direction": "sf_to_pg"}'`],
+    ] as const),
+  )("%s", async (_, state) => {
     await following(["Ada", "Grace"]);
     await world.sql("UPDATE salesforce.contact SET title = 'Dr'");
     await world.cycles();

@@ -61,26 +61,29 @@ test.each(firstInGate(1, ["bidirectional", "sf_to_pg", "pg_to_sf"]))(
   },
 );
 
-test.each(["store.apply", "store.claim"])("before %s of a cycle: nothing is written or sent", async (call) => {
-  await follow("bidirectional");
-  await bothSidesGoOn();
-  world.interfere(async (one) => {
-    if (one !== call) return;
-    world.interfere(null);
-    await world.sql(HIDE);
-  });
+test.each(firstInGate(1, ["store.apply", "store.claim"]))(
+  "before %s of a cycle: nothing is written or sent",
+  async (call) => {
+    await follow("bidirectional");
+    await bothSidesGoOn();
+    world.interfere(async (one) => {
+      if (one !== call) return;
+      world.interfere(null);
+      await world.sql(HIDE);
+    });
 
-  await cycle();
+    await cycle();
 
-  expect(world.log.at(-1)?.["message"]).toMatch(REASON);
-  expect(await world.namesThere()).toEqual(["Lovelace", "Theirs"]);
-  expect(new Set(await world.states())).toEqual(new Set(["NEW"]));
+    expect(world.log.at(-1)?.["message"]).toMatch(REASON);
+    expect(await world.namesThere()).toEqual(["Lovelace", "Theirs"]);
+    expect(new Set(await world.states())).toEqual(new Set(["NEW"]));
 
-  await world.sql("ALTER TABLE salesforce.contact NO FORCE ROW LEVEL SECURITY");
-  await cycle();
-  expect(await world.namesThere()).toEqual(["Lovelace", "Mine", "Theirs"]);
-  expect(await world.names()).toEqual(await world.namesThere());
-});
+    await world.sql("ALTER TABLE salesforce.contact NO FORCE ROW LEVEL SECURITY");
+    await cycle();
+    expect(await world.namesThere()).toEqual(["Lovelace", "Mine", "Theirs"]);
+    expect(await world.names()).toEqual(await world.namesThere());
+  },
+);
 
 test("a table whose rows are hidden from us is not adopted", async () => {
   await world.sql(

@@ -192,7 +192,7 @@ longTest(
   },
 );
 
-test("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
+longTest("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
   await world.mapContact(["Email", "LastName"]);
   await changesAre("propose");
   await world.sql("ALTER TABLE salesforce.contact ALTER COLUMN lastname TYPE varchar(20)");
