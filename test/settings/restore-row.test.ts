@@ -5,7 +5,7 @@ import type { Scope } from "../../lib/model/workspace/token.ts";
 import { ask as askApi } from "../support/clients/ask.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { longTest } from "../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../support/run/whole-grid.ts";
 import type { SyncWorld } from "../support/worlds/sync-world.ts";
 import { tokenFor } from "../support/worlds/workspace.ts";
 import { aWorldForEachTest, mapped } from "../support/worlds/worlds.ts";
@@ -104,7 +104,7 @@ test("a row's delete that was not sent is not sent, and the row is there at once
   ]);
 });
 
-test.each(["bidirectional", "pg_to_sf"] as const)(
+test.each(firstInGate(1, ["bidirectional", "pg_to_sf"] as const))(
   "a row whose delete was sent comes back under its key, with its record out of the recycle bin: %s",
   async (sync_direction) => {
     const before = await synced(["Ada", "Grace"], { sync_direction });

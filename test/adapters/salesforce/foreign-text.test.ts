@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countSteps } from "../../support/checks/count-steps.ts";
 import { FOREIGN_READERS } from "../../support/doubles/foreign-readers.ts";
-import { isWholeGrid } from "../../support/run/whole-grid.ts";
+import { isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
 
 /** One text; only a hang comes near it. */
 const HANG_MILLISECONDS = 120_000;
@@ -30,7 +30,7 @@ function hangsAt(reader: string): Promise<string | null> {
 }
 
 describe.each(Object.keys(FOREIGN_READERS))("%s", (name) => {
-  test("hangs at none of the texts that a lying org may send", async () => {
+  longTest("hangs at none of the texts that a lying org may send", async () => {
     expect(await hangsAt(name)).toBeNull();
   });
 

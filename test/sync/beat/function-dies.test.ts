@@ -8,6 +8,7 @@ import { handler as runCycle } from "../../../functions/workers/run-cycle.ts";
 import { afterDeath, deathsAlone, HEALTHY } from "../../../lib/model/engine.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { type Asking, anIdleContactForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
 let world: Asking["world"];
@@ -92,7 +93,7 @@ test("three deaths in a row break the mapping, and a cycle that ends well repair
   expect(await reportOf(contact)).toMatchObject({ broken: false, failure: null });
 });
 
-test("deaths count within a day of each other", () => {
+longTest("deaths count within a day of each other", () => {
   const at = (hours: number) => new Date(hours * 3_600_000);
   const once = { ...HEALTHY, deaths: afterDeath(HEALTHY, at(0)) };
   const twice = { ...HEALTHY, deaths: afterDeath(once, at(23)) };

@@ -104,12 +104,14 @@ longTest("where the Bulk API refuses the rest of more than was counted, REST rea
   expect(world.lastLine("load")?.["notes"]).toEqual([expect.stringMatching(/^the Bulk API refused/)]);
 });
 
-test.each([
-  ["a count that is too high", () => oldCount(1_000_000), 1],
-  ["no count at all", () => oldCount(null), 1],
-  ["a count that our user may not see", () => fault(UNCOUNTED), 1],
-  ["the right count", () => oldCount(3), 0],
-] as const)("a small object with %s is loaded whole", async (_, counted, byJobs) => {
+test.each(
+  firstInGate(1, [
+    ["a count that is too high", () => oldCount(1_000_000), 1],
+    ["no count at all", () => oldCount(null), 1],
+    ["a count that our user may not see", () => fault(UNCOUNTED), 1],
+    ["the right count", () => oldCount(3), 0],
+  ] as const),
+)("a small object with %s is loaded whole", async (_, counted, byJobs) => {
   await create(3);
   await counted();
 

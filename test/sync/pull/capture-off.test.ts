@@ -251,7 +251,7 @@ describe("what Salesforce changed while capture was off is not overwritten by ro
     ],
   ];
 
-  test.each(firstInGate(1, CHANGES))("%s", async (_, change) => {
+  longTest.each(CHANGES)("%s", async (_, change) => {
     await change();
     await captureAll();
 

@@ -103,7 +103,7 @@ longTest("eleven refused changes of one row are reported as so many failures and
 });
 
 describe("a mapping", () => {
-  test.each(firstInGate(1, GRID))(
+  longTest.each(GRID)(
     "with the upsert field $upsertField, in spite of $trouble, makes one record with all values of a refused new row that was corrected",
     async ({ upsertField, trouble }) => {
       const contact = await mapContact(upsertField);

@@ -3,6 +3,7 @@ import { handler as readHealth } from "../../../functions/api/read-health.ts";
 import { handler as testSalesforce } from "../../../functions/api/test-salesforce.ts";
 import { now } from "../../../functions/services/composition.ts";
 import { dataOf } from "../../support/clients/data-of.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, numbered, world } from "../world.ts";
 
 eachInAWorld(async () => {
@@ -57,7 +58,7 @@ const STALLS: [string, () => Promise<unknown>, unknown, ...(readonly string[])][
   ],
 ];
 
-test.each(STALLS)(
+test.each(firstInGate(2, STALLS))(
   "health is running while all moves, and says what it is and what helps when %s",
   async (_, stop, message, ...commands) => {
     expect(await sync()).toEqual({ status: "running", incidents: [] });

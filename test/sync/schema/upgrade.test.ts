@@ -101,7 +101,7 @@ longTest(
   },
 );
 
-test("a schema two versions back waits for its upgrade with that reason, and continues after it", async () => {
+longTest("a schema two versions back waits for its upgrade with that reason, and continues after it", async () => {
   await insert("Waits");
   become(2);
   await made.world.pass(16); // a later version begins with no session that is kept

@@ -22,7 +22,7 @@ import {
 } from "../../../support/doubles/lying-postgres.ts";
 import { type LiedTo, openLiedTo } from "../../../support/processes/lied-to.ts";
 import type { Met } from "../../../support/processes/meet-lies.ts";
-import { firstInGate } from "../../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import { createTestDatabase, type TestDatabase } from "../../../support/worlds/postgres.ts";
 
 let database: TestDatabase;
@@ -98,7 +98,7 @@ const ENDLESS: readonly [string, Moment, Buffer][] = [
   ["ends of an answer", "between statements", DONE],
 ];
 
-test.each(firstInGate(1, ENDLESS))(
+longTest.each(ENDLESS)(
   "a server that sends %s without an end breaks that connection alone, in little memory: %s",
   async (_, moment, bytes) => {
     const small = openLiedTo(database.url, { flags: ["--max-old-space-size=300"] });

@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from "vitest";
-import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, numbered, UNCOUNTED, WIDE, WIDE_CONTACT, world } from "../world.ts";
 
 /** Records of a quarter of a megabyte: a page of a Bulk job's results, 4 MB, holds some sixteen of them. */
@@ -31,7 +30,7 @@ function dieBefore(nth: number, name: string, seen: string[] = []): void {
   });
 }
 
-test.each(firstInGate(1, ["load", "backfill", "sweep"] as const))(
+test.each(["load", "backfill", "sweep"] as const)(
   "a %s of which each invocation takes a single page comes to its end",
   async (kind) => {
     let work: () => Promise<unknown> = map;
@@ -59,7 +58,7 @@ test.each(firstInGate(1, ["load", "backfill", "sweep"] as const))(
   },
 );
 
-longTest("parts are read side by side, and none is written again as far as it was written", async () => {
+test("parts are read side by side, and none is written again as far as it was written", async () => {
   await world.fault({ kind: "smallBatches", path: "/results", size: 20, times: 0 });
   const calls: string[] = [];
   dieBefore(6, "store.apply", calls);
@@ -74,7 +73,7 @@ longTest("parts are read side by side, and none is written again as far as it wa
   expect(await world.names()).toHaveLength(MANY);
 });
 
-longTest("results in another order than before are not continued: another job begins", async () => {
+test("results in another order than before are not continued: another job begins", async () => {
   dieBefore(4, "store.apply");
   await expect(map()).rejects.toThrow("killed");
   const other = `jsonb_set(load::jsonb, '{bulk,written,0,lastId}', '"003000000000000AAA"')`;
