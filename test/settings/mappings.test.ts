@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mappings } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
+import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { askingIn } from "../support/clients/ask.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
@@ -22,6 +23,7 @@ afterAll(async () => {
 interface Mapping {
   readonly id: string;
   readonly state: string;
+  readonly active: boolean;
   readonly version: string;
   readonly fields: readonly string[];
 }
@@ -35,10 +37,10 @@ async function openWorkspace() {
   return {
     create: (body: object) => asking("create-mapping", { body }),
     update: (id: string, body: object, headers = {}) => on("update-mapping", id, { body, headers }),
-    activate: (id: string) => on("activate-mapping", id),
-    deactivate: (id: string) => on("deactivate-mapping", id),
-    delete: (id: string) => on("delete-mapping", id),
-    restore: (id: string) => on("restore-mapping", id),
+    activate: (id: string, headers = {}) => on("activate-mapping", id, { headers }),
+    deactivate: (id: string, headers = {}) => on("deactivate-mapping", id, { headers }),
+    delete: (id: string, headers = {}) => on("delete-mapping", id, { headers }),
+    restore: (id: string, headers = {}) => on("restore-mapping", id, { headers }),
     list: () => asking("list-mappings"),
     export: () => asking("export-config"),
     import: (body: object, headers = {}) => asking("import-config", { body, headers }),
@@ -195,8 +197,28 @@ test("a change or an import that was meant for another version is refused, so th
   expect((await workspace.import(document, headers)).status).toBe(412);
 });
 
+test("a switch that was meant for another version is refused, and the mapping stays as it was", async () => {
+  const workspace = await openWorkspace();
+  const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
+  await workspace.update(id, { sf_polling_seconds: 30 });
+  const old = { "If-Match": '"1"' };
+  const states = async () => dataOf<readonly Mapping[]>(await workspace.list()).map(({ active }) => active);
+
+  const refused = [await workspace.deactivate(id, old), await workspace.delete(id, old)];
+  const stayed = await states();
+  const paused = await workspace.deactivate(id, { "If-Match": '"2"' });
+  refused.push(await workspace.activate(id, old));
+  const isPaused = await states();
+  await workspace.delete(id);
+  refused.push(await workspace.restore(id, old));
+
+  expect(refused.map(({ status }) => status)).toEqual([412, 412, 412, 412]);
+  expect([stayed, paused.status, isPaused, await states()]).toEqual([[true], 200, [], []]);
+});
+
 test("a mapping is paused, resumed, deleted and restored; doing a thing twice changes nothing", async () => {
   const workspace = await openWorkspace();
+  await cloud.take("events");
   const { id } = dataOf<Mapping>(await workspace.create(CONTACT));
 
   expect(dataOf<Mapping>(await workspace.deactivate(id)).state).toBe("paused");
@@ -213,6 +235,13 @@ test("a mapping is paused, resumed, deleted and restored; doing a thing twice ch
     "mapping.activated",
     "mapping.deactivated",
     "mapping.created",
+  ]);
+  const announced = (await cloud.take("events")) as readonly { readonly event_id: string }[];
+  expect(announced.map(({ event_id }) => event_id)).toEqual([
+    eventIdOf("mapping.activated", id, 1),
+    eventIdOf("mapping.deactivated", id, 2),
+    eventIdOf("mapping.activated", id, 3),
+    eventIdOf("mapping.deactivated", id, 4),
   ]);
 
   await workspace.delete(id);

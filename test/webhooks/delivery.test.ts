@@ -4,7 +4,6 @@ import {
   afterAttempt,
   askForAttempt,
   begin,
-  CLAIM_SECONDS,
   type Delivery,
   isHopeless,
   judge,
@@ -45,6 +44,21 @@ describe("the schedule (contract 3.5, 6.4)", () => {
     expect(delivery.nextAttemptAt).toBeNull();
   });
 
+  test("automatic retries come after 30 seconds, 5 minutes, 30 minutes and 2 hours, and manual ones use up none", () => {
+    const waits: (number | null)[] = [];
+    let delivery = fresh;
+    for (let at = 0, due: Date | null = START; due !== null; ) {
+      at = (due.getTime() - START.getTime()) / 1000;
+      delivery = attempted(delivery, "automatic", 500, at);
+      due = nextRetryAt(delivery);
+      waits.push(due && (due.getTime() - START.getTime()) / 1000 - at);
+      delivery = attempted(askForAttempt(delivery, later(at + 1)), "manual", 500, at + 1);
+      expect(nextRetryAt(delivery)).toEqual(due);
+    }
+
+    expect(waits).toEqual([30, 300, 1800, 7200, null]);
+  });
+
   test("the first attempt is no retry: next_retry_at is null until it has failed", () => {
     expect(nextRetryAt(fresh)).toBeNull();
     expect(nextRetryAt(attempted(fresh, "automatic", 500, 0))).toEqual(later(30));
@@ -66,8 +80,8 @@ describe("wake-ups", () => {
   test("while an attempt is under way, a second one waits until its claim has ended", () => {
     const open = begin(fresh, "automatic", START);
 
-    expect(judge(open, automatic(1), later(1))).toEqual({ verdict: "wait", until: later(CLAIM_SECONDS) });
-    expect(judge(open, automatic(1), later(CLAIM_SECONDS))).toEqual({ verdict: "attempt" });
+    expect(judge(open, automatic(1), later(1))).toEqual({ verdict: "wait", until: later(30) });
+    expect(judge(open, automatic(1), later(30))).toEqual({ verdict: "attempt" });
   });
 
   test("two manual requests make two attempts, in whatever order their wake-ups come", () => {
@@ -82,7 +96,7 @@ describe("wake-ups", () => {
   });
 
   test("an attempt that was lost with its worker is repeated under a new number and costs no retry", () => {
-    const again = begin(begin(fresh, "automatic", START), "automatic", later(CLAIM_SECONDS));
+    const again = begin(begin(fresh, "automatic", START), "automatic", later(30));
 
     expect(again.latest?.number).toBe(2);
     expect(again.automaticAttempts).toBe(0);

@@ -5,6 +5,7 @@ import { begin, newDelivery } from "../../lib/model/delivery/delivery.ts";
 import { newSecret, signedRequest } from "../../lib/webhooks/sign.ts";
 
 const body = JSON.stringify({ id: "evt_1", event: "record.failed", data: { error: 'Ärger, "quoted", 🚫 and\nlines' } });
+const AT = new Date();
 const current = newSecret();
 const replaced = newSecret();
 
@@ -34,13 +35,15 @@ describe("signatures", () => {
       "x-bridge-attempt": "1",
       "webhook-id": "evt_1",
       "content-length": String(Buffer.byteLength(body)),
+      "webhook-timestamp": String(Math.floor(AT.getTime() / 1000)),
     });
+    expect(new Verifier(current).verify(body, { ...request([]).headers })).toEqual(JSON.parse(body));
   });
 });
 
 function request(previous: readonly string[]) {
-  const made = { id: "dlv_1", workspaceId: "ws_1", webhookId: "whk_1", eventId: "evt_1", createdAt: new Date() };
-  const delivery = begin(newDelivery({ ...made, event: "record.failed", body }), "automatic", new Date());
+  const made = { id: "dlv_1", workspaceId: "ws_1", webhookId: "whk_1", eventId: "evt_1", createdAt: AT };
+  const delivery = begin(newDelivery({ ...made, event: "record.failed", body }), "automatic", AT);
   if (delivery.latest === null) throw new Error("no attempt is under way");
   return signedRequest("https://example.com/hooks", delivery, delivery.latest, { current, previous });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { guardLease } from "../../../lib/sync/lease/lease-guard.ts";
+import { endBy, guardLease } from "../../../lib/sync/lease/lease-guard.ts";
 import type { CycleStore } from "../../../lib/sync/ports/cycle-ports.ts";
 import { ModelClock } from "../../support/doubles/model-clock.ts";
 
@@ -17,6 +17,27 @@ async function readSeconds(left: number): Promise<number | null> {
   }
   return await hold.during(async (milliseconds) => milliseconds / 1000);
 }
+
+test("a save is begun if it can end within its function, and only right after a renewal", async () => {
+  const clock = new ModelClock();
+  const saves = (left: number, markSeconds: number, answer = "held") => {
+    const store = { renew: async () => answer } as unknown as CycleStore;
+    const guard = guardLease(store, LEASE, clock, clock.now() + left * 1000);
+    const mark = async () => {
+      clock.pass(markSeconds);
+      return "held" as const;
+    };
+    return guard.maySave(mark).then(
+      () => "saved",
+      (error: unknown) => endBy(error).stopped,
+    );
+  };
+
+  expect([await saves(121, 0), await saves(119, 0)]).toEqual(["saved", "out of time"]);
+  // Frozen for 40 seconds while it marked: its lease may have a new holder.
+  expect([await saves(300, 4, "lost"), await saves(300, 40, "lost")]).toEqual(["saved", "lost"]);
+  expect(await saves(300, 40)).toBe("saved");
+});
 
 test.each([
   [900, 110],

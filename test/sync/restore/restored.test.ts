@@ -210,7 +210,7 @@ describe.each(isWholeGrid ? POLICIES : POLICIES.slice(1, 2))("under %s", (policy
     ]);
   });
 
-  longTest("what a cycle held that the acceptance of a restore overtook is looked up all the same", async () => {
+  test("what a cycle held that the acceptance of a restore overtook is looked up all the same", async () => {
     await restoreAfterLive();
     await cycles(2);
     await acceptBoth();
