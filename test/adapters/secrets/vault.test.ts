@@ -22,6 +22,13 @@ test("what is sealed opens again for its workspace alone, in another process too
   await expect(freshVault().open("ws_2", sealed)).rejects.toThrow();
 });
 
+test("KMS itself opens a data key for its workspace alone", async () => {
+  const keys = kmsDataKeys(process.env["KEY_ID"] ?? "", () => new Date());
+  const { encrypted } = await keys.current("ws_1");
+
+  await expect(keys.decrypt("ws_2", encrypted)).rejects.toThrow();
+});
+
 test("a changed text does not open", async () => {
   const sealed = await vault().seal("ws_1", "secret");
   const [version, key, body = ""] = sealed.split(".");

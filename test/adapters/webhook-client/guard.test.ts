@@ -159,6 +159,12 @@ describe("no connection is opened", () => {
     expect({ accepted, opened }).toEqual({ accepted: 0, opened: 0 });
   });
 
+  test("but to the very addresses that were judged, whatever the machine's own resolver says of the name", async () => {
+    const answer = await post("http://loopback.test:PORT/hooks", ONE_OPEN);
+
+    expect({ code: answer.code, accepted, opened }).toEqual({ code: 200, accepted: 1, opened: 1 });
+  });
+
   test("to where a redirect leads", async () => {
     for (const [at, { status }] of REDIRECTS.entries()) {
       const answer = await post(`http://127.0.0.1:PORT/${at}`, ONE_OPEN);
