@@ -134,7 +134,7 @@ describe("where PostgreSQL wins, of three updates whose middle record is deleted
   const undelete = (fault: object) => world.fault({ path: "services/Soap", record: "undelete", ...fault });
   const ALL = ["Aspasia", "Curie", "Meitner"];
 
-  longTest("all end as Salesforce has answered them, and the record is brought back", async () => {
+  test("all end as Salesforce has answered them, and the record is brought back", async () => {
     await world.cycles(2);
 
     expect((await updates()).map(({ state }) => state)).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
