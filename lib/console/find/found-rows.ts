@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ListMappingStatesData, ListRowsData } from "bridge/api";
-
 import { ask } from "../api/ask.ts";
 import { questions } from "../api/questions.ts";
 import { useScopes } from "../api/scopes.ts";

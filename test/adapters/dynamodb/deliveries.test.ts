@@ -31,14 +31,14 @@ test("a history of more than DynamoDB answers at once, a megabyte, is reported w
 
 test("every page of a webhook's deliveries holds its own, newest first, with the exact total", async () => {
   const [webhookId, began] = [newId("whk"), now().getTime()];
-  const owed = Array.from({ length: 12 }, (_, at) => ({ ...made(webhookId), createdAt: new Date(began + at) }));
-  await deliveries().add([...owed, made(newId("whk"))]);
-  const newestFirst = owed.map(({ id }) => id).toReversed();
+  const waiting = Array.from({ length: 12 }, (_, at) => ({ ...made(webhookId), createdAt: new Date(began + at) }));
+  await deliveries().add([...waiting, made(newId("whk"))]);
+  const newestFirst = waiting.map(({ id }) => id).toReversed();
 
   for (const offset of [0, 1, 7, 11, 12, 50]) {
     const { rows, total } = await deliveries().page(webhookId, { limit: 5, offset });
     expect([total, (rows as readonly { id: string }[]).map(({ id }) => id)]).toEqual([
-      ...[owed.length, newestFirst.slice(offset, offset + 5)],
+      ...[waiting.length, newestFirst.slice(offset, offset + 5)],
     ]);
   }
 });
@@ -47,16 +47,16 @@ test("deliveries are kept as many days as the deployment says", async () => {
   const keeping = (variables: object) => deliveriesIn({ ...database(), keptDays: keptDaysIn({ ...variables }) }, now);
   const kept = keeping({ DELIVERY_DAYS: "3" });
   const webhookId = newId("whk");
-  const owed = Array.from({ length: 30 }, () => made(webhookId));
-  await kept.add(owed);
+  const waiting = Array.from({ length: 30 }, () => made(webhookId));
+  await kept.add(waiting);
   const listed = async () => (await kept.page(webhookId, { limit: 50, offset: 0 })).total;
 
   await cloud.clock.advance({ days: 2 });
   expect(await listed()).toBe(30);
   await cloud.clock.advance({ days: 1, minutes: 1 });
   expect(await listed()).toBe(0);
-  expect(await kept.read(owed.map(({ id }) => id))).toEqual([]);
+  expect(await kept.read(waiting.map(({ id }) => id))).toEqual([]);
   // What DynamoDB deletes, no deployment finds again.
   await cloud.dynamodb.sweepExpired();
-  expect(await keeping({}).read(owed.map(({ id }) => id))).toEqual([]);
+  expect(await keeping({}).read(waiting.map(({ id }) => id))).toEqual([]);
 });
