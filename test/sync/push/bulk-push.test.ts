@@ -66,7 +66,8 @@ const cycleInMovedTime = () => world.untilDone(world.cycleOnTestClock(contact));
  */
 async function push(): Promise<void> {
   await world.cycle(contact);
-  while ("PENDING" in (await states())) {
+  for (let rounds = 1; "PENDING" in (await states()); rounds += 1) {
+    expect(rounds, "cycles after which the rows of a job are still under way").toBeLessThan(20);
     await untilJobsEnd(world);
     await world.pass(10);
     await world.cycle(contact);
@@ -325,11 +326,13 @@ longTest(
   async () => {
     let kills = 0;
     for (let isReached = true; isReached; kills += 1) {
-      await world.sql("UPDATE salesforce.contact SET title = $1", [`turn ${kills}`]);
+      const turn = `turn ${kills}`;
+      const before = `K-${kills - 1}-%`;
+      await world.sql("UPDATE salesforce.contact SET title = $1 WHERE external_id__c LIKE $2", [turn, before]);
       await world.sql(
         `INSERT INTO salesforce.contact (lastname, external_id__c, title)
        SELECT 'L', 'K-' || $1::int || '-' || i, $2 FROM generate_series(1, $3::int) i`,
-        [kills, `turn ${kills}`, MANY],
+        [kills, turn, MANY],
       );
       const wasReached = killAfterOpening(kills + 1);
       await world.cycle(contact);
@@ -338,8 +341,9 @@ longTest(
       await settleDown();
 
       const open = await world.sql("SELECT FROM salesforce._trigger_log WHERE state <> 'SUCCESS'");
-      const counts = [await count(), await count(`Title = 'turn ${kills}'`)];
-      expect({ kills, open, counts }).toEqual({ kills, open: [], counts: [(kills + 1) * MANY, (kills + 1) * MANY] });
+      const counts = [await count(), await count(`Title = '${turn}'`)];
+      const ofThisTurn = MANY * Math.min(kills + 1, 2);
+      expect({ kills, open, counts }).toEqual({ kills, open: [], counts: [(kills + 1) * MANY, ofThisTurn] });
     }
     expect(kills).toBeGreaterThan(12);
   },
