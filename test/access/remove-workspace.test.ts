@@ -3,6 +3,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { database, figures, now, vault } from "../../functions/services/composition.ts";
 import { removeWorkspace } from "../../lib/access/remove-workspace.ts";
+import { workspaceKey } from "../../lib/adapters/dynamodb/access/workspace-key.ts";
 import { workspaceRemoval } from "../../lib/adapters/dynamodb/access/workspace-removal.ts";
 import { readItem } from "../../lib/adapters/dynamodb/client/read-item.ts";
 import { figuresKey } from "../../lib/adapters/dynamodb/engine/kept-figures.ts";
@@ -83,6 +84,8 @@ test("a removal that breaks off at any point is ended by the same command", asyn
     }).catch((error: Error) => error);
     if (!(outcome instanceof Error)) break;
     expect(outcome.message).toBe("power cut");
+    const asked = await bridge.request("GET", `/api/v1/t/${workspace.id}/mappings`, { token: workspace.token });
+    expect([401, 404], "from the first step on").toContain(asked.status);
     effects = dieAt;
   }
 
@@ -90,6 +93,11 @@ test("a removal that breaks off at any point is ended by the same command", asyn
   expect(await left("broken_off")).toEqual({ triggers: [], functions: ["get_xmlbinary"], tables: ["contact"] });
   expect(await scheduled()).not.toContain(mappingId);
   expect((await removal().find(workspace.id))?.isGone).toBe(true);
+  const kept = await readItem(database(), "workspaces", workspaceKey(workspace.id));
+  expect(
+    Object.keys(kept ?? {}).filter((name) => /postgres|salesforce/.test(name)),
+    "its credentials",
+  ).toEqual([]);
   expect(await removal().count(workspace.id)).toEqual({ mappings: 0, webhooks: 0, tokens: 0 });
   expect(await audited(workspace.id)).toMatchObject({ actor: "system" });
 });

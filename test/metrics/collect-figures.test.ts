@@ -81,6 +81,18 @@ test("a database that hangs holds up neither the count of another nor the sweep"
   silent.close();
 });
 
+test("a report that comes late does not take the totals of a mapping back", async () => {
+  const { id: mappingId, sfObject, workspaceId } = contact;
+  const totals = { workspaceId, mappingId, sfObject, rowsSynced: 12, rowsFailed: 3, apiCalls: { REST: 5 } };
+  const fewer = { ...totals, rowsSynced: 11, rowsFailed: 2 };
+  await counters().set(totals, now(), []);
+  await counters().set(fewer, now(), []);
+
+  const kept = (await counters().readAll()).totals.filter((one) => one.mappingId === mappingId);
+
+  expect(kept).toMatchObject([{ rowsSynced: 12, rowsFailed: 3 }]);
+});
+
 /** A series of one of this workspace's mappings, as it is scraped now. */
 async function scraped(name: string, { id, sfObject }: Mapping = contact): Promise<number | undefined> {
   const labels = `workspace_id="${world.workspaceId}",mapping_id="${id}",object="${sfObject}"`;

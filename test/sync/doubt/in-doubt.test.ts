@@ -212,6 +212,25 @@ describe("while an insert is in doubt", () => {
     expect(await heldBack()).toEqual([]);
   });
 
+  test("an equal record of another user, which a mapping that only pushes gives no row, is not mistaken for its record", async () => {
+    const account = await mapped(world, {
+      object: "Account",
+      fields: ["Name"],
+      bridge: { sync_direction: "pg_to_sf" },
+    });
+    await world.sql("INSERT INTO salesforce.account (name) VALUES ('Acme')");
+    await world.fault(LOST);
+    await world.cycle(account);
+    const [ours] = await world.soql("SELECT Id FROM Account");
+    await world.colleague("POST", "/sobjects/Account", { Name: "Acme" });
+
+    await world.pass(ELEVEN_MINUTES);
+    await world.cycle(account);
+
+    expect(await world.sql("SELECT sfid FROM salesforce.account")).toEqual([{ sfid: ours?.["Id"] }]);
+    expect(await states()).toEqual(["SUCCESS"]);
+  });
+
   test("a later insert's record is not mistaken for it", async () => {
     await inserted("Curie");
     await world.fault(NEVER_ARRIVED);

@@ -37,7 +37,12 @@ test.each(firstInGate(1, WAYS_TO_BE_LATE))(
       if (call !== "org.write" || ++writes > 1) return;
       await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
       await world.cycle(contact);
-      await world.sql("UPDATE salesforce.contact SET lastname = 'Curie'");
+      const [record] = await world.soql("SELECT Id FROM Contact");
+      await world.pass(10);
+      await world.colleague("PATCH", `/sobjects/Contact/${record?.["Id"]}`, { LastName: "Joliot" });
+      await world.pass(10);
+      await world.cycle(contact);
+      await world.sql("UPDATE salesforce.contact SET lastname = 'Curie' WHERE lastname = 'Joliot'");
       await world.cycle(contact);
       await cut();
       isCut = true;

@@ -75,6 +75,19 @@ test("a change that was captured before its row had an sfid gets it", async () =
   expect(await log("sfid, state")).toEqual([{ sfid: sfidOf(1), state: "SUCCESS" }]);
 });
 
+test("a refused delete is announced as a refused update is", async () => {
+  await known(1);
+  await sql("DELETE FROM salesforce.contact");
+  const { store, lease } = await customer.cycle();
+  const [gone] = (await store.claim(lease, 10)) as [ClaimedChange];
+
+  await store.settle(lease, [refused(gone)]);
+
+  expect(await store.outbox(10)).toMatchObject([
+    { event: "record.failed", detail: { trigger_log_id: gone.id, action: "DELETE", sfid: sfidOf(1), error: "X: no" } },
+  ]);
+});
+
 test("of two results for one row the later one is what it shows", async () => {
   const { store, lease, a } = await changedRows(1);
   await edit(1);
