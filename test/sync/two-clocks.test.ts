@@ -54,6 +54,25 @@ test("a first load hands over what was committed while it read, under a stamp fr
   expect(await world.names()).toEqual(["Late"]);
 });
 
+test("a record that is committed nine minutes after its stamp arrives with the next search for late ones", async () => {
+  await world.mapContact(["LastName"]);
+  await world.cycles();
+  await world.fault({ kind: "heldCommit", path: "POST .*/sobjects/Contact", milliseconds: 9 * 60_000 });
+  const late = makeRecord("Late");
+  await world.heldUp();
+  await world.pass(8 * 60);
+  await makeRecord("Ada");
+  await world.cycles();
+  expect(await world.names()).toEqual(["Ada"]);
+
+  await world.pass(60);
+  await late;
+  await world.pass(300);
+  await world.cycles();
+
+  expect((await world.names()).toSorted()).toEqual(["Ada", "Late"]);
+});
+
 test("when the org's clock goes back by an hour, its changes are pulled, each once, and the operator is warned", async () => {
   const notices = async () => (await world.shown()).flatMap((state) => state.notices.map(({ message }) => message));
   await world.mapContact(["LastName"]);
