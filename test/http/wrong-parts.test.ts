@@ -88,6 +88,13 @@ test.each(parameters)("%s refuses a wrong %s of the query by its name", async (r
   await expectRefused(route, name, { query: { [name]: wrong }, ...(RIGHT[route] && { body: RIGHT[route] }) });
 });
 
+test.each([
+  ["list-activity", "state", ["NEW", "FAILED"]],
+  ["list-audit-log", "limit", ["5", "5"]],
+] as const)("%s refuses %s given twice", async (route, name, values) => {
+  await expectRefused(route, name, { query: { [name]: values } });
+});
+
 test.each(properties)("%s refuses a wrong %s of the body by its name", async (route, name, schema) => {
   const wrong = wrongValues(schema);
 
