@@ -138,6 +138,13 @@ test("a refused request may be corrected under the same key", async () => {
   expect((await make("d1", { ...BODY, owner: "nobody" })).status).toBe(400);
 
   expect((await make("d1")).status).toBe(200);
+
+  const poll = () => ask("poll-now", { path: { mapping_id: "map_0" }, headers: { "Idempotency-Key": "d2" } });
+  const found = [await poll(), await poll()];
+  expect(
+    found.map(({ status }) => status),
+    "what failed is carried out again",
+  ).toEqual([404, 404]);
 });
 
 test("what is shown once is kept sealed", async () => {
