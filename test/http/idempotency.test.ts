@@ -139,12 +139,13 @@ test("a refused request may be corrected under the same key", async () => {
 
   expect((await make("d1")).status).toBe(200);
 
-  const poll = () => ask("poll-now", { path: { mapping_id: "map_0" }, headers: { "Idempotency-Key": "d2" } });
-  const found = [await poll(), await poll()];
+  const headers = { "Idempotency-Key": "d2", "If-Match": '"of another"' };
+  const load = () => ask("import-config", { headers, body: { version: 1, mappings: [] } });
+  const refused = [await load(), await load()];
   expect(
-    found.map(({ status }) => status),
+    refused.map(({ status }) => status),
     "what failed is carried out again",
-  ).toEqual([404, 404]);
+  ).toEqual([412, 412]);
 });
 
 test("what is shown once is kept sealed", async () => {
