@@ -60,6 +60,43 @@ test("a message that ends in the dead letters of any queue rings, and deliveries
   );
 });
 
+/** What each alarm rings above, and after how many periods of five minutes, as RUNBOOK.md and OUTAGES.md reckon. */
+const BARS: Readonly<Record<string, readonly [above: number, periods: number]>> = {
+  "cycles-missing": [0, 2],
+  "cycles-late": [900, 2],
+  "cycles-failing": [25, 2],
+  "sweeper-silent": [1, 2], // below that
+  "mappings-silent": [0, 2],
+  "mappings-broken": [0, 2],
+  "provisioning-overdue": [900, 2],
+  "loads-overdue": [1800, 2],
+  "deliveries-overdue": [300, 2],
+  "slow-deliveries-overdue": [1800, 2],
+  "events-overdue": [300, 2],
+  "api-faults": [5, 1],
+  "rows-waiting": [900, 2],
+  "rows-failing": [20, 3],
+  "org-budget": [85, 1],
+  "deletes-held": [0, 1],
+  paused: [86_400, 1],
+  throttles: [0, 2],
+  "metrics-failing": [3, 2],
+  "dynamodb-failing": [10, 2],
+  "key-unusable": [0, 1],
+  "worker-dies-sweep-minute": [0, 2],
+};
+
+test("each alarm rings at its figure, after its time, and a death or a dead letter at once", () => {
+  const found = alarms(dev).map(({ Properties: { AlarmName, Threshold, EvaluationPeriods } }) => {
+    const name = String(AlarmName).replace("bridge-dev-", "");
+    const atOnce = /^(worker-dies|dead-letters)-/.test(name) ? ([0, 1] as const) : undefined;
+    return [name, [Threshold, EvaluationPeriods], BARS[name] ?? atOnce];
+  });
+
+  expect(found.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(BARS)));
+  for (const [name, bar, due] of found) expect.soft(bar, String(name)).toEqual(due);
+});
+
 test("every queue, function and API that an alarm watches exists by that name", () => {
   const existing = new Set(
     [...dev.all("AWS::SQS::Queue"), ...dev.all("AWS::Lambda::Function"), ...dev.all("AWS::ApiGateway::RestApi")].map(

@@ -54,6 +54,21 @@ test.each([
   },
 );
 
+test("a row of whose changes a transaction holds one is left whole, and other rows are claimed", async () => {
+  await insert("Curie");
+  await sql("UPDATE salesforce.contact SET email = 'marie@example.com'");
+  await insert("Noether");
+  const held = await transaction(
+    "SELECT FROM salesforce._trigger_log WHERE record_id = 1 AND action = 'UPDATE' FOR UPDATE",
+  );
+
+  expect((await claim()).map(({ recordId }) => recordId)).toEqual([2]);
+  expect(await states()).toEqual(["NEW", "NEW", "PENDING"]);
+
+  await held.query("COMMIT");
+  expect((await claim()).map(({ recordId }) => recordId)).toEqual([1, 1]);
+});
+
 test("a change that must be tried again waits for its time, and holds back its own row only", async () => {
   await insert("a");
   await insert("b");
