@@ -1,100 +1,13 @@
-import * as aws from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { batchEvent, failedMessages } from "../../../lib/local/cloud/lambda/events/batch.ts";
 import { createMatcher } from "../../../lib/local/cloud/lambda/gateway/match-route.ts";
 import { proxyEvent } from "../../../lib/local/cloud/lambda/gateway/proxy-event.ts";
 import type { RestMethod } from "../../../lib/local/cloud/lambda/gateway/rest-routes.ts";
-import { startTestCloud, type TestCloud } from "../../support/worlds/cloud.ts";
 import { recorded } from "../recorded.ts";
-import { type Found, statedIn } from "./compare.ts";
+import { statedIn } from "./compare.ts";
 import { shapeDifferences } from "./shapes.ts";
 
 const expectStated = statedIn("lib/local/README.md");
-
-/** An answer of SQS by the AWS SDK. */
-interface QueueAnswer {
-  readonly name: string;
-  readonly source: string;
-  readonly status: number;
-  readonly code?: string;
-  readonly message?: string;
-  readonly answer?: object;
-}
-
-let cloud: TestCloud;
-let QueueUrl: string;
-beforeAll(async () => {
-  cloud = await startTestCloud();
-  QueueUrl = String((await cloud.clients.sqs.send(new aws.CreateQueueCommand({ QueueName: "recorded" }))).QueueUrl);
-});
-afterAll(() => cloud.close());
-
-const MEBIBYTE = 1_048_576;
-const entries = (count: number) => Array.from({ length: count }, (_, at) => ({ Id: `e${at}`, MessageBody: "x" }));
-const receive = (more: object) => new aws.ReceiveMessageCommand({ QueueUrl, ...more });
-const sendBatch = (Entries: aws.SendMessageBatchRequestEntry[]) =>
-  new aws.SendMessageBatchCommand({ QueueUrl, Entries });
-const deleteBatch = (ids: readonly string[]) =>
-  new aws.DeleteMessageBatchCommand({ QueueUrl, Entries: ids.map((Id) => ({ Id, ReceiptHandle: "r" })) });
-const purge = () => new aws.PurgeQueueCommand({ QueueUrl });
-
-/** Commands by the answers that are recorded; the last one's answer is compared. */
-const ASKED: Readonly<Record<string, () => readonly object[]>> = {
-  "ReceiveMessage of 11 messages": () => [receive({ MaxNumberOfMessages: 11 })],
-  "ReceiveMessage that waits 21 s": () => [receive({ WaitTimeSeconds: 21 })],
-  "ReceiveMessage that waits -1 s": () => [receive({ WaitTimeSeconds: -1 })],
-  "ReceiveMessage of an empty queue": () => [receive({ WaitTimeSeconds: 0 })],
-  "SendMessage of 1 MiB and a byte": () => [
-    new aws.SendMessageCommand({ QueueUrl, MessageBody: "x".repeat(MEBIBYTE + 1) }),
-  ],
-  "SendMessageBatch of 1 MiB and a byte": () => [
-    sendBatch([0, 1].map((at) => ({ Id: `e${at}`, MessageBody: "x".repeat(MEBIBYTE / 2 + at) }))),
-  ],
-  "SendMessageBatch of 20 messages": () => [sendBatch(entries(20))],
-  "SendMessageBatch with a bad id": () => [sendBatch([{ Id: "a:b", MessageBody: "x" }])],
-  "SendMessage without a body": () => [new aws.SendMessageCommand({ QueueUrl, MessageBody: "" })],
-  "DeleteMessageBatch of 20 messages": () => [deleteBatch(entries(20).map(({ Id }) => Id))],
-  "DeleteMessageBatch with an empty id": () => [deleteBatch([""])],
-  "PurgeQueue twice in a minute": () => [purge(), purge()],
-  "GetQueueUrl of a queue that is not there": () => [new aws.GetQueueUrlCommand({ QueueName: "no-queue" })],
-};
-
-/** An answer as the recordings have it. */
-async function answerTo(commands: readonly object[]): Promise<Omit<QueueAnswer, "name" | "source">> {
-  const client = cloud.clients.sqs as { send(command: object): Promise<object> };
-  let last: Omit<QueueAnswer, "name" | "source"> = { status: 0 };
-  try {
-    for (const command of commands) {
-      const { $metadata, ...answer } = (await client.send(command)) as aws.SendMessageBatchCommandOutput;
-      last = { status: $metadata.httpStatusCode ?? 0, answer };
-    }
-    return last;
-  } catch (error) {
-    if (!(error instanceof aws.SQSServiceException)) throw error;
-    const code = "Code" in error && typeof error.Code === "string" ? error.Code : error.name;
-    return { status: error.$metadata.httpStatusCode ?? 0, code, message: error.message };
-  }
-}
-
-test("SQS is answered as AWS answers it, but for what is stated", async () => {
-  const found: Found[] = [];
-  for (const { name, status, code, message, answer } of recorded<QueueAnswer>("queues")) {
-    const commands = ASKED[name];
-    if (!commands) continue;
-    const ours = await answerTo(commands());
-    const said = message?.replace("<queue-name>", "recorded");
-    const differences = [
-      ...(ours.status === status ? [] : [`status ${ours.status}, not ${status}`]),
-      ...(ours.code === code ? [] : [`code ${ours.code}, not ${code}`]),
-      ...(ours.message === said ? [] : [`says "${ours.message}", not "${said}"`]),
-      ...(answer ? shapeDifferences(answer, ours.answer) : []),
-    ];
-    found.push([name, differences]);
-  }
-
-  expect(found).toHaveLength(Object.keys(ASKED).length);
-  expectStated(found);
-});
 
 interface RecordedEvent {
   readonly name: string;
