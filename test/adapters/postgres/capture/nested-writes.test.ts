@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
-import { column, contactShape } from "../../../support/worlds/shapes.ts";
 import { type Customer, createCustomer } from "../customer.ts";
-import { only, type Rows, readLog, readRows, replay } from "./replay-log.ts";
+import { expectInOrder, readRows, SHAPE } from "./replay-log.ts";
 
 /*
  * Triggers of the application that write to the rows of their own statement. What the log makes of the rows of before, in
@@ -12,9 +11,7 @@ import { only, type Rows, readLog, readRows, replay } from "./replay-log.ts";
 let customer: Customer;
 let version: number;
 beforeAll(async () => {
-  customer = await createCustomer({
-    shape: contactShape({ columns: ["Email", "LastName", "Title"].map((one) => column(one)) }),
-  });
+  customer = await createCustomer({ shape: SHAPE });
   const [server] = await customer.sql("SELECT current_setting('server_version_num')::int AS version");
   version = Number(server?.["version"]);
   await customer.sql(`SET client_min_messages = error; SET app.active = '';
@@ -34,24 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => customer.close());
 
-const COLUMNS = ["email", "lastname", "title"];
-
 /** Three rows, none of them in the log. */
-async function begin(): Promise<Rows> {
+async function begin() {
   await customer.sql(`SET app.active = ''; BEGIN; SET LOCAL bridge.in_sync = 'contact'; DELETE FROM salesforce.contact;
     INSERT INTO salesforce.contact (id, lastname, title, sfid) VALUES
       (1, 'Curie', 'by app', '003000000000001AAA'), (2, 'Noether', 'by app', '003000000000002AAA'), (3, 'Hopper', NULL, NULL);
     DELETE FROM salesforce._trigger_log; COMMIT`);
-  return await readRows(customer.application);
-}
-
-async function expectInOrder(before: Rows): Promise<void> {
-  const log = await readLog(customer.application);
-  const { rows, faults } = replay(before, log);
-  expect({ faults, rows: only(rows, COLUMNS) }).toEqual({
-    faults: [],
-    rows: only(await readRows(customer.application), COLUMNS),
-  });
+  return await readRows(customer);
 }
 
 /** One statement each; all that they write has the title 'by app'. */
@@ -129,7 +115,7 @@ describe.each(Object.entries(STATEMENTS).filter(inGate))("%s", (name, statement)
         );
 
         if (refusal !== null) expect(refusal).toMatch(REFUSED);
-        await expectInOrder(before).catch((error: Error) => {
+        await expectInOrder(customer, before).catch((error: Error) => {
           throw new Error(`${what}, ${levels}: ${error.message}`, { cause: error });
         });
       }

@@ -7,7 +7,7 @@ import type { Page } from "../../../../lib/model/page.ts";
 import { DatabaseUnavailable } from "../../../../lib/monitoring/ports.ts";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { createTestDatabase } from "../../../support/worlds/postgres.ts";
-import { type Customer, createCustomer, forgetReads, rowsReadOfTheLog } from "../customer.ts";
+import { type Customer, createCustomer, endKeptSessions, forgetReads, rowsReadOfTheLog } from "../customer.ts";
 import { END } from "../cycles.ts";
 import { aCustomer, customer, insertMany, sql } from "../world.ts";
 
@@ -18,11 +18,6 @@ const idsOf = (page: Page<unknown>): number[] => activityOf(page).map(({ id }) =
 const TOTALS = `INSERT INTO salesforce._bridge_totals (table_name, success, failed)
   SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS'), count(*) FILTER (WHERE state = 'FAILED')
   FROM salesforce._trigger_log GROUP BY table_name`;
-const endSessions = () =>
-  sql(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'bridge'",
-  );
-
 test("a change is written exactly as JSON.stringify writes it, its times cut to milliseconds", async () => {
   await aCustomer();
   const message = `"quoted" \\ / \b\f\n\r\t\u0001\u001f\u007f é ☃ 😀 \u2028 "created_at":"2024-02-29T00:00:00"`;
@@ -113,7 +108,6 @@ test("a page of all that succeeded reads no more of the log than lies before its
 
     const database = await monitored();
     const page = await database.listActivity({ state: "SUCCESS", table: null, limit: 10, offset: 20 });
-    await endSessions();
 
     expect(page.total).toBe(many);
     expect(idsOf(page)).toEqual(Array.from({ length: 10 }, (_, place) => many - 20 - place));
@@ -137,7 +131,7 @@ test("health has the latest cycle of all mappings, and how many rows wait", asyn
   expect(await database.listActivity({ ...all, state: "NEW" })).toMatchObject({ total: 2 });
   expect(await database.listActivity({ ...all, state: "PENDING" })).toMatchObject({ total: 1 });
 
-  await endSessions(); // the kept connection is replaced by another
+  await endKeptSessions(customer); // the kept connection is replaced by another
   expect(await database.check()).toMatchObject({ waitingRows: 3 });
 });
 

@@ -1,10 +1,4 @@
-import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
-import { excludeFromDump } from "../../../../lib/cli/commands/schema.ts";
-import type { Context } from "../../../../lib/cli/context.ts";
+import { expect, test } from "vitest";
 import { aCustomerForEachTest, customer, sql } from "../world.ts";
 
 aCustomerForEachTest();
@@ -65,33 +59,3 @@ test("a full copy is detached by a statement that needs no Bridge, and nothing i
     { removed: "0 triggers and 0 functions of Bridge are gone" },
   ]);
 });
-
-const PROGRAMS = process.env["POSTGRES_PROGRAMS"] ?? "";
-
-/** The embedded server has no pg_dump; that of another version comes with it. */
-describe.skipIf(!existsSync(join(PROGRAMS, "pg_dump")))("a real dump", () => {
-  test.each([
-    ["of the schema alone", async () => ["--schema-only"]],
-    ["with the options that `bridge schema exclude` prints", options],
-  ])("%s, restored beside it, takes writes and logs nothing", async (_, dump) => {
-    await sql("INSERT INTO salesforce.contact (id, lastname) VALUES (77, 'Kept')");
-    const more = (await dump()).map((option) => option.replaceAll("'", ""));
-    const args = ["--no-owner", "--no-privileges", "--inserts", ...more, "--schema=salesforce", customer.url];
-    const { stdout } = await promisify(execFile)(join(PROGRAMS, "pg_dump"), args, { maxBuffer: 50_000_000 });
-    await sql("ALTER SCHEMA salesforce RENAME TO original");
-    const restoring = await customer.connect();
-    // Lines that begin with a backslash are for psql.
-    await restoring.query(stdout.replaceAll(/^\\.*$/gm, ""));
-
-    expect(await write()).toBe(0);
-    expect(await sql("SELECT count(*)::int AS changes FROM original._trigger_log")).toEqual([{ changes: 1 }]);
-  });
-});
-
-async function options(): Promise<readonly string[]> {
-  let printed: readonly string[] = [];
-  const api = () => ({ get: async () => ({ data: { postgres: { schema: "salesforce" } } }) });
-  const out = { done: (_: string, answer: { options: readonly string[] }) => (printed = answer.options) };
-  await excludeFromDump({ api, out } as unknown as Context);
-  return printed;
-}

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { isWholeGrid } from "../../../support/run/whole-grid.ts";
-import { forgetReads, orgTime, pushAll, rowsReadOfTheLog, sfidOf } from "../customer.ts";
+import { orgTime, pushAll, sfidOf } from "../customer.ts";
 import { cycleOn } from "../cycles.ts";
 import { aCustomerForEachTest, customer, insert, sql } from "../world.ts";
 
@@ -60,24 +60,6 @@ test("old changes are deleted, however many newer ones come before them in the l
   await longWorkAfter(0);
 
   expect(await sql("SELECT count(*)::int AS left FROM salesforce._trigger_log")).toEqual([{ left: MANY }]);
-});
-
-test("the log of other mappings is not read through for what a deleted one may have left", async () => {
-  await customer.provision(LEAD);
-  await sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
-  await sql(
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, created_at)
-     SELECT 'UPDATE', CASE WHEN i % 100 = 0 THEN 'contact' ELSE 'lead' END, i, 'SUCCESS', 'UPDATED', now(), now()
-     FROM generate_series(1, $1::int) i`,
-    [MANY],
-  );
-  await customer.retire();
-  await sql("ANALYZE salesforce._trigger_log");
-  await forgetReads(customer);
-
-  await longWorkAfter(0);
-
-  expect(await rowsReadOfTheLog(customer)).toBeLessThan(100);
 });
 
 test("what was kept for a deleted mapping's records is deleted when it is old, and what is kept for others stays", async () => {

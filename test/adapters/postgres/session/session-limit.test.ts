@@ -5,7 +5,6 @@ import { keepSessions } from "../../../../lib/adapters/postgres/session/request-
 import { NoConnectionFree, openWithinLimit } from "../../../../lib/adapters/postgres/session/session-limit.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
 import { withDatabase } from "../../../../lib/monitoring/with-database.ts";
-import { longTest } from "../../../support/run/whole-grid.ts";
 import { untilSomebodyWaits } from "../customer.ts";
 import { request } from "../cycles.ts";
 import { aCustomerForEachTest, connection, customer, sql, transaction } from "../world.ts";
@@ -112,14 +111,6 @@ test.each([
 
   expect((await Promise.all(begun)).filter(({ held: has }) => has)).toHaveLength(1);
   await untilThereAre(others + theirs);
-});
-
-longTest("long work leaves its connections to others when it is done", async () => {
-  const stores = createCycleStores(() => customer.now, { isLongWork: true });
-
-  await stores(limited()).begin(request({ slot: 0 }));
-
-  await untilThereAre(0);
 });
 
 test("a request waits until the server ends the connections of functions frozen after theirs", async ({ skip }) => {
