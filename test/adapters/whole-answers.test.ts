@@ -1,11 +1,11 @@
 import diagnostics from "node:diagnostics_channel";
 import { type ClientRequest, createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openDatabase } from "../../lib/adapters/dynamodb/client/client.ts";
+import { listen } from "./listen.ts";
 
 const ANSWER = JSON.stringify({ Item: { text: { S: `Ärger 🚣 ${"x".repeat(200_000)}` } } });
 
@@ -15,8 +15,7 @@ beforeEach(async () => {
   server = createServer((request, response) => {
     request.resume().once("end", () => answer(request, response));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  vi.stubEnv("AWS_ENDPOINT_URL", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv("AWS_ENDPOINT_URL", `http://127.0.0.1:${await listen(server)}`);
   const others = { AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" };
   for (const [name, value] of Object.entries(others)) vi.stubEnv(name, value);
 });

@@ -1,5 +1,5 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { auditLog, database, now } from "../../../functions/services/composition.ts";
 import { auditLog as auditLogIn } from "../../../lib/adapters/dynamodb/audit.ts";
 import { commit } from "../../../lib/adapters/dynamodb/commit.ts";
@@ -8,14 +8,9 @@ import { keptDaysIn } from "../../../lib/model/resources.ts";
 import type { AuditAction, AuditEntry } from "../../../lib/model/workspace/audit.ts";
 import { auditPage } from "../../support/clients/audit-page.ts";
 import { isWholeGrid } from "../../support/run/whole-grid.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { aCloud, cloud } from "../cloud.ts";
 
-let cloud: BridgeCloud;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-
+aCloud();
 const entry = (workspaceId: string, resourceId: string, more: Partial<AuditEntry> = {}): AuditEntry => ({
   ...{ id: newId("aud"), workspaceId, actor: "a", action: "token.created", resourceId, detail: {}, createdAt: now() },
   ...more,

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
+import { expect, test } from "vitest";
 import { orgReach } from "../../../lib/adapters/salesforce/org-reach.ts";
-import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
-import { FLOODS, type LyingOrg, startLyingOrg } from "../../support/doubles/lying-org.ts";
-import { engineCalls, orgConnection, orgSessions } from "../../support/doubles/org-calls.ts";
+import { FLOODS } from "../../support/doubles/lying-org.ts";
+import { orgConnection } from "../../support/doubles/org-calls.ts";
+import { aLyingOrg, engine, org, refusalOf, salesforce } from "./lying.ts";
 
-let org: LyingOrg;
-beforeAll(async () => {
-  org = await startLyingOrg();
-});
-afterAll(() => org[Symbol.asyncDispose]());
+aLyingOrg();
 
-const salesforce = () => connectOrg(orgSessions(org.url, "token"), new AbortController().signal);
-const engine = engineCalls(salesforce);
 /** Encodings that are not read at all, for they were not asked for. */
 const OTHERS = /^a bomb of (?!gzip$)/;
-
-const refusalOf = (error: unknown) => (error instanceof SalesforceRefusal ? error.refusal : error);
 
 // `npm run attack` tries every call with each of them.
 test.each(Object.entries(FLOODS))(
@@ -27,16 +18,16 @@ test.each(Object.entries(FLOODS))(
 
     if (OTHERS.test(name)) return;
     org.answer((response) => flood(Object.assign(response, { statusCode: 401 })));
-    expect(await engine.query().catch(refusalOf)).toMatchObject({ code: "HTTP_401" });
+    expect(await refusalOf(engine.query())).toMatchObject({ code: "HTTP_401" });
     org.answer((response) => flood(response.setHeader("content-type", "text/html")));
-    expect(await engine.bulkResults().catch(refusalOf)).toMatchObject({ code: "HTTP_200" });
+    expect(await refusalOf(engine.bulkResults())).toMatchObject({ code: "HTTP_200" });
   },
 );
 
 test("a list of deleted records that is too long is left to a sweep", async () => {
   org.answer((response) => FLOODS["a bomb of gzip"]?.(response));
 
-  expect(await engine.deleted().catch(refusalOf)).toMatchObject({ code: "TOO_LARGE", kind: "replication" });
+  expect(await refusalOf(engine.deleted())).toMatchObject({ code: "TOO_LARGE", kind: "replication" });
 });
 
 test("what is just short enough is read whole, and its characters too where a piece ends within one", async () => {

@@ -106,34 +106,29 @@ test("1,000 headers are an answer, headers without end are none, and a cut leave
   expect(bytes).toMatchObject({ body: expect.stringMatching(/^\uFFFD+$/), truncated: true });
 });
 
-describe("whatever comes back has a reason in words", () => {
-  test.each([
-    ["closes", "the receiver closed the connection before it answered (ECONNRESET)"],
-    ["resets", "the receiver closed the connection before it answered (ECONNRESET)"],
-    ["garbage", "the answer is not HTTP (HPE_INVALID_CONSTANT)"],
-  ] as const)("%s", async (receiver, problem) => {
-    expect(await postTo(receiver)).toMatchObject({ code: null, problem });
-  });
+const CLOSED = "the receiver closed the connection before it answered (ECONNRESET)";
 
-  test.each([
-    ["switches", 101, ""],
-    ["cutsBody", 200, "only this"],
-    ["brokenChunks", 200, ""],
-    ["noContent", 204, ""],
-    ["hasty", 202, ""],
-  ] as const)("%s answers with a status", async (receiver, code, body) => {
-    const answer = await postTo(receiver);
+test.each([
+  ["closes", null, "", CLOSED],
+  ["resets", null, "", CLOSED],
+  ["garbage", null, "", "the answer is not HTTP (HPE_INVALID_CONSTANT)"],
+  ["switches", 101, "", null],
+  ["cutsBody", 200, "only this", null],
+  ["brokenChunks", 200, "", null],
+  ["noContent", 204, "", null],
+  ["hasty", 202, "", null],
+] as const)("an answer that %s is %s %j: %s", async (receiver, code, body, problem) => {
+  const answer = await postTo(receiver);
 
-    expect(answer, "ended on its own, not by the clock").toMatchObject({ code, body, problem: null, durationMs: 0 });
-  });
+  expect(answer, "ended on its own, not by the clock").toMatchObject({ code, body, problem, durationMs: 0 });
+});
 
-  test.each([
-    ["http://127.0.0.1:1/", "the connection was refused (ECONNREFUSED)"],
-    ["http://unknown.test/", "the host name does not exist (ENOTFOUND)"],
-    ["http://gone.test/", "the host name has no address (ENODATA)"],
-  ])("%s", async (url, problem) => {
-    expect((await post(url)).problem).toBe(problem);
-  });
+test.each([
+  ["http://127.0.0.1:1/", "the connection was refused (ECONNREFUSED)"],
+  ["http://unknown.test/", "the host name does not exist (ENOTFOUND)"],
+  ["http://gone.test/", "the host name has no address (ENODATA)"],
+])("no answer of %s: %s", async (url, problem) => {
+  expect((await post(url)).problem).toBe(problem);
 });
 
 async function expectEndAtFiveSeconds(answer: Promise<unknown>): Promise<void> {

@@ -4,8 +4,7 @@ import { createMatcher } from "../../../lib/local/cloud/lambda/gateway/match-rou
 import { proxyEvent } from "../../../lib/local/cloud/lambda/gateway/proxy-event.ts";
 import type { RestMethod } from "../../../lib/local/cloud/lambda/gateway/rest-routes.ts";
 import { recorded } from "../recorded.ts";
-import { statedIn } from "./compare.ts";
-import { shapeDifferences } from "./shapes.ts";
+import { shapeDifferences, statedIn } from "./compare.ts";
 
 const expectStated = statedIn("lib/local/README.md");
 

@@ -1,14 +1,11 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { OrgField, OrgObject } from "../../../lib/config/org-ports.ts";
+import { listenForTest } from "../../adapters/listen.ts";
 import { type Answer, type Client, openOrg } from "../../local/org/support/open-org.ts";
-import { describedBy, type RecordedDescribe } from "../described-by.ts";
-import { recorded } from "../recorded.ts";
+import { describedBy, type RecordedDescribe, recorded } from "../recorded.ts";
 import { elementsIn, type XmlElement } from "../xml-elements.ts";
-import { answerOf, type Found, lacking, statedIn } from "./compare.ts";
-import { asShape, shapeDifferences } from "./shapes.ts";
+import { answerOf, asShape, type Found, lacking, shapeDifferences, statedIn } from "./compare.ts";
 
 const expectStated = statedIn("lib/local/org/README.md");
 
@@ -292,10 +289,8 @@ test("an outbound message has the parts and namespaces of an org's, but for what
     const body = Buffer.concat(await request.toArray()).toString();
     response.end(answerOf("outbound", "the acknowledgement that ends it").text);
     came.resolve(body);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ring`;
+  });
+  const url = `http://127.0.0.1:${await listenForTest(server)}/ring`;
   await org.call("PUT", "/_sim/outbound", { messages: [{ object: "Account", url }] });
   await org.create("Account", { Name: "Rings" });
 

@@ -1,7 +1,5 @@
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   BROKEN,
   type Lie,
@@ -14,6 +12,7 @@ import { type LyingPostgres, type Moment, startLyingPostgres } from "../../../su
 import { type LiedTo, openLiedTo } from "../../../support/processes/lied-to.ts";
 import type { Met } from "../../../support/processes/meet-lies.ts";
 import { createTestDatabase, type TestDatabase } from "../../../support/worlds/postgres.ts";
+import { listenForTest } from "../../listen.ts";
 
 let database: TestDatabase;
 let liedTo: LiedTo;
@@ -77,10 +76,8 @@ test.each(["", "N", "E", "X", "Sx", "SS\u0016\u0003\u0001garbage", "HTTP/1.1 400
   async (said) => {
     const server = createServer((socket) => {
       socket.on("error", () => undefined).once("data", () => socket.end(Buffer.from(said, "latin1")));
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    onTestFinished(() => void server.close());
-    const url = `postgres://u:p@127.0.0.1:${(server.address() as AddressInfo).port}/d?sslmode=no-verify`;
+    });
+    const url = `postgres://u:p@127.0.0.1:${await listenForTest(server)}/d?sslmode=no-verify`;
 
     const met = await liedTo.meet({ url, moment: "before the password" });
 

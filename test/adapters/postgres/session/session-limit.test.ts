@@ -1,10 +1,11 @@
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { keepSessions } from "../../../../lib/adapters/postgres/session/request-session.ts";
 import { NoConnectionFree, openWithinLimit } from "../../../../lib/adapters/postgres/session/session-limit.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
 import { withDatabase } from "../../../../lib/monitoring/with-database.ts";
+import { listenForTest } from "../../listen.ts";
 import { untilSomebodyWaits } from "../customer.ts";
 import { request } from "../cycles.ts";
 import { aCustomerForEachTest, connection, customer, sql, transaction } from "../world.ts";
@@ -71,7 +72,6 @@ test("a connection that began first and was slow to sign in gets none that other
 
   await expect(slow).rejects.toThrow(NoConnectionFree);
   await untilThereAre(4);
-  await relay.close();
 });
 
 test("who finds none free gets the one that is given back meanwhile", async () => {
@@ -151,13 +151,10 @@ async function startHoldingRelay(server: URL) {
     void released.promise.then(() => client.pipe(upstream));
     for (const socket of [client, upstream]) socket.on("error", () => undefined);
   });
-  await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
-  const url = new URL(server);
-  url.port = String((relay.address() as AddressInfo).port);
+  const url = Object.assign(new URL(server), { port: String(await listenForTest(relay)) });
   return {
     url: String(url),
     isHolding: holding.promise,
     release: () => released.resolve(),
-    close: () => new Promise((resolve) => relay.close(resolve)),
   };
 }
