@@ -44,11 +44,6 @@ const ASKED: Readonly<Record<string, Asked>> = {
     "an unknown object, with a window of the query",
     query("SELECT Id FROM Accout"),
   ],
-  "GET query with an id that is none": [
-    "refusals",
-    "an id that is none, with three lines of context",
-    query("SELECT Id FROM Contact WHERE Id = 'somethingwonky'"),
-  ],
   "GET with a session that has ended": [
     "refusals",
     "a session that has ended",
@@ -88,16 +83,6 @@ const ASKED: Readonly<Record<string, Asked>> = {
     "a collection, made",
     ({ org }) =>
       org.call("POST", "composite/sobjects", { allOrNone: false, records: [record("Account", { Name: "New" })] }),
-  ],
-  "PATCH a record that is new, by its key": [
-    "rest-saves",
-    "a record, made by its key",
-    ({ org }) => org.call("PATCH", "sobjects/Account/External_Id__c/k1", { Name: "Keyed" }),
-  ],
-  "DELETE a record that is deleted": [
-    "refusals",
-    "a record that is deleted",
-    ({ org, deletedId }) => org.call("DELETE", `sobjects/Account/${deletedId}`),
   ],
 };
 
