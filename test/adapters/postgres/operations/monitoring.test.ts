@@ -5,7 +5,6 @@ import { postgresMonitoring } from "../../../../lib/adapters/postgres/operations
 import { activityRow, errorRow } from "../../../../lib/http/contract.ts";
 import type { Page } from "../../../../lib/model/page.ts";
 import { DatabaseUnavailable } from "../../../../lib/monitoring/ports.ts";
-import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { createTestDatabase } from "../../../support/worlds/postgres.ts";
 import { type Customer, createCustomer, endKeptSessions } from "../customer.ts";
 import { END } from "../cycles.ts";
@@ -55,7 +54,7 @@ describe("a long trigger log", () => {
       INSERT INTO salesforce._trigger_log (state, last_operation, action, table_name, record_id, processed_at)
       SELECT (ARRAY['NEW', 'SUCCESS', 'FAILED'])[1 + n % 3], (ARRAY[NULL, 'UPDATED', 'FAILED'])[1 + n % 3], 'UPDATE', CASE WHEN n % 2 = 0 THEN 'account' ELSE 'contact' END,
         n, CASE WHEN n % 3 > 0 THEN now() END
-      FROM generate_series(1, ${isWholeGrid ? 60_000 : 18_000}) AS n ORDER BY n`);
+      FROM generate_series(1, 18000) AS n ORDER BY n`);
     await filled.sql(`INSERT INTO salesforce._bridge_totals (table_name, success, failed)
   SELECT table_name, count(*) FILTER (WHERE state = 'SUCCESS'), count(*) FILTER (WHERE state = 'FAILED')
   FROM salesforce._trigger_log GROUP BY table_name`);
