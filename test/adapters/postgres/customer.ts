@@ -146,15 +146,14 @@ const made = new Map<string, Promise<TestDatabase>>();
 
 function provisionedOnce(shape: TableShape): Promise<TestDatabase> {
   const key = JSON.stringify(shape);
-  const database = made.get(key) ?? provisionedAnew(shape);
+  const make = async () => {
+    const database = await createTestDatabase();
+    const connection = { url: database.url, schema: shape.schema };
+    await createProvisioner(connection, () => START, herokuConnect).provision(mappingOf(shape), shape);
+    return database;
+  };
+  const database = made.get(key) ?? make();
   made.set(key, database);
-  return database;
-}
-
-async function provisionedAnew(shape: TableShape): Promise<TestDatabase> {
-  const database = await createTestDatabase();
-  const connection = { url: database.url, schema: shape.schema };
-  await createProvisioner(connection, () => START, herokuConnect).provision(mappingOf(shape), shape);
   return database;
 }
 

@@ -2,8 +2,8 @@ import { beforeEach, expect, test } from "vitest";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { DeadlinePassed } from "../../../../lib/adapters/postgres/session/session.ts";
 import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
-import { created, forgetReads, rowsReadOfTheLog } from "../customer.ts";
-import { claimAndSend, cycleOn, END, send } from "../cycles.ts";
+import { forgetReads, rowsReadOfTheLog } from "../customer.ts";
+import { cycleOn, END, send } from "../cycles.ts";
 import { aCustomerForEachTest, connection, customer, insertMany, laterBy, sql } from "../world.ts";
 
 let open: () => Promise<CycleStore>;
@@ -111,24 +111,4 @@ test("a claim of a long backlog reads what it claims, whatever the planner knows
 
   // Each is found, compared, written and given out: fewer than five readings a change, and none of what is behind them.
   expect(await rowsReadOfTheLog(customer)).toBeLessThan(5 * 2_000);
-});
-
-test("a cycle in which nothing waits passes over what was settled once, and not again", async () => {
-  await keepOutVacuum();
-  await insertMany(5_000);
-  const { store, lease } = await customer.cycle();
-  await store.settle(lease, (await claimAndSend({ store, lease })).map(created));
-  expect(await store.claim(lease, 5_000)).toEqual([]);
-  await store.finish(lease, END);
-  await store.close();
-  // A session that is closed here shows what it has read when its server process ends, a moment later.
-  const ours = "datname = current_database() AND application_name LIKE 'bridge%'";
-  while ((await customer.asSuperuser(`SELECT FROM pg_stat_activity WHERE ${ours}`)).length > 0);
-  await forgetReads(customer);
-
-  const next = await customer.cycle();
-  expect(await next.store.finish(next.lease, END)).toMatchObject({ queueDepth: 0 });
-  await next.store.close();
-
-  expect(await rowsReadOfTheLog(customer)).toBeLessThan(500);
 });
