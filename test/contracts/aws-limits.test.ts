@@ -3,9 +3,9 @@ import * as kms from "@aws-sdk/client-kms";
 import * as scheduler from "@aws-sdk/client-scheduler";
 import * as sqs from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestCloud, TEST_START, type TestCloud } from "../support/worlds/cloud.ts";
+import { startTestCloud, type TestCloud } from "../support/worlds/cloud.ts";
 
-/** The limits of AWS that Bridge relies on: what AWS refuses is refused here, under the same name, and changes nothing. */
+/** The limits of AWS that Bridge relies on: what AWS refuses is refused here, under the same name. */
 
 const [TableName, KeyId, KIBIBYTE] = ["limits", "alias/bridge", 1_024];
 const QUEUE = "arn:aws:sqs:eu-local-1:000000000000:limits";
@@ -32,7 +32,7 @@ beforeAll(async () => {
     ],
   });
   await cloud.clients.dynamodb.send(put("there"));
-  QueueUrl = String((await cloud.clients.sqs.send(queue("limits"))).QueueUrl);
+  QueueUrl = String((await cloud.clients.sqs.send(new sqs.CreateQueueCommand({ QueueName: "limits" }))).QueueUrl);
   await cloud.clients.scheduler.send(schedule({ Name: "taken" }));
 });
 afterAll(() => cloud.close());
@@ -44,13 +44,12 @@ const key = (sk: string | number, pk = "p") => ({ pk: text(pk), sk: text(String(
 const put = (sk: string | number, more = {}) =>
   new dynamodb.PutItemCommand({ TableName, Item: { ...key(sk), ...more } });
 const putIn = (sk: string | number, more = {}) => ({ Put: { TableName, Item: { ...key(sk), ...more } } });
-const transaction = (TransactItems: dynamodb.TransactWriteItem[], ClientRequestToken?: string) =>
-  new dynamodb.TransactWriteItemsCommand({ TransactItems, ClientRequestToken });
+const transaction = (TransactItems: dynamodb.TransactWriteItem[]) =>
+  new dynamodb.TransactWriteItemsCommand({ TransactItems });
 const writes = (...keys: number[]) => {
   const requests = keys.map((one) => ({ PutRequest: { Item: key(one) } }));
   return new dynamodb.BatchWriteItemCommand({ RequestItems: { [TableName]: requests } });
 };
-const queue = (QueueName: string, Attributes = {}) => new sqs.CreateQueueCommand({ QueueName, Attributes });
 const message = (more: Partial<sqs.SendMessageCommandInput>) =>
   new sqs.SendMessageCommand({ QueueUrl, MessageBody: "x", ...more });
 const batch = (...Entries: sqs.SendMessageBatchRequestEntry[]) =>
@@ -62,7 +61,6 @@ const schedule = (more: Partial<scheduler.CreateScheduleCommandInput>) =>
     ...{ Name: "beat", ScheduleExpression: "rate(1 minute)", FlexibleTimeWindow: { Mode: "OFF" }, Target: TARGET },
     ...more,
   });
-const target = (more: Partial<scheduler.Target>) => schedule({ Target: { ...TARGET, ...more } });
 const dataKey = (more: Partial<kms.GenerateDataKeyCommandInput>) => new kms.GenerateDataKeyCommand({ KeyId, ...more });
 
 type Service = "dynamodb" | "kms" | "scheduler" | "sqs";
@@ -73,40 +71,27 @@ const INVALID: Readonly<Record<Exclude<Service, "sqs">, Readonly<Record<string, 
   dynamodb: {
     "an item of 410 KB": () => put(1, long(410)),
     "an empty key": () => put(""),
-    "a sort key of 1,025 bytes": () => put("x".repeat(1_025)),
     "an empty index key": () => put(1, { owner: text("") }),
-    "NULL as an index key": () => put(1, { owner: { NULL: true } }),
     "a reserved word": () =>
       new dynamodb.UpdateItemCommand({
         ...{ TableName, Key: key("there"), UpdateExpression: "SET status = :v" },
         ExpressionAttributeValues: { ":v": text("x") },
       }),
     "a transaction of 101 items": () => transaction(times(101, (at) => putIn(at))),
-    "a transaction of none": () => transaction([]),
     "a transaction with an item twice": () => transaction([putIn(1), putIn(1)]),
     "a transaction of more than 4 MB": () => transaction(times(11, (at) => putIn(at, long(390)))),
-    "a token of 37 characters": () => transaction([putIn(1)], "t".repeat(37)),
     "a batch of 26 writes": () => writes(...times(26, (at) => at)),
     "a batch that writes an item twice": () => writes(1, 1),
     "a batch of 101 reads": () =>
       new dynamodb.BatchGetItemCommand({ RequestItems: { [TableName]: { Keys: times(101, (at) => key(at)) } } }),
   },
   kms: {
-    "a data key of both kinds": () => dataKey({ KeySpec: "AES_256", NumberOfBytes: 32 }),
-    "a data key of neither kind": () => dataKey({}),
     "a context of more than 8 KiB": () =>
       dataKey({ KeySpec: "AES_256", EncryptionContext: { a: "x".repeat(8 * KIBIBYTE) } }),
   },
   scheduler: {
     "every 10 seconds": () => schedule({ ScheduleExpression: "rate(10 seconds)" }),
-    "every minute and a half": () => schedule({ ScheduleExpression: "rate(1.5 minutes)" }),
     "a name of 65 characters": () => schedule({ Name: "n".repeat(65) }),
-    "a colon in a name": () => schedule({ Name: "a:b" }),
-    "a retry window under a minute": () => target({ RetryPolicy: { MaximumEventAgeInSeconds: 59 } }),
-    "186 retries": () => target({ RetryPolicy: { MaximumRetryAttempts: 186 } }),
-    "a group id for a standard queue": () => target({ SqsParameters: { MessageGroupId: "w" } }),
-    "an input of more than 256 KiB": () => target({ Input: "x".repeat(262_145) }),
-    "a start more than 5 minutes ago": () => schedule({ StartDate: new Date(TEST_START.getTime() - 360_000) }),
   },
 };
 
@@ -115,12 +100,6 @@ const REFUSED: readonly (readonly [Service, what: string, () => object, name: st
     Object.entries(cases).map(([what, command]) => [service as Service, what, command, "ValidationException"] as const),
   ),
   ["kms", "a key that is not there", () => dataKey({ KeyId: "alias/none", KeySpec: "AES_256" }), "NotFoundException"],
-  [
-    "kms",
-    "a ciphertext that is none",
-    () => new kms.DecryptCommand({ CiphertextBlob: Uint8Array.of(1, 2, 3) }),
-    "InvalidCiphertextException",
-  ],
   ["scheduler", "a second schedule of a name", () => schedule({ Name: "taken" }), "ConflictException"],
   ["scheduler", "a group that is not there", () => schedule({ GroupName: "none" }), "ResourceNotFoundException"],
   [
@@ -138,50 +117,25 @@ const REFUSED: readonly (readonly [Service, what: string, () => object, name: st
     "InvalidParameterValue",
   ],
   ["sqs", "a control character", () => message({ MessageBody: "a\u0000b" }), "InvalidMessageContents"],
-  ["sqs", "half an emoji", () => message({ MessageBody: "\uD83D" }), "InvalidMessageContents"],
   ["sqs", "a group id of 129 characters", () => message({ MessageGroupId: "g".repeat(129) }), "InvalidParameterValue"],
   ["sqs", "a queue that is not there", () => message({ QueueUrl: `${QueueUrl}-no` }), "QueueDoesNotExist"],
   ["sqs", "a batch of eleven", () => batch(...entries(11)), "TooManyEntriesInBatchRequest"],
-  ["sqs", "a batch of none", () => batch(), "EmptyBatchRequest"],
   ["sqs", "a batch with an id twice", () => batch(...entries(1), ...entries(1)), "BatchEntryIdsNotDistinct"],
   ["sqs", "a batch of over 1 MiB", () => batch(...entries(10, "x".repeat(104_858))), "BatchRequestTooLong"],
-  ["sqs", "a queue that delays by 901 s", () => queue("q", { DelaySeconds: "901" }), "InvalidAttributeValue"],
-  [
-    "sqs",
-    "a queue that keeps for more than 14 days",
-    () => queue("q", { MessageRetentionPeriod: "1209601" }),
-    "InvalidAttributeValue",
-  ],
 ];
 
 test.each(REFUSED)("%s refuses %s", async (service, _, command, name) => {
-  const before = await everything();
-
   await expect(send(service, command())).rejects.toMatchObject({ name });
-
-  expect(await everything()).toEqual(before);
-});
-
-test.each<readonly [Service, what: string, () => object]>([
-  ["dynamodb", "an item of 399 KB", () => put("large", long(399))],
-  ["scheduler", "a name of 64 characters", () => schedule({ Name: "n".repeat(64) })],
-  ["scheduler", "every 5 minutes", () => schedule({ Name: "every-5", ScheduleExpression: "rate(5 minutes)" })],
-  ["sqs", "exactly 1 MiB", () => message({ MessageBody: "x".repeat(1_024 * KIBIBYTE) })],
-  ["sqs", "a delay of 900 s", () => message({ DelaySeconds: 900 })],
-  ["sqs", "a group id on a standard queue", () => message({ MessageGroupId: "workspace:1/a" })],
-])("%s accepts %s", async (service, _, command) => {
-  expect(await send(service, command())).toMatchObject({ $metadata: { httpStatusCode: 200 } });
 });
 
 test("a transaction is refused as a whole, with a reason per item, when one condition fails", async () => {
   const first = { Put: { TableName, Item: key("there"), ConditionExpression: "attribute_not_exists(pk)" } };
-  const before = await everything();
 
   await expect(send("dynamodb", transaction([first, putIn("not-written")]))).rejects.toMatchObject({
     name: "TransactionCanceledException",
     CancellationReasons: [{ Code: "ConditionalCheckFailed" }, { Code: "None" }],
   });
-  expect(await everything()).toEqual(before);
+  expect((await cloud.clients.dynamodb.send(items())).Items).toEqual([key("there")]);
 });
 
 test("a query that finds more than 1 MB is cut, and says so", async () => {
@@ -196,39 +150,8 @@ test("a query that finds more than 1 MB is cut, and says so", async () => {
   expect(page.LastEvaluatedKey).toBeDefined();
 });
 
-test("a key that is disabled or will be deleted opens nothing, and says why", async () => {
-  const client = cloud.clients.kms;
-  const key = cloud.kms.ensureKey("alias/ended");
-  const { CiphertextBlob } = await client.send(dataKey({ KeyId: key, KeySpec: "AES_256" }));
-  const opened = () =>
-    client.send(new kms.DecryptCommand({ CiphertextBlob })).then(
-      () => "opened",
-      ({ name }: Error) => name,
-    );
-
-  await client.send(new kms.ScheduleKeyDeletionCommand({ KeyId: key, PendingWindowInDays: 7 }));
-  const ending = await opened();
-  // A key whose deletion was cancelled is disabled (AWS KMS Developer Guide, Scheduling and canceling key deletion).
-  await client.send(new kms.CancelKeyDeletionCommand({ KeyId: key }));
-  const disabled = await opened();
-  await client.send(new kms.EnableKeyCommand({ KeyId: key }));
-
-  expect([ending, disabled, await opened()]).toEqual(["KMSInvalidStateException", "DisabledException", "opened"]);
-});
-
 const items = (pk = "p") =>
   new dynamodb.QueryCommand({
     ...{ TableName, KeyConditionExpression: "pk = :p", ExpressionAttributeValues: { ":p": text(pk) } },
     ConsistentRead: true,
   });
-
-/** What a refused request may not change. */
-async function everything() {
-  const { Items } = await cloud.clients.dynamodb.send(items());
-  const { Schedules } = await cloud.clients.scheduler.send(new scheduler.ListSchedulesCommand({}));
-  const { QueueUrls } = await cloud.clients.sqs.send(new sqs.ListQueuesCommand({}));
-  const { Attributes } = await cloud.clients.sqs.send(
-    new sqs.GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }),
-  );
-  return { Items, Schedules, QueueUrls, Attributes };
-}

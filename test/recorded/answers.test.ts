@@ -6,9 +6,9 @@ import { isMappable, traitsOf } from "../../lib/model/mapping/field-type.ts";
 import { type CsvLine, valueIn } from "../../lib/model/record/csv-line.ts";
 import { explainRefusal } from "../../lib/settings/explain-refusal.ts";
 import type { QueryPage } from "../../lib/sync/ports/pull-ports.ts";
-import { describedBy, type RecordedDescribe } from "./described-by.ts";
+import { ASKS } from "./asks.ts";
 import { openPlayer, type Player, type Reading } from "./play.ts";
-import { named, type Recorded, recorded } from "./recorded.ts";
+import { describedBy, type Recorded, type RecordedDescribe, recorded } from "./recorded.ts";
 
 let player: Player;
 beforeAll(async () => {
@@ -136,7 +136,7 @@ test("a refused sign-in comes with what to do about it, and the newest version t
   expect(lists.map(newestCommonVersion)).toEqual(["66.0", "20.0"]);
 });
 
-test.each(named(recorded<RecordedDescribe>("describes")))(
+test.each(recorded<RecordedDescribe>("describes").map((answer) => [answer.name, answer] as const))(
   "the describe of %s is read whole, and each field has a column, compound ones aside",
   async (_, answer) => {
     const described = describedBy(answer);
@@ -156,3 +156,9 @@ test.each(named(recorded<RecordedDescribe>("describes")))(
     }
   },
 );
+
+test("every call of ours that reads an answer has a recorded one", () => {
+  const asked = new Set(["save", "logIn", "describe", ...ALL.map(({ ask }) => ask)]);
+
+  expect(Object.keys(ASKS).filter((ask) => !asked.has(ask))).toEqual([]);
+});

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { connectOrg } from "../../lib/adapters/salesforce/connect-org.ts";
 import { SalesforceRefusal } from "../../lib/model/change/refusal.ts";
+import { listen } from "../adapters/listen.ts";
 import { orgConnection } from "../support/doubles/org-calls.ts";
 import { ASKS, type Ask } from "./asks.ts";
 import type { Recorded } from "./recorded.ts";
@@ -42,9 +42,8 @@ export async function openPlayer(): Promise<Player> {
       response.writeHead(playing.status ?? 200, { ...JSON_ANSWER, ...playing.headers });
       response.end(playing.text.replaceAll("{org}", url));
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const url = `http://127.0.0.1:${await listen(server)}`;
   const connection = orgConnection(url, "00Dx!y");
   const current = async () => connection;
   const sessions = { current, renew: current };

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { database, deliveries, now } from "../../../functions/services/composition.ts";
 import { deliveries as deliveriesIn } from "../../../lib/adapters/dynamodb/delivery/deliveries.ts";
 import { newDelivery } from "../../../lib/model/delivery/delivery.ts";
 import { newId } from "../../../lib/model/id.ts";
 import { keptDaysIn } from "../../../lib/model/resources.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { aCloud, cloud } from "../cloud.ts";
 
-let cloud: BridgeCloud;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-
+aCloud();
 const made = (webhookId: string) =>
   newDelivery({
     ...{ id: newId("dlv"), workspaceId: "ws_1", webhookId, eventId: "evt_1", event: "sync.broken", body: "{}" },

@@ -63,21 +63,13 @@ export async function createCustomer({
     (await application.query<Row>(text, [...values])).rows;
   const store = async (before: (statement: string) => Promise<void> = async () => undefined) => {
     const session = await openSession(connection);
-    const stepwise: Session = {
-      ...session,
-      query: async (text, values) => {
-        await before(text);
-        return await session.query(text, values);
+    const stepwise = new Proxy(session, {
+      get: (target, name: keyof Session) => {
+        if (!["query", "script", "copy"].includes(name)) return target[name];
+        const run = target[name] as (text: string, ...more: readonly unknown[]) => Promise<unknown>;
+        return async (text: string, ...more: readonly unknown[]) => before(text).then(() => run(text, ...more));
       },
-      script: async (text) => {
-        await before(text);
-        return await session.script(text);
-      },
-      copy: async (text, pieces) => {
-        await before(text);
-        await session.copy(text, pieces);
-      },
-    };
+    });
     const opened = cycleStoreOn(stepwise, shape.schema, () => now);
     stores.push(opened);
     return opened;
@@ -154,15 +146,14 @@ const made = new Map<string, Promise<TestDatabase>>();
 
 function provisionedOnce(shape: TableShape): Promise<TestDatabase> {
   const key = JSON.stringify(shape);
-  const database = made.get(key) ?? provisionedAnew(shape);
+  const make = async () => {
+    const database = await createTestDatabase();
+    const connection = { url: database.url, schema: shape.schema };
+    await createProvisioner(connection, () => START, herokuConnect).provision(mappingOf(shape), shape);
+    return database;
+  };
+  const database = made.get(key) ?? make();
   made.set(key, database);
-  return database;
-}
-
-async function provisionedAnew(shape: TableShape): Promise<TestDatabase> {
-  const database = await createTestDatabase();
-  const connection = { url: database.url, schema: shape.schema };
-  await createProvisioner(connection, () => START, herokuConnect).provision(mappingOf(shape), shape);
   return database;
 }
 

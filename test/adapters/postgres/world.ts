@@ -52,6 +52,17 @@ export const connection = () => ({ url: customer.url, schema: "salesforce" });
 export const dailyCheck = (more: Partial<PostgresConnection> = {}) =>
   createProvisioner({ ...connection(), ...more }, () => customer.now).migrate(mappingOf(customer.shape));
 
+/** The types of a table, by column. */
+export const typesOf = async (table: string) =>
+  Object.fromEntries(
+    (
+      await sql(
+        "SELECT attname, format_type(atttypid, atttypmod) AS type FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped",
+        [table],
+      )
+    ).map(({ attname, type }) => [attname, type]),
+  );
+
 /** The session that requests have. */
 export const kept = () => keepSessions(() => customer.now).take(connection());
 export const retryFailed = (ids: readonly number[]) => retryFailedOf(kept(), "salesforce", "map_contact", ids);

@@ -1,73 +1,33 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CallMeter } from "../../../lib/adapters/salesforce/call-meter.ts";
-import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
-import { usageReader } from "../../../lib/adapters/salesforce/describe/connected-org.ts";
-import { listObjects } from "../../../lib/adapters/salesforce/describe/describe-objects.ts";
+import { expect, test } from "vitest";
 import { orgReach } from "../../../lib/adapters/salesforce/org-reach.ts";
-import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
-import { FLOODS, type LyingOrg, startLyingOrg } from "../../support/doubles/lying-org.ts";
-import { engineCalls, loginCalls, orgConnection, orgSessions } from "../../support/doubles/org-calls.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
+import { FLOODS } from "../../support/doubles/lying-org.ts";
+import { orgConnection } from "../../support/doubles/org-calls.ts";
+import { aLyingOrg, engine, org, refusalOf, salesforce } from "./lying.ts";
 
-let org: LyingOrg;
-beforeAll(async () => {
-  org = await startLyingOrg();
-});
-afterAll(() => org[Symbol.asyncDispose]());
-
-const salesforce = () => connectOrg(orgSessions(org.url, "token"), new AbortController().signal);
-const engine = engineCalls(salesforce);
-const calls = {
-  ...engine,
-  ...loginCalls(() => org.url),
-  objects: () => listObjects({ sessions: orgSessions(org.url, "token"), meter: new CallMeter() }),
-  limits: () => usageReader({ sessionsOf: () => orgSessions(org.url, "token"), countCalls: async () => {} })("ws"),
-};
-
-/** Read as it arrives, a line at a time. */
-const STREAMS = ["bulkResults", "bulkSaved"];
+aLyingOrg();
 
 /** Encodings that are not read at all, for they were not asked for. */
 const OTHERS = /^a bomb of (?!gzip$)/;
 
-/** Answers for each part of the question. */
-const PARTS = ["askTogether", "queryTogether"];
-
-const refusalOf = (error: unknown) => (error instanceof SalesforceRefusal ? error.refusal : error);
-
-describe.each(Object.keys(FLOODS))("%s", (flood) => {
-  longTest.each(Object.entries(calls))("is not read beyond the limit by %s", async (name, ask) => {
-    org.answer((response) => {
-      response.setHeader("sforce-locator", "null");
-      FLOODS[flood]?.(response);
-    });
-
-    const found = await ask().catch(refusalOf);
-
-    if (OTHERS.test(flood)) {
-      expect(found).toMatchObject({ code: "BROKEN_ANSWER", mayHaveRun: true });
-      expect(found).toHaveProperty("message", expect.stringContaining("which was not asked for"));
-    } else if (PARTS.includes(name)) expect(JSON.stringify(found)).toContain('"code":"TOO_LARGE"');
-    else if (STREAMS.includes(name)) expect(found).toMatchObject({ code: "BROKEN_ANSWER", kind: "transient" });
-    else expect(found).toMatchObject({ code: "TOO_LARGE", mayHaveRun: true });
-  });
-
-  test("is not read beyond the limit by health, of a refusal, whose status counts, and in the place of a file", async () => {
-    org.answer((response) => FLOODS[flood]?.(response));
+// `npm run attack` tries every call with each of them.
+test.each(Object.entries(FLOODS))(
+  "%s is not read beyond the limit by health, of a refusal, whose status counts, and in the place of a file",
+  async (name, flood) => {
+    org.answer(flood);
     expect(await orgReach(() => new Date()).isReachable(orgConnection(org.url, "token"))).toBe(false);
 
-    if (OTHERS.test(flood)) return;
-    org.answer((response) => FLOODS[flood]?.(Object.assign(response, { statusCode: 401 })));
-    expect(await engine.query().catch(refusalOf)).toMatchObject({ code: "HTTP_401" });
-    org.answer((response) => FLOODS[flood]?.(response.setHeader("content-type", "text/html")));
-    expect(await engine.bulkResults().catch(refusalOf)).toMatchObject({ code: "HTTP_200" });
-  });
-});
+    if (OTHERS.test(name)) return;
+    org.answer((response) => flood(Object.assign(response, { statusCode: 401 })));
+    expect(await refusalOf(engine.query())).toMatchObject({ code: "HTTP_401" });
+    org.answer((response) => flood(response.setHeader("content-type", "text/html")));
+    expect(await refusalOf(engine.bulkResults())).toMatchObject({ code: "HTTP_200" });
+  },
+);
 
 test("a list of deleted records that is too long is left to a sweep", async () => {
   org.answer((response) => FLOODS["a bomb of gzip"]?.(response));
 
-  expect(await engine.deleted().catch(refusalOf)).toMatchObject({ code: "TOO_LARGE", kind: "replication" });
+  expect(await refusalOf(engine.deleted())).toMatchObject({ code: "TOO_LARGE", kind: "replication" });
 });
 
 test("what is just short enough is read whole, and its characters too where a piece ends within one", async () => {

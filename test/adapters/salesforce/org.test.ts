@@ -1,13 +1,14 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
 import { sessionsOf } from "../../../lib/adapters/salesforce/session/sessions.ts";
-import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
 import { type SalesforceConnection, writersOf } from "../../../lib/model/workspace/workspace.ts";
 import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
 import type { ConnectionStore } from "../../../lib/sync/ports/session-ports.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../../support/worlds/connected-org.ts";
+import { listen } from "../listen.ts";
+import { refusalOf } from "./lying.ts";
 
 let org: ConnectedOrg;
 let kept: SalesforceConnection;
@@ -40,22 +41,11 @@ const order = (fault: object) => org.control("POST", "/faults", fault);
 const requests = async () => (await org.control("GET", "/requests")) as { path: string; api: string }[];
 const used = async () => ((await org.control("GET", "/calls")) as { used: number }).used;
 
-async function refusalOf(work: Promise<unknown>): Promise<SalesforceRefusal["refusal"]> {
-  const error = await work.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof SalesforceRefusal)) throw new Error(`it was not refused, but: ${String(error)}`);
-  return error.refusal;
-}
-
 /** An address at which no server listens any more. */
 async function unusedAddress(): Promise<string> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
+  const server = createServer();
+  const port = await listen(server);
+  await promisify(server.close.bind(server))();
   return `http://127.0.0.1:${port}`;
 }
 

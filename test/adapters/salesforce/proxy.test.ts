@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { listenForTest } from "../listen.ts";
 
 test("with the variables of -c httpsProxy= an org is reached by the proxy, which resolves its name", async () => {
   const asked: string[] = [];
@@ -12,8 +11,7 @@ test("with the variables of -c httpsProxy= an org is reached by the proxy, which
     asked.push(url);
     socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
   });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
+  const port = await listenForTest(proxy);
   const client = join(import.meta.dirname, "../../../lib/adapters/salesforce/guarded-fetch.ts");
   const program = `
     const { guardedFetch } = await import(${JSON.stringify(client)});
@@ -22,13 +20,12 @@ test("with the variables of -c httpsProxy= an org is reached by the proxy, which
   const env = {
     ...process.env,
     NODE_USE_ENV_PROXY: "1",
-    HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    HTTPS_PROXY: `http://127.0.0.1:${port}`,
     NO_PROXY: "",
     no_proxy: "",
   };
 
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { env });
-  proxy.close();
 
   expect(asked).toEqual(["acme.my.salesforce.com:443"]);
   expect(stdout.trim()).toBe("fetch failed");

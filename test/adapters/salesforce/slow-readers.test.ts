@@ -1,10 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
-import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
-import { type LyingOrg, startLyingOrg } from "../../support/doubles/lying-org.ts";
-import { engineCalls, orgSessions } from "../../support/doubles/org-calls.ts";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { aLyingOrg, engine, org, refusalOf, salesforce } from "./lying.ts";
 
 /** An answer's next piece must come within a minute, a whole answer within a quarter of one. */
 const SILENCE = 60_000;
@@ -13,16 +10,9 @@ const WHOLE = 15_000;
 const HEADER = "Id,Name\n";
 const lines = (count: number) => `001000000000001AAA,${"n".repeat(200)}\n`.repeat(count);
 
-let org: LyingOrg;
-beforeAll(async () => {
-  org = await startLyingOrg();
-});
-afterAll(() => org[Symbol.asyncDispose]());
+aLyingOrg();
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
-
-const salesforce = () => connectOrg(orgSessions(org.url, "token"), new AbortController().signal);
-const refusalOf = (error: unknown) => (error instanceof SalesforceRefusal ? error.refusal : error);
 
 /** What comes as a stream, as the lists of its lines. */
 const STREAMS: Readonly<Record<string, () => Promise<AsyncIterable<{ readonly length: number }>>>> = {
@@ -73,8 +63,8 @@ test.each(Object.entries(STREAMS))(
     await vi.advanceTimersByTimeAsync(SILENCE * 3);
 
     let end: unknown;
-    void untilTheEnd(pieces).catch((error: unknown) => {
-      end = refusalOf(error);
+    void refusalOf(untilTheEnd(pieces)).then((refusal) => {
+      end = refusal;
     });
     for (let passed = 0; passed < 3 * SILENCE && end === undefined; passed += 1_000) {
       for (let turns = 0; turns < 20; turns++) await turn();
@@ -113,9 +103,7 @@ const WHOLE_ANSWERS = ["query", "queryTogether", "describe", "recordCount", "del
 test.each(Object.entries(STREAMS))("%s: an org that never begins to answer is given up", async (_, read) => {
   const { promise: asked, resolve } = Promise.withResolvers<ServerResponse>();
   org.answer(resolve);
-  const found = read()
-    .then((pieces) => untilTheEnd(pieces[Symbol.asyncIterator]()))
-    .catch(refusalOf);
+  const found = refusalOf(read().then((pieces) => untilTheEnd(pieces[Symbol.asyncIterator]())));
   const answer = await asked;
 
   await vi.advanceTimersByTimeAsync(SILENCE);
@@ -126,7 +114,7 @@ test.each(Object.entries(STREAMS))("%s: an org that never begins to answer is gi
 
 test.each(WHOLE_ANSWERS)("%s: an answer that trickles is given up when the whole of it is late", async (name) => {
   const answer = beginning("{");
-  const found = engineCalls(salesforce)[name]().catch(refusalOf);
+  const found = refusalOf(engine[name]());
   await answer;
   await vi.advanceTimersByTimeAsync(WHOLE - 1_000);
   (await answer).write(" ");

@@ -1,27 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectOrg } from "../../../lib/adapters/salesforce/connect-org.ts";
-import { SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
-import { type LyingOrg, startLyingOrg } from "../../support/doubles/lying-org.ts";
-import { engineCalls, loginCalls, orgSessions } from "../../support/doubles/org-calls.ts";
+import { expect, test } from "vitest";
+import { loginCalls } from "../../support/doubles/org-calls.ts";
+import { aLyingOrg, engine, org, refusalOf } from "./lying.ts";
+
+aLyingOrg();
 
 const OTHER_JSON = JSON.stringify({ records: { secret: "value" }, deletedRecords: 7 });
 const OTHER_XML = `<?xml version="1.0"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"
   xmlns="urn:partner.soap.sforce.com"><soapenv:Body><updateResponse><outcome>secret</outcome>
   </updateResponse></soapenv:Body></soapenv:Envelope>`;
-
-let org: LyingOrg;
-beforeAll(async () => {
-  org = await startLyingOrg();
-});
-afterAll(() => org[Symbol.asyncDispose]());
-
-const calls = engineCalls(() => connectOrg(orgSessions(org.url, "00Dx!y"), new AbortController().signal));
-
-async function refusalOf(work: Promise<unknown>): Promise<SalesforceRefusal["refusal"]> {
-  const error = await work.catch((thrown: unknown) => thrown);
-  if (!(error instanceof SalesforceRefusal)) throw new Error(`it was not refused, but: ${String(error)}`);
-  return error.refusal;
-}
 
 test.each([
   ["query", "a query", "records, done"],
@@ -36,7 +22,7 @@ test.each([
   async (call, asked, places) => {
     org.answer((response) => response.setHeader("content-type", "application/json").end(OTHER_JSON));
 
-    const refusal = await refusalOf(calls[call]());
+    const refusal = await refusalOf(engine[call]());
 
     expect(refusal).toMatchObject({ kind: "transient", code: "BROKEN_ANSWER", mayHaveRun: true });
     expect(refusal.message).toContain(`${asked} was answered in a shape that is not Salesforce's (wrong: ${places}`);
@@ -47,7 +33,7 @@ test.each([
 test("a save by SOAP that is answered without its results is in doubt", async () => {
   org.answer((response) => response.setHeader("content-type", "text/xml").end(OTHER_XML));
 
-  expect(await refusalOf(calls.write())).toMatchObject({
+  expect(await refusalOf(engine.write())).toMatchObject({
     ...{ kind: "transient", code: "BROKEN_ANSWER", mayHaveRun: true },
     message: expect.stringContaining("update of 1 Account records was answered with 0 results"),
   });

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { vault } from "../../../functions/services/composition.ts";
 import { kmsDataKeys } from "../../../lib/adapters/secrets/data-keys.ts";
 import { envelopeVault } from "../../../lib/adapters/secrets/vault.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
+import { aCloud } from "../cloud.ts";
 
-let cloud: BridgeCloud;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-
+aCloud();
 const freshVault = () => envelopeVault(kmsDataKeys(process.env["KEY_ID"] ?? "", () => new Date()));
 
 test("what is sealed opens again for its workspace alone, in another process too, and is sealed differently each time", async () => {

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { connections } from "../../../../functions/services/composition.ts";
 import type { SalesforceConnection } from "../../../../lib/model/workspace/workspace.ts";
 import type { KeptConnection } from "../../../../lib/sync/ports/session-ports.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
+import { aCloud } from "../../cloud.ts";
 
-let cloud: BridgeCloud;
 let workspaceId: string;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
+aCloud();
 beforeEach(async () => {
   ({ id: workspaceId } = await createTestWorkspace({ salesforce: CONNECTION }));
 });
-afterAll(() => cloud.close());
-
 const CONNECTION: SalesforceConnection = {
   loginUrl: "https://acme.my.salesforce.com",
   instanceUrl: "https://acme.my.salesforce.com",

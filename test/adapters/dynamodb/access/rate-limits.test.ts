@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { database, now } from "../../../../functions/services/composition.ts";
 import { rateLimits } from "../../../../lib/adapters/dynamodb/access/rate-limits.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
+import { aCloud, cloud } from "../../cloud.ts";
 
-let cloud: BridgeCloud;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-
+aCloud();
 test("each of many requests at once, in several processes, gets a number of its own and none is skipped", async () => {
   const processes = [rateLimits(database()), rateLimits(database()), rateLimits(database())];
 

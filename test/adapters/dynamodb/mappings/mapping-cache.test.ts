@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { database, importPlans, mappings } from "../../../../functions/services/composition.ts";
 import { type CachedMappings, cachedMappings } from "../../../../lib/adapters/dynamodb/mappings/mapping-cache.ts";
 import { newId } from "../../../../lib/model/id.ts";
 import type { Mapping } from "../../../../lib/model/mapping/mapping.ts";
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { countCalls } from "../../../support/checks/count-writes.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
+import { aCloud } from "../../cloud.ts";
 
-let cloud: BridgeCloud;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-
+aCloud();
 let workspaceId: string;
 let contact: Mapping;
 let account: Mapping;

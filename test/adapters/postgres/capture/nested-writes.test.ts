@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isWholeGrid } from "../../../support/run/whole-grid.ts";
-import { column, contactShape } from "../../../support/worlds/shapes.ts";
+import { firstInGate, isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { type Customer, createCustomer } from "../customer.ts";
-import { only, type Rows, readLog, readRows, replay } from "./replay-log.ts";
+import { expectInOrder, readRows, SHAPE } from "./replay-log.ts";
 
 /*
  * Triggers of the application that write to the rows of their own statement. What the log makes of the rows of before, in
@@ -12,9 +11,7 @@ import { only, type Rows, readLog, readRows, replay } from "./replay-log.ts";
 let customer: Customer;
 let version: number;
 beforeAll(async () => {
-  customer = await createCustomer({
-    shape: contactShape({ columns: ["Email", "LastName", "Title"].map((one) => column(one)) }),
-  });
+  customer = await createCustomer({ shape: SHAPE });
   const [server] = await customer.sql("SELECT current_setting('server_version_num')::int AS version");
   version = Number(server?.["version"]);
   await customer.sql(`SET client_min_messages = error; SET app.active = '';
@@ -28,30 +25,19 @@ beforeAll(async () => {
       IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
       RETURN NEW;
     END $$`);
-  for (const [name, [time, level, deferred]] of TRIGGERS)
+  for (const [name, time, level, deferred = ""] of TRIGGERS)
     await customer.sql(`CREATE ${deferred && "CONSTRAINT"} TRIGGER "${name}" ${time} INSERT OR UPDATE OR DELETE
       ON salesforce.contact ${deferred} FOR EACH ${level} EXECUTE FUNCTION public.follow()`);
 });
 afterAll(() => customer.close());
 
-const COLUMNS = ["email", "lastname", "title"];
-
 /** Three rows, none of them in the log. */
-async function begin(): Promise<Rows> {
+async function begin() {
   await customer.sql(`SET app.active = ''; BEGIN; SET LOCAL bridge.in_sync = 'contact'; DELETE FROM salesforce.contact;
     INSERT INTO salesforce.contact (id, lastname, title, sfid) VALUES
       (1, 'Curie', 'by app', '003000000000001AAA'), (2, 'Noether', 'by app', '003000000000002AAA'), (3, 'Hopper', NULL, NULL);
     DELETE FROM salesforce._trigger_log; COMMIT`);
-  return await readRows(customer.application);
-}
-
-async function expectInOrder(before: Rows): Promise<void> {
-  const log = await readLog(customer.application);
-  const { rows, faults } = replay(before, log);
-  expect({ faults, rows: only(rows, COLUMNS) }).toEqual({
-    faults: [],
-    rows: only(await readRows(customer.application), COLUMNS),
-  });
+  return await readRows(customer);
 }
 
 /** One statement each; all that they write has the title 'by app'. */
@@ -63,26 +49,27 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   "INSERT … ON CONFLICT DO UPDATE": `INSERT INTO salesforce.contact AS c (id, lastname, title)
     VALUES (4, 'Franklin', 'by app'), (3, 'Ride', 'by app'), (1, 'Meitner', 'by app')
     ON CONFLICT (id) DO UPDATE SET title = excluded.title, lastname = excluded.lastname`,
-  "a DELETE and an INSERT of the same row": `WITH gone AS (DELETE FROM salesforce.contact WHERE id = 1 RETURNING id)
-    INSERT INTO salesforce.contact (id, lastname, title) SELECT id, 'Meitner', 'by app' FROM gone`,
   MERGE: `MERGE INTO salesforce.contact c USING (VALUES (1, 'Meitner'), (3, 'Ride'), (4, 'Franklin')) AS v (id, lastname) ON c.id = v.id
     WHEN MATCHED AND c.id = 1 THEN DELETE
     WHEN MATCHED THEN UPDATE SET lastname = v.lastname, title = 'by app'
     WHEN NOT MATCHED THEN INSERT (id, lastname, title) VALUES (v.id, v.lastname, 'by app')`,
+  "a DELETE and an INSERT of the same row": `WITH gone AS (DELETE FROM salesforce.contact WHERE id = 1 RETURNING id)
+    INSERT INTO salesforce.contact (id, lastname, title) SELECT id, 'Meitner', 'by app' FROM gone`,
 };
 
-/** Of each kind one whose name sorts before ours, and one behind them. */
-const TRIGGERS = ["A", "zzz"].flatMap((first) =>
-  (
-    [
-      ["AFTER", "ROW", ""],
-      ["AFTER", "STATEMENT", ""],
-      ["BEFORE", "ROW", ""],
-      ["BEFORE", "STATEMENT", ""],
-      ["AFTER", "ROW", "DEFERRABLE INITIALLY DEFERRED"],
-    ] as const
-  ).map((kind) => [`${first} ${kind.join(" ")}`.trim().toLowerCase().replace(/^a /, "A "), kind] as const),
-);
+/** Of each kind one whose name sorts before ours, and one behind them; the gate takes what differs most. */
+const TRIGGERS = firstInGate<readonly [name: string, time: string, level: string, deferred?: string]>(4, [
+  ["A after row", "AFTER", "ROW"],
+  ["zzz after statement", "AFTER", "STATEMENT"],
+  ["zzz before row", "BEFORE", "ROW"],
+  ["zzz deferred", "AFTER", "ROW", "DEFERRABLE INITIALLY DEFERRED"],
+  ["A after statement", "AFTER", "STATEMENT"],
+  ["A before row", "BEFORE", "ROW"],
+  ["A before statement", "BEFORE", "STATEMENT"],
+  ["A deferred", "AFTER", "ROW", "DEFERRABLE INITIALLY DEFERRED"],
+  ["zzz after row", "AFTER", "ROW"],
+  ["zzz before statement", "BEFORE", "STATEMENT"],
+]);
 
 const WRITES = {
   "the same column": "UPDATE salesforce.contact SET title = 'Number ' || id || '.' || $depth",
@@ -101,19 +88,8 @@ const WRITES = {
 /** What PostgreSQL refuses: a BEFORE trigger that writes a row which its statement is about to write. */
 const REFUSED = /already modified by an operation triggered by the current command|a second time|duplicate key/;
 
-/** The gate takes what differs most. */
-const inGate = ([name]: readonly [string, ...unknown[]]): boolean =>
-  isWholeGrid || ["INSERT", "UPDATE", "DELETE", "INSERT … ON CONFLICT DO UPDATE", "MERGE"].includes(name);
-const triggers = TRIGGERS.filter(
-  ([name]) =>
-    isWholeGrid ||
-    ["A after row", "zzz after statement", "zzz before row", "zzz after row deferrable initially deferred"].includes(
-      name,
-    ),
-);
-
-describe.each(Object.entries(STATEMENTS).filter(inGate))("%s", (name, statement) => {
-  test.each(triggers)("with %s", async (trigger) => {
+describe.each(firstInGate(5, Object.entries(STATEMENTS)))("%s", (name, statement) => {
+  test.each(TRIGGERS)("with %s", async (trigger) => {
     if (name.includes("MERGE") && version < 15_00_00) return;
     for (const [what, write] of Object.entries(WRITES)) {
       for (const levels of isWholeGrid ? [1, 2] : [2]) {
@@ -129,7 +105,7 @@ describe.each(Object.entries(STATEMENTS).filter(inGate))("%s", (name, statement)
         );
 
         if (refusal !== null) expect(refusal).toMatch(REFUSED);
-        await expectInOrder(before).catch((error: Error) => {
+        await expectInOrder(customer, before).catch((error: Error) => {
           throw new Error(`${what}, ${levels}: ${error.message}`, { cause: error });
         });
       }

@@ -8,18 +8,18 @@ import { archiveLog } from "../../../../lib/heroku-connect/archive-log.ts";
 import { herokuConnect } from "../../../../lib/heroku-connect/heroku-connect.ts";
 import { herokuConnectSchema } from "../../../support/worlds/heroku-connect.ts";
 import { contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer } from "../customer.ts";
+import { aCustomerForEachTest, customer as admin } from "../world.ts";
 
 /** Roles are the server's, so each test has its own. */
 const PEOPLE = ["service", "writer", "reader", "nobody", "trigger"] as const;
 type Person = (typeof PEOPLE)[number];
 const roles = {} as Record<Person, string>;
-let admin: Customer;
 const clients = {} as Record<Person, Client>;
+
+aCustomerForEachTest({ provisioned: false });
 
 /** A schema that an ordinary role owns and connects as, with two tables of Heroku Connect's; `contact` is mapped. */
 beforeEach(async () => {
-  admin = await createCustomer({ provisioned: false });
   const ending = randomUUID().slice(0, 8);
   for (const person of PEOPLE) {
     roles[person] = `${person}_${ending}`;
@@ -52,7 +52,6 @@ afterEach(async () => {
   for (const client of Object.values(clients)) await client.end();
   for (const role of Object.values(roles)) await admin.asSuperuser(`DROP OWNED BY ${role} CASCADE`);
   await admin.asSuperuser(`DROP ROLE ${Object.values(roles).join(", ")}`);
-  await admin.close();
 });
 
 test("a role that may only read gets no change of a record into the log", async () => {
@@ -214,11 +213,9 @@ const connection = () => {
   return { url: url.href, schema: "salesforce" };
 };
 
-const provisioner = () => createProvisioner(connection(), () => new Date(), herokuConnect);
-
 function provision(more: Parameters<typeof contactShape>[0] = {}) {
   const shape = contactShape(more);
-  return provisioner().provision(mappingOf(shape), shape);
+  return createProvisioner(connection(), () => new Date(), herokuConnect).provision(mappingOf(shape), shape);
 }
 
 async function changes(): Promise<readonly string[]> {

@@ -1,7 +1,13 @@
-import type { Client } from "pg";
+import { expect } from "vitest";
+import { column, contactShape } from "../../../support/worlds/shapes.ts";
+import type { Customer } from "../customer.ts";
+
+/** A contact of three texts. */
+export const SHAPE = contactShape({ columns: ["Email", "LastName", "Title"].map((one) => column(one)) });
+const COLUMNS = SHAPE.columns.map((one) => one.column);
 
 type Values = Readonly<Record<string, string | null>>;
-export type Rows = ReadonlyMap<number, Values>;
+type Rows = ReadonlyMap<number, Values>;
 
 interface Change {
   readonly action: string;
@@ -10,21 +16,22 @@ interface Change {
   readonly values: Values | null;
 }
 
-/** The mapped columns of all rows, as texts, by key. */
-export async function readRows(client: Client, key = "id", table = "contact"): Promise<Rows> {
-  const { rows } = await client.query<{ key: number; content: Values }>(
-    `SELECT ${key}::int AS key, to_jsonb(t) AS content FROM (SELECT * FROM salesforce.${table}) t ORDER BY 1`,
-  );
-  return new Map(rows.map((row) => [row.key, row.content]));
+/** The columns of all rows, as texts, by key. */
+export async function readRows({ sql }: Customer): Promise<Rows> {
+  const rows = await sql("SELECT id::int AS key, to_jsonb(t) AS content FROM salesforce.contact t ORDER BY 1");
+  return new Map(rows.map(({ key, content }) => [Number(key), content as Values]));
 }
 
-/** The log, in the order of its ids, of one table. */
-export async function readLog(client: Client, table = "contact"): Promise<readonly Change[]> {
-  const { rows } = await client.query<Change>(
-    'SELECT action, record_id::int, old, "values" FROM salesforce._trigger_log WHERE table_name = $1 ORDER BY id',
-    [table],
-  );
-  return rows;
+/** The log, in the order of its ids. */
+export const readLog = async ({ sql }: Customer) =>
+  (await sql(
+    `SELECT action, record_id::int, old, "values" FROM salesforce._trigger_log WHERE table_name = 'contact' ORDER BY id`,
+  )) as unknown as readonly Change[];
+
+/** The log gives the rows, and each change of it meets the row as it says. */
+export async function expectInOrder(customer: Customer, before: Rows): Promise<void> {
+  const { rows, faults } = replay(before, await readLog(customer));
+  expect({ faults, rows: only(rows) }).toEqual({ faults: [], rows: only(await readRows(customer)) });
 }
 
 /**
@@ -49,8 +56,8 @@ export function replay(
   return { rows, faults };
 }
 
-/** Only these columns of the rows, in the order of their keys. */
-export const only = (rows: Rows, columns: readonly string[]): readonly unknown[] =>
+/** The mapped columns of the rows, or these, in the order of their keys. */
+export const only = (rows: Rows, columns = COLUMNS): readonly unknown[] =>
   [...rows]
     .sort(([one], [other]) => one - other)
     .map(([key, row]) => ({ key, ...Object.fromEntries(columns.map((column) => [column, row[column] ?? null])) }));

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { confirmDeletes as confirmDeletesOf } from "../../../../lib/adapters/postgres/operations/operations.ts";
-import { firstInGate, longTest } from "../../../support/run/whole-grid.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
 import { image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 import { claimAndSend, END, known, numbersTo } from "../cycles.ts";
@@ -13,9 +12,9 @@ const confirmDeletes = (most: number) => confirmDeletesOf(kept(), "salesforce", 
 const countOf = async (from: string) => (await sql(`SELECT count(*)::int AS n FROM salesforce.${from}`))[0]?.["n"];
 
 /** A cycle over so many rows that both sides know, whose upsert values are their numbers. */
-async function withRows(count: number, before: (statement: string) => Promise<void> = async () => undefined) {
+async function withRows(count: number) {
   await known(count, (n) => ({ lastname: `L${n}`, key__c: String(n) }));
-  return customer.cycle({ before });
+  return customer.cycle();
 }
 
 /** The records of these numbers, deleted in Salesforce. */
@@ -67,40 +66,27 @@ test("three times what the busiest hour of the week before brought is let throug
   expect(await countOf("_trigger_log WHERE held")).toBe(20);
 });
 
-test.each(
-  firstInGate(4, [
-    ["25%", 300, 75, 75],
-    ["0", 300, 0, 0],
-    ["off", 300, 140, 160],
-    ["auto", 1_100, 110, 110],
-    ["30", 300, 30, 30],
-    ["100%", 300, 140, 160],
-  ] as const),
-)("a limit of %s for %i rows lets %i rows and %i records go in an hour", async (deleteLimit, count, rows, records) => {
-  await customer.provision({ deleteLimit });
-  const { store, lease } = await withRows(count);
-  await sql("ANALYZE salesforce.contact");
-  await sql("DELETE FROM salesforce.contact WHERE id > 140 AND id <= 300");
+test.each([
+  ["25%", 300, 75, 75],
+  ["0", 300, 0, 0],
+  ["off", 300, 140, 160],
+  ["auto", 1_100, 110, 110],
+] as const)(
+  "a limit of %s for %i rows lets %i rows and %i records go in an hour",
+  async (deleteLimit, count, rows, records) => {
+    await customer.provision({ deleteLimit });
+    const { store, lease } = await withRows(count);
+    await sql("ANALYZE salesforce.contact");
+    await sql("DELETE FROM salesforce.contact WHERE id > 140 AND id <= 300");
 
-  const claimed = await store.claim(lease, 150);
-  const applied = await store.apply(lease, deletions(1, 140));
-  const more = await store.claim(lease, 1_000);
+    const claimed = await store.claim(lease, 150);
+    const applied = await store.apply(lease, deletions(1, 140));
+    const more = await store.claim(lease, 1_000);
 
-  expect(applied).toMatchObject({ deleted: rows, heldDeletes: 140 - rows });
-  expect(claimed.length + more.length).toBe(records);
-});
-
-test("however many deletes a page brings, the table is not counted in its transaction", async () => {
-  const statements: string[] = [];
-  const { store, lease } = await withRows(600, async (statement) => void statements.push(statement));
-  await sql("DELETE FROM salesforce.contact WHERE id > 300");
-
-  const applied = await store.apply(lease, deletions(1, 300));
-  await store.claim(lease, 1_000);
-
-  expect(applied.heldDeletes).toBeGreaterThan(0);
-  expect(statements.filter((text) => /count\(\*\)[^;]*FROM "salesforce"\."contact"/.test(text))).toEqual([]);
-});
+    expect(applied).toMatchObject({ deleted: rows, heldDeletes: 140 - rows });
+    expect(claimed.length + more.length).toBe(records);
+  },
+);
 
 test("confirmed deletes of rows are carried out by the next cycle, but not of a record that came back", async () => {
   const { store, lease } = await withRows(150);
@@ -184,48 +170,4 @@ test("a change of a held delete's row, or of its record, waits behind it, howeve
     [1000, undefined],
     [4, "changed"],
   ]);
-});
-
-longTest(
-  "as many deletes are confirmed on either side as one request has time for, the rest when asked again",
-  async () => {
-    const count = 50_000;
-    await sql(
-      `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, held_at, stamp, read_at)
-     SELECT 'map_contact', 'a00' || lpad(n::text, 12, '0') || 'AAA', now(), now(), now() FROM generate_series(1, $1::int) n`,
-      [count],
-    );
-    await sql(
-      `INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, held)
-     SELECT 'DELETE', 'contact', n, 'a01' || lpad(n::text, 12, '0') || 'AAA', true FROM generate_series(1, $1::int) n`,
-      [count],
-    );
-    const left = async () => [
-      await countOf("_bridge_held_deletes WHERE NOT confirmed"),
-      await countOf("_trigger_log WHERE held"),
-    ];
-
-    expect([await confirmDeletes(30_000), ...(await left())]).toEqual([40_000, 10_000, 50_000]);
-    expect([await confirmDeletes(30_000), ...(await left())]).toEqual([30_000, 0, 30_000]);
-    expect([await confirmDeletes(ALL), ...(await left())]).toEqual([30_000, 0, 0]);
-  },
-);
-
-test("waiting changes are joined to a page's records by a hash table, not one by one", async ({ skip }) => {
-  const [{ server_version_num: version } = {}] = await sql("SHOW server_version_num");
-  skip(Number(version) < 160_000, "EXPLAIN knows no GENERIC_PLAN before PostgreSQL 16");
-  const statements: string[] = [];
-  const { store, lease } = await customer.cycle({ before: async (statement) => void statements.push(statement) });
-  await store.apply(lease, page([image(1, 1, { lastname: "Curie" })]));
-
-  const asked = statements.find((text) => text.startsWith("WITH asked")) ?? "";
-  const names = [...new Set(asked.match(/(?<!:):[a-z]\w*/g))];
-  const statement = asked.replace(/(?<!:):[a-z]\w*/g, (name) => `$${names.indexOf(name) + 1}`);
-  const plan = await sql(`EXPLAIN (GENERIC_PLAN) ${statement}`);
-
-  const lines = plan.map((row) => String(row["QUERY PLAN"]));
-  const comparisons = lines.filter((line) => /Filter:.*sfid.*SubPlan/.test(line));
-  // The deletes that wait, what was pushed, at all and lately, and results that were not written back.
-  expect(comparisons).toHaveLength(4);
-  for (const comparison of comparisons) expect(comparison).toContain("hashed SubPlan");
 });

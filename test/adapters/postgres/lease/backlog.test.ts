@@ -2,9 +2,8 @@ import { beforeEach, expect, test } from "vitest";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { DeadlinePassed } from "../../../../lib/adapters/postgres/session/session.ts";
 import type { CycleStore } from "../../../../lib/sync/ports/cycle-ports.ts";
-import { isWholeGrid } from "../../../support/run/whole-grid.ts";
-import { created, forgetReads, rowsReadOfTheLog } from "../customer.ts";
-import { claimAndSend, cycleOn, END, send } from "../cycles.ts";
+import { forgetReads, rowsReadOfTheLog } from "../customer.ts";
+import { cycleOn, END, send } from "../cycles.ts";
 import { aCustomerForEachTest, connection, customer, insertMany, laterBy, sql } from "../world.ts";
 
 let open: () => Promise<CycleStore>;
@@ -45,23 +44,16 @@ test("every cycle shows how many rows wait, to the row; a long backlog is counte
   expect(await waitingAfter(1)).toBe(20_001);
 });
 
-test("what is under way does not wait any more", async () => {
-  await insertMany(5);
-  const { store, lease } = await customer.cycle();
-  await send({ store, lease }, await store.claim(lease, 2));
-
-  expect(await store.finish(lease, END)).toMatchObject({ queueDepth: 3 });
-});
-
 const isCount = (statement: string) => statement.includes("new_ones");
 const leases = () => sql("SELECT lease_until FROM salesforce._bridge_state");
 
-test("what waits is counted once the lease is free", async () => {
-  await insertMany(3);
+test("what waits is counted once the lease is free, and what is under way does not wait any more", async () => {
+  await insertMany(5);
   const seen: unknown[] = [];
   const { store, lease } = await customer.cycle({
     before: async (statement) => void (isCount(statement) && seen.push(...(await leases()))),
   });
+  await send({ store, lease }, await store.claim(lease, 2));
 
   expect(await store.finish(lease, END)).toMatchObject({ queueDepth: 3 });
   expect(seen).toEqual([{ lease_until: null }]);
@@ -119,48 +111,4 @@ test("a claim of a long backlog reads what it claims, whatever the planner knows
 
   // Each is found, compared, written and given out: fewer than five readings a change, and none of what is behind them.
   expect(await rowsReadOfTheLog(customer)).toBeLessThan(5 * 2_000);
-});
-
-test("a cycle in which nothing waits passes over what was settled once, and not again", async () => {
-  await keepOutVacuum();
-  await insertMany(5_000);
-  const { store, lease } = await customer.cycle();
-  await store.settle(lease, (await claimAndSend({ store, lease })).map(created));
-  expect(await store.claim(lease, 5_000)).toEqual([]);
-  await store.finish(lease, END);
-  await store.close();
-  // A session that is closed here shows what it has read when its server process ends, a moment later.
-  const ours = "datname = current_database() AND application_name LIKE 'bridge%'";
-  while ((await customer.asSuperuser(`SELECT FROM pg_stat_activity WHERE ${ours}`)).length > 0);
-  await forgetReads(customer);
-
-  const next = await customer.cycle();
-  expect(await next.store.finish(next.lease, END)).toMatchObject({ queueDepth: 0 });
-  await next.store.close();
-
-  expect(await rowsReadOfTheLog(customer)).toBeLessThan(500);
-});
-
-const ROWS = isWholeGrid ? 2_000 : 700;
-
-test("new rows get their results by a few readings of each, though the planner saw the log while all were being sent", async () => {
-  await keepOutVacuum();
-  await insertMany(ROWS);
-  const { store, lease } = await customer.cycle();
-  const changes = await claimAndSend({ store, lease });
-  // Other versions of the rows than those that were claimed, as a later cycle finds them that continues a job.
-  await sql(`DO $$ BEGIN
-    PERFORM set_config('bridge.in_sync', 'contact', true);
-    UPDATE salesforce.contact SET lastname = lastname;
-  END $$`);
-  await sql("VACUUM ANALYZE salesforce._trigger_log, salesforce.contact");
-  await forgetReads(customer);
-
-  await store.settle(lease, changes.map(created));
-  await store.finish(lease, END);
-  await store.close();
-
-  expect(await rowsReadOfTheLog(customer)).toBeLessThan(20 * ROWS);
-  const records = "SELECT count(DISTINCT sfid)::int AS records FROM salesforce.contact";
-  expect(await sql(records)).toEqual([{ records: ROWS }]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { created } from "../customer.ts";
-import { claimAndSend, idsOf, numbersTo, retriedIn, send } from "../cycles.ts";
+import { idsOf, numbersTo, retriedIn, send } from "../cycles.ts";
 import { aCustomerForEachTest, customer, insertMany, sql } from "../world.ts";
 
 aCustomerForEachTest();
@@ -74,25 +74,3 @@ test("a PENDING change that was never in the registry is found after the next ch
   expect(begun.waiting.unfinished).toBe(true);
   expect(idsOf(await store.claim(lease, 10))).toEqual([1, 2]);
 });
-
-test("changes are claimed, marked and given back in their place, so that no index is written", async () => {
-  await insertMany(10);
-  const cycle = await customer.cycle();
-
-  const changes = await claimAndSend(cycle);
-  await cycle.store.release(cycle.lease, idsOf(changes));
-  await cycle.store.close();
-
-  expect(await updatesOfTheLog()).toEqual({ updated: 30, in_place: 30 });
-});
-
-/** What PostgreSQL has counted; a connection shows its counts when it ends. */
-async function updatesOfTheLog() {
-  for (;;) {
-    const [row] = await sql(
-      `SELECT n_tup_upd::int AS updated, n_tup_hot_upd::int AS in_place FROM pg_stat_user_tables
-       WHERE relname = '_trigger_log'`,
-    );
-    if (Number(row?.["updated"]) > 0) return row;
-  }
-}

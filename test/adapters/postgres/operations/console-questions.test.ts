@@ -2,11 +2,10 @@ import { beforeEach, expect, test } from "vitest";
 import { rowQueriesOf } from "../../../../lib/adapters/postgres/operations/row-operations.ts";
 import { lastMinutes } from "../../../../lib/model/span.ts";
 import type { RowQueries } from "../../../../lib/settings/row-ports.ts";
-import { isWholeGrid } from "../../../support/run/whole-grid.ts";
 import { forgetReads, rowsReadOfTheLog } from "../customer.ts";
 import { aCustomerForEachTest, connection, customer, sql } from "../world.ts";
 
-const MANY = isWholeGrid ? 30_000 : 3_000;
+const MANY = 3_000;
 /** More than the kinds of failures are counted from. */
 const FAILURES = 12_000;
 
@@ -26,7 +25,7 @@ test("the throughput of a day reads counts, and of the log the changes that its 
 
   expect(hour.steps).toMatchObject([{ mappingId: "map_contact", accepted: 7, refused: 2 }]);
   expect(hour.lags.get("map_contact")).toEqual({ p50: 4, p95: 4 });
-  expect(sum(day.steps.map(({ accepted }) => accepted))).toBe(47);
+  expect(day.steps.reduce((all, { accepted }) => all + accepted, 0)).toBe(47);
   expect(later.lags.size, "a lag is of the changes of its time alone").toBe(0);
   expect(rows).toBeLessThan(1_000);
 });
@@ -72,5 +71,3 @@ async function asking<Answer extends object>(ask: (queries: RowQueries) => Promi
   const answer = await ask(queries);
   return { ...answer, rows: await rowsReadOfTheLog(customer) };
 }
-
-const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { longTest } from "../../../support/run/whole-grid.ts";
 import { image, orgTime, page, pushAll, sfidOf } from "../customer.ts";
 import { END, loseLease, numbersTo } from "../cycles.ts";
-import { aCustomerForEachTest, customer, sql, transaction } from "../world.ts";
+import { aCustomerForEachTest, customer, sql } from "../world.ts";
 
 /** What an application's writers notice of a pull: a page locks few of its rows at a time, and none that it does not write. */
 
@@ -132,78 +131,34 @@ test("a row that refers to a record which a later slice of the page brings arriv
   expect(await count("_bridge_inbound_errors")).toBe(0);
 });
 
-longTest(
-  "a value that a column refuses keeps its own record out, rows that a transaction holds are left for later, and all others of any slice arrive",
-  async () => {
-    await sql("ALTER TABLE salesforce.contact ADD CHECK (lastname <> 'forbidden')");
-    await known(450);
-    await transaction("UPDATE salesforce.contact SET email = 'user@example.com' WHERE id % 150 = 0");
-    const { store, lease } = await customer.cycle();
-    const records = named("new", 450, 2);
-    records[219] = image(220, 2, { lastname: "forbidden", email: null });
-
-    const applied = await store.apply(lease, page(records, MARKED));
-
-    expect(applied).toMatchObject({ updated: 446, rejected: 4, busy: 3 });
-    const left = [150, 220, 300, 450];
-    expect(await sql("SELECT lastname FROM salesforce.contact WHERE lastname LIKE 'old %' ORDER BY id")).toEqual(
-      left.map((number) => ({ lastname: `old ${number}` })),
-    );
-    expect(await sql("SELECT sfid, sqlstate FROM salesforce._bridge_inbound_errors ORDER BY sfid")).toEqual(
-      left.map((number) => ({ sfid: sfidOf(number), sqlstate: number === 220 ? "23514" : "55P03" })),
-    );
-    expect(await position()).toEqual(orgTime(60));
-  },
-);
-
 const SAME = { lastname: "old 1", email: null };
-/** A row whose record comes again with the stamp that it has. `locks`: PostgreSQL writes the lock of a row into it. */
-const AGAIN = [
-  { says: "nothing new", locks: false, values: SAME, first: "SELECT" },
-  { says: "another value of the same second", locks: true, values: { lastname: "new", email: null }, first: "SELECT" },
-  {
-    says: "nothing new, and a change of the row waits",
-    first: "UPDATE salesforce.contact SET email = 'mine@example.com' WHERE id = 1",
-    locks: true,
-    values: SAME,
-  },
-  {
-    says: "nothing new, and a change of the row waits that says the same",
-    first: "UPDATE salesforce.contact SET lastname = 'x'; UPDATE salesforce.contact SET lastname = 'old 1'",
-    locks: true,
-    values: SAME,
-  },
-  {
-    says: "nothing new, and its deletion is held",
-    first: `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, stamp, read_at, held_at)
-            VALUES ('map_contact', '${sfidOf(1)}', now(), now(), now())`,
-    locks: true,
-    values: SAME,
-  },
-  {
-    says: "nothing new, and it could not be applied before",
-    first: `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at)
-            VALUES ('map_contact', '${sfidOf(1)}', 'refused', now(), now())`,
-    locks: true,
-    values: SAME,
-  },
-] as const;
+const EMAIL = "UPDATE salesforce.contact SET email = 'mine@example.com'";
+const THERE_AND_BACK = "UPDATE salesforce.contact SET lastname = 'x'; UPDATE salesforce.contact SET lastname = 'old 1'";
+const HELD = `INSERT INTO salesforce._bridge_held_deletes (mapping_id, sfid, stamp, read_at, held_at)
+  VALUES ('map_contact', '${sfidOf(1)}', now(), now(), now())`;
+const REFUSED = `INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at)
+  VALUES ('map_contact', '${sfidOf(1)}', 'refused', now(), now())`;
 
-test.each(AGAIN)(
-  "a record that comes again with $says: is its row locked? $locks",
-  async ({ locks, values, first }) => {
-    await known(1);
-    await sql(first);
-    const { store, lease, locked } = await watched();
+// A row whose record comes again with the stamp that it has. PostgreSQL writes the lock of a row into it.
+test.each([
+  { says: "nothing new", locks: false, first: "SELECT" },
+  { says: "another value of the same second", locks: true, values: { ...SAME, lastname: "new" }, first: "SELECT" },
+  { says: "nothing new, and a change of the row waits", locks: true, first: EMAIL },
+  { says: "nothing new, and a change of the row waits that says the same", locks: true, first: THERE_AND_BACK },
+  { says: "nothing new, and its deletion is held", locks: true, first: HELD },
+  { says: "nothing new, and it could not be applied before", locks: true, first: REFUSED },
+])("a record that comes again with $says: is its row locked? $locks", async ({ locks, values = SAME, first }) => {
+  await known(1);
+  await sql(first);
+  const { store, lease, locked } = await watched();
 
-    const applied = await store.apply(lease, page([image(1, 1, values)], MARKED));
+  const applied = await store.apply(lease, page([image(1, 1, values)], MARKED));
 
-    expect(Math.max(...locked)).toBe(locks ? 1 : 0);
-    expect(applied).toMatchObject({ updated: values.lastname === "new" ? 1 : 0, rejected: 0 });
-    expect(await position()).toEqual(orgTime(60));
-    expect([await count("_bridge_held_deletes"), await count("_bridge_inbound_errors")]).toEqual([0, 0]);
-  },
-);
+  expect(Math.max(...locked)).toBe(locks ? 1 : 0);
+  expect(applied).toMatchObject({ updated: values.lastname === "new" ? 1 : 0, rejected: 0 });
+  expect(await position()).toEqual(orgTime(60));
+  expect([await count("_bridge_held_deletes"), await count("_bridge_inbound_errors")]).toEqual([0, 0]);
+});
 
 test("a row without a zone in its stamp is not locked for what it shows already", async () => {
   await sql(

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import type { ClaimedChange } from "../../../../lib/model/change/change.ts";
-import { firstInGate } from "../../../support/run/whole-grid.ts";
 import { contactShape } from "../../../support/worlds/shapes.ts";
-import { forgetReads, rowsReadOfTheLog } from "../customer.ts";
 import { type Cycle, retriedIn } from "../cycles.ts";
 import { aCustomerForEachTest, customer, dailyCheck, laterBy, sql, transaction } from "../world.ts";
 
@@ -19,40 +17,6 @@ async function retryIn(seconds: number, { store, lease }: Cycle): Promise<void> 
     changes.map((change, at) => retriedIn(seconds - at, change)),
   );
 }
-
-/**
- * Changes that were captured for rows of their own, and have waited since: put off by so many seconds, or held. An
- * index has their upsert values, as a settled claim or the delete breaker leaves them.
- */
-const waiting = (count: number, { putOff = null }: { readonly putOff?: number | null }) =>
-  sql(
-    `INSERT INTO salesforce._trigger_log (action, table_name, record_id, sfid, old, "values", due_at, held, upsert_key)
-     SELECT CASE WHEN $3 THEN 'DELETE' ELSE 'INSERT' END, 'contact', 1000000 + n, CASE WHEN $3 THEN lpad(n::text, 18, '0') END,
-       CASE WHEN $3 THEN v END, CASE WHEN NOT $3 THEN v END, $2::timestamptz, $3, 'key__c' || chr(1) || 'key ' || (v ->> 'key__c')
-     FROM generate_series(1, $1::int) n, jsonb_build_object('key__c', 'waiting ' || n) v`,
-    [count, putOff === null ? null : new Date(customer.now.getTime() + putOff * 1000), putOff === null],
-  );
-
-test.each(
-  firstInGate(2, [
-    ["wait for their retry", { putOff: 3_600 }, ["a", "b", "c"]],
-    ["are held deletes", {}, ["a", "b", "c"]],
-    ["have become due for their retry", { putOff: -3_600 }, ["waiting 1", "waiting 2", "waiting 3"]],
-  ] as const),
-)("a claim is as quick as ever, however many changes %s", async (_, backlog, claimed) => {
-  await sql("ALTER TABLE salesforce._trigger_log SET (autovacuum_enabled = off)");
-  await waiting(5_000, backlog);
-  for (const key of ["a", "b", "c"]) await insert(key);
-  const { store, lease } = await customer.cycle();
-  await forgetReads(customer);
-
-  const changes = await store.claim(lease, 3);
-  await store.close();
-
-  expect(keysOf(changes)).toEqual(claimed.map((key) => `INSERT ${key}`));
-  // What is held is counted as a cycle begins.
-  expect(await rowsReadOfTheLog(customer)).toBeLessThan("putOff" in backlog ? 200 : 5_200);
-});
 
 test("a change waits for an earlier one of another row that has its upsert value, whatever its case", async () => {
   await insert(" Same");

@@ -5,9 +5,9 @@ import { migrate } from "../../../../lib/adapters/postgres/schema/migrate.ts";
 import { FIRST_VERSION, MIGRATIONS } from "../../../../lib/adapters/postgres/schema/migrations.ts";
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
 import { mappingOf } from "../../../support/worlds/shapes.ts";
-import { type Customer, createCustomer } from "../customer.ts";
+import type { Customer } from "../customer.ts";
 import { END } from "../cycles.ts";
-import { aCustomerForEachTest, customer, dailyCheck, sql } from "../world.ts";
+import { aCustomer, aCustomerForEachTest, customer, dailyCheck, sql } from "../world.ts";
 
 aCustomerForEachTest();
 
@@ -68,22 +68,19 @@ test("a schema that is two versions newer is refused with the remedy, one of the
 const RELEASED = readFileSync(join(import.meta.dirname, "../../../contracts/released-1-schema.sql"), "utf8");
 
 test("a schema of the released version is the same as a new one after one check", async () => {
-  await using released = await emptyCustomer();
-  await using fresh = await emptyCustomer();
-  await released.customer.sql(RELEASED);
-  expect(await hasTrigger(released.customer)).toBe(true);
+  await aCustomer({ provisioned: false });
+  const released = customer;
+  await aCustomer({ provisioned: false });
+  const fresh = customer;
+  await released.sql(RELEASED);
+  expect(await hasTrigger(released)).toBe(true);
 
-  for (const { customer: each } of [released, fresh]) await migrateTo(MIGRATIONS, each);
+  for (const each of [released, fresh]) await migrateTo(MIGRATIONS, each);
 
-  expect(await hasTrigger(released.customer)).toBe(false);
-  expect(await catalogOf(released.customer)).toEqual(await catalogOf(fresh.customer));
-  expect(await versionOf(released.customer)).toBe(NEWEST);
+  expect(await hasTrigger(released)).toBe(false);
+  expect(await catalogOf(released)).toEqual(await catalogOf(fresh));
+  expect(await versionOf(released)).toBe(NEWEST);
 });
-
-async function emptyCustomer() {
-  const made = await createCustomer({ provisioned: false });
-  return { customer: made, [Symbol.asyncDispose]: () => made.close() };
-}
 
 const hasTrigger = async ({ sql }: Customer): Promise<boolean> =>
   (await sql("SELECT FROM pg_trigger WHERE tgname = '_bridge_pruned'")).length === 1;

@@ -3,23 +3,13 @@ import { createProvisioner } from "../../../../lib/adapters/postgres/schema/prov
 import type { TableShape } from "../../../../lib/model/mapping/shape.ts";
 import { column, contactShape, mappingOf } from "../../../support/worlds/shapes.ts";
 import { image, page, sfidOf } from "../customer.ts";
-import { aCustomer, connection, customer, insert, log, rows, sql } from "../world.ts";
+import { aCustomer, connection, customer, insert, log, rows, sql, typesOf } from "../world.ts";
 
 /** A customer of a schema that has these tables, and whose mapping is not provisioned yet. */
 async function withTables(text: string, shape: Partial<TableShape> = {}): Promise<void> {
   await aCustomer({ provisioned: false, shape: contactShape(shape) });
   await sql(`CREATE SCHEMA salesforce; ${text}`);
 }
-
-const typesOf = async (table: string) =>
-  Object.fromEntries(
-    (
-      await sql(
-        "SELECT attname, format_type(atttypid, atttypmod) AS type FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped",
-        [table],
-      )
-    ).map(({ attname, type }) => [attname, type]),
-  );
 
 const PROVISIONED = { narrow: [], isNew: false, isCaptured: true, migration: null };
 

@@ -1,27 +1,7 @@
 import { expect, test } from "vitest";
 import { widerType } from "../../../../lib/adapters/postgres/schema/widen-columns.ts";
 import { column, contactShape } from "../../../support/worlds/shapes.ts";
-import { aCustomer, customer, sql } from "../world.ts";
-
-const before = [
-  column("LastName", { length: 80 }),
-  column("Notes__c", { type: "textarea", length: 255 }),
-  column("Rate__c", { type: "percent", precision: 5, scale: 2 }),
-];
-const grown = [
-  column("LastName", { length: 120 }),
-  column("Notes__c", { type: "textarea", length: 32_000 }),
-  column("Rate__c", { type: "percent", precision: 9, scale: 4 }),
-];
-const types = async () =>
-  Object.fromEntries(
-    (
-      await sql(
-        `SELECT attname, format_type(atttypid, atttypmod) AS type FROM pg_attribute
-         WHERE attrelid = 'salesforce.contact'::regclass AND attname IN ('lastname', 'notes__c', 'rate__c')`,
-      )
-    ).map(({ attname, type }) => [attname, type]),
-  );
+import { aCustomer, customer, typesOf } from "../world.ts";
 
 test.each([
   ["character varying(80)", "varchar(120)", "varchar(120)"],
@@ -40,12 +20,15 @@ test.each([
 });
 
 test("a field that has shrunk narrows nothing, and one that grows again later is followed", async () => {
-  await aCustomer({ shape: contactShape({ columns: grown }) });
+  const lastName = (length: number) => column("LastName", { length });
+  const notes = (length: number) => column("Notes__c", { type: "textarea", length });
+  const rate = (precision: number, scale: number) => column("Rate__c", { type: "percent", precision, scale });
+  await aCustomer({ shape: contactShape({ columns: [lastName(120), notes(32_000), rate(9, 4)] }) });
 
-  await customer.provision({ configVersion: 2, columns: before });
-  const shrunk = await types();
-  await customer.provision({ configVersion: 3, columns: [column("LastName", { length: 200 })] });
+  await customer.provision({ configVersion: 2, columns: [lastName(80), notes(255), rate(5, 2)] });
+  const shrunk = await typesOf("salesforce.contact");
+  await customer.provision({ configVersion: 3, columns: [lastName(200)] });
 
-  expect(shrunk).toEqual({ lastname: "character varying(120)", notes__c: "text", rate__c: "numeric" });
-  expect(await types()).toMatchObject({ lastname: "character varying(200)" });
+  expect(shrunk).toMatchObject({ lastname: "character varying(120)", notes__c: "text", rate__c: "numeric" });
+  expect(await typesOf("salesforce.contact")).toMatchObject({ lastname: "character varying(200)" });
 });

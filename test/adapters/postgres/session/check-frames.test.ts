@@ -19,3 +19,18 @@ test.each([1, 2, 3, 4, 5, 6, 7, 64, 1_000, 65_536, 1_000_000])(
     expect(given).toHaveLength(13);
   },
 );
+
+test("an answer without an end is refused, and one of as many messages that ends is not", () => {
+  let given = 0;
+  const take = frameCheck(() => void given++);
+  take(Buffer.concat([WELCOME, ONE_ROW]));
+
+  for (let row = 0; row < 1_000; row += 1) take(LONG);
+  take(DONE);
+  const endless = () => {
+    for (take(ONE_ROW); ; ) take(LONG);
+  };
+
+  expect(endless).toThrow("an answer without an end");
+  expect(given).toBeGreaterThan(2_000);
+});

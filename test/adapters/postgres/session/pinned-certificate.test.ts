@@ -1,11 +1,11 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { TLSSocket } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
 import { connectionOptions, pinnedIn } from "../../../../lib/adapters/postgres/session/connection-options.ts";
 import { openSession } from "../../../../lib/adapters/postgres/session/session.ts";
 import { selfSigned } from "../../../../lib/local/org/http/self-signed.ts";
 import { startLyingPostgres } from "../../../support/doubles/lying-postgres.ts";
+import { listenForTest } from "../../listen.ts";
 
 const OTHER = "AB".repeat(32);
 
@@ -47,12 +47,8 @@ test("a server with another certificate sees no password", async () => {
           });
       });
   });
-  server.listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
 
-  const other = await refusal(port, `sslfingerprint=${OTHER}`);
+  const other = await refusal(await listenForTest(server), `sslfingerprint=${OTHER}`);
 
   expect(other).toContain("not the pinned one");
   expect(Buffer.concat(seen).toString("latin1")).not.toContain("secret-password");

@@ -1,11 +1,11 @@
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createCycleStores } from "../../../../lib/adapters/postgres/cycle-store.ts";
 import { keepSessions } from "../../../../lib/adapters/postgres/session/request-session.ts";
 import { NoConnectionFree, openWithinLimit } from "../../../../lib/adapters/postgres/session/session-limit.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
 import { withDatabase } from "../../../../lib/monitoring/with-database.ts";
-import { longTest } from "../../../support/run/whole-grid.ts";
+import { listenForTest } from "../../listen.ts";
 import { untilSomebodyWaits } from "../customer.ts";
 import { request } from "../cycles.ts";
 import { aCustomerForEachTest, connection, customer, sql, transaction } from "../world.ts";
@@ -72,7 +72,6 @@ test("a connection that began first and was slow to sign in gets none that other
 
   await expect(slow).rejects.toThrow(NoConnectionFree);
   await untilThereAre(4);
-  await relay.close();
 });
 
 test("who finds none free gets the one that is given back meanwhile", async () => {
@@ -114,14 +113,6 @@ test.each([
   await untilThereAre(others + theirs);
 });
 
-longTest("long work leaves its connections to others when it is done", async () => {
-  const stores = createCycleStores(() => customer.now, { isLongWork: true });
-
-  await stores(limited()).begin(request({ slot: 0 }));
-
-  await untilThereAre(0);
-});
-
 test("a request waits until the server ends the connections of functions frozen after theirs", async ({ skip }) => {
   const [known] = await sql("SELECT 1 FROM pg_settings WHERE name = 'idle_session_timeout'");
   skip(known === undefined, "PostgreSQL 13 has no limit of idle sessions");
@@ -160,13 +151,10 @@ async function startHoldingRelay(server: URL) {
     void released.promise.then(() => client.pipe(upstream));
     for (const socket of [client, upstream]) socket.on("error", () => undefined);
   });
-  await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
-  const url = new URL(server);
-  url.port = String((relay.address() as AddressInfo).port);
+  const url = Object.assign(new URL(server), { port: String(await listenForTest(relay)) });
   return {
     url: String(url),
     isHolding: holding.promise,
     release: () => released.resolve(),
-    close: () => new Promise((resolve) => relay.close(resolve)),
   };
 }

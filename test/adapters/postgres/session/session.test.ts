@@ -5,6 +5,7 @@ import { connectionOptions } from "../../../../lib/adapters/postgres/session/con
 import { createIdleSessions } from "../../../../lib/adapters/postgres/session/idle-sessions.ts";
 import { DeadlinePassed, openSession } from "../../../../lib/adapters/postgres/session/session.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
+import { listen } from "../../listen.ts";
 import { image, page } from "../customer.ts";
 import { cycleOn, request } from "../cycles.ts";
 import { aCustomer, aCustomerForEachTest, connection, customer, sql } from "../world.ts";
@@ -140,11 +141,9 @@ async function startStallingProxy(target: URL) {
     inside.on("data", (chunk) => stalled || outside?.write(chunk)).on("close", () => outside?.destroy());
     outside?.on("data", (chunk) => stalled || inside.write(chunk)).on("close", () => inside.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the proxy has no port");
+  const port = String(await listen(server));
   return {
-    url: (through: string) => Object.assign(new URL(through), { port: String(address.port) }).href,
+    url: (through: string) => Object.assign(new URL(through), { port }).href,
     stall: () => {
       stalled = true;
     },

@@ -1,21 +1,16 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { createServer, type Socket } from "node:net";
+import { expect, test } from "vitest";
 import { handler as listActivity } from "../../../../functions/api/list-activity.ts";
 import { database, now } from "../../../../functions/services/composition.ts";
 import { silentDatabases } from "../../../../lib/adapters/dynamodb/access/silent-databases.ts";
 import { singleProbe } from "../../../../lib/adapters/postgres/session/single-probe.ts";
 import type { Session } from "../../../../lib/adapters/postgres/session/sql.ts";
 import { call } from "../../../support/clients/call.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../../support/worlds/bridge-cloud.ts";
 import { createTestWorkspace } from "../../../support/worlds/workspace.ts";
+import { aCloud, cloud } from "../../cloud.ts";
+import { listenForTest } from "../../listen.ts";
 
-let cloud: BridgeCloud;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
-
+aCloud();
 const session = { close: async () => undefined } as unknown as Session;
 
 /** A process of its own, whose connection is let in when the test says so, and whose timeout likewise. */
@@ -71,9 +66,8 @@ test("of 25 processes that wait for a silent database one stays, and those that 
 
 test("readers of a silent database get a 503, but for one", { timeout: 120_000 }, async () => {
   const sockets: Socket[] = [];
-  const server = createServer((socket) => sockets.push(socket)).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `postgres://u:p@127.0.0.1:${(server.address() as AddressInfo).port}/d?sslmode=disable`;
+  const server = createServer((socket) => sockets.push(socket));
+  const url = `postgres://u:p@127.0.0.1:${await listenForTest(server)}/d?sslmode=disable`;
   const workspace = await createTestWorkspace({ postgres: { url, schema: "salesforce" } });
   const path = { workspace_id: workspace.id };
   const ask = () => call(listActivity, "list-activity", { token: workspace.token, path });

@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { requestToken } from "../../../../lib/adapters/salesforce/session/request-token.ts";
 import { failureOf } from "../../../../lib/sync/report/cycle-failure.ts";
-import { type LyingOrg, startLyingOrg } from "../../../support/doubles/lying-org.ts";
 import { orgConnection } from "../../../support/doubles/org-calls.ts";
+import { aLyingOrg, org } from "../lying.ts";
 
-/** A token endpoint that gives one answer to all. */
-let host: LyingOrg;
-beforeAll(async () => {
-  host = await startLyingOrg();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+aLyingOrg();
 
 const oauth = (error: string, error_description?: string) => JSON.stringify({ error, error_description });
 const PAGE = "<html><head><title>We are down for maintenance.</title></head><body></body></html>";
 
 async function failureFor(status: number, body: string) {
   const type = body.startsWith("<") ? "text/html" : "application/json";
-  host.answer((response) => response.writeHead(status, { "content-type": type }).end(body));
+  org.answer((response) => response.writeHead(status, { "content-type": type }).end(body));
   const credentials = { kind: "refresh_token", clientId: "id", clientSecret: null, refreshToken: "token" } as const;
-  const connection = { ...orgConnection(host.url, "ended"), credentials };
+  const connection = { ...orgConnection(org.url, "ended"), credentials };
   return failureOf(await requestToken(connection, new Date()).catch((thrown: unknown) => thrown));
 }
 
