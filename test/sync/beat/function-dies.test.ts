@@ -5,10 +5,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { atWork } from "../../../functions/invocation/cycle-journal.ts";
 import { engineReports } from "../../../functions/services/composition.ts";
 import { handler as runCycle } from "../../../functions/workers/run-cycle.ts";
-import { afterDeath, deathsAlone, HEALTHY } from "../../../lib/model/engine.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { temporaryFolder } from "../../support/run/temporary-folder.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { type Asking, anIdleContactForEachTest, mapped } from "../../support/worlds/worlds.ts";
 
 let world: Asking["world"];
@@ -91,14 +89,4 @@ test("three deaths in a row break the mapping, and a cycle that ends well repair
   await world.control("DELETE", "/faults");
   await invoke();
   expect(await reportOf(contact)).toMatchObject({ broken: false, failure: null });
-});
-
-longTest("deaths count within a day of each other", () => {
-  const at = (hours: number) => new Date(hours * 3_600_000);
-  const once = { ...HEALTHY, deaths: afterDeath(HEALTHY, at(0)) };
-  const twice = { ...HEALTHY, deaths: afterDeath(once, at(23)) };
-  const late = { ...HEALTHY, deaths: afterDeath(once, at(25)) };
-
-  expect([deathsAlone(HEALTHY, at(0)), deathsAlone(once, at(1)), deathsAlone(late, at(26))]).toEqual([0, 0, 0]);
-  expect([deathsAlone(twice, at(24)), deathsAlone(twice, at(46)), deathsAlone(twice, at(47))]).toEqual([2, 2, 0]);
 });
