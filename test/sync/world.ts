@@ -1,8 +1,10 @@
+import type { SQSEvent } from "aws-lambda";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { handler as readHealth } from "../../functions/api/read-health.ts";
 import { handler as readMapping } from "../../functions/api/read-mapping.ts";
 import { queue, workspaces } from "../../functions/services/composition.ts";
 import { schedules } from "../../functions/services/provisioning-services.ts";
+import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
 import type { Definition } from "../../lib/local/org/metadata/definition.ts";
 import type { Event } from "../../lib/model/delivery/event.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
@@ -116,6 +118,7 @@ const ACTS = {
     }
   },
   sweep: () => own.work(own.contact, "sweep"),
+  sweepMinute: () => sweepMinute({ Records: [{ messageId: "tick", body: "{}" }] } as SQSEvent),
   /** The daily check of the Contact in Salesforce, and the new version that it may ask for. */
   describeDaily: async () => {
     const message = { workspace_id: own.workspaceId, mapping_id: own.contact.id, import_id: null, describe: true };
@@ -190,7 +193,12 @@ const ACTS = {
   eventNames: async () => (await newEvents()).map(({ event }) => event),
   /** The requests that the org has seen. */
   requested: async () =>
-    (await own.control("GET", "/requests")) as readonly { method: string; path: string; api: string }[],
+    (await own.control("GET", "/requests")) as readonly {
+      method: string;
+      path: string;
+      api: string;
+      request: string;
+    }[],
   ask,
   /** What the API says of the Contact's mapping. */
   shownContact: () => ask<Row>(readMapping, "read-mapping", { path: { mapping_id: own.contact.id } }),

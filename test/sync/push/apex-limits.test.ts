@@ -51,28 +51,6 @@ test("200 rows that exceed an Apex limit together are all saved, and the next on
 });
 
 longTest(
-  "a row that exceeds a limit alone ends FAILED in Apex's words, the others are saved and continue in full calls",
-  async () => {
-    await world.insertKeyed(40);
-    await world.fault({ kind: "governorLimit", object: "Contact", record: "L17", times: 0 });
-
-    await world.cycles();
-
-    expect(await world.sql("SELECT lastname, _ab_err FROM salesforce.contact WHERE _ab_lastop = 'FAILED'")).toEqual([
-      {
-        lastname: "L17",
-        _ab_err:
-          "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY: ContactTrigger: System.LimitException: Apex CPU time limit exceeded",
-      },
-    ]);
-    expect(await world.countStates()).toEqual({ FAILED: 1, SUCCESS: 39 });
-    await world.insertKeyed(40, 40);
-    await world.cycles();
-    expect(calls()).toEqual({ callSize: undefined, saves: 1 });
-  },
-);
-
-longTest(
   "a job of the Bulk API whose records exceed an Apex limit continues by SOAP in smaller calls, and so do the next changes",
   async () => {
     endJobsBeforeLooks(world);

@@ -105,24 +105,6 @@ describe("the row is written first, the record before the push", () => {
     expect(await states()).toContainEqual({ state: "FAILED", title: "Countess" });
     expect(await world.conflicts()).toEqual([]);
   });
-
-  longTest("other rows of the same push are sent before it is read again, and each only once", async () => {
-    const other = await aRecord("Byron");
-    const id = await aPulledRecord({});
-    await world.sql("UPDATE salesforce.contact SET title = 'Countess'");
-    await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'New ' || n FROM generate_series(1, 5) AS n");
-    await world.pass(2);
-    await inSalesforce(id, { Title: "Dr" });
-    await world.control("DELETE", "/requests");
-
-    await push(1);
-
-    expect((await world.requested()).map(({ api }) => api)).toEqual(["REST", "SOAP", "SOAP", "REST"]);
-    expect(await record(other)).toMatchObject({ Title: "Countess" });
-    expect(await record(id)).toMatchObject({ Title: "Dr" });
-    expect((await world.soql("SELECT Id FROM Contact")).length).toBe(7);
-    expect(await world.sql("SELECT FROM salesforce._trigger_log WHERE state IN ('NEW', 'PENDING')")).toEqual([]);
-  });
 });
 
 test("nothing is read again where nothing has changed, nor checked behind a pull of the same cycle, nor for new rows", async () => {

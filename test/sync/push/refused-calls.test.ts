@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, world } from "../world.ts";
 
 /** A call of 200 records that Salesforce refuses as a whole, for the sake of what is in it. */
@@ -36,23 +35,6 @@ test("one record that makes Salesforce refuse the whole call ends FAILED alone, 
 
   expect(await world.countStates()).toEqual({ FAILED: 2, SUCCESS: 199 });
 });
-
-longTest(
-  "when nothing at all is let through no record is to blame: all stays NEW, and the mapping says why",
-  async () => {
-    await insertMany(200);
-    await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 0 });
-
-    for (let cycle = 1; cycle <= 3; cycle++) await world.cycles();
-
-    expect(await world.countStates()).toEqual({ NEW: 200 });
-    expect(lastFailure()).toBe("salesforce_request");
-    expect(saves()).toBeLessThanOrEqual(12);
-    await world.control("DELETE", "/faults");
-    await world.cycles();
-    expect(await world.countStates()).toEqual({ SUCCESS: 200 });
-  },
-);
 
 test("a field that is gone fails the rows that changed it, and lets the others through", async () => {
   await insertMany(20);
