@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from "vitest";
-import { longTest } from "../support/run/whole-grid.ts";
 import { allInOneWorld, numbered, WIDE, WIDE_CONTACT, world } from "./world.ts";
 
 /** What the cycles asked of the org, and wrote to it. */
@@ -50,7 +49,7 @@ test("neither an insert nor a change that comes meanwhile waits for the end of a
   expect(await inOrg("Here later")).toBe(1);
 });
 
-longTest("a record does not wait for the end of a long push", async () => {
+test("a record does not wait for the end of a long push", async () => {
   await world.pass(3_600);
   await world.cycles(2);
   await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd ' || n FROM generate_series(1, 801) n");
@@ -61,23 +60,4 @@ longTest("a record does not wait for the end of a long push", async () => {
   expect(calls.join()).not.toContain("org.write,org.write,org.write");
   await world.cycles(2);
   expect(await inOrg("Crowd %")).toBe(801);
-});
-
-longTest("after a pause a long pull comes to its end before anything is sent, so that conflicts are met", async () => {
-  const people = await world.soql("SELECT Id FROM Contact WHERE LastName LIKE 'Crowd %'");
-  for (let start = 0; start < 600; start += 200)
-    await world.rest("PATCH", "/composite/sobjects", {
-      records: people
-        .slice(start, start + 200)
-        .map(({ Id }) => ({ attributes: { type: "Contact" }, Id, LastName: "Theirs" })),
-    });
-  await world.sql("UPDATE salesforce.contact SET lastname = 'Ours' WHERE lastname LIKE 'Crowd %'");
-  await world.pass(601);
-
-  await cycleTaking({ "org.query": 5, "org.queryTogether": 5, "org.write": 1 });
-  await world.cycles(2);
-
-  // Every page of 150 such wide records, which take longer than two slots, and the check before the save.
-  expect(calls.indexOf("org.write")).toBeGreaterThanOrEqual(Math.ceil(801 / 150) + 1);
-  expect([await inOrg("Theirs"), await inOrg("Ours")]).toEqual([600, 201]);
 });

@@ -52,9 +52,7 @@ const pending = (which = "true") =>
 const versionOf = (name: string) =>
   world.sql("SELECT xmin::text, ctid::text FROM salesforce.contact WHERE lastname = $1", [name]);
 const requests = async () =>
-  ((await world.control("GET", "/requests")) as { api: string; request: string }[])
-    .filter(({ api }) => api !== "OAUTH")
-    .map(({ request }) => request);
+  (await world.requested()).filter(({ api }) => api !== "OAUTH").map(({ request }) => request);
 
 test("a table is adopted without a reload: what changed meanwhile comes, what waited goes once, and no record is read again", async () => {
   await theirDatabase(true);

@@ -1,55 +1,47 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Mapping } from "../../lib/model/mapping/mapping.ts";
+import { expect, test } from "vitest";
 import { killBefore } from "../support/doubles/interference.ts";
 import { firstInGate, isWholeGrid } from "../support/run/whole-grid.ts";
-import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../support/worlds/sync-world.ts";
-import { mapped } from "../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "./world.ts";
 
-const ELEVEN_MINUTES = 11 * 60;
-
-let cloud: BridgeCloud;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-});
-afterAll(() => cloud.close());
+eachInAWorld();
 
 /** More calls than a cycle of this size makes. */
 const MORE_THAN_ENOUGH = 60;
 
-/** The gate kills one kind of mapping, at every sixth step. */
-const EVERY = isWholeGrid ? 1 : 6;
+/** The gate kills one kind of mapping, at every fourth step. */
+const EVERY = isWholeGrid ? 1 : 4;
 
-describe.each(
+test.each(
   firstInGate(1, [
-    ["with an upsert field", "External_Id__c", 1],
-    ["without an upsert field", undefined, 1],
+    ["with an upsert field", { upsertField: "External_Id__c" }],
+    ["without an upsert field", {}],
   ]),
-)("a cycle of a mapping %s", (_, upsertField, first) => {
-  test("can be killed between any two of its steps, and nothing is lost and nothing doubled", async () => {
-    const world = await createSyncWorld(cloud);
-    const contact = await mapContact(world, upsertField);
+)(
+  "a cycle of a mapping %s can be killed between any two of its steps, and nothing is lost and nothing doubled",
+  async (_, upsert) => {
+    await world.mapContact(["Email", "External_Id__c", "LastName"], upsert);
     let kills = 0;
-    for (let nth = first; nth < MORE_THAN_ENOUGH; nth += EVERY) {
-      await startOver(world, contact);
-      await changeBothSides(world, nth);
+    for (let nth = 1; nth < MORE_THAN_ENOUGH; nth += EVERY) {
+      await startOver();
+      await changeBothSides(nth);
 
       const { interference, wasReached } = killBefore(nth);
       world.interfere(interference);
-      await world.cycle(contact);
+      await world.cycles();
       world.interfere(null);
       if (!wasReached()) break;
       kills += 1;
-      await settleDown(world, contact);
+      await settleDown();
 
-      expect({ nth, table: await table(world) }).toEqual({ nth, table: await salesforce(world) });
-      expect({ nth, names: (await table(world)).map(({ name }) => name) }).toEqual({ nth, names: EXPECTED(nth) });
-      expect({ nth, unsettled: await unsettled(world) }).toEqual({ nth, unsettled: [] });
+      const { rows, records } = await world.bothSides(["LastName"]);
+      expect({ nth, rows }).toEqual({ nth, rows: records });
+      expect({ nth, names: rows.map(({ LastName }) => LastName) }).toEqual({ nth, names: EXPECTED(nth) });
+      const unsettled = (await world.changes("action, state, sf_message")).filter(({ state }) => state !== "SUCCESS");
+      expect({ nth, unsettled }).toEqual({ nth, unsettled: [] });
     }
     expect(kills * EVERY).toBeGreaterThan(10);
-    await world.close();
-  });
-});
+  },
+);
 
 const EXPECTED = (nth: number) => [
   `Changed here ${nth}`,
@@ -58,25 +50,19 @@ const EXPECTED = (nth: number) => [
   `New there ${nth}`,
 ];
 
-async function mapContact(world: SyncWorld, upsertField: string | undefined): Promise<Mapping> {
-  const fields = ["Email", "External_Id__c", "LastName"];
-  return mapped(world, { object: "Contact", fields, ...(upsertField && { upsertField }) });
-}
-
 /** Three rows that both sides hold. */
-async function startOver(world: SyncWorld, contact: Mapping): Promise<void> {
+async function startOver(): Promise<void> {
   await world.sql("DELETE FROM salesforce.contact");
   await world.sql(
     "INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('a', 'K-a'), ('b', 'K-b'), ('gone', 'K-gone')",
   );
-  await settleDown(world, contact);
-  expect(await world.soql("SELECT count(Id) n FROM Contact")).toEqual([{ n: 3 }]);
+  await settleDown();
+  expect(await world.countRecords()).toBe(3);
 }
 
-async function changeBothSides(world: SyncWorld, nth: number): Promise<void> {
-  const [there] = await world.sql("SELECT sfid FROM salesforce.contact WHERE lastname = 'b'");
-  await world.rest("PATCH", `/sobjects/Contact/${there?.["sfid"]}`, { LastName: `Changed there ${nth}` });
-  await world.rest("POST", "/sobjects/Contact", { LastName: `New there ${nth}`, External_Id__c: `T-${nth}` });
+async function changeBothSides(nth: number): Promise<void> {
+  await world.patch("b", { LastName: `Changed there ${nth}` });
+  await world.create(`New there ${nth}`, { External_Id__c: `T-${nth}` });
   await world.sql("UPDATE salesforce.contact SET lastname = $1 WHERE lastname = 'a'", [`Changed here ${nth}`]);
   await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ($1, $2)", [
     `New here ${nth}`,
@@ -86,20 +72,8 @@ async function changeBothSides(world: SyncWorld, nth: number): Promise<void> {
 }
 
 /** As the next minutes would: the dead holder's lease runs out, beats continue, what is in doubt becomes known. */
-async function settleDown(world: SyncWorld, contact: Mapping): Promise<void> {
+async function settleDown(): Promise<void> {
   await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
-  await world.cycle(contact);
-  await world.pass(ELEVEN_MINUTES);
-  await world.cycle(contact);
-  await world.cycle(contact);
+  await world.cycles();
+  await world.untilKnown();
 }
-
-const table = (world: SyncWorld) =>
-  world.sql("SELECT sfid AS id, lastname AS name FROM salesforce.contact ORDER BY lastname");
-const salesforce = async (world: SyncWorld) =>
-  (await world.soql("SELECT Id, LastName FROM Contact ORDER BY LastName")).map(({ Id: id, LastName: name }) => ({
-    id,
-    name,
-  }));
-const unsettled = (world: SyncWorld) =>
-  world.sql("SELECT action, state, sf_message FROM salesforce._trigger_log WHERE state <> 'SUCCESS'");

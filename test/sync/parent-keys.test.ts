@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { exportConfig } from "../../lib/config/export-config.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import { allInOneWorld, world } from "./world.ts";
 
 const CONTACT = { object: "Contact", fields: ["Account.External_Id__c", "AccountId", "LastName"] };
@@ -202,25 +201,4 @@ describe("a child whose parent is not there for long", () => {
     expect(await parentOf(key)).toBe(parent);
     expect(await unsettled()).toEqual([]);
   });
-
-  longTest(
-    "costs its waiting calls that become rare, and ends FAILED in Salesforce's words after 31 days",
-    async () => {
-      await childOf("Orphan", "A-50");
-      await world.cycles();
-      const saves = () => world.log.reduce((sum, { saves }) => sum + Number(saves ?? 0), 0);
-      const before = saves();
-      await pass(1, 60);
-      expect(saves() - before).toBeLessThan(25);
-      await world.pass(31 * 24 * HOUR);
-
-      await world.cycle(world.contact, "beat");
-
-      expect(await change("Orphan")).toMatchObject({
-        state: "FAILED",
-        message: "INVALID_FIELD: Foreign key external ID: A-50 not found for field External_Id__c in entity Account",
-      });
-      expect(await notices()).toEqual([]);
-    },
-  );
 });

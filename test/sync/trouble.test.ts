@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { longTest } from "../support/run/whole-grid.ts";
 import { eachInAWorld, world } from "./world.ts";
 
 eachInAWorld(async () => {
@@ -7,13 +6,10 @@ eachInAWorld(async () => {
   await world.newEvents();
 });
 
-const insert = (...names: readonly string[]) =>
-  world.sql("INSERT INTO salesforce.contact (lastname) SELECT unnest($1::text[])", [names]);
-
 test("a session that has ended is renewed once in the middle of a cycle; where the org refuses another one the mapping is broken at once, reported once", async () => {
   await world.cycles();
   await world.control("DELETE", "/sessions");
-  await insert("Curie");
+  await world.insert("Curie");
 
   await world.cycles();
 
@@ -30,7 +26,7 @@ test("a session that has ended is renewed once in the middle of a cycle; where t
 });
 
 test("an outage of Salesforce fails no row, breaks after three cycles, and recovers with the first good one, also where a login page is in its place", async () => {
-  await insert("Curie");
+  await world.insert("Curie");
   await world.fault({ kind: "unavailable", times: 0 });
 
   await world.cycles(2);
@@ -52,7 +48,7 @@ test("an outage of Salesforce fails no row, breaks after three cycles, and recov
 });
 
 test("calls that are used up fail no row, and beats rest until there may be some again", async () => {
-  await insert("Curie");
+  await world.insert("Curie");
   await world.control("PUT", "/calls", { used: 15_000 });
 
   await world.cycles();
@@ -67,7 +63,7 @@ test("calls that are used up fail no row, and beats rest until there may be some
 });
 
 test("a record that is locked is sent again within ten seconds, then after minutes, and the others do not wait for it", async () => {
-  await insert("Locked", "Free");
+  await world.insert("Locked", "Free");
   await world.fault({ kind: "lockedRow", record: "Locked", times: 2 });
 
   await world.cycles();
@@ -86,48 +82,8 @@ test("a record that is locked is sent again within ten seconds, then after minut
   expect(await world.states()).toEqual(["SUCCESS", "SUCCESS"]);
 });
 
-longTest(
-  "ten rows that fail in one cycle are reported one by one and as one spike, and a change that ends in a conflict by the very cycle that ended it",
-  async () => {
-    await world.sql(
-      "INSERT INTO salesforce.contact (lastname, birthdate) SELECT 'Unborn', '2099-01-01' FROM generate_series(1, 10)",
-    );
-    await insert("Curie");
-    await world.cycles();
-    expect((await world.eventNames()).toSorted()).toEqual([...Array(10).fill("record.failed"), "sync.failure_spike"]);
-
-    await world.cycles();
-    await world.patch("Curie", { Email: "theirs@example.com" });
-    await world.sql("UPDATE salesforce.contact SET email = 'ours@example.com' WHERE lastname = 'Curie'");
-    await world.cycles();
-
-    expect(await world.eventNames()).toEqual(["record.failed"]);
-  },
-);
-
-longTest(
-  "a record that was committed late, under a stamp that the pull had passed, arrives within five minutes, and leaves within ten when it is deleted for good",
-  async () => {
-    await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 120_000 });
-    const saving = world.create("Late");
-    await world.heldUp();
-    await world.beats(3, 36);
-    expect(await world.names()).toEqual([]);
-    await world.pass(20);
-    await saving;
-
-    await world.beats(5, 60);
-    expect(await world.names()).toEqual(["Late"]);
-
-    await world.remove("Late");
-    await world.control("DELETE", "/recycle-bin");
-    await world.beats(5, 120);
-    expect(await world.names()).toEqual([]);
-  },
-);
-
 test("two messages for one mapping run one cycle at a time and send each row once", async () => {
-  await insert(...Array(300).fill("Crowd"));
+  await world.insert(...Array(300).fill("Crowd"));
 
   await world.cyclesAtOnce(world.contact, world.contact);
 
@@ -136,7 +92,7 @@ test("two messages for one mapping run one cycle at a time and send each row onc
 });
 
 test("a database that is gone for a minute, for cycles and for long work, is reported once as broken and once as recovered, and loses nothing", async () => {
-  await insert("Waiting");
+  await world.insert("Waiting");
   await world.databaseGoesAway();
 
   for (let beat = 0; beat < 6; beat += 1) {

@@ -22,8 +22,7 @@ test("a record that is created between two cycles arrives with the second, and w
   await world.pass(300);
   await world.cycles();
   await world.pass(200);
-  await world.remove("Ada");
-  await world.control("DELETE", "/recycle-bin");
+  await world.removeForGood("Ada");
   await world.fault({ kind: "laggingReplication", object: "Contact", milliseconds: 180_000 });
   await world.pass(100);
   await world.cycles();

@@ -1,15 +1,21 @@
+import type { SQSEvent } from "aws-lambda";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { workspaces } from "../../functions/services/composition.ts";
+import { handler as readHealth } from "../../functions/api/read-health.ts";
+import { handler as readMapping } from "../../functions/api/read-mapping.ts";
+import { queue, workspaces } from "../../functions/services/composition.ts";
 import { schedules } from "../../functions/services/provisioning-services.ts";
+import { handler as sweepMinute } from "../../functions/workers/sweep-minute.ts";
 import type { Definition } from "../../lib/local/org/metadata/definition.ts";
 import type { Event } from "../../lib/model/delivery/event.ts";
 import type { Mapping } from "../../lib/model/mapping/mapping.ts";
 import { readStates } from "../../lib/settings/mapping-states.ts";
 import { type ApiClient, apiClient } from "../support/clients/api-client.ts";
+import { dataOf } from "../support/clients/data-of.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type Asked, carryOut } from "../support/worlds/carry-out.ts";
 import { createSyncWorld, type Row, type SyncWorld, type WorldOptions } from "../support/worlds/sync-world.ts";
 import { mapped, stateNeeds } from "../support/worlds/worlds.ts";
+import { countRecords, countStates } from "./push/questions.ts";
 
 type Own = SyncWorld & { readonly api: ApiClient; contact: Mapping };
 
@@ -19,6 +25,9 @@ let own: Own;
 
 /** The next save is carried out, and its answer is lost. */
 export const LOST = { kind: "saveThenDrop", path: "services/Soap" } as const;
+
+/** The next save is refused before the org gets it, by an answer after which nothing is known. */
+export const NEVER_ARRIVED = { kind: "unavailable", path: "services/Soap" } as const;
 
 /** An org that does not count its records has them read by the Bulk API. */
 export const UNCOUNTED = { kind: "malformedRequest", code: "NOT_FOUND", path: "recordCount", times: 0 } as const;
@@ -73,11 +82,18 @@ const column = async (name: string, query: Promise<readonly Row[]>) => (await qu
 
 const mappingOf = async (object = "Contact") =>
   (await own.mappings()).find(({ sfObject }) => sfObject === object) as Mapping;
+/** Does what the workers of the configuration are asked for. The Contact is of its newest version then. */
+const carryOutAll = async () => {
+  await carryOut(own.cloud, own.services);
+  own.contact = (await mappingOf()) ?? own.contact;
+};
 const cycles = async (count = 1, mapping = own.contact) => {
   for (let cycle = 0; cycle < count; cycle += 1) await own.cycle(mapping);
 };
 const idOf = async (lastName: string) =>
   (await own.soql(`SELECT Id FROM Contact WHERE LastName = '${lastName}'`))[0]?.["Id"];
+/** What an endpoint of the workspace answers an administrator. */
+const ask = async <Data>(...asked: Parameters<ApiClient["ask"]>) => dataOf<Data>(await own.api.ask(...asked));
 const changes = (columns = "action, state") => own.sql(`SELECT ${columns} FROM salesforce._trigger_log ORDER BY id`);
 /** The events of the workspace that were announced since they were last asked for. */
 const newEvents = async (): Promise<readonly Event[]> => {
@@ -92,11 +108,7 @@ const ACTS = {
     own.contact = await mapped(own, { object: "Contact", fields, ...more });
   },
   mappingOf,
-  /** Does what the workers of the configuration are asked for. The Contact is of its newest version then. */
-  carryOut: async () => {
-    await carryOut(own.cloud, own.services);
-    own.contact = (await mappingOf()) ?? own.contact;
-  },
+  carryOut: carryOutAll,
 
   cycles,
   beats: async (count: number, secondsApart: number) => {
@@ -106,6 +118,13 @@ const ACTS = {
     }
   },
   sweep: () => own.work(own.contact, "sweep"),
+  sweepMinute: () => sweepMinute({ Records: [{ messageId: "tick", body: "{}" }] } as SQSEvent),
+  /** The daily check of the Contact in Salesforce, and the new version that it may ask for. */
+  describeDaily: async () => {
+    const message = { workspace_id: own.workspaceId, mapping_id: own.contact.id, import_id: null, describe: true };
+    await queue("provisioning").send([{ message }]);
+    for (let turn = 0; turn < 2; turn += 1) await carryOutAll();
+  },
   /** Days may pass, of which no minute counts. */
   stopMinutes: async () => {
     for await (const { mappingId } of schedules().list()) await schedules().remove(mappingId);
@@ -125,6 +144,13 @@ const ACTS = {
   idOf,
   patch: async (lastName: string, values: Row, by: "rest" | "colleague" = "rest") =>
     own[by]("PATCH", `/sobjects/Contact/${await idOf(lastName)}`, values),
+  /** Contacts L1, L2, … whose upsert values are K-1, K-2, …, after so many that are there. */
+  insertKeyed: (count: number, after = 0) =>
+    own.sql(
+      `INSERT INTO salesforce.contact (lastname, external_id__c)
+       SELECT 'L' || i, 'K-' || i FROM generate_series($2::int + 1, $2::int + $1::int) i`,
+      [count, after],
+    ),
   /** Rows of the application's with these last names. */
   insert: (...names: readonly string[]) =>
     own.sql("INSERT INTO salesforce.contact (lastname) SELECT unnest($1::text[])", [names]),
@@ -153,6 +179,8 @@ const ACTS = {
   },
   changes,
   states: () => column("state", changes()),
+  countStates: () => countStates(own),
+  countRecords: (condition?: string) => countRecords(own, condition),
   conflicts: () => own.sql("SELECT field, postgres, salesforce, winner FROM salesforce._bridge_conflicts ORDER BY id"),
   setAside: () => own.sql("SELECT sqlstate, attempts, error FROM salesforce._bridge_inbound_errors ORDER BY error"),
 
@@ -163,6 +191,19 @@ const ACTS = {
   lastLine: (event: string) => own.log.findLast((line) => line["event"] === event),
   newEvents,
   eventNames: async () => (await newEvents()).map(({ event }) => event),
+  /** The requests that the org has seen. */
+  requested: async () =>
+    (await own.control("GET", "/requests")) as readonly {
+      method: string;
+      path: string;
+      api: string;
+      request: string;
+    }[],
+  ask,
+  /** What the API says of the Contact's mapping. */
+  shownContact: () => ask<Row>(readMapping, "read-mapping", { path: { mapping_id: own.contact.id } }),
+  /** The status of syncing that the workspace's health has. */
+  health: async () => (await ask<{ sync: { status: string } }>(readHealth, "read-health")).sync.status,
   /** What the API, the console and doctor show of each mapping. */
   shown: async () => {
     const workspace = await workspaces().find(own.workspaceId);

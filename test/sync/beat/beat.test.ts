@@ -1,5 +1,5 @@
 import { CreateScheduleCommand } from "@aws-sdk/client-scheduler";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { importPlans, mappings as kept, ticks as noted, queue } from "../../../functions/services/composition.ts";
 import { provisioningServices, schedules, swept } from "../../../functions/services/provisioning-services.ts";
 import { phaseOf } from "../../../lib/model/beat.ts";
@@ -10,23 +10,12 @@ import { handleCycleMessage } from "../../../lib/sync/beat/handle-cycle-message.
 import { sweep } from "../../../lib/sync/beat/sweep-minute.ts";
 import type { MessageNeeds } from "../../../lib/sync/ports/cycle-ports.ts";
 import { provisionMapping } from "../../../lib/sync/schema/provision-mapping.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
-import { mapped } from "../../support/worlds/worlds.ts";
+import { allInOneWorld, world } from "../world.ts";
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
-let contact: Mapping;
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud);
+allInOneWorld(async () => {
   // A schedule that is created in the very millisecond of its time fires at once, for a period that activation has covered.
   await world.pass(1);
-  contact = await mapped(world, { object: "Contact", fields: ["LastName"] });
-});
-afterAll(async () => {
-  await world.close();
-  await cloud.close();
+  await world.mapContact(["LastName"]);
 });
 
 const scheduled = async () => {
@@ -42,7 +31,7 @@ async function sweepNow(): Promise<void> {
     schedules: schedules(),
     swept: swept(),
     queues,
-    clock: cloud.clock,
+    clock: world.cloud.clock,
     log: () => undefined,
   });
 }
@@ -50,11 +39,11 @@ async function sweepNow(): Promise<void> {
 /** The beats that wait now, seen once their time has come. */
 async function beatsWithin(seconds: number): Promise<CycleMessage[]> {
   await world.pass(seconds);
-  return ((await cloud.take("cycles")) as CycleMessage[]).filter(({ kind }) => kind === "beat");
+  return ((await world.cloud.take("cycles")) as CycleMessage[]).filter(({ kind }) => kind === "beat");
 }
 
 test("a mapping that becomes active has its schedule, and beats every ten seconds from the start", async () => {
-  expect(await scheduled()).toEqual([contact.id]);
+  expect(await scheduled()).toEqual([world.contact.id]);
 
   const slots = (await beatsWithin(120)).map(({ slot }) => slot ?? 0).sort();
 
@@ -66,20 +55,20 @@ test("the schedule's tick names its period, and the fan-out makes thirty beats o
   let last: TickMessage | undefined;
   for (let waits = 0; last === undefined && waits < 40; waits += 1) {
     await world.pass(10);
-    last = ((await cloud.take("fanOut")) as TickMessage[]).at(-1);
+    last = ((await world.cloud.take("fanOut")) as TickMessage[]).at(-1);
   }
   if (!last) throw new Error("the schedule did not fire");
-  expect(last).toMatchObject({ workspace_id: world.workspaceId, mapping_id: contact.id });
-  await cloud.take("cycles");
+  expect(last).toMatchObject({ workspace_id: world.workspaceId, mapping_id: world.contact.id });
+  await world.cloud.take("cycles");
 
-  await fanOut({ cycles: queue("cycles"), ticks: noted(), clock: cloud.clock }, [last]);
+  await fanOut({ cycles: queue("cycles"), ticks: noted(), clock: world.cloud.clock }, [last]);
 
   // What activation itself had sent ends before.
   const period = new Date(last.scheduled_at).getTime() / 1000;
   expect((period / 60) % 5).toBe(phaseOf(world.workspaceId) % 5);
   const beats = (await beatsWithin(610)).filter(({ slot }) => (slot ?? 0) >= period + 300);
   expect(beats.map(({ slot }) => (slot ?? 0) % 10)).toEqual(Array(30).fill(phaseOf(world.workspaceId)));
-  expect((await noted().read(world.workspaceId)).get(contact.id)).toBe(period);
+  expect((await noted().read(world.workspaceId)).get(world.contact.id)).toBe(period);
 });
 
 const PAUSE = { paused: true, at: new Date(0), by: "ada@example.com", reason: null, scope: "workspace" } as const;
@@ -90,10 +79,10 @@ test.each<[string, Partial<Pick<MessageNeeds, "mappings" | "pauses">>, string]>(
   ["deleted", { mappings: { find: async () => null, listActive: async () => [] } }, "not active"],
   ["given another configuration", findsChanged({ configVersion: 99 }), "its table is being created"],
 ])("beats that wait in the queue do nothing from the moment on when their mapping is %s", async (_, found, why) => {
-  const slot = Math.floor(cloud.clock.now() / 1000);
+  const slot = Math.floor(world.cloud.clock.now() / 1000);
   const message = {
     workspace_id: world.workspaceId,
-    mapping_id: contact.id,
+    mapping_id: world.contact.id,
     kind: "beat",
     slot,
     mark: "beat",
@@ -107,7 +96,7 @@ test.each<[string, Partial<Pick<MessageNeeds, "mappings" | "pauses">>, string]>(
     openStore: async () => Promise.reject(new Error("it asks the database")),
     connectOrg: async () => Promise.reject(new Error("it asks the org")),
   };
-  const deadline = cloud.clock.now() + 180_000;
+  const deadline = world.cloud.clock.now() + 180_000;
 
   await handleCycleMessage({ ...world.services, connections, engine, ...found }, message, { owner: "test", deadline });
 
@@ -115,29 +104,29 @@ test.each<[string, Partial<Pick<MessageNeeds, "mappings" | "pauses">>, string]>(
 });
 
 function findsChanged(change: Partial<Mapping>): Pick<MessageNeeds, "mappings"> {
-  return { mappings: { find: async () => ({ ...contact, ...change }), listActive: async () => [] } };
+  return { mappings: { find: async () => ({ ...world.contact, ...change }), listActive: async () => [] } };
 }
 
 test("a schedule that is missing is created again, one of the version before gives way, and those of no mapping go", async () => {
-  await schedules().remove(contact.id);
+  await schedules().remove(world.contact.id);
   await schedules().ensure({ workspaceId: world.workspaceId, mappingId: "map_superfluous" });
   const target = { Arn: process.env["FAN_OUT_QUEUE_ARN"], RoleArn: process.env["SCHEDULER_ROLE_ARN"], Input: "{}" };
-  for (const Name of [contact.id, "map_gone"])
-    await cloud.clients.scheduler.send(
+  for (const Name of [world.contact.id, "map_gone"])
+    await world.cloud.clients.scheduler.send(
       new CreateScheduleCommand({
         ...{ Name, GroupName: process.env["SCHEDULE_GROUP"], ScheduleExpression: "rate(1 minute)", Target: target },
         FlexibleTimeWindow: { Mode: "OFF" },
       }),
     );
-  expect((await scheduled()).sort()).toEqual([`${contact.id}, old`, "map_gone, old", "map_superfluous"].sort());
+  expect((await scheduled()).sort()).toEqual([`${world.contact.id}, old`, "map_gone, old", "map_superfluous"].sort());
 
   await sweepNow();
 
-  expect(await scheduled()).toEqual([contact.id]);
+  expect(await scheduled()).toEqual([world.contact.id]);
 });
 
 test("both sides are compared whole once a day, or on one day of seven where a mapping says so, and described each day", async () => {
-  const begun = cloud.clock.now();
+  const begun = world.cloud.clock.now();
   // Fourteen days to the minute, so that each minute of the day comes fourteen times.
   type Sent = { readonly message: { readonly mapping_id: string | null } };
   const [loads, provisioning, minutes]: [Sent[], Sent[], number[]] = [[], [], [Math.floor(begun / 60_000)]];
@@ -148,8 +137,8 @@ test("both sides are compared whole once a day, or on one day of seven where a m
     keep: async (minute: number) => void minutes.push(minute),
   };
   const everywhere = async function* () {
-    yield { mapping: contact };
-    yield { mapping: { ...contact, id: "map_weekly", sweepDays: 7 } };
+    yield { mapping: world.contact };
+    yield { mapping: { ...world.contact, id: "map_weekly", sweepDays: 7 } };
   };
   const of = (sent: readonly Sent[], id: string) => sent.filter(({ message }) => message.mapping_id === id).length;
 
@@ -157,34 +146,41 @@ test("both sides are compared whole once a day, or on one day of seven where a m
     await sweep({
       ...{ queues, swept: keptMinute, schedules: schedules(), log: () => undefined },
       mappings: { everywhere },
-      clock: { ...cloud.clock, now: () => begun + hours * 3_600_000 },
+      clock: { ...world.cloud.clock, now: () => begun + hours * 3_600_000 },
     });
 
-  expect([of(loads, contact.id), of(provisioning, contact.id)]).toEqual([14, 14]);
+  expect([of(loads, world.contact.id), of(provisioning, world.contact.id)]).toEqual([14, 14]);
   expect([of(loads, "map_weekly"), of(provisioning, "map_weekly")]).toEqual([2, 14]);
 });
 
 test("an import whose message was lost is found by the minute sweep, and carried out once", async () => {
-  await cloud.take("provisioning");
+  await world.cloud.take("provisioning");
   const { generation, mappings } = await kept().list(world.workspaceId);
-  const before = mappings.find(({ id }) => id === contact.id);
+  const before = mappings.find(({ id }) => id === world.contact.id);
   if (!before) throw new Error("the mapping is gone");
   const after = { ...before, pollingSeconds: 77, configVersion: before.configVersion + 1 };
-  const at = new Date(cloud.clock.now());
+  const at = new Date(world.cloud.clock.now());
   const made = { workspaceId: world.workspaceId, actor: "owner@example.com" };
   const entry = { ...made, id: "aud_lost", action: "config.imported", resourceId: "imp_lost", detail: {} } as const;
   const plan = { ...made, id: "imp_lost", at, changes: [{ before, after }] };
   expect(await importPlans().commit(plan, generation, { ...entry, createdAt: at })).toBe(true);
 
   await sweepNow();
-  const asked = (await cloud.take("provisioning")) as ProvisioningMessage[];
+  const asked = (await world.cloud.take("provisioning")) as ProvisioningMessage[];
   for (const message of asked.filter(({ import_id }) => import_id !== null)) {
-    await provisionMapping({ ...provisioningServices(cloud.clock.now() + 300_000), log: () => undefined }, message);
+    await provisionMapping(
+      { ...provisioningServices(world.cloud.clock.now() + 300_000), log: () => undefined },
+      message,
+    );
   }
 
   expect(asked).toContainEqual({ workspace_id: world.workspaceId, mapping_id: null, import_id: "imp_lost" });
   expect(await importPlans().open(world.workspaceId)).toBeNull();
-  expect((await cloud.take("provisioning")) as ProvisioningMessage[]).toMatchObject([{ mapping_id: contact.id }]);
+  expect((await world.cloud.take("provisioning")) as ProvisioningMessage[]).toMatchObject([
+    { mapping_id: world.contact.id },
+  ]);
   await sweepNow();
-  expect(((await cloud.take("provisioning")) as ProvisioningMessage[]).filter((one) => one.import_id)).toEqual([]);
+  expect(((await world.cloud.take("provisioning")) as ProvisioningMessage[]).filter((one) => one.import_id)).toEqual(
+    [],
+  );
 });

@@ -182,28 +182,6 @@ describe("the doorbell", () => {
     }
   });
 
-  longTest("interrupts a long push, which gives way to a pull two seconds after the last", async () => {
-    await ringAt(url);
-    await runWhatWasAskedFor();
-    await world.pass(5);
-    await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'Crowd ' || n FROM generate_series(1, 1500) n");
-    let saves = 0;
-    let foundAfter: number | null = null;
-    world.interfere(async (name) => {
-      if (name !== "org.write") return;
-      if (foundAfter === null && (await rows()).some(({ lastname }) => lastname === "Lovelace")) foundAfter = saves;
-      saves += 1;
-      await cloud.clock.advance({ seconds: 1 });
-      if (saves === 1) await world.colleague("POST", "/sobjects/Contact", { LastName: "Lovelace" });
-    });
-
-    await world.cycle(contact);
-    world.interfere(null);
-
-    expect(saves).toBe(8);
-    expect(foundAfter, "a save takes a second, and the one that is under way ends first").toBeOneOf([2, 3, 4]);
-  });
-
   test("wakes only the object that its URL names, and only where the mapping listens", async () => {
     await ringAt(url, { query: { object: "Account" } });
     const ofOther = await runWhatWasAskedFor();
@@ -215,23 +193,6 @@ describe("the doorbell", () => {
     const ofDeaf = await runWhatWasAskedFor();
 
     expect([ofOther, ofOwn, ofDeaf]).toEqual([0, 1, 0]);
-  });
-
-  longTest("costs a pull every two seconds for forty rings in four, and the last change comes along", async () => {
-    const before = await world.calls();
-    for (let tenth = 1; tenth <= 40; tenth += 1) {
-      if (tenth === 40) await world.colleague("POST", "/sobjects/Contact", { LastName: "Last" });
-      await ringAt(url);
-      await world.pass(0.1);
-      if (tenth % 5 === 0) await runWhatWasAskedFor();
-    }
-    await world.pass(2);
-    await runWhatWasAskedFor();
-
-    const calls = (await world.calls()) - before;
-    expect(calls).toBeGreaterThanOrEqual(2);
-    expect(calls).toBeLessThanOrEqual(4); // with the first second and the last
-    expect(await rows()).toEqual([{ lastname: "Last" }]);
   });
 
   longTest("rings nowhere with a wrong token, which counts against its caller alone", async () => {

@@ -5,18 +5,15 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { atWork } from "../../../functions/invocation/cycle-journal.ts";
 import { engineReports } from "../../../functions/services/composition.ts";
 import { handler as runCycle } from "../../../functions/workers/run-cycle.ts";
-import { afterDeath, deathsAlone, HEALTHY } from "../../../lib/model/engine.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { temporaryFolder } from "../../support/run/temporary-folder.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
-import { type Asking, anIdleContactForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: Asking["world"];
-let contact: Mapping;
 let account: Mapping;
 let folder: string;
-anIdleContactForEachTest(async (made) => {
-  ({ world, contact } = made);
+eachInAWorld(async () => {
+  await world.mapContact(["LastName"]);
   account = await mapped(world, { object: "Account", fields: ["Name"] });
 });
 
@@ -32,7 +29,7 @@ const keyOf = ({ workspaceId, id }: Mapping) => ({ workspace_id: workspaceId, ma
 
 /** One invocation that polls both mappings. */
 const invoke = () => {
-  const body = JSON.stringify({ ...keyOf(contact), also: [account.id], kind: "poll", slot: null });
+  const body = JSON.stringify({ ...keyOf(world.contact), also: [account.id], kind: "poll", slot: null });
   return runCycle({ Records: [{ messageId: "1", body }] } as SQSEvent);
 };
 
@@ -46,23 +43,23 @@ const journal = () =>
   readFileSync(join(folder, "cycles-at-work"), "utf8")
     .trim()
     .split("\n")
-    .map((line) => `${line[0]}${line.endsWith(contact.id) ? "Contact" : "Account"}`);
+    .map((line) => `${line[0]}${line.endsWith(world.contact.id) ? "Contact" : "Account"}`);
 
 const reportOf = async ({ id }: Mapping) =>
   (await engineReports().read(world.workspaceId)).mappings.find(({ mappingId }) => mappingId === id);
 
 test("a mapping whose function died twice runs alone from then on, and each death is reported as a failed cycle", async () => {
-  die(contact, account);
+  die(world.contact, account);
   await invoke();
   expect(journal().slice(-2), "once may happen to any").not.toEqual(["+Contact", "-Contact"]);
-  die(contact);
+  die(world.contact);
   await invoke();
   expect(journal()).toEqual(["+Account", "-Account", "+Contact", "-Contact"]);
 
-  die(contact);
+  die(world.contact);
   const log = vi.spyOn(console, "error").mockReturnValue();
   await invoke();
-  const line = { event: "cycle", level: "error", mapping_id: contact.id, reason: "function_died" };
+  const line = { event: "cycle", level: "error", mapping_id: world.contact.id, reason: "function_died" };
   expect(log.mock.calls.map(([said]) => JSON.parse(String(said)))).toContainEqual(
     expect.objectContaining({
       ...line,
@@ -81,24 +78,14 @@ test("a mapping whose function died twice runs alone from then on, and each deat
 test("three deaths in a row break the mapping, and a cycle that ends well repairs it", async () => {
   await world.fault({ kind: "serverError", path: "services", times: 0 });
   for (let time = 1; time <= 3; time += 1) {
-    die(contact);
+    die(world.contact);
     await runCycle({
       Records: [{ messageId: "1", body: JSON.stringify({ ...keyOf(account), kind: "poll", slot: null }) }],
     } as SQSEvent);
   }
-  expect(await reportOf(contact)).toMatchObject({ broken: true, failure: "function_died" });
+  expect(await reportOf(world.contact)).toMatchObject({ broken: true, failure: "function_died" });
 
   await world.control("DELETE", "/faults");
   await invoke();
-  expect(await reportOf(contact)).toMatchObject({ broken: false, failure: null });
-});
-
-longTest("deaths count within a day of each other", () => {
-  const at = (hours: number) => new Date(hours * 3_600_000);
-  const once = { ...HEALTHY, deaths: afterDeath(HEALTHY, at(0)) };
-  const twice = { ...HEALTHY, deaths: afterDeath(once, at(23)) };
-  const late = { ...HEALTHY, deaths: afterDeath(once, at(25)) };
-
-  expect([deathsAlone(HEALTHY, at(0)), deathsAlone(once, at(1)), deathsAlone(late, at(26))]).toEqual([0, 0, 0]);
-  expect([deathsAlone(twice, at(24)), deathsAlone(twice, at(46)), deathsAlone(twice, at(47))]).toEqual([2, 2, 0]);
+  expect(await reportOf(world.contact)).toMatchObject({ broken: false, failure: null });
 });

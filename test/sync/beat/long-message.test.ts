@@ -1,31 +1,25 @@
 import type { SQSEvent } from "aws-lambda";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { type CyclesMessage, cyclesIn } from "../../../lib/model/messages.ts";
 import { longTest } from "../../support/run/whole-grid.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
+import { allInOneWorld, world } from "../world.ts";
 
 const MANY = 13;
 const objects = Array.from({ length: MANY }, (_, at) => ({
   name: `Thing${at + 1}__c`,
-  fields: [{ name: "Code__c", type: "text", length: 20, externalId: true, unique: true }],
+  fields: [{ name: "Code__c", type: "text" as const, length: 20, externalId: true, unique: true }],
 }));
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
 let mappings: readonly Mapping[];
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud, { definition: { objects } as never });
-  mappings = await world.map(...objects.map(({ name }) => ({ object: name, fields: ["Name", "Code__c"] })));
-  for (const mapping of mappings) await world.cycle(mapping);
-});
-afterAll(async () => {
-  await world.close();
-  await cloud.close();
-});
+allInOneWorld(
+  async () => {
+    mappings = await world.map(...objects.map(({ name }) => ({ object: name, fields: ["Name", "Code__c"] })));
+    for (const mapping of mappings) await world.cycle(mapping);
+  },
+  { definition: { objects } },
+);
 
 /** A row that waits in the table of each of these mappings. */
 const insert = async (some: readonly Mapping[], code: string) => {
@@ -47,11 +41,11 @@ function run(message: CyclesMessage) {
 async function beat(some: readonly Mapping[]) {
   await world.pass(10);
   const [mapping_id = "", ...also] = some.map(({ id }) => id);
-  await cloud.take("cycles"); // those that provisioning sent
-  const slot = Math.floor(cloud.clock.now() / 1000);
+  await world.cloud.take("cycles"); // those that provisioning sent
+  const slot = Math.floor(world.cloud.clock.now() / 1000);
   const message: CyclesMessage = { workspace_id: world.workspaceId, mapping_id, also, kind: "beat", slot };
   expect(await run(message)).toEqual({ batchItemFailures: [] });
-  const left = (await cloud.take("cycles")) as CyclesMessage[];
+  const left = (await world.cloud.take("cycles")) as CyclesMessage[];
   // The probe sends single pulls to mappings that do not wait for it.
   return { slot, left: left.filter(({ kind, also }) => kind === "beat" || also !== undefined) };
 }

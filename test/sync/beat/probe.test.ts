@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { idleCallsPerDay } from "../../../lib/model/calls/forecast.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { askedOf } from "../../../lib/settings/forecast.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
+import { allInOneWorld, world } from "../world.ts";
 
 const OBJECTS = ["Account", "Case", "Contact", "Lead", "Opportunity", "Task"];
 const FIELDS: Readonly<Record<string, string>> = { Account: "Name", Contact: "LastName", Lead: "LastName" };
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
 let mappings: readonly Mapping[];
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud, { dailyApiRequests: 1_000_000 });
-  mappings = await world.map(...OBJECTS.map((object) => ({ object, fields: [FIELDS[object] ?? "Description"] })));
+const map = async (more: object = {}) => {
+  await world.map(...OBJECTS.map((object) => ({ object, fields: [FIELDS[object] ?? "Description"], ...more })));
+  mappings = await world.mappings();
   for (const mapping of mappings) await world.cycle(mapping);
-});
-afterAll(async () => {
-  await world.close();
-  await cloud.close();
-});
+};
+allInOneWorld(map, { dailyApiRequests: 1_000_000 });
 
 /** One beat of every mapping, and what it cost. */
 async function beat(): Promise<number> {
@@ -41,11 +34,7 @@ test("six idle mappings cost two calls a beat, as the forecast says", async () =
 });
 
 test("a mapping with a long interval is not polled in between", async () => {
-  await world.map(
-    ...OBJECTS.map((object) => ({ object, fields: [FIELDS[object] ?? "Description"], pollingSeconds: 3_600 })),
-  );
-  mappings = await world.mappings();
-  for (const mapping of mappings) await world.cycle(mapping);
+  await map({ pollingSeconds: 3_600 });
 
   expect(await beat()).toBe(0);
 });

@@ -1,34 +1,25 @@
 import type { SQSEvent } from "aws-lambda";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { handler } from "../../../functions/workers/run-cycle.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type { CyclesMessage } from "../../../lib/model/messages.ts";
 import { countCalls } from "../../support/checks/count-writes.ts";
-import { type BridgeCloud, startBridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import { createSyncWorld, type SyncWorld } from "../../support/worlds/sync-world.ts";
+import { allInOneWorld, world } from "../world.ts";
 
 const FIELDS: Readonly<Record<string, string>> = { Account: "Name", Contact: "LastName", Lead: "LastName" };
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
 let mappings: readonly Mapping[];
-beforeAll(async () => {
-  cloud = await startBridgeCloud();
-  world = await createSyncWorld(cloud);
+allInOneWorld(async () => {
   const asked = Object.entries(FIELDS).map(([object, field]) => ({ object, fields: [field, "Description"] }));
   mappings = await world.map(...asked);
   for (const mapping of mappings) await world.cycle(mapping);
-});
-afterAll(async () => {
-  await world.close();
-  await cloud.close();
 });
 
 /** One message of the beat for all mappings, as the queue hands it to the function. */
 async function beat(more: readonly string[] = []) {
   await world.pass(10);
   const [first = "", ...also] = [...mappings.map(({ id }) => id), ...more];
-  const slot = Math.floor(cloud.clock.now() / 1000);
+  const slot = Math.floor(world.cloud.clock.now() / 1000);
   const message: CyclesMessage = { workspace_id: world.workspaceId, mapping_id: first, also, kind: "beat", slot };
   return handler({ Records: [{ messageId: "one", body: JSON.stringify(message) }] } as SQSEvent);
 }

@@ -1,65 +1,50 @@
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../lib/model/calls/plan.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { plannedBudget } from "../../support/doubles/planned-budget.ts";
 import { longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { shownState } from "../push/questions.ts";
+import { eachInAWorld, LOST, world } from "../world.ts";
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  ({ cloud, world } = made);
-  const fields = ["External_Id__c", "LastName"];
-  contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
-});
+eachInAWorld(() => world.mapContact(["External_Id__c", "LastName"], { upsertField: "External_Id__c" }));
 
 /** A plan that leaves so much. */
 async function planned(plan: Partial<Plan>): Promise<void> {
   await world.pass(1);
-  const usage = { used: 86, limit: 100, at: new Date(cloud.clock.now()) };
+  const usage = { used: 86, limit: 100, at: new Date(world.cloud.clock.now()) };
   await world.services.engine.saveBudget(world.workspaceId, async () => plannedBudget(usage, plan));
 }
-const states = async () =>
-  (await world.sql("SELECT state FROM salesforce._trigger_log ORDER BY id")).map((row) => row["state"]);
-const insert = (key: string) =>
-  world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Curie', $1)", [key]);
 
 test("pulls keep to the pace of the plan, and rows still go out", async () => {
-  await world.cycle(contact);
-  await world.rest("POST", "/sobjects/Contact", { LastName: "New there" });
-  await insert("K-1");
+  await world.cycles();
+  await world.create("New there");
+  await world.insertKeyed(1);
   await planned({ paceSeconds: 3_000 });
   const there = () => world.sql("SELECT FROM salesforce.contact WHERE lastname = 'New there'");
 
-  await world.cycle(contact, "beat");
-  expect([await states(), await there()]).toEqual([["SUCCESS"], []]);
+  await world.cycle(world.contact, "beat");
+  expect([await world.states(), await there()]).toEqual([["SUCCESS"], []]);
 
-  await world.cycle(contact, "poll");
+  await world.cycle(world.contact, "poll");
   expect(await there()).toHaveLength(1);
 });
 
 test("once the share is spent rows wait, changes in doubt as well, but not for manual polls", async () => {
-  await insert("K-1");
-  await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
-  await world.cycle(contact);
-  await insert("K-2");
+  await world.insertKeyed(1);
+  await world.fault(LOST);
+  await world.cycles();
+  await world.insertKeyed(1, 1);
   await planned({ paceSeconds: 3_600, pushCalls: 0, spareCalls: 0 });
   const before = await world.requests();
 
-  await world.cycle(contact, "beat");
+  await world.cycle(world.contact, "beat");
 
-  expect([await states(), (await world.requests()) - before]).toEqual([["PENDING", "NEW"], 0]);
-  await world.cycle(contact, "poll");
-  expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
+  expect([await world.states(), (await world.requests()) - before]).toEqual([["PENDING", "NEW"], 0]);
+  await world.cycle(world.contact, "poll");
+  expect(await world.states()).toEqual(["SUCCESS", "SUCCESS"]);
 });
 
 describe("calls that run low", () => {
   const shown = async () => {
-    const { state, reason } = (await shownState(world)) ?? {};
+    const { state, reason } = (await world.shown())[0] ?? {};
     return { state, reason };
   };
   const lines = () => world.log.filter(({ event }) => event === "budget");
@@ -67,12 +52,12 @@ describe("calls that run low", () => {
   const beats = async () => {
     for (let cycles = 0; cycles < 4; cycles++) {
       await world.pass(60);
-      await world.cycle(contact, "poll");
+      await world.cycle(world.contact, "poll");
     }
   };
 
   longTest("are reported once for each change of the pace, not for each cycle, with what is held back", async () => {
-    await world.cycle(contact);
+    await world.cycles();
     await orgHasUsed(14_000);
     await beats();
 
@@ -92,21 +77,21 @@ describe("calls that run low", () => {
   });
 
   test("are counted by mapping and hour, and the plan knows of them", async () => {
-    await insert("K-1");
-    await world.cycle(contact);
+    await world.insertKeyed(1);
+    await world.cycles();
     await world.pass(3_600);
-    await world.cycle(contact);
+    await world.cycles();
     await world.pass(60);
-    await world.cycle(contact);
+    await world.cycles();
     await world.pass(60);
-    await world.cycle(contact);
+    await world.cycles();
 
     const [{ hours } = { hours: [] }] = await world.services.counters.hours(world.workspaceId);
     const all = Math.max(...hours.map(({ calls }) => calls));
     const [kept] = await world.sql("SELECT api_calls FROM salesforce._bridge_state");
     const made = Object.values(kept?.["api_calls"] as Record<string, number>).reduce((sum, calls) => sum + calls, 0);
     expect(all).toBe(made);
-    const { budget } = await world.services.engine.read(world.workspaceId, contact.id);
+    const { budget } = await world.services.engine.read(world.workspaceId, world.contact.id);
     expect(budget.plan?.used).toBe(made);
   });
 });

@@ -2,30 +2,18 @@ import { describe, expect, test } from "vitest";
 import { retryFailed } from "../../../lib/adapters/postgres/operations/operations.ts";
 import { rowQueriesOf } from "../../../lib/adapters/postgres/operations/row-operations.ts";
 import { keepSessions } from "../../../lib/adapters/postgres/session/request-session.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { longTest } from "../../support/run/whole-grid.ts";
-import type { BridgeCloud } from "../../support/worlds/bridge-cloud.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, LOST, NEVER_ARRIVED, world } from "../world.ts";
 
-const LOST = { kind: "saveThenDrop", path: "services/Soap" };
-const NEVER_ARRIVED = { kind: "unavailable", path: "services/Soap" };
 const ELEVEN_MINUTES = 11 * 60;
 const SIX_MINUTES = 6 * 60;
 
-let cloud: BridgeCloud;
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  ({ cloud, world } = made);
-  contact = await mapped(world, { object: "Contact", fields: ["Department", "Email", "LastName"] });
-});
+eachInAWorld(() => world.mapContact(["Department", "Email", "LastName"]));
 
 const rows = () =>
   world.sql("SELECT lastname, email, department, sfid, _ab_lastop FROM salesforce.contact ORDER BY id");
 const records = () => world.soql("SELECT Id, LastName, Email, Department FROM Contact ORDER BY Id");
-const changes = () => world.sql("SELECT action, state, sf_message FROM salesforce._trigger_log ORDER BY id");
-const states = async () => (await changes()).map(({ state }) => state);
+const changes = () => world.changes("action, state, sf_message");
 const inserted = (lastname: string) =>
   world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ($1, 'a@example.com')", [lastname]);
 const heldBack = () => world.sql("SELECT sfid, error FROM salesforce._bridge_inbound_errors ORDER BY sfid");
@@ -33,7 +21,7 @@ const heldBack = () => world.sql("SELECT sfid, error FROM salesforce._bridge_inb
 async function lostInsert(lastname: string): Promise<string> {
   await inserted(lastname);
   await world.fault(LOST);
-  await world.cycle(contact);
+  await world.cycles();
   const found = (await records()).find((record) => record["LastName"] === lastname);
   return String(found?.["Id"]);
 }
@@ -41,9 +29,9 @@ async function lostInsert(lastname: string): Promise<string> {
 const changedThere = (id: string, values: object) => world.colleague("PATCH", `/sobjects/Contact/${id}`, values);
 
 async function untilTheDoubtEnds(): Promise<void> {
-  await world.cycle(contact);
+  await world.cycles();
   await world.pass(ELEVEN_MINUTES);
-  await world.cycle(contact);
+  await world.cycles();
 }
 
 /** What the operator retries, as the settings area does. */
@@ -52,7 +40,7 @@ async function retry(): Promise<void> {
   await retryFailed(
     keepSessions(() => new Date()).take({ url: world.databaseUrl, schema: "salesforce" }),
     "salesforce",
-    contact.id,
+    world.contact.id,
     [Number(first?.["id"])],
   );
 }
@@ -65,7 +53,7 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
 
     await untilTheDoubtEnds();
     await world.pass(SIX_MINUTES);
-    await world.cycle(contact);
+    await world.cycles();
 
     expect(await records()).toHaveLength(2);
     expect(await rows()).toMatchObject([
@@ -82,13 +70,13 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     await world.colleague("DELETE", `/sobjects/Contact/${gone}`);
     await world.control("DELETE", "/recycle-bin");
     await world.pass(SIX_MINUTES);
-    await world.cycle(contact);
+    await world.cycles();
 
     expect(await heldBack(), "what was deleted for good is waited for no longer").toMatchObject([{ sfid: left }]);
     await world.sql("DELETE FROM salesforce.contact");
-    await world.cycle(contact);
+    await world.cycles();
     await world.pass(SIX_MINUTES);
-    await world.cycle(contact);
+    await world.cycles();
 
     expect(await records()).toMatchObject([{ Id: left }]);
     expect(await rows(), "a record whose row was deleted gets one of its own").toMatchObject([
@@ -102,17 +90,16 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
     await changedThere(id, { LastName: "Curie" });
     await untilTheDoubtEnds();
     await world.sql("UPDATE salesforce.contact SET email = 'new@example.com'");
-    await world.cycle(contact);
+    await world.cycles();
 
     await world.sql("UPDATE salesforce.contact SET sfid = $1", [id]);
     await world.pass(SIX_MINUTES);
-    await world.cycle(contact);
+    await world.cycles();
     const between = await rows();
     await changedThere(id, { Department: "Radium" });
-    await world.cycle(contact);
+    await world.cycles();
     await retry();
-    await world.cycle(contact);
-    await world.cycle(contact);
+    await world.cycles(2);
 
     expect(between).toMatchObject([{ lastname: "Sklodowska", email: "new@example.com" }]);
     const both = { lastname: "Curie", email: "new@example.com", department: "Radium", sfid: id };
@@ -128,7 +115,7 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
       await changedThere(id, { LastName: "Curie" });
       await untilTheDoubtEnds();
       const connection = { url: world.databaseUrl, schema: "salesforce" };
-      const queries = await rowQueriesOf(() => new Date(cloud.clock.now())).open(connection);
+      const queries = await rowQueriesOf(() => new Date(world.cloud.clock.now())).open(connection);
       const [kind] = await queries.failures(null);
 
       const everything = await queries.findFailed({ id: null, fingerprint: null, table: null }, 10);
@@ -137,33 +124,16 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
       expect([everything.total, ofKind.total, one.total]).toEqual([0, 1, 1]);
 
       await retry();
-      await world.cycle(contact);
+      await world.cycles();
 
       const all = await records();
       expect(all.map(({ LastName }) => LastName)).toEqual(["Curie", "Sklodowska"]);
       expect((await rows()).map(({ lastname, sfid }) => [lastname, sfid]).sort()).toEqual(
         all.map(({ LastName, Id }) => [LastName, Id]),
       );
-      expect(await states()).toEqual(["SUCCESS"]);
+      expect(await world.states()).toEqual(["SUCCESS"]);
     },
   );
-
-  longTest("takes its newer changes along when its record was changed back before they came", async () => {
-    const id = await lostInsert("Sklodowska");
-    await changedThere(id, { LastName: "Curie" });
-    await untilTheDoubtEnds();
-    await changedThere(id, { LastName: "Sklodowska" });
-
-    await world.sql("UPDATE salesforce.contact SET department = 'Physics'");
-    await world.cycle(contact);
-    await world.cycle(contact);
-
-    expect(await records()).toEqual([
-      { Id: id, LastName: "Sklodowska", Email: "a@example.com", Department: "Physics" },
-    ]);
-    expect(await rows()).toMatchObject([{ sfid: id, department: "Physics" }]);
-    expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
-  });
 
   test("loses nothing when its cycle is stopped between the claim of a newer change and the look-up", async () => {
     const id = await lostInsert("Sklodowska");
@@ -175,11 +145,10 @@ describe("an insert without an upsert field whose answer was lost, and whose rec
       if (call === "org.query" && hasClaimed) throw new Error("killed");
       hasClaimed ||= call === "store.claim";
     });
-    await world.cycle(contact);
+    await world.cycles();
     world.interfere(null);
 
-    await world.cycle(contact);
-    await world.cycle(contact);
+    await world.cycles(2);
 
     expect(await records()).toHaveLength(1);
     const naming = expect.stringContaining(id);
@@ -199,16 +168,16 @@ describe("while an insert is in doubt", () => {
     await world.colleague("POST", "/sobjects/Contact", { LastName: "Curie", Email: "a@example.com" });
     const names = async () => (await rows()).map(({ lastname }) => lastname);
 
-    await world.cycle(contact);
+    await world.cycles();
     expect(await names()).toEqual(["Curie", "Meitner", "Curie"]);
     await untilTheDoubtEnds();
     await world.pass(SIX_MINUTES);
-    await world.cycle(contact);
+    await world.cycles();
 
     expect(await names()).toEqual(["Curie", "Meitner", "Curie", "Noether"]);
     expect((await rows())[0]).toMatchObject({ sfid: id, department: "Radium" });
     expect(await records()).toHaveLength(4);
-    expect(await states()).toEqual(["SUCCESS"]);
+    expect(await world.states()).toEqual(["SUCCESS"]);
     expect(await heldBack()).toEqual([]);
   });
 
@@ -234,16 +203,16 @@ describe("while an insert is in doubt", () => {
   test("a later insert's record is not mistaken for it", async () => {
     await inserted("Curie");
     await world.fault(NEVER_ARRIVED);
-    await world.cycle(contact);
+    await world.cycles();
     await world.pass(SIX_MINUTES);
     await lostInsert("Meitner");
 
     await world.pass(SIX_MINUTES);
-    await world.cycle(contact);
+    await world.cycles();
     await world.pass(SIX_MINUTES);
-    await world.cycle(contact);
+    await world.cycles();
 
     expect((await records()).map(({ LastName }) => LastName)).toEqual(["Meitner", "Curie"]);
-    expect(await states()).toEqual(["SUCCESS", "SUCCESS"]);
+    expect(await world.states()).toEqual(["SUCCESS", "SUCCESS"]);
   });
 });

@@ -2,13 +2,9 @@ import { expect, test } from "vitest";
 import type { Cycle } from "../../../lib/sync/cycle/cycle.ts";
 import { hasPassedOn } from "../../../lib/sync/push/requeue-late-saves.ts";
 import { firstInGate } from "../../support/run/whole-grid.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-aWorldForEachTest((made) => {
-  ({ world } = made);
-});
+eachInAWorld(() => world.mapContact(["External_Id__c", "LastName"], { upsertField: "External_Id__c" }));
 
 const CUT_CONNECTIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'bridge'`;
@@ -24,11 +20,6 @@ const WAYS_TO_BE_LATE: readonly (readonly [string, () => Promise<unknown>, () =>
 test.each(firstInGate(1, WAYS_TO_BE_LATE))(
   "a cycle %s saves later than its lease lived, and what was sent since goes again",
   async (_, cut, mend) => {
-    const contact = await mapped(world, {
-      object: "Contact",
-      fields: ["External_Id__c", "LastName"],
-      upsertField: "External_Id__c",
-    });
     await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Sklodowska', 'C-1')");
     let writes = 0;
     let isCut = false;
@@ -36,22 +27,22 @@ test.each(firstInGate(1, WAYS_TO_BE_LATE))(
       if (call === "store.renew" && isCut) await mend();
       if (call !== "org.write" || ++writes > 1) return;
       await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
-      await world.cycle(contact);
+      await world.cycles();
       const [record] = await world.soql("SELECT Id FROM Contact");
       await world.pass(10);
       await world.colleague("PATCH", `/sobjects/Contact/${record?.["Id"]}`, { LastName: "Joliot" });
       await world.pass(10);
-      await world.cycle(contact);
+      await world.cycles();
       await world.sql("UPDATE salesforce.contact SET lastname = 'Curie' WHERE lastname = 'Joliot'");
-      await world.cycle(contact);
+      await world.cycles();
       await cut();
       isCut = true;
     });
 
-    await world.cycle(contact);
+    await world.cycles();
     world.interfere(null);
     const late = await world.soql("SELECT LastName FROM Contact");
-    await world.cycle(contact);
+    await world.cycles();
 
     expect(late).toEqual([{ LastName: "Sklodowska" }]);
     expect(notes()).toContain("1 saves came after the lease was lost; 1 changes go again that were sent since");
@@ -63,13 +54,7 @@ test.each(firstInGate(1, WAYS_TO_BE_LATE))(
 );
 
 test("the later one of two calls that a cycle made too late is reported as well", async () => {
-  const contact = await mapped(world, {
-    object: "Contact",
-    fields: ["External_Id__c", "LastName"],
-    upsertField: "External_Id__c",
-  });
-  await world.sql(`INSERT INTO salesforce.contact (lastname, external_id__c)
-    SELECT 'Sklodowska', 'C-' || i FROM generate_series(1, 201) i`);
+  await world.insertKeyed(201);
   const thawed = Promise.withResolvers<void>();
   let writes = 0;
   let settles = 0;
@@ -78,19 +63,19 @@ test("the later one of two calls that a cycle made too late is reported as well"
     if (call === "store.settle" && writes === 2 && ++settles === 1) await thawed.promise;
     if (call !== "org.write" || ++writes !== 2) return;
     await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
-    await world.cycle(contact);
+    await world.cycles();
     await world.sql("UPDATE salesforce.contact SET lastname = 'Curie' WHERE id = 201");
-    await world.cycle(contact);
+    await world.cycles();
     thawed.resolve();
   });
 
-  await world.cycle(contact);
+  await world.cycles();
   world.interfere(null);
-  const late = await world.soql("SELECT LastName FROM Contact WHERE External_Id__c = 'C-201'");
-  await world.cycle(contact);
+  const late = await world.soql("SELECT LastName FROM Contact WHERE External_Id__c = 'K-201'");
+  await world.cycles();
 
-  expect(late).toEqual([{ LastName: "Sklodowska" }]);
-  expect(await world.soql("SELECT LastName FROM Contact WHERE External_Id__c = 'C-201'")).toEqual([
+  expect(late).toEqual([{ LastName: "L201" }]);
+  expect(await world.soql("SELECT LastName FROM Contact WHERE External_Id__c = 'K-201'")).toEqual([
     { LastName: "Curie" },
   ]);
 });

@@ -12,10 +12,7 @@ const fault = (fault: Row) => world.fault({ times: 0, ...fault });
 const oldCount = (count?: number | null) => fault({ kind: "oldCount", object: "Contact", count });
 const map = () => world.mapContact(["LastName", ...WIDE]);
 const rows = async () => (await world.names()).length;
-const asked = async () =>
-  ((await world.control("GET", "/requests")) as { readonly path: string }[]).map(({ path }) =>
-    decodeURIComponent(path),
-  );
+const asked = async () => (await world.requested()).map(({ path }) => decodeURIComponent(path));
 const jobs = async () =>
   ((await world.rest("GET", "/jobs/query")) as { readonly records: readonly Record<string, string>[] }).records;
 
@@ -77,32 +74,6 @@ test.each(firstInGate(1, [0, -1, 1]))(
     expect(await rows()).toBe(MANY + 1);
   },
 );
-
-longTest("a comparison with an old count meets each record once, by REST or by the job", async () => {
-  await create(MANY);
-  await map();
-  await oldCount();
-  await world.removeForGood("Contact 500");
-  await world.control("DELETE", "/delete-log");
-  await world.writeUncaptured(`DELETE FROM salesforce.contact WHERE lastname IN ('Contact 0', 'Contact ${MANY - 1}')`);
-
-  await world.sweep();
-
-  expect(await jobs()).toHaveLength(2);
-  expect(world.lastLine("sweep")).toMatchObject({ inserted: 2, deleted: 1 });
-  expect(await rows()).toBe(MANY - 1);
-});
-
-longTest("where the Bulk API refuses the rest of more than was counted, REST reads it, and asks once", async () => {
-  await create(MANY);
-  await oldCount();
-  await fault({ kind: "malformedRequest", code: "FEATURE_NOT_ENABLED", path: "POST .*/jobs/query" });
-
-  await map();
-
-  expect(await rows()).toBe(MANY);
-  expect(world.lastLine("load")?.["notes"]).toEqual([expect.stringMatching(/^the Bulk API refused/)]);
-});
 
 test.each(
   firstInGate(1, [

@@ -21,7 +21,6 @@ const create = (count: number) =>
     })),
   );
 const rows = async () => (await world.names()).length;
-const shown = async () => (await world.shown())[0];
 
 /** The query jobs of the Bulk API that the org has, oldest first. */
 async function queryJobs(): Promise<readonly Record<string, string>[]> {
@@ -100,45 +99,6 @@ longTest(
     ]);
     const [state] = await world.sql("SELECT position FROM salesforce._bridge_state");
     expect(state?.["position"]).not.toBeNull();
-  },
-);
-
-const NO_FIELD = { kind: "malformedRequest", code: "INVALID_FIELD", message: "No such column", times: 0 };
-
-longTest(
-  "a first load that fails three times breaks the mapping once, whatever its cycles do, until it continues",
-  async () => {
-    await create(3);
-    await world.fault({ ...NO_FIELD, path: "queryAll" });
-    await brokenOff("INVALID_FIELD");
-    const fails = () => expect(load()).rejects.toThrow("INVALID_FIELD");
-
-    await world.cycles();
-    expect(await shown()).toMatchObject({ state: "loading", reason: expect.stringContaining("INVALID_FIELD") });
-    await fails();
-    await world.cycles();
-    expect(await world.eventNames()).toEqual(["mapping.activated"]);
-    await fails();
-    await world.cycles(3);
-    await fails();
-    await world.cycles();
-
-    const message = expect.stringMatching(
-      /^the load failed: INVALID_FIELD: No such column; give the connected user access/,
-    );
-    expect(await world.newEvents()).toMatchObject([
-      { event: "sync.broken", detail: { reason: "salesforce_schema", message, failed_cycles: 3 } },
-    ]);
-    expect(await shown()).toMatchObject({ state: "broken", reason: message, broken_since: expect.any(String) });
-
-    await world.control("DELETE", "/faults");
-    await world.cycles();
-    expect(await world.eventNames()).toEqual([]);
-    await load();
-    await world.cycles();
-
-    expect(await world.eventNames()).toEqual(["sync.recovered"]);
-    expect(await shown()).toMatchObject({ state: "running", reason: null, broken_since: null });
   },
 );
 

@@ -2,24 +2,13 @@ import { expect, test } from "vitest";
 import { handler as changePostgres } from "../../../functions/api/change-postgres.ts";
 import { handler as listProposals } from "../../../functions/api/list-proposals.ts";
 import { handler as pushExisting } from "../../../functions/api/push-existing.ts";
-import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
 import { handler as updateMapping } from "../../../functions/api/update-mapping.ts";
 import { drizzleCode, type Proposal, writeDrizzleMigration } from "../../../lib/cli/drizzle.ts";
-import { apiClient } from "../../support/clients/api-client.ts";
-import { dataOf } from "../../support/clients/data-of.ts";
-import { carryOut } from "../../support/worlds/carry-out.ts";
 import { createDrizzleApp, type SchemaCode } from "../../support/worlds/drizzle-app.ts";
 import { minutesLater } from "../../support/worlds/minute-later.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-aWorldForEachTest(
-  (made) => {
-    world = made.world;
-  },
-  { isBefore: true },
-);
+eachInAWorld(undefined, { isBefore: true });
 
 /** The application's tables before Bridge. */
 const START: SchemaCode = {
@@ -85,30 +74,22 @@ async function write(): Promise<void> {
   }
 }
 
-async function onlyMapping() {
-  const [mapping] = await world.mappings();
-  if (!mapping) throw new Error("the mapping is gone");
-  return mapping;
-}
-
-const cycle = async () => world.cycle(await onlyMapping());
+const cycle = async () => world.cycle(await world.mappingOf());
 
 test.each(["propose", "apply"] as const)(
   "of a table that Drizzle owns no write fails while it is mapped and migrated, both sides are equal then, and Drizzle sees no drift (%s)",
   async (schemaChanges) => {
     const app = await createDrizzleApp(world.databaseUrl, START);
-    const api = await apiClient(world.workspaceId);
-    const path = async () => ({ mapping_id: (await onlyMapping()).id });
-    const shown = async () => dataOf<object>(await api.ask(readMapping, "read-mapping", { path: await path() }));
+    const path = () => ({ mapping_id: world.contact.id });
     const expectRunning = async () => {
-      expect(await shown()).toMatchObject({ state: "running", reason: null });
+      expect(await world.shownContact()).toMatchObject({ state: "running", reason: null });
       expect(await app.generate()).toEqual([]);
       if (schemaChanges === "propose") expect(await app.drift()).toEqual([]);
     };
     const migrateAsProposed = async () => {
       if (schemaChanges !== "propose") return;
-      expect(await shown()).toMatchObject({ state: "migration_pending" });
-      const proposals = dataOf<readonly Proposal[]>(await api.ask(listProposals, "list-proposals"));
+      expect(await world.shownContact()).toMatchObject({ state: "migration_pending" });
+      const proposals = await world.ask<readonly Proposal[]>(listProposals, "list-proposals");
       expect(writeDrizzleMigration(app.folder, proposals, new Date(0))).toMatch(/\/\d{4}_bridge\.sql$/);
       expect(writeDrizzleMigration(app.folder, proposals, new Date(0))).toBeNull();
       for (const proposal of proposals) app.code = withCode(app.code, proposal);
@@ -122,17 +103,17 @@ test.each(["propose", "apply"] as const)(
       await cycle();
     };
     const setFields = async (...fields: readonly string[]) => {
-      await api.ask(updateMapping, "update-mapping", { path: await path(), body: { fields } });
-      await carryOut(world.cloud, world.services);
+      await world.ask(updateMapping, "update-mapping", { path: path(), body: { fields } });
+      await world.carryOut();
     };
 
     await app.write("start");
     await app.migrate();
     await write();
-    await api.ask(changePostgres, "change-postgres", { body: { schema_changes: schemaChanges } });
-    await world.map({ object: "Contact", fields: FIELDS, bridge: { delete_limit: "off" } });
+    await world.ask(changePostgres, "change-postgres", { body: { schema_changes: schemaChanges } });
+    await world.mapContact(FIELDS, { bridge: { delete_limit: "off" } });
     await migrateAsProposed();
-    await api.ask(pushExisting, "push-existing", { path: await path() });
+    await world.ask(pushExisting, "push-existing", { path: path() });
     await cycle();
     await expectRunning();
 
@@ -151,7 +132,7 @@ test.each(["propose", "apply"] as const)(
       'ALTER TABLE "salesforce"."contact" RENAME COLUMN "firstname" TO "given_name"',
       'ALTER TABLE "salesforce"."contact" DROP COLUMN "note"',
     ]);
-    expect(await shown()).toMatchObject({ state: "broken", failure: "column_gone" });
+    expect(await world.shownContact()).toMatchObject({ state: "broken", failure: "column_gone" });
     await setFields("Email", "LastName", "Title");
     await cycle();
     await expectRunning();

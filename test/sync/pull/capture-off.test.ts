@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { handler as captureMapping } from "../../../functions/api/capture-mapping.ts";
-import { handler as readHealth } from "../../../functions/api/read-health.ts";
-import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
-import { dataOf } from "../../support/clients/data-of.ts";
-import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
+import { longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, world } from "../world.ts";
 
 eachInAWorld(async () => {
@@ -24,21 +21,13 @@ const people = async () => {
   expect(rows).toEqual(records);
   return rows.map(({ LastName, Email }) => [LastName, Email]);
 };
-const shown = async () =>
-  dataOf<{ state: string; reason: string | null }>(
-    await world.api.ask(readMapping, "read-mapping", { path: { mapping_id: world.contact.id } }),
-  );
 /** What `bridge mapping capture` asks for; the worker that carries it out comes later. */
-const capture = async (uncaptured: "salesforce" | "mine", query = {}) =>
-  dataOf<{ rows: number; calls: number; queued: boolean }>(
-    await world.api.ask(captureMapping, "capture-mapping", {
-      path: { mapping_id: world.contact.id },
-      query,
-      body: { uncaptured },
-    }),
-  );
-const health = async () =>
-  dataOf<{ sync: { status: string } }>(await world.api.ask(readHealth, "read-health")).sync.status;
+const capture = (uncaptured: "salesforce" | "mine", query = {}) =>
+  world.ask(captureMapping, "capture-mapping", {
+    path: { mapping_id: world.contact.id },
+    query,
+    body: { uncaptured },
+  });
 
 const DISABLE = "ALTER TABLE salesforce.contact DISABLE TRIGGER USER";
 const SWAP = `
@@ -74,15 +63,15 @@ test("while triggers are off no cycle, sweep or load reverts uncaptured writes, 
       detail: { mapping_id: world.contact.id, reason: "capture_off", message, failed_cycles: 1 },
     },
   ]);
-  expect(await shown()).toMatchObject({ state: "broken", reason: message });
-  expect(await health()).toBe("broken");
+  expect(await world.shownContact()).toMatchObject({ state: "broken", reason: message });
+  expect(await world.health()).toBe("broken");
 
   await world.sql("ALTER TABLE salesforce.contact ENABLE TRIGGER USER");
   await world.sql("UPDATE salesforce.contact SET lastname = 'Murray' WHERE lastname = 'Hopper'");
   await world.cycles();
 
   expect(await world.eventNames()).toEqual(["sync.recovered"]);
-  expect(await health()).toBe("running");
+  expect(await world.health()).toBe("running");
   expect(await world.soql("SELECT Id FROM Contact WHERE LastName = 'Murray'")).toHaveLength(1);
 });
 
@@ -96,7 +85,7 @@ longTest(
 
     await world.cycles();
     expect(await world.names()).toEqual(["Curie", "Hopper"]);
-    expect(await shown()).toMatchObject({
+    expect(await world.shownContact()).toMatchObject({
       state: "broken",
       reason: expect.stringContaining(
         `GRANT "other_${us}" TO "${us}"; then bridge mapping capture Contact --salesforce`,
@@ -105,7 +94,7 @@ longTest(
     await world.asSuperuser(`GRANT other_${us} TO ${us}`);
     await world.cycles();
 
-    expect(await shown()).toMatchObject({ state: "running", reason: null });
+    expect(await world.shownContact()).toMatchObject({ state: "running", reason: null });
     await world.asSuperuser(
       `ALTER TABLE salesforce.contact OWNER TO ${us}; DROP OWNED BY other_${us}; DROP ROLE other_${us}`,
     );
@@ -115,7 +104,7 @@ longTest(
 describe("after a table was swapped in by name", () => {
   const plan = (uncaptured: string) => ({ mapping_id: world.contact.id, uncaptured, rows: 3 });
   const everythingIsCaptured = async () => {
-    expect(await shown()).toMatchObject({ state: "running", reason: null });
+    expect(await world.shownContact()).toMatchObject({ state: "running", reason: null });
     await world.sql("UPDATE salesforce.contact SET email = 'new@example.com' WHERE sfid IS NOT NULL");
     await world.sql("DELETE FROM salesforce.contact WHERE lastname IN ('Lovelace', 'Noether')");
     await world.sql("DELETE FROM salesforce.contact_old");
@@ -187,80 +176,5 @@ describe("after a table was swapped in by name", () => {
     ]);
     expect(await world.eventNames()).toEqual(["sync.broken", "sync.recovered", "record.failed"]);
     await everythingIsCaptured();
-  });
-});
-
-longTest.each(firstInGate(1, ["salesforce", "mine"] as const))(
-  "a row whose insert was captured and still waits is sent as it was written since, whose values ever win (%s)",
-  async (uncaptured) => {
-    await world.sql("INSERT INTO salesforce.contact (lastname, email) VALUES ('Noether', 'emmy@example.com')");
-    await world.sql("UPDATE salesforce.contact SET email = 'noether@example.com' WHERE lastname = 'Noether'");
-    await world.sql(DISABLE);
-    await world.sql("UPDATE salesforce.contact SET lastname = 'Noether, E.', email = NULL WHERE lastname = 'Noether'");
-    await world.cycles();
-
-    await capture(uncaptured);
-    await world.carryOut();
-    const waiting = (await world.changes("action, sfid, old, values")).filter(
-      (one) => one["action"] === "UPDATE" && !one["sfid"],
-    );
-    await world.cycles();
-
-    expect(waiting).toMatchObject([
-      { old: { email: "emmy@example.com" }, values: { email: "noether@example.com" } },
-      { old: { lastname: "Noether", email: "noether@example.com" }, values: { lastname: "Noether, E.", email: null } },
-    ]);
-    expect(await people()).toEqual([
-      ["Curie", "marie@example.com"],
-      ["Hopper", "grace@example.com"],
-      ["Noether, E.", null],
-    ]);
-  },
-);
-
-describe("what Salesforce changed while capture was off is not overwritten by rows that are all sent", () => {
-  const captureAll = async () => {
-    await world.sql(SWAP);
-    await capture("mine");
-    await world.carryOut();
-  };
-  const save = (Email: string) => world.patch("Curie", { Email });
-
-  /** What Salesforce changes before the rows are captured. */
-  const CHANGES: readonly (readonly [string, () => Promise<unknown>])[] = [
-    [
-      "by a beat after which no pull is due yet",
-      async () => {
-        await world.cycle(world.contact, "pull");
-        await save("theirs@example.com");
-      },
-    ],
-    [
-      "although it was committed after later changes had been read",
-      async () => {
-        await world.pass(3600);
-        await world.cycles();
-        await world.fault({ kind: "heldCommit", object: "Contact", milliseconds: 130_000, times: 1 });
-        const saving = save("theirs@example.com");
-        await world.heldUp();
-        await world.pass(125);
-        await world.cycles();
-        await world.pass(10);
-        await saving;
-      },
-    ],
-  ];
-
-  longTest.each(CHANGES)("%s", async (_, change) => {
-    await change();
-    await captureAll();
-
-    await world.beat([world.contact]);
-
-    expect(await people()).toEqual([
-      ["Curie", "theirs@example.com"],
-      ["Hopper", "grace@example.com"],
-    ]);
-    expect(await world.changes("state")).toEqual([{ state: "SUCCESS" }, { state: "SUCCESS" }]);
   });
 });

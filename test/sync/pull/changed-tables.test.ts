@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
 import { handler as captureMapping } from "../../../functions/api/capture-mapping.ts";
-import { handler as readHealth } from "../../../functions/api/read-health.ts";
-import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
 import { handler as testPostgres } from "../../../functions/api/test-postgres.ts";
-import { dataOf } from "../../support/clients/data-of.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
-import type { Row } from "../../support/worlds/sync-world.ts";
 import { eachInAWorld, world } from "../world.ts";
 
 /** What the application does to a mapped table, and the effect on its mapping and on the values. */
@@ -22,15 +18,11 @@ async function twoPeople(more: object = {}): Promise<void> {
   await world.newEvents();
 }
 
-const shown = async () =>
-  dataOf<Row>(await world.api.ask(readMapping, "read-mapping", { path: { mapping_id: world.contact.id } }));
-const health = async () =>
-  dataOf<{ sync: { status: string } }>(await world.api.ask(readHealth, "read-health")).sync.status;
 /** What `bridge doctor` finds in the database. */
-const doctor = async () =>
-  dataOf<{ findings: readonly { ok: boolean; message: string; remedy: string | null }[] }>(
-    await world.api.ask(testPostgres, "test-postgres"),
-  ).findings.filter(({ ok }) => !ok);
+const doctor = async () => {
+  const { findings } = await world.ask<{ findings: readonly { ok: boolean }[] }>(testPostgres, "test-postgres");
+  return findings.filter(({ ok }) => !ok);
+};
 
 test.each([
   {
@@ -66,8 +58,8 @@ test.each([
     expect(await world.newEvents()).toMatchObject([
       { event: "sync.broken", detail: { mapping_id: world.contact.id, reason, message, failed_cycles: 1 } },
     ]);
-    expect(await shown()).toMatchObject({ state: "broken", failure: reason, reason: message });
-    expect(await health()).toBe("broken");
+    expect(await world.shownContact()).toMatchObject({ state: "broken", failure: reason, reason: message });
+    expect(await world.health()).toBe("broken");
     expect(await doctor()).toMatchObject([
       {
         message: says.replace("salesforce.contact", "contact"),
@@ -81,7 +73,7 @@ test.each([
     expect(rows).toEqual(records);
     expect(rows.map(({ Email }) => Email)).toEqual(["marie@example.com", "grace@yale.example", "ada@example.com"]);
     expect(await world.eventNames()).toEqual(["sync.recovered"]);
-    expect(await health()).toBe("running");
+    expect(await world.health()).toBe("running");
   },
 );
 
@@ -150,13 +142,13 @@ longTest.each(firstInGate(1, CHOICES))(
 
     await settle();
 
-    expect(await shown()).toMatchObject({
+    expect(await world.shownContact()).toMatchObject({
       reason: expect.stringMatching(/title of table salesforce.contact was dropped and added again/),
     });
     expect(await titles()).toEqual([["new", "new"], THEIRS]);
 
     const path = { mapping_id: world.contact.id };
-    dataOf(await world.api.ask(captureMapping, "capture-mapping", { path, body: { uncaptured } }));
+    await world.ask(captureMapping, "capture-mapping", { path, body: { uncaptured } });
     await world.carryOut();
     await settle();
 

@@ -22,9 +22,7 @@ const insert = (wishes: string) =>
   world.sql("INSERT INTO salesforce.stay__c (title__c, wishes__c) VALUES ('a', $1)", [wishes]);
 const update = () => world.sql("UPDATE salesforce.stay__c SET title__c = 'b', wishes__c = 'Lift;Quiet'");
 const cycles = (count: number) => world.cycles(count, stay);
-const saves = async () =>
-  ((await world.control("GET", "/requests")) as { path: string }[]).filter(({ path }) => path.includes("/Soap/"))
-    .length;
+const saves = async () => (await world.requested()).filter(({ api }) => api === "SOAP").length;
 /** Both sides hold one record of these values, and of the log nothing is open. */
 async function expectBoth(Title__c: string, Wishes__c: string) {
   const { rows, records } = await world.bothSides(["Title__c", "Wishes__c"], "Stay__c");

@@ -2,7 +2,7 @@ import { Client } from "pg";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
-import { eachInAWorld, LOST, world } from "../world.ts";
+import { eachInAWorld, world } from "../world.ts";
 
 const TEN_MINUTES = 600_000;
 
@@ -34,8 +34,7 @@ test("a record that was deleted for good while a transaction held its row takes 
   const user = new Client({ connectionString: world.databaseUrl });
   await user.connect();
   await user.query(`BEGIN; ${professor}`);
-  await world.remove("Curie");
-  await world.control("DELETE", "/recycle-bin");
+  await world.removeForGood("Curie");
   await world.pass(300);
   await world.cycles();
   await user.query("ROLLBACK");
@@ -157,16 +156,6 @@ describe("where PostgreSQL wins, of three updates whose middle record is deleted
       expect(await professors()).toEqual(["Aspasia", "Meitner"]);
     },
   );
-
-  longTest("none is mistaken for one that did not run when the org gives no answer to that", async () => {
-    await undelete({ kind: "unavailable" });
-
-    await world.cycles();
-    expect((await updates()).map(({ state }) => state)).toEqual(["PENDING", "PENDING", "PENDING"]);
-    await world.untilKnown(3);
-
-    expect(await professors()).toEqual(ALL);
-  });
 });
 
 describe("a row that was deleted while its record was changed in Salesforce, which wins", () => {
@@ -191,15 +180,5 @@ describe("a row that was deleted while its record was changed in Salesforce, whi
       { action: "UPDATE", state: "FAILED" },
       { action: "DELETE", state: "FAILED" },
     ]);
-  });
-
-  longTest("shows what a save of before, whose answer was lost, has changed in the record", async () => {
-    await world.fault(LOST);
-    await world.cycles();
-    await deleteAndChange();
-    await world.untilKnown(3);
-
-    expect(await records()).toMatchObject([{ Email: "old@example.com", Title: "Professor" }]);
-    expect(await rows()).toMatchObject([{ email: "old@example.com", title: "Professor" }]);
   });
 });

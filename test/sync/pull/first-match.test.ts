@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
+import { firstInGate } from "../../support/run/whole-grid.ts";
 import type { Row } from "../../support/worlds/sync-world.ts";
 import { eachInAWorld, numbered, world } from "../world.ts";
 
@@ -89,20 +89,6 @@ test.each(firstInGate(1, THEIRS))(
     expect(await rows()).toEqual([0, 1, 2, 3, 4].map((n) => [`n${n}@theirs.example`, "theirs"]));
     expect(await world.changes('action, state, captured, "values"')).toEqual([]);
     expect(await world.conflicts()).toEqual(conflictsOfFive("salesforce"));
-  },
-);
-
-longTest(
-  "a row that the application changes while it waits for its first match is merged with what was captured",
-  async () => {
-    await bothHave(1);
-    await map("postgres_wins", { active: false });
-    await world.sql("UPDATE salesforce.contact SET description = 'changed since'");
-
-    await map("postgres_wins", { active: true });
-    await world.cycles(3);
-
-    expect(await records()).toEqual([["n0@ours.example", "changed since"]]);
   },
 );
 

@@ -86,33 +86,6 @@ longTest("a pull that reads its last minute again does not revert an unseen writ
   expect(await changes()).toMatchObject([{ captured: "late", state: "SUCCESS" }]);
 });
 
-longTest(
-  "beside an unseen write a record that has changed as well is an ordinary pull, and a captured write of the row is sent, too",
-  async () => {
-    await follow("postgres_wins", "Curie", "Hopper");
-    await writeEmail("marie@new.example");
-    await world.patch("Curie", { Description: "x" });
-    await world.cycles();
-
-    expect(await emails()).toEqual(["curie@old.example", "hopper@old.example"]);
-    expect(await changes()).toEqual([]);
-
-    await writeEmail("grace@new.example", "Hopper");
-    await world.sql("UPDATE salesforce.contact SET description = 'captured' WHERE lastname = 'Hopper'");
-    await world.sweep();
-    await world.cycles(3);
-
-    expect((await world.bothSides(["LastName", "Email", "Description"])).records).toMatchObject([
-      { Email: "curie@old.example", Description: "x" },
-      { Email: "grace@new.example", Description: "captured" },
-    ]);
-    expect((await changes()).map(({ captured, state }) => [captured, state])).toEqual([
-      [null, "SUCCESS"],
-      ["late", "SUCCESS"],
-    ]);
-  },
-);
-
 /** What looks like an unseen write beneath a record of Curie, and is none. */
 const NONE: readonly (readonly [string, () => Promise<unknown>, email: string])[] = [
   [
@@ -190,24 +163,5 @@ test.each(firstInGate(1, TRIGGERS))(
 
     expect(await goOn(), "nothing is sent any more").toEqual(after);
     expect((await changes()).length).toBeLessThanOrEqual(most);
-  },
-);
-
-longTest(
-  "a change of ours that is under way while Salesforce changes the same field is not mistaken for an unseen write",
-  async () => {
-    await follow("postgres_wins", "Curie");
-    await world.sql("UPDATE salesforce.contact SET email = 'marie@new.example'");
-    await world.cycles();
-    await world.patch("Curie", { Email: "theirs@new.example" });
-
-    for (let i = 0; i < 3; i++) {
-      await world.pass(30);
-      await world.cycles();
-    }
-    await world.sweep();
-
-    expect(await emails()).toEqual(["theirs@new.example"]);
-    expect((await changes()).map(({ captured }) => captured)).toEqual([null]);
   },
 );

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { queue } from "../../../functions/services/composition.ts";
 import { longTest } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, orgWith, world } from "../world.ts";
 
@@ -61,10 +60,7 @@ longTest("a table from before has its unique index replaced by the daily check, 
   await create({ Curie: "K-1", Hopper: "K-1" });
   await world.cycles();
   expect(await world.setAside()).toHaveLength(1);
-  const message = { workspace_id: world.workspaceId, mapping_id: world.contact.id, import_id: null, describe: true };
-  await queue("provisioning").send([{ message }]);
-  // The check, and the new version that it asks for.
-  for (let turn = 0; turn < 2; turn += 1) await world.carryOut();
+  await world.describeDaily();
   await world.pass(3600);
   await world.sweep();
 

@@ -1,41 +1,36 @@
 import { describe, expect, test } from "vitest";
 import { isPullDue } from "../../../lib/model/calls/interval.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { handleCycleMessage } from "../../../lib/sync/beat/handle-cycle-message.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
-import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import type { Row } from "../../support/worlds/sync-world.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-aWorldForEachTest((made) => {
-  world = made.world;
-});
+eachInAWorld();
 
 const at = (seconds: number) => new Date(world.cloud.clock.now() + seconds * 1000);
 
-async function aRecord(LastName: string, values: Row = {}): Promise<string> {
-  return ((await world.rest("POST", "/sobjects/Contact", { LastName, ...values })) as { id: string }).id;
-}
+const aRecord = async (LastName: string, values: Row = {}) =>
+  ((await world.create(LastName, values)) as { id: string }).id;
 
 /** A mapping whose record was pulled a minute after it was created, and that is not pulled again for a minute. */
-async function aPulledRecord(bridge: Row, fields = ["LastName", "Title", "Email"]): Promise<[Mapping, string]> {
+async function aPulledRecord(bridge: Row): Promise<string> {
   const id = await aRecord("Lovelace", { Title: "Ms" });
-  const contact = await mapped(world, { object: "Contact", fields, bridge, pollingSeconds: 600 });
+  await world.mapContact(["LastName", "Title", "Email"], { bridge, pollingSeconds: 600 });
   await world.pass(60);
   while (isPullDue(world.workspaceId, 600, at(0), at(60))) await world.pass(60);
-  await world.cycle(contact);
-  return [contact, id];
+  await world.cycles();
+  return id;
 }
 
 /**
  * A cycle that the application's nudge asks for: it sends without a pull before it. It waits until the second is over in
  * which a record was changed, and so for real, unless as many seconds have passed.
  */
-async function push(contact: Mapping, seconds = 3): Promise<void> {
+async function push(seconds = 3): Promise<void> {
   await world.pass(seconds);
   const message = {
     workspace_id: world.workspaceId,
-    mapping_id: contact.id,
+    mapping_id: world.contact.id,
     kind: "pull",
     slot: null,
     wakes: "push",
@@ -56,8 +51,6 @@ const states = () =>
   world.sql(
     "SELECT state, \"values\" ->> 'title' AS title FROM salesforce._trigger_log WHERE action = 'UPDATE' ORDER BY id",
   );
-const conflicts = () =>
-  world.sql("SELECT field, postgres, salesforce, winner FROM salesforce._bridge_conflicts ORDER BY id");
 
 describe("the row is written first, the record before the push", () => {
   test.each(
@@ -71,19 +64,19 @@ describe("the row is written first, the record before the push", () => {
     "$policy decides by the conflict that it records, and on a row that was deleted",
     async ({ policy, check, both, winner, comesBack }) => {
       const deleted = await aRecord("Byron");
-      const [contact, id] = await aPulledRecord({ conflict_policy: policy, check_before_save: check });
+      const id = await aPulledRecord({ conflict_policy: policy, check_before_save: check });
       await inRow("title = 'Countess', email = 'ada@example.com'", id);
       await world.sql("DELETE FROM salesforce.contact WHERE sfid = $1", [deleted]);
       await world.pass(2);
       await inSalesforce(id, { Title: "Dr", LastName: "King" });
       await inSalesforce(deleted, { Title: "Lord" });
 
-      await push(contact);
+      await push();
 
       const held = { lastname: "King", title: both, email: "ada@example.com", state: "UPDATED" };
       expect(await row(id)).toMatchObject(held);
       expect(await record(id)).toEqual({ LastName: "King", Title: both, Email: "ada@example.com" });
-      expect(await conflicts()).toEqual([{ field: "title", postgres: "Countess", salesforce: "Dr", winner }]);
+      expect(await world.conflicts()).toEqual([{ field: "title", postgres: "Countess", salesforce: "Dr", winner }]);
       expect((await record(deleted))?.["Title"]).toBe(comesBack ? "Lord" : undefined);
       expect((await row(deleted))?.["title"]).toBe(comesBack ? "Lord" : undefined);
     },
@@ -91,7 +84,7 @@ describe("the row is written first, the record before the push", () => {
 
   test("each record by what has changed of it: what came is in its row, what left takes it along, and no other is held back", async () => {
     const [gone, refused] = [await aRecord("Byron"), await aRecord("Babbage")];
-    const [contact, changed] = await aPulledRecord({});
+    const changed = await aPulledRecord({});
     await world.sql("ALTER TABLE salesforce.contact ADD CHECK (email <> 'bad@example.com')");
     await world.sql("UPDATE salesforce.contact SET title = 'Countess'");
     await world.pass(2);
@@ -99,7 +92,7 @@ describe("the row is written first, the record before the push", () => {
     await inSalesforce(refused, { Email: "bad@example.com" });
     await world.colleague("DELETE", `/sobjects/Contact/${gone}`);
 
-    await push(contact);
+    await push();
 
     expect(await record(changed)).toMatchObject({ Title: "Countess", Email: "ada@example.org" });
     expect(await row(changed)).toMatchObject({ title: "Countess", email: "ada@example.org" });
@@ -110,81 +103,64 @@ describe("the row is written first, the record before the push", () => {
     expect(await row(gone)).toBeUndefined();
     expect((await states()).map(({ state }) => state)).toEqual(["FAILED", "SUCCESS", "SUCCESS"]);
     expect(await states()).toContainEqual({ state: "FAILED", title: "Countess" });
-    expect(await conflicts()).toEqual([]);
-  });
-
-  longTest("other rows of the same push are sent before it is read again, and each only once", async () => {
-    const other = await aRecord("Byron");
-    const [contact, id] = await aPulledRecord({});
-    await world.sql("UPDATE salesforce.contact SET title = 'Countess'");
-    await world.sql("INSERT INTO salesforce.contact (lastname) SELECT 'New ' || n FROM generate_series(1, 5) AS n");
-    await world.pass(2);
-    await inSalesforce(id, { Title: "Dr" });
-    await world.control("DELETE", "/requests");
-
-    await push(contact, 1);
-
-    const asked = (await world.control("GET", "/requests")) as { api: string }[];
-    expect(asked.map(({ api }) => api)).toEqual(["REST", "SOAP", "SOAP", "REST"]);
-    expect(await record(other)).toMatchObject({ Title: "Countess" });
-    expect(await record(id)).toMatchObject({ Title: "Dr" });
-    expect((await world.soql("SELECT Id FROM Contact")).length).toBe(7);
-    expect(await world.sql("SELECT FROM salesforce._trigger_log WHERE state IN ('NEW', 'PENDING')")).toEqual([]);
+    expect(await world.conflicts()).toEqual([]);
   });
 });
 
 test("nothing is read again where nothing has changed, nor checked behind a pull of the same cycle, nor for new rows", async () => {
-  const [contact, id] = await aPulledRecord({});
+  const id = await aPulledRecord({});
   const callsOf = async (work: () => Promise<void>) => {
     const before = await world.calls();
     await work();
     return (await world.calls()) - before;
   };
   await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('New')");
-  expect(await callsOf(() => push(contact)), "a save").toBe(1);
+  expect(await callsOf(() => push()), "a save").toBe(1);
 
   await inRow("title = 'Countess'", id);
   await world.pass(2);
-  expect(await callsOf(() => push(contact)), "a check and a save").toBe(2);
+  expect(await callsOf(() => push()), "a check and a save").toBe(2);
   expect(await record(id)).toMatchObject({ Title: "Countess" });
 
   await inRow("title = 'Mrs'", id);
-  expect(await callsOf(() => world.cycle(contact)), "a pull and a save").toBe(2);
+  expect(await callsOf(() => world.cycles()), "a pull and a save").toBe(2);
 });
 
 longTest("a row that is written while its push sends others is checked, too", async () => {
   const later = await aRecord("Byron");
-  const [contact, id] = await aPulledRecord({});
-  await world.sql(`
-    CREATE FUNCTION follow() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN UPDATE salesforce.contact SET title = 'Lord' WHERE sfid = '${later}' AND title IS NULL; RETURN NULL; END $$`);
-  await world.sql(`
+  const id = await aPulledRecord({});
+  await world.sql(`CREATE FUNCTION follow() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN UPDATE salesforce.contact SET title = 'Lord' WHERE sfid = '${later}' AND title IS NULL; RETURN NULL; END $$;
     CREATE TRIGGER follow AFTER UPDATE ON salesforce.contact FOR EACH ROW
     WHEN (NEW.sfid = '${id}' AND NEW._ab_lastop = 'UPDATED') EXECUTE FUNCTION follow()`);
   await inRow("title = 'Countess'", id);
   await world.pass(2);
   await inSalesforce(later, { Title: "Sir" });
 
-  await push(contact);
+  await push();
 
   expect(await record(later)).toMatchObject({ Title: "Sir" });
-  expect(await conflicts()).toEqual([{ field: "title", postgres: "Lord", salesforce: "Sir", winner: "salesforce" }]);
+  expect(await world.conflicts()).toEqual([
+    { field: "title", postgres: "Lord", salesforce: "Sir", winner: "salesforce" },
+  ]);
 });
 
 test("a row that a transaction holds waits until it can take what Salesforce has changed", async () => {
-  const [contact, id] = await aPulledRecord({});
+  const id = await aPulledRecord({});
   await inRow("title = 'Countess'", id);
   await world.pass(2);
   await inSalesforce(id, { Title: "Dr" });
   await world.sql("BEGIN");
   await world.sql("SELECT FROM salesforce.contact WHERE sfid = $1 FOR UPDATE", [id]);
 
-  await push(contact);
+  await push();
   await world.sql("COMMIT");
   expect(await record(id)).toMatchObject({ Title: "Dr" });
 
   await world.pass(15);
-  await world.cycle(contact);
+  await world.cycles();
   expect(await record(id)).toMatchObject({ Title: "Dr" });
-  expect(await conflicts()).toEqual([{ field: "title", postgres: "Countess", salesforce: "Dr", winner: "salesforce" }]);
+  expect(await world.conflicts()).toEqual([
+    { field: "title", postgres: "Countess", salesforce: "Dr", winner: "salesforce" },
+  ]);
 });

@@ -6,21 +6,15 @@ import { eventRows } from "../../../lib/adapters/dynamodb/delivery/events.ts";
 import { databases } from "../../../lib/adapters/postgres/operations/inspect-database.ts";
 import { postgresMonitoring } from "../../../lib/adapters/postgres/operations/monitoring.ts";
 import { rowQueriesOf } from "../../../lib/adapters/postgres/operations/row-operations.ts";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { judgeDatabase } from "../../../lib/settings/judge-database.ts";
 import { emptyOutbox } from "../../../lib/sync/report/empty-outbox.ts";
 import { publisher } from "../../../lib/webhooks/publish.ts";
 import { isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { newEvents } from "./questions.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  ({ world } = made);
-  contact = await mapped(world, { object: "Contact", fields: ["Description", "LastName", "Title"] });
-  await newEvents(world);
+eachInAWorld(async () => {
+  await world.mapContact(["Description", "LastName", "Title"]);
+  await world.newEvents();
 });
 
 const outbox = async () =>
@@ -29,9 +23,9 @@ const outbox = async () =>
 test("a refusal of 600,000 characters is kept cut on the row, in the log and in the event, and the next event follows", async () => {
   await world.fault({ kind: "validation", record: "Curie", message: "x".repeat(600_000) });
   await world.fault({ kind: "validation", record: "Noether", message: "must be a grown-up" });
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie'), ('Noether')");
+  await world.insert("Curie", "Noether");
 
-  await world.cycle(contact);
+  await world.cycles();
 
   const cut = expect.stringMatching(
     /^FIELD_CUSTOM_VALIDATION_EXCEPTION: x{4061}\.{3} \(truncated, 600,035 characters\) \.{3}x{200}$/,
@@ -40,7 +34,7 @@ test("a refusal of 600,000 characters is kept cut on the row, in the log and in 
     { _ab_lastop: "FAILED", _ab_err: cut },
     { _ab_lastop: "FAILED", _ab_err: "FIELD_CUSTOM_VALIDATION_EXCEPTION: must be a grown-up" },
   ]);
-  expect((await newEvents(world)).map(({ event, detail }) => [event, detail["error"]])).toEqual([
+  expect((await world.newEvents()).map(({ event, detail }) => [event, detail["error"]])).toEqual([
     ["record.failed", cut],
     ["record.failed", "FIELD_CUSTOM_VALIDATION_EXCEPTION: must be a grown-up"],
   ]);
@@ -60,9 +54,9 @@ test("an event that is too long to be stored is set aside, logged and a finding 
   await waits(`jsonb_build_object('table_name', repeat('x', 500000))`);
   await small("last");
 
-  await world.cycle(contact);
+  await world.cycles();
 
-  expect((await newEvents(world)).map(({ detail }) => detail["error"])).toEqual([
+  expect((await world.newEvents()).map(({ detail }) => detail["error"])).toEqual([
     "first",
     expect.stringMatching(/^[0-9a-f]{2000}\.{3} \(truncated, 512,000 bytes\)$/),
     "last",
@@ -114,8 +108,8 @@ test("while DynamoDB does not answer, no event is set aside, and the next cycle 
 
   expect(await outbox()).toBe(2);
   expect(world.log.filter(({ event }) => event === "event set aside")).toEqual([]);
-  await world.cycle(contact);
-  expect((await newEvents(world)).map(({ detail }) => detail["error"])).toEqual(["first"]);
+  await world.cycles();
+  expect((await world.newEvents()).map(({ detail }) => detail["error"])).toEqual(["first"]);
   expect(await outbox()).toBe(0);
 });
 
@@ -127,9 +121,9 @@ longTest(
     await world.sql(`INSERT INTO salesforce._trigger_log (action, table_name, record_id, state, last_operation, processed_at, sf_message, old, "values")
     SELECT 'UPDATE', 'contact', 1, 'FAILED', 'FAILED', now(), ${long}, ${value}, ${value}`);
     await world.sql(`INSERT INTO salesforce._bridge_inbound_errors (mapping_id, sfid, error, first_at, last_at)
-    SELECT '${contact.id}', '1', ${long}, now(), now()`);
+    SELECT '${world.contact.id}', '1', ${long}, now(), now()`);
     await world.sql(`INSERT INTO salesforce._bridge_conflicts (mapping_id, sfid, record_id, base, postgres, salesforce, winner, at)
-    SELECT '${contact.id}', '1', 1, ${long}, ${long}, ${long}, 'salesforce', now()`);
+    SELECT '${world.contact.id}', '1', 1, ${long}, ${long}, ${long}, 'salesforce', now()`);
     const connection = { url: world.databaseUrl, schema: "salesforce" };
     const slice = { limit: 200, offset: 0, table: null };
     const queries = await rowQueriesOf(() => new Date()).open(connection);
@@ -157,11 +151,11 @@ longTest(
 const LONG_TEXT = isWholeGrid ? 20_000_000 : 2_000_000;
 
 test("a text longer than its field fails its row before it is sent, with the field and the limit, and others go", async () => {
-  await world.cycle(contact);
+  await world.cycles();
   await world.sql(`INSERT INTO salesforce.contact (lastname, description) VALUES
     ('Curie', repeat('x', 32001)), ('Noether', repeat('x', ${LONG_TEXT})), ('Lovelace', repeat('x', 32000))`);
 
-  await world.cycle(contact);
+  await world.cycles();
 
   const refused =
     "STRING_TOO_LONG: Description takes 32,000 characters, and this text has more; shorten it [Description]";
@@ -170,8 +164,8 @@ test("a text longer than its field fails its row before it is sent, with the fie
     { lastname: "Noether", _ab_lastop: "FAILED", _ab_err: refused },
     { lastname: "Lovelace", _ab_lastop: "INSERTED", _ab_err: null },
   ]);
-  expect(await world.soql("SELECT LastName FROM Contact")).toEqual([{ LastName: "Lovelace" }]);
-  expect((await newEvents(world)).map(({ event, detail }) => [event, detail["error"]])).toEqual([
+  expect(await world.namesThere()).toEqual(["Lovelace"]);
+  expect((await world.newEvents()).map(({ event, detail }) => [event, detail["error"]])).toEqual([
     ["record.failed", refused],
     ["record.failed", refused],
   ]);

@@ -1,13 +1,7 @@
 import { expect, test } from "vitest";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest((made) => {
-  world = made.world;
-});
+eachInAWorld();
 
 /** Contacts whose unique field, which is not the upsert field, has the values 1 to `count`. */
 async function numbered(count: number): Promise<void> {
@@ -16,9 +10,9 @@ async function numbered(count: number): Promise<void> {
     External_Id__c: `${index + 1}`,
   }));
   await world.createRecords("Contact", records);
-  contact = await mapped(world, { object: "Contact", fields: ["LastName", "External_Id__c"] });
+  await world.mapContact(["LastName", "External_Id__c"]);
   await world.pass(120);
-  await world.cycle(contact);
+  await world.cycles();
 }
 
 const values = async () =>
@@ -44,7 +38,7 @@ test("unique values that move on arrive, all of them, by one cycle each time", a
   ]) {
     await world.sql(statement);
 
-    await world.cycle(contact);
+    await world.cycles();
 
     expect({ statement, failed: await failed() }).toEqual({ statement, failed: [] });
     const rows = await world.sql("SELECT lastname || '=' || external_id__c AS text FROM salesforce.contact");
@@ -59,7 +53,7 @@ test("records that exchange their values are refused with a sentence that says w
   await numbered(3);
   await world.sql("UPDATE salesforce.contact SET external_id__c = (external_id__c::int % 3 + 1)::text");
 
-  await world.cycle(contact);
+  await world.cycles();
 
   const error = expect.stringMatching(
     /^DUPLICATE_VALUE: .*; records exchange this value, .* give one of them another value in between$/,
@@ -74,7 +68,7 @@ test("a value that another record keeps is refused at once, as Salesforce says i
     "UPDATE salesforce.contact SET external_id__c = '3' WHERE external_id__c = '1'; UPDATE salesforce.contact SET lastname = 'Other' WHERE external_id__c = '3' AND lastname = 'L3'",
   );
 
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(await failed()).toEqual([["L1", expect.stringMatching(/^DUPLICATE_VALUE: .* on record with id: \w+$/)]]);
   expect(await world.sql("SELECT attempts FROM salesforce._trigger_log WHERE state = 'FAILED'")).toEqual([

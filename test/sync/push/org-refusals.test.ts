@@ -1,11 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { FEWEST as MANY } from "../../support/doubles/small-jobs.ts";
 import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { countRecords, countStates, insertContacts, newEvents, shownState } from "./questions.ts";
+import { eachInAWorld, LOST, world } from "../world.ts";
 
 /** Records that Salesforce answers with a code which names the org: no attempt, no failed row, the mapping says why. */
 
@@ -22,41 +19,32 @@ const READ_ONLY = {
 };
 const FULL = { ...READ_ONLY, code: "STORAGE_LIMIT_EXCEEDED", message: "storage limit exceeded" };
 
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  ({ world } = made);
-  const fields = ["Birthdate", "External_Id__c", "LastName", "Title"];
-  contact = await mapped(world, { object: "Contact", fields, upsertField: "External_Id__c" });
-});
+eachInAWorld(() =>
+  world.mapContact(["Birthdate", "External_Id__c", "LastName", "Title"], { upsertField: "External_Id__c" }),
+);
 
-const changes = () => world.sql("SELECT id::int, action, state, attempts FROM salesforce._trigger_log ORDER BY id");
-const states = () => countStates(world);
+const changes = () => world.changes("state, attempts");
 const burnt = async () =>
   (await world.sql("SELECT coalesce(max(attempts), 0)::int AS n FROM salesforce._trigger_log"))[0]?.["n"];
-const saves = async () => {
-  const requests = (await world.control("GET", "/requests")) as { method: string; path: string }[];
-  return requests.filter(({ method, path }) => path.includes("/Soap/") || (method === "PUT" && path.includes("ingest")))
-    .length;
-};
+const saves = async () => (await world.requested()).filter(({ api }) => api === "SOAP").length;
 const shown = async () => {
-  const { state, failure, reason } = (await shownState(world)) ?? {};
+  const { state, failure, reason } = (await world.shown())[0] ?? {};
   return { state, failure, reason };
 };
 const lift = () => world.control("DELETE", "/faults");
 const beat = async (seconds = 10) => {
   await world.pass(seconds);
-  await world.cycle(contact, "beat");
+  await world.cycle(world.contact, "beat");
 };
 
 describe("an org in read-only mode", () => {
   test("is still pulled from at every beat, asked to save once a minute, and says what to do until it takes saves again", async () => {
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Ours')");
+    await world.insert("Ours");
     await world.fault({ ...READ_ONLY, record: "Ours" });
-    await newEvents(world);
-    await world.cycle(contact);
+    await world.newEvents();
+    await world.cycles();
     const before = await saves();
-    await world.rest("POST", "/sobjects/Contact", { LastName: "Theirs" });
+    await world.create("Theirs");
 
     for (let beats = 0; beats < 2; beats++) await beat();
 
@@ -66,8 +54,8 @@ describe("an org in read-only mode", () => {
     expect(await saves()).toBe(before);
     await beat(40);
     expect(await saves()).toBe(before + 1);
-    expect(await states()).toEqual({ NEW: 1 });
-    expect(await newEvents(world)).toMatchObject([
+    expect(await world.countStates()).toEqual({ NEW: 1 });
+    expect(await world.newEvents()).toMatchObject([
       {
         event: "sync.broken",
         detail: {
@@ -86,25 +74,25 @@ describe("an org in read-only mode", () => {
     });
     await lift();
     await beat(60);
-    expect(await states()).toEqual({ SUCCESS: 1 });
-    expect((await newEvents(world)).map(({ event }) => event)).toEqual(["sync.recovered"]);
+    expect(await world.countStates()).toEqual({ SUCCESS: 1 });
+    expect(await world.eventNames()).toEqual(["sync.recovered"]);
     expect(await shown()).toEqual({ state: "running", failure: null, reason: null });
   });
 
   longTest("answers a save that was in doubt and leaves it in doubt", async () => {
-    await insertContacts(world, 1);
-    await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
-    await world.cycle(contact);
+    await world.insertKeyed(1);
+    await world.fault(LOST);
+    await world.cycles();
     await world.fault(READ_ONLY);
 
     await beat();
     await beat(60);
 
-    expect(await states()).toEqual({ PENDING: 1 });
+    expect(await world.countStates()).toEqual({ PENDING: 1 });
     await lift();
     await beat(60);
-    expect(await states()).toEqual({ SUCCESS: 1 });
-    expect(await countRecords(world)).toBe(1);
+    expect(await world.countStates()).toEqual({ SUCCESS: 1 });
+    expect(await world.countRecords()).toBe(1);
   });
 });
 
@@ -114,18 +102,14 @@ test("an org without storage settles the records of the same call that it judged
   );
   await world.fault({ ...FULL, record: "Full" });
 
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(await changes()).toMatchObject([
     { state: "NEW", attempts: 0 },
     { state: "SUCCESS" },
     { state: "FAILED", attempts: 0 },
   ]);
-  expect((await newEvents(world)).map(({ event }) => event).toSorted()).toEqual([
-    "mapping.activated",
-    "record.failed",
-    "sync.broken",
-  ]);
+  expect((await world.eventNames()).toSorted()).toEqual(["mapping.activated", "record.failed", "sync.broken"]);
 });
 const CODES_OF_THE_ORG = [
   ["STORAGE_LIMIT_EXCEEDED", "storage limit exceeded", "org_storage_full"],
@@ -138,10 +122,10 @@ const CODES_OF_THE_ORG = [
 test.each(firstInGate(1, CODES_OF_THE_ORG))(
   "%s (%s) in a record's result is the org's: %s",
   async (code, message, reason) => {
-    await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('One')");
+    await world.insert("One");
     await world.fault({ ...READ_ONLY, code, message });
 
-    await world.cycle(contact);
+    await world.cycles();
 
     expect(await changes()).toMatchObject([{ state: "NEW", attempts: 0 }]);
     expect(world.log.findLast(({ level }) => level === "error")).toMatchObject({ reason });
@@ -149,18 +133,18 @@ test.each(firstInGate(1, CODES_OF_THE_ORG))(
 );
 
 longTest("a job of the Bulk API that an earlier cycle left at work is given back, too", async () => {
-  await insertContacts(world, MANY);
+  await world.insertKeyed(MANY);
   await world.fault({ kind: "heldCommit", path: "BULK", milliseconds: 60_000, times: 1 });
   await world.fault(READ_ONLY);
-  await world.untilDone(world.cycleOnTestClock(contact));
-  expect(await states()).toEqual({ PENDING: MANY });
+  await world.untilDone(world.cycleOnTestClock(world.contact));
+  expect(await world.countStates()).toEqual({ PENDING: MANY });
 
   for (let beats = 0; beats < 12; beats++) await beat();
 
-  expect([await states(), await burnt()]).toEqual([{ NEW: MANY }, 0]);
+  expect([await world.countStates(), await burnt()]).toEqual([{ NEW: MANY }, 0]);
   await lift();
   endJobsBeforeLooks(world);
   await beat(60);
-  expect(await states()).toEqual({ SUCCESS: MANY });
-  expect(await countRecords(world)).toBe(MANY);
+  expect(await world.countStates()).toEqual({ SUCCESS: MANY });
+  expect(await world.countRecords()).toBe(MANY);
 });

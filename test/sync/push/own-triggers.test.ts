@@ -1,14 +1,9 @@
 import { expect, test } from "vitest";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  world = made.world;
-  await world.createRecords("Contact", [{ LastName: "Noether", Title: "by Salesforce" }]);
-  contact = await mapped(world, { object: "Contact", fields: ["LastName", "Phone", "Title"] });
+eachInAWorld(async () => {
+  await world.create("Noether", { Title: "by Salesforce" });
+  await world.mapContact(["LastName", "Phone", "Title"]);
 });
 
 const trigger = (when: string, body: string) =>
@@ -16,13 +11,16 @@ const trigger = (when: string, body: string) =>
     CREATE TRIGGER follow ${when} ON salesforce.contact FOR EACH ROW EXECUTE FUNCTION public.follow()`);
 const cycles = async () => {
   for (let cycle = 0; cycle < 3; cycle += 1) {
-    await world.cycle(contact);
+    await world.cycles();
     await world.pass(120);
   }
 };
-const rows = () => world.sql("SELECT lastname, phone, title FROM salesforce.contact ORDER BY lastname");
-const records = () => world.soql("SELECT LastName, Phone, Title FROM Contact ORDER BY LastName");
-const conflicts = () => world.sql("SELECT FROM salesforce._bridge_conflicts");
+/** Both sides are equal and have these people. */
+async function expectBoth(...people: readonly (readonly [string, string | null, string])[]): Promise<void> {
+  const { rows, records } = await world.bothSides(["LastName", "Phone", "Title"]);
+  expect(rows.map(({ LastName, Phone, Title }) => [LastName, Phone, Title])).toEqual(people);
+  expect(records).toEqual(rows);
+}
 
 test("what a trigger writes to the row of its own statement stays, and Salesforce gets it", async () => {
   await trigger(
@@ -34,15 +32,8 @@ test("what a trigger writes to the row of its own statement stays, and Salesforc
   await world.sql("UPDATE salesforce.contact SET title = 'by app' WHERE lastname = 'Noether'");
   await cycles();
 
-  expect(await rows()).toEqual([
-    { lastname: "Curie", phone: "111", title: "Number Curie" },
-    { lastname: "Noether", phone: "111", title: "Number Noether" },
-  ]);
-  expect(await records()).toEqual([
-    { LastName: "Curie", Phone: "111", Title: "Number Curie" },
-    { LastName: "Noether", Phone: "111", Title: "Number Noether" },
-  ]);
-  expect(await conflicts()).toEqual([]);
+  await expectBoth(["Curie", "111", "Number Curie"], ["Noether", "111", "Number Noether"]);
+  expect(await world.conflicts()).toEqual([]);
 });
 
 test("a row that its own trigger deletes makes no record, and one that it inserts again is created again", async () => {
@@ -57,8 +48,7 @@ test("a row that its own trigger deletes makes no record, and one that it insert
   await world.sql("DELETE FROM salesforce.contact WHERE lastname = 'Noether'");
   await cycles();
 
-  expect(await rows()).toEqual([{ lastname: "Noether", phone: null, title: "again" }]);
-  expect(await records()).toEqual([{ LastName: "Noether", Phone: null, Title: "again" }]);
+  await expectBoth(["Noether", null, "again"]);
   const [after] = await world.soql("SELECT Id FROM Contact");
   expect(after?.["Id"]).not.toBe(before?.["Id"]);
 });

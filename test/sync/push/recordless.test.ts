@@ -5,25 +5,13 @@ import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
 import { handler as readStory } from "../../../functions/api/read-row-story.ts";
 import { now } from "../../../functions/services/composition.ts";
 import { postgresMonitoring } from "../../../lib/adapters/postgres/operations/monitoring.ts";
-import type { RouteName } from "../../../lib/http/routes.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { type ApiClient, apiClient } from "../../support/clients/api-client.ts";
-import { dataOf } from "../../support/clients/data-of.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, world } from "../world.ts";
 
-let world: SyncWorld;
-let api: ApiClient;
-aWorldForEachTest(async (made) => {
-  world = made.world;
-  api = await apiClient(world.workspaceId);
-});
+eachInAWorld();
 
-const ask = async <Data>(handler: Handler, route: RouteName, path: Record<string, string> = {}) =>
-  dataOf<Data>(await api.ask(handler, route, { path }));
-type Handler = Parameters<ApiClient["ask"]>[0];
-const log = () =>
-  world.sql("SELECT action, state, sf_message AS message, held FROM salesforce._trigger_log ORDER BY id");
+const log = () => world.changes("action, state, sf_message AS message, held");
 const rows = () =>
   world.sql(
     "SELECT name, phone, sfid IS NOT NULL AS met, _ab_lastop AS state, _ab_err AS error FROM salesforce.account ORDER BY id",
@@ -45,6 +33,7 @@ async function anAdoptedTable(upsertField: string | null = null): Promise<Mappin
 describe("a change of an adopted row that has no record", () => {
   test("is neither done nor failed: it is held, counted, and sent with its row", async () => {
     const account = await anAdoptedTable();
+    const path = { mapping_id: account.id };
     await world.sql("UPDATE salesforce.account SET phone = '1' WHERE name = 'Acme'");
     await world.cycle(account);
     await world.sql("UPDATE salesforce.account SET phone = '2' WHERE name = 'Acme'");
@@ -54,9 +43,7 @@ describe("a change of an adopted row that has no record", () => {
     const held = { action: "UPDATE", state: "NEW", message: NO_RECORD, held: true };
     expect(await log()).toEqual([held, held]);
     expect((await rows())[0]).toMatchObject({ met: false, state: "PENDING", error: null });
-    const mapping = await ask<{ state: string; notices: object[] }>(readMapping, "read-mapping", {
-      mapping_id: account.id,
-    });
+    const mapping = await world.ask<{ state: string; notices: object[] }>(readMapping, "read-mapping", { path });
     expect(mapping).toMatchObject({ state: "running" });
     expect(mapping.notices).toEqual([
       {
@@ -64,23 +51,23 @@ describe("a change of an adopted row that has no record", () => {
         remedy: "bridge mapping push-existing Account sends such rows as they are",
       },
     ]);
-    const story = await ask<{ remedy: string; events: { text: string; state: string }[] }>(
+    const story = await world.ask<{ remedy: string; events: { text: string; state: string }[] }>(
       readStory,
       "read-row-story",
-      { table: "account", key: "1" },
+      { path: { table: "account", key: "1" } },
     );
     expect(story.remedy).toBe("bridge mapping push-existing Account");
     expect(story.events[0]).toMatchObject({
       state: "NEW",
       text: expect.stringMatching(/^the row was updated phone, on hold: NO_RECORD: /),
     });
-    expect(await ask(listActivity, "list-activity")).toMatchObject([{ state: "NEW" }, { state: "NEW" }]);
+    expect(await world.ask(listActivity, "list-activity")).toMatchObject([{ state: "NEW" }, { state: "NEW" }]);
     const monitored = await postgresMonitoring(now).open({ url: world.databaseUrl, schema: "salesforce" });
     expect(await monitored.mappingFigures([account.id])).toMatchObject([
       { heldDeletes: 0, waiting: 0, oldestAt: null },
     ]);
 
-    await ask(pushExisting, "push-existing", { mapping_id: account.id });
+    await world.ask(pushExisting, "push-existing", { path });
     await world.cycle(account);
     await world.cycle(account);
 
@@ -93,7 +80,7 @@ describe("a change of an adopted row that has no record", () => {
       { name: "Globex", met: true, state: "INSERTED", error: null },
     ]);
     expect((await log()).map(({ state, held: isHeld }) => [state, isHeld])).toEqual(Array(4).fill(["SUCCESS", false]));
-    expect(await ask(readMapping, "read-mapping", { mapping_id: account.id })).toMatchObject({ notices: [] });
+    expect(await world.ask(readMapping, "read-mapping", { path })).toMatchObject({ notices: [] });
   });
 
   test("goes once its row has met a record that Salesforce makes, or ends with its row, and holds no other row back", async () => {

@@ -1,18 +1,9 @@
 import { expect, test } from "vitest";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { longTest } from "../../support/run/whole-grid.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { countRecords, countStates } from "./questions.ts";
+import { eachInAWorld, world } from "../world.ts";
 
 /** A call of 200 records that Salesforce refuses as a whole, for the sake of what is in it. */
 
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  ({ world } = made);
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
-});
+eachInAWorld(() => world.mapContact(["Email", "LastName"]));
 
 const REASON = "'12,5' is not a valid value for the type xsd:double";
 const poison = (name: string) =>
@@ -23,7 +14,6 @@ const insertMany = (count: number) =>
     "INSERT INTO salesforce.contact (lastname) SELECT 'L' || lpad(i::text, 3, '0') FROM generate_series(1, $1) i",
     [count],
   );
-const states = () => countStates(world);
 const saves = () => Number(world.log.findLast(({ event }) => event === "cycle")?.["saves"]);
 const lastFailure = () => world.log.findLast(({ level }) => level === "error")?.["reason"];
 
@@ -31,56 +21,41 @@ test("one record that makes Salesforce refuse the whole call ends FAILED alone, 
   await insertMany(200);
   await poison("L137");
 
-  await world.cycle(contact);
+  await world.cycles();
 
-  expect(await states()).toEqual({ FAILED: 1, SUCCESS: 199 });
+  expect(await world.countStates()).toEqual({ FAILED: 1, SUCCESS: 199 });
   expect(await world.sql("SELECT lastname, _ab_err FROM salesforce.contact WHERE _ab_lastop = 'FAILED'")).toEqual([
     { lastname: "L137", _ab_err: `Client: ${REASON}` },
   ]);
   expect(saves()).toBeLessThanOrEqual(17);
-  expect(await countRecords(world)).toBe(199);
+  expect(await world.countRecords()).toBe(199);
 
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('L137')");
-  await world.cycle(contact);
+  await world.insert("L137");
+  await world.cycles();
 
-  expect(await states()).toEqual({ FAILED: 2, SUCCESS: 199 });
+  expect(await world.countStates()).toEqual({ FAILED: 2, SUCCESS: 199 });
 });
-
-longTest(
-  "when nothing at all is let through no record is to blame: all stays NEW, and the mapping says why",
-  async () => {
-    await insertMany(200);
-    await world.fault({ kind: "malformedRequest", path: "services/Soap", times: 0 });
-
-    for (let cycle = 1; cycle <= 3; cycle++) await world.cycle(contact);
-
-    expect(await states()).toEqual({ NEW: 200 });
-    expect(lastFailure()).toBe("salesforce_request");
-    expect(saves()).toBeLessThanOrEqual(12);
-    await world.control("DELETE", "/faults");
-    await world.cycle(contact);
-    expect(await states()).toEqual({ SUCCESS: 200 });
-  },
-);
 
 test("a field that is gone fails the rows that changed it, and lets the others through", async () => {
   await insertMany(20);
-  await world.cycle(contact);
+  await world.cycles();
   const message = "No such column 'Email' on entity 'Contact'";
   const gone = { kind: "malformedRequest", path: "services/Soap", record: "Email>", code: "INVALID_FIELD", message };
   await world.fault({ ...gone, times: 0 });
   await world.sql("UPDATE salesforce.contact SET lastname = lastname || '!' WHERE id <> 4");
   await world.sql("UPDATE salesforce.contact SET email = 'a@example.com' WHERE id = 4");
 
-  await world.cycle(contact);
+  await world.cycles();
 
-  expect(await states()).toEqual({ FAILED: 1, SUCCESS: 39 });
+  expect(await world.countStates()).toEqual({ FAILED: 1, SUCCESS: 39 });
   await world.sql("UPDATE salesforce.contact SET email = 'b@example.com' WHERE id > 10");
-  await world.cycle(contact);
-  expect(await states(), "all that wait have it, so it is the mapping's trouble, and nothing fails").toEqual({
-    FAILED: 1,
-    SUCCESS: 39,
-    NEW: 10,
-  });
+  await world.cycles();
+  expect(await world.countStates(), "all that wait have it, so it is the mapping's trouble, and nothing fails").toEqual(
+    {
+      FAILED: 1,
+      SUCCESS: 39,
+      NEW: 10,
+    },
+  );
   expect(lastFailure()).toBe("salesforce_schema");
 });

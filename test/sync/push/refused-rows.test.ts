@@ -1,31 +1,22 @@
-import { describe, expect, test } from "vitest";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
-import type { Row, SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
-import { newEvents } from "./questions.ts";
-
-const ELEVEN_MINUTES = 11 * 60;
+import { expect, test } from "vitest";
+import { firstInGate } from "../../support/run/whole-grid.ts";
+import type { Row } from "../../support/worlds/sync-world.ts";
+import { eachInAWorld, LOST, world } from "../world.ts";
 
 /** Salesforce refuses it; no rule of ours does. */
 const UNBORN = "2099-01-01";
 
-let world: SyncWorld;
-aWorldForEachTest((made) => {
-  ({ world } = made);
-});
+eachInAWorld();
 
-async function mapContact(upsertField?: string): Promise<Mapping> {
-  const fields = ["Birthdate", "Email", "External_Id__c", "LastName", "Title"];
-  return mapped(world, { object: "Contact", fields, ...(upsertField && { upsertField }) });
-}
+const mapContact = (upsertField?: string) =>
+  world.mapContact(["Birthdate", "Email", "External_Id__c", "LastName", "Title"], upsertField ? { upsertField } : {});
 
 /** What keeps a cycle from getting the results of what it sends. */
 const TROUBLES = {
   none: async () => undefined,
   "a kill after the claim": () => killAt("store.markSent"),
   "a kill after the save": () => killAt("store.settle"),
-  "a lost answer": () => world.fault({ kind: "saveThenDrop", path: "services/Soap" }),
+  "a lost answer": () => world.fault(LOST),
 } as const;
 
 type Trouble = keyof typeof TROUBLES;
@@ -50,124 +41,91 @@ async function killAt(step: string): Promise<void> {
 }
 
 /** One cycle in trouble, and what the next minutes bring: its lease runs out, beats continue, what is in doubt becomes known. */
-async function cycles(contact: Mapping, trouble: Trouble): Promise<void> {
+async function cycles(trouble: Trouble): Promise<void> {
   await TROUBLES[trouble]();
-  await world.cycle(contact);
+  await world.cycles();
   if (trouble === "none") return;
   world.interfere(null);
-  await settleDown(contact);
+  await settleDown();
 }
 
-async function settleDown(contact: Mapping): Promise<void> {
+async function settleDown(): Promise<void> {
   await world.sql("UPDATE salesforce._bridge_state SET lease_until = NULL");
-  await world.cycle(contact);
-  await world.pass(ELEVEN_MINUTES);
-  await world.cycle(contact);
-  await world.cycle(contact);
+  await world.cycles();
+  await world.untilKnown();
 }
 
-const states = async () =>
-  (await world.sql("SELECT state FROM salesforce._trigger_log ORDER BY id")).map(({ state }) => state);
 const rows = (columns: string) => world.sql(`SELECT ${columns} FROM salesforce.contact ORDER BY id`);
 const records = (fields: string) => world.soql(`SELECT ${fields} FROM Contact`);
 const totals = async () => (await world.sql("SELECT success::int, failed::int FROM salesforce._bridge_totals"))[0];
 const errors = async () =>
   Number((await world.sql("SELECT rows_failed FROM salesforce._bridge_state"))[0]?.["rows_failed"]);
-const events = async () =>
-  (await newEvents(world)).map(({ event }) => event).filter((event) => event !== "mapping.activated");
 const failed = (changes: number) => Array(changes).fill("FAILED");
 
-longTest("eleven refused changes of one row are reported as so many failures and no spike", async () => {
-  const changes = 11;
-  const contact = await mapContact("External_Id__c");
-  await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c, birthdate) VALUES ('1', 'C-1', $1)", [
-    UNBORN,
-  ]);
-  await world.cycle(contact);
-  const log = () => world.sql("SELECT processed_at, sf_message FROM salesforce._trigger_log ORDER BY id");
-  const [first] = await log();
-  for (let change = 2; change <= changes; change++) {
-    await world.sql("UPDATE salesforce.contact SET lastname = $1", [change]);
-    await world.cycle(contact);
-  }
+test.each(firstInGate(1, GRID))(
+  "a mapping with the upsert field $upsertField, in spite of $trouble, makes one record with all values of a refused new row that was corrected",
+  async ({ upsertField, trouble }) => {
+    await mapContact(upsertField);
+    await world.sql(
+      `INSERT INTO salesforce.contact (lastname, external_id__c, email, birthdate)
+       VALUES ('Curie', 'C-1', 'm@example.com', $1)`,
+      [UNBORN],
+    );
+    await cycles(trouble);
+    await world.sql("UPDATE salesforce.contact SET title = 'Dr'");
+    await cycles(trouble);
+    expect(await world.states()).toEqual(failed(2));
 
-  expect(await states()).toEqual(failed(changes));
-  expect(await totals()).toEqual({ success: 0, failed: changes });
-  expect(await errors()).toBe(changes);
-  expect(await events()).toEqual(Array(changes).fill("record.failed"));
-  expect((await log())[0]).toEqual(first);
-  expect(await records("Id")).toEqual([]);
-  expect(await rows("lastname, _ab_lastop, _ab_err LIKE '%Birthdate%' AS says_why")).toEqual([
-    { lastname: String(changes), _ab_lastop: "FAILED", says_why: true },
-  ]);
-});
+    await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
+    await cycles(trouble);
 
-describe("a mapping", () => {
-  longTest.each(GRID)(
-    "with the upsert field $upsertField, in spite of $trouble, makes one record with all values of a refused new row that was corrected",
-    async ({ upsertField, trouble }) => {
-      const contact = await mapContact(upsertField);
-      await world.sql(
-        `INSERT INTO salesforce.contact (lastname, external_id__c, email, birthdate)
-         VALUES ('Curie', 'C-1', 'm@example.com', $1)`,
-        [UNBORN],
-      );
-      await cycles(contact, trouble);
-      await world.sql("UPDATE salesforce.contact SET title = 'Dr'");
-      await cycles(contact, trouble);
-      expect(await states()).toEqual(failed(2));
+    expect(await world.states()).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
+    expect(await totals()).toEqual({ success: 3, failed: 0 });
+    expect(await errors()).toBe(2);
+    const [record, ...others] = await records("Id, LastName, External_Id__c, Email, Title, Birthdate");
+    expect(others).toEqual([]);
+    expect(record).toMatchObject({
+      LastName: "Curie",
+      External_Id__c: "C-1",
+      Email: "m@example.com",
+      Title: "Dr",
+      Birthdate: "1867-11-07",
+    });
+    expect(await rows("sfid, _ab_err")).toEqual([{ sfid: record?.["Id"], _ab_err: null }]);
+  },
+);
 
-      await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
-      await cycles(contact, trouble);
+test.each(firstInGate(1, GRID.toReversed()))(
+  "a mapping with the upsert field $upsertField, in spite of $trouble, keeps a refused value on its row, whatever is pulled, and sends it with what corrects it",
+  async ({ upsertField, trouble }) => {
+    await mapContact(upsertField);
+    await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Curie', 'C-1')");
+    await settleDown();
+    await world.sql("UPDATE salesforce.contact SET email = 'm@example.com', birthdate = $1", [UNBORN]);
+    await cycles(trouble);
 
-      expect(await states()).toEqual(["SUCCESS", "SUCCESS", "SUCCESS"]);
-      expect(await totals()).toEqual({ success: 3, failed: 0 });
-      expect(await errors()).toBe(2);
-      const [record, ...others] = await records("Id, LastName, External_Id__c, Email, Title, Birthdate");
-      expect(others).toEqual([]);
-      expect(record).toMatchObject({
-        LastName: "Curie",
-        External_Id__c: "C-1",
-        Email: "m@example.com",
-        Title: "Dr",
-        Birthdate: "1867-11-07",
-      });
-      expect(await rows("sfid, _ab_err")).toEqual([{ sfid: record?.["Id"], _ab_err: null }]);
-    },
-  );
+    await world.sql("UPDATE salesforce.contact SET title = 'Dr'");
+    await TROUBLES[trouble]();
+    await world.cycles();
+    world.interfere(null);
+    await settleDown();
+    const refused = await rows("email, title, _ab_lastop, _ab_err LIKE '%Birthdate%' AS says_why");
+    const statesThen = await world.states();
+    await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
+    await changeThere({ LastName: "Skłodowska" });
+    await cycles(trouble);
 
-  test.each(firstInGate(1, GRID.toReversed()))(
-    "with the upsert field $upsertField, in spite of $trouble, keeps a refused value on its row, whatever is pulled, and sends it with what corrects it",
-    async ({ upsertField, trouble }) => {
-      const contact = await mapContact(upsertField);
-      await world.sql("INSERT INTO salesforce.contact (lastname, external_id__c) VALUES ('Curie', 'C-1')");
-      await settleDown(contact);
-      await world.sql("UPDATE salesforce.contact SET email = 'm@example.com', birthdate = $1", [UNBORN]);
-      await cycles(contact, trouble);
-
-      await world.sql("UPDATE salesforce.contact SET title = 'Dr'");
-      await TROUBLES[trouble]();
-      await world.cycle(contact);
-      world.interfere(null);
-      await settleDown(contact);
-      const refused = await rows("email, title, _ab_lastop, _ab_err LIKE '%Birthdate%' AS says_why");
-      const statesThen = await states();
-      await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
-      await changeThere({ LastName: "Skłodowska" });
-      await cycles(contact, trouble);
-
-      expect(refused).toEqual([{ email: "m@example.com", title: "Dr", _ab_lastop: "FAILED", says_why: true }]);
-      expect(statesThen).toEqual(["SUCCESS", "FAILED", "FAILED"]);
-      expect(await states()).toEqual(Array(4).fill("SUCCESS"));
-      expect(await records("LastName, Email, Title, Birthdate")).toEqual([
-        { LastName: "Skłodowska", Email: "m@example.com", Title: "Dr", Birthdate: "1867-11-07" },
-      ]);
-      expect(await rows("lastname, email, title, birthdate::text, _ab_err")).toEqual([
-        { lastname: "Skłodowska", email: "m@example.com", title: "Dr", birthdate: "1867-11-07", _ab_err: null },
-      ]);
-    },
-  );
-});
+    expect(refused).toEqual([{ email: "m@example.com", title: "Dr", _ab_lastop: "FAILED", says_why: true }]);
+    expect(statesThen).toEqual(["SUCCESS", "FAILED", "FAILED"]);
+    expect(await world.states()).toEqual(Array(4).fill("SUCCESS"));
+    expect(await records("LastName, Email, Title, Birthdate")).toEqual([
+      { LastName: "Skłodowska", Email: "m@example.com", Title: "Dr", Birthdate: "1867-11-07" },
+    ]);
+    expect(await rows("lastname, email, title, birthdate::text, _ab_err")).toEqual([
+      { lastname: "Skłodowska", email: "m@example.com", title: "Dr", birthdate: "1867-11-07", _ab_err: null },
+    ]);
+  },
+);
 
 const changeThere = async (values: Row) => {
   const [record] = await records("Id");
@@ -175,36 +133,20 @@ const changeThere = async (values: Row) => {
 };
 
 test("a refused value is on its row with its error until the record changes in Salesforce", async () => {
-  const contact = await mapContact();
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
-  await world.cycle(contact);
+  await mapContact();
+  await world.insert("Curie");
+  await world.cycles();
   await world.sql("UPDATE salesforce.contact SET birthdate = $1", [UNBORN]);
-  await world.cycle(contact);
+  await world.cycles();
   await world.sql("UPDATE salesforce.contact SET email = 'm@example.com'");
-  for (let i = 0; i < 4; i++) await world.cycle(contact);
+  await world.cycles(4);
   const refused = await rows("email, birthdate::text, _ab_lastop, _ab_err LIKE '%Birthdate%' AS says_why");
 
   await changeThere({ Title: "Dr" });
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(refused).toEqual([{ email: "m@example.com", birthdate: UNBORN, _ab_lastop: "FAILED", says_why: true }]);
   expect(await rows("email, birthdate, title, _ab_lastop, _ab_err")).toEqual([
     { email: null, birthdate: null, title: "Dr", _ab_lastop: "SYNCED", _ab_err: null },
   ]);
-});
-
-longTest("a refused value that Salesforce has changed since is not sent with a newer change", async () => {
-  const contact = await mapContact();
-  await world.sql("INSERT INTO salesforce.contact (lastname) VALUES ('Curie')");
-  await world.cycle(contact);
-  await world.sql("UPDATE salesforce.contact SET email = 'ours@example.com', birthdate = $1", [UNBORN]);
-  await world.cycle(contact);
-  await changeThere({ Email: "theirs@example.com" });
-  await world.sql("UPDATE salesforce.contact SET birthdate = '1867-11-07'");
-
-  await settleDown(contact);
-
-  expect(await records("Email, Birthdate")).toEqual([{ Email: "theirs@example.com", Birthdate: "1867-11-07" }]);
-  expect(await rows("email, birthdate::text")).toEqual([{ email: "theirs@example.com", birthdate: "1867-11-07" }]);
-  expect(await errors()).toBe(1);
 });

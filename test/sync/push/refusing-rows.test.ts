@@ -1,10 +1,8 @@
 import { expect, test, vi } from "vitest";
-import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import { FEWEST } from "../../support/doubles/small-jobs.ts";
 import { firstInGate } from "../../support/run/whole-grid.ts";
 import { endJobsBeforeLooks } from "../../support/worlds/bulk-jobs.ts";
-import type { SyncWorld } from "../../support/worlds/sync-world.ts";
-import { aWorldForEachTest, mapped } from "../../support/worlds/worlds.ts";
+import { eachInAWorld, numbered, world } from "../world.ts";
 
 /** A trigger of the customer's that refuses every write of some rows, also that of their results. */
 
@@ -12,14 +10,9 @@ vi.mock(import("../../../lib/model/change/ways.ts"), async (original) =>
   (await import("../../support/doubles/small-jobs.ts")).smallJobs(original),
 );
 
-let world: SyncWorld;
-let contact: Mapping;
-aWorldForEachTest(async (made) => {
-  ({ world } = made);
-  contact = await mapped(world, { object: "Contact", fields: ["Email", "LastName"] });
-});
+eachInAWorld(() => world.mapContact(["Email", "LastName"]));
 
-const lastCycle = () => world.log.findLast(({ event }) => event === "cycle");
+const lastCycle = () => world.lastLine("cycle");
 
 test.each(
   firstInGate(1, [
@@ -27,11 +20,8 @@ test.each(
     ["some more, by the Bulk API", FEWEST + 200],
   ] as const),
 )("a row that refuses its result holds up none of %s, and later changes of its own go their way", async (_, count) => {
-  await world.createRecords(
-    "Contact",
-    Array.from({ length: count }, (_, at) => ({ LastName: `L${at}` })),
-  );
-  await world.cycle(contact);
+  await world.createRecords("Contact", numbered(count, "L"));
+  await world.cycles();
   await world.sql("UPDATE salesforce.contact SET email = 'new@example.com'");
   await world.sql(`
     CREATE FUNCTION public.close() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '% is closed', NEW.lastname; END $$;
@@ -39,7 +29,7 @@ test.each(
       WHEN (NEW._ab_lastop = 'UPDATED' AND NEW.lastname IN ('L7', 'L219')) EXECUTE FUNCTION public.close()`);
   endJobsBeforeLooks(world);
 
-  await world.cycle(contact);
+  await world.cycles();
 
   expect(lastCycle()).toMatchObject({ level: "info", accepted: count });
   expect(lastCycle()?.["notes"]).toEqual([expect.stringMatching(/^rows refused the results .*: 2 \(SQLSTATE P0001\)/)]);
@@ -58,7 +48,7 @@ test.each(
   ]);
 
   await world.sql("UPDATE salesforce.contact SET email = 'newer@example.com' WHERE lastname = 'L7'");
-  await world.cycle(contact);
+  await world.cycles();
   expect(await world.soql("SELECT LastName FROM Contact WHERE Email = 'newer@example.com'")).toMatchObject([
     { LastName: "L7" },
   ]);

@@ -1,7 +1,6 @@
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, test } from "vitest";
 import { refusalOf, SalesforceRefusal } from "../../../lib/model/change/refusal.ts";
-import { inWords } from "../../../lib/model/engine.ts";
 import { Failure } from "../../../lib/model/failure.ts";
 import { failureOf } from "../../../lib/sync/report/cycle-failure.ts";
 
@@ -74,13 +73,4 @@ test("no value of a row is shown", () => {
     );
   }
   expect(failureOf(new Error("row (secret)")).message).toBe("Error");
-});
-
-test("a refusal of the org is reported in Salesforce's words, with what to do", () => {
-  const refusal = refusalOf(400, "STORAGE_LIMIT_EXCEEDED", "storage limit exceeded");
-
-  expect(inWords(failureOf(new SalesforceRefusal(refusal)))).toBe(
-    "STORAGE_LIMIT_EXCEEDED: storage limit exceeded; " +
-      "free or buy storage (Salesforce Setup, Storage Usage); changes wait and are sent then",
-  );
 });

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { handler as readHealth } from "../../../functions/api/read-health.ts";
 import { handler as testSalesforce } from "../../../functions/api/test-salesforce.ts";
 import { now } from "../../../functions/services/composition.ts";
-import { dataOf } from "../../support/clients/data-of.ts";
 import { firstInGate } from "../../support/run/whole-grid.ts";
 import { eachInAWorld, numbered, world } from "../world.ts";
 
@@ -17,9 +16,9 @@ interface Health {
 }
 
 const sync = async () => {
-  const { sync, incidents = [] } = dataOf<Health>(
-    await world.api.ask(readHealth, "read-health", { query: { incidents: "true" } }),
-  );
+  const { sync, incidents = [] } = await world.ask<Health>(readHealth, "read-health", {
+    query: { incidents: "true" },
+  });
   return { status: sync.status, incidents };
 };
 
@@ -73,8 +72,11 @@ test.each(firstInGate(2, STALLS))(
 );
 
 const findings = async () =>
-  dataOf<{ findings: { check: string; ok: boolean; message: string; remedy: string }[] }>(
-    await world.api.ask(testSalesforce, "test-salesforce"),
+  (
+    await world.ask<{ findings: { check: string; ok: boolean; message: string; remedy: string }[] }>(
+      testSalesforce,
+      "test-salesforce",
+    )
   ).findings;
 
 test("that records can be saved is asked of the org by an update of no record, and an org whose calls are used up need not be connected again", async () => {

@@ -1,4 +1,3 @@
-import type { SQSEvent } from "aws-lambda";
 import { expect, test } from "vitest";
 import { handler as acceptRestore } from "../../../functions/api/accept-restore.ts";
 import { handler as listMappingStates } from "../../../functions/api/list-mapping-states.ts";
@@ -6,9 +5,7 @@ import { handler as readHealth } from "../../../functions/api/read-health.ts";
 import { handler as readRestorePlan } from "../../../functions/api/read-restore-plan.ts";
 import { handler as readRowStory } from "../../../functions/api/read-row-story.ts";
 import { counters, engineReports } from "../../../functions/services/composition.ts";
-import { handler as sweepMinute } from "../../../functions/workers/sweep-minute.ts";
 import { scraper } from "../../../lib/metrics/scrape.ts";
-import { dataOf } from "../../support/clients/data-of.ts";
 import { takeBackup } from "../../support/worlds/backups.ts";
 import { eachInAWorld, world } from "../world.ts";
 
@@ -27,7 +24,7 @@ eachInAWorld(async () => {
 
 /** What each place shows of the mapping. */
 async function shown() {
-  const ask = async <Data>(...asked: Parameters<typeof world.api.ask>) => dataOf<Data>(await world.api.ask(...asked));
+  const { ask } = world;
   const [state] = await ask<{ state: string; failure: string; reason: string }[]>(
     listMappingStates,
     "list-mapping-states",
@@ -43,7 +40,7 @@ async function shown() {
   const row = await ask<{ remedy: string | null }>(readRowStory, "read-row-story", {
     path: { table: "contact", key: "a" },
   });
-  await sweepMinute({ Records: [{ messageId: "tick", body: "{}" }] } as SQSEvent);
+  await world.sweepMinute();
   // Not by the endpoint: a scrape shows what was read up to five seconds ago. It shows the workspace of the other test, too.
   const text = await scraper(counters(), engineReports())(new Date());
   const metric = (name: string) =>

@@ -5,8 +5,7 @@ import { handler as readRestorePlan } from "../../../functions/api/read-restore-
 import { handler as setPostgres } from "../../../functions/api/set-postgres.ts";
 import type { ReadRestorePlanData } from "../../../lib/http/openapi/types.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
-import { dataOf } from "../../support/clients/data-of.ts";
-import { isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
+import { firstInGate, longTest } from "../../support/run/whole-grid.ts";
 import { type Backup, takeBackup } from "../../support/worlds/backups.ts";
 import { importMappings } from "../../support/worlds/carry-out.ts";
 import { eachInAWorld, world } from "../world.ts";
@@ -47,17 +46,16 @@ const engine = async (mapping: Mapping) =>
 /** What a person does who has seen the plan. */
 async function accept(mapping: Mapping, body: Readonly<Record<string, unknown>> = {}): Promise<void> {
   const path = { mapping_id: mapping.id };
-  dataOf(await world.api.ask(acceptRestore, "accept-restore", { path, body }));
+  await world.ask(acceptRestore, "accept-restore", { path, body });
   await world.carryOut();
 }
 const acceptBoth = async () => {
   for (const mapping of [account, contact]) await accept(mapping);
 };
-const begin = async () => dataOf(await world.api.ask(beginRestore, "begin-restore"));
-const readPlan = async () => dataOf<ReadRestorePlanData>(await world.api.ask(readRestorePlan, "read-restore-plan"));
+const readPlan = () => world.ask<ReadRestorePlanData>(readRestorePlan, "read-restore-plan");
 /** What doctor advises where the database lacks Bridge's tables of this version. */
 async function reconnect(): Promise<void> {
-  dataOf(await world.api.ask(setPostgres, "set-postgres", { body: { url: world.databaseUrl } }));
+  await world.ask(setPostgres, "set-postgres", { body: { url: world.databaseUrl } });
   await world.carryOut();
 }
 
@@ -125,13 +123,13 @@ async function expectLive(): Promise<void> {
   expect([await contacts(), await accounts()]).toEqual([CONTACTS, ACCOUNTS]);
 }
 
-const POLICIES = ["salesforce_wins", "postgres_wins", "latest_wins"];
+const POLICIES = ["postgres_wins", "salesforce_wins", "latest_wins"];
 
 const found = () =>
   world.sql(`SELECT table_name, action, split_part(sf_message, ':', 1) AS found FROM salesforce._trigger_log
     WHERE state = 'PENDING' ORDER BY id`);
 
-describe.each(isWholeGrid ? POLICIES : POLICIES.slice(1, 2))("under %s", (policy) => {
+describe.each(firstInGate(1, POLICIES))("under %s", (policy) => {
   beforeEach(() => map(policy));
 
   test("a restored PostgreSQL sends nothing old, and once a person has decided nothing is lost, doubled, unlinked or failed", async () => {
@@ -319,31 +317,6 @@ longTest("a mapping that only sends is looked up after a restore as well, and wh
   expect(await found()).toEqual([]);
 });
 
-longTest("a row that waits with several writes is one decision, and its look-up ends", async () => {
-  await map("salesforce_wins");
-  await restoreAfterLive();
-  const [bo] = await world.sql("SELECT id FROM salesforce.contact WHERE external_id__c = 'b'");
-  await write("DELETE FROM salesforce.contact WHERE external_id__c = 'b'");
-  await world.sql("INSERT INTO salesforce.contact (id, lastname, external_id__c) VALUES ($1, 'Bob', 'z')", [
-    bo?.["id"],
-  ]);
-
-  await cycles(2);
-  const ofBo = (await found()).filter(({ table_name }) => table_name === "contact");
-  expect(ofBo.map(({ action, found: group }) => [action, group])).toEqual([
-    ["UPDATE", "newer"],
-    ["INSERT", "newer"],
-    ["DELETE", "newer"],
-    ["INSERT", "newer"],
-  ]);
-  await accept(contact, { newer: "ours" });
-  await accept(account);
-  await cycles(3);
-
-  expect((await contacts()).map(({ External_Id__c }) => External_Id__c)).toEqual(["a", "d", "e", "z"]);
-  expect(await found()).toEqual([]);
-});
-
 describe("where the configuration was changed after the backup", () => {
   beforeEach(() => map("salesforce_wins"));
 
@@ -405,14 +378,14 @@ describe("where the configuration was changed after the backup", () => {
 });
 
 describe("where both sides were restored to one time, which nothing shows", () => {
-  test.each(isWholeGrid ? POLICIES : POLICIES.slice(0, 1))(
+  test.each(firstInGate(1, POLICIES.toReversed()))(
     "a person says so, and nothing is lost, under %s",
     async (policy) => {
       await map(policy);
       const backup = await restoreAfterLive();
       await backup.restoreDynamoDb();
 
-      await begin();
+      await world.ask(beginRestore, "begin-restore");
       await cycles(2);
 
       expect((await engine(contact)).lastFailure?.reason).toBe("database_rewound");
@@ -423,27 +396,6 @@ describe("where both sides were restored to one time, which nothing shows", () =
       await expectInStep();
     },
   );
-});
-
-longTest("a failover in the very cycle whose answer was lost sends nothing twice", async () => {
-  await map("salesforce_wins");
-  await backUp();
-  await live();
-  await write("INSERT INTO salesforce.account (name) VALUES ('Six')");
-  const backup = await takeBackup(world);
-  await world.fault({ kind: "saveThenDrop", path: "services/Soap" });
-  await world.pass(70 - (Math.floor(world.cloud.clock.now() / 1000) % 60)); // no beat that counts
-  await world.beat([account]);
-  await backup.restorePostgres();
-
-  await cycles();
-  await world.pass(700);
-  await cycles(2);
-
-  expect((await accounts()).filter(({ Name }) => Name === "Six")).toHaveLength(1);
-  expect(await failures()).toEqual([]);
-  expect(await found()).toEqual([]);
-  expect((await engine(account)).brokenSince).toBeNull();
 });
 
 /** What waits just before a failover. */

@@ -1,6 +1,6 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test } from "vitest";
-import { database, mappings as kept, queue } from "../../../functions/services/composition.ts";
+import { database, mappings as kept } from "../../../functions/services/composition.ts";
 import { provisioningServices, schedules, swept } from "../../../functions/services/provisioning-services.ts";
 import { hash } from "../../../lib/model/beat.ts";
 import type { Outgoing, ProvisioningMessage } from "../../../lib/model/messages.ts";
@@ -15,12 +15,6 @@ beforeEach(async () => {
   world.contact = await world.mappingOf();
 });
 
-/** The daily check, and the new version that it may ask for. */
-const look = async () => {
-  const message = { workspace_id: world.workspaceId, mapping_id: world.contact.id, import_id: null, describe: true };
-  await queue("provisioning").send([{ message }]);
-  for (let turn = 0; turn < 2; turn += 1) await world.carryOut();
-};
 const typeOfLastName = async () =>
   (
     await world.sql(
@@ -81,20 +75,16 @@ test("once a day, at the mapping's own minute or by the next sweep after it, the
   expect(await askedAfter(until + DAY - 1)).toEqual([]);
   expect(await askedAfter(until + DAY + 45)).toHaveLength(1);
   expect(await askedAfter(until + DAY + 46)).toEqual([]);
-});
 
-test("after an outage of hours each mapping is looked at once, some with each sweep", async () => {
   await neverSwept();
   let asked = (await askedAfter(0)).length;
-
   for (let minute = 0; minute < 24; minute++) asked += (await askedAfter(DAY - 24 + minute)).length;
-
-  expect(asked).toBe(1);
+  expect(asked, "after an outage of hours each mapping is looked at once, some with each sweep").toBe(1);
 });
 
 test("a field that has grown in Salesforce widens its column without any user's doing, and one that is as it was changes nothing", async () => {
   const before = world.contact.configVersion;
-  await look();
+  await world.describeDaily();
   expect(await world.mappingOf()).toMatchObject({ configVersion: before });
   await lastNameWasShort();
   const longName = "Skłodowska-Curie-of-Warsaw";
@@ -102,7 +92,7 @@ test("a field that has grown in Salesforce widens its column without any user's 
   await world.cycles();
   const narrow = await world.setAside();
 
-  await look();
+  await world.describeDaily();
   const renewed = await world.mappingOf();
   await world.work(renewed, "sweep");
 
@@ -121,10 +111,10 @@ test("a column that a view holds narrow is tried once, reported each day, and tr
   await lastNameWasShort();
   await world.sql("CREATE VIEW names AS SELECT lastname FROM salesforce.contact");
 
-  await look();
+  await world.describeDaily();
   const once = await world.mappingOf();
-  await look();
-  await look();
+  await world.describeDaily();
+  await world.describeDaily();
   const after = await world.mappingOf();
   const narrow = await typeOfLastName();
   await world.sql("DROP VIEW names");

@@ -4,10 +4,7 @@ import { handler as changePostgres } from "../../../functions/api/change-postgre
 import { handler as deactivateMapping } from "../../../functions/api/deactivate-mapping.ts";
 import { handler as deleteMapping } from "../../../functions/api/delete-mapping.ts";
 import { handler as listProposals } from "../../../functions/api/list-proposals.ts";
-import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
-import { queue } from "../../../functions/services/composition.ts";
 import type { Proposal } from "../../../lib/model/mapping/migration.ts";
-import { dataOf } from "../../support/clients/data-of.ts";
 import { longTest } from "../../support/run/whole-grid.ts";
 import { minutesLater } from "../../support/worlds/minute-later.ts";
 import type { Row } from "../../support/worlds/sync-world.ts";
@@ -24,10 +21,7 @@ const changesAre = async (schema_changes: string) => {
   await world.api.ask(changePostgres, "change-postgres", { body: { schema_changes } });
   await world.pass(3);
 };
-const shown = async () =>
-  dataOf<Row>(await world.api.ask(readMapping, "read-mapping", { path: { mapping_id: world.contact.id } }));
-const proposals = async () =>
-  dataOf<readonly (Proposal & { readonly awaited: boolean })[]>(await world.api.ask(listProposals, "list-proposals"));
+const proposals = () => world.ask<readonly (Proposal & { awaited: boolean })[]>(listProposals, "list-proposals");
 const migrate = async () => {
   for (const { sql } of await proposals()) for (const statement of sql) await world.sql(statement);
 };
@@ -67,7 +61,7 @@ test("a table of the application's is not altered: the mapping waits, says for w
   await world.mapContact(OWN_KEY, UPSERT);
 
   expect(await table()).toEqual(before);
-  expect(await shown()).toMatchObject({
+  expect(await world.shownContact()).toMatchObject({
     state: "migration_pending",
     reason: expect.stringMatching(
       /^table salesforce\.contact lacks the columns sfid, systemmodstamp, isdeleted, _ab_lastop, _ab_err, external_id__c, lastname and indexes on sfid, external_id__c; run the migration that bridge schema propose prints/,
@@ -112,7 +106,7 @@ test("a table of the application's is not altered: the mapping waits, says for w
   const [columns] = (await proposals()).flatMap(({ sql }) => sql);
   await world.sql(String(columns));
   await aMinuteLater();
-  expect(await shown()).toMatchObject({
+  expect(await world.shownContact()).toMatchObject({
     state: "migration_pending",
     reason: expect.stringContaining("salesforce.contact lacks indexes on sfid, external_id__c;"),
   });
@@ -125,7 +119,7 @@ test("a table of the application's is not altered: the mapping waits, says for w
   await world.cycles();
 
   expect(marked).toEqual({ _ab_lastop: "PENDING" });
-  expect(await shown()).toMatchObject({ state: "running", reason: null });
+  expect(await world.shownContact()).toMatchObject({ state: "running", reason: null });
   expect(await proposals()).toEqual([]);
   expect(await table()).toEqual(migrated);
   expect(await expectEqual()).toHaveLength(3);
@@ -141,7 +135,9 @@ test("the migration of a missing table makes what Bridge would make", async () =
   await changesAre("propose");
   await world.sql("DROP TABLE salesforce.contact");
   await activateAgain();
-  expect(await shown()).toMatchObject({ reason: expect.stringContaining("table salesforce.contact is missing;") });
+  expect(await world.shownContact()).toMatchObject({
+    reason: expect.stringContaining("table salesforce.contact is missing;"),
+  });
   await migrate();
 
   expect(await table()).toEqual(made);
@@ -149,48 +145,6 @@ test("the migration of a missing table makes what Bridge would make", async () =
   await world.cycles();
   await expectEqual();
 });
-
-longTest(
-  "of columns that are gone one that was dropped is proposed and filled once it is back, and one that was renamed is not proposed",
-  async () => {
-    await world.mapContact(OWN_KEY, UPSERT);
-    await changesAre("propose");
-    // Later pulls do not read the records again.
-    await world.pass(3600);
-    await world.cycles(2);
-    for (const name of ["provisioning", "loads"] as const) await world.cloud.take(name);
-    await world.sql("ALTER TABLE salesforce.contact DROP COLUMN email");
-    await world.cycles();
-    expect(await shown()).toMatchObject({ state: "broken", failure: "column_gone" });
-
-    await activateAgain();
-    expect((await proposals()).flatMap(({ sql }) => sql)).toEqual([
-      'ALTER TABLE "salesforce"."contact" ADD COLUMN "email" varchar(80)',
-    ]);
-    await migrate();
-    await aMinuteLater();
-    await world.cycles();
-    expect(await expectEqual()).toMatchObject([{ Email: "marie@example.com" }, { Email: "grace@example.com" }]);
-
-    const rename = (from: string, to: string) =>
-      world.sql(`ALTER TABLE salesforce.contact RENAME COLUMN ${from} TO ${to}`);
-    await rename("external_id__c", "own_id");
-    await world.cycles();
-    await activateAgain();
-    world.contact = await world.mappingOf();
-    await world.cycles();
-
-    expect(await proposals()).toEqual([]);
-    expect(await shown()).toMatchObject({
-      state: "broken",
-      failure: "column_gone",
-      reason: expect.stringContaining("column external_id__c of table salesforce.contact is gone"),
-    });
-    await rename("own_id", "external_id__c");
-    await world.cycles();
-    expect(await shown()).toMatchObject({ state: "running" });
-  },
-);
 
 longTest("a field that has grown holds nothing up: its wider column is proposed until the column has it", async () => {
   await world.mapContact(["Email", "LastName"]);
@@ -201,19 +155,12 @@ longTest("a field that has grown holds nothing up: its wider column is proposed 
        SELECT jsonb_agg(CASE WHEN c ->> 'column' = 'lastname' THEN c || '{"length": 20}' ELSE c END)
        FROM jsonb_array_elements(shape -> 'columns') c))`,
   );
-  const look = async () => {
-    const message = { workspace_id: world.workspaceId, mapping_id: world.contact.id, import_id: null, describe: true };
-    await queue("provisioning").send([{ message }]);
-    await world.carryOut();
-    await world.carryOut();
-    world.contact = await world.mappingOf();
-  };
   const before = await table();
-  await look();
+  await world.describeDaily();
   await world.cycles();
 
   expect(await table()).toEqual(before);
-  expect(await shown()).toMatchObject({ state: "running", reason: null });
+  expect(await world.shownContact()).toMatchObject({ state: "running", reason: null });
   expect(await proposals()).toMatchObject([
     {
       awaited: false,
@@ -226,7 +173,7 @@ longTest("a field that has grown holds nothing up: its wider column is proposed 
 
   await migrate();
   expect(await proposals()).toEqual([]);
-  await look();
+  await world.describeDaily();
   expect(world.contact.provisioning).toEqual({ state: "ready", version: world.contact.configVersion });
   await world.create("Wolfeschlegelsteinhausenbergerdorff");
   await world.cycles();

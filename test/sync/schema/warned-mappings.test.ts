@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { handler as createMapping } from "../../../functions/api/create-mapping.ts";
 import { handler as importConfig } from "../../../functions/api/import-config.ts";
 import { handler as readMapping } from "../../../functions/api/read-mapping.ts";
-import { dataOf } from "../../support/clients/data-of.ts";
 import { mapped } from "../../support/worlds/worlds.ts";
 import { eachInAWorld, world } from "../world.ts";
 
@@ -13,7 +12,7 @@ interface Warned {
   readonly notices?: readonly { readonly message: string; readonly remedy: string }[];
 }
 
-const ask = async (...asked: Parameters<typeof world.api.ask>) => dataOf<Warned>(await world.api.ask(...asked));
+const ask = (...asked: Parameters<typeof world.api.ask>) => world.ask<Warned>(...asked);
 
 test.each<[string, string[], { sync_direction?: string }, string | null]>([
   ["lacks required fields", ["Email"], {}, "Lead requires LastName, Company"],
