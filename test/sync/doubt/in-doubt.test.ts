@@ -182,22 +182,20 @@ describe("while an insert is in doubt", () => {
   });
 
   test("an equal record of another user, which a mapping that only pushes gives no row, is not mistaken for its record", async () => {
-    const account = await mapped(world, {
-      object: "Account",
-      fields: ["Name"],
-      bridge: { sync_direction: "pg_to_sf" },
-    });
+    const asked = { object: "Account", fields: ["Name"], bridge: { sync_direction: "pg_to_sf" } };
+    await world.map(asked);
+    const account = await world.mappingOf("Account");
     await world.sql("INSERT INTO salesforce.account (name) VALUES ('Acme')");
     await world.fault(LOST);
-    await world.cycle(account);
+    await world.cycles(1, account);
     const [ours] = await world.soql("SELECT Id FROM Account");
     await world.colleague("POST", "/sobjects/Account", { Name: "Acme" });
 
     await world.pass(ELEVEN_MINUTES);
-    await world.cycle(account);
+    await world.cycles(1, account);
 
     expect(await world.sql("SELECT sfid FROM salesforce.account")).toEqual([{ sfid: ours?.["Id"] }]);
-    expect(await states()).toEqual(["SUCCESS"]);
+    expect(await world.states()).toEqual(["SUCCESS"]);
   });
 
   test("a later insert's record is not mistaken for it", async () => {
