@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Colleague, openColleague } from "../support/clients/colleague.ts";
+import { askRest, signIn } from "../support/clients/org-rest.ts";
 import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
 import {
   AS_HEROKU_CONNECT,
@@ -21,7 +21,8 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 let bridge: RunningBridge;
 let line: CommandLine;
 let database: Client;
-let org: Colleague;
+/** A REST call of a user who works in the org. */
+let org: (method: string, path: string, body?: object) => Promise<Record<string, unknown>>;
 beforeAll(async () => {
   bridge = await startRunningBridge({ controls: true });
   const workspace = await bridge.createWorkspace();
@@ -31,7 +32,9 @@ beforeAll(async () => {
   const operator = { environment: { SCHEDULE_GROUP: "bridge-dev" } };
   writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify(operator));
   await connect();
-  org = await openColleague(bridge.org.connection);
+  const { loginUrl: url, credentials } = bridge.org.connection;
+  const accessToken = await signIn(url, credentials);
+  org = async (...asked) => ((await askRest({ url, accessToken }, ...asked)) ?? {}) as Record<string, unknown>;
 });
 afterAll(async () => {
   await database.end();

@@ -1,39 +1,10 @@
-import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countSteps } from "../../support/checks/count-steps.ts";
 import { FOREIGN_READERS } from "../../support/doubles/foreign-readers.ts";
-import { isWholeGrid, longTest } from "../../support/run/whole-grid.ts";
-
-/** One text; only a hang comes near it. */
-const HANG_MILLISECONDS = 120_000;
-
-/** The text at which a reader hangs; null: it came to the end of all. */
-function hangsAt(reader: string): Promise<string | null> {
-  return new Promise((resolve, reject) => {
-    const file = new URL("../../support/processes/read-lies.ts", import.meta.url);
-    const worker = new Worker(file, { workerData: { reader } });
-    let text = "the beginning";
-    const end = (hangs: string | null) => {
-      clearTimeout(alarm);
-      void worker.terminate();
-      resolve(hangs);
-    };
-    const alarm = setTimeout(() => end(text), HANG_MILLISECONDS);
-    worker.on("message", (next: string) => {
-      text = next;
-      alarm.refresh();
-    });
-    worker.on("error", reject);
-    worker.on("exit", () => end(null));
-  });
-}
+import { isWholeGrid } from "../../support/run/whole-grid.ts";
 
 describe.each(Object.keys(FOREIGN_READERS))("%s", (name) => {
-  longTest("hangs at none of the texts that a lying org may send", async () => {
-    expect(await hangsAt(name)).toBeNull();
-  });
-
   test("takes at most 2.5 times the steps for twice the text, whatever is repeated behind whatever", async () => {
     const read = FOREIGN_READERS[name] as (text: string) => unknown;
     const word = fc.constantFrom(...WORDS);
