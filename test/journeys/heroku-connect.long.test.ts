@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { askRest, signIn } from "../support/clients/org-rest.ts";
+import { type Colleague, openColleague } from "../support/clients/colleague.ts";
 import { type CommandLine, openCommandLine } from "../support/processes/command-line.ts";
 import {
   AS_HEROKU_CONNECT,
@@ -21,8 +21,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 let bridge: RunningBridge;
 let line: CommandLine;
 let database: Client;
-/** A REST call of a user who works in the org. */
-let org: (method: string, path: string, body?: object) => Promise<Record<string, unknown>>;
+let org: Colleague;
 beforeAll(async () => {
   bridge = await startRunningBridge({ controls: true });
   const workspace = await bridge.createWorkspace();
@@ -32,9 +31,7 @@ beforeAll(async () => {
   const operator = { environment: { SCHEDULE_GROUP: "bridge-dev" } };
   writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify(operator));
   await connect();
-  const { loginUrl: url, credentials } = bridge.org.connection;
-  const accessToken = await signIn(url, credentials);
-  org = async (...asked) => ((await askRest({ url, accessToken }, ...asked)) ?? {}) as Record<string, unknown>;
+  org = await openColleague(bridge.org.connection);
 });
 afterAll(async () => {
   await database.end();

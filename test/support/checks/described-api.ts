@@ -61,6 +61,15 @@ export function checkDescribed(method: string, target: string, answered: Answere
   else if (path.startsWith("/api/")) tell(`${method} ${path}`, refusal([404, 429], answered));
 }
 
+/** The same for what a fetch was answered with. */
+export const checkResponse = (method: string, target: string, { status, headers }: Response, text: string): void =>
+  checkDescribed(method, target, {
+    status,
+    contentType: headers.get("content-type"),
+    allow: headers.get("allow"),
+    text,
+  });
+
 const variables = ({ path }: Described): number => path.split("{").length;
 
 const withoutAllow = ({ status, allow }: Answered): string[] => (status === 405 && !allow ? ["405 without Allow"] : []);

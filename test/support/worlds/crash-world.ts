@@ -10,6 +10,7 @@ import { type Receiver, startReceiver } from "../doubles/receiver.ts";
 import type { Death, WorkDone, WorkOrder } from "../processes/webhook-worker.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import { makeWebhook } from "./make-webhook.ts";
+import { WORKED, type WorkedQueue } from "./webhook-workers.ts";
 
 /** Webhooks whose workers are processes of their own and die at a given point, on a clock that is moved by hand. */
 export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
@@ -31,17 +32,6 @@ export interface Ending {
 
 /** Time moves in small steps while retries are close together, in larger ones afterwards. */
 const STEP_SECONDS = [...Array<number>(24).fill(30), ...Array<number>(120).fill(300)];
-
-/** The queues of webhooks. */
-export const WORKED = [
-  "events",
-  "deliveries",
-  "slowDeliveries",
-  "retriesShort",
-  "retriesMedium",
-  "retriesLong",
-] as const;
-export type WorkedQueue = (typeof WORKED)[number];
 
 export async function startCrashWorld() {
   const cloud = await startBridgeCloud();
