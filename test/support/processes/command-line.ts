@@ -6,7 +6,7 @@ import { openOperator } from "../../../bin/operate.ts";
 import type { Machine } from "../../../lib/cli/operator.ts";
 import { runBridge } from "../../../lib/cli/program.ts";
 import { openOrg } from "../../../lib/local/org/run-org.ts";
-import { checkResponse } from "../checks/described-api.ts";
+import { checkDescribed } from "../checks/described-api.ts";
 
 /** What a command came to. */
 export interface Ended {
@@ -101,7 +101,7 @@ function checkFetched(): void {
 
 async function judge(method: string, target: string, response: Response): Promise<void> {
   try {
-    checkResponse(method, target, response, await response.text());
+    checkDescribed(method, target, response, await response.text());
   } catch (error) {
     wrongAnswers.push((error as Error).message);
   }

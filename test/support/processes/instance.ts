@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import pg from "pg";
 import type { LogLine } from "../../../lib/local/cloud/lambda/log.ts";
 import type { InstanceFile } from "../../../lib/local/instance-file.ts";
-import { checkResponse } from "../checks/described-api.ts";
+import { checkDescribed } from "../checks/described-api.ts";
 import type { Envelope } from "../clients/call.ts";
 import { askRest } from "../clients/org-rest.ts";
 import { expectNoRefusals, ISOLATES } from "../run/isolation.ts";
@@ -151,7 +151,7 @@ export class RunningInstance {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const said = await answer.text();
-    checkResponse(method, target, answer, said);
+    checkDescribed(method, target, answer, said);
     return { status: answer.status, body: JSON.parse(said) as Envelope };
   }
 

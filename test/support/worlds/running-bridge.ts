@@ -1,6 +1,6 @@
 import { type Log, type LogLine, logToStderr } from "../../../lib/local/cloud/lambda/log.ts";
 import { operatorEnvironment } from "../../../lib/local/operator-file.ts";
-import { checkResponse } from "../checks/described-api.ts";
+import { checkDescribed } from "../checks/described-api.ts";
 import type { Envelope } from "../clients/call.ts";
 import { expectNoRefusals, ISOLATES } from "../run/isolation.ts";
 import { keepSecretsOf } from "../run/secrets.ts";
@@ -94,7 +94,7 @@ async function send(
   });
   const text = await response.text();
   if (response.ok) keepSecretsOf(body);
-  checkResponse(method, path, response, text);
+  checkDescribed(method, path, response, text);
   const { status, headers: said } = response;
   const isJson = said.get("content-type") === "application/json" && text !== "";
   return { status, headers: said, text, json: isJson ? (JSON.parse(text) as Envelope) : null };
