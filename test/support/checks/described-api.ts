@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import type { OpenApi, Operation } from "../../../lib/http/openapi/open-api.ts";
 import { type FailureCode, STATUS_OF } from "../../../lib/model/failure.ts";
 import { refuseSecretsInAnswer } from "../run/secrets.ts";
@@ -20,7 +20,7 @@ interface Described {
   readonly operation: Operation;
 }
 
-let read: { readonly operations: readonly Described[]; readonly ajv: Ajv2020 } | null = null;
+let read: ReturnType<typeof readDescription> | null = null;
 
 function description() {
   read ??= readDescription(JSON.parse(readFileSync(FILE, "utf8")) as OpenApi);
@@ -95,14 +95,11 @@ function refusal(statuses: readonly number[], { status, contentType, text }: Ans
   return STATUS_OF[code] === status ? [] : [`${code} with status ${status}`];
 }
 
-const compiled = new Map<string, ValidateFunction>();
-
 function mismatches(place: readonly string[], text: string): string[] {
   const { ajv } = description();
   const pointer = `api#/${place.map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`;
-  const validate = compiled.get(pointer) ?? ajv.getSchema(pointer);
+  const validate = ajv.getSchema(pointer);
   if (!validate) throw new Error(`the description has nothing at ${pointer}`);
-  compiled.set(pointer, validate);
   if (validate(JSON.parse(text))) return [];
   return [`${ajv.errorsText(validate.errors, { dataVar: "answer" })}: ${text.slice(0, 2000)}`];
 }

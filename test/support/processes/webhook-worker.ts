@@ -1,8 +1,7 @@
 import diagnostics from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { queueVariable } from "../../../lib/model/resources.ts";
-import { handToWorker, sweepWebhooks, WORKED, type WorkedQueue } from "../worlds/webhook-workers.ts";
+import { handToWorker, queueUrlOf, sweepWebhooks, WORKED, type WorkedQueue } from "../worlds/webhook-workers.ts";
 
 /** What the process is asked: let the workers do what waits, or the sweeper look, as of this time. */
 export interface WorkOrder {
@@ -70,7 +69,7 @@ async function workAll(sqs: SQSClient): Promise<void> {
 }
 
 async function workOn(sqs: SQSClient, queue: WorkedQueue): Promise<boolean> {
-  const QueueUrl = process.env[queueVariable(queue)];
+  const QueueUrl = queueUrlOf(queue);
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
   for (const ReceiptHandle of await handToWorker(queue, Messages))
     await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));

@@ -6,6 +6,8 @@ import { handler as dispatchEvents } from "../../../functions/workers/dispatch-e
 import { handler as retryLong } from "../../../functions/workers/retry-webhook-long.ts";
 import { handler as retryMedium } from "../../../functions/workers/retry-webhook-medium.ts";
 import { handler as retryShort } from "../../../functions/workers/retry-webhook-short.ts";
+import type { Cloud } from "../../../lib/local/cloud/start-cloud.ts";
+import { type QueueName, queueVariable } from "../../../lib/model/resources.ts";
 import { resendOverdue } from "../../../lib/webhooks/resend-overdue.ts";
 
 /** The workers of webhooks, by the queues that they read. */
@@ -19,6 +21,16 @@ const WORKERS = {
 } as const;
 export type WorkedQueue = keyof typeof WORKERS;
 export const WORKED = Object.keys(WORKERS) as WorkedQueue[];
+
+export const queueUrlOf = (queue: QueueName): string => process.env[queueVariable(queue)] ?? "";
+
+/** How many messages of a queue can be seen, were handed out, or come later. */
+export function countsOf({ sqs }: Pick<Cloud, "sqs">, queue: WorkedQueue) {
+  const asked = { QueueUrl: queueUrlOf(queue), AttributeNames: ["All"] };
+  const { Attributes = {} } = sqs.actions.GetQueueAttributes(asked);
+  const count = (kind: string) => Number(Attributes[`ApproximateNumberOfMessages${kind}`] ?? 0);
+  return { visible: count(""), inFlight: count("NotVisible"), delayed: count("Delayed") };
+}
 
 interface Message {
   readonly MessageId?: string | undefined;

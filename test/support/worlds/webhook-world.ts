@@ -3,13 +3,13 @@ import type { RouteName } from "../../../lib/http/routes.ts";
 import type { TestClock } from "../../../lib/local/clock.ts";
 import { EVENT_TYPES, type Event, type EventType } from "../../../lib/model/delivery/event.ts";
 import { newId } from "../../../lib/model/id.ts";
-import { type QueueName, queueVariable } from "../../../lib/model/resources.ts";
+import type { QueueName } from "../../../lib/model/resources.ts";
 import { askingIn } from "../clients/ask.ts";
 import type { Request } from "../clients/call.ts";
 import { dataOf } from "../clients/data-of.ts";
 import { type Behaviour, type Receiver, startReceiver } from "../doubles/receiver.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
-import { handToWorker, sweepWebhooks, WORKED, type WorkedQueue } from "./webhook-workers.ts";
+import { countsOf, handToWorker, queueUrlOf, sweepWebhooks, WORKED, type WorkedQueue } from "./webhook-workers.ts";
 import { createTestWorkspace } from "./workspace.ts";
 
 type Duration = Parameters<TestClock["advance"]>[0];
@@ -59,7 +59,7 @@ export async function startWebhookWorld() {
     begin: async () => {
       for (const receiver of receivers.splice(0)) await receiver.close();
       await cloud.clock.advance({ minutes: 2 });
-      for (const queue of WORKED) cloud.sqs.actions.PurgeQueue({ QueueUrl: process.env[queueVariable(queue)] ?? "" });
+      for (const queue of WORKED) cloud.sqs.actions.PurgeQueue({ QueueUrl: queueUrlOf(queue) });
       workspace = await createTestWorkspace();
       start = now();
       sweptAt = start.getTime();
@@ -104,12 +104,12 @@ export async function startWebhookWorld() {
     /** Hands everything that can be seen in a queue to its worker, in batches at the same time. */
     workAtOnce: async (queue: WorkedQueue) => {
       const batches: Promise<number>[] = [];
-      for (let count = visible(cloud, queue); count > 0; count -= 10) batches.push(workOn(cloud, queue));
+      for (let count = countsOf(cloud, queue).visible; count > 0; count -= 10) batches.push(workOn(cloud, queue));
       await Promise.all(batches);
     },
     /** Puts a copy of every message that can be seen beside it, as SQS may do. */
     doubleMessages: async (queue: QueueName) => {
-      const QueueUrl = process.env[queueVariable(queue)] ?? "";
+      const QueueUrl = queueUrlOf(queue);
       for (const body of await cloud.take(queue))
         for (const MessageBody of Array<string>(2).fill(JSON.stringify(body)))
           cloud.sqs.actions.SendMessage({ QueueUrl, MessageBody, DelaySeconds: 0 });
@@ -128,24 +128,15 @@ function inMilliseconds({ days = 0, hours = 0, minutes = 0, seconds = 0, millise
   return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
 }
 
-function counts(cloud: BridgeCloud, queue: WorkedQueue): Readonly<Record<string, string>> {
-  const QueueUrl = process.env[queueVariable(queue)] ?? "";
-  return cloud.sqs.actions.GetQueueAttributes({ QueueUrl, AttributeNames: ["All"] }).Attributes ?? {};
-}
-
-/** Messages of a queue that can be seen now. */
-const visible = (cloud: BridgeCloud, queue: WorkedQueue) => Number(counts(cloud, queue)["ApproximateNumberOfMessages"]);
-
 /** Whether a queue holds messages that can't be seen yet. */
 function isWaiting(cloud: BridgeCloud, queue: WorkedQueue): boolean {
-  const count = counts(cloud, queue);
-  const [delayed, inFlight] = ["Delayed", "NotVisible"].map((kind) => count[`ApproximateNumberOfMessages${kind}`]);
-  return Number(delayed) + Number(inFlight) > 0;
+  const { delayed, inFlight } = countsOf(cloud, queue);
+  return delayed + inFlight > 0;
 }
 
 /** Hands one batch of a queue to its worker; gives the number of messages. */
 async function workOn(cloud: BridgeCloud, queue: WorkedQueue): Promise<number> {
-  const QueueUrl = process.env[queueVariable(queue)] ?? "";
+  const QueueUrl = queueUrlOf(queue);
   const asked = { QueueUrl, MaxNumberOfMessages: 10 };
   const { Messages = [] } = await cloud.sqs.actions.ReceiveMessage(asked, new AbortController().signal);
   for (const ReceiptHandle of await handToWorker(queue, Messages))
