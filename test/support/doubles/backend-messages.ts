@@ -15,7 +15,7 @@ const int32 = (value: number) => Buffer.concat([int16(value >> 16), int16(value)
 const text = (value: string) => Buffer.from(`${value}\0`);
 
 /** So many columns named `one`, of type integer. */
-export const columns = (many: number, announced = many): Buffer =>
+const columns = (many: number, announced = many): Buffer =>
   Buffer.concat([
     int16(announced),
     ...Array.from({ length: many }, () =>

@@ -102,7 +102,7 @@ export async function createSyncWorld(cloud: BridgeCloud, { isBefore = false, ..
     rest: byAnother,
     /** The same by another user, so that what it creates is not ours. */
     colleague: async (method: string, path: string, body?: unknown) => {
-      foreign += colleague === null ? 4 : 1; // it is made by three calls
+      foreign += colleague === null ? 4 : 1; // three calls create it
       colleague ??= createOrgUser(org, "colleague");
       return askRest({ ...org, accessToken: (await colleague).accessToken }, method, path, body);
     },
