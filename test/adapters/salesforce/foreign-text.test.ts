@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { countSteps } from "../../support/checks/count-steps.ts";
 import { FOREIGN_READERS } from "../../support/doubles/foreign-readers.ts";
-import { isWholeGrid } from "../../support/run/whole-grid.ts";
 
 test.each(Object.entries(FOREIGN_READERS))(
   "%s takes at most 2.5 times the steps for twice the text, whatever is repeated behind whatever",
@@ -21,7 +20,7 @@ test.each(Object.entries(FOREIGN_READERS))(
 
         expect(await countSteps(() => read(twice))).toBeLessThanOrEqual(2.5 * steps);
       }),
-      { numRuns: isWholeGrid ? 60 : 12 },
+      { numRuns: 12 },
     );
   },
 );
