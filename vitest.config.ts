@@ -58,7 +58,7 @@ export default defineConfig(({ mode }) => {
       globalSetup: ["memory-for-files", "shared-folder", "shared-postgres"].map(
         (name) => `test/support/run/${name}.ts`,
       ),
-      setupFiles: ["answer-whole", "leave-nothing", "watch-output", "keep-compiled", "measure-cost"].map(
+      setupFiles: ["answer-whole", "leave-nothing", "watch-output", "measure-cost"].map(
         (name) => `test/support/run/${name}.ts`,
       ),
       // Only a hang reaches these limits: on a busy machine a test takes twenty times as long, which is no failure.

@@ -1,8 +1,8 @@
-import { expect, test } from "vitest";
+import { Client } from "pg";
+import { expect, test, vi } from "vitest";
 import { createProvisioner } from "../../lib/adapters/postgres/schema/provision.ts";
 import { herokuConnect } from "../../lib/heroku-connect/heroku-connect.ts";
 import type { Customer } from "../adapters/postgres/customer.ts";
-import { startBreakingRelay } from "../support/doubles/breaking-relay.ts";
 import { mappingOf } from "../support/worlds/shapes.ts";
 import { adoptSchema, SHAPE, theirDatabase } from "./their-database.ts";
 
@@ -36,18 +36,25 @@ test("cut off from the database between any two statements, either Heroku Connec
 
 /** Ends an adoption before its nth statement. False when it came to its end before. */
 async function breakOff(nth: number, { url }: Customer): Promise<boolean> {
-  const relay = await startBreakingRelay(url);
-  relay.breakBefore(nth, () => undefined);
+  const query = Client.prototype.query as (...asked: unknown[]) => unknown;
+  let left = nth;
+  const spy = vi.spyOn(Client.prototype, "query").mockImplementation(function (this: Client, ...asked: unknown[]) {
+    left -= 1;
+    if (left <= 0) this.connection.stream.destroy();
+    return query.apply(this, asked);
+  } as typeof query);
   try {
-    await adoptSchema(relay.url);
-    const provisioner = createProvisioner({ url: relay.url, schema: SHAPE.schema }, () => new Date(), herokuConnect);
-    await provisioner.provision(mappingOf(SHAPE), SHAPE);
+    await adoptSchema(url);
+    await createProvisioner({ url, schema: SHAPE.schema }, () => new Date(), herokuConnect).provision(
+      mappingOf(SHAPE),
+      SHAPE,
+    );
   } catch (error) {
-    if (!relay.isBroken) throw error;
+    if (left > 0) throw error;
   } finally {
-    await relay.close();
+    spy.mockRestore();
   }
-  return relay.isBroken;
+  return left <= 0;
 }
 
 /** How many waiting changes hold this text, in either log. */

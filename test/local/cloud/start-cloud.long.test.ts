@@ -7,7 +7,7 @@ import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts"
 import { identityOf } from "../../../lib/local/process-identity.ts";
 import { canKillGuards, killGuard } from "../../support/processes/kill-guard.ts";
 import { runUntilKilled } from "../../support/processes/run-until-killed.ts";
-import { dynamodb, scheduler, sqs } from "../../support/processes/write-everything.ts";
+import { countWritten, startWriter } from "../../support/processes/write-everything.ts";
 import { temporaryFolder } from "../../support/run/temporary-folder.ts";
 
 afterEach(() => {
@@ -120,15 +120,13 @@ describe("after its owner was killed with SIGKILL", () => {
     const victim = await runUntilKilled("hold-cloud.ts", dataDir);
     useAsEnvironment(victim.said);
     const acknowledged = { messages: 0, items: 0 };
-    await sqs.prepare();
-    await dynamodb.prepare();
-    await scheduler.prepare();
+    const writer = await startWriter();
     const writing = Promise.allSettled([
       repeat(async () => {
-        acknowledged.messages += await sqs.sendTen();
+        acknowledged.messages += await writer.sendTen();
       }),
       repeat(async () => {
-        await dynamodb.put(acknowledged.items);
+        await writer.put(acknowledged.items);
         acknowledged.items += 1;
       }),
     ]);
@@ -142,12 +140,10 @@ describe("after its owner was killed with SIGKILL", () => {
     const cloud = await start(dataDir);
     useAsEnvironment(cloud.environment);
 
-    const counts = await sqs.counts();
-    expect(counts.inFlight).toBe(1);
-    expect(counts.delayed).toBe(1);
-    expect(counts.visible).toBeGreaterThanOrEqual(acknowledged.messages);
-    expect(await dynamodb.count()).toBeGreaterThanOrEqual(acknowledged.items);
-    expect(await scheduler.names()).toEqual(["beat"]);
+    const written = await countWritten();
+    expect(written).toMatchObject({ inFlight: 1, delayed: 1, schedules: ["beat"] });
+    expect(written.visible).toBeGreaterThanOrEqual(acknowledged.messages);
+    expect(written.items).toBeGreaterThanOrEqual(acknowledged.items);
   });
 });
 

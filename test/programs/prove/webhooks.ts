@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { readOptions } from "../../../lib/local/read-options.ts";
-import { type CrashWorld, type Ending, type Story, startCrashWorld, WORKED } from "../../support/worlds/crash-world.ts";
+import { type CrashWorld, type Ending, type Story, startCrashWorld } from "../../support/worlds/crash-world.ts";
+import { WORKED } from "../../support/worlds/webhook-workers.ts";
 
 const HELP = `npm run prove:webhooks [-- --seed N] [--from EFFECT]
 

@@ -8,25 +8,25 @@ export const countWrites = (work: () => Promise<unknown>): Promise<Counts> => co
 
 /** Calls of DynamoDB by this process while `work` runs, as `Query engine`; the table's name is without its stage. */
 export const countCalls = (work: () => Promise<unknown>): Promise<Counts> =>
-  countNames(work, (action, body) => {
-    if (action === "" || (typeof body !== "string" && !(body instanceof Uint8Array))) return [];
-    const { TableName, RequestItems = {}, TransactItems } = JSON.parse(Buffer.from(body).toString()) as WriteInput;
+  countNames(work, (action, { TableName, RequestItems = {}, TransactItems }) => {
     const table = TableName ?? Object.keys(RequestItems)[0] ?? (TransactItems ? "several" : "");
     return [`${action} ${table.split("-").at(-1)}`];
   });
 
 async function countNames(
   work: () => Promise<unknown>,
-  namesOf: (action: string, body: unknown) => readonly string[],
+  namesOf: (action: string, input: WriteInput) => readonly string[],
 ): Promise<Counts> {
   const counts: Record<string, number> = {};
   const look = (message: unknown) => {
     const { request } = message as { request: ClientRequest };
-    const target = String(request.getHeader("x-amz-target") ?? "");
-    const action = target.startsWith("DynamoDB_") ? target.replace("DynamoDB_20120810.", "") : "";
+    const [, action] = /^DynamoDB_\d+\.(\w+)$/.exec(String(request.getHeader("x-amz-target"))) ?? [];
+    if (action === undefined) return;
     const end = request.end.bind(request) as (...given: unknown[]) => ClientRequest;
     request.end = ((...given: unknown[]) => {
-      for (const name of namesOf(action, given[0])) counts[name] = (counts[name] ?? 0) + 1;
+      const [body] = given;
+      const input = typeof body === "string" || body instanceof Uint8Array ? Buffer.from(body).toString() : "{}";
+      for (const name of namesOf(action, JSON.parse(input) as WriteInput)) counts[name] = (counts[name] ?? 0) + 1;
       return end(...given);
     }) as ClientRequest["end"];
   };
@@ -47,11 +47,9 @@ interface WriteInput {
 }
 
 /** The table of each item that a call writes. */
-function tablesWritten(action: string, body: unknown): string[] {
-  if (typeof body !== "string" && !(body instanceof Uint8Array)) return [];
+function tablesWritten(action: string, input: WriteInput): string[] {
   if (!/^(PutItem|UpdateItem|DeleteItem|BatchWriteItem|TransactWriteItems|BatchExecuteStatement)$/.test(action))
     return [];
-  const input = JSON.parse(Buffer.from(body).toString()) as WriteInput;
   const { TableName, RequestItems = {}, TransactItems = [], Statements = [] } = input;
   return [
     ...(TableName === undefined ? [] : [TableName]),

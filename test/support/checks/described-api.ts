@@ -1,16 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import type { OpenApi, Operation } from "../../../lib/http/openapi/open-api.ts";
 import { type FailureCode, STATUS_OF } from "../../../lib/model/failure.ts";
-
 import { refuseSecretsInAnswer } from "../run/secrets.ts";
 
-/** An answer as it came over the wire, or as a function gave it. */
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly contentType: string | null;
-  readonly allow: string | null;
   readonly text: string;
 }
 
@@ -23,7 +20,7 @@ interface Described {
   readonly operation: Operation;
 }
 
-let read: { readonly operations: readonly Described[]; readonly ajv: Ajv2020 } | null = null;
+let read: ReturnType<typeof readDescription> | null = null;
 
 function description() {
   read ??= readDescription(JSON.parse(readFileSync(FILE, "utf8")) as OpenApi);
@@ -47,7 +44,8 @@ const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(".", 
  * refusal whose code has another status, a field missing, too many or of another type. What is no part of the API must
  * be refused.
  */
-export function checkDescribed(method: string, target: string, answered: Answered): void {
+export function checkDescribed(method: string, target: string, { status, headers }: Response, text: string): void {
+  const answered = { status, contentType: headers.get("content-type"), text };
   const path = target.replace(/[?#].*$/, "");
   const onPath = description().operations.filter(({ pattern }) => pattern.test(path));
   const best = onPath.toSorted((one, other) => variables(one) - variables(other))[0];
@@ -56,17 +54,16 @@ export function checkDescribed(method: string, target: string, answered: Answere
     checkOperation(described.operation.operationId, answered);
     return;
   }
-  refuseSecretsInAnswer(`${method} ${path}`, answered.status, answered.text);
-  if (best) tell(`${method} ${path}`, [...refusal([405, 429], answered), ...withoutAllow(answered)]);
+  refuseSecretsInAnswer(`${method} ${path}`, status, text);
+  const withoutAllow = status === 405 && !headers.get("allow") ? ["405 without Allow"] : [];
+  if (best) tell(`${method} ${path}`, [...refusal([405, 429], answered), ...withoutAllow]);
   else if (path.startsWith("/api/")) tell(`${method} ${path}`, refusal([404, 429], answered));
 }
 
 const variables = ({ path }: Described): number => path.split("{").length;
 
-const withoutAllow = ({ status, allow }: Answered): string[] => (status === 405 && !allow ? ["405 without Allow"] : []);
-
 /** The same for an answer of a known operation, which may show no secret unless it is there to show it. */
-export function checkOperation(operationId: string, answered: Omit<Answered, "allow">): void {
+export function checkOperation(operationId: string, answered: Answered): void {
   refuseSecretsInAnswer(operationId, answered.status, answered.text);
   const found = description().operations.find(({ operation }) => operation.operationId === operationId);
   if (!found) throw new Error(`${operationId} is not described: npm run openapi`);
@@ -77,7 +74,7 @@ function tell(name: string, wrong: readonly string[]): void {
   if (wrong.length > 0) throw new Error(`${name} answers what is not described: ${wrong.join("; ")}`);
 }
 
-function complaints({ path, method, operation }: Described, { status, contentType, text }: Omit<Answered, "allow">) {
+function complaints({ path, method, operation }: Described, { status, contentType, text }: Answered) {
   const { responses } = operation;
   const key = [String(status), `${Math.floor(status / 100)}XX`].find((one) => one in responses);
   if (key === undefined) return [`status ${status} ${text}`];
@@ -89,7 +86,7 @@ function complaints({ path, method, operation }: Described, { status, contentTyp
   return mismatches(["paths", path, method, "responses", key, "content", type, "schema"], text);
 }
 
-function refusal(statuses: readonly number[], { status, contentType, text }: Omit<Answered, "allow">): string[] {
+function refusal(statuses: readonly number[], { status, contentType, text }: Answered): string[] {
   if (!statuses.includes(status)) return [`status ${status} ${text}`];
   if (contentType !== "application/json") return [`a refusal of type ${contentType}: ${text}`];
   const wrong = mismatches(["components", "schemas", "Refusal"], text);
@@ -98,14 +95,11 @@ function refusal(statuses: readonly number[], { status, contentType, text }: Omi
   return STATUS_OF[code] === status ? [] : [`${code} with status ${status}`];
 }
 
-const compiled = new Map<string, ValidateFunction>();
-
 function mismatches(place: readonly string[], text: string): string[] {
   const { ajv } = description();
   const pointer = `api#/${place.map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`;
-  const validate = compiled.get(pointer) ?? ajv.getSchema(pointer);
+  const validate = ajv.getSchema(pointer);
   if (!validate) throw new Error(`the description has nothing at ${pointer}`);
-  compiled.set(pointer, validate);
   if (validate(JSON.parse(text))) return [];
   return [`${ajv.errorsText(validate.errors, { dataVar: "answer" })}: ${text.slice(0, 2000)}`];
 }

@@ -1,5 +1,5 @@
 /** A metric as a scraper reads it. */
-export interface ScrapedMetric {
+interface ScrapedMetric {
   readonly name: string;
   readonly type: string;
   readonly samples: Sample[];
@@ -12,7 +12,7 @@ interface Sample {
 }
 
 /**
- * Reads the text format 0.0.4 by its own grammar, one character after the other, and throws where a scraper would: a
+ * Reads the text format 0.0.4 by its own grammar, and throws where a scraper would: a
  * line that is not ended, HELP or TYPE twice or after samples, a metric in two places, an escape that does not exist.
  */
 export function parseExposition(text: string): ScrapedMetric[] {
@@ -28,49 +28,26 @@ export function parseExposition(text: string): ScrapedMetric[] {
       if (metrics.some((metric) => metric.name === name)) throw new Error(`TYPE twice: ${line}`);
       metrics.push({ name, type: rest, samples: [] });
     } else {
-      addSample(metrics, line);
+      const sample = readSample(line);
+      const metric = metrics.at(-1);
+      if (metric?.name !== sample.name) throw new Error(`a sample outside of its metric: ${line}`);
+      metric.samples.push(sample);
     }
   }
   return metrics;
 }
 
-function addSample(metrics: ScrapedMetric[], line: string): void {
-  const sample = readSample(line);
-  const metric = metrics.at(-1);
-  if (metric?.name !== sample.name) throw new Error(`a sample outside of its metric: ${line}`);
-  metric.samples.push(sample);
-}
-
 function readSample(line: string): Sample {
-  let at = 0;
-  const take = (expected: RegExp): string => {
-    const match = new RegExp(expected.source, "y");
-    match.lastIndex = at;
-    const found = match.exec(line)?.[0];
-    if (found === undefined) throw new Error(`${line}: ${expected} expected at ${at}`);
-    at += found.length;
-    return found;
-  };
-  const name = take(/[a-zA-Z_:][a-zA-Z0-9_:]*/);
+  const [, name = "", inBraces = "", value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? ([0-9.eE+-]+)$/.exec(line) ?? [];
+  if (value === undefined || Number.isNaN(Number(value))) throw new Error(`no sample: ${line}`);
   const labels: Record<string, string> = {};
-  if (line[at] === "{") {
-    take(/\{/);
-    while (line[at] !== "}") {
-      const label = take(/[a-zA-Z_][a-zA-Z0-9_]*/);
-      take(/="/);
-      if (label in labels) throw new Error(`${line}: label ${label} twice`);
-      labels[label] = unescaped(take(/(?:[^"\\\n]|\\[\\"n])*/));
-      take(/"/);
-      if (line[at] !== "}") take(/,/);
-    }
-    take(/\}/);
+  let rest = inBraces;
+  while (rest !== "") {
+    const [whole, label, text] = /^([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/.exec(rest) ?? [];
+    if (whole === undefined || label === undefined || text === undefined) throw new Error(`no label: ${rest}`);
+    if (label in labels) throw new Error(`${line}: label ${label} twice`);
+    labels[label] = text.replace(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
+    rest = rest.slice(whole.length);
   }
-  take(/ /);
-  const value = Number(take(/[0-9.eE+-]+$/));
-  if (Number.isNaN(value)) throw new Error(`${line}: no number`);
-  return { name, labels, value };
-}
-
-function unescaped(text: string): string {
-  return text.replace(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
+  return { name, labels, value: Number(value) };
 }

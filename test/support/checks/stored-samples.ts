@@ -21,7 +21,6 @@ import { engineMemory } from "../../../lib/adapters/dynamodb/engine/engine.ts";
 import { keepFigures } from "../../../lib/adapters/dynamodb/engine/kept-figures.ts";
 import { newDelivery } from "../../../lib/model/delivery/delivery.ts";
 import { HEALTHY } from "../../../lib/model/engine.ts";
-import { newId } from "../../../lib/model/id.ts";
 import type { Mapping } from "../../../lib/model/mapping/mapping.ts";
 import type {
   CyclesMessage,
@@ -32,7 +31,7 @@ import type {
   TickMessage,
 } from "../../../lib/model/messages.ts";
 import { type QueueName, TABLES, type TableName } from "../../../lib/model/resources.ts";
-import type { AuditAction, AuditEntry } from "../../../lib/model/workspace/audit.ts";
+import { type AuditAction, type AuditEntry, auditEntry } from "../../../lib/model/workspace/audit.ts";
 import { plannedBudget } from "../doubles/planned-budget.ts";
 
 type Item = Readonly<Record<string, unknown>>;
@@ -283,18 +282,8 @@ function mappingOf(id: string, sfObject: string): Mapping {
   };
 }
 
-function entry(action: AuditAction, resourceId: string): AuditEntry {
-  const { workspace: workspaceId } = SAMPLE;
-  return {
-    id: newId("aud"),
-    workspaceId,
-    actor: "ada@example.com",
-    action,
-    resourceId,
-    detail: { n: 1 },
-    createdAt: AT,
-  };
-}
+const entry = (action: AuditAction, resourceId: string): AuditEntry =>
+  auditEntry({ workspaceId: SAMPLE.workspace, actor: "ada@example.com", at: AT }, action, resourceId, { n: 1 });
 
 /** What lies in the tables now, one item of each kind. */
 export async function readKinds(): Promise<Items> {
@@ -304,10 +293,8 @@ export async function readKinds(): Promise<Items> {
 }
 
 /** All items, as they lie. */
-export async function readAll(): Promise<
-  readonly { readonly table: TableName; readonly kind: string; readonly item: Item }[]
-> {
-  const found: { table: TableName; kind: string; item: Item }[] = [];
+export async function readAll() {
+  const found: { readonly table: TableName; readonly kind: string; readonly item: Item }[] = [];
   for (const table of Object.keys(TABLES) as TableName[]) {
     const pages = paginateScan({ client: database().client }, { TableName: database().table(table) });
     for await (const { Items = [] } of pages) {
@@ -321,9 +308,7 @@ export async function readAll(): Promise<
 export async function removeAll(): Promise<void> {
   for (const { table, item } of await readAll()) {
     const Key = TABLES[table].sorted ? { pk: item["pk"], sk: item["sk"] } : { pk: item["pk"] };
-    await database().client.send(
-      new BatchWriteCommand({ RequestItems: { [database().table(table)]: [{ DeleteRequest: { Key } }] } }),
-    );
+    await write(table, { DeleteRequest: { Key } });
   }
 }
 
@@ -345,10 +330,11 @@ export function thawed(value: unknown): unknown {
 
 /** Puts items as they are, past every adapter. */
 export async function putAll(items: readonly { readonly table: TableName; readonly item: Item }[]): Promise<void> {
-  for (const { table, item: Item } of items) {
-    const RequestItems = { [database().table(table)]: [{ PutRequest: { Item } }] };
-    await database().client.send(new BatchWriteCommand({ RequestItems }));
-  }
+  for (const { table, item: Item } of items) await write(table, { PutRequest: { Item } });
+}
+
+async function write(table: TableName, request: object): Promise<void> {
+  await database().client.send(new BatchWriteCommand({ RequestItems: { [database().table(table)]: [request] } }));
 }
 
 /** `mappings guard#object`: the table and what its sort key, or else its key, begins with. */

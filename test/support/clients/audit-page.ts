@@ -3,19 +3,18 @@ import type { AuditFilter } from "../../../lib/audit/ports.ts";
 import type { AuditAction, AuditEntry } from "../../../lib/model/workspace/audit.ts";
 
 /** A page of the audit log as entries, with its total. */
-export async function auditPage(
-  filter: AuditFilter,
-  slice: { readonly limit: number; readonly offset: number },
-): Promise<{ readonly entries: readonly AuditEntry[]; readonly total: number }> {
+export async function auditPage(filter: AuditFilter, slice: { readonly limit: number; readonly offset: number }) {
   const { rows, total } = await auditLog().page(filter, slice);
-  const entries = rows.map(({ id, action, resource_id, created_at, resource_type: _, ...same }) => ({
-    ...same,
-    action: action as AuditAction,
-    id: id.replace(/\..*/, ""), // as it was given, without its places
-    workspaceId: filter.workspaceId,
-    resourceId: resource_id,
-    createdAt: new Date(created_at),
-  }));
+  const entries = rows.map(
+    ({ id, action, resource_id, created_at, resource_type: _, ...same }): AuditEntry => ({
+      ...same,
+      action: action as AuditAction,
+      id: id.replace(/\..*/, ""), // as it was given, without its places
+      workspaceId: filter.workspaceId,
+      resourceId: resource_id,
+      createdAt: new Date(created_at),
+    }),
+  );
   return { entries, total };
 }
 

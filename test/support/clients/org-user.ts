@@ -1,19 +1,13 @@
 import type { Org } from "../../../lib/local/org/start-org.ts";
 import { askRest, signIn } from "./org-rest.ts";
 
-/** A user of an org and how to come in. */
-export interface OrgUser {
-  readonly userId: string;
-  readonly username: string;
-  readonly password: string;
-  /** A session of the user's own. */
-  readonly accessToken: string;
-}
+/** A user of an org, and how to come in: the password, and a session. */
+export type OrgUser = Awaited<ReturnType<typeof createOrgUser>>;
 
 type Needed = Pick<Org, "url" | "accessToken" | "userId" | "clientId" | "clientSecret">;
 
 /** Makes a user beside the administrator, with the same profile, and signs in. */
-export async function createOrgUser(org: Needed, name: string): Promise<OrgUser> {
+export async function createOrgUser(org: Needed, name: string) {
   const ask = async (method: string, path: string, body?: object) =>
     ((await askRest(org, method, path, body)) ?? {}) as Record<string, string>;
   const { ProfileId } = await ask("GET", `/sobjects/User/${org.userId}?fields=ProfileId`);

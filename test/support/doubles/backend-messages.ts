@@ -29,6 +29,9 @@ export const row = (value: string, announced = 1, length = value.length): Buffer
 export const authentication = (type: number, rest: Buffer = Buffer.alloc(0)): Buffer =>
   Buffer.concat([int32(type), rest]);
 
+/** The answer to COPY, for so many columns. */
+const copying = (columnCount: number): Buffer => Buffer.concat([Buffer.from([0]), int16(columnCount), int16(0)]);
+
 export const refusal = (state = "42P01"): Buffer =>
   Buffer.concat([...["SERROR", `C${state}`, "Mno"].map(text), Buffer.from([0])]);
 
@@ -42,7 +45,7 @@ export const WELCOME = Buffer.concat([
 export const READY = message("Z", Buffer.from("I"));
 export const DONE = Buffer.concat([message("C", text("SELECT 1")), READY]);
 export const ONE_ROW = Buffer.concat([message("T", columns(1)), message("D", row("1"))]);
-export const COPY_IN = message("G", Buffer.concat([Buffer.from([0]), int16(1), int16(0)]));
+export const COPY_IN = message("G", copying(1));
 export const SCRAM = message("R", authentication(10, Buffer.concat([text("SCRAM-SHA-256"), Buffer.from([0])])));
 
 /** Every message type of the protocol's part of the server, by its letter; some have several shapes. */
@@ -59,9 +62,9 @@ const RIGHT: readonly (readonly [name: string, letter: string, body: Buffer])[] 
   ["CommandComplete", "C", text("SELECT 1")],
   ["CopyData", "d", Buffer.from("1\n\0")],
   ["CopyDone", "c", Buffer.alloc(0)],
-  ["CopyInResponse", "G", Buffer.concat([Buffer.from([0]), int16(1), int16(0)])],
-  ["CopyOutResponse", "H", Buffer.concat([Buffer.from([0]), int16(1), int16(0)])],
-  ["CopyBothResponse", "W", Buffer.concat([Buffer.from([0]), int16(1), int16(0)])],
+  ["CopyInResponse", "G", copying(1)],
+  ["CopyOutResponse", "H", copying(1)],
+  ["CopyBothResponse", "W", copying(1)],
   ["DataRow", "D", row("1")],
   ["EmptyQueryResponse", "I", Buffer.alloc(0)],
   ["ErrorResponse", "E", refusal()],
@@ -104,12 +107,8 @@ const WRONG_BODIES: readonly Lie[] = (
     ...[0, 2, -1, 32_767].flatMap((many): [string, string, Buffer][] => [
       [`a row of one value that announces ${many}`, "D", row("1", many)],
       [`columns of one that announce ${many}`, "T", columns(1, many)],
-      [`a COPY in of one column that announces ${many}`, "G", Buffer.concat([Buffer.from([0]), int16(many), int16(0)])],
-      [
-        `a COPY out of one column that announces ${many}`,
-        "H",
-        Buffer.concat([Buffer.from([0]), int16(many), int16(0)]),
-      ],
+      [`a COPY in of one column that announces ${many}`, "G", copying(many)],
+      [`a COPY out of one column that announces ${many}`, "H", copying(many)],
       [`parameters of one that announce ${many}`, "t", Buffer.concat([int16(many), int32(23)])],
     ]),
     ...[0, 2, -2, 0x7fffffff, -(2 ** 31)].map((length): [string, string, Buffer] => [

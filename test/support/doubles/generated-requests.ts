@@ -18,12 +18,10 @@ export function generatedRequests(
   const operations = Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))
     .filter(({ operationId }) => operationId in ROUTES);
-  return fc.constantFrom(...operations).chain((operation) =>
-    requestOf(document, operation, workspaceId, ids).map((request) => ({
-      route: operation.operationId as RouteName,
-      request,
-    })),
-  );
+  return fc.constantFrom(...operations).chain((operation) => {
+    const route = operation.operationId as RouteName;
+    return requestOf(document, operation, workspaceId, ids).map((request) => ({ route, request }));
+  });
 }
 
 const HOSTILE = [
@@ -53,16 +51,11 @@ function requestOf(
 ): fc.Arbitrary<Request> {
   const inPath = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
   const inQuery = parameters.filter((parameter) => parameter.in === "query");
-  const path = fc.record(
-    Object.fromEntries(
-      inPath.map((name) => [
-        name,
-        name === "workspace_id"
-          ? fc.constant(workspaceId)
-          : fc.oneof(fc.constantFrom("none", ...(ids[name] ?? [])), hostile()),
-      ]),
-    ),
-  );
+  const idsOf = (name: string) =>
+    name === "workspace_id"
+      ? fc.constant(workspaceId)
+      : fc.oneof(fc.constantFrom("none", ...(ids[name] ?? [])), hostile());
+  const path = fc.record(Object.fromEntries(inPath.map((name) => [name, idsOf(name)])));
   const parts = (of: (schema: JsonSchema) => fc.Arbitrary<string | string[]>) =>
     fc.record(Object.fromEntries(inQuery.map(({ name, schema }) => [name, of(schema)])), { requiredKeys: [] });
   const anyText = (schema: JsonSchema) => fc.oneof(asText(schema), hostile(), twice());
@@ -80,13 +73,8 @@ function requestOf(
 
 const twice = () => fc.array(hostile(), { minLength: 2, maxLength: 2 });
 
-function asText({
-  enum: words,
-  type,
-  minimum = 0,
-  maximum = 1e9,
-  default: usual = 1,
-}: JsonSchema): fc.Arbitrary<string> {
+function asText(schema: JsonSchema): fc.Arbitrary<string> {
+  const { enum: words, type, minimum = 0, maximum = 1e9, default: usual = 1 } = schema;
   if (Array.isArray(words)) return fc.constantFrom(...words.map(String));
   if (type !== "integer") return fc.oneof(fc.constantFrom("contact", "1"), hostile());
   return fc.oneof(fc.constant(usual), fc.integer({ min: Number(minimum), max: Number(maximum) })).map(String);

@@ -35,18 +35,12 @@ export function hostile(value: unknown, key = ""): unknown {
   return `${value} ${EVIL}`;
 }
 
-/** The API and an org, each answer with hostile text. */
-export interface HostileService {
-  readonly url: string;
-  /** Every request is refused in hostile words. */
-  refuses: boolean;
-  close(): void;
-}
+export type HostileService = Awaited<ReturnType<typeof startHostileService>>;
 
 type Examples = Readonly<Record<string, { readonly response: { readonly data: unknown } }>>;
 
-/** Answers every endpoint by its example. */
-export async function startHostileService(): Promise<HostileService> {
+/** The API and an org; every endpoint is answered by its example, with hostile text. */
+export async function startHostileService() {
   const examples = JSON.parse(readFileSync("lib/http/openapi/examples.json", "utf8")) as Examples;
   const endpoints = Object.entries(ROUTES).map(([name, { method, path }]) => ({
     is: new RegExp(`^${method} ${path.replace(/\{\w+\}/g, "[^/]+")}$`),
@@ -68,8 +62,9 @@ export async function startHostileService(): Promise<HostileService> {
     return [200, endpoints.find(({ is }) => is.test(call))?.answer ?? { success: true, data: [] }];
   };
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const service: HostileService = {
+  const service = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Every request is refused in hostile words. */
     refuses: false,
     close: () => {
       server.closeAllConnections();

@@ -10,36 +10,29 @@ export function interferedWith(
   current: () => Interference | null,
   waits: Waits,
 ): Connections {
+  const watched = <Thing extends object>(name: string, thing: Thing): Thing =>
+    new Proxy(thing, {
+      get(target, property) {
+        const value: unknown = Reflect.get(target, property);
+        const call = `${name}.${String(property)}`;
+        if (typeof value !== "function" || UNWATCHED.has(call)) return value;
+        return async (...args: unknown[]) => {
+          await current()?.(call, ...args);
+          return waits.call(call, async () => Reflect.apply(value, target, args));
+        };
+      },
+    });
   return {
-    openStore: async (workspaceId) => watched("store", await connections.openStore(workspaceId), current, waits),
+    openStore: async (workspaceId) => watched("store", await connections.openStore(workspaceId)),
     connectOrg: async (workspaceId, signal) => {
       const org = await connections.connectOrg(workspaceId, signal);
-      return { ...org, salesforce: watched("org", org.salesforce, current, waits) };
+      return { ...org, salesforce: watched("org", org.salesforce) };
     },
   };
 }
 
 /** Calls that only look at what is in memory, or that a killed process's operating system makes for it. */
 const UNWATCHED = new Set(["org.calls", "org.usage", "store.close"]);
-
-function watched<Thing extends object>(
-  name: string,
-  thing: Thing,
-  current: () => Interference | null,
-  waits: Waits,
-): Thing {
-  return new Proxy(thing, {
-    get(target, property) {
-      const value: unknown = Reflect.get(target, property);
-      const call = `${name}.${String(property)}`;
-      if (typeof value !== "function" || UNWATCHED.has(call)) return value;
-      return async (...args: unknown[]) => {
-        await current()?.(call, ...args);
-        return waits.call(call, async () => Reflect.apply(value, target, args));
-      };
-    },
-  });
-}
 
 /** Kills a cycle before its `nth` call: from there on nothing that it does has any effect. Says whether it came so far. */
 export function killBefore(nth: number): { readonly interference: Interference; readonly wasReached: () => boolean } {

@@ -49,13 +49,9 @@ function flood(response: ServerResponse, piece: Uint8Array): void {
 }
 
 /** An org that answers everything the same way. */
-export interface LyingOrg extends AsyncDisposable {
-  readonly url: string;
-  /** From now on it answers like this. */
-  answer(lie: Lie): void;
-}
+export type LyingOrg = Awaited<ReturnType<typeof startLyingOrg>>;
 
-export async function startLyingOrg(): Promise<LyingOrg> {
+export async function startLyingOrg() {
   let lie: Lie = (response) => response.end();
   const server = createServer((request, response) => {
     request.resume();
@@ -64,7 +60,8 @@ export async function startLyingOrg(): Promise<LyingOrg> {
   await once(server.listen(0, "127.0.0.1"), "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    answer: (next) => {
+    /** From now on it answers like this. */
+    answer: (next: Lie) => {
       lie = next;
     },
     [Symbol.asyncDispose]: async () => {

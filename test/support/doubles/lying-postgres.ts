@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createServer as createTlsServer, TLSSocket } from "node:tls";
+import { TLSSocket } from "node:tls";
 import { selfSigned } from "../../../lib/local/org/http/self-signed.ts";
 import { authentication, COPY_IN, DONE, message, ONE_ROW, READY, SCRAM, WELCOME } from "./backend-messages.ts";
 
@@ -19,54 +19,31 @@ export const MOMENTS = [
 ] as const;
 export type Moment = (typeof MOMENTS)[number];
 
-/** A server that speaks PostgreSQL's protocol until the moment that it lies. End it with `close()`. */
-export interface LyingPostgres {
-  readonly port: number;
-  /** What each connection from now on is lied to with, once or again and again. */
-  lie(moment: Moment, bytes: Buffer, isEndless?: boolean): void;
-  /** Connections that the other side has not ended. */
-  open(): number;
-  close(): Promise<void>;
-}
-
 interface Plan {
   readonly moment: Moment;
   readonly bytes: Buffer;
-  readonly isEndless?: boolean;
 }
 
-/** `tls`: on request, as most servers; `direct`: from the first byte. `upstream`: who answers as long as no lie is planned. */
-export async function startLyingPostgres(
-  settings: { readonly tls?: "on request" | "direct"; readonly upstream?: string } = {},
-): Promise<LyingPostgres> {
+/** A server that speaks PostgreSQL's protocol until the moment that it lies. End it with `close()`. */
+export type LyingPostgres = Awaited<ReturnType<typeof startLyingPostgres>>;
+
+/** `tls`: as most servers have it. */
+export async function startLyingPostgres({ tls }: { readonly tls?: "on request" } = {}) {
   const sockets = new Set<Socket>();
-  let plan: Plan | null = null;
-  const secure = settings.tls ? selfSigned(new Date()) : null;
-  const serve = (socket: Socket) => {
+  let plan: Plan = { moment: "in a result", bytes: Buffer.alloc(0) };
+  const secure = tls ? selfSigned(new Date()) : null;
+  const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
-    if (plan === null && settings.upstream !== undefined) {
-      const { hostname, port } = new URL(settings.upstream);
-      const upstream = connect(Number(port), hostname);
-      sockets.add(upstream);
-      upstream.on("error", () => socket.destroy()).on("close", () => sockets.delete(upstream) && socket.destroy());
-      socket.on("close", () => upstream.destroy());
-      socket.pipe(upstream).pipe(socket);
-    } else converse(socket, plan ?? { moment: "in a result", bytes: Buffer.alloc(0) }, secure);
-  };
-  const server =
-    settings.tls === "direct" && secure
-      ? createTlsServer({ ...secure, ALPNProtocols: ["postgresql"] }, serve)
-      : createTcpServer(serve);
-  server.on("tlsClientError", () => undefined).listen(0, "127.0.0.1");
-  await once(server, "listening");
+    converse(socket, plan, secure);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
   return {
     port: (server.address() as AddressInfo).port,
-    lie: (moment, bytes, isEndless = false) => {
-      plan = { moment, bytes, isEndless };
-      if (settings.upstream !== undefined) for (const socket of sockets) socket.destroy();
+    /** What each connection from now on is lied to with. */
+    lie: (moment: Moment, bytes: Buffer) => {
+      plan = { moment, bytes };
     },
-    open: () => sockets.size,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -77,22 +54,16 @@ export async function startLyingPostgres(
 
 const SSL_REQUEST = 80_877_103;
 
+/** Parsed and bound. */
+const PREPARED = Buffer.concat([message("1", Buffer.alloc(0)), message("2", Buffer.alloc(0))]);
+
 function converse(stream: Duplex, plan: Plan, secure: ReturnType<typeof selfSigned> | null): void {
-  const { moment, bytes, isEndless = false } = plan;
+  const { moment, bytes } = plan;
   let received = Buffer.alloc(0);
   let isBegun = false;
   let isInCopy = false;
   const lieAt = (...moments: Moment[]) => (moments.includes(moment) ? bytes : Buffer.alloc(0));
-  const say = (...parts: readonly Buffer[]) => {
-    const until = isEndless ? parts.indexOf(bytes) : -1;
-    stream.write(Buffer.concat(until < 0 ? parts : parts.slice(0, until)));
-    if (until >= 0) pour();
-  };
-  const many = isEndless ? Buffer.concat(new Array(Math.ceil(60_000 / bytes.length)).fill(bytes)) : bytes;
-  const pour = () => {
-    while (stream.write(many));
-    stream.once("drain", pour);
-  };
+  const say = (...parts: readonly Buffer[]) => stream.write(Buffer.concat(parts));
   const begin = () => {
     isBegun = true;
     if (moment === "in SCRAM") say(SCRAM);
@@ -111,14 +82,7 @@ function converse(stream: Duplex, plan: Plan, secure: ReturnType<typeof selfSign
       say(DONE);
     } else if (type === "Q" && moment === "in a copy out") say(message("H", Buffer.from([0, 0, 1, 0, 0])), bytes, DONE);
     else if (type === "Q") say(ONE_ROW, lieAt("in a result"), DONE);
-    else if (type === "S")
-      say(
-        message("1", Buffer.alloc(0)),
-        message("2", Buffer.alloc(0)),
-        ONE_ROW,
-        lieAt("in a result with parameters"),
-        DONE,
-      );
+    else if (type === "S") say(PREPARED, ONE_ROW, lieAt("in a result with parameters"), DONE);
     else if (type === "X") stream.end();
     else if (type === "f") say(READY);
   };

@@ -1,38 +1,10 @@
 /** Pieces that a lying org repeats, each aimed at a parser. */
-const REPEATED = {
-  comments: "<!---->",
-  "comments that stay open": "<!--",
-  "declarations that stay open": "<?xml ",
-  documents: "<!doctype ",
-  "titles that stay open": "<title",
-  faultstrings: "<faultstring>",
-  faultcodes: "<faultcode>sf:",
-  sections: "<![CDATA[",
-  "entities of entities": "&amp;amp;",
-  "elements without content": "<a/>",
-  attributes: "<a b='c' ",
-  angles: "<",
-  usages: "<current>1</current> <limit>",
-  brackets: "[",
-  braces: '{"a":',
-  ones: "1,",
-  digits: "9",
-  exponents: "1e",
-  strings: '"a",',
-  "escaped quotes": '\\"',
-  backslashes: "\\",
-  unicode: "\\u00",
-  quotes: '"',
-  commas: ",",
-  lines: "\n",
-  letters: "a",
-  spaces: " ",
-  colons: "A:",
-  dashes: "-- ",
-  parents: "Foreign key external ID:  not found for field a in entity ",
-  codes: "INVALID_FIELD:",
-  "byte order marks": "\uFEFF",
-} as const;
+const REPEATED = [
+  ..."<!----> <!-- <title <faultstring> <faultcode>sf: <![CDATA[ &amp;amp; <a/> < [ 1, 9 1e".split(" "),
+  ...'{"a": "a", \\" \\ \\u00 " , a A:'.split(" "),
+  ...["<?xml ", "<!doctype ", "<a b='c' ", "<current>1</current> <limit>", "\n", " ", "-- ", "\uFEFF"],
+  ...["Foreign key external ID:  not found for field a in entity ", "INVALID_FIELD:"],
+];
 
 /** What they come behind, so that a parser is in the midst of something. */
 const BEFORE = [
@@ -47,19 +19,14 @@ const BEFORE = [
   "A_B:",
 ];
 
-const BEHIND = ["", "x"];
-
 /** Texts of so many letters that an org, a proxy or a host in its place may answer, by name. */
 export function lyingTexts(letters: number): Map<string, string> {
-  const texts = Object.entries(REPEATED).flatMap(([name, piece]) =>
+  const texts = REPEATED.flatMap((piece) =>
     BEFORE.flatMap((before) =>
-      BEHIND.map(
-        (behind) =>
-          [
-            `${name} behind ${JSON.stringify(before)}${behind && ", and an x"}`,
-            before + piece.repeat(Math.ceil(letters / piece.length)) + behind,
-          ] as const,
-      ),
+      ["", "x"].map((behind): [string, string] => [
+        `${JSON.stringify(piece)} behind ${JSON.stringify(before)}${behind && ", and an x"}`,
+        before + piece.repeat(Math.ceil(letters / piece.length)) + behind,
+      ]),
     ),
   );
   return new Map(texts);

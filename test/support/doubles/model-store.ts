@@ -7,25 +7,6 @@ import type { LateSave, PushOutcome } from "../../../lib/sync/ports/push-ports.t
 import type { ModelClock } from "./model-clock.ts";
 import { partOf } from "./model-org.ts";
 
-/** The rules of the statements in `lib/adapters/postgres`; without one of them something must go wrong. */
-export const TRUE_RULES = {
-  /** Each holder gets a new fence. */
-  newFence: true,
-  /** A holder whose lease is gone finds out when it renews it. */
-  renewTells: true,
-  /** Changes are marked sent only by the holder of the lease, and only those that it has claimed. */
-  marksOwn: true,
-  /** Results are written down only by the holder of the lease. */
-  settlesOwn: true,
-  /** A change that is under way or in doubt holds back later ones of its row. */
-  holdsBack: true,
-  /** What was marked sent is in doubt, not NEW again. */
-  keepsDoubts: true,
-  /** A change is in doubt since it was sent. */
-  datesDoubts: true,
-};
-export type StoreRules = Readonly<typeof TRUE_RULES>;
-
 interface Change {
   readonly id: number;
   readonly action: Action;
@@ -49,10 +30,9 @@ interface Row {
   sfid: string | null;
 }
 
-/** One mapping's tables as a model: each statement of the store is one step here, done at once. */
+/** One mapping's tables as a model of the statements in `lib/adapters/postgres`: each is one step here, done at once. */
 export class ModelStore {
   readonly #clock: ModelClock;
-  readonly #rules: StoreRules;
   readonly #shape: TableShape;
   readonly rows = new Map<number, Row>();
   readonly log: Change[] = [];
@@ -61,10 +41,9 @@ export class ModelStore {
   #fence = 0;
   #leaseUntil = 0;
 
-  constructor(clock: ModelClock, shape: TableShape, rules: StoreRules) {
+  constructor(clock: ModelClock, shape: TableShape) {
     this.#clock = clock;
     this.#shape = shape;
-    this.#rules = rules;
   }
 
   /** What an application does to a row, captured as the triggers would. Each value is new: `v7` by change 7. */
@@ -137,7 +116,7 @@ export class ModelStore {
   #begin({ mappingId, work, configVersion, owner, leaseSeconds }: BeginRequest): Begun {
     if (this.#leaseUntil > this.#clock.now()) return { held: false, why: "running" };
     if (this.#leaseUntil > 0) this.met.takenOver += 1;
-    if (this.#rules.newFence || this.#fence === 0) this.#fence += 1;
+    this.#fence += 1;
     this.#leaseUntil = this.#clock.now() + leaseSeconds * 1000;
     return {
       held: true,
@@ -161,7 +140,7 @@ export class ModelStore {
   #renew({ fence }: Lease): "held" | "lost" {
     if (fence !== this.#fence) {
       this.met.lostLeases += 1;
-      return this.#rules.renewTells ? "lost" : "held";
+      return "lost";
     }
     this.#leaseUntil = this.#clock.now() + 30_000;
     return "held";
@@ -175,17 +154,15 @@ export class ModelStore {
     this.#check(lease);
     const pending = this.log.filter(({ state }) => state === "PENDING");
     for (const change of pending) {
-      if (change.sentAt === null ? change.fence !== lease.fence : !this.#rules.keepsDoubts) giveBack(change);
-      else if (change.sentAt !== null) change.fence = lease.fence;
+      if (change.sentAt !== null) change.fence = lease.fence;
+      else if (change.fence !== lease.fence) giveBack(change);
     }
     const doubtful = pending.filter(({ state, sentAt }) => state === "PENDING" && sentAt !== null);
     this.met.doubts += doubtful.length;
     const groups = Map.groupBy(doubtful, ({ batchId, recordId }) => `${batchId} ${recordId}`);
     const doubts = [...groups.values()].map((ofOne): Doubt => {
-      const sentAt = ofOne[0]?.sentAt?.getTime() ?? 0;
-      const doubtfulSince = this.#rules.datesDoubts ? sentAt : sentAt - 11 * 60_000;
       const changes = ofOne.map((change) => this.#claimed(change));
-      return { changes, sentAt: new Date(doubtfulSince), batchId: String(ofOne[0]?.batchId) };
+      return { changes, sentAt: ofOne[0]?.sentAt ?? new Date(0), batchId: String(ofOne[0]?.batchId) };
     });
     return { doubts, jobs: [] };
   }
@@ -197,9 +174,7 @@ export class ModelStore {
         .filter(({ state, dueAt }) => state === "PENDING" || (state === "NEW" && isLater(dueAt, this.#clock)))
         .map(({ recordId }) => recordId),
     );
-    const free = this.log.filter(
-      (change) => this.#isDue(change) && !(this.#rules.holdsBack && blocked.has(change.recordId)),
-    );
+    const free = this.log.filter((change) => this.#isDue(change) && !blocked.has(change.recordId));
     for (const change of free) write(change, { state: "PENDING", fence: lease.fence, batchId: null, sentAt: null });
     return free.map((change) => this.#claimed(change));
   }
@@ -215,16 +190,17 @@ export class ModelStore {
 
   #renewAndMark(lease: Lease, batchId: string, ids: readonly number[]): "held" | "lost" {
     const answer = this.#renew(lease);
-    if (answer === "held") this.#mark(lease, batchId, ids);
+    if (answer === "lost") return answer;
+    for (const change of this.#all(lease, ids)) write(change, { batchId, sentAt: new Date(this.#clock.now()) });
     return answer;
   }
 
-  #mark(lease: Lease, batchId: string, ids: readonly number[]): void {
-    if (this.#rules.marksOwn && lease.fence !== this.#fence) throw new LeaseLost(lease);
+  /** These changes, of which the lease must hold each. */
+  #all(lease: Lease, ids: readonly number[]): Change[] {
+    this.#check(lease);
     const own = this.#own(lease, ids);
-    if (this.#rules.marksOwn && own.length < ids.length) throw new LeaseLost(lease);
-    const marked = this.#rules.marksOwn ? own : this.log.filter(({ id }) => ids.includes(id));
-    for (const change of marked) write(change, { batchId, sentAt: new Date(this.#clock.now()) });
+    if (own.length < ids.length) throw new LeaseLost(lease);
+    return own;
   }
 
   #own(lease: Lease, ids: readonly number[]): Change[] {
@@ -233,13 +209,8 @@ export class ModelStore {
   }
 
   #settle(lease: Lease, outcomes: readonly PushOutcome[]): void {
-    if (this.#rules.settlesOwn) this.#check(lease);
-    for (const outcome of outcomes) {
-      const own = this.#own(lease, outcome.changeIds);
-      if (this.#rules.settlesOwn && own.length < outcome.changeIds.length) throw new LeaseLost(lease);
-      const settled = this.#rules.settlesOwn ? own : this.log.filter(({ id }) => outcome.changeIds.includes(id));
-      for (const change of settled) this.#recordOutcome(change, outcome);
-    }
+    for (const outcome of outcomes)
+      for (const change of this.#all(lease, outcome.changeIds)) this.#recordOutcome(change, outcome);
   }
 
   #recordOutcome(change: Change, outcome: PushOutcome): void {

@@ -23,22 +23,6 @@ export interface Story {
   readonly loads?: (minute: number) => number;
 }
 
-export interface Lived {
-  /** The most calls of Bridge in any 24 hours, as a part of what the share allows. */
-  readonly mostOfShare: number;
-  /** The most calls of all clients in any 24 hours, as a part of the org's limit. */
-  readonly mostOfOrg: number;
-  /** Seconds from a change in Salesforce to the pull that reads it; they come at one rate whenever records change. */
-  readonly p50: number;
-  readonly p99: number;
-  /** The longest time from a change to its pull. */
-  readonly longest: number;
-  readonly callsPerDay: number;
-  /** Seconds that saves and loads had to wait at most. */
-  readonly longestSave: number;
-  readonly longestLoad: number;
-}
-
 const BEAT = 10;
 const DAY_MINUTES = 1_440;
 const START = Date.UTC(2026, 1, 2) / 1000 + 17 * 60;
@@ -131,7 +115,7 @@ class Window {
 }
 
 /** Lives through the story beat by beat; each minute makes a new plan from what the minutes before have cost. */
-export function liveThrough({ mappings, limit, share, days, others, saves, loads, ...story }: Story): Lived {
+export function liveThrough({ mappings, limit, share, days, others, saves, loads, ...story }: Story) {
   const [ours, theirs, save, load] = [new Window(), new Window(), new Queue(), new Queue()];
   const pulls = new Pulls(story.changes ?? (() => true));
   const hours = new Map<number, HourOfCalls>();
@@ -186,14 +170,15 @@ export function liveThrough({ mappings, limit, share, days, others, saves, loads
     hours.set(hour, { hour, calls: (before?.calls ?? 0) + calls, changes: (before?.changes ?? 0) + changes });
   }
   return {
+    /** The most calls of Bridge in any 24 hours, as a part of what the share allows. */
     mostOfShare: most.ours / Math.min(share.share * limit, share.most ?? Number.POSITIVE_INFINITY),
+    /** The most calls of all clients in any 24 hours, as a part of the org's limit. */
     mostOfOrg: most.all / limit,
-    p50: pulls.quantile(0.5),
-    p99: pulls.quantile(0.99),
-    longest: pulls.longest,
+    /** Seconds from a change in Salesforce to the pull that reads it; they come at one rate whenever records change. */
+    ...{ p50: pulls.quantile(0.5), p99: pulls.quantile(0.99), longest: pulls.longest },
     callsPerDay: Math.round(most.total / days),
+    /** Seconds that saves had to wait at most. */
     longestSave: save.longest,
-    longestLoad: load.longest,
   };
 }
 

@@ -3,13 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { Client } from "pg";
 
 /** What a role that may only create in `public` has put there to be called by our sessions. */
-export interface Shadows {
-  readonly made: number;
-  /** How often one was called. */
-  called(): Promise<number>;
-  /** Takes them away, and the role. */
-  remove(): Promise<void>;
-}
+export type Shadows = Awaited<ReturnType<typeof plantShadows>>;
 
 const STATEMENTS = "lib/adapters/postgres";
 
@@ -39,7 +33,7 @@ const MIXED = [
  * Makes an operator for each two types that PostgreSQL has none for, functions with our statements' names for arguments that
  * it has none for, and types with its types' names. Each counts its calls in a sequence, which no ROLLBACK undoes, and fails.
  */
-export async function plantShadows(superuserUrl: string): Promise<Shadows> {
+export async function plantShadows(superuserUrl: string) {
   const client = new Client({ connectionString: superuserUrl });
   await client.connect();
   const role = `shadows_${randomUUID().slice(0, 8)}`;
@@ -85,8 +79,10 @@ export async function plantShadows(superuserUrl: string): Promise<Shadows> {
     Object.values((await client.query<Record<string, unknown>>(text)).rows[0] ?? {})[0];
   return {
     made: Number(await one("SELECT current_setting('shadows.made')")),
+    /** How often one was called. */
     called: async () =>
       Number(await one("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM public.shadow_calls")),
+    /** Takes them away, and the role. */
     remove: async () => {
       await client.query(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
       await client.end();

@@ -9,23 +9,18 @@ import { freePort } from "../../../lib/local/free-port.ts";
 /** Moto, the emulated AWS, is on this machine (`pip install 'moto[server]'`). */
 export const hasMoto = (): boolean => spawnSync("moto_server", ["--help"]).status === 0;
 
-/** An emulated AWS, without anything in it. */
-export interface EmulatedAws extends AsyncDisposable {
-  /** What a shell needs so that commands reach it. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Answers an action of CloudFormation, in XML. */
-  cloudFormation(action: string, parameters?: Readonly<Record<string, string>>): Promise<string>;
-}
+/** Answers an action of CloudFormation, in XML. */
+type CloudFormation = (action: string, parameters?: Readonly<Record<string, string>>) => Promise<string>;
 
 const REGION = "eu-central-1";
 const CREDENTIAL = `AWS4-HMAC-SHA256 Credential=testing/20260101/${REGION}/cloudformation/aws4_request`;
 
 /**
- * Starts moto behind a proxy. Moto lacks `Fn::GetStackOutput`, so the proxy resolves it from the outputs of the stacks
+ * Starts an AWS without anything in it: moto behind a proxy. Moto lacks `Fn::GetStackOutput`, so the proxy resolves it from the outputs of the stacks
  * that are deployed, and gives a template back as it was sent. It lacks the protection of a stack, which the proxy says it
  * has, and change sets without a change, which fail on AWS when they are looked at. Everything else passes unchanged.
  */
-export async function startAws(): Promise<EmulatedAws> {
+export async function startAws() {
   const port = await freePort();
   const moto = spawn("moto_server", ["-H", "127.0.0.1", "-p", String(port)], { stdio: ["ignore", "ignore", "pipe"] });
   const ended = once(moto, "close").then(() =>
@@ -62,6 +57,7 @@ export async function startAws(): Promise<EmulatedAws> {
   });
   await once(proxy.listen(0, "127.0.0.1"), "listening");
   return {
+    /** What a shell needs so that commands reach it. */
     environment: {
       AWS_ENDPOINT_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
       AWS_REGION: REGION,
@@ -85,14 +81,11 @@ const EMPTY = `<Status>FAILED</Status><StatusReason>${NO_CHANGE}.</StatusReason>
 const xmlOf = (action: string, fields: string): string =>
   `<${action}Response><${action}Result>${fields}</${action}Result></${action}Response>`;
 
-/** Resolves with the line that matches. Reads on afterwards, so that the program never waits for its reader. */
-async function printed(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
-  return new Promise((done) => {
-    createInterface({ input: stream }).on("line", (line) => pattern.test(line) && done(line));
-  });
-}
+/** Reads on after the line that matches, so that the program never waits for its reader. */
+const printed = (input: NodeJS.ReadableStream, pattern: RegExp) =>
+  new Promise<void>((done) => createInterface({ input }).on("line", (line) => pattern.test(line) && done()));
 
-function cloudFormationAt(upstream: string): EmulatedAws["cloudFormation"] {
+function cloudFormationAt(upstream: string): CloudFormation {
   return async (Action, parameters = {}) => {
     const body = new URLSearchParams({ Action, Version: "2010-05-15", ...parameters });
     const answer = await fetch(upstream, { method: "POST", body, headers: { authorization: CREDENTIAL } });
@@ -112,7 +105,7 @@ type Form = { readonly original: string; readonly form: URLSearchParams };
 async function resolvedTemplate(
   asked: URLSearchParams,
   upstream: string,
-  cloudFormation: EmulatedAws["cloudFormation"],
+  cloudFormation: CloudFormation,
 ): Promise<Form> {
   const { pathname } = new URL(asked.get("TemplateURL") ?? "");
   const authorization = CREDENTIAL.replace("cloudformation", "s3");
@@ -160,10 +153,7 @@ interface Reference {
 }
 
 /** Moto computes outputs when a stack is updated, and not when a change set is carried out: so it is updated to itself. */
-async function outputsOf(
-  StackName: string,
-  cloudFormation: EmulatedAws["cloudFormation"],
-): Promise<ReadonlyMap<string, string>> {
+async function outputsOf(StackName: string, cloudFormation: CloudFormation): Promise<ReadonlyMap<string, string>> {
   await cloudFormation("UpdateStack", { StackName, UsePreviousTemplate: "true" });
   const xml = await cloudFormation("DescribeStacks", { StackName });
   const pairs = xml.matchAll(/<OutputKey>([^<]*)<\/OutputKey>\s*<OutputValue>([^<]*)<\/OutputValue>/g);
@@ -178,13 +168,7 @@ function withTemplate(xml: string, template: string): string {
   );
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: Buffer;
-}
-
-async function forward(incoming: IncomingMessage, body: Buffer, upstream: string): Promise<Answer> {
+async function forward(incoming: IncomingMessage, body: Buffer, upstream: string) {
   const { "content-length": _, "transfer-encoding": __, ...headers } = incoming.headers;
   const sending = request(`${upstream}${incoming.url}`, {
     method: incoming.method,

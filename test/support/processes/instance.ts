@@ -1,17 +1,23 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import pg from "pg";
 import type { LogLine } from "../../../lib/local/cloud/lambda/log.ts";
 import type { InstanceFile } from "../../../lib/local/instance-file.ts";
 import { checkDescribed } from "../checks/described-api.ts";
+import type { Envelope } from "../clients/call.ts";
 import { askRest } from "../clients/org-rest.ts";
 import { expectNoRefusals, ISOLATES } from "../run/isolation.ts";
 import { keepSecret, passwordIn, refuseSecretsInFolder } from "../run/secrets.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../../..");
+
+type Serving = ChildProcessByStdio<null, Readable, Readable>;
 
 /**
  * `npm start` in a process of its own, as a newcomer has it, on a free port and a data folder that is thrown away. Its
@@ -19,7 +25,7 @@ const PROJECT = resolve(import.meta.dirname, "../../..");
  */
 export class RunningInstance {
   readonly dataDir: string;
-  #child: ChildProcess | null = null;
+  #child: Serving | null = null;
   #instance: InstanceFile | null = null;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #flags: readonly string[];
@@ -55,14 +61,11 @@ export class RunningInstance {
 
   /** Resolves when the program itself says that it is ready. */
   async start(): Promise<InstanceFile> {
-    const child = this.#spawn();
+    const child = this.serve();
     const said: string[] = [];
     createInterface({ input: child.stderr }).on("line", (line) => said.push(line));
-    this.#instance = await new Promise<InstanceFile>((resolveReady, reject) => {
-      createInterface({ input: child.stdout }).once("line", (line) => resolveReady(JSON.parse(line) as InstanceFile));
-      child.once("exit", (code, signal) =>
-        reject(new Error(`the instance ended (${code ?? signal}) before it was ready:\n${said.slice(-40).join("\n")}`)),
-      );
+    this.#instance = await ready(child).catch(() => {
+      throw new Error(`the instance ended before it was ready:\n${said.slice(-40).join("\n")}`);
     });
     const { salesforce, database_url } = this.#instance;
     for (const secret of [salesforce.password, passwordIn(database_url)]) keepSecret(secret);
@@ -71,7 +74,7 @@ export class RunningInstance {
 
   /** Starts it, and ends it as a power cut would when it says a line with these words. */
   async cutOffAt(words: string): Promise<void> {
-    const child = this.#spawn();
+    const child = this.serve();
     await new Promise<void>((resolveSaid, reject) => {
       createInterface({ input: child.stderr }).on("line", (line) => line.includes(words) && resolveSaid());
       child.once("exit", () => reject(new Error(`the instance ended before it said "${words}"`)));
@@ -79,24 +82,28 @@ export class RunningInstance {
     await this.kill();
   }
 
-  #spawn() {
-    const child = spawn(
-      process.execPath,
-      [...startArguments(this.#project), "--json", "--port", "0", "--data-dir", this.dataDir, ...this.#flags],
-      { cwd: this.#project, env: { ...process.env, ...this.#environment }, stdio: ["ignore", "pipe", "pipe"] },
-    );
-    this.#child = child;
-    return child;
+  /** Its process, with these flags besides. */
+  serve(...flags: readonly string[]): Serving {
+    const own = ["--json", "--port", "0", "--data-dir", this.dataDir, ...this.#flags];
+    const env = { ...process.env, ...this.#environment };
+    this.#child = spawn(process.execPath, [...startArguments(this.#project), ...own, ...flags], {
+      cwd: this.#project,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    return this.#child;
+  }
+
+  /** All that a start says that does not come to be ready, and its exit code. */
+  async refused(...flags: readonly string[]): Promise<{ said: string; code: number | null }> {
+    const child = this.serve(...flags);
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+    return { said, code };
   }
 
   /** Ends it as a power cut would. */
-  async kill(): Promise<void> {
-    await this.#end("SIGKILL");
-  }
-
-  async stop(): Promise<void> {
-    await this.#end("SIGTERM");
-  }
+  kill = (): Promise<void> => this.#end("SIGKILL");
+  stop = (): Promise<void> => this.#end("SIGTERM");
 
   async destroy(): Promise<void> {
     await this.stop();
@@ -116,7 +123,7 @@ export class RunningInstance {
     const child = this.#child;
     this.#child = null;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((done) => child.once("exit", done));
+    const ended = once(child, "exit");
     child.kill(signal);
     await ended;
   }
@@ -133,7 +140,7 @@ export class RunningInstance {
   }
 
   /** A request to the API with the instance's own token; `path` is below the workspace. */
-  async api(method: string, path: string, body?: unknown): Promise<{ status: number; body: ApiAnswer }> {
+  async api(method: string, path: string, body?: unknown): Promise<{ status: number; body: Envelope }> {
     const target = `/api/v1/t/${this.file.workspace_id}${path}`;
     const answer = await fetch(`${this.file.base_url}${target}`, {
       method,
@@ -143,19 +150,9 @@ export class RunningInstance {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const { status, headers } = answer;
-    const text = await answer.text();
-    checkDescribed(method, target, {
-      status,
-      contentType: headers.get("content-type"),
-      allow: headers.get("allow"),
-      text,
-    });
-    return { status, body: JSON.parse(text) as ApiAnswer };
-  }
-
-  async metrics(): Promise<string> {
-    return (await fetch(`${this.file.base_url}/api/metrics`)).text();
+    const said = await answer.text();
+    checkDescribed(method, target, answer, said);
+    return { status: answer.status, body: JSON.parse(said) as Envelope };
   }
 
   /** A request to the org as any client of Salesforce sends it. */
@@ -165,10 +162,8 @@ export class RunningInstance {
   }
 
   async soql(query: string): Promise<Record<string, unknown>[]> {
-    const answer = (await this.org("GET", `/query?q=${encodeURIComponent(query)}`)) as {
-      records: Record<string, unknown>[];
-    };
-    return answer.records;
+    const answer = await this.org("GET", `/query?q=${encodeURIComponent(query)}`);
+    return (answer as { records: Record<string, unknown>[] }).records;
   }
 }
 
@@ -180,9 +175,11 @@ function startArguments(project: string): readonly string[] {
   return scripts.start.split(" && node ").at(-1)?.split(" ") ?? [];
 }
 
-export interface ApiAnswer {
-  readonly success: boolean;
-  readonly data?: unknown;
-  readonly meta?: { readonly total: number; readonly limit: number; readonly offset: number };
-  readonly error?: { readonly code: string; readonly message: string };
+/** What an instance says of itself when it is ready. */
+export async function ready({ stdout }: Serving): Promise<InstanceFile> {
+  const [line] = await Promise.race([
+    once(createInterface({ input: stdout }), "line"),
+    once(stdout, "close").then(() => Promise.reject(new Error("it ended before it was ready"))),
+  ]);
+  return JSON.parse(String(line)) as InstanceFile;
 }

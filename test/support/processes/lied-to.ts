@@ -4,11 +4,7 @@ import { join } from "node:path";
 import type { Meeting, Met } from "./meet-lies.ts";
 
 /** A process that asks databases, lying ones and an honest one beside them; one that ends or hangs is replaced. */
-export interface LiedTo {
-  /** What a meeting came to, or how the process has failed over it. */
-  meet(meeting: Meeting): Promise<Met | "died" | "hung">;
-  close(): Promise<void>;
-}
+export type LiedTo = ReturnType<typeof openLiedTo>;
 
 /** Far longer than every deadline of a session; a process that was frozen does not notice its own. */
 const HANG_MILLISECONDS = 60_000;
@@ -16,16 +12,8 @@ const HANG_MILLISECONDS = 60_000;
 /** `door`: through which it asks, the product's sessions or the driver alone. `hang`: when it counts as frozen. */
 export function openLiedTo(
   honestUrl: string,
-  {
-    door = "session",
-    hang = HANG_MILLISECONDS,
-    flags = [],
-  }: {
-    readonly door?: "session" | "driver";
-    readonly hang?: number;
-    readonly flags?: readonly string[];
-  } = {},
-): LiedTo {
+  { door = "session", hang = HANG_MILLISECONDS }: { readonly door?: "session" | "driver"; readonly hang?: number } = {},
+) {
   let child: ChildProcess | null = null;
   const end = async () => {
     const ending = child;
@@ -37,7 +25,6 @@ export function openLiedTo(
   };
   const begin = async (): Promise<ChildProcess> => {
     const begun = fork(join(import.meta.dirname, "meet-lies.ts"), [honestUrl, door], {
-      execArgv: [...flags],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     child = begun;
@@ -48,7 +35,8 @@ export function openLiedTo(
     return begun;
   };
   return {
-    async meet(meeting) {
+    /** What a meeting came to, or how the process has failed over it. */
+    async meet(meeting: Meeting): Promise<Met | "died" | "hung"> {
       const asked = child ?? (await begin());
       const aborted = new AbortController();
       const { signal } = aborted;

@@ -8,9 +8,6 @@ import type { Moment } from "../doubles/lying-postgres.ts";
 export interface Meeting {
   readonly url: string;
   readonly moment: Moment;
-  readonly statementMilliseconds?: number;
-  /** TLS from the first byte on, which the driver takes from the environment alone. */
-  readonly isDirect?: boolean;
 }
 
 /** What it came to; `honest`: whether an honest database served beside it. */
@@ -39,9 +36,8 @@ process.on("message", async (meeting: Meeting) => {
 });
 process.send?.("ready");
 
-async function meet({ url, moment, statementMilliseconds = 15_000, isDirect = false }: Meeting): Promise<void> {
-  process.env["PGSSLNEGOTIATION"] = isDirect ? "direct" : "postgres";
-  const session = await openSession({ url, schema: "salesforce" }, { statementMilliseconds });
+async function meet({ url, moment }: Meeting): Promise<void> {
+  const session = await openSession({ url, schema: "salesforce" });
   try {
     if (moment === "instead of a copy" || moment === "in a copy") await session.copy("COPY one FROM STDIN", ["1\n"]);
     else if (moment === "in a result with parameters") await session.query("SELECT $1::int AS one", [1]);

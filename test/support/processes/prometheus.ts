@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../../lib/local/free-port.ts";
 
 /** Prometheus itself is on this machine (Debian: `apt-get install prometheus`). */
 export const hasPrometheus = (): boolean => spawnSync("prometheus", ["--version"]).status === 0;
@@ -14,17 +14,13 @@ export type Series = readonly {
   readonly values?: readonly [number, string][];
 }[];
 
-/** A Prometheus that scrapes one instance. */
-export interface Prometheus extends AsyncDisposable {
-  /** What a query finds now; of a range with steps of so many seconds. */
-  query(
-    expression: string,
-    range?: { readonly start: number; readonly end: number; readonly step: number },
-  ): Promise<Series>;
-}
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
+
+/** A range of epoch seconds, with steps of so many. */
+type Range = Readonly<Record<"start" | "end" | "step", number>>;
 
 /** Scrapes the instance at this base URL as lib/docs/metrics.md says, but every so many seconds. */
-export async function startPrometheus(baseUrl: string, everySeconds: number): Promise<Prometheus> {
+export async function startPrometheus(baseUrl: string, everySeconds: number) {
   const folder = mkdtempSync(join(tmpdir(), "bridge-prometheus-"));
   const { host } = new URL(baseUrl);
   const jobs = [{ job_name: "bridge", metrics_path: "/api/metrics", static_configs: [{ targets: [host] }] }];
@@ -35,11 +31,10 @@ export async function startPrometheus(baseUrl: string, everySeconds: number): Pr
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
   const child = spawn("prometheus", args, { stdio: "ignore" });
   return {
-    query: async (expression, range) => {
-      const asked = new URLSearchParams({
-        query: expression,
-        ...Object.fromEntries(Object.entries(range ?? {}).map(([name, value]) => [name, String(value)])),
-      });
+    /** What a query finds now, or in a range. */
+    query: async (expression: string, range?: Range): Promise<Series> => {
+      const asked = new URLSearchParams({ query: expression });
+      for (const [name, value] of Object.entries(range ?? {})) asked.set(name, String(value));
       const answer = await fetch(`http://${address}/api/v1/query${range ? "_range" : ""}?${asked}`).catch(() => null);
       if (answer === null) return []; // it is starting
       const { data, error } = (await answer.json()) as { data?: { result: Series }; error?: string };
@@ -52,15 +47,6 @@ export async function startPrometheus(baseUrl: string, everySeconds: number): Pr
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const socket = createServer().listen(0, "127.0.0.1");
-  await once(socket, "listening");
-  const { port } = socket.address() as { port: number };
-  socket.close();
-  await once(socket, "close");
-  return port;
 }
 
 /** One panel of Grafana's dashboard. */

@@ -1,16 +1,7 @@
 import diagnostics from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import type { SQSEvent, SQSRecord } from "aws-lambda";
-import { deliveries, eventRows, events, now, wakeUps } from "../../../functions/services/composition.ts";
-import { handler as deliverSlowWebhook } from "../../../functions/workers/deliver-slow-webhook.ts";
-import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
-import { handler as dispatchEvents } from "../../../functions/workers/dispatch-events.ts";
-import { handler as retryLong } from "../../../functions/workers/retry-webhook-long.ts";
-import { handler as retryMedium } from "../../../functions/workers/retry-webhook-medium.ts";
-import { handler as retryShort } from "../../../functions/workers/retry-webhook-short.ts";
-import { queueVariable } from "../../../lib/model/resources.ts";
-import { resendOverdue } from "../../../lib/webhooks/resend-overdue.ts";
+import { handToWorker, queueUrlOf, sweepWebhooks, WORKED, type WorkedQueue } from "../worlds/webhook-workers.ts";
 
 /** What the process is asked: let the workers do what waits, or the sweeper look, as of this time. */
 export interface WorkOrder {
@@ -34,16 +25,6 @@ export interface WorkDone {
   readonly effects: readonly string[];
 }
 
-const WORKERS = {
-  events: dispatchEvents,
-  deliveries: deliverWebhook,
-  slowDeliveries: deliverSlowWebhook,
-  retriesShort: retryShort,
-  retriesMedium: retryMedium,
-  retriesLong: retryLong,
-} as const;
-type WorkedQueue = keyof typeof WORKERS;
-
 const WRITES =
   /(PutItem|UpdateItem|DeleteItem|BatchWriteItem|TransactWriteItems|BatchExecuteStatement|SendMessageBatch|DeleteMessage)$/;
 
@@ -64,8 +45,7 @@ function main(): void {
     death = order.die;
     if (order.begins) effects.length = 0;
     if (order.task === "work") await workAll(sqs);
-    else
-      await resendOverdue({ rows: eventRows(), deliveries: deliveries(), events: events(), wakeUps: wakeUps(), now });
+    else await sweepWebhooks();
     process.send?.({ effects } satisfies WorkDone);
   });
 }
@@ -84,23 +64,16 @@ function observe(request: ClientRequest): void {
 async function workAll(sqs: SQSClient): Promise<void> {
   for (let isBusy = true; isBusy; ) {
     isBusy = false;
-    for (const queue of Object.keys(WORKERS) as WorkedQueue[]) {
-      if (await workOn(sqs, queue)) isBusy = true;
-    }
+    for (const queue of WORKED) if (await workOn(sqs, queue)) isBusy = true;
   }
 }
 
 async function workOn(sqs: SQSClient, queue: WorkedQueue): Promise<boolean> {
-  const QueueUrl = process.env[queueVariable(queue)];
+  const QueueUrl = queueUrlOf(queue);
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
-  if (Messages.length === 0) return false;
-  const Records = Messages.map(({ MessageId = "", Body = "" }) => ({ messageId: MessageId, body: Body }) as SQSRecord);
-  const { batchItemFailures } = await WORKERS[queue]({ Records } satisfies SQSEvent);
-  const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-  for (const { MessageId = "", ReceiptHandle } of Messages) {
-    if (!failed.has(MessageId)) await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-  }
-  return true;
+  for (const ReceiptHandle of await handToWorker(queue, Messages))
+    await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+  return Messages.length > 0;
 }
 
 if (process.send) main();

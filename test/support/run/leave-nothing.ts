@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { afterAll, vi } from "vitest";
 import { forgetSecrets } from "./secrets.ts";
 
@@ -12,4 +13,5 @@ afterAll(() => {
   vi.restoreAllMocks();
   for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
   Object.assign(process.env, before);
+  flushCompileCache(); // else Node keeps what it has compiled only at an end of its own: Vitest ends its workers by a signal
 });

@@ -32,12 +32,7 @@ function hasRoom(): boolean {
 function forgetTheDead(): void {
   for (const name of readdirSync(SHARED_MEMORY)) {
     const owner = FOLDER.exec(name)?.[1];
-    if (owner !== undefined && !isAlive(Number(owner))) {
+    if (owner !== undefined && !existsSync(`/proc/${owner}`))
       rmSync(join(SHARED_MEMORY, name), { recursive: true, force: true });
-    }
   }
-}
-
-function isAlive(processId: number): boolean {
-  return existsSync(`/proc/${processId}`);
 }

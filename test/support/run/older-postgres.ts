@@ -40,13 +40,11 @@ export async function startOlderPostgres(
 
   const port = await freePort(0);
   const settings = { listen_addresses: "127.0.0.1", unix_socket_directories: "", max_connections: "200", ...more };
+  const flags = Object.entries({ timezone: "UTC", ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const child = await startGuarded({
     name: `the PostgreSQL of ${programs}`,
     command: join(programs, "postgres"),
-    args: [
-      ...["-D", cluster, "-p", String(port)],
-      ...Object.entries({ timezone: "UTC", ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-    ],
+    args: ["-D", cluster, "-p", String(port), ...flags],
     environment,
     ...(user && { user }),
     folder: cluster,

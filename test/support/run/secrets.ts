@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isWellFormed } from "../../../lib/access/token.ts";
 import { searchFor } from "./search-for.ts";
@@ -80,24 +80,14 @@ export function refuseSecretsInFolder(folder: string, except: readonly string[] 
   }
 }
 
-/** A file is read in parts of this many bytes, since no string holds half a gigabyte; */
+/** A file is searched in parts of this many bytes, since no string holds half a gigabyte. */
 const PART = 64 * 1024 * 1024;
-/** each part begins with the end of the one before, in which a secret may have begun. */
+/** Each part ends with the beginning of the next, in which a secret may end. */
 const OVERLAP = 16 * 1024;
 
 function* partsOf(path: string): Generator<string> {
-  const file = openSync(path, "r");
-  try {
-    // No more than the file needs: a run reads thousands of small ones.
-    const size = Math.min(PART, fstatSync(file).size + OVERLAP);
-    const bytes = Buffer.allocUnsafe(size);
-    for (let from = 0, read = size; read === size; from += size - OVERLAP) {
-      read = readSync(file, bytes, 0, size, from);
-      yield bytes.toString("latin1", 0, read);
-    }
-  } finally {
-    closeSync(file);
-  }
+  const bytes = readFileSync(path);
+  for (let from = 0; from < bytes.length; from += PART) yield bytes.toString("latin1", from, from + PART + OVERLAP);
 }
 
 /** Operations whose good answers show a secret, once. */

@@ -3,21 +3,20 @@ import { BatchWriteItemCommand, paginateScan } from "@aws-sdk/client-dynamodb";
 import { TABLES } from "../../../lib/model/resources.ts";
 import type { SyncWorld } from "./sync-world.ts";
 
-/** Both stores of a world as they were at one time; each can be put back without the other. */
-export interface Backup {
-  /** The rows and sequences of the customer's schema, as a restore to a point in time has them. */
-  restorePostgres(): Promise<unknown>;
-  /** Every item of every table of the service, those since then gone. */
-  restoreDynamoDb(): Promise<void>;
-}
+export type Backup = Awaited<ReturnType<typeof takeBackup>>;
 
-/** Copies both stores in some milliseconds. Columns and tables that come later stay as they are. */
-export async function takeBackup(world: SyncWorld): Promise<Backup> {
+/**
+ * Copies both stores of a world in some milliseconds; each can be put back without the other. Columns and tables that
+ * come later stay as they are.
+ */
+export async function takeBackup(world: SyncWorld) {
   const name = `backup_${randomUUID().slice(0, 8)}`;
   await world.asSuperuser(copyOf(name));
   const items = await readItems(world);
   return {
+    /** The rows and sequences of the customer's schema, as a restore to a point in time has them. */
     restorePostgres: () => world.asSuperuser(restoreOf(name)),
+    /** Every item of every table of the service, those since then gone. */
     restoreDynamoDb: () => writeItems(world, items),
   };
 }
@@ -59,11 +58,8 @@ async function readItems({ cloud: { clients } }: SyncWorld): Promise<Items> {
   const found = new Map<string, readonly Item[]>();
   for (const table of tableNames) {
     const items: Item[] = [];
-    for await (const { Items = [] } of paginateScan(
-      { client: clients.dynamodb },
-      { TableName: `bridge-test-${table}` },
-    ))
-      items.push(...(Items as Item[]));
+    const pages = paginateScan({ client: clients.dynamodb }, { TableName: `bridge-test-${table}` });
+    for await (const page of pages) items.push(...((page.Items ?? []) as Item[]));
     found.set(table, items);
   }
   return found;
@@ -79,11 +75,9 @@ async function writeItems(world: SyncWorld, before: Items): Promise<void> {
       ...gone.map((Key) => ({ DeleteRequest: { Key } })),
       ...(before.get(table) ?? []).map((Item) => ({ PutRequest: { Item } })),
     ];
-    for (let from = 0; from < requests.length; from += 25)
-      await world.cloud.clients.dynamodb.send(
-        new BatchWriteItemCommand({
-          RequestItems: { [`bridge-test-${table}`]: requests.slice(from, from + 25) } as never,
-        }),
-      );
+    for (let from = 0; from < requests.length; from += 25) {
+      const RequestItems = { [`bridge-test-${table}`]: requests.slice(from, from + 25) } as never;
+      await world.cloud.clients.dynamodb.send(new BatchWriteItemCommand({ RequestItems }));
+    }
   }
 }

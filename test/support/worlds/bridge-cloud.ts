@@ -15,29 +15,16 @@ import {
 import { refuseLeftovers, startTestCloud, TEST_START, type TestCloud } from "./cloud.ts";
 
 /** An embedded cloud that holds the service's tables, queues and key, and this process as one of its functions. */
-export interface BridgeCloud extends TestCloud {
-  /** Takes the bodies of the messages that wait in a queue. */
-  take(queue: QueueName): Promise<unknown[]>;
-}
+export type BridgeCloud = Awaited<ReturnType<typeof startBridgeCloud>>;
 
 /** The cloud of this process, with the clock of the test file that uses it; files that share the process follow each other. */
-interface SharedCloud {
-  readonly cloud: TestCloud;
-  useClock(clock: TestClock): void;
-  inUse: boolean;
-}
-
-let shared: Promise<SharedCloud> | undefined;
+let shared: ReturnType<typeof startShared> | undefined;
 
 /**
  * Gives this process's cloud, empty and at the time where tests begin, and sets the environment that a function would
  * have. It is started once in a process, since the service keeps to the first that it meets. End its use with `close()`.
  */
-export async function startBridgeCloud({
-  clock = createTestClock(TEST_START),
-}: {
-  readonly clock?: TestClock;
-} = {}): Promise<BridgeCloud> {
+export async function startBridgeCloud({ clock = createTestClock(TEST_START) } = {}) {
   shared ??= startShared();
   const one = await shared;
   if (one.inUse) throw new Error("this process's cloud is in use: close it first");
@@ -53,7 +40,8 @@ export async function startBridgeCloud({
   const urls = Object.fromEntries(
     (Object.keys(QUEUES) as QueueName[]).map((name) => [queueVariable(name), createQueue(cloud, name)]),
   );
-  Object.assign(process.env, cloud.environment, urls, tableEnvironment(), {
+  const tables = Object.fromEntries(TABLE_NAMES.map((name) => [tableVariable(name), physicalName(name)]));
+  Object.assign(process.env, cloud.environment, urls, tables, {
     KEY_ID: cloud.kms.ensureKey("alias/bridge-test"),
     STAGE: "dev",
   });
@@ -62,7 +50,8 @@ export async function startBridgeCloud({
   return {
     ...cloud,
     clock,
-    take: (queue) => takeAll(cloud, urls[queueVariable(queue)] ?? ""),
+    /** Takes the bodies of the messages that wait in a queue. */
+    take: (queue: QueueName) => takeAll(cloud, urls[queueVariable(queue)] ?? ""),
     close: async () => {
       Reflect.deleteProperty(globalThis, Symbol.for("bridge.now"));
       try {
@@ -77,7 +66,7 @@ export async function startBridgeCloud({
   };
 }
 
-async function startShared(): Promise<SharedCloud> {
+async function startShared() {
   let current = createTestClock(TEST_START);
   const clock: TestClock = {
     now: () => current.now(),
@@ -87,10 +76,13 @@ async function startShared(): Promise<SharedCloud> {
     settle: () => current.settle(),
   };
   const cloud = await startTestCloud({ clock });
-  const useClock = (next: TestClock) => {
-    current = next;
+  return {
+    cloud,
+    useClock: (next: TestClock) => {
+      current = next;
+    },
+    inUse: false,
   };
-  return { cloud, useClock, inUse: false };
 }
 
 /** The pepper that this process may have cached, unless a test has rotated it. */
@@ -103,7 +95,10 @@ async function keptPepper({ clients }: TestCloud): Promise<Record<string, unknow
 }
 
 /** Takes away what an earlier use has left: items, queues and schedules. Gives the tables that are there, empty. */
-async function empty({ cloud: { clients, sqs }, useClock }: SharedCloud): Promise<ReadonlySet<string>> {
+async function empty({
+  cloud: { clients, sqs },
+  useClock,
+}: Awaited<ReturnType<typeof startShared>>): Promise<ReadonlySet<string>> {
   // Before every test's time: a queue can be created again a minute after it was deleted.
   useClock(createTestClock(new Date(0)));
   const { TableNames = [] } = await clients.dynamodb.send(new ListTablesCommand());
@@ -144,16 +139,15 @@ const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
 const physicalName = (name: TableName): string => `bridge-test-${name}`;
 
-function tableEnvironment(): Record<string, string> {
-  return Object.fromEntries(TABLE_NAMES.map((name) => [tableVariable(name), physicalName(name)]));
-}
-
 export function tableProperties(name: TableName) {
   const { sorted, indexes } = TABLES[name];
   const keys = (pk: string, sk: string | null) => [
     { AttributeName: pk, KeyType: "HASH" },
     ...(sk === null ? [] : [{ AttributeName: sk, KeyType: "RANGE" }]),
   ];
+  const GlobalSecondaryIndexes = indexes.map(({ name: IndexName, pk, sk, projection }) => {
+    return { IndexName, KeySchema: keys(pk, sk), Projection: projected(projection) };
+  });
   const attributes = new Set(["pk", ...(sorted ? ["sk"] : []), ...indexes.flatMap(({ pk, sk }) => [pk, sk])]);
   return {
     TableName: physicalName(name),
@@ -161,15 +155,7 @@ export function tableProperties(name: TableName) {
     TimeToLiveSpecification: { AttributeName: "expires_at", Enabled: true },
     KeySchema: keys("pk", sorted ? "sk" : null),
     AttributeDefinitions: [...attributes].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
-    ...(indexes.length === 0
-      ? {}
-      : {
-          GlobalSecondaryIndexes: indexes.map(({ name: IndexName, pk, sk, projection }) => ({
-            IndexName,
-            KeySchema: keys(pk, sk),
-            Projection: projected(projection),
-          })),
-        }),
+    ...(indexes.length > 0 && { GlobalSecondaryIndexes }),
   };
 }
 
@@ -181,23 +167,17 @@ function projected(projection: "all" | "keys" | readonly string[]) {
 }
 
 function createQueue(cloud: TestCloud, name: QueueName): string {
-  const { QueueUrl } = cloud.sqs.actions.CreateQueue({
-    QueueName: `bridge-test-${name}`,
-    Attributes: { DelaySeconds: String(QUEUES[name].delaySeconds) },
-  });
-  return QueueUrl;
+  const Attributes = { DelaySeconds: String(QUEUES[name].delaySeconds) };
+  return cloud.sqs.actions.CreateQueue({ QueueName: `bridge-test-${name}`, Attributes }).QueueUrl;
 }
 
 async function takeAll(cloud: TestCloud, QueueUrl: string): Promise<unknown[]> {
   const bodies: unknown[] = [];
   for (;;) {
-    const received = await cloud.sqs.actions.ReceiveMessage(
-      { QueueUrl, MaxNumberOfMessages: 10 },
-      new AbortController().signal,
-    );
-    const messages = received.Messages ?? [];
-    if (messages.length === 0) return bodies;
-    for (const { Body, ReceiptHandle } of messages) {
+    const asked = { QueueUrl, MaxNumberOfMessages: 10 };
+    const { Messages = [] } = await cloud.sqs.actions.ReceiveMessage(asked, new AbortController().signal);
+    if (Messages.length === 0) return bodies;
+    for (const { Body, ReceiptHandle } of Messages) {
       bodies.push(JSON.parse(Body ?? "null"));
       cloud.sqs.actions.DeleteMessage({ QueueUrl, ReceiptHandle: ReceiptHandle ?? "" });
     }

@@ -12,19 +12,7 @@ import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts"
 import { refuseSecretsInFolder } from "../run/secrets.ts";
 
 /** An embedded cloud for tests, with the SDK's own clients on it and a clock to move by hand. */
-export interface TestCloud extends Cloud {
-  readonly clock: TestClock;
-  readonly dataDir: string;
-  /** What went wrong inside. */
-  readonly faults: unknown[];
-  readonly clients: {
-    readonly sqs: SQSClient;
-    readonly scheduler: SchedulerClient;
-    readonly kms: KMSClient;
-    readonly dynamodb: DynamoDBClient;
-    readonly documents: DynamoDBDocumentClient;
-  };
-}
+export type TestCloud = Awaited<ReturnType<typeof startTestCloud>>;
 
 /** Where the clock of a test starts by default. */
 export const TEST_START = new Date("2026-03-01T12:00:00Z");
@@ -39,7 +27,7 @@ interface TestCloudSettings {
  * Starts a cloud over a folder of its own, or over a given one that then stays. Expired items are swept on request only,
  * so that a clock that runs through days need not wait for it. End it with `close()`, which throws what went wrong inside.
  */
-export async function startTestCloud({ dataDir, clock, jitter }: TestCloudSettings = {}): Promise<TestCloud> {
+export async function startTestCloud({ dataDir, clock, jitter }: TestCloudSettings = {}) {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), "bridge-cloud-"));
   const testClock = clock ?? createTestClock(TEST_START);
   const faults: unknown[] = [];
@@ -55,9 +43,10 @@ export async function startTestCloud({ dataDir, clock, jitter }: TestCloudSettin
     ...cloud,
     clock: testClock,
     dataDir: folder,
+    /** What went wrong inside. */
     faults,
     clients,
-    async close() {
+    close: async () => {
       for (const client of Object.values(clients)) client.destroy();
       await cloud.close();
       try {
@@ -76,7 +65,7 @@ export function refuseLeftovers(folder: string, faults: unknown[]): void {
   if (met.length > 0) throw new AggregateError(met, "the embedded cloud met faults");
 }
 
-function clientsOf({ endpoints, region, environment }: Cloud): TestCloud["clients"] {
+function clientsOf({ endpoints, region, environment }: Cloud) {
   const credentials = { accessKeyId: environment["AWS_ACCESS_KEY_ID"] ?? "", secretAccessKey: "test" };
   const shared = { region, credentials, maxAttempts: 1 };
   const dynamodb = new DynamoDBClient({ ...shared, endpoint: endpoints.dynamodb });

@@ -7,18 +7,13 @@ import { askOrg, connectionOf } from "../clients/org-rest.ts";
 import { keepSecret } from "../run/secrets.ts";
 
 /** A local org and how a workspace is connected to it. End it with `close()`. */
-export interface ConnectedOrg {
-  readonly connection: SalesforceConnection;
-  /** Orders something of the org's simulation, if it was started with `controls`; null where that says nothing. */
-  control(method: string, path: string, order?: object): Promise<unknown>;
-  close(): Promise<void>;
-}
+export type ConnectedOrg = Awaited<ReturnType<typeof startConnectedOrg>>;
 
 /** Starts an org with `things` custom objects Thing1__c … beside the standard ones; the first session is available. */
 export async function startConnectedOrg({
   things = 0,
   ...options
-}: Omit<OrgOptions, "dataDir"> & { things?: number } = {}): Promise<ConnectedOrg> {
+}: Omit<OrgOptions, "dataDir"> & { things?: number } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "bridge-org-"));
   const objects = Array.from({ length: things }, (_, at) => ({
     name: `Thing${at + 1}__c`,
@@ -27,8 +22,9 @@ export async function startConnectedOrg({
   const org = await startOrg({ dataDir, definition: { objects } as never, ...options });
   keepSecret(org.accessToken);
   return {
-    connection: connectionOf(org),
-    control: (method, path, order) => askOrg(org, method, `/_sim${path}`, order),
+    connection: connectionOf(org) as SalesforceConnection,
+    /** Orders something of the org's simulation, if it was started with `controls`; null where that says nothing. */
+    control: (method: string, path: string, order?: object) => askOrg(org, method, `/_sim${path}`, order),
     close: async () => {
       await org.close();
       rmSync(dataDir, { recursive: true, force: true });

@@ -5,11 +5,11 @@ import { deliveries, events, now } from "../../../functions/services/composition
 import { type Delivery, type ListedDelivery, RETRY_DELAYS_SECONDS } from "../../../lib/model/delivery/delivery.ts";
 import type { Webhook } from "../../../lib/model/delivery/webhook.ts";
 import { newId } from "../../../lib/model/id.ts";
-import { type QueueName, queueVariable } from "../../../lib/model/resources.ts";
 import { type Receiver, startReceiver } from "../doubles/receiver.ts";
 import type { Death, WorkDone, WorkOrder } from "../processes/webhook-worker.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
 import { makeWebhook } from "./make-webhook.ts";
+import { countsOf, queueUrlOf, WORKED, type WorkedQueue } from "./webhook-workers.ts";
 
 /** Webhooks whose workers are processes of their own and die at a given point, on a clock that is moved by hand. */
 export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
@@ -21,27 +21,10 @@ export interface Story {
   readonly disturb?: () => Promise<void>;
 }
 
-export interface Ending {
-  /** The durable effects of the workers, in order; of the one that died only when it lived on. */
-  readonly effects: readonly string[];
-  readonly hasDied: boolean;
-  /** Broken promises, in words. */
-  readonly wrong: readonly string[];
-}
+export type Ending = Awaited<ReturnType<CrashWorld["run"]>>;
 
 /** Time moves in small steps while retries are close together, in larger ones afterwards. */
 const STEP_SECONDS = [...Array<number>(24).fill(30), ...Array<number>(120).fill(300)];
-
-/** The queues of webhooks. */
-export const WORKED = [
-  "events",
-  "deliveries",
-  "slowDeliveries",
-  "retriesShort",
-  "retriesMedium",
-  "retriesLong",
-] as const;
-export type WorkedQueue = (typeof WORKED)[number];
 
 export async function startCrashWorld() {
   const cloud = await startBridgeCloud();
@@ -49,9 +32,10 @@ export async function startCrashWorld() {
 
   /**
    * Publishes `events` to a receiver that fails `failures` times each, lets the workers run until nothing is left to do,
-   * and dies once at `die`. `disturb` is called between two steps of time. Gives what is wrong with the end.
+   * and dies once at `die`. `disturb` is called between two steps of time. Gives the durable effects of the workers, in
+   * order (of the one that died only when it lived on), and in words what is wrong with the end.
    */
-  const run = async ({ events: count, failures, die, disturb }: Story): Promise<Ending> => {
+  const run = async ({ events: count, failures, die, disturb }: Story) => {
     const seen = new Map<string, number>();
     const receiver = await startReceiver((body) => {
       const { id } = JSON.parse(body) as { id: string };
@@ -97,8 +81,8 @@ export async function startCrashWorld() {
     take: (queue: WorkedQueue) => cloud.take(queue),
     /** Puts a message into a queue, to be seen after a while. */
     put: (queue: WorkedQueue, message: unknown, DelaySeconds: number) => {
-      const QueueUrl = process.env[queueVariable(queue)] ?? "";
-      cloud.sqs.actions.SendMessage({ QueueUrl, MessageBody: JSON.stringify(message), DelaySeconds });
+      const MessageBody = JSON.stringify(message);
+      cloud.sqs.actions.SendMessage({ QueueUrl: queueUrlOf(queue), MessageBody, DelaySeconds });
     },
     close: async () => {
       worker.disconnect();
@@ -183,9 +167,7 @@ async function historyProblems(delivery: Delivery, came: Receiver["received"], b
   return wrong;
 }
 
-function messagesIn(cloud: BridgeCloud, queue: QueueName): number {
-  const QueueUrl = process.env[queueVariable(queue)] ?? "";
-  const { Attributes = {} } = cloud.sqs.actions.GetQueueAttributes({ QueueUrl, AttributeNames: ["All"] });
-  const names = ["", "NotVisible", "Delayed"].map((kind) => `ApproximateNumberOfMessages${kind}`);
-  return names.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
+function messagesIn(cloud: BridgeCloud, queue: WorkedQueue): number {
+  const { visible, inFlight, delayed } = countsOf(cloud, queue);
+  return visible + inFlight + delayed;
 }

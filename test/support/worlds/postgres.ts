@@ -6,35 +6,17 @@ import { keepSecret, keptSecrets, passwordIn, SQL_FORMS } from "../run/secrets.t
 import { isWholeGrid } from "../run/whole-grid.ts";
 
 /** A database of its own on the PostgreSQL that the test run shares. */
-export interface TestDatabase {
-  /** For the service and the application: a role that owns the database, as a customer's does, and no superuser. */
-  readonly url: string;
-  /** The same as a superuser, for what needs one: ending sessions, extensions, roles. */
-  readonly superuserUrl: string;
-  /** Statements of a superuser, on a connection of their own. */
-  asSuperuser(statements: string): Promise<unknown>;
-  /** Drops it, also while clients are connected. */
-  close(): Promise<void>;
-}
-
-/** The shared server, this test file's own connection to it, and the role that owns its databases. */
-interface Server {
-  readonly url: string;
-  readonly client: Client;
-  readonly owner: { readonly username: string; readonly password: string };
-  /** 180004 is 18.4. */
-  readonly version: number;
-}
+export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
 
 /**
  * Makes a database in some milliseconds, empty or as a copy of another without connections; the first call of a
  * test run starts the server.
  */
-export async function createTestDatabase({ like }: { readonly like?: TestDatabase } = {}): Promise<TestDatabase> {
+export async function createTestDatabase({ like }: { readonly like?: { readonly url: string } } = {}) {
   server ??= openServer();
   const { url: serverUrl, client, owner, version } = await server;
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const template = like ? nameOf(like) : "template0";
+  const template = like ? new URL(like.url).pathname.slice(1) : "template0";
   // Copying files takes half as long as logging each of their pages, which is what is done by default since 15.
   const strategy = version >= 150_000 ? "STRATEGY file_copy" : "";
   await client.query(`CREATE DATABASE ${name} OWNER ${owner.username} TEMPLATE ${template} ${strategy}`);
@@ -42,13 +24,17 @@ export async function createTestDatabase({ like }: { readonly like?: TestDatabas
   url.pathname = `/${name}`;
   const superuserUrl = url.href;
   return {
+    /** For the service and the application: a role that owns the database, as a customer's does, and no superuser. */
     url: Object.assign(url, owner).href,
+    /** The same as a superuser, for what needs one: ending sessions, extensions, roles. */
     superuserUrl,
-    asSuperuser: async (statements) => {
+    /** Statements of a superuser, on a connection of their own. */
+    asSuperuser: async (statements: string) => {
       const superuser = new Client({ connectionString: superuserUrl });
       await superuser.connect();
       await superuser.query(statements).finally(() => superuser.end());
     },
+    /** Drops it, also while clients are connected. */
     close: async () => {
       await client.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
       const found = isSearched() ? await tablesWithSecrets(superuserUrl) : [];
@@ -70,9 +56,10 @@ function isSearched(): boolean {
   return isFirst || isWholeGrid;
 }
 
-let server: Promise<Server> | undefined;
+let server: ReturnType<typeof openServer> | undefined;
 
-async function openServer(): Promise<Server> {
+/** The shared server, this test file's own connection to it, the role that owns its databases, and its version: 180004 is 18.4. */
+async function openServer() {
   const answer = await fetch(inject("postgresQueries"));
   const url = await answer.text();
   if (!answer.ok) throw new Error(`the shared PostgreSQL did not start: ${url}`);
@@ -100,8 +87,6 @@ async function endConnections(client: Client, database: string): Promise<void> {
   let { rowCount } = await client.query(`SELECT pg_terminate_backend(pid) ${theirs}`, [database]);
   while (rowCount) ({ rowCount } = await client.query(`SELECT ${theirs}`, [database]));
 }
-
-const nameOf = ({ url }: TestDatabase): string => new URL(url).pathname.slice(1);
 
 /** The tables in which a secret can be read, with their schemas. */
 async function tablesWithSecrets(connectionString: string): Promise<readonly string[]> {

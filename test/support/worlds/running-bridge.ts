@@ -1,17 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { assemble } from "../../../lib/local/assemble.ts";
 import { type Log, type LogLine, logToStderr } from "../../../lib/local/cloud/lambda/log.ts";
-import { type Host, startHost } from "../../../lib/local/cloud/lambda/start-host.ts";
-import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts";
 import { operatorEnvironment } from "../../../lib/local/operator-file.ts";
 import { checkDescribed } from "../checks/described-api.ts";
 import type { Envelope } from "../clients/call.ts";
 import { expectNoRefusals, ISOLATES } from "../run/isolation.ts";
-import { keepSecretsOf, refuseSecretsInFolder } from "../run/secrets.ts";
-import { type ConnectedOrg, startConnectedOrg } from "./connected-org.ts";
-import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { keepSecretsOf } from "../run/secrets.ts";
+import { startConnectedOrg } from "./connected-org.ts";
+import { startHostedBridge } from "./hosted-bridge.ts";
+import { createTestDatabase } from "./postgres.ts";
 import { createTestWorkspace, type TestWorkspace } from "./workspace.ts";
 
 /** The deployed bundles on the embedded cloud, with an org and a database, asked over HTTP. End it with `close()`. */
@@ -48,20 +43,18 @@ export async function startRunningBridge({
   controls = false,
   isolate = ISOLATES,
 }: Settings = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "bridge-running-"));
-  const [cloud, org, database, assembly] = await Promise.all([
-    startCloud({ dataDir: join(folder, "cloud") }),
-    startConnectedOrg({ things, controls }),
-    createTestDatabase(),
-    assemble(),
-  ]);
   const environment = { RATE_LIMIT_PER_MINUTE: String(requestsPerMinute) };
   const said: LogLine[] = [];
   const log: Log = (line) => {
     said.push(line);
     logToStderr(line);
   };
-  const host = await startHost({ cloud, assembly, environment, log, isolate, guarded: true });
+  const [hosted, org, database] = await Promise.all([
+    startHostedBridge({ environment, log, isolate, guarded: true }),
+    startConnectedOrg({ things, controls }),
+    createTestDatabase(),
+  ]);
+  const { cloud, host } = hosted;
   // Functions that run inside bring their variables along; else this process makes workspaces as the operator does.
   if (isolate) Object.assign(process.env, operatorEnvironment(cloud.environment));
   return {
@@ -77,20 +70,11 @@ export async function startRunningBridge({
     request: (method: string, path: string, request?: HttpRequest): Promise<HttpAnswer> =>
       send(host.baseUrl, method, path, request),
     close: async () => {
-      await closeAll(host, cloud, org, database, folder);
+      await hosted.close();
+      await Promise.all([org.close(), database.close()]);
       expectNoRefusals(said);
     },
   };
-}
-
-async function closeAll(host: Host, cloud: Cloud, org: ConnectedOrg, database: TestDatabase, folder: string) {
-  await host.close();
-  await Promise.all([cloud.close(), org.close(), database.close()]);
-  try {
-    refuseSecretsInFolder(join(folder, "cloud"));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 async function send(
@@ -110,17 +94,8 @@ async function send(
   });
   const text = await response.text();
   if (response.ok) keepSecretsOf(body);
-  checkDescribed(method, path, {
-    status: response.status,
-    contentType: response.headers.get("content-type"),
-    allow: response.headers.get("allow"),
-    text,
-  });
-  const isJson = response.headers.get("content-type") === "application/json" && text !== "";
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json: isJson ? (JSON.parse(text) as Envelope) : null,
-  };
+  checkDescribed(method, path, response, text);
+  const { status, headers: said } = response;
+  const isJson = said.get("content-type") === "application/json" && text !== "";
+  return { status, headers: said, text, json: isJson ? (JSON.parse(text) as Envelope) : null };
 }

@@ -86,10 +86,7 @@ export async function createSyncWorld(cloud: BridgeCloud, { isBefore = false, ..
   return {
     ...{ cloud, org, workspaceId: workspace.id, services, control, mappings: mapped },
     databaseUrl: database.url,
-    /** The same database, as a superuser. */
-    superuserUrl: database.superuserUrl,
-    /** Statements of a superuser, on a connection of their own. */
-    asSuperuser: database.asSuperuser,
+    ...{ superuserUrl: database.superuserUrl, asSuperuser: database.asSuperuser },
     log: log as readonly Row[],
     /** What each cycle reported for the operator's alarms. */
     figures: figures as readonly Figures[],
@@ -105,11 +102,8 @@ export async function createSyncWorld(cloud: BridgeCloud, { isBefore = false, ..
     rest: byAnother,
     /** The same by another user, so that what it creates is not ours. */
     colleague: async (method: string, path: string, body?: unknown) => {
-      if (colleague === null) {
-        colleague = createOrgUser(org, "colleague");
-        foreign += 3;
-      }
-      foreign += 1;
+      foreign += colleague === null ? 4 : 1; // three calls create it
+      colleague ??= createOrgUser(org, "colleague");
       return askRest({ ...org, accessToken: (await colleague).accessToken }, method, path, body);
     },
     /** Merges a record into a master, as people do it; counts like ours. */

@@ -1,81 +1,26 @@
-import type { SQSEvent, SQSRecord } from "aws-lambda";
-import { deliveries, eventRows, events, now, slowSlots, wakeUps } from "../../../functions/services/composition.ts";
-import { handler as deliverSlowWebhook } from "../../../functions/workers/deliver-slow-webhook.ts";
-import { handler as deliverWebhook } from "../../../functions/workers/deliver-webhook.ts";
-import { handler as dispatchEvents } from "../../../functions/workers/dispatch-events.ts";
-import { handler as retryLong } from "../../../functions/workers/retry-webhook-long.ts";
-import { handler as retryMedium } from "../../../functions/workers/retry-webhook-medium.ts";
-import { handler as retryShort } from "../../../functions/workers/retry-webhook-short.ts";
+import { events, now, slowSlots } from "../../../functions/services/composition.ts";
 import type { RouteName } from "../../../lib/http/routes.ts";
 import type { TestClock } from "../../../lib/local/clock.ts";
 import { EVENT_TYPES, type Event, type EventType } from "../../../lib/model/delivery/event.ts";
 import { newId } from "../../../lib/model/id.ts";
-import { type QueueName, queueVariable } from "../../../lib/model/resources.ts";
-import type { Semaphore } from "../../../lib/webhooks/ports.ts";
-import { resendOverdue } from "../../../lib/webhooks/resend-overdue.ts";
+import type { QueueName } from "../../../lib/model/resources.ts";
 import { askingIn } from "../clients/ask.ts";
-import type { Request, Response } from "../clients/call.ts";
+import type { Request } from "../clients/call.ts";
+import { dataOf } from "../clients/data-of.ts";
 import { type Behaviour, type Receiver, startReceiver } from "../doubles/receiver.ts";
 import { type BridgeCloud, startBridgeCloud } from "./bridge-cloud.ts";
-import { createTestWorkspace, type TestWorkspace } from "./workspace.ts";
+import { countsOf, handToWorker, queueUrlOf, sweepWebhooks, WORKED, type WorkedQueue } from "./webhook-workers.ts";
+import { createTestWorkspace } from "./workspace.ts";
 
 type Duration = Parameters<TestClock["advance"]>[0];
 
-/** The workers of webhooks and the queues that they read. */
-const WORKERS = {
-  events: dispatchEvents,
-  deliveries: deliverWebhook,
-  slowDeliveries: deliverSlowWebhook,
-  retriesShort: retryShort,
-  retriesMedium: retryMedium,
-  retriesLong: retryLong,
-} as const;
-type WorkedQueue = keyof typeof WORKERS;
-const WORKED = Object.keys(WORKERS) as WorkedQueue[];
+/** Webhooks on an embedded cloud, whose clock is moved by hand. One per process: functions open their adapters once. */
+export type WebhookWorld = Awaited<ReturnType<typeof startWebhookWorld>>;
 
 /** A registered webhook and the receiver behind it. */
-export interface WorldWebhook {
-  readonly id: string;
-  readonly secret: string;
-  readonly receiver: Receiver;
-  /** Seconds after the world's `mark` at which it was called. */
-  calledAfterSeconds(): number[];
-}
+export type WorldWebhook = Awaited<ReturnType<WebhookWorld["webhook"]>>;
 
-/** Webhooks on an embedded cloud, whose clock is moved by hand. One per process: functions open their adapters once. */
-export interface WebhookWorld {
-  readonly cloud: BridgeCloud;
-  readonly slots: Semaphore;
-  /** The workspace of this test. */
-  workspace(): TestWorkspace;
-  /** Forgets what other tests left, makes a new workspace, and lets times count from here. */
-  begin(): Promise<void>;
-  /** Registers a webhook for these events, all of them unless said, with a receiver of its own. */
-  webhook(wish: { readonly answers: Behaviour; readonly events?: readonly EventType[] }): Promise<WorldWebhook>;
-  /** Something happened; the same id is the same thing again. */
-  publish(event: EventType, id?: string): Promise<Event>;
-  /** Lets the workers do what waits. */
-  work(): Promise<void>;
-  /** Moves time on, the workers and once a minute the sweeper with it. */
-  pass(by: Duration): Promise<void>;
-  /** Calls an endpoint of the workspace with its token. */
-  call(route: RouteName, request?: Request): Promise<Response>;
-  /** The same for its `data`. */
-  ask<Data>(route: RouteName, request?: Request): Promise<Data>;
-  /** So many seconds after the test began, as ISO 8601. */
-  after(seconds: number): string;
-  /** Forgets a message instead of handing it out. */
-  lose(queue: QueueName): Promise<number>;
-  /** Hands everything that can be seen in a queue to its worker, in batches at the same time. */
-  workAtOnce(queue: WorkedQueue): Promise<void>;
-  /** How many messages of a queue become visible later. */
-  booked(queue: WorkedQueue): number;
-  /** Puts a copy of every message that can be seen beside it, as SQS may do. */
-  doubleMessages(queue: QueueName): Promise<void>;
-  close(): Promise<void>;
-}
-
-export async function startWebhookWorld(): Promise<WebhookWorld> {
+export async function startWebhookWorld() {
   const cloud = await startBridgeCloud();
   let workspace = await createTestWorkspace();
   const receivers: Receiver[] = [];
@@ -83,6 +28,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
   let sweptAt = start.getTime();
   let hasLost = false;
 
+  /** Lets the workers do what waits. */
   const work = async () => {
     for (let busy = true; busy; ) {
       const worked = await Promise.all(WORKED.map((queue) => workOn(cloud, queue)));
@@ -91,7 +37,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
   };
   const sweep = async () => {
     sweptAt = now().getTime();
-    await resendOverdue({ rows: eventRows(), deliveries: deliveries(), events: events(), wakeUps: wakeUps(), now });
+    await sweepWebhooks();
     await work();
   };
   /** Milliseconds until something can happen: a message becomes visible, or the sweeper comes. */
@@ -99,41 +45,45 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
     const swept = sweptAt + (hasLost ? 60_000 : 3_600_000) - now().getTime();
     return WORKED.some((queue) => isWaiting(cloud, queue)) ? Math.min(swept, STEP_MILLISECONDS) : swept;
   };
+  /** Calls an endpoint of the workspace with its token. */
   const call = askingIn(() => workspace);
-  const ask = async <Data>(route: RouteName, request?: Request) => {
-    const { json, text } = await call(route, request);
-    if (!json?.success) throw new Error(`${route} answered ${text}`);
-    return json.data as Data;
-  };
+  /** The same for its `data`. */
+  const ask = async <Data>(route: RouteName, request?: Request) => dataOf<Data>(await call(route, request));
 
   return {
     cloud,
     slots: slowSlots(),
+    /** The workspace of this test. */
     workspace: () => workspace,
+    /** Forgets what other tests left, makes a new workspace, and lets times count from here. */
     begin: async () => {
       for (const receiver of receivers.splice(0)) await receiver.close();
       await cloud.clock.advance({ minutes: 2 });
-      for (const queue of WORKED) cloud.sqs.actions.PurgeQueue({ QueueUrl: process.env[queueVariable(queue)] ?? "" });
+      for (const queue of WORKED) cloud.sqs.actions.PurgeQueue({ QueueUrl: queueUrlOf(queue) });
       workspace = await createTestWorkspace();
       start = now();
       sweptAt = start.getTime();
       hasLost = false;
     },
     work,
-    webhook: async ({ answers, events: wanted = EVENT_TYPES }) => {
-      const receiver = await startReceiver(answers, now);
+    /** Registers a webhook for these events, all of them unless said, with a receiver of its own. */
+    webhook: async (wish: { readonly answers: Behaviour; readonly events?: readonly EventType[] }) => {
+      const receiver = await startReceiver(wish.answers, now);
       receivers.push(receiver);
-      const body = { url: receiver.url, events: wanted };
+      const body = { url: receiver.url, events: wish.events ?? EVENT_TYPES };
       const { id, secret } = await ask<{ id: string; secret: string }>("create-webhook", { body });
-      const secondsOf = (at: Date) => (at.getTime() - start.getTime()) / 1000;
-      return { id, secret, receiver, calledAfterSeconds: () => receiver.received.map(({ at }) => secondsOf(at)) };
+      /** Seconds after the test began at which it was called. */
+      const calledAfterSeconds = () => receiver.received.map(({ at }) => (at.getTime() - start.getTime()) / 1000);
+      return { id, secret, receiver, calledAfterSeconds };
     },
-    publish: async (event, id = newId("evt")) => {
+    /** Something happened; the same id is the same thing again. */
+    publish: async (event: EventType, id = newId("evt")): Promise<Event> => {
       const made = { id, event, workspaceId: workspace.id, occurredAt: now(), detail: { mapping_id: "map_1" } };
       await events().publish([made]);
       return made;
     },
-    pass: async (by) => {
+    /** Moves time on, the workers and once a minute the sweeper with it. */
+    pass: async (by: Duration) => {
       await work();
       const until = now().getTime() + inMilliseconds(by);
       while (now().getTime() < until) {
@@ -144,24 +94,25 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
     },
     call,
     ask,
-    after: (seconds) => new Date(start.getTime() + seconds * 1000).toISOString(),
-    lose: async (queue) => {
+    /** So many seconds after the test began, as ISO 8601. */
+    after: (seconds: number) => new Date(start.getTime() + seconds * 1000).toISOString(),
+    /** Forgets the messages of a queue instead of handing them out; gives how many. */
+    lose: async (queue: QueueName) => {
       hasLost = true;
       return (await cloud.take(queue)).length;
     },
-    workAtOnce: async (queue) => {
+    /** Hands everything that can be seen in a queue to its worker, in batches at the same time. */
+    workAtOnce: async (queue: WorkedQueue) => {
       const batches: Promise<number>[] = [];
-      for (let count = visible(cloud, queue); count > 0; count -= 10) batches.push(workOn(cloud, queue));
+      for (let count = countsOf(cloud, queue).visible; count > 0; count -= 10) batches.push(workOn(cloud, queue));
       await Promise.all(batches);
     },
-    booked: (queue) => Number(counts(cloud, queue)["ApproximateNumberOfMessagesDelayed"]),
-    doubleMessages: async (queue) => {
-      const QueueUrl = process.env[queueVariable(queue)] ?? "";
-      for (const body of await cloud.take(queue)) {
-        for (const MessageBody of [JSON.stringify(body), JSON.stringify(body)]) {
+    /** Puts a copy of every message that can be seen beside it, as SQS may do. */
+    doubleMessages: async (queue: QueueName) => {
+      const QueueUrl = queueUrlOf(queue);
+      for (const body of await cloud.take(queue))
+        for (const MessageBody of Array<string>(2).fill(JSON.stringify(body)))
           cloud.sqs.actions.SendMessage({ QueueUrl, MessageBody, DelaySeconds: 0 });
-        }
-      }
     },
     close: async () => {
       for (const receiver of receivers) await receiver.close();
@@ -177,34 +128,18 @@ function inMilliseconds({ days = 0, hours = 0, minutes = 0, seconds = 0, millise
   return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
 }
 
-function counts(cloud: BridgeCloud, queue: WorkedQueue): Readonly<Record<string, string>> {
-  const QueueUrl = process.env[queueVariable(queue)] ?? "";
-  return cloud.sqs.actions.GetQueueAttributes({ QueueUrl, AttributeNames: ["All"] }).Attributes ?? {};
-}
-
-/** Messages of a queue that can be seen now. */
-const visible = (cloud: BridgeCloud, queue: WorkedQueue) => Number(counts(cloud, queue)["ApproximateNumberOfMessages"]);
-
 /** Whether a queue holds messages that can't be seen yet. */
 function isWaiting(cloud: BridgeCloud, queue: WorkedQueue): boolean {
-  const { ApproximateNumberOfMessagesDelayed: delayed, ApproximateNumberOfMessagesNotVisible: taken } = counts(
-    cloud,
-    queue,
-  );
-  return Number(delayed) + Number(taken) > 0;
+  const { delayed, inFlight } = countsOf(cloud, queue);
+  return delayed + inFlight > 0;
 }
 
-/** Hands one batch of a queue to its worker, as an event source mapping would; gives the number of messages. */
+/** Hands one batch of a queue to its worker; gives the number of messages. */
 async function workOn(cloud: BridgeCloud, queue: WorkedQueue): Promise<number> {
-  const QueueUrl = process.env[queueVariable(queue)] ?? "";
+  const QueueUrl = queueUrlOf(queue);
   const asked = { QueueUrl, MaxNumberOfMessages: 10 };
   const { Messages = [] } = await cloud.sqs.actions.ReceiveMessage(asked, new AbortController().signal);
-  if (Messages.length === 0) return 0;
-  const Records = Messages.map(({ MessageId = "", Body = "" }) => ({ messageId: MessageId, body: Body }) as SQSRecord);
-  const { batchItemFailures } = await WORKERS[queue]({ Records } satisfies SQSEvent);
-  const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-  for (const { MessageId = "", ReceiptHandle = "" } of Messages) {
-    if (!failed.has(MessageId)) cloud.sqs.actions.DeleteMessage({ QueueUrl, ReceiptHandle });
-  }
+  for (const ReceiptHandle of await handToWorker(queue, Messages))
+    cloud.sqs.actions.DeleteMessage({ QueueUrl, ReceiptHandle });
   return Messages.length;
 }
