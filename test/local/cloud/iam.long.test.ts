@@ -13,15 +13,6 @@ function isOpen(statements: ReturnType<typeof readPolicy>, body: object): boolea
   return demandsOf(asked, arnOf).every((demand) => allows(statements, demand));
 }
 
-test("a grant on one encryption context opens no other", () => {
-  const own = grant("kms:*", "*", { StringEquals: { "kms:EncryptionContext:workspace_id": "service" } });
-  const opened = [{ workspace_id: "service" }, { workspace_id: "ws_1" }, { other: "service" }, undefined].filter(
-    (EncryptionContext) => isOpen(own, { KeyId: "1234", EncryptionContext }),
-  );
-
-  expect(opened).toEqual([{ workspace_id: "service" }]);
-});
-
 test("a grant on what has a tag, whatever it says, opens nothing without the tag", () => {
   const tag = (name: string) => `secretsmanager:ResourceTag/${name}`;
   const action = "secretsmanager:GetSecretValue";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { startOrg } from "../../../lib/local/org/start-org.ts";
-import { type Answer, Client, freshFolder, type Json, openOrg } from "./support/open-org.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { type Answer, Client, type Json, openOrg } from "./support/open-org.ts";
 
 async function over(org: Client, path: string): Promise<Json> {
   for (;;) {
@@ -88,7 +89,7 @@ test("an export comes in pages, each with its header, until the locator says nul
 });
 
 test("a job that was waiting when the org stopped is worked off after the next start", async () => {
-  const dataDir = await freshFolder();
+  const dataDir = temporaryFolder();
   const first = await startOrg({ dataDir });
   const before = new Client(first);
   const created = await before.call("POST", "jobs/ingest", { object: "Account", operation: "insert" });

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Json, openOrg } from "./support/open-org.ts";
 
@@ -14,6 +15,8 @@ test("a save is refused in Salesforce's words, with the fields it is about", asy
     [{ LastName: "" }, "REQUIRED_FIELD_MISSING", "Required fields are missing: [LastName]"],
     [{ Email: "nope" }, "INVALID_EMAIL_ADDRESS", "Email: invalid email address: nope"],
     [{ Title: "x".repeat(129) }, "STRING_TOO_LONG", `Title: data value too large: ${"x".repeat(129)} (max length=128)`],
+    [{ Birthdate: "1699-12-31" }, "FIELD_INTEGRITY_EXCEPTION", "Birthdate: invalid date: Thu Dec 31 00:00:00 GMT 1699"],
+    [{ Birthdate: "4001-01-01" }, "FIELD_INTEGRITY_EXCEPTION", "Birthdate: invalid date: Mon Jan 01 00:00:00 GMT 4001"],
     [{ AccountId: "003000000000001AAA" }, "MALFORMED_ID", "AccountId: id value of incorrect type: 003000000000001AAA"],
     [{ AccountId: "001000000000001AAA" }, "INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id"],
     [
@@ -143,4 +146,22 @@ test("what is more than a request may hold, or is none, is refused whole", async
   expect((await save(tenChunks)).status).toBe(200);
   expect((await org.get("nowhere")).status).toBe(404);
   expect((await org.call("PUT", "limits", {})).status).toBe(405);
+});
+
+test("no value that a client can put into a field makes the org fail, and what it accepts it gives back", async () => {
+  const org = await openOrg();
+  const { json } = await org.get("sobjects/Contact/describe");
+  const names = [...(json["fields"] ?? [])]
+    .filter((field) => field["createable"])
+    .map((field) => String(field["name"]));
+  const values = fc.oneof(fc.jsonValue(), fc.string({ unit: "binary", maxLength: 40 }));
+
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...names), values, async (name, value) => {
+      const answer = await org.call("POST", "sobjects/Contact", { LastName: "Rose", [name]: value });
+      expect([201, 400], `${name}: ${answer.text}`).toContain(answer.status);
+      if (answer.status === 201) expect((await org.get(`sobjects/Contact/${answer.json["id"]}`)).status).toBe(200);
+    }),
+    { numRuns: 200, examples: names.map((name): [string, fc.JsonValue] => [name, { toString: false }]) },
+  );
 });

@@ -120,24 +120,3 @@ test("the delete log knows what has left the recycle bin, not what was undeleted
   expect(await org.records("SELECT Id FROM Contact", "queryAll")).toMatchObject([{ Id: back }]);
   expect(without.json[0]).toMatchObject({ errorCode: "INVALID_REPLICATION_DATE" }); // no client trusts a gap
 });
-
-test("a save that begins late is stamped later than it was sent, by REST and SOAP", async () => {
-  const clock = new ManualClock(START);
-  const org = await openOrg({ clock });
-  for (const [stamp, path, save] of [
-    ["04:05:08", "POST .*/sobjects/Account", () => org.create("Account", { Name: "Late" })],
-    ["04:05:10", "Soap", () => org.soap("<create><sObjects><type>Account</type><Name>Late</Name></sObjects></create>")],
-  ] as const) {
-    await org.call("POST", "/_sim/faults", { kind: "lateStart", path, milliseconds: 2_000 });
-
-    const late = save();
-    await clock.sleepers(1);
-    clock.pass(2_000);
-    await late;
-
-    const at = `2026-02-03T${stamp}.000+0000`;
-    expect(await org.records("SELECT CreatedDate, SystemModstamp FROM Account ORDER BY Id DESC LIMIT 1")).toMatchObject(
-      [{ CreatedDate: at, SystemModstamp: at }],
-    );
-  }
-});
