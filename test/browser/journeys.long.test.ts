@@ -95,28 +95,6 @@ inBrowser("in a browser, a user", () => {
     expect(page.url()).not.toContain("code=");
   });
 
-  test("finds a failed row, understands it and retries it", async () => {
-    const { button, link, page, sees, sql } = user;
-    await sql("INSERT INTO console.contact (lastname, email) VALUES ('Hopper', 'no address')");
-    await user.begin("/");
-    await sees("Salesforce refused 1 row of Contact");
-    await link("See why").click();
-    await sees("Salesforce rejects this e-mail address");
-    await button("Show rows").click();
-    await link("Hopper").click();
-    await sees("no address");
-    // What an administrator of the org might do by loosening a rule.
-    const valid = `jsonb_set("values", '{email}', '"grace@example.com"')`;
-    await sql(`UPDATE console._trigger_log SET "values" = ${valid} WHERE state = 'FAILED'`);
-
-    await button("Retry").click();
-
-    await sees("1 row waits again");
-    await page.getByText("SUCCESS", { exact: true }).waitFor();
-    await user.begin("/activity/failed");
-    await sees("No failed rows");
-  });
-
   test("makes a token that may only look, sees what it may, and revokes it", async () => {
     const { button, label, page, sees, workspace, world } = user;
     await user.begin("/tokens");

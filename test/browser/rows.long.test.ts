@@ -91,29 +91,6 @@ inBrowser("among the rows, a user", () => {
     expect(await clicks()).toBe(0);
   });
 
-  test("corrects a refused value in its field, follows it to Salesforce's word, and reads the row's story", async () => {
-    const { begin, button, click, clicks, hasNoFindings, label, link, sees, sql } = user;
-    await begin("/rows/contact?key=L-1");
-    await sees("Salesforce refuses the last change of this row");
-    await sees("It takes an e-mail address of at most 80 characters.");
-    await hasNoFindings();
-    const field = label(/^email of row/);
-    expect(await field.inputValue()).toBe("nowhere");
-
-    await field.fill(`${"x".repeat(81)}@example.com`);
-    await click(button("Save and send"));
-    await sees(/too long/);
-    await field.fill("ada@example.com");
-    await click(button("Save and send"));
-    await sees("Salesforce took it.");
-    await sees("both sides equal");
-    expect(await clicks()).toBeLessThanOrEqual(2);
-    await sees(/^Salesforce refused it: INVALID_EMAIL_ADDRESS/);
-    expect(await link("Open in Salesforce").getAttribute("href")).toMatch(/lightning\/r\/Contact\/003/);
-    const actors = await sql("SELECT actor FROM rows._trigger_log WHERE record_id = 61 ORDER BY id DESC LIMIT 1");
-    expect(actors).toEqual([{ actor: "owner@example.com" }]);
-  });
-
   test("sees which row each delivery is about, filters them, and sends those that failed again together", async () => {
     const { ask, begin, button, click, clicks, hasNoFindings, label, link, page, sees, settled, sql, world } = user;
     const second = (name: string) => page.getByRole("cell", { name, exact: true }).nth(1).waitFor();

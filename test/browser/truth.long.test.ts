@@ -80,19 +80,6 @@ inBrowser("when things break, the console", () => {
     expect(old).not.toEqual(fresh);
   });
 
-  test("counts a refresh that takes too long as one that failed", async () => {
-    await page.clock.install();
-    await page.reload();
-    await page.locator("main .badge").first().waitFor();
-
-    await page.route(API, () => undefined); // never answered
-    await page.clock.runFor(25_000);
-    await page.clock.runFor(20_000);
-
-    await page.getByText("The service takes too long to answer").first().waitFor();
-    await page.getByText(/this page shows is from/).waitFor();
-  });
-
   test("names a page that is not there, also by an address that is no text, or that fails, and continues elsewhere", async () => {
     const heading = (name: string) => page.getByRole("heading", { name, exact: true }).waitFor();
     await goTo(page, world, "/mappings/%zz");
