@@ -103,25 +103,6 @@ inBrowser("in few clicks, a user", () => {
     expect(changed).toEqual([{ firstname: "Ours" }]);
   });
 
-  test("limits what Bridge may use of the org's calls, beside what they cost now and with doorbells", async () => {
-    const { ask, begin, click, clicks, label, link, page, sees } = user;
-    const budget = () => ask<{ with_doorbells: { calls_per_day: number } }>("GET", "/monitoring/budget");
-    const { with_doorbells: rung } = await budget();
-    await begin("/");
-    await click(link("API calls"));
-    await sees(`${rung.calls_per_day.toLocaleString("en")} a day while nothing changes and all of them work`);
-    await label("Most calls per day").fill("2000");
-    await label("Mappings without changes for five minutes").selectOption("60");
-    await click(page.getByRole("button", { name: "Save", exact: true }));
-    await sees("The share is changed");
-    // The next count of the org's calls makes it the plan, and the page asks every half minute.
-    await page.getByText(/of 2,000 that its share allows/).waitFor({ timeout: 150_000 });
-    expect(await clicks()).toBeLessThanOrEqual(3);
-
-    expect(await budget()).toMatchObject({ most_calls: 2000, when_quiet_seconds: 60 });
-    await ask("PATCH", "/monitoring/budget", { most_calls: null, when_quiet_seconds: null });
-  });
-
   test("of the operators sees the fleet, where a workspace is paused, and no place that is not theirs", async () => {
     const { ask, begin, context, sees, workspace, world } = user;
     await ask("PUT", "/pause", { paused: true, reason: "the org moves" });

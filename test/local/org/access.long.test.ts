@@ -1,6 +1,5 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { expect, test } from "vitest";
-import { createOrgUser } from "../../support/clients/org-user.ts";
 import { type Client, ManualClock, openOrg } from "./support/open-org.ts";
 
 async function token({ org }: Client, form: Readonly<Record<string, string>>): Promise<Record<string, string>> {
@@ -37,39 +36,4 @@ test("a JWT assertion opens a session until it expires, for this org alone, and 
   expect(await ask({ aud: "https://elsewhere.example" })).toEqual(refused("invalid_grant", "audience is invalid"));
   for (const forged of [await ask({}, somebody), await ask({}, somebody, "none")])
     expect(forged).toEqual(refused("invalid_grant", "invalid assertion"));
-});
-
-test("what signs in wrongly is refused in OAuth's words, and a revoked or unknown token opens nothing", async () => {
-  const org = await openOrg();
-  const client = { client_id: org.org.clientId, client_secret: org.org.clientSecret };
-  const ask = (form: Record<string, string>) => token(org, { ...client, ...form });
-  const grant = { grant_type: "client_credentials" };
-
-  expect(await ask({ grant_type: "telepathy" })).toEqual(refused("unsupported_grant_type", "grant type not supported"));
-  expect(await ask({ grant_type: "refresh_token", refresh_token: "none" })).toEqual(
-    refused("invalid_grant", "expired access/refresh token"),
-  );
-  expect(await ask({ ...grant, client_secret: "wrong" })).toEqual(
-    refused("invalid_client", "invalid client credentials"),
-  );
-  org.token = (await ask(grant))["access_token"] ?? "";
-  expect((await org.get("limits")).status).toBe(200);
-  await fetch(`${org.org.url}/services/oauth2/revoke`, {
-    method: "POST",
-    body: new URLSearchParams({ token: org.token }),
-  });
-  for (const Authorization of [`Bearer ${org.token}`, "Bearer unknown", "Digest abc"])
-    expect((await org.call("GET", "limits", undefined, { Authorization })).status).toBe(401);
-});
-
-test("a user beside the administrator owns what it creates", async () => {
-  const client = await openOrg();
-  const user = await createOrgUser(client.org, "integration");
-  client.token = user.accessToken;
-
-  await client.create("Account", { Name: "Acme" });
-
-  expect(await client.records("SELECT CreatedById, CreatedBy.Username FROM Account")).toMatchObject([
-    { CreatedById: user.userId, CreatedBy: { Username: user.username } },
-  ]);
 });

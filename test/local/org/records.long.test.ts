@@ -4,7 +4,6 @@ import { type Json, openOrg } from "./support/open-org.ts";
 
 const of = (type: string) => (fields: object) => ({ attributes: { type }, ...fields });
 const account = of("Account");
-const contact = of("Contact");
 
 /** The code of each part's refusal, undefined where it was saved. */
 const codesOf = (results: Json) => [...results].map((result) => result["errors"]?.[0]?.["statusCode"]);
@@ -54,56 +53,6 @@ test("a unique value is held by one record, whatever its case, and a key or id t
   expect(codesOf(upserts.json)).toEqual([undefined, "REQUIRED_FIELD_MISSING", "DUPLICATE_VALUE", "DUPLICATE_VALUE"]);
   expect(upserts.json[3]?.["errors"]?.[0]).toMatchObject({ message: "Duplicate external id specified: C" });
   expect(codesOf(updates.json)).toEqual(["DUPLICATE_VALUE", "DUPLICATE_VALUE"]);
-});
-
-test("a key that several records hold answers 300 with their paths, and refuses the record by SOAP", async () => {
-  const fields = [{ name: "Ext__c", type: "text" as const, length: 20, externalId: true }];
-  const org = await openOrg({ definition: { objects: [{ name: "Thing__c", fields }] } });
-  const ids = [await org.create("Thing__c", { Ext__c: "x" }), await org.create("Thing__c", { Ext__c: "x" })];
-  const paths = ids.map((id) => `${org.base}/sobjects/Thing__c/${id}`);
-
-  const upsert = await org.call("PATCH", "sobjects/Thing__c/Ext__c/x", { Name: "T" });
-  const soap = await org.soap(
-    "<upsert><externalIDFieldName>Ext__c</externalIDFieldName><sObjects><type>Thing__c</type><Ext__c>x</Ext__c></sObjects></upsert>",
-  );
-
-  expect([upsert.status, upsert.json]).toEqual([300, paths]);
-  expect(soap.text).toContain("<statusCode>DUPLICATE_EXTERNAL_ID</statusCode>");
-});
-
-test("all or none means none, in a collection and in a composite, whose parts use answers of earlier ones", async () => {
-  const org = await openOrg();
-  const part = (referenceId: string, object: string, body: object) => ({
-    method: "POST",
-    url: `${org.base}/sobjects/${object}`,
-    referenceId,
-    body,
-  });
-  const first = part("a", "Account", { Name: "Acme", AnnualRevenue: 12 });
-  const collection = {
-    allOrNone: true,
-    records: [contact({ LastName: "A" }), contact({}), contact({ LastName: "C" })],
-  };
-
-  const refused = await org.call("POST", "composite/sobjects", collection);
-  const halted = await org.call("POST", "composite", {
-    allOrNone: true,
-    compositeRequest: [first, part("c", "Contact", {})],
-  });
-  expect(await org.records("SELECT Id FROM Account")).toEqual([]);
-  const good = await org.call("POST", "composite", {
-    compositeRequest: [first, part("c", "Contact", { LastName: "Rose", AccountId: "@{a.id}" })],
-  });
-
-  const rolledBack = "ALL_OR_NONE_OPERATION_ROLLED_BACK";
-  expect(codesOf(refused.json)).toEqual([rolledBack, "REQUIRED_FIELD_MISSING", rolledBack]);
-  expect([...(halted.json["compositeResponse"] ?? [])].map((entry) => entry["body"]?.[0]?.["errorCode"])).toEqual([
-    "PROCESSING_HALTED",
-    "REQUIRED_FIELD_MISSING",
-  ]);
-  expect([...(good.json["compositeResponse"] ?? [])].map((entry) => entry["httpStatusCode"])).toEqual([201, 201]);
-  expect(await org.records("SELECT Account.Name FROM Contact")).toMatchObject([{ Account: { Name: "Acme" } }]);
-  expect((await org.query("SELECT AnnualRevenue FROM Account")).text).toContain('"AnnualRevenue":12.0');
 });
 
 test("a deleted record takes its details along, is seen by queryAll alone, and is no parent any more", async () => {

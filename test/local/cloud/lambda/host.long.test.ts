@@ -51,17 +51,6 @@ test("a call by name gives the answer, a streamed one whole, in the cloud's time
   await expect(world.host.invoke("walk-dog", {})).rejects.toThrow("there is no function walk-dog");
 });
 
-test("this process has the functions' variables but those for Lambda alone, and its own again once the host is closed", async () => {
-  const before = { ...process.env };
-  const world = await start({ environment: { RATE_LIMIT_PER_MINUTE: "7" } });
-  const { NODE_EXTRA_CA_CERTS, METRICS_NAMESPACE, QUEUE_CYCLES, RATE_LIMIT_PER_MINUTE } = process.env;
-  await world.host.close();
-
-  expect([NODE_EXTRA_CA_CERTS, METRICS_NAMESPACE]).toEqual([before["NODE_EXTRA_CA_CERTS"], undefined]);
-  expect([QUEUE_CYCLES, RATE_LIMIT_PER_MINUTE]).toEqual([expect.stringContaining("bridge-dev-cycles"), "7"]);
-  expect({ ...process.env }).toEqual(before);
-});
-
 async function start(settings: Parameters<typeof startLambdaWorld>[0] = {}): Promise<LambdaWorld> {
   const world = await startLambdaWorld(settings);
   onTestFinished(async () => {
