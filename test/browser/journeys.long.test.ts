@@ -56,24 +56,6 @@ inBrowser("in a browser, a user", () => {
     expect(row?.["sfid"]).toMatch(/^003/);
   });
 
-  test("sees how the cycles of the last hour ended, and how many rows went each way", async () => {
-    const { label, page, sees } = user;
-    const picture = (name: RegExp) => page.getByRole("img", { name }).waitFor();
-    await user.begin("/");
-    await picture(/^Cycles: [1-9]\d* went well, 0 failed$/);
-    await picture(/^1 rows accepted, 0 rows rejected, \d+ rows written here in the last hour$/);
-    await page.locator(".chart").hover({ position: { x: 200, y: 60 } });
-    await sees(/\d rows accepted/);
-
-    await label("Direction").selectOption("From Salesforce");
-    await picture(/^\d+ rows written here in the last hour$/);
-    await page.reload();
-
-    await picture(/^\d+ rows written here in the last hour$/);
-    expect(page.url()).toContain("way=from");
-    expect(await page.getByText(/^\d+ accepted$/).count()).toBe(0);
-  });
-
   test("connects the org again by signing in there with the browser, and comes back", async () => {
     const { button, label, link, page, sees, world } = user;
     const { loginUrl, credentials } = world.bridge.org.connection;

@@ -14,20 +14,6 @@ inBrowser("among the rows, a user", () => {
     await user.settled();
   });
 
-  test("sees on the mapping's page what it moves, its fields with their columns and its latest changes", async () => {
-    const { begin, hasNoFindings, page, sees } = user;
-    await begin(`/mappings/${mappingId}`);
-
-    await sees("→ lastname varchar(80)");
-    await sees("Rows over time");
-    await page.getByRole("table", { name: "The latest changes" }).waitFor();
-    await page.getByRole("table", { name: "The last minutes with cycles" }).getByRole("row").nth(1).waitFor();
-    const times: string[] = await page.evaluate("[...document.querySelectorAll('time')].map(({ title }) => title)");
-    expect(times.length).toBeGreaterThan(10);
-    expect(times.filter((title) => !/ 20\d\d.* · 20\d\d-\d\d-\d\d .* UTC$/.test(title))).toEqual([]);
-    await hasNoFindings();
-  });
-
   test("browses the table by keyboard, searches it, sees failed rows first, and turns the page", async () => {
     const { begin, button, click, clicks, hasNoFindings, label, link, page, sees } = user;
     const row = (key: string) => page.getByRole("link", { name: key, exact: true });

@@ -109,23 +109,6 @@ inBrowser("when things break, the console", () => {
     expect(loads).toBe(1);
   });
 
-  test("shows on an invitation why its new token does not sign in, and signs in once it does", async () => {
-    const body = { name: "Eve", owner: "eve@example.com", scopes: ["read"], invitation: true };
-    const { token } = await user.ask<{ token: string }>("POST", "/tokens", body);
-    const visit = await (await world.browser.newContext()).newPage();
-    await goTo(visit, world, `/sign-in?workspace=${user.workspace.id}&invitation=${token}`);
-    await visit.getByRole("button", { name: "Accept the invitation" }).click();
-    const kept = visit.getByRole("button", { name: "I have kept it" });
-    await visit.route("**/tokens/current", (route) => route.abort(), { times: 1 });
-
-    await kept.click();
-    await visit.getByText("The service did not answer").waitFor();
-    await kept.click();
-
-    await visit.getByRole("heading", { name: "Overview" }).waitFor();
-    await visit.context().close();
-  });
-
   test.each(["/", "/mappings", "/activity", "/webhooks", "/tokens"])(
     "asks at most 15 times a minute on %s when it is untouched, and again at once when it is touched",
     async (place) => {

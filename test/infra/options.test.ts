@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROUTES } from "../../lib/http/routes.ts";
 import { type Access, WORKERS } from "../../lib/model/resources.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import {
   type Assembly,
   CERTIFICATE,
@@ -128,15 +127,6 @@ describe("a web application firewall", () => {
     expect(rings).toMatchObject({ AggregateKeyType: "IP", Limit: 24_000 });
     expect(pathOf(rings?.["ScopeDownStatement"])).toEqual(spared[2]);
     expect(own.all("AWS::WAFv2::WebACLAssociation")).toHaveLength(1);
-  });
-
-  longTest("of our own knows the base path of a shared domain", async () => {
-    const domain = { domainName: "api.example.com", certificateArn: CERTIFICATE, basePath: "own.base" };
-    const spared = sparedBy(await synthesizeFixtures({ ...domain, shield: "true" }));
-
-    const counted = ["/ownxbase/api/metrics", "/own.base/dev/api/metrics"];
-    const all = [...SPARED.map((path) => `/own.base${path}`), ...counted];
-    expect(all.filter((path) => !spared.some((rule) => rule.test(path)))).toEqual(counted);
   });
 
   test("of the operator's is before the API, and no other", () => {

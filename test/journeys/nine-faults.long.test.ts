@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
@@ -70,26 +69,6 @@ async function sql(statement: string): Promise<readonly Record<string, unknown>[
 
 const control = (method: string, path: string, order?: object) => bridge.org.control(method, path, order);
 
-/** The server's processes, which are frozen one by one, since each session has its own. */
-function processes(): readonly number[] {
-  const pid = readFileSync(
-    execFileSync("find", [folder, "/var/tmp", "-name", "postmaster.pid", "-newer", folder], { encoding: "utf8" })
-      .trim()
-      .split("\n")[0] ?? "",
-    "utf8",
-  ).split("\n")[0];
-  const children = execFileSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
-  return [pid, ...children.trim().split("\n")].map(Number);
-}
-
-let frozen: readonly number[] = [];
-const signal = (name: NodeJS.Signals) => {
-  for (const pid of frozen)
-    try {
-      process.kill(pid, name);
-    } catch {} // a session that has ended
-};
-
 const webhookId = async () => (await line.json<{ id: string }[]>(["webhook", "list"]))[0]?.id ?? "";
 const change = () => sql(`UPDATE salesforce.contact SET title = 't${Date.now()}' WHERE lastname = 'Ada'`);
 
@@ -110,11 +89,6 @@ const waits = (why: string, until: string) =>
     `^(?:Waits|Nothing of it moves) since .*: Contact is broken \\(${why}\\)\\. Sent automatically ${until}\\.$`,
     "m",
   );
-const UNREACHABLE = {
-  cause: "postgres_unavailable",
-  row: /could not be asked: .*; check that the server runs and accepts Bridge's connections/,
-};
-
 const FAULTS: Readonly<Record<string, Fault>> = {
   "the user's grant is refused and its sessions are ended": {
     cause: "salesforce_authorization",
@@ -126,16 +100,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
         .then(change),
     mend: () => control("DELETE", "/faults").then(poll),
   },
-  "PostgreSQL is frozen": {
-    ...UNREACHABLE,
-    make: async () => {
-      frozen = processes();
-      signal("SIGSTOP");
-    },
-    mend: async () => signal("SIGCONT"),
-  },
   "PostgreSQL is gone": {
-    ...UNREACHABLE,
+    cause: "postgres_unavailable",
+    row: /could not be asked: .*; check that the server runs and accepts Bridge's connections/,
     make: () => postgres.close(),
     mend: async () => {
       postgres = await startPostgres({ dataDir: join(folder, "postgres"), keepsPort: true });

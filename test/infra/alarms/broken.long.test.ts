@@ -13,10 +13,9 @@ import { workspaceKey } from "../../../lib/adapters/dynamodb/access/workspace-ke
 import { QUEUES, WORKERS } from "../../../lib/model/resources.ts";
 import { DEPLOYMENT } from "../../../lib/model/workspace/pause.ts";
 import { synthesizeFixtures } from "../assembly.ts";
-import { bySeries, ringsAt } from "./evaluate.ts";
 import { type Customer, type MeasuredBridge, startMeasuredBridge } from "./measured-bridge.ts";
 import { readOutages } from "./outages.ts";
-import { type ReadAlarm, readAlarm } from "./read-alarm.ts";
+import { bySeries, type ReadAlarm, readAlarm, ringsAt } from "./read-alarm.ts";
 
 /** Breaks parts of the running instance, and evaluates the template's own alarms over what was measured. */
 

@@ -2,9 +2,8 @@ import { beforeAll, expect, test } from "vitest";
 import { METRICS_NAMESPACE } from "../../../lib/infra/grant-access.ts";
 import { type Assembly, synthesizeFixtures } from "../assembly.ts";
 import { AWS_METRICS } from "./aws-metrics.ts";
-import { bySeries, ringsAt } from "./evaluate.ts";
 import { OUTAGES, QUIET, readOutages } from "./outages.ts";
-import { metricsOf, type ReadAlarm, readAlarm } from "./read-alarm.ts";
+import { bySeries, metricsOf, type ReadAlarm, readAlarm, ringsAt } from "./read-alarm.ts";
 
 /** Each line of lib/infra/OUTAGES.md, by the alarms of the template and what is measured in the outage. */
 

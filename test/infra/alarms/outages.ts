@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { METRICS_NAMESPACE } from "../../../lib/infra/grant-access.ts";
 import { QUEUES, WORKERS } from "../../../lib/model/resources.ts";
 import { AWS_METRICS } from "./aws-metrics.ts";
-import type { Sample } from "./evaluate.ts";
+import type { Sample } from "./read-alarm.ts";
 
 /** What is measured in one minute of a deployment, so many minutes after something broke; 0 and below: nothing has. */
 type Measured = (minute: number) => readonly Metric[];

@@ -77,26 +77,6 @@ test("a rate begins at once and comes back every period, each time within its mi
   expect(await arrived()).toEqual([]);
 });
 
-test("a target that cannot be reached is tried again until it can, or ends in the dead letters", async () => {
-  const toNowhere = (Name: string, more: object) => {
-    const Arn = "arn:aws:sqs:eu-local-1:000000000000:later";
-    const Target = { Arn, RoleArn: ROLE, Input: `${Name} <aws.scheduler.attempt-number>`, ...more };
-    return create(schedule({ Name, ScheduleExpression: "at(2026-03-01T12:01:00)", Target }));
-  };
-  await toNowhere("again", {});
-  await toNowhere("once", {
-    RetryPolicy: { MaximumRetryAttempts: 0 },
-    DeadLetterConfig: { Arn: "arn:aws:sqs:eu-local-1:000000000000:ticks" },
-  });
-
-  await cloud.clock.advance({ minutes: 1, seconds: JITTER_SECONDS + 1 });
-  const { QueueUrl } = await cloud.clients.sqs.send(new CreateQueueCommand({ QueueName: "later" }));
-  await cloud.clock.advance({ minutes: 1 });
-
-  expect(await arrived(cloud, String(QueueUrl))).toEqual(["again 2"]);
-  expect(await arrived()).toHaveLength(1);
-});
-
 test.each([
   ["less than its maximum age late is sent", 1, 60, ["2026-03-01T12:01:00Z"]],
   ["older than that is dropped", 24 * 60, 60, ["2026-03-02T12:00:00Z"]],

@@ -69,23 +69,6 @@ test("a folder belongs to one org at a time, and a file that is no org's is name
   await expect(startOrg({ dataDir: other })).rejects.toThrow("org.db: file is not a database");
 });
 
-test("login gives a session and its server URL, wrong credentials get Salesforce's own fault", async () => {
-  const org = new Client((await openOrg()).org, "64.0");
-  const login = (password: string, version = org) =>
-    version.soap(`<login><username>${org.org.username}</username><password>${password}</password></login>`);
-
-  const good = await login(org.org.password);
-  org.token = /<sessionId>([^<]+)</.exec(good.text)?.[1] ?? "";
-  const bad = await login("wrong");
-  const late = await login(org.org.password, new Client(org.org, "65.0"));
-
-  expect(good.text).toContain(`<serverUrl>${org.org.url}/services/Soap/u/64.0/`);
-  expect((await org.get("limits")).status).toBe(200);
-  expect(bad.status).toBe(500);
-  expect(bad.text).toContain("<faultcode>sf:INVALID_LOGIN</faultcode>");
-  expect([late.status, /<sf:exceptionCode>(.*?)</.exec(late.text)?.[1]]).toEqual([500, "UNSUPPORTED_API_VERSION"]);
-});
-
 test("alone and with TLS it serves HTTPS under a certificate that it renews before its end, and keeps until then", async () => {
   const dataDir = temporaryFolder();
   const certificate = () => readFile(join(dataDir, "tls-cert.pem"), "utf8");
