@@ -91,21 +91,6 @@ inBrowser("every page of the console", () => {
     });
   });
 
-  test("opens the choices of a field right under it", async () => {
-    const { label, page, world } = user;
-    await show(page, world, "/mappings/new");
-    await label("Object").fill("Opp");
-    const popup = page.locator(".popup");
-    await popup.waitFor();
-
-    const [under, above] = [await popup.boundingBox(), await label("Object").boundingBox()];
-    if (!under || !above) throw new Error("one of them is not shown");
-    expect(under.x).toBeCloseTo(above.x, 0);
-    expect(under.width).toBeCloseTo(above.width, 0);
-    const gap = under.y - above.y - above.height;
-    expect(gap > 0 && gap < 8).toBe(true);
-  });
-
   test("can be reached and used by keyboard alone", async () => {
     const { label, page, world } = user;
     const focused = (): Promise<unknown> => page.evaluate("document.activeElement?.textContent?.trim()");

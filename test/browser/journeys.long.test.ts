@@ -56,24 +56,6 @@ inBrowser("in a browser, a user", () => {
     expect(row?.["sfid"]).toMatch(/^003/);
   });
 
-  test("sees how the cycles of the last hour ended, and how many rows went each way", async () => {
-    const { label, page, sees } = user;
-    const picture = (name: RegExp) => page.getByRole("img", { name }).waitFor();
-    await user.begin("/");
-    await picture(/^Cycles: [1-9]\d* went well, 0 failed$/);
-    await picture(/^1 rows accepted, 0 rows rejected, \d+ rows written here in the last hour$/);
-    await page.locator(".chart").hover({ position: { x: 200, y: 60 } });
-    await sees(/\d rows accepted/);
-
-    await label("Direction").selectOption("From Salesforce");
-    await picture(/^\d+ rows written here in the last hour$/);
-    await page.reload();
-
-    await picture(/^\d+ rows written here in the last hour$/);
-    expect(page.url()).toContain("way=from");
-    expect(await page.getByText(/^\d+ accepted$/).count()).toBe(0);
-  });
-
   test("connects the org again by signing in there with the browser, and comes back", async () => {
     const { button, label, link, page, sees, world } = user;
     const { loginUrl, credentials } = world.bridge.org.connection;
@@ -93,28 +75,6 @@ inBrowser("in a browser, a user", () => {
     await label("in order").first().waitFor();
     expect(await label("not in order").count()).toBe(0);
     expect(page.url()).not.toContain("code=");
-  });
-
-  test("finds a failed row, understands it and retries it", async () => {
-    const { button, link, page, sees, sql } = user;
-    await sql("INSERT INTO console.contact (lastname, email) VALUES ('Hopper', 'no address')");
-    await user.begin("/");
-    await sees("Salesforce refused 1 row of Contact");
-    await link("See why").click();
-    await sees("Salesforce rejects this e-mail address");
-    await button("Show rows").click();
-    await link("Hopper").click();
-    await sees("no address");
-    // What an administrator of the org might do by loosening a rule.
-    const valid = `jsonb_set("values", '{email}', '"grace@example.com"')`;
-    await sql(`UPDATE console._trigger_log SET "values" = ${valid} WHERE state = 'FAILED'`);
-
-    await button("Retry").click();
-
-    await sees("1 row waits again");
-    await page.getByText("SUCCESS", { exact: true }).waitFor();
-    await user.begin("/activity/failed");
-    await sees("No failed rows");
   });
 
   test("makes a token that may only look, sees what it may, and revokes it", async () => {

@@ -14,20 +14,6 @@ inBrowser("among the rows, a user", () => {
     await user.settled();
   });
 
-  test("sees on the mapping's page what it moves, its fields with their columns and its latest changes", async () => {
-    const { begin, hasNoFindings, page, sees } = user;
-    await begin(`/mappings/${mappingId}`);
-
-    await sees("→ lastname varchar(80)");
-    await sees("Rows over time");
-    await page.getByRole("table", { name: "The latest changes" }).waitFor();
-    await page.getByRole("table", { name: "The last minutes with cycles" }).getByRole("row").nth(1).waitFor();
-    const times: string[] = await page.evaluate("[...document.querySelectorAll('time')].map(({ title }) => title)");
-    expect(times.length).toBeGreaterThan(10);
-    expect(times.filter((title) => !/ 20\d\d.* · 20\d\d-\d\d-\d\d .* UTC$/.test(title))).toEqual([]);
-    await hasNoFindings();
-  });
-
   test("browses the table by keyboard, searches it, sees failed rows first, and turns the page", async () => {
     const { begin, button, click, clicks, hasNoFindings, label, link, page, sees } = user;
     const row = (key: string) => page.getByRole("link", { name: key, exact: true });
@@ -89,29 +75,6 @@ inBrowser("among the rows, a user", () => {
     await hasNoFindings();
     await page.keyboard.press("Escape");
     expect(await clicks()).toBe(0);
-  });
-
-  test("corrects a refused value in its field, follows it to Salesforce's word, and reads the row's story", async () => {
-    const { begin, button, click, clicks, hasNoFindings, label, link, sees, sql } = user;
-    await begin("/rows/contact?key=L-1");
-    await sees("Salesforce refuses the last change of this row");
-    await sees("It takes an e-mail address of at most 80 characters.");
-    await hasNoFindings();
-    const field = label(/^email of row/);
-    expect(await field.inputValue()).toBe("nowhere");
-
-    await field.fill(`${"x".repeat(81)}@example.com`);
-    await click(button("Save and send"));
-    await sees(/too long/);
-    await field.fill("ada@example.com");
-    await click(button("Save and send"));
-    await sees("Salesforce took it.");
-    await sees("both sides equal");
-    expect(await clicks()).toBeLessThanOrEqual(2);
-    await sees(/^Salesforce refused it: INVALID_EMAIL_ADDRESS/);
-    expect(await link("Open in Salesforce").getAttribute("href")).toMatch(/lightning\/r\/Contact\/003/);
-    const actors = await sql("SELECT actor FROM rows._trigger_log WHERE record_id = 61 ORDER BY id DESC LIMIT 1");
-    expect(actors).toEqual([{ actor: "owner@example.com" }]);
   });
 
   test("sees which row each delivery is about, filters them, and sends those that failed again together", async () => {

@@ -8,7 +8,7 @@ import { metricsText } from "../../lib/metrics/scrape.ts";
 import { QUEUES } from "../../lib/model/resources.ts";
 import { sampleReport } from "../support/doubles/sample-report.ts";
 import { metricsOf, readAlarm } from "./alarms/read-alarm.ts";
-import { type Assembly, type Json, MANY_OPTIONS, type Resource, synthesizeFixtures, TOPIC } from "./assembly.ts";
+import { type Assembly, MANY_OPTIONS, type Resource, synthesizeFixtures, TOPIC } from "./assembly.ts";
 
 const FOLDER = join(import.meta.dirname, "../../lib/infra");
 const RUNBOOK = readFileSync(join(FOLDER, "RUNBOOK.md"), "utf8");
@@ -115,7 +115,7 @@ test("every queue, function and API that an alarm watches exists by that name", 
 
 test("what an alarm watches of the rows is what the cycles report, stage by stage", () => {
   const lines: string[] = [];
-  vi.stubEnv("METRICS_NAMESPACE", String(environmentOf("run-cycle")["METRICS_NAMESPACE"]));
+  vi.stubEnv("METRICS_NAMESPACE", String(dev.environmentOf("run-cycle")["METRICS_NAMESPACE"]));
   vi.stubEnv("STAGE", "dev");
   const gathered = gatherFigures((line) => lines.push(line));
   gathered.add({ accepted: 1, refused: 1, oldestWaitingSeconds: 1000, budgetShare: 0.9, heldDeletes: 7, failed: true });
@@ -182,13 +182,6 @@ test("the rules for Prometheus and Grafana's dashboard ask for metrics that the 
 
   expect([...known]).toEqual(expect.arrayContaining([...new Set(asked)]));
 });
-
-function environmentOf(name: string): Json {
-  const made = dev
-    .all("AWS::Lambda::Function")
-    .find(({ Properties }) => String(Properties["FunctionName"]) === `bridge-dev-${name}`);
-  return made?.Properties["Environment"]?.["Variables"] ?? {};
-}
 
 const alarms = (assembly: Assembly): Resource[] => assembly.all("AWS::CloudWatch::Alarm");
 

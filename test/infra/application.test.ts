@@ -1,3 +1,4 @@
+import { ResponseType } from "aws-cdk-lib/aws-apigateway";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROUTES, type Route } from "../../lib/http/routes.ts";
 import {
@@ -32,7 +33,7 @@ describe("the API", () => {
       expect.soft(uri.includes("response-streaming-invocations"), name).toBe(route.streams ?? false);
     }
     for (const { integration, calls } of methods()) {
-      const { Properties } = functionOf(calls.slice("bridge-dev-".length));
+      const { Properties } = dev.functionOf(calls.slice("bridge-dev-".length));
       expect(Properties["Timeout"]).toBeLessThanOrEqual(Number(integration["TimeoutInMillis"] ?? 29_000) / 1000);
     }
   });
@@ -42,6 +43,34 @@ describe("the API", () => {
 
     expect(new Set(otherwise.map(({ path }) => path))).toEqual(new Set(["/", "/{proxy+}", ...resourcePaths()]));
     expect(new Set(otherwise.map(({ calls }) => calls))).toEqual(new Set(["bridge-dev-no-such-endpoint"]));
+  });
+
+  test("whatever the gateway answers on its own is in the envelope, with the right status", () => {
+    const responses = dev.all("AWS::ApiGateway::GatewayResponse");
+
+    const byType = Object.fromEntries(
+      responses.map(({ Properties }) => {
+        const body = JSON.parse(String(Properties["ResponseTemplates"]?.["application/json"])) as Envelope;
+        expect(body).toEqual({
+          success: false,
+          error: { code: expect.any(String), message: expect.stringMatching(/\w+\./) },
+        });
+        const retryAfter = Properties["ResponseParameters"]?.["gatewayresponse.header.Retry-After"] ?? "never";
+        return [String(Properties["ResponseType"]), `${Properties["StatusCode"]} ${body.error.code} ${retryAfter}`];
+      }),
+    );
+
+    expect(Object.keys(byType).sort()).toEqual(typesOfThePlatform());
+    expect(byType).toMatchObject({
+      MISSING_AUTHENTICATION_TOKEN: "404 NOT_FOUND never",
+      THROTTLED: "429 RATE_LIMITED '60'",
+      REQUEST_TOO_LARGE: "413 PAYLOAD_TOO_LARGE never",
+      INTEGRATION_TIMEOUT: "503 UNAVAILABLE '5'",
+      INTEGRATION_FAILURE: "503 UNAVAILABLE '5'",
+      API_CONFIGURATION_ERROR: "503 UNAVAILABLE '5'",
+      UNAUTHORIZED: "401 UNAUTHORIZED never",
+      DEFAULT_5XX: "500 INTERNAL_ERROR never",
+    });
   });
 });
 
@@ -68,7 +97,9 @@ describe("what a function may do", () => {
       const { reads = [], writes = [], sends = [], secrets = false, schedules = false } = row;
       const tables = new Set([...reads, ...writes]);
       const isTwice = (table: TableName) => TABLES[table].indexes.length > 0;
-      const named = Object.keys(environmentOf(name)).filter((one) => /^(TABLE|QUEUE)_|^KEY|SCHEDULE|_ARN$/.test(one));
+      const named = Object.keys(dev.environmentOf(name)).filter((one) =>
+        /^(TABLE|QUEUE)_|^KEY|SCHEDULE|_ARN$/.test(one),
+      );
       const expected = [
         ...[...tables].map(tableVariable),
         ...sends.map(queueVariable),
@@ -90,7 +121,7 @@ describe("what a function may do", () => {
 
   test("what neither reaches a database or an org nor seals an answer opens the service's own secret alone", () => {
     const opening = (name: string) =>
-      statementsOf(roleOf(name)).find(({ Action }) => String(Action).includes("kms:Decrypt"));
+      statementsOf(dev.roleOf(name)).find(({ Action }) => String(Action).includes("kms:Decrypt"));
     const ownAlone = Object.keys(ROWS).filter((name) => opening(name)?.["Condition"] !== undefined);
 
     expect(ownAlone.sort()).toEqual(OWN_SECRET_ALONE);
@@ -103,7 +134,7 @@ describe("what a function may do", () => {
 
   test("exactly those that reach customers' databases trust Amazon's own certificates, which RDS answers with", () => {
     for (const [name, { postgres = false }] of Object.entries(ROWS)) {
-      const trusted = environmentOf(name)["NODE_EXTRA_CA_CERTS"];
+      const trusted = dev.environmentOf(name)["NODE_EXTRA_CA_CERTS"];
       expect.soft(trusted, name).toBe(postgres ? "/var/runtime/ca-cert.pem" : undefined);
     }
   });
@@ -159,9 +190,9 @@ describe("what a function may do", () => {
       "lambda:InvokeFunction",
       "lambda:InvokeFunctionUrl",
     ]);
-    expect(anyone.every(({ Properties }) => JSON.stringify(Properties).includes(functionOf("read-metrics").id))).toBe(
-      true,
-    );
+    expect(
+      anyone.every(({ Properties }) => JSON.stringify(Properties).includes(dev.functionOf("read-metrics").id)),
+    ).toBe(true);
   });
 
   test("the gateway may call the functions of the API and no other", () => {
@@ -206,7 +237,7 @@ describe("the workers", () => {
     for (const [name, row] of Object.entries(WORKERS)) {
       const source = dev
         .all("AWS::Lambda::EventSourceMapping")
-        .find(({ Properties }) => JSON.stringify(Properties["FunctionName"]).includes(functionOf(name).id));
+        .find(({ Properties }) => JSON.stringify(Properties["FunctionName"]).includes(dev.functionOf(name).id));
       expect(source?.Properties, name).toMatchObject({
         BatchSize: row.batchSize,
         FunctionResponseTypes: ["ReportBatchItemFailures"],
@@ -214,7 +245,7 @@ describe("the workers", () => {
       });
       expect(source?.Properties["MaximumBatchingWindowInSeconds"], name).toBe(row.batchWindowSeconds || undefined);
       expect(namesIn(source?.Properties["EventSourceArn"]), name).toEqual([`${upperFirst(row.queue)}Queue`]);
-      expect(functionOf(name).Properties, name).toMatchObject({
+      expect(dev.functionOf(name).Properties, name).toMatchObject({
         Timeout: row.timeoutSeconds,
         MemorySize: row.memoryMegabytes,
       });
@@ -223,13 +254,13 @@ describe("the workers", () => {
 
   test("a function may be called by its own messages only where its row says why, and the console shows the reason", () => {
     for (const [name, row] of Object.entries(WORKERS)) {
-      const { RecursiveLoop, Description } = functionOf(name).Properties;
+      const { RecursiveLoop, Description } = dev.functionOf(name).Properties;
       const reason = "resends" in row ? row.resends : undefined;
       expect.soft(RecursiveLoop, name).toBe(reason && "Allow");
       expect.soft(Description, name).toBe(reason && `RecursiveLoop: ${reason}`);
       expect.soft(String(Description ?? "").length, name).toBeLessThanOrEqual(256);
     }
-    for (const name of Object.keys(ROUTES)) expect(functionOf(name).Properties).not.toHaveProperty("RecursiveLoop");
+    for (const name of Object.keys(ROUTES)) expect(dev.functionOf(name).Properties).not.toHaveProperty("RecursiveLoop");
   });
 
   test("exactly the workers that can cause their own messages say why they may", () => {
@@ -272,11 +303,11 @@ describe("the stage", () => {
   test("dev and prod have their rules, and a stage of another name production's, with its name in each thing", async () => {
     const [prod, staging] = [await synthesizeFixtures(PROD), await synthesizeFixtures({ ...PROD, stage: "staging" })];
 
-    expect(environmentOf("list-mappings", chosen)).toMatchObject({ STAGE: "dev", RATE_LIMIT_PER_MINUTE: "500" });
-    expect(environmentOf("list-mappings", prod)["STAGE"]).toBe("prod");
-    expect(environmentOf("list-mappings", staging)["STAGE"]).toBe("staging");
+    expect(chosen.environmentOf("list-mappings")).toMatchObject({ STAGE: "dev", RATE_LIMIT_PER_MINUTE: "500" });
+    expect(prod.environmentOf("list-mappings")["STAGE"]).toBe("prod");
+    expect(staging.environmentOf("list-mappings")["STAGE"]).toBe("staging");
     for (const one of [prod, staging])
-      expect(environmentOf("list-mappings", one)).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
+      expect(one.environmentOf("list-mappings")).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
     const TableName = expect.stringMatching(/^bridge-staging-/);
     for (const { Properties } of staging.all("AWS::DynamoDB::Table"))
       expect(Properties).toMatchObject({ DeletionProtectionEnabled: true, TableName });
@@ -304,8 +335,8 @@ describe("the stage", () => {
   });
 
   test("functions know how long deliveries and audit entries are kept where that was asked for", () => {
-    expect(environmentOf("list-mappings", chosen)).toMatchObject({ DELIVERY_DAYS: "7", AUDIT_DAYS: "90" });
-    expect(Object.keys(environmentOf("list-mappings", dev))).not.toContain("DELIVERY_DAYS");
+    expect(chosen.environmentOf("list-mappings")).toMatchObject({ DELIVERY_DAYS: "7", AUDIT_DAYS: "90" });
+    expect(Object.keys(dev.environmentOf("list-mappings"))).not.toContain("DELIVERY_DAYS");
   });
 
   test("tracing is off unless switched on, and then every function and the API leave traces", () => {
@@ -352,7 +383,7 @@ describe("the stage", () => {
     const grants = statements.filter((one) => JSON.stringify(one["Resource"]).includes(former));
 
     expect(chosen.all("AWS::KMS::Key")).toEqual([]);
-    expect(environmentOf("list-mappings", chosen)["KEY_ID"]).toBe(own);
+    expect(chosen.environmentOf("list-mappings")["KEY_ID"]).toBe(own);
     expect(aliases.map(({ id }) => id)).toEqual(dev.all("AWS::KMS::Alias").map(({ id }) => id)); // it moves in place
     expect(aliases[0]?.Properties).toMatchObject({ AliasName: "alias/bridge-dev", TargetKeyId: own });
     expect(new Set(grants.map((one) => one["Action"]))).toEqual(new Set(["kms:Decrypt"]));
@@ -404,30 +435,14 @@ function pathOf(id: string): string {
   );
 }
 
-function functionOf(name: string, assembly = dev): Resource {
-  const isNamed = ({ Properties }: Resource) => String(Properties["FunctionName"]).endsWith(`-${name}`);
-  const made = assembly.all("AWS::Lambda::Function").find(isNamed);
-  if (!made) throw new Error(`no function for ${name}`);
-  return made;
-}
-
-function environmentOf(name: string, assembly = dev): Json {
-  return functionOf(name, assembly).Properties["Environment"]?.["Variables"] ?? {};
-}
-
 function statementsOf(role: Resource | undefined): Json[] {
   const policies = Object.values(role?.Properties["Policies"] ?? {});
   return policies.flatMap((policy) => Object.values(policy["PolicyDocument"]?.["Statement"] ?? {}));
 }
 
-function roleOf(name: string): Resource | undefined {
-  const roleId = functionOf(name).Properties["Role"]?.["Fn::GetAtt"]?.[0];
-  return dev.all("AWS::IAM::Role").find(({ id }) => id === String(roleId));
-}
-
 /** What a function is allowed to do an action on, by names like `RateLimitsTable`, sorted. */
 function granted(name: string, action: string): string[] {
-  return statementsOf(roleOf(name))
+  return statementsOf(dev.roleOf(name))
     .filter(({ Action }) => [Action].flat().map(String).includes(action))
     .flatMap(({ Resource }) => namesIn([Resource].flat()))
     .sort();
@@ -468,6 +483,15 @@ function rendered(value: unknown): unknown {
   if (name?.startsWith("Fn::"))
     return "x".repeat("arn:aws:dynamodb:ap-southeast-1:123456789012:table/bridge-prod-rate-limits".length);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rendered(item)]));
+}
+
+interface Envelope {
+  readonly error: { readonly code: string };
+}
+
+function typesOfThePlatform(): string[] {
+  const members: unknown[] = Object.values(ResponseType);
+  return members.flatMap((member) => (member instanceof ResponseType ? [member.responseType] : [])).sort();
 }
 
 const upperFirst = (name: string): string => name.replace(/^\w/, (letter) => letter.toUpperCase());

@@ -22,6 +22,10 @@ export interface Json {
 export interface Assembly {
   /** Resources of a type, of all stacks. */
   readonly all: (type: string) => Resource[];
+  /** The function of a row, by the row's name. */
+  readonly functionOf: (name: string) => Resource;
+  readonly environmentOf: (name: string) => Json;
+  readonly roleOf: (name: string) => Resource | undefined;
   readonly outputs: Record<string, unknown>;
   /** Resources of each stack. */
   readonly counts: Record<string, number>;
@@ -86,8 +90,20 @@ function readAssembly(folder: string, stage: string): Assembly {
   const resources = templates.flatMap(({ Resources }) =>
     Object.entries(Resources).map(([id, made]) => ({ ...made, id })),
   );
+  const all = (type: string) => resources.filter(({ Type }) => Type === type);
+  const functionOf = (name: string) => {
+    const isNamed = ({ Properties }: Resource) => String(Properties["FunctionName"]) === `bridge-${stage}-${name}`;
+    const made = all("AWS::Lambda::Function").find(isNamed);
+    if (!made) throw new Error(`no function for ${name}`);
+    return made;
+  };
   return {
-    all: (type) => resources.filter(({ Type }) => Type === type),
+    ...{ all, functionOf },
+    environmentOf: (name) => functionOf(name).Properties["Environment"]?.["Variables"] ?? {},
+    roleOf: (name) => {
+      const roleId = String(functionOf(name).Properties["Role"]?.["Fn::GetAtt"]?.[0]);
+      return all("AWS::IAM::Role").find(({ id }) => id === roleId);
+    },
     outputs: Object.assign({}, ...templates.map(({ Outputs }) => Outputs)),
     counts: Object.fromEntries(templates.map(({ Resources }, at) => [names[at], Object.keys(Resources).length])),
     before: dependenciesIn(folder, names),

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { type QUEUES, TABLES, WORKERS } from "../../lib/model/resources.ts";
 import { type Assembly, PROD, type Resource, synthesizeFixtures } from "./assembly.ts";
@@ -56,6 +58,25 @@ test("in prod nothing that holds data can be deleted by mistake", async () => {
   for (const { Properties } of prod.all("AWS::DynamoDB::Table")) {
     expect(Properties["DeletionProtectionEnabled"]).toBe(true);
   }
+});
+
+const SIZING = readFileSync(join(import.meta.dirname, "../../lib/infra/SIZING.md"), "utf8");
+
+test("what the operator reads about the size of each worker is what is deployed, and has its reason", () => {
+  const lines = Object.entries(WORKERS).map(([name, row]) =>
+    [
+      `| \`${name}\``,
+      `${row.memoryMegabytes} MB`,
+      `${row.timeoutSeconds} s`,
+      row.maxConcurrency,
+      row.batchSize,
+      `${row.batchWindowSeconds} s |`,
+    ].join(" | "),
+  );
+
+  expect(SIZING.match(/^\| `.* s \|$/gm)).toEqual(lines);
+  const reasons = SIZING.split(/^## /m).slice(1).join();
+  for (const name of Object.keys(WORKERS)) expect.soft(reasons).toContain(`\`${name}\``);
 });
 
 function queueNamed(name: string): Resource {

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROUTES } from "../../lib/http/routes.ts";
 import { type Access, WORKERS } from "../../lib/model/resources.ts";
-import { longTest } from "../support/run/whole-grid.ts";
 import {
   type Assembly,
   CERTIFICATE,
@@ -9,7 +8,6 @@ import {
   MANY_OPTIONS,
   NETWORK,
   PROD,
-  type Resource,
   synthesizeFixtures,
   TOPIC,
 } from "./assembly.ts";
@@ -77,9 +75,9 @@ describe("a domain of one's own", () => {
     expect(own.all("AWS::ApiGateway::BasePathMapping")[0]?.Properties).not.toHaveProperty("BasePath");
     expect(own.outputs["BaseUrl"]).toMatchObject({ Value: "https://bridge.example.com" });
     expect(own.outputs["DomainTarget"]).toBeDefined();
-    expect(environmentOf(own, "create-webhook")).toMatchObject({ BASE_URL: "https://bridge.example.com" });
+    expect(own.environmentOf("create-webhook")).toMatchObject({ BASE_URL: "https://bridge.example.com" });
     expect(plain.all("AWS::ApiGateway::DomainName")).toEqual([]);
-    for (const name of Object.keys(ROWS)) expect(environmentOf(plain, name)).not.toHaveProperty("BASE_URL");
+    for (const name of Object.keys(ROWS)) expect(plain.environmentOf(name)).not.toHaveProperty("BASE_URL");
   });
 
   test("can be shared with other APIs by a path", () => {
@@ -92,14 +90,14 @@ describe("a private network", () => {
   test("holds exactly the functions that reach customers' databases and orgs, and opens the ranges named to them alone", () => {
     for (const [name, { postgres = false, org = false }] of Object.entries(ROWS)) {
       const isInside = postgres || org;
-      const { VpcConfig } = functionOf(own, name).Properties;
-      const { OPENED_RANGES, HTTPS_PROXY, NODE_USE_ENV_PROXY } = environmentOf(own, name);
+      const { VpcConfig } = own.functionOf(name).Properties;
+      const { OPENED_RANGES, HTTPS_PROXY, NODE_USE_ENV_PROXY } = own.environmentOf(name);
       expect
         .soft([OPENED_RANGES, HTTPS_PROXY, NODE_USE_ENV_PROXY], name)
         .toEqual(isInside ? ["10.0.0.0/16", "http://proxy.internal:3128", "1"] : Array(3).fill(undefined));
       const inside = { SubnetIds: ["subnet-0a1b2c3d", "subnet-4e5f6a7b"], SecurityGroupIds: ["sg-0a1b2c3d"] };
       expect.soft(VpcConfig, name).toEqual(isInside ? inside : undefined);
-      expect.soft(roleText(own, name).includes("ec2:CreateNetworkInterface"), name).toBe(isInside);
+      expect.soft(JSON.stringify(own.roleOf(name)).includes("ec2:CreateNetworkInterface"), name).toBe(isInside);
     }
     const unasked = JSON.stringify([plain.all("AWS::Lambda::Function"), plain.all("AWS::IAM::Role")]);
     expect(unasked).not.toMatch(/VpcConfig|ec2:|OPENED_RANGES/);
@@ -131,15 +129,6 @@ describe("a web application firewall", () => {
     expect(own.all("AWS::WAFv2::WebACLAssociation")).toHaveLength(1);
   });
 
-  longTest("of our own knows the base path of a shared domain", async () => {
-    const domain = { domainName: "api.example.com", certificateArn: CERTIFICATE, basePath: "own.base" };
-    const spared = sparedBy(await synthesizeFixtures({ ...domain, shield: "true" }));
-
-    const counted = ["/ownxbase/api/metrics", "/own.base/dev/api/metrics"];
-    const all = [...SPARED.map((path) => `/own.base${path}`), ...counted];
-    expect(all.filter((path) => !spared.some((rule) => rule.test(path)))).toEqual(counted);
-  });
-
   test("of the operator's is before the API, and no other", () => {
     for (const one of [plain, shared]) expect(one.all("AWS::WAFv2::WebACL")).toEqual([]);
     expect(plain.all("AWS::WAFv2::WebACLAssociation")).toEqual([]);
@@ -152,7 +141,7 @@ describe("concurrency", () => {
     const sourceOf = (name: string) =>
       own
         .all("AWS::Lambda::EventSourceMapping")
-        .find(({ Properties }) => JSON.stringify(Properties["FunctionName"]).includes(functionOf(own, name).id));
+        .find(({ Properties }) => JSON.stringify(Properties["FunctionName"]).includes(own.functionOf(name).id));
     const limits = own
       .all("AWS::Lambda::Function")
       .filter(({ Properties }) => Properties["ReservedConcurrentExecutions"] !== undefined)
@@ -265,20 +254,3 @@ function sparedBy(assembly: Assembly): readonly RegExp[] {
 
 const pathOf = (statement: Json | undefined): RegExp =>
   new RegExp(String(statement?.["RegexMatchStatement"]?.["RegexString"]));
-
-function functionOf(assembly: Assembly, name: string): Resource {
-  const made = assembly
-    .all("AWS::Lambda::Function")
-    .find(({ Properties }) => String(Properties["FunctionName"]) === `bridge-dev-${name}`);
-  if (!made) throw new Error(`no function for ${name}`);
-  return made;
-}
-
-function environmentOf(assembly: Assembly, name: string): Json {
-  return functionOf(assembly, name).Properties["Environment"]?.["Variables"] ?? {};
-}
-
-function roleText(assembly: Assembly, name: string): string {
-  const id = String(functionOf(assembly, name).Properties["Role"]?.["Fn::GetAtt"]?.[0]);
-  return JSON.stringify(assembly.all("AWS::IAM::Role").find((role) => role.id === id));
-}

@@ -10,7 +10,6 @@ import {
   HEARING_TRIGGER,
   herokuConnectSchema,
 } from "../support/worlds/heroku-connect.ts";
-import { createTestDatabase } from "../support/worlds/postgres.ts";
 import { type RunningBridge, startRunningBridge } from "../support/worlds/running-bridge.ts";
 
 /** Far more than it takes, so that a busy machine fails nothing. */
@@ -30,7 +29,8 @@ beforeAll(async () => {
   mkdirSync(join(line.folder, "data"), { recursive: true });
   const operator = { environment: { SCHEDULE_GROUP: "bridge-dev" } };
   writeFileSync(join(line.folder, "data", "operator.json"), JSON.stringify(operator));
-  await connect();
+  database = new Client({ connectionString: bridge.database.url });
+  await database.connect();
   org = await openColleague(bridge.org.connection);
 });
 afterAll(async () => {
@@ -38,11 +38,6 @@ afterAll(async () => {
   line.close();
   await bridge.close();
 });
-
-async function connect(): Promise<void> {
-  database = new Client({ connectionString: bridge.database.url });
-  await database.connect();
-}
 
 /** As `heroku connect:export` writes it (heroku-connect-facts 2.1). */
 const mappingOf = (object_name: string, access: string, fields: readonly string[], more = {}) => ({
@@ -68,33 +63,8 @@ const EXPORT = {
   ],
 };
 
-test("a rehearsal on a copy shows what the day will show, changes nothing in Salesforce, and leaves no workspace", async () => {
-  await heroku();
-  const file = line.file("export.json", JSON.stringify(EXPORT));
-  await database.end(); // a database in use is not copied
-  const copy = await createTestDatabase({ like: bridge.database });
-  await connect();
-  const before = await records("SELECT LastName, Email, SystemModstamp FROM Contact ORDER BY LastName");
-
-  const rehearsed = await line.run(
-    [...["migrate", "heroku-connect", file, "--rehearse", "--database-url-file", "-", "--yes"]],
-    { stdin: `${copy.url}\n` },
-  );
-
-  expect(rehearsed.code).toBe(0);
-  // Two contacts wait with values of their own: an e-mail address, and a new row.
-  expect(rehearsed.stdout).toMatch(/Contact +contact +paused +\d+ +2 +1 +\d+ +3 +\d/);
-  expect(rehearsed.stdout).toMatch(/Account +account +paused +\d+ +0 +0 +1 +1 +0/);
-  expect(rehearsed.stderr).toContain("To decide before the day:\n  1 changes that Heroku Connect could not send");
-  expect(await records("SELECT LastName, Email, SystemModstamp FROM Contact ORDER BY LastName")).toEqual(before);
-  expect(await rows("SELECT to_regclass('salesforce._hc_trigger_log') AS moved")).toEqual([{ moved: null }]);
-  expect((await line.json<{ name: string }[]>(["workspace", "list", "--all"])).map(({ name }) => name)).not.toContain(
-    "Rehearsal",
-  );
-  await copy.close();
-});
-
 test("a team moves here from Heroku Connect by one command, and its application notices nothing", async () => {
+  await heroku();
   const file = line.file("export.json", JSON.stringify(EXPORT));
   const untouched = await rows("SELECT id, xmin::text, ctid::text FROM salesforce.contact WHERE lastname = 'Hopper'");
 

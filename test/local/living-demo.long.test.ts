@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { openCommandLine } from "../support/processes/command-line.ts";
 import { RunningInstance } from "../support/processes/instance.ts";
 
 const SOON = { timeout: 300_000, interval: 250 };
@@ -23,20 +22,6 @@ test("npm start shows 200 accounts and contacts in step, one refused with its re
     const { body } = await bridge.api("GET", "/monitoring/conflicts");
     expect(body.data).toMatchObject([{ field: "phone" }]);
   }, SOON);
-});
-
-test("bridge demo stop ends the writer, and the next start neither seeds again nor lets it write", async () => {
-  const line = openCommandLine({ BRIDGE_DATA_DIR: bridge.dataDir });
-  expect(await line.json(["demo", "stop"])).toEqual({ left: 0 });
-  await bridge.sql("DELETE FROM salesforce.contact WHERE external_id__c = 'demo-contact-5'");
-
-  await bridge.stop();
-  await bridge.start();
-
-  expect(await line.json(["demo"])).toEqual({ left: 0 });
-  const gone = await bridge.sql("SELECT FROM salesforce.contact WHERE external_id__c = 'demo-contact-5'");
-  expect(gone).toEqual([]);
-  line.close();
 });
 
 async function inStep() {

@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { InstanceFile } from "../../lib/local/instance-file.ts";
 import { welcome } from "../../lib/local/welcome.ts";
+import { temporaryFolder } from "../support/run/temporary-folder.ts";
 
 let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "bridge-welcome-"));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const INSTANCE = {
   base_url: "http://127.0.0.1:8080",

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { CancelKeyDeletionCommand, EnableKeyCommand, KMSClient, ScheduleKeyDeletionCommand } from "@aws-sdk/client-kms";
 import {
   GetScheduleCommand,
@@ -15,10 +13,9 @@ import { workspaceKey } from "../../../lib/adapters/dynamodb/access/workspace-ke
 import { QUEUES, WORKERS } from "../../../lib/model/resources.ts";
 import { DEPLOYMENT } from "../../../lib/model/workspace/pause.ts";
 import { synthesizeFixtures } from "../assembly.ts";
-import { bySeries, ringsAt } from "./evaluate.ts";
 import { type Customer, type MeasuredBridge, startMeasuredBridge } from "./measured-bridge.ts";
-import { type ReadAlarm, readAlarm } from "./read-alarm.ts";
-import { readOutages } from "./read-outages.ts";
+import { readOutages } from "./outages.ts";
+import { bySeries, type ReadAlarm, readAlarm, ringsAt } from "./read-alarm.ts";
 
 /** Breaks parts of the running instance, and evaluates the template's own alarms over what was measured. */
 
@@ -37,9 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => bridge?.close(), 120_000);
 
-const LINES = readOutages(readFileSync(join(import.meta.dirname, "../../../lib/infra/OUTAGES.md"), "utf8")).filter(
-  ({ isBroken }) => isBroken,
-);
+const LINES = readOutages().filter(({ isBroken }) => isBroken);
 const tried = new Set<string>();
 
 /** Names of the alarms that ring between two minutes. */

@@ -11,7 +11,7 @@ import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts"
 import { type ConnectedOrg, startConnectedOrg } from "../../support/worlds/connected-org.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/worlds/postgres.ts";
 import { createTestWorkspace } from "../../support/worlds/workspace.ts";
-import type { Sample } from "./evaluate.ts";
+import type { Sample } from "./read-alarm.ts";
 
 /** A customer: a workspace with one mapping, whose database and org are its own. */
 export interface Customer {

@@ -1,13 +1,9 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { METRICS_NAMESPACE } from "../../../lib/infra/grant-access.ts";
 import { type Assembly, synthesizeFixtures } from "../assembly.ts";
 import { AWS_METRICS } from "./aws-metrics.ts";
-import { bySeries, ringsAt } from "./evaluate.ts";
-import { OUTAGES, QUIET } from "./outages.ts";
-import { metricsOf, type ReadAlarm, readAlarm } from "./read-alarm.ts";
-import { readOutages } from "./read-outages.ts";
+import { OUTAGES, QUIET, readOutages } from "./outages.ts";
+import { bySeries, metricsOf, type ReadAlarm, readAlarm, ringsAt } from "./read-alarm.ts";
 
 /** Each line of lib/infra/OUTAGES.md, by the alarms of the template and what is measured in the outage. */
 
@@ -19,7 +15,7 @@ beforeAll(async () => {
   alarms = dev.all("AWS::CloudWatch::Alarm").map(({ Properties }) => readAlarm(Properties));
 });
 
-const LINES = readOutages(readFileSync(join(import.meta.dirname, "../../../lib/infra/OUTAGES.md"), "utf8"));
+const LINES = readOutages();
 
 const samplesOf = (measured: (minute: number) => ReturnType<typeof QUIET>, minutes: number) =>
   bySeries(Array.from({ length: minutes }, (_, minute) => measured(minute).map((one) => ({ ...one, minute }))).flat());

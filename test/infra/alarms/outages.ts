@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { METRICS_NAMESPACE } from "../../../lib/infra/grant-access.ts";
 import { QUEUES, WORKERS } from "../../../lib/model/resources.ts";
 import { AWS_METRICS } from "./aws-metrics.ts";
-import type { Sample } from "./evaluate.ts";
+import type { Sample } from "./read-alarm.ts";
 
 /** What is measured in one minute of a deployment, so many minutes after something broke; 0 and below: nothing has. */
 type Measured = (minute: number) => readonly Metric[];
@@ -159,4 +161,24 @@ export const OUTAGES: Readonly<Record<string, Measured>> = {
 /** Three cycles in a row fail within a minute, and the sweep counts it in the next. */
 function broken(minute: number): readonly Metric[] {
   return minute < 2 ? [] : [own("MappingsBroken", 1)];
+}
+
+interface OutageLine {
+  readonly outage: string;
+  readonly alarm: string;
+  readonly section: string;
+  readonly minutes: number;
+  readonly isBroken: boolean;
+}
+
+/** The table of lib/infra/OUTAGES.md; throws on a line that is not whole. */
+export function readOutages(): readonly OutageLine[] {
+  const page = readFileSync(join(import.meta.dirname, "../../../lib/infra/OUTAGES.md"), "utf8");
+  const lines = page.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| what breaks"));
+  return lines.map((line) => {
+    const found = /^\| (.+) \| \[([\w-]+)\]\(RUNBOOK\.md#([\w-]+)\) \| (\d+) \| (broken|evaluated) \|$/.exec(line);
+    if (!found) throw new Error(`not a line of an outage: ${line}`);
+    const [, outage = "", alarm = "", section = "", minutes, tried] = found;
+    return { outage, alarm, section, minutes: Number(minutes), isBroken: tried === "broken" };
+  });
 }

@@ -132,19 +132,3 @@ test("a receiver that has closed its connection takes no message with it", async
 
   expect(bodies(await stays)).toEqual(["for the one who stays"]);
 });
-
-test("a fair queue serves a quiet tenant before the backlog of a busy one, and each tenant in the order of sending", async () => {
-  const queue = await createQueue({ VisibilityTimeout: "600" });
-  for (let i = 0; i < 50; i++) await send(queue, `busy ${i}`, { MessageGroupId: "busy" });
-  await send(queue, "quiet 1", { MessageGroupId: "quiet" });
-  await send(queue, "quiet 2", { MessageGroupId: "quiet" });
-  const next = async () => bodies(await receive(queue, { MaxNumberOfMessages: 1 }));
-
-  // No group is noisy with fewer than 30 in flight.
-  for (let i = 0; i < 30; i++) expect(await next()).toEqual([`busy ${i}`]);
-  expect(await next()).toEqual(["quiet 1"]);
-
-  await cloud.clock.advance({ minutes: 5 });
-  expect(await next()).toEqual(["busy 30"]);
-  expect(await next()).toEqual(["quiet 2"]);
-});

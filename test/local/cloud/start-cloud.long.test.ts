@@ -5,7 +5,6 @@ import { CreateKeyCommand, DecryptCommand, EncryptCommand, KMSClient } from "@aw
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Cloud, startCloud } from "../../../lib/local/cloud/start-cloud.ts";
 import { identityOf } from "../../../lib/local/process-identity.ts";
-import { canKillGuards, killGuard } from "../../support/processes/kill-guard.ts";
 import { runUntilKilled } from "../../support/processes/run-until-killed.ts";
 import { countWritten, startWriter } from "../../support/processes/write-everything.ts";
 import { temporaryFolder } from "../../support/run/temporary-folder.ts";
@@ -35,21 +34,6 @@ const pidOfDynamoDb = (dataDir: string): number =>
   (JSON.parse(readFileSync(join(dataDir, "dynamodb.pid"), "utf8")) as { pid: number }).pid;
 
 describe("the embedded cloud", () => {
-  test("takes over the folder of an owner that was killed, and ends what it left running", {
-    skip: !canKillGuards,
-  }, async () => {
-    const dataDir = temporaryFolder();
-    const victim = await runUntilKilled("hold-cloud.ts", dataDir);
-    const orphan = identityOf(pidOfDynamoDb(dataDir));
-    killGuard(Number(orphan?.pid));
-    await victim.kill();
-    expect(identityOf(Number(orphan?.pid))).toEqual(orphan);
-
-    await start(dataDir);
-
-    expect(identityOf(Number(orphan?.pid))).toBeNull();
-  });
-
   test("takes its DynamoDB with it when it is killed", async () => {
     const dataDir = temporaryFolder();
     const victim = await runUntilKilled("hold-cloud.ts", dataDir);

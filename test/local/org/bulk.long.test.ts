@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { startOrg } from "../../../lib/local/org/start-org.ts";
-import { type Answer, Client, freshFolder, type Json, openOrg } from "./support/open-org.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { type Answer, Client, type Json, openOrg } from "./support/open-org.ts";
 
 async function over(org: Client, path: string): Promise<Json> {
   for (;;) {
@@ -46,22 +47,6 @@ test("a job saves its good rows and gives the bad ones' reasons, in no order of 
   expect((await org.query("SELECT COUNT() FROM Account")).json["totalSize"]).toBe(200);
 });
 
-test("a job that is aborted and deleted while it runs lets the next one run", async () => {
-  const org = await openOrg();
-  const created = await org.call("POST", "jobs/ingest", { object: "Account", operation: "insert" });
-  const path = `jobs/ingest/${created.json["id"]}`;
-  await org.call("PUT", `${path}/batches`, `Name\n${"N\n".repeat(4000)}`);
-  await org.call("PATCH", path, { state: "UploadComplete" });
-  await org.call("PATCH", path, { state: "Aborted" });
-
-  const removed = await org.call("DELETE", path);
-  const { job } = await ingest(org, { object: "Account", operation: "insert" }, "Name\nAcme\n");
-
-  expect(removed.status).toBe(204);
-  expect(job).toMatchObject({ state: "JobComplete", numberRecordsProcessed: 1 });
-  expect((await org.query("SELECT COUNT() FROM Account WHERE Name = 'N'")).json["totalSize"]).toBeLessThan(4000);
-});
-
 test("an export comes in pages, each with its header, until the locator says null; counts and parts are not for bulk", async () => {
   const org = await openOrg();
   for (const Name of ["Plain", 'Quoted "name"', "Line\nbreak", "Ümlaut"]) await org.create("Account", { Name });
@@ -88,7 +73,7 @@ test("an export comes in pages, each with its header, until the locator says nul
 });
 
 test("a job that was waiting when the org stopped is worked off after the next start", async () => {
-  const dataDir = await freshFolder();
+  const dataDir = temporaryFolder();
   const first = await startOrg({ dataDir });
   const before = new Client(first);
   const created = await before.call("POST", "jobs/ingest", { object: "Account", operation: "insert" });

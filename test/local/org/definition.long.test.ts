@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Definition } from "../../../lib/local/org/metadata/definition.ts";
 import { startOrg } from "../../../lib/local/org/start-org.ts";
-import { Client, freshFolder, ManualClock, openOrg } from "./support/open-org.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { Client, ManualClock, openOrg } from "./support/open-org.ts";
 
 const DEFINITION: Definition = {
   objects: [
@@ -66,7 +67,7 @@ test("an object of one's own numbers, defaults, computes, sums, refuses and runs
 });
 
 test("a definition grows with its org: new fields are there after a restart, the records too", async () => {
-  const dataDir = await freshFolder();
+  const dataDir = temporaryFolder();
   const first = await startOrg({ dataDir, definition: DEFINITION });
   await new Client(first).create("Invoice__c", { Due__c: "2026-01-01" });
   await first.close();

@@ -1,12 +1,17 @@
-import { writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { request } from "node:https";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { selfSigned } from "../../../lib/local/org/http/self-signed.ts";
+import { openOrg as openLoneOrg, runOrg } from "../../../lib/local/org/run-org.ts";
 import { startOrg } from "../../../lib/local/org/start-org.ts";
 import { createOrgUser } from "../../support/clients/org-user.ts";
-import { Client, freshFolder, ManualClock, openOrg } from "./support/open-org.ts";
+import { temporaryFolder } from "../../support/run/temporary-folder.ts";
+import { Client, ManualClock, openOrg } from "./support/open-org.ts";
 
 test("an org keeps its records, its token and its count of calls over a restart", async () => {
-  const dataDir = await freshFolder();
+  const dataDir = temporaryFolder();
   const first = await startOrg({ dataDir });
   const id = await new Client(first).create("Account", { Name: "Acme" });
   await first.close();
@@ -56,7 +61,7 @@ test("a session ends two hours after its last use", async () => {
 });
 
 test("a folder belongs to one org at a time, and a file that is no org's is named", async () => {
-  const [dataDir, other] = [await freshFolder(), await freshFolder()];
+  const [dataDir, other] = [temporaryFolder(), temporaryFolder()];
   await openOrg({ dataDir });
   await writeFile(join(other, "org.db"), "something else\n".repeat(100));
 
@@ -64,31 +69,37 @@ test("a folder belongs to one org at a time, and a file that is no org's is name
   await expect(startOrg({ dataDir: other })).rejects.toThrow("org.db: file is not a database");
 });
 
-test("login gives a session and its server URL, wrong credentials get Salesforce's own fault", async () => {
-  const org = new Client((await openOrg()).org, "64.0");
-  const login = (password: string, version = org) =>
-    version.soap(`<login><username>${org.org.username}</username><password>${password}</password></login>`);
+test("alone and with TLS it serves HTTPS under a certificate that it renews before its end, and keeps until then", async () => {
+  const dataDir = temporaryFolder();
+  const certificate = () => readFile(join(dataDir, "tls-cert.pem"), "utf8");
+  const old = selfSigned(new Date("2020-01-01T00:00:00Z"));
+  await writeFile(join(dataDir, "tls-key.pem"), old.key);
+  await writeFile(join(dataDir, "tls-cert.pem"), old.cert);
+  const stop = new AbortController();
+  const said = Promise.withResolvers<string>();
+  const running = runOrg({ dataDir, port: 0, tls: true }, said.resolve, stop.signal);
 
-  const good = await login(org.org.password);
-  org.token = /<sessionId>([^<]+)</.exec(good.text)?.[1] ?? "";
-  const bad = await login("wrong");
-  const late = await login(org.org.password, new Client(org.org, "65.0"));
+  const text = await said.promise;
+  const renewed = await certificate();
+  const url = /https:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0] ?? "";
+  const [response] = await once(request(`${url}/services/data`, { ca: renewed, agent: false }).end(), "response");
+  response.resume();
+  stop.abort();
+  await running;
+  await (await openLoneOrg({ dataDir, port: 0, tls: true })).close();
 
-  expect(good.text).toContain(`<serverUrl>${org.org.url}/services/Soap/u/64.0/`);
-  expect((await org.get("limits")).status).toBe(200);
-  expect(bad.status).toBe(500);
-  expect(bad.text).toContain("<faultcode>sf:INVALID_LOGIN</faultcode>");
-  expect([late.status, /<sf:exceptionCode>(.*?)</.exec(late.text)?.[1]]).toEqual([500, "UNSUPPORTED_API_VERSION"]);
+  expect(response.statusCode).toBe(200);
+  expect(text).toContain("access token   00D");
+  expect(renewed).not.toBe(old.cert);
+  expect(await certificate()).toBe(renewed);
 });
 
-test("an org speaks no version newer than its own, by REST or SOAP", async () => {
-  const org = await openOrg({ controls: true });
-  await org.call("PUT", "/_sim/release", { newestVersion: 62 });
+test("a definition that is wrong is refused with its place, before anything is started", async () => {
+  const dataDir = temporaryFolder();
+  const file = join(dataDir, "org.json");
+  await writeFile(file, JSON.stringify({ objects: [{ name: "Thing__c", fields: [{ name: "A__c", type: "poem" }] }] }));
 
-  const listed = (await org.get("/services/data")).json;
+  const running = runOrg({ dataDir, port: 0, definition: file }, () => {}, new AbortController().signal);
 
-  expect(Array.from(listed).at(-1)).toMatchObject({ version: "62.0" });
-  expect((await new Client(org.org, "62.0").get("limits")).status).toBe(200);
-  expect((await new Client(org.org, "63.0").get("limits")).status).toBe(404);
-  expect((await new Client(org.org, "63.0").soap("<getUserInfo/>")).text).toContain("UNSUPPORTED_API_VERSION");
+  await expect(running).rejects.toThrow(/org\.json is no org definition: objects\.0\.fields\.0\.type/);
 });

@@ -56,26 +56,3 @@ test("parents, children, aggregates and counts come in Salesforce's shapes", asy
   const { json } = await org.query("SELECT COUNT() FROM Contact");
   expect(json).toEqual({ totalSize: 2, done: true, records: [] });
 });
-
-test("a long answer is read page by page, each record once, and its locator ends after two days", async () => {
-  const clock = new ManualClock();
-  const org = await openOrg({ clock });
-  const records = Array(200).fill({ attributes: { type: "Account" }, Name: "A" });
-  for (let part = 0; part < 3; part++) await org.call("POST", "composite/sobjects", { records });
-  const page = (path: string, size: number) =>
-    org.call("GET", path, undefined, { "Sforce-Query-Options": `batchSize=${size}` });
-
-  const first = await page("query?q=SELECT+Id+FROM+Account+ORDER+BY+Id", 250);
-  const next = String(first.json["nextRecordsUrl"]);
-  const second = await page(next, 2000);
-  clock.pass(2 * 24 * 3600 * 1000 + 1);
-  const late = await org.get(next);
-
-  expect([first, second].map(({ json }) => [json["totalSize"], json["done"]])).toEqual([
-    [600, false],
-    [600, true],
-  ]);
-  const ids = [first, second].flatMap(({ json }) => [...(json["records"] ?? [])].map((record) => String(record["Id"])));
-  expect(new Set(ids).size).toBe(600);
-  expect(late.json).toEqual([{ errorCode: "INVALID_QUERY_LOCATOR", message: "invalid query locator" }]);
-});

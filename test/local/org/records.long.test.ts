@@ -1,9 +1,10 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Json, openOrg } from "./support/open-org.ts";
+import { createOrgUser } from "../../support/clients/org-user.ts";
+import { Client, type Json, openOrg } from "./support/open-org.ts";
 
 const of = (type: string) => (fields: object) => ({ attributes: { type }, ...fields });
 const account = of("Account");
-const contact = of("Contact");
 
 /** The code of each part's refusal, undefined where it was saved. */
 const codesOf = (results: Json) => [...results].map((result) => result["errors"]?.[0]?.["statusCode"]);
@@ -14,6 +15,8 @@ test("a save is refused in Salesforce's words, with the fields it is about", asy
     [{ LastName: "" }, "REQUIRED_FIELD_MISSING", "Required fields are missing: [LastName]"],
     [{ Email: "nope" }, "INVALID_EMAIL_ADDRESS", "Email: invalid email address: nope"],
     [{ Title: "x".repeat(129) }, "STRING_TOO_LONG", `Title: data value too large: ${"x".repeat(129)} (max length=128)`],
+    [{ Birthdate: "1699-12-31" }, "FIELD_INTEGRITY_EXCEPTION", "Birthdate: invalid date: Thu Dec 31 00:00:00 GMT 1699"],
+    [{ Birthdate: "4001-01-01" }, "FIELD_INTEGRITY_EXCEPTION", "Birthdate: invalid date: Mon Jan 01 00:00:00 GMT 4001"],
     [{ AccountId: "003000000000001AAA" }, "MALFORMED_ID", "AccountId: id value of incorrect type: 003000000000001AAA"],
     [{ AccountId: "001000000000001AAA" }, "INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id"],
     [
@@ -51,56 +54,6 @@ test("a unique value is held by one record, whatever its case, and a key or id t
   expect(codesOf(upserts.json)).toEqual([undefined, "REQUIRED_FIELD_MISSING", "DUPLICATE_VALUE", "DUPLICATE_VALUE"]);
   expect(upserts.json[3]?.["errors"]?.[0]).toMatchObject({ message: "Duplicate external id specified: C" });
   expect(codesOf(updates.json)).toEqual(["DUPLICATE_VALUE", "DUPLICATE_VALUE"]);
-});
-
-test("a key that several records hold answers 300 with their paths, and refuses the record by SOAP", async () => {
-  const fields = [{ name: "Ext__c", type: "text" as const, length: 20, externalId: true }];
-  const org = await openOrg({ definition: { objects: [{ name: "Thing__c", fields }] } });
-  const ids = [await org.create("Thing__c", { Ext__c: "x" }), await org.create("Thing__c", { Ext__c: "x" })];
-  const paths = ids.map((id) => `${org.base}/sobjects/Thing__c/${id}`);
-
-  const upsert = await org.call("PATCH", "sobjects/Thing__c/Ext__c/x", { Name: "T" });
-  const soap = await org.soap(
-    "<upsert><externalIDFieldName>Ext__c</externalIDFieldName><sObjects><type>Thing__c</type><Ext__c>x</Ext__c></sObjects></upsert>",
-  );
-
-  expect([upsert.status, upsert.json]).toEqual([300, paths]);
-  expect(soap.text).toContain("<statusCode>DUPLICATE_EXTERNAL_ID</statusCode>");
-});
-
-test("all or none means none, in a collection and in a composite, whose parts use answers of earlier ones", async () => {
-  const org = await openOrg();
-  const part = (referenceId: string, object: string, body: object) => ({
-    method: "POST",
-    url: `${org.base}/sobjects/${object}`,
-    referenceId,
-    body,
-  });
-  const first = part("a", "Account", { Name: "Acme", AnnualRevenue: 12 });
-  const collection = {
-    allOrNone: true,
-    records: [contact({ LastName: "A" }), contact({}), contact({ LastName: "C" })],
-  };
-
-  const refused = await org.call("POST", "composite/sobjects", collection);
-  const halted = await org.call("POST", "composite", {
-    allOrNone: true,
-    compositeRequest: [first, part("c", "Contact", {})],
-  });
-  expect(await org.records("SELECT Id FROM Account")).toEqual([]);
-  const good = await org.call("POST", "composite", {
-    compositeRequest: [first, part("c", "Contact", { LastName: "Rose", AccountId: "@{a.id}" })],
-  });
-
-  const rolledBack = "ALL_OR_NONE_OPERATION_ROLLED_BACK";
-  expect(codesOf(refused.json)).toEqual([rolledBack, "REQUIRED_FIELD_MISSING", rolledBack]);
-  expect([...(halted.json["compositeResponse"] ?? [])].map((entry) => entry["body"]?.[0]?.["errorCode"])).toEqual([
-    "PROCESSING_HALTED",
-    "REQUIRED_FIELD_MISSING",
-  ]);
-  expect([...(good.json["compositeResponse"] ?? [])].map((entry) => entry["httpStatusCode"])).toEqual([201, 201]);
-  expect(await org.records("SELECT Account.Name FROM Contact")).toMatchObject([{ Account: { Name: "Acme" } }]);
-  expect((await org.query("SELECT AnnualRevenue FROM Account")).text).toContain('"AnnualRevenue":12.0');
 });
 
 test("a deleted record takes its details along, is seen by queryAll alone, and is no parent any more", async () => {
@@ -143,4 +96,50 @@ test("what is more than a request may hold, or is none, is refused whole", async
   expect((await save(tenChunks)).status).toBe(200);
   expect((await org.get("nowhere")).status).toBe(404);
   expect((await org.call("PUT", "limits", {})).status).toBe(405);
+});
+
+test("no value that a client can put into a field makes the org fail, and what it accepts it gives back", async () => {
+  const org = await openOrg();
+  const { json } = await org.get("sobjects/Contact/describe");
+  const names = [...(json["fields"] ?? [])]
+    .filter((field) => field["createable"])
+    .map((field) => String(field["name"]));
+  const values = fc.oneof(fc.jsonValue(), fc.string({ unit: "binary", maxLength: 40 }));
+
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...names), values, async (name, value) => {
+      const answer = await org.call("POST", "sobjects/Contact", { LastName: "Rose", [name]: value });
+      expect([201, 400], `${name}: ${answer.text}`).toContain(answer.status);
+      if (answer.status === 201) expect((await org.get(`sobjects/Contact/${answer.json["id"]}`)).status).toBe(200);
+    }),
+    { numRuns: 200, examples: names.map((name): [string, fc.JsonValue] => [name, { toString: false }]) },
+  );
+});
+
+test("a field that a user may not read is not there for that user alone, and one that may not be edited is read only", async () => {
+  const org = await openOrg();
+  const { username, accessToken } = await createOrgUser(org.org, "narrow");
+  const narrow = new Client(org.org);
+  narrow.token = accessToken;
+  const right = { username, object: "Contact" };
+  await org.call("PUT", "/_sim/field-access", { ...right, field: "Title", read: false });
+  await org.call("PUT", "/_sim/field-access", { ...right, field: "Phone" });
+  const id = await org.create("Contact", { LastName: "Seen", Title: "Hidden", Phone: "1" });
+  const fieldsOf = async (client: Client) =>
+    new Map([...((await client.get("sobjects/Contact/describe")).json["fields"] ?? [])].map((f) => [f["name"], f]));
+  const codeOf = async (fields: object) =>
+    (await narrow.call("PATCH", `sobjects/Contact/${id}`, fields)).json[0]?.["errorCode"];
+
+  const [seen, whole] = [await fieldsOf(narrow), await fieldsOf(org)];
+  expect([seen.has("Title" as unknown as Json), whole.has("Title" as unknown as Json)]).toEqual([false, true]);
+  expect(seen.get("Phone" as unknown as Json)).toMatchObject({ createable: false, updateable: false });
+  expect((await narrow.query("SELECT Title FROM Contact")).json[0]).toMatchObject({ errorCode: "INVALID_FIELD" });
+  const bySoap = `<update><sObjects><type>Contact</type><Id>${id}</Id><Title>x</Title></sObjects></update>`;
+  expect((await narrow.soap(bySoap)).text).toContain("<sf:exceptionCode>INVALID_FIELD</sf:exceptionCode>");
+  expect(await codeOf({ Phone: "2" })).toBe("INVALID_FIELD_FOR_INSERT_UPDATE");
+  expect(await codeOf({ Title: "x" })).toBe("INVALID_FIELD");
+  expect(await codeOf({ LastName: "Changed" })).toBeUndefined();
+  expect(await org.records("SELECT LastName, Title, Phone FROM Contact")).toMatchObject([
+    { LastName: "Changed", Title: "Hidden", Phone: "1" },
+  ]);
 });

@@ -87,23 +87,6 @@ describe("the embedded PostgreSQL", () => {
     ]);
   });
 
-  longTest(
-    "keeps the role of a folder that version 0.3.0 or an older one made, a superuser that owns everything",
-    async () => {
-      const folder = mkdtempSync(join(tmpdir(), "bridge-test-"));
-      onTestFinished(() => rmSync(folder, { recursive: true }));
-      await makeAsVersion030(folder);
-
-      const { url, superuserUrl } = await start({ dataDir: folder });
-
-      expect(superuserUrl).toBe(url);
-      expect(await ask(url, "SELECT word, current_user AS us FROM salesforce.kept")).toEqual([
-        { word: "kept", us: "bridge" },
-      ]);
-      await ask(url, "CREATE TABLE salesforce.new ()");
-    },
-  );
-
   test("loses nothing that was committed when its owner is killed, and starts again at once", async () => {
     const victim = await runUntilKilled("hold-postgres.ts", dataDir);
     await ask(String(victim.said["url"]), "CREATE TABLE numbers AS SELECT generate_series(1, 1000) AS n");
@@ -180,25 +163,6 @@ async function ask<Row extends object>(url: string, sql: string, values: unknown
   } finally {
     await client.end();
   }
-}
-
-/** A folder whose first superuser is `bridge`, the one role, with a table of its own. */
-async function makeAsVersion030(folder: string): Promise<void> {
-  const made = await startPostgres({ dataDir: folder });
-  const password = readFileSync(join(folder, "password"), "utf8").trim();
-  const beside = Object.assign(new URL(made.superuserUrl), { pathname: "/postgres" });
-  for (const sql of ["DROP DATABASE bridge", "DROP ROLE bridge", "CREATE ROLE second SUPERUSER LOGIN PASSWORD 'two'"])
-    await ask(beside.href, sql);
-  const second = Object.assign(new URL(beside), { username: "second", password: "two" });
-  await ask(second.href, `ALTER ROLE postgres RENAME TO bridge; ALTER ROLE bridge PASSWORD '${password}'`);
-  const bridge = Object.assign(new URL(beside), { username: "bridge", password });
-  for (const sql of ["DROP ROLE second", "CREATE DATABASE bridge"]) await ask(bridge.href, sql);
-  await ask(
-    Object.assign(bridge, { pathname: "/bridge" }).href,
-    "CREATE SCHEMA salesforce; CREATE TABLE salesforce.kept AS SELECT 'kept' AS word",
-  );
-  await made.close();
-  rmSync(join(folder, "superuser-password"));
 }
 
 test("a PostgreSQL that runs already is refused with the remedy when the role may not create a schema", async () => {

@@ -5,10 +5,9 @@ import { RunningInstance } from "../../support/processes/instance.ts";
 import { entryOf } from "../../support/worlds/carry-out.ts";
 import { createTestWorkspace } from "../../support/worlds/workspace.ts";
 import { type Ask, bridgeAsk } from "../ask.ts";
-import { ask, type Door } from "./door.ts";
+import { ask, type Door, sweepUp } from "./door.ts";
 import { connectionOf, newMark, versionOf } from "./engine.ts";
 import type { Step } from "./smoke.ts";
-import { sweepUp } from "./sweep-up.ts";
 
 const SCHEMA = "drill";
 

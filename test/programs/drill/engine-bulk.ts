@@ -1,8 +1,7 @@
 import { type CsvLine, valuesIn } from "../../../lib/model/record/csv-line.ts";
 import type { Operation, OutgoingRecord } from "../../../lib/model/record/record.ts";
 import type { SavedKind } from "../../../lib/sync/ports/push-ports.ts";
-import type { Made } from "./engine-saves.ts";
-import type { Interview } from "./interview.ts";
+import type { Interview, Made } from "./engine-saves.ts";
 
 /** A job that is not done after this many polls is reported as it is. */
 const LOOKS = 600;

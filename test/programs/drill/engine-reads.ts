@@ -1,6 +1,5 @@
 import { viewsAllRecords } from "../../../lib/model/mapping/soql.ts";
-import { type Made, save } from "./engine-saves.ts";
-import type { Interview } from "./interview.ts";
+import { type Interview, type Made, save } from "./engine-saves.ts";
 
 /** Queries alone and together, by URL and, where it is too long for one, in a body; counts and permissions. */
 export async function readRecords({ tell, salesforce, mark, connection }: Interview): Promise<void> {

@@ -12,8 +12,7 @@ import type { Salesforce } from "../../../lib/sync/ports/cycle-ports.ts";
 import { type Door, MARK, type Seen } from "./door.ts";
 import { queryByBulk, saveByBulk } from "./engine-bulk.ts";
 import { askForDeletes, readRecords, restore } from "./engine-reads.ts";
-import { saveBySoap } from "./engine-saves.ts";
-import type { Interview } from "./interview.ts";
+import { type Interview, saveBySoap } from "./engine-saves.ts";
 
 guardConnections(() => null);
 

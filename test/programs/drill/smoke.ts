@@ -12,94 +12,62 @@ export interface Step {
   readonly wrong: string | null;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
+/** A request below the workspace, or after `!` below the base URL; the status of its answer, and what its body holds. */
+type Ask = readonly [name: string, request: string, status: number, holds?: string, sent?: Sent];
+
+interface Sent {
+  readonly body?: unknown;
+  /** Null: none; left out: the workspace's. */
+  readonly token?: string | null;
 }
 
-interface Ask {
-  readonly name: string;
-  readonly method?: string;
-  /** Below the workspace; from the base URL when it begins with `!`. */
-  readonly path: string;
-  readonly body?: unknown;
-  readonly token?: string | null;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly status: number;
-  /** What the body has to hold beside its status. */
-  readonly holds?: string;
-}
+const TOKEN = { name: "drill", owner: "drill@example.com", scopes: ["read"] };
+const INWARDS = { url: "https://10.0.0.1/", events: ["record.failed"] };
 
 /** What a deployment that is well answers before anything is connected: every function kind, the gateway's own answers. */
 const ASKS: readonly Ask[] = [
-  { name: "health", path: "/health", status: 200, holds: '"sync"' },
-  { name: "no mappings yet", path: "/mappings", status: 200, holds: '"data":[]' },
-  { name: "the configuration, empty", path: "/config/export", status: 200, holds: '"mappings":[]' },
-  { name: "no baseline yet", path: "/config/drift", status: 404, holds: "BASELINE_NOT_FOUND" },
-  { name: "a baseline", method: "POST", path: "/config/baseline", status: 200 },
-  { name: "no drift from it", path: "/config/drift", status: 200 },
-  { name: "the audit log, which has it", path: "/audit-log", status: 200, holds: "config.baseline_saved" },
-  {
-    name: "the audit log as CSV",
-    path: "/audit-log?format=csv",
-    status: 200,
-    holds: '"id","created_at"',
-  },
-  {
-    name: "another token",
-    method: "POST",
-    path: "/tokens",
-    body: { name: "drill", owner: "drill@example.com", scopes: ["read"] },
-    status: 200,
-    holds: "brg_",
-  },
-  {
-    name: "a webhook to a private address",
-    method: "POST",
-    path: "/webhooks",
-    body: { url: "https://10.0.0.1/", events: ["record.failed"] },
-    status: 400,
-    holds: "VALIDATION_ERROR",
-  },
-  { name: "no token", path: "/health", token: null, status: 401, holds: "UNAUTHORIZED" },
-  { name: "another's token", path: "/health", token: "brg_wrong", status: 401 },
-  { name: "an unknown path", path: "/nowhere", status: 404, holds: '"error"' },
-  { name: "a path outside", path: "!/nowhere", status: 404, holds: '"error"' },
-  { name: "a wrong method", method: "DELETE", path: "/health", status: 405, holds: "METHOD_NOT_ALLOWED" },
-  { name: "a body that is no JSON", method: "POST", path: "/config/import", body: "{", status: 400, holds: '"error"' },
-  { name: "the description", path: "!/openapi.json", status: 200, holds: '"openapi"' },
+  ["health", "GET /health", 200, '"sync"'],
+  ["no mappings yet", "GET /mappings", 200, '"data":[]'],
+  ["the configuration, empty", "GET /config/export", 200, '"mappings":[]'],
+  ["no baseline yet", "GET /config/drift", 404, "BASELINE_NOT_FOUND"],
+  ["a baseline", "POST /config/baseline", 200],
+  ["no drift from it", "GET /config/drift", 200],
+  ["the audit log, which has it", "GET /audit-log", 200, "config.baseline_saved"],
+  ["the audit log as CSV", "GET /audit-log?format=csv", 200, '"id","created_at"'],
+  ["another token", "POST /tokens", 200, "brg_", { body: TOKEN }],
+  ["a webhook to a private address", "POST /webhooks", 400, "VALIDATION_ERROR", { body: INWARDS }],
+  ["no token", "GET /health", 401, "UNAUTHORIZED", { token: null }],
+  ["another's token", "GET /health", 401, "", { token: "brg_wrong" }],
+  ["an unknown path", "GET /nowhere", 404, '"error"'],
+  ["a path outside", "GET !/nowhere", 404, '"error"'],
+  ["a wrong method", "DELETE /health", 405, "METHOD_NOT_ALLOWED"],
+  ["a body that is no JSON", "POST /config/import", 400, '"error"', { body: "{" }],
+  ["the description", "GET !/openapi.json", 200, '"openapi"'],
 ];
 
 /** Asks for each and says what is wrong with the answers. Fifty requests at most, so no limit is met. */
 export async function smoke(deployment: Deployment): Promise<readonly Step[]> {
   const steps: Step[] = [];
-  for (const ask of ASKS) steps.push({ name: ask.name, wrong: wrongIn(ask, await send(deployment, ask)) });
+  for (const ask of ASKS) steps.push({ name: ask[0], wrong: await wrongIn(deployment, ask) });
   const metrics = await fetch(deployment.metricsUrl);
   const text = await metrics.text();
   const wrong = metrics.ok && text.includes("# TYPE bridge_") ? null : `${metrics.status} ${text.slice(0, 200)}`;
   return [...steps, { name: "metrics for a scraper without a token", wrong }];
 }
 
-async function send({ baseUrl, workspaceId, token }: Deployment, ask: Ask): Promise<Answer> {
-  const { method = "GET", path, body, headers } = ask;
-  const bearer = ask.token === undefined ? token : ask.token;
-  const url = path.startsWith("!") ? baseUrl + path.slice(1) : `${baseUrl}/api/v1/t/${workspaceId}${path}`;
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...headers,
+async function wrongIn({ baseUrl, workspaceId, token }: Deployment, ask: Ask): Promise<string | null> {
+  const [, request, status, holds = "", { body, token: bearer = token } = {}] = ask;
+  const [method = "", path = ""] = request.split(" ");
+  const response = await fetch(
+    path.startsWith("!") ? baseUrl + path.slice(1) : `${baseUrl}/api/v1/t/${workspaceId}${path}`,
+    {
+      method,
+      headers: { ...(bearer !== null && { authorization: `Bearer ${bearer}` }), "content-type": "application/json" },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
     },
-    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-  });
-  return { status: response.status, headers: response.headers, text: await response.text() };
-}
-
-function wrongIn({ status, holds }: Ask, answer: Answer): string | null {
-  const said = `${answer.status} ${answer.text.slice(0, 300)}`;
-  if (answer.status !== status) return `answered ${said} instead of ${status}`;
-  if (holds !== undefined && !answer.text.includes(holds)) return `answered ${said}, without ${holds}`;
-  return null;
+  );
+  const text = await response.text();
+  const said = `${response.status} ${text.slice(0, 300)}`;
+  if (response.status !== status) return `answered ${said} instead of ${status}`;
+  return text.includes(holds) ? null : `answered ${said}, without ${holds}`;
 }

@@ -1,20 +1,11 @@
 import { ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { now } from "../../../../lib/adapters/time.ts";
 import { QUEUES, TABLES } from "../../../../lib/model/resources.ts";
 import { temporaryFolder } from "../../../support/run/temporary-folder.ts";
-import { startTestCloud, type TestCloud } from "../../../support/worlds/cloud.ts";
+import { startTestCloud } from "../../../support/worlds/cloud.ts";
 import { type LambdaWorld, startLambdaWorld } from "./lambda-world.ts";
-
-const worlds: LambdaWorld[] = [];
-
-afterEach(async () => {
-  for (const world of worlds.splice(0)) {
-    world.forget();
-    await world.close();
-  }
-});
 
 test("the cloud holds the tables, queues and schedules of the templates, and a second start finds what the first left", async () => {
   const dataDir = temporaryFolder();
@@ -26,20 +17,19 @@ test("the cloud holds the tables, queues and schedules of the templates, and a s
 
   const { TableNames = [] } = await first.clients.dynamodb.send(new ListTablesCommand());
   await first.clock.advance({ minutes: 3 });
-  for (const name of Object.keys(QUEUES)) expect(await attributesOf(first, name)).toHaveProperty("RedrivePolicy");
-  expect(await attributesOf(first, "cycles")).toMatchObject({ VisibilityTimeout: String(6 * 180) });
-  const QueueUrl = urlOf(first, "retriesLong");
+  for (const name of Object.keys(QUEUES)) expect(await attributesOf(before, name)).toHaveProperty("RedrivePolicy");
+  expect(await attributesOf(before, "cycles")).toMatchObject({ VisibilityTimeout: String(6 * 180) });
+  const QueueUrl = before.urlOf("retriesLong");
   await first.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "wake up" }));
   await before.host.close();
   await first.close();
-  worlds.length = 0;
   const second = await startTestCloud({ dataDir });
   onTestFinished(() => second.close());
-  await start({ cloud: second });
+  const after = await start({ cloud: second });
 
   expect(TableNames).toHaveLength(Object.keys(TABLES).length);
   expect(ticks.length).toBeGreaterThanOrEqual(2);
-  expect(await attributesOf(second, "retriesLong")).toMatchObject({ ApproximateNumberOfMessagesDelayed: "1" });
+  expect(await attributesOf(after, "retriesLong")).toMatchObject({ ApproximateNumberOfMessagesDelayed: "1" });
 });
 
 test("a call by name gives the answer, a streamed one whole, in the cloud's time, or says why there is none", async () => {
@@ -61,31 +51,16 @@ test("a call by name gives the answer, a streamed one whole, in the cloud's time
   await expect(world.host.invoke("walk-dog", {})).rejects.toThrow("there is no function walk-dog");
 });
 
-test("this process has the functions' variables but those for Lambda alone, and its own again once the host is closed", async () => {
-  const before = { ...process.env };
-  const world = await start({ environment: { RATE_LIMIT_PER_MINUTE: "7" } });
-  const { NODE_EXTRA_CA_CERTS, METRICS_NAMESPACE, QUEUE_CYCLES, RATE_LIMIT_PER_MINUTE } = process.env;
-  await world.host.close();
-
-  expect([NODE_EXTRA_CA_CERTS, METRICS_NAMESPACE]).toEqual([before["NODE_EXTRA_CA_CERTS"], undefined]);
-  expect([QUEUE_CYCLES, RATE_LIMIT_PER_MINUTE]).toEqual([expect.stringContaining("bridge-dev-cycles"), "7"]);
-  expect({ ...process.env }).toEqual(before);
-});
-
 async function start(settings: Parameters<typeof startLambdaWorld>[0] = {}): Promise<LambdaWorld> {
   const world = await startLambdaWorld(settings);
-  worlds.push(world);
+  onTestFinished(async () => {
+    world.forget();
+    await world.close();
+  });
   return world;
 }
 
-async function attributesOf(cloud: TestCloud, queue: string): Promise<Record<string, string>> {
-  const { Attributes = {} } = await cloud.clients.sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl: urlOf(cloud, queue), AttributeNames: ["All"] }),
-  );
-  return Attributes;
-}
-
-function urlOf(cloud: TestCloud, queue: string): string {
-  const name = queue.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return `${cloud.endpoints.sqs}/${cloud.accountId}/bridge-dev-${name}`;
+async function attributesOf({ cloud, urlOf }: LambdaWorld, queue: string): Promise<Record<string, string>> {
+  const asked = new GetQueueAttributesCommand({ QueueUrl: urlOf(queue), AttributeNames: ["All"] });
+  return (await cloud.clients.sqs.send(asked)).Attributes ?? {};
 }

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { type Org, type OrgOptions, startOrg } from "../../../../lib/local/org/start-org.ts";
+import { temporaryFolder } from "../../../support/run/temporary-folder.ts";
 
 /** An answer of the org, its body read. */
 export interface Answer {
@@ -94,24 +93,15 @@ async function read(response: Response): Promise<Answer> {
 
 /** A running org of its own for one test, with its controls open; it ends with the test. */
 export async function openOrg(options: Partial<OrgOptions> = {}): Promise<Client> {
-  const dataDir = options.dataDir ?? (await freshFolder());
-  const org = await startOrg({ controls: true, ...options, dataDir });
+  const org = await startOrg({ controls: true, dataDir: temporaryFolder(), ...options });
   onTestFinished(() => org.close());
   return new Client(org);
-}
-
-/** A folder that goes away with the test. */
-export async function freshFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "bridge-org-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** A clock that does not move until it is moved; sleepers wake when their time comes. */
 export class ManualClock {
   #now: number;
   #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
-  #waiting: { readonly count: number; readonly tell: () => void }[] = [];
 
   constructor(start = "2026-02-03T04:05:06.789Z") {
     this.#now = Date.parse(start);
@@ -122,26 +112,18 @@ export class ManualClock {
   }
 
   sleep(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#sleepers.push({ until: this.#now + milliseconds, wake: resolve });
-      this.#waiting = this.#waiting.filter(({ count, tell }) => {
-        if (this.#sleepers.length < count) return true;
-        tell();
-        return false;
-      });
-    });
+    return new Promise((wake) => this.#sleepers.push({ until: this.#now + milliseconds, wake }));
   }
 
   /** Resolves once this many sleepers wait on the clock. */
-  sleepers(count: number): Promise<void> {
-    if (this.#sleepers.length >= count) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ count, tell: resolve }));
+  async sleepers(count: number): Promise<void> {
+    while (this.#sleepers.length < count) await setImmediate();
   }
 
   pass(milliseconds: number): void {
     this.#now += milliseconds;
     const due = this.#sleepers.filter((sleeper) => sleeper.until <= this.#now);
     this.#sleepers = this.#sleepers.filter((sleeper) => sleeper.until > this.#now);
-    for (const sleeper of due) sleeper.wake();
+    for (const { wake } of due) wake();
   }
 }

@@ -69,27 +69,6 @@ test("a function that throws fails its whole batch, which ends in the dead lette
   expect(world.log).toHaveLength(calls);
 });
 
-test("settle waits for the work that work has sent, not for what is due later or for a batch that fills in its window", async () => {
-  const seen: string[] = [];
-  const see = (event: Json) => void seen.push(...recordsOf(event).map(bodyOf));
-  world.does("dispatch-events", async () => {
-    await send("cycles", ["now"]);
-    await send("cycles", ["later"], { DelaySeconds: 10 });
-  });
-  world.does("run-cycle", see);
-  world.does("fan-out-cycles", see);
-
-  await send("fanOut", ["one", "another"]);
-  await send("events", ["event"]);
-  await world.host.settle();
-  const settled = [...seen];
-  await world.cloud.clock.advance({ seconds: Math.max(10, WORKERS["fan-out-cycles"].batchWindowSeconds) });
-  await world.host.settle();
-
-  expect(settled).toEqual(["now"]);
-  expect(seen.toSorted()).toEqual(["another", "later", "now", "one"]);
-});
-
 test("no more batches are at work than the row allows, and closing waits for them and takes nothing more", async () => {
   const begun: Array<() => void> = [];
   let ended = 0;

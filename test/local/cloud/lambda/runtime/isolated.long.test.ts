@@ -1,20 +1,17 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { type LambdaWorld, startLambdaWorld } from "../lambda-world.ts";
 
 const API = `
 let calls = 0;
 export const handler = async (event, context) => {
-  const { do: ask, gate } = event.queryStringParameters ?? {};
+  const { do: ask } = event.queryStringParameters ?? {};
   calls++;
   if (ask === "crash") process.exit(7);
   if (ask === "throw") throw new TypeError("no such luck");
   if (ask === "hang") await new Promise(() => setInterval(() => {}, 1000));
-  if (gate) await fetch(gate);
   const { PATH, HOME, STAGE, TABLE_MAPPINGS, AWS_LAMBDA_FUNCTION_NAME, AWS_ENDPOINT_URL_SQS } = process.env;
   const body = {
     pid: process.pid, calls, id: context.awsRequestId,
@@ -58,8 +55,6 @@ export const handler = async ({ service, command, input }) => {
 };
 `;
 
-const SOON = { timeout: 300_000, interval: 5 };
-
 let world: LambdaWorld;
 
 beforeAll(async () => {
@@ -90,15 +85,6 @@ test("a function keeps its process and state from call to call, shares neither, 
     AWS_LAMBDA_FUNCTION_NAME: "bridge-dev-list-mappings",
     AWS_ENDPOINT_URL_SQS: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
   });
-});
-
-test("requests at once are environments with one event each; those beyond four wait in a queue", async () => {
-  const gate = await startGate();
-  const answers = Promise.all(Array.from({ length: 9 }, () => bodyOf(`mappings?gate=${gate.url}`)));
-  await vi.waitUntil(() => gate.waiting() === 4, SOON);
-  gate.open();
-
-  expect(new Set((await answers).map(({ pid }) => pid)).size).toBe(4);
 });
 
 test("a function that throws, crashes or cannot start is logged, and answers the next request if it can", async () => {
@@ -228,21 +214,4 @@ async function bodyOf(path: string): Promise<Body> {
   const answer = await call(path);
   expect(answer.status).toBe(200);
   return (await answer.json()) as Body;
-}
-
-/** Keeps callers waiting until it is opened. */
-async function startGate(): Promise<{ readonly url: string; waiting(): number; open(): void }> {
-  const kept: ServerResponse[] = [];
-  let isOpen = false;
-  const server = createServer((_, response) => (isOpen ? response.end() : kept.push(response)));
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    waiting: () => kept.length,
-    open: () => {
-      isOpen = true;
-      for (const response of kept) response.end();
-    },
-  };
 }
