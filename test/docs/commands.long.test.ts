@@ -17,35 +17,6 @@ test.each(pages)(
   },
 );
 
-test("a command that is wrong would be found, with its page, its line and what it says", async () => {
-  const wrong: readonly (readonly [string | null, string])[] = [
-    [null, "npx bridge mapping show Contakt\nnpx bridge whoami"],
-    ["npm", "npm install\nnpm run chek"],
-    ["upgrade", "git pull --everything"],
-    ["psql", 'psql "postgresql://127.0.0.1/bridge" -x "SELECT 1"'],
-    ["webhook", "npx bridge webhook list"],
-    ["doorbell", `${PREPARE}\nsf project deploy start --metadata-folder doorbell`],
-    ["heroku-rehearsal", "heroku connect:export --app acme\nheroku connect:stop --app acme"],
-  ];
-  const block = { file: "page.md", skipped: null, exits: [0] };
-  const blocks = wrong.map(([preparation, commands], at) => ({ ...block, line: at, preparation, commands }));
-  const ended = { ...block, line: 9, preparation: null, commands: "npx bridge whoami", exits: [1, 10] };
-
-  expect(await failuresOf([...blocks, ended])).toEqual([
-    expect.stringMatching(/^page\.md:0 ended with 5, not 0:\n.*Contakt/s),
-    expect.stringMatching(/^page\.md:1 ended with 64, .*chek/s),
-    expect.stringMatching(/^page\.md:2 ended with 129, /),
-    expect.stringMatching(/^page\.md:3 ended with 1, .*-x/s),
-    "page.md:4 has no whk_… to fill in",
-    expect.stringMatching(/^page\.md:5 ended with 1, .*metadata-folder/s),
-    expect.stringMatching(/^page\.md:6 ended with 64, .*connect:stop/s),
-    expect.stringMatching(/^page\.md:9 ended with 0, not 1 or 10/),
-  ]);
-});
-
-const PREPARE =
-  "npx bridge mapping update Contact --doorbell on\nnpx bridge doorbell --prepare doorbell --user ada@example.com";
-
 /** Types blocks one after the other, as a reader with a new instance and its demo. */
 async function failuresOf(blocks: readonly ShellBlock[]): Promise<string[]> {
   const reader = await Reader.begin();
