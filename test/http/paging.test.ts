@@ -1,9 +1,8 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { auditLog, deliveries, now } from "../../functions/services/composition.ts";
+import { auditLog, now } from "../../functions/services/composition.ts";
 import type { RouteName } from "../../lib/http/routes.ts";
 import { createTestClock } from "../../lib/local/clock.ts";
-import { newDelivery } from "../../lib/model/delivery/delivery.ts";
 import { newId } from "../../lib/model/id.ts";
 import { type Customer, createCustomer } from "../adapters/postgres/customer.ts";
 import { askingIn } from "../support/clients/ask.ts";
@@ -300,33 +299,4 @@ test("the audit log is paged by before_id under each filter while entries are ad
       expect([answer.status, answer.json?.error?.details?.[0]?.path]).toEqual([400, Object.keys(query)[0]]);
     }
   }
-});
-
-test("deliveries are paged by before_id while others are created, some in the same millisecond", async () => {
-  const body = { url: "https://hooks.example.com/", events: ["record.failed"] };
-  const made = await askingIn(() => workspace)("create-webhook", { body });
-  const webhookId = dataOf<{ id: string }>(made).id;
-  const deliver = async (count: number, at: Date) =>
-    deliveries().add(
-      [...Array(count)].map((_, number) =>
-        newDelivery({
-          ...{ id: newId("dlv"), workspaceId: workspace.id, webhookId, eventId: newId("evt") },
-          ...{ event: "record.failed", body: "{}" },
-          createdAt: new Date(at.getTime() + Math.floor(number / 4)),
-        }),
-      ),
-    );
-  await deliver(100, now());
-  const list = (query: Query) => ask("list-deliveries", query, { webhook_id: webhookId });
-  const beginning = dataOf<readonly { id: string }[]>(await list({ limit: "200" })).map(({ id }) => id);
-
-  const ids = await pagedIds<string>(
-    (query) => list({ ...query, limit: "9" }),
-    () => deliver(3, new Date(now().getTime() + 60_000)),
-  );
-
-  expect(ids).toEqual(beginning);
-  const page = await list({ before_id: beginning[49] ?? "", offset: "2", limit: "1" });
-  expect(page.json).toMatchObject({ data: [{ id: beginning[52] }], meta: { limit: 1, offset: 2 } });
-  expect((await list({ before_id: newId("dlv") })).json?.error?.details?.[0]?.path).toBe("before_id");
 });
