@@ -182,18 +182,6 @@ describe("signatures (contract 6.3)", () => {
 });
 
 describe("manual retries (contract 3.5, 4.1.10, 6.4.5)", () => {
-  test("a successful delivery is attempted again at once", async () => {
-    const webhook = await world.webhook({ answers: 200 });
-    await world.publish("sync.broken");
-    await world.work();
-
-    const [answer, id] = await retryFirst(webhook);
-    await world.work();
-
-    expect(answer.json).toEqual({ success: true, data: { queued: true, delivery_id: id } });
-    expect(webhook.receiver.received).toHaveLength(2);
-  });
-
   test("a failed manual attempt leaves the schedule as it was", async () => {
     const webhook = await world.webhook({ answers: 500 });
     await world.publish("sync.broken");
