@@ -156,8 +156,8 @@ longTest("a session under renewal is left to it, so that the refresh token that 
   expect((await connections().read(workspaceId))?.connection).toEqual(renewed);
 });
 
-const resealed = (by = freshVault(), onProgress: (resealed: number) => void = () => undefined) =>
-  resealAll({ database: database(), vault: by, now, onProgress });
+const resealed = (by = freshVault()) =>
+  resealAll({ database: database(), vault: by, now, onProgress: () => undefined });
 
 const entryOf = (id: string) =>
   auditEntry({ workspaceId: id, actor: "ada@example.com", at: now() }, "connection.postgres_changed", id, {});

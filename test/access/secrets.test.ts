@@ -24,14 +24,6 @@ describe("a secret in plaintext fails the test that wrote it", () => {
     expect(secretsIn(`{"a":1} ${secret()} and more`)).toHaveLength(1);
   });
 
-  test("while a token with a wrong checksum, and what only looks like one, is none", () => {
-    const wrong = mintToken("read").replace(/.$/, (last) => (last === "0" ? "1" : "0"));
-
-    const sample = `whsec_${Buffer.from("a sample, to try a receiver with").toString("base64")}`;
-
-    expect(secretsIn(`${wrong} brg_a whsec_short ${sample}`)).toEqual([]);
-  });
-
   test("in an item of a table", async () => {
     const cloud = await startBridgeCloud();
     const Item = { pk: "ws_1", sk: "1", detail: { note: `made with ${mintToken("admin")}` } };
