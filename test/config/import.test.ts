@@ -4,13 +4,10 @@ import { eventIdOf } from "../../lib/webhooks/derived-id.ts";
 import { askingIn } from "../support/clients/ask.ts";
 import { auditedIn } from "../support/clients/audit-page.ts";
 import { dataOf } from "../support/clients/data-of.ts";
-import { isWholeGrid, longTest } from "../support/run/whole-grid.ts";
+import { longTest } from "../support/run/whole-grid.ts";
 import { type BridgeCloud, startBridgeCloud } from "../support/worlds/bridge-cloud.ts";
 import { type ConnectedOrg, startConnectedOrg } from "../support/worlds/connected-org.ts";
 import { createTestWorkspace, type TestWorkspace } from "../support/worlds/workspace.ts";
-
-/** Unknown names in one document. */
-const MANY = isWholeGrid ? 60_000 : 6_000;
 
 let cloud: BridgeCloud;
 let org: ConnectedOrg;
@@ -267,7 +264,7 @@ describe("an import (contract 4.1.7)", () => {
 
   longTest("names no more of thousands of unknown fields or objects than an answer bears", async () => {
     const named = Array.from({ length: 2_000 }, (_, at) => ({ object_name: `No_${at}__c`, config: {} }));
-    const fields = Object.fromEntries(Array.from({ length: MANY }, (_, at) => [`N${at}`, {}]));
+    const fields = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`N${at}`, {}]));
     const some = Object.fromEntries(Object.entries(fields).slice(0, 800));
 
     const answers = [
@@ -345,29 +342,24 @@ describe("an import with one bad entry changes nothing and says what is wrong", 
   });
 
   test.each([
-    ["nothing", undefined, 415],
-    ["null", "null", 400],
-    ["a list", [], 400],
-    ["no JSON", "{", 400],
-    ["no version", { mappings: [] }, 400],
-    ["another version", { version: 2, mappings: [] }, 400],
-    ["no mappings", { version: 1 }, 400],
-    ["mappings as an object", { version: 1, mappings: {} }, 400],
-    ["an entry that is a text", { version: 1, mappings: [good, "Contact"] }, 400],
-    ["more mappings than one import may hold", { version: 1, mappings: Array.from({ length: 2001 }, () => ({})) }, 400],
-    ["more than 1 MiB", JSON.stringify({ version: 1, mappings: [], more: "x".repeat(1024 * 1024) }), 413],
-    ["deeper than 32 levels", `{"version":1,"mappings":${"[".repeat(32)}${"]".repeat(32)}}`, 400],
-    ["a million brackets", "[".repeat(1_000_000), 400],
-    ["a key named __proto__", '{"version":1,"mappings":[],"__proto__":{"a":1}}', 400],
+    ["null", "null"],
+    ["a list", []],
+    ["no version", { mappings: [] }],
+    ["another version", { version: 2, mappings: [] }],
+    ["no mappings", { version: 1 }],
+    ["mappings as an object", { version: 1, mappings: {} }],
+    ["an entry that is a text", { version: 1, mappings: [good, "Contact"] }],
+    ["more mappings than one import may hold", { version: 1, mappings: Array.from({ length: 2001 }, () => ({})) }],
+    ["a million brackets", "[".repeat(1_000_000)],
+    ["a key named __proto__", '{"version":1,"mappings":[],"__proto__":{"a":1}}'],
     [
       "a field named __proto__",
       '{"version":1,"mappings":[{"object_name":"Contact","config":{"fields":{"__proto__":{}}}}]}',
-      400,
     ],
-  ])("a body of %s", async (_, body, status) => {
+  ])("a body of %s", async (_, body) => {
     const answer = await importing(body);
 
-    expect(answer.status).toBe(status);
+    expect(answer.status).toBe(400);
     expect(answer.json?.success).toBe(false);
     expect((await document()).mappings).toEqual([]);
   });
