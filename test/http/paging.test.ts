@@ -263,36 +263,24 @@ test("a cursor of a database that was replaced is refused with 410, and what is 
   }
 });
 
-test("the audit log is paged by before_id under each filter while entries are added, by one day or all", async () => {
+test("the audit log is paged by before_id while entries are added that match", async () => {
   const start = now().getTime();
-  const entryAt = (at: number, actor: string) =>
+  const entryAt = (at: number) =>
     auditLog().append({
-      ...{ id: newId("aud"), workspaceId: workspace.id, actor, action: "mapping.updated", resourceId: "map_1" },
-      ...{ detail: { at }, createdAt: new Date(start + at * 3_600_000) },
+      ...{ id: newId("aud"), workspaceId: workspace.id, actor: "ada@example.com", action: "mapping.updated" },
+      ...{ resourceId: "map_1", detail: {}, createdAt: new Date(start + at * 3_600_000) },
     });
-  const hours = [...Array(60).keys()];
-  for (const at of hours) await entryAt(at, at % 3 === 0 ? "ada@example.com" : "eva@example.com");
-  const paged = async (filter: Query) => {
-    const listed = new Map<string, number>();
-    const ids = await pagedIds<string>(
-      async (query) => {
-        const page = await ask("list-audit-log", { ...filter, ...query, limit: "7" });
-        for (const { id, detail } of dataOf<readonly { id: string; detail: { at: number } }[]>(page))
-          listed.set(id, detail.at);
-        return page;
-      },
-      () => entryAt(90, "ada@example.com"),
-    );
-    expect(listed.size).toBe(ids.length);
-    return ids.map((id) => listed.get(id) ?? 0).filter((at) => at < 60);
-  };
-  const [from, to] = [10, 34].map((at) => new Date(start + at * 3_600_000).toISOString());
-  const added = hours.toReversed();
+  for (let at = 0; at < 30; at += 1) await entryAt(at);
+  const filter = { actor: "ada@example.com", action: "mapping.updated", from: new Date(start).toISOString() };
+  const listed = dataOf<readonly { id: string }[]>(await ask("list-audit-log", filter));
 
-  expect(await paged({ action: "mapping.updated" })).toEqual(added);
-  expect(await paged({ actor: "ada@example.com" })).toEqual(added.filter((at) => at % 3 === 0));
-  const one = { actor: "eva@example.com", action: "mapping.updated", from: String(from), to: String(to) };
-  expect(await paged(one)).toEqual(added.filter((at) => at % 3 !== 0 && at >= 10 && at < 34));
+  const ids = await pagedIds<string>(
+    (query) => ask("list-audit-log", { ...filter, ...query, limit: "7" }),
+    () => entryAt(90),
+  );
+
+  expect(ids).toEqual(listed.map(({ id }) => id));
+  expect(ids).toHaveLength(30);
   for (const query of [{ before_id: "aud_1" }, { from: "yesterday" }, { to: "2026-13-01" }] as Query[]) {
     for (const format of ["json", "csv"]) {
       const answer = await ask("list-audit-log", { ...query, format });
