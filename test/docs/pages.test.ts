@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ERRORS } from "../../lib/http/openapi/errors.ts";
@@ -8,7 +8,7 @@ import { STATUS_OF } from "../../lib/model/failure.ts";
 import { AUDIT_ACTIONS } from "../../lib/model/workspace/audit-actions.ts";
 import { MAPPING_STATES } from "../../lib/settings/mapping-view.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { PROJECT, shellBlocks, textOf } from "./blocks.ts";
+import { fencesIn, PROJECT, shellBlocks, textOf } from "./blocks.ts";
 
 /** Pages and the project's own files beside what they describe. */
 
@@ -144,3 +144,14 @@ function eventsOf(folder: string, aside: RegExp): string[] {
     .flatMap((file) => [...textOf(join(folder, file)).matchAll(/\blevel\b[^{}]{0,80}?\bevent: "([^"]+)"/g)])
     .map(([, event = ""]) => event);
 }
+
+test("one-machine.md starts a program that is there, with settings that npm-start.md has", () => {
+  const [settings = "", unit = ""] = fencesIn(textOf("lib/docs/one-machine.md"))
+    .filter(({ words }) => words === "ini")
+    .map(({ content }) => content);
+  const [, program = ""] = /^ExecStart=.* (\S+\.ts)\b/m.exec(unit) ?? [];
+  const names = [...settings.matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+
+  expect(existsSync(join(PROJECT, program))).toBe(true);
+  expect(names.filter((name) => !textOf("lib/docs/npm-start.md").includes(`\`${name}\``))).toEqual([]);
+});

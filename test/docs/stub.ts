@@ -41,16 +41,12 @@ const STUBS: Readonly<Record<string, () => Promise<void>>> = {
 
   /** In a clone whose packages are installed and whose instance runs: what takes minutes, or runs already, is not run. */
   npm: async () => {
-    const [command = "", name = command, ...rest] = typed;
-    if (typed.length > 1 && (command !== "run" || rest.length > 0)) refuse("it does not know these words");
-    if (command === "install") return;
-    if (command !== "run" && command !== "start" && command !== "test") refuse("npm has no such command");
-    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly scripts: object };
-    if (!Object.hasOwn(scripts, name)) refuse(`package.json has no script ${name}`);
+    const [command = "", name = command] = typed;
+    if (command === "install" || name === "test" || name === "check") return;
     if (name === "start") {
       const { base_url } = JSON.parse(readFileSync(".bridge/instance.json", "utf8")) as { readonly base_url: string };
       if (!(await fetch(`${base_url}/openapi.json`)).ok) refuse("no instance answers in this folder");
-    } else if (name !== "test" && name !== "check") {
+    } else {
       const { status } = spawnSync(process.execPath, ["--run", name], { stdio: "inherit" });
       if (status !== 0) process.exit(status ?? 1);
     }
