@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { expect, test } from "vitest";
-import { DOCUMENTS, PROJECT, type ShellBlock, shellBlocks } from "./blocks.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { DOCUMENTS, PROJECT, shellBlocks } from "./blocks.ts";
 import { preparations } from "./preparations/preparations.ts";
 import { Reader } from "./reader.ts";
 
@@ -13,30 +13,21 @@ const pages = DOCUMENTS.filter((file) => existsSync(join(PROJECT, file)))
 test.each(pages)(
   "the commands of $file run as they are written, on an instance that has just begun",
   async ({ blocks }) => {
-    expect(await failuresOf(blocks)).toEqual([]);
-  },
-);
-
-/** Types blocks one after the other, as a reader with a new instance and its demo. */
-async function failuresOf(blocks: readonly ShellBlock[]): Promise<string[]> {
-  const reader = await Reader.begin();
-  const failures: string[] = [];
-  try {
+    const reader = await Reader.begin();
+    onTestFinished(() => reader.end());
+    const failures: string[] = [];
     for (const block of blocks) {
-      const { file, line, preparation } = block;
       reader.open(block);
       try {
-        await (preparation === null ? reader.types() : preparations[preparation]?.(reader));
+        await (block.preparation === null ? reader.types() : preparations[block.preparation]?.(reader));
         reader.close();
       } catch (error) {
-        failures.push(`${file}:${line} ${wordsOf(error)}`);
+        failures.push(`${block.file}:${block.line} ${wordsOf(error)}`);
       }
     }
-  } finally {
-    await reader.end();
-  }
-  return failures;
-}
+    expect(failures).toEqual([]);
+  },
+);
 
 /** What an error says; of an expectation also what there was. */
 function wordsOf(error: unknown): string {
